@@ -1,0 +1,1 @@
+"""The contract that environments, policies and adapters share. Standard library only."""

@@ -1,0 +1,154 @@
+"""One episode of one incident. Single use: build it, play it, throw it away."""
+
+from abc import ABC, abstractmethod
+from functools import cache
+from typing import Any, ClassVar
+
+from warroom.core.errors import unknown
+from warroom.core.rubric import Rubric, scaled
+from warroom.core.tools import Tool, ToolError, tools_of
+from warroom.core.types import Brief, Event, Notice, Observation, ToolCall, Turn
+
+OVER = "The incident is over; the call changed nothing."
+
+
+@cache
+def _tools(owner: type) -> dict[str, Tool]:
+    return tools_of(owner)
+
+
+class Env(ABC):
+    """An incident that seats play by tool calls, one seat's turn at a time.
+
+    There is no reset: whoever wants another episode builds another env, so no policy can undo an outcome.
+    A subclass adds `@tool` methods and the hooks below; seats, permissions, budgets and rewards are held here.
+    """
+
+    name: ClassVar[str]
+    SEATS: ClassVar[tuple[str, ...]]
+    READS_PER_TURN: ClassVar[int] = 3
+    """Reading calls that a seat may make before its act."""
+
+    def __init__(self, scenario: str, tier: str, seed: int, budget: int, rubric: Rubric) -> None:
+        self.scenario, self.tier, self.seed, self.budget, self.rubric = scenario, tier, seed, budget, rubric
+        self.turn = 0
+        """Turns spent so far."""
+        self.done = False
+        self.events: dict[Event, int] = {}
+        """Distinct events and the turn in which each first happened."""
+        self.total = 0.0
+        """Points so far."""
+        self.reads = 0
+        """Readings taken in the present turn."""
+        self._shown: Observation | None = None
+
+    # -- what a subclass provides -------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def vocabularies(self) -> dict[str, tuple[str, ...]]:
+        """The closed lists of this incident, by the name that tool parameters use."""
+
+    @abstractmethod
+    def brief(self, seat: str) -> Brief:
+        """What `seat` is told before its first turn."""
+
+    @abstractmethod
+    def page(self) -> Observation:
+        """What the acting seat sees at the start of its turn: whole at first, later what changed."""
+
+    @abstractmethod
+    def advance(self) -> None:
+        """Let the world move on after a seat's turn."""
+
+    @abstractmethod
+    def truth(self) -> dict[str, Any]:
+        """What only the rubric and the oracle may know; JSON-serialisable."""
+
+    @abstractmethod
+    def oracle(self) -> ToolCall:
+        """The call that one who is told the truth makes now."""
+
+    @abstractmethod
+    def bounds(self) -> tuple[float, float]:
+        """Points of the no-op policy and of the oracle on this very incident."""
+
+    @abstractmethod
+    def outcome(self) -> dict[str, bool | float | None]:
+        """The metrics of the episode so far; None where a metric does not apply."""
+
+    # -- play ---------------------------------------------------------------------------------
+
+    @property
+    def seat(self) -> str:
+        """Whose turn it is."""
+        return self.SEATS[self.turn % len(self.SEATS)]
+
+    @property
+    def tools(self) -> dict[str, Tool]:
+        """All tools of the environment by name, whoever owns them."""
+        return _tools(type(self))
+
+    def tools_of(self, seat: str) -> list[Tool]:
+        """The tools that `seat` owns."""
+        return [tool for tool in self.tools.values() if not tool.seats or seat in tool.seats]
+
+    def observe(self) -> Observation:
+        """What the acting seat sees now: its page, or within a turn the result of its last reading."""
+        if self._shown is None:
+            self._shown = Notice(OVER) if self.done else self.page()
+        return self._shown
+
+    def step(self, call: ToolCall) -> Turn:
+        """Play one call. A wrong call costs its turn and is answered with what was wrong and what is allowed."""
+        if self.done:
+            return Turn("", call, Notice(OVER), 0.0, ended=True)
+        seat, refused = self.seat, False
+        try:
+            tool, arguments = self._accept(call)
+            result: Observation = getattr(self, tool.name)(**arguments) or Notice("Done.")
+        except ToolError as error:
+            result, refused, tool = Notice(f"Refused, and the turn is spent: {error}"), True, None
+        if tool is not None and not tool.ends_turn:
+            self.reads += 1
+            self._shown = result
+            return Turn(seat, call, result, 0.0, ended=False)
+        return Turn(seat, call, result, self._end_turn(), ended=True, refused=refused)
+
+    def happen(self, name: str, subject: str = "") -> None:
+        """Put an event on the record; a second equal one changes nothing."""
+        self.events.setdefault(Event(name, subject), self.turn)
+
+    def happened(self, name: str) -> bool:
+        """Whether any event of that name is on the record."""
+        return any(event.name == name for event in self.events)
+
+    def points(self) -> dict[str, float]:
+        """Points so far, by term."""
+        return self.rubric.points(self.events, self.turn)
+
+    def score(self) -> float:
+        """Points scaled so that 0 is the no-op policy and 1 the oracle on this incident, clipped to [-1, 1]."""
+        return scaled(self.total, *self.bounds())
+
+    def _accept(self, call: ToolCall) -> tuple[Tool, dict[str, Any]]:
+        tool = self.tools.get(call.name)
+        own = [t.name for t in self.tools_of(self.seat)]
+        if tool is None:
+            raise ToolError(unknown("tool", call.name, own))
+        if tool.seats and self.seat not in tool.seats:
+            raise ToolError(
+                f"{call.name} belongs to {' and '.join(tool.seats)}; you are {self.seat} and have {', '.join(own)}"
+            )
+        if not tool.ends_turn and self.reads >= self.READS_PER_TURN:
+            raise ToolError(f"all {self.READS_PER_TURN} readings of this turn are used; act now")
+        return tool, tool.bind(call.arguments, self.vocabularies)
+
+    def _end_turn(self) -> float:
+        self.turn += 1
+        self.reads, self._shown = 0, None
+        if not self.done:
+            self.advance()
+            self.done = self.done or self.turn >= self.budget
+        before, self.total = self.total, self.rubric.total(self.events, self.turn)
+        return self.total - before

@@ -1,0 +1,19 @@
+"""The errors that a caller can make, worded so that the caller can mend them."""
+
+from collections.abc import Collection
+from difflib import get_close_matches
+
+
+class Unknown(ValueError):
+    """A name that is not in its closed list; the message says which names are, and the nearest one."""
+
+    def __init__(self, kind: str, got: object, allowed: Collection[str]) -> None:
+        super().__init__(unknown(kind, got, allowed))
+
+
+def unknown(kind: str, got: object, allowed: Collection[str]) -> str:
+    """Say that `got` is no `kind`, offer the nearest allowed name, and list what is allowed."""
+    names = sorted(allowed)
+    near = get_close_matches(str(got), names, n=1, cutoff=0.5)
+    guess = f"; did you mean {near[0]!r}?" if near else ""
+    return f"no {kind} {got!r}{guess} (allowed: {', '.join(names)})"

@@ -1,0 +1,71 @@
+"""Rewards: named terms in points, each a pure function of what has happened so far."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from warroom.core.types import Event
+
+Events = Collection[Event]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One aspect of the response, in points."""
+
+    name: str
+    points: Callable[[Events, int], float]
+    """Maps (distinct events so far, turns spent) to points."""
+    low: float
+    high: float
+    """The documented range in points; `Rubric` holds every result to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """A tuple of terms. The total of a turn less the total before it is the turn's reward, so rewards sum to the total."""
+
+    terms: tuple[Term, ...]
+
+    def __post_init__(self) -> None:
+        names = [term.name for term in self.terms]
+        if len(set(names)) != len(names):
+            raise ValueError(f"rubric terms must have different names, got {names}")
+
+    def points(self, events: Events, turns: int) -> dict[str, float]:
+        """Points by term; a term that leaves its documented range is a defect of ours and stops the run."""
+        out = {}
+        for term in self.terms:
+            out[term.name] = value = term.points(events, turns)
+            assert term.low <= value <= term.high, (
+                f"{term.name} gave {value}, outside [{term.low}, {term.high}]"
+            )
+        return out
+
+    def total(self, events: Events, turns: int) -> float:
+        """Sum of all terms, in points."""
+        return sum(self.points(events, turns).values())
+
+
+def credits_once(name: str, values: Mapping[str, float], most: int = 1) -> Term:
+    """A term that pays `values[event.name]` for each distinct event: repeating an event pays nothing more.
+
+    `most` bounds how many distinct subjects one *penalty* can have; a positive credit has one subject by construction.
+    """
+
+    def points(events: Events, turns: int) -> float:
+        return sum(values.get(event.name, 0.0) for event in events)
+
+    low = most * sum(v for v in values.values() if v < 0)
+    return Term(name, points, low, sum(v for v in values.values() if v > 0))
+
+
+def per_turn(name: str, value: float, budget: int) -> Term:
+    """A term that pays `value` for each turn spent: linear, so a wasted turn always costs the same."""
+    return Term(name, lambda events, turns: value * turns, min(0.0, value * budget), max(0.0, value * budget))
+
+
+def scaled(total: float, floor: float, ceiling: float) -> float:
+    """Points on the incident's own scale: 0 is what the no-op policy gets there, 1 the oracle; clipped to [-1, 1]."""
+    if ceiling <= floor:
+        raise ValueError(f"the oracle must beat the no-op policy, got {ceiling} against {floor} points")
+    return max(-1.0, min(1.0, (total - floor) / (ceiling - floor)))

@@ -1,0 +1,59 @@
+"""What an environment package declares about itself, and what one scenario file declares."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Protocol
+
+from warroom.core.env import Env
+from warroom.core.types import Brief, Observation, ToolCall
+
+TIERS = ("easy", "medium", "hard")
+
+
+class Policy(Protocol):
+    """Anything that maps an observation to a tool call. One instance plays one seat of one episode."""
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The next call, given the seat's page or the result of its last reading."""
+        ...
+
+
+PolicyMaker = Callable[[Brief, Random], Policy]
+"""Makes a policy for one seat from what that seat is told; the generator is the policy's own."""
+
+
+class Scenario(Protocol):
+    """One seeded family of incidents: what a scenario file's `SCENARIO` must offer."""
+
+    @property
+    def name(self) -> str:
+        """The file's name without its suffix."""
+        ...
+
+    @property
+    def story(self) -> str:
+        """One sentence for a person."""
+        ...
+
+    @property
+    def suites(self) -> tuple[str, ...]:
+        """The evaluation suites that hold it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Environment:
+    """One of the games, as its package declares it in `ENVIRONMENT`."""
+
+    name: str
+    summary: str
+    seats: tuple[str, ...]
+    suites: tuple[str, ...]
+    """First the default one."""
+    build: Callable[[Any, str, int, Mapping[str, Any]], Env]
+    """(scenario, tier, seed, options) -> an episode."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Options that `build` knows, by name, each with one sentence of help."""
+    policies: Mapping[str, PolicyMaker] = field(default_factory=dict)
+    """The environment's own policies by name."""

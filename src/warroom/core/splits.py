@@ -1,0 +1,63 @@
+"""Which incidents are for training, for development and for the test: written once, here.
+
+The splits are disjoint along every declared axis:
+
+- seeds: each split owns a range of ten-digit seeds;
+- topologies: service names and graph shapes of the test are drawn from pools that training never draws from;
+- wordings: log lines, reasons and alerts have wordings that only the test uses;
+- failure types and rogue behaviours: `HELD_OUT` scenarios are played in the test and never offered for training.
+"""
+
+from enum import StrEnum
+
+from warroom.core.errors import Unknown
+
+
+class Split(StrEnum):
+    """The three disjoint parts of the world of incidents."""
+
+    TRAIN = "train"
+    DEV = "dev"
+    TEST = "test"
+
+
+SPAN = 1_000_000_000
+"""Seeds per split; a seed outside every range belongs to the training split's world."""
+_ORDER = (Split.TRAIN, Split.DEV, Split.TEST)
+
+HELD_OUT: dict[str, frozenset[str]] = {
+    "failure": frozenset({"fleet/connection_leak", "fleet/network_delay"}),
+    "rogue": frozenset({"fleet/backup_at_peak"}),
+}
+"""Scenarios that training never sees, by the axis on which they measure generalisation."""
+
+
+def seed_of(split: Split | str, index: int) -> int:
+    """The seed of incident number `index` (from 0) of a split."""
+    if not 0 <= index < SPAN:
+        raise ValueError(f"an incident's index must lie in 0..{SPAN - 1}, got {index}")
+    return _ORDER.index(parse_split(split)) * SPAN + index
+
+
+def split_of(seed: int) -> Split:
+    """The split that owns `seed`."""
+    if not 0 <= seed < SPAN * len(_ORDER):
+        raise ValueError(f"a seed must lie in 0..{SPAN * len(_ORDER) - 1}, got {seed}")
+    return _ORDER[seed // SPAN]
+
+
+def parse_split(name: str) -> Split:
+    """The split of that name, or an error that lists the three."""
+    if name not in list(Split):
+        raise Unknown("split", name, list(Split))
+    return Split(name)
+
+
+def held_out(scenario: str) -> str | None:
+    """The axis on which a scenario is kept from training, or None."""
+    return next((axis for axis, names in HELD_OUT.items() if scenario in names), None)
+
+
+def for_training(scenarios: list[str]) -> list[str]:
+    """The scenarios that training may draw from: all but the held-out ones."""
+    return [name for name in scenarios if held_out(name) is None]

@@ -1,0 +1,144 @@
+"""Tools are methods: the docstring is the description, the signature is the schema, once for every protocol."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin
+
+from warroom.core.errors import unknown
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+_JSON = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_MARK = "__warroom_tool__"
+LONGEST_TEXT = 400
+"""Characters of a free-text argument; the rest is refused, so that no seat floods the record."""
+
+
+class Vocabulary(NamedTuple):
+    """Marks a string parameter whose values are the incident's own closed list, such as its service names."""
+
+    name: str
+
+
+class ToolError(Exception):
+    """The policy misused a tool; the message goes back to it and the turn is spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument of a tool."""
+
+    name: str
+    kind: type
+    vocabulary: str | None
+    required: bool
+    description: str
+
+    def schema(self, vocabularies: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+        """JSON schema of the argument in an incident with these vocabularies."""
+        out: dict[str, Any] = {"type": _JSON[self.kind], "description": self.description}
+        if self.vocabulary is not None:
+            out["enum"] = list(vocabularies[self.vocabulary])
+        return out
+
+    def check(self, value: object, vocabularies: Mapping[str, Sequence[str]]) -> Any:
+        """`value` as the method wants it, or a `ToolError` that says what is allowed."""
+        if self.vocabulary is not None:
+            allowed = vocabularies[self.vocabulary]
+            if value not in allowed:
+                raise ToolError(unknown(self.name, value, allowed))
+            return value
+        if self.kind is float and type(value) is int:
+            return float(value)
+        if type(value) is not self.kind:
+            raise ToolError(f"{self.name} must be of type {_JSON[self.kind]}, got {value!r}")
+        if self.kind is str and len(str(value)) > LONGEST_TEXT:
+            raise ToolError(
+                f"{self.name} is {len(str(value))} characters long; at most {LONGEST_TEXT} are allowed"
+            )
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A method of an environment that a seat may call."""
+
+    name: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    seats: tuple[str, ...]
+    """Who owns it; empty: everyone."""
+    ends_turn: bool
+    """False for the reading tools, which are free within the turn's allowance."""
+
+    def schema(self, vocabularies: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+        """The function schema that LLM APIs, TRL, OpenEnv and MCP take."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "parameters": {
+                "type": "object",
+                "properties": {p.name: p.schema(vocabularies) for p in self.parameters},
+                "required": [p.name for p in self.parameters if p.required],
+            },
+        }
+
+    def bind(self, arguments: object, vocabularies: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+        """The checked arguments, or a `ToolError` that says what was wrong and what is allowed."""
+        if not isinstance(arguments, dict):
+            raise ToolError(f"{self.name} takes its arguments by name, got {arguments!r}")
+        bound: dict[str, Any] = {}
+        for parameter in self.parameters:
+            if parameter.name in arguments:
+                bound[parameter.name] = parameter.check(arguments[parameter.name], vocabularies)
+            elif parameter.required:
+                raise ToolError(f"{self.name} needs the argument {parameter.name!r}")
+        if len(bound) < len(arguments):
+            known = [p.name for p in self.parameters]
+            extra = next(str(name) for name in arguments if name not in known)
+            raise ToolError(f"{self.name} has no argument {extra!r}; it takes {', '.join(known) or 'none'}")
+        return bound
+
+
+def tool(*, seats: tuple[str, ...] = (), ends_turn: bool = True) -> Callable[[Method], Method]:
+    """Make a method a tool of `seats` (of every seat when empty)."""
+
+    def mark(method: Method) -> Method:
+        setattr(method, _MARK, (seats, ends_turn))
+        return method
+
+    return mark
+
+
+def tools_of(owner: type) -> dict[str, Tool]:
+    """The tools of a class by name, in the order of the alphabet."""
+    marked = {
+        name: getattr(owner, name) for name in sorted(dir(owner)) if hasattr(getattr(owner, name), _MARK)
+    }
+    return {name: _describe(name, method) for name, method in marked.items()}
+
+
+def _describe(name: str, method: Callable[..., Any]) -> Tool:
+    seats, ends_turn = getattr(method, _MARK)
+    text, arguments = _split_docstring(inspect.getdoc(method) or "")
+    signature = inspect.signature(method, eval_str=True)
+    parameters = tuple(
+        _parameter(p, arguments.get(p.name, "")) for p in signature.parameters.values() if p.name != "self"
+    )
+    return Tool(name, text, parameters, seats, ends_turn)
+
+
+def _parameter(parameter: inspect.Parameter, description: str) -> Parameter:
+    kind, vocabulary = parameter.annotation, None
+    if get_origin(kind) is Annotated:
+        kind, marker = get_args(kind)
+        vocabulary = marker.name
+    assert description, f"document the argument {parameter.name!r} under Args:"
+    return Parameter(parameter.name, kind, vocabulary, parameter.default is parameter.empty, description)
+
+
+def _split_docstring(text: str) -> tuple[str, dict[str, str]]:
+    """The prose before `Args:`, and one description per argument after it."""
+    prose, _, rest = text.partition("\nArgs:\n")
+    arguments = dict(line.strip().split(": ", 1) for line in rest.splitlines() if line.strip())
+    return " ".join(prose.split()), arguments

@@ -1,0 +1,81 @@
+"""The vocabulary of play: what a policy is shown, what it does, and what comes of it."""
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+class Observation(Protocol):
+    """What a seat may know now: a frozen structure that scripts read, and its rendering that models read.
+
+    The text holds nothing that the structure lacks, and the structure nothing that the text lacks.
+    """
+
+    def render(self) -> str:
+        """The same facts as text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A plain sentence to the seat: an act was taken, a call was wrong, the incident is over."""
+
+    text: str
+
+    def render(self) -> str:
+        """The sentence itself."""
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of one tool, arguments by name."""
+
+    name: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened and that a rubric may count. Equal events are one event: a credit counts once."""
+
+    name: str
+    subject: str = ""
+    """Whom or what it concerns; two events of one name and different subjects are two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one tool call did."""
+
+    seat: str
+    call: ToolCall
+    result: Observation
+    """What the seat is shown in return: a reading, or a notice."""
+    reward: float
+    """Points: the rubric's total after the call less the total before it."""
+    ended: bool
+    """Whether the seat's turn is over (a reading leaves it open)."""
+    refused: bool = False
+    """Whether the call was wrong: unknown tool, bad argument, not this seat's tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What a seat is told once, before its first turn: the job, the rules, the tools. Never an answer key."""
+
+    env: str
+    seat: str
+    job: str
+    """Prose: who the seat is and what ends the incident."""
+    tools: tuple[dict[str, Any], ...]
+    """JSON schemas of the seat's tools, closed vocabularies as `enum`."""
+    acts: tuple[str, ...]
+    """Names of the tools that end a turn."""
+    idle: ToolCall
+    """The call that does nothing and ends the turn."""
+    facts: Any = None
+    """Static structure of the incident that the job text describes (for fleet: the service map)."""
+
+    def render(self) -> str:
+        """The brief as text; the tools travel apart, by schema."""
+        return self.job

@@ -1,0 +1,57 @@
+"""A person at the terminal: reads the page, types a tool call."""
+
+import shlex
+from random import Random
+from typing import Any
+
+from warroom.core.types import Brief, Observation, ToolCall
+
+
+class Human:
+    """Shows what the seat sees and reads calls such as `restart cart-db` or `wait say="looking at cart"`."""
+
+    def __init__(self, brief: Brief, rng: Random) -> None:
+        self.brief, self.briefed = brief, False
+
+    def act(self, observation: Observation) -> ToolCall:
+        """What the person typed; `help` lists the tools, a line that does not parse is asked again."""
+        if not self.briefed:
+            print(self.brief.render())
+            self.briefed = True
+        print(observation.render())
+        while True:
+            try:
+                return parse_call(input(f"{self.brief.seat}> "), self.brief)
+            except ValueError as error:
+                print(error)
+
+
+def parse_call(line: str, brief: Brief) -> ToolCall:
+    """Read `tool value name=value ...`: bare values fill the tool's arguments in their order."""
+    words = shlex.split(line)
+    tools = {tool["name"]: tool["parameters"]["properties"] for tool in brief.tools}
+    if not words or words[0] not in tools:
+        listing = "\n".join(
+            f"  {name} {' '.join(f'<{p}>' for p in parameters)}" for name, parameters in tools.items()
+        )
+        raise ValueError(f"your tools:\n{listing}")
+    properties, arguments = tools[words[0]], dict[str, Any]()
+    free = iter(properties)
+    for word in words[1:]:
+        name, equals, value = word.partition("=")
+        if not equals or name not in properties:
+            name, value = next((p for p in free if p not in arguments), ""), word
+        if not name:
+            raise ValueError(
+                f"{words[0]} takes only {', '.join(properties) or 'no arguments'}; {word!r} is one too many"
+            )
+        arguments[name] = _convert(value, properties[name]["type"])
+    return ToolCall(words[0], arguments)
+
+
+def _convert(value: str, kind: str) -> Any:
+    readers = {"integer": int, "number": float, "boolean": lambda text: text.lower() in ("true", "yes", "1")}
+    try:
+        return readers.get(kind, str)(value)
+    except ValueError as error:
+        raise ValueError(f"{value!r} is not of type {kind}") from error

@@ -1,0 +1,1 @@
+"""The deterministic microservice world: topology, physics, faults, automation, telemetry."""

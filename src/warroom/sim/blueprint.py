@@ -1,0 +1,73 @@
+"""Who calls whom: the bare shape of a system, drawn from a seed or imported from a compose file."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+KINDS = ("gateway", "service", "db", "cache", "queue")
+STORES = frozenset({"db", "cache", "queue"})
+
+
+@dataclass(frozen=True, slots=True)
+class Blueprint:
+    """A call graph in topological order: every call points from an earlier service to a later one.
+
+    Service 0 is the gateway, where users arrive. Two to 64 services.
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    """One of `KINDS` for each service; exactly the first is the gateway."""
+    calls: tuple[tuple[int, int], ...]
+    """(caller, callee) by index, caller < callee, no pair twice."""
+
+    def __post_init__(self) -> None:
+        if not 2 <= len(self.names) <= 64:
+            raise ValueError(f"a topology has 2 to 64 services, got {len(self.names)}")
+        if len(set(self.names)) != len(self.names) or len(self.kinds) != len(self.names):
+            raise ValueError("a topology needs one kind for each service and no name twice")
+        strange = sorted(set(self.kinds) - set(KINDS))
+        if strange or self.kinds[0] != "gateway" or self.kinds.count("gateway") != 1:
+            raise ValueError(
+                f"kinds must be {', '.join(KINDS)}, with one gateway, the first; got {', '.join(self.kinds)}"
+            )
+        if len(set(self.calls)) != len(self.calls) or any(
+            not 0 <= i < j < len(self.names) for i, j in self.calls
+        ):
+            raise ValueError(
+                "each call must point from an earlier service to a later one, and no pair may come twice"
+            )
+        reached = {0}
+        for caller, callee in sorted(self.calls):
+            if caller in reached:
+                reached.add(callee)
+        cut_off = [name for i, name in enumerate(self.names) if i not in reached]
+        if cut_off:
+            raise ValueError(
+                f"no request reaches {', '.join(cut_off)}: every service needs a path from the gateway"
+            )
+
+    def to_json(self) -> str:
+        """The text that `from_json` reads."""
+        return json.dumps(asdict(self), indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "Blueprint":
+        """Read a blueprint; a `ValueError` says what is missing or wrong."""
+        try:
+            data: dict[str, Any] = json.loads(text)
+            return cls(
+                tuple(data["names"]), tuple(data["kinds"]), tuple((int(i), int(j)) for i, j in data["calls"])
+            )
+        except (KeyError, TypeError, json.JSONDecodeError) as error:
+            raise ValueError(f"not a topology file (want names, kinds and calls): {error!r}") from error
+
+
+def load_blueprint(path: Path) -> Blueprint:
+    """Read a topology file that `warroom import topology` wrote."""
+    if not path.is_file():
+        raise ValueError(
+            f"no topology file {str(path)!r}; make one with: warroom import topology compose.yaml --out {path}"
+        )
+    return Blueprint.from_json(path.read_text())
