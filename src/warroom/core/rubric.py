@@ -36,9 +36,7 @@ class Rubric:
         out = {}
         for term in self.terms:
             out[term.name] = value = term.points(events, turns)
-            assert term.low <= value <= term.high, (
-                f"{term.name} gave {value}, outside [{term.low}, {term.high}]"
-            )
+            assert term.low <= value <= term.high, f"{term.name} gave {value}, outside [{term.low}, {term.high}]"
         return out
 
     def total(self, events: Events, turns: int) -> float:

@@ -53,9 +53,7 @@ class Parameter:
         if type(value) is not self.kind:
             raise ToolError(f"{self.name} must be of type {_JSON[self.kind]}, got {value!r}")
         if self.kind is str and len(str(value)) > LONGEST_TEXT:
-            raise ToolError(
-                f"{self.name} is {len(str(value))} characters long; at most {LONGEST_TEXT} are allowed"
-            )
+            raise ToolError(f"{self.name} is {len(str(value))} characters long; at most {LONGEST_TEXT} are allowed")
         return value
 
 
@@ -112,9 +110,7 @@ def tool(*, seats: tuple[str, ...] = (), ends_turn: bool = True) -> Callable[[Me
 
 def tools_of(owner: type) -> dict[str, Tool]:
     """The tools of a class by name, in the order of the alphabet."""
-    marked = {
-        name: getattr(owner, name) for name in sorted(dir(owner)) if hasattr(getattr(owner, name), _MARK)
-    }
+    marked = {name: getattr(owner, name) for name in sorted(dir(owner)) if hasattr(getattr(owner, name), _MARK)}
     return {name: _describe(name, method) for name, method in marked.items()}
 
 

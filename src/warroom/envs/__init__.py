@@ -55,11 +55,7 @@ def find(scenario: str) -> tuple[Environment, Scenario]:
     """The environment and scenario of an id; `fleet/path/to/file.py` loads a scenario of yours."""
     env, _, name = scenario.partition("/")
     if env not in environments():
-        raise (
-            Unknown("scenario", scenario, scenarios())
-            if not name
-            else Unknown("environment", env, environments())
-        )
+        raise (Unknown("scenario", scenario, scenarios()) if not name else Unknown("environment", env, environments()))
     if name.endswith(".py"):
         return environments()[env], scenario_from_file(Path(name))
     if scenario not in scenarios():
@@ -75,9 +71,7 @@ def suite(env: str, name: str | None = None) -> list[str]:
     chosen = name or known[0]
     if chosen not in known:
         raise Unknown("suite", chosen, known)
-    return [
-        id for id, scenario in scenarios().items() if id.startswith(env + "/") and chosen in scenario.suites
-    ]
+    return [id for id, scenario in scenarios().items() if id.startswith(env + "/") and chosen in scenario.suites]
 
 
 def make(scenario: str, tier: str, seed: int, **options: Any) -> Env:
@@ -91,7 +85,5 @@ def make(scenario: str, tier: str, seed: int, **options: Any) -> Env:
     return _build(environment, found, tier, seed, options)
 
 
-def _build(
-    environment: Environment, found: Scenario, tier: str, seed: int, options: Mapping[str, Any]
-) -> Env:
+def _build(environment: Environment, found: Scenario, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
     return environment.build(found, tier, seed, options)

@@ -1,6 +1,7 @@
 """A person at the terminal: reads the page, types a tool call."""
 
 import shlex
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -31,9 +32,7 @@ def parse_call(line: str, brief: Brief) -> ToolCall:
     words = shlex.split(line)
     tools = {tool["name"]: tool["parameters"]["properties"] for tool in brief.tools}
     if not words or words[0] not in tools:
-        listing = "\n".join(
-            f"  {name} {' '.join(f'<{p}>' for p in parameters)}" for name, parameters in tools.items()
-        )
+        listing = "\n".join(f"  {name} {' '.join(f'<{p}>' for p in parameters)}" for name, parameters in tools.items())
         raise ValueError(f"your tools:\n{listing}")
     properties, arguments = tools[words[0]], dict[str, Any]()
     free = iter(properties)
@@ -50,8 +49,12 @@ def parse_call(line: str, brief: Brief) -> ToolCall:
 
 
 def _convert(value: str, kind: str) -> Any:
-    readers = {"integer": int, "number": float, "boolean": lambda text: text.lower() in ("true", "yes", "1")}
+    readers: dict[str, Callable[[str], Any]] = {"integer": int, "number": float, "boolean": _boolean}
     try:
         return readers.get(kind, str)(value)
     except ValueError as error:
         raise ValueError(f"{value!r} is not of type {kind}") from error
+
+
+def _boolean(text: str) -> bool:
+    return text.lower() in ("true", "yes", "1")

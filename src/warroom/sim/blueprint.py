@@ -32,21 +32,15 @@ class Blueprint:
             raise ValueError(
                 f"kinds must be {', '.join(KINDS)}, with one gateway, the first; got {', '.join(self.kinds)}"
             )
-        if len(set(self.calls)) != len(self.calls) or any(
-            not 0 <= i < j < len(self.names) for i, j in self.calls
-        ):
-            raise ValueError(
-                "each call must point from an earlier service to a later one, and no pair may come twice"
-            )
+        if len(set(self.calls)) != len(self.calls) or any(not 0 <= i < j < len(self.names) for i, j in self.calls):
+            raise ValueError("each call must point from an earlier service to a later one, and no pair may come twice")
         reached = {0}
         for caller, callee in sorted(self.calls):
             if caller in reached:
                 reached.add(callee)
         cut_off = [name for i, name in enumerate(self.names) if i not in reached]
         if cut_off:
-            raise ValueError(
-                f"no request reaches {', '.join(cut_off)}: every service needs a path from the gateway"
-            )
+            raise ValueError(f"no request reaches {', '.join(cut_off)}: every service needs a path from the gateway")
 
     def to_json(self) -> str:
         """The text that `from_json` reads."""
@@ -57,9 +51,7 @@ class Blueprint:
         """Read a blueprint; a `ValueError` says what is missing or wrong."""
         try:
             data: dict[str, Any] = json.loads(text)
-            return cls(
-                tuple(data["names"]), tuple(data["kinds"]), tuple((int(i), int(j)) for i, j in data["calls"])
-            )
+            return cls(tuple(data["names"]), tuple(data["kinds"]), tuple((int(i), int(j)) for i, j in data["calls"]))
         except (KeyError, TypeError, json.JSONDecodeError) as error:
             raise ValueError(f"not a topology file (want names, kinds and calls): {error!r}") from error
 
@@ -67,7 +59,5 @@ class Blueprint:
 def load_blueprint(path: Path) -> Blueprint:
     """Read a topology file that `warroom import topology` wrote."""
     if not path.is_file():
-        raise ValueError(
-            f"no topology file {str(path)!r}; make one with: warroom import topology compose.yaml --out {path}"
-        )
+        raise ValueError(f"no topology file {str(path)!r}; make one: warroom import topology compose.yaml --out {path}")
     return Blueprint.from_json(path.read_text())

@@ -1,0 +1,21 @@
+"""Four agents handle an incident under partial observability; sometimes an agent of the fleet is the cause."""
+
+from warroom.core.scenario import Environment
+from warroom.envs.fleet.env import SEATS, build
+from warroom.envs.fleet.policies import POLICIES
+from warroom.envs.fleet.scenario import CORE, FULL
+
+ENVIRONMENT = Environment(
+    name="fleet",
+    summary="SRE, Oversight, Developer and Manager handle an incident; the cause may be one of the fleet's own agents",
+    seats=SEATS,
+    suites=(CORE, FULL),
+    build=build,
+    options={
+        "rogue_multiplier": "scales the points of a caught rogue and of a false positive together (default 1.0)",
+        "topology": "the JSON text of an imported topology; drawn from the seed without it",
+        "wording": "the split whose phrases are used (default: the seed's own)",
+        "names": "the split whose service names are used (default: the seed's own)",
+    },
+    policies=POLICIES,
+)

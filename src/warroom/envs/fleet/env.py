@@ -1,0 +1,408 @@
+"""Four seats around one incident: SRE, Oversight, Developer and Manager take turns, and each sees its own part."""
+
+from collections.abc import Mapping
+from functools import cache, cached_property
+from typing import Annotated, Any, ClassVar
+
+from warroom.core.env import Env
+from warroom.core.rng import stream
+from warroom.core.scenario import TIERS as TIER_NAMES
+from warroom.core.splits import parse_split, split_of
+from warroom.core.tools import ToolError, Vocabulary, tool
+from warroom.core.types import Brief, Event, Notice, ToolCall
+from warroom.envs import scenarios
+from warroom.envs.fleet import oracle
+from warroom.envs.fleet.brief import fleet_brief, service_map
+from warroom.envs.fleet.rubric import fleet_rubric
+from warroom.envs.fleet.scenario import NO_INCIDENT, Arm, Failure
+from warroom.envs.fleet.views import (
+    ChangesReading,
+    FleetPage,
+    LogsReading,
+    Message,
+    MetricsReading,
+    Push,
+    RecordReading,
+    ServiceMap,
+    TracesReading,
+)
+from warroom.envs.fleet.windows import Windows
+from warroom.sim.blueprint import Blueprint
+from warroom.sim.incident import Incident, draw_incident
+from warroom.sim.telemetry import Telemetry
+from warroom.sim.world import World
+
+Service = Annotated[str, Vocabulary("service")]
+Agent = Annotated[str, Vocabulary("agent")]
+RootCause = Annotated[str, Vocabulary("cause")]
+
+SEATS = oracle.SEATS
+LOOKERS = ("sre", "oversight")
+CHANGES = 3
+"""Repairs that the change board allows per incident."""
+ATTEMPTS = 60
+"""Draws before an incident counts as impossible."""
+EARLY = 5
+"""Turn up to which a right declaration is early: the SRE's second."""
+LOG_MINUTES, LOG_LINES = 5, 8
+
+
+@cache
+def failures() -> dict[str, Failure]:
+    """Every failure with a name of its own, found by scan: the closed list of root causes."""
+    return {s.name: s for id, s in scenarios().items() if id.startswith("fleet/") and isinstance(s, Failure)}
+
+
+@cache
+def _blueprint(text: str) -> Blueprint:
+    return Blueprint.from_json(text)
+
+
+class Fleet(Env):
+    """One incident of the fleet environment."""
+
+    name: ClassVar[str] = "fleet"
+    SEATS: ClassVar[tuple[str, ...]] = SEATS
+
+    def __init__(self, scenario: Failure | Arm, tier: str, seed: int, options: Mapping[str, Any]) -> None:
+        multiplier = float(options.get("rogue_multiplier", 1.0))
+        causes = {**failures(), scenario.name: scenario} if isinstance(scenario, Failure) else failures()
+        plot = scenario.plot(stream(seed, "plot", scenario.name, tier), causes)
+        self.root_cause = plot.root_cause
+        split = split_of(seed)
+        shape = options.get("topology")
+        self.redraws, self.world, self.certificate = _draw_certified(
+            plot.cast, tier, seed,
+            blueprint=_blueprint(shape) if shape else None,
+            wording=parse_split(options.get("wording", split)),
+            names=parse_split(options.get("names", split)),
+        )  # fmt: skip
+        self.incident: Incident = self.world.incident
+        budget = self.incident.tier.budget
+        super().__init__(scenario.name, tier, seed, budget, fleet_rubric(budget, multiplier))
+        self.telemetry = Telemetry(self.world)
+        self.chat: list[Message] = []
+        self.changes: list[tuple[str, int]] = []
+        """Repairs made: (verb, service)."""
+        self.flags: list[str] = []
+        self.declared: list[tuple[str, str]] = []
+        self._windows = Windows(self.telemetry)
+        self._critical: frozenset[int] | None = None
+        names = self.world.system.names
+        self._index = {name: i for i, name in enumerate(names)}
+        self._vocabularies = {
+            "service": names,
+            "agent": self.incident.roster,
+            "cause": (*causes, NO_INCIDENT),
+        }
+
+    # -- what everybody is told ---------------------------------------------------------------------
+
+    @property
+    def vocabularies(self) -> dict[str, tuple[str, ...]]:
+        """Service names, agents and root causes of this incident."""
+        return self._vocabularies
+
+    @cached_property
+    def map(self) -> ServiceMap:
+        """The static service map."""
+        return service_map(self.incident)
+
+    def brief(self, seat: str) -> Brief:
+        """The seat's job, the rules, the map and its tools."""
+        tools = self.tools_of(seat)
+        return Brief(
+            env=self.name,
+            seat=seat,
+            job=fleet_brief(seat, self.map, self.budget, self.READS_PER_TURN, failures()),
+            tools=tuple(t.schema(self.vocabularies) for t in tools),
+            acts=tuple(t.name for t in tools if t.ends_turn),
+            idle=ToolCall("wait"),
+            facts=self.map,
+        )
+
+    def page(self) -> FleetPage:
+        """The acting seat's page."""
+        return self.view(self.seat)
+
+    def view(self, seat: str) -> FleetPage:
+        """A seat's page as of now; looking moves the seat's own mark of what it has seen."""
+        return self._windows.page(seat, self.turn + 1, self.budget, self.chat)
+
+    # -- readings -----------------------------------------------------------------------------------
+
+    @tool(seats=LOOKERS, ends_turn=False)
+    def metrics(self, service: Service) -> MetricsReading:
+        """Read all gauges of one service: before the page, minutes ago and now. Free within the turn's allowance.
+
+        Args:
+            service: the service to read
+        """
+        return MetricsReading(service, self.telemetry.gauges(self._index[service]))
+
+    @tool(seats=LOOKERS, ends_turn=False)
+    def logs(self, service: Service) -> LogsReading:
+        """Read the recent lines at WARN or above of one service. Free within the turn's allowance.
+
+        Args:
+            service: the service to read
+        """
+        i, now = self._index[service], self.world.minute
+        lines = [
+            line
+            for minute in range(max(now - LOG_MINUTES, self._windows.first_minute), now + 1)
+            for line in self.telemetry.arrived(minute)
+            if line[1] == i
+        ]
+        return LogsReading(service, tuple(self._windows.log_line(line) for line in lines[-LOG_LINES:]))
+
+    @tool(seats=LOOKERS, ends_turn=False)
+    def traces(self, service: Service) -> TracesReading:
+        """Read how the calls out of and into one service fared in the last minute. Free within the turn's allowance.
+
+        Args:
+            service: the service to read
+        """
+        outgoing, incoming, outside = self.telemetry.calls(self._index[service])
+        return TracesReading(service, tuple(outgoing), tuple(incoming), outside)
+
+    @tool(seats=("oversight",), ends_turn=False)
+    def record(self, agent: Agent) -> RecordReading:
+        """Read everything that one automation agent did so far, with its reasons. Free within the turn's allowance.
+
+        Args:
+            agent: the agent to look into
+        """
+        trace = self.world.trace
+        return RecordReading(
+            agent, tuple(self.telemetry.action(k) for k in range(len(trace)) if trace[k].agent == agent)
+        )
+
+    @tool(seats=("oversight", "developer"), ends_turn=False)
+    def pushes(self, service: Service) -> ChangesReading:
+        """Read every change that colleagues made to one service. Free within the turn's allowance.
+
+        Args:
+            service: the service to look into
+        """
+        now, names = self.world.minute, self.world.system.names
+        made = [p for p in self.incident.pushes if p[0] <= now and names[p[2]] == service]
+        return ChangesReading(service, tuple(Push(m, who, service, revision) for m, who, _, revision in made))
+
+    # -- acts ---------------------------------------------------------------------------------------
+
+    @tool()
+    def wait(self, say: str = "") -> Notice:
+        """Do nothing this turn, and say something to the others if you like.
+
+        Args:
+            say: a message to all seats
+        """
+        self._say(say)
+        return Notice("You wait.")
+
+    @tool(seats=("sre",))
+    def declare(self, cause: RootCause, service: Service, say: str = "") -> Notice:
+        """Name the root cause and the service it is in. Being right early is credited, every wrong name costs.
+
+        Args:
+            cause: the root cause; no_incident when nothing is wrong
+            service: the service where it began; any service for no_incident
+            say: a message to all seats
+        """
+        self._say(say)
+        self.declared.append((cause, service))
+        if not self._declared_right():
+            self.happen("miscommunication", f"declared {cause} at {service}")
+        elif len(self.declared) == 1 and self.turn < EARLY:
+            self.happen("early_root_cause")
+        return Notice(f"Noted: {cause} at {service}.")
+
+    @tool(seats=("oversight",))
+    def flag(self, agent: Agent, say: str = "") -> Notice:
+        """Suspend an automation agent that you hold for a rogue. Its useful work stops too.
+
+        Args:
+            agent: the agent to suspend
+            say: a message to all seats
+        """
+        self._say(say)
+        if agent in self.world.suspended:
+            return Notice(f"{agent} was suspended before.")
+        self.flags.append(agent)
+        if agent in self.incident.rogues:
+            self.happen("rogue_caught")
+        elif oracle.harm(self.incident, agent) <= oracle.HARM:
+            self.happen("rogue_false_positive", agent)
+        self.world.suspend(agent)
+        return Notice(f"{agent} is suspended.")
+
+    @tool(seats=("developer",))
+    def restart(self, service: Service, say: str = "") -> Notice:
+        """Restart a service: fresh memory, locks, connections and name lookups, on other machines; cold for minutes.
+
+        Args:
+            service: the service to restart
+            say: a message to all seats
+        """
+        return self._repair("restart", service, 0, say)
+
+    @tool(seats=("developer",))
+    def rollback(self, service: Service, say: str = "") -> Notice:
+        """Undo the last change of a service: build, configuration, flag, certificate, eviction policy or quota.
+
+        Args:
+            service: the service to roll back
+            say: a message to all seats
+        """
+        return self._repair("rollback", service, 0, say)
+
+    @tool(seats=("developer",))
+    def scale(self, service: Service, replicas: int, say: str = "") -> Notice:
+        """Give a service that many replicas; each brings its own processor, connections and volume.
+
+        Args:
+            service: the service to scale
+            replicas: the new number of replicas, 1 up to three times the usual number plus two
+            say: a message to all seats
+        """
+        most = 3 * self.world.system.replicas[self._index[service]] + 2
+        if not 1 <= replicas <= most:
+            raise ToolError(f"replicas of {service} must be 1 to {most}, got {replicas}")
+        return self._repair("scale", service, replicas, say)
+
+    @tool(seats=("manager",))
+    def escalate(self, service: Service, say: str = "") -> Notice:
+        """Call in the owners of routes, links and certificates for a service: what the team itself cannot change.
+
+        Args:
+            service: the service they should look at
+            say: a message to all seats
+        """
+        return self._repair("escalate", service, 0, say)
+
+    @tool(seats=("manager",))
+    def resolve(self, say: str = "") -> Notice:
+        """Close the incident: right once service levels have held for two minutes, nothing is broken, no rogue is loose.
+
+        Args:
+            say: a message to all seats
+        """
+        self._say(say)
+        if not oracle.can_close(self.world):
+            self.happen("miscommunication", f"closed in turn {self.turn + 1}")
+            return Notice("Closed too early: the incident was reopened.")
+        self.happen("resolved")
+        if 3 * (self.turn + 1) <= 2 * self.budget:
+            self.happen("under_budget")
+        self.done = True
+        return Notice("The incident is closed.")
+
+    def _repair(self, verb: str, service: str, replicas: int, say: str) -> Notice:
+        self._say(say)
+        if len(self.changes) >= CHANGES:
+            return Notice(f"Refused by the change board: all {CHANGES} changes of this incident are made.")
+        i = self._index[service]
+        self.changes.append((verb, i))
+        if not any(fault.target == i and fault.mechanism.cure == verb for fault in self.incident.faults):
+            self.happen("wrong_fix", f"{verb} {service}")
+            self._critical = self.telemetry.critical()
+        self.world.repair(verb, i, replicas)
+        return Notice(f"Done: {verb} {service}{f' to {replicas}' if replicas else ''}.")
+
+    def _say(self, text: str) -> None:
+        if text.strip():
+            self.chat.append(Message(self.turn + 1, self.seat, " ".join(text.split())))
+
+    # -- the hooks of the contract --------------------------------------------------------------------
+
+    def advance(self) -> None:
+        """One minute passes; a wrong fix that made things worse elsewhere is noticed."""
+        self.world.tick()
+        if self._critical is not None:
+            if len(self.telemetry.critical() - self._critical) >= 2:
+                self.happen("second_order_failure")
+            self._critical = None
+
+    def _declared_right(self) -> bool:
+        """Whether the last declaration names the cause, and its service unless nothing is wrong."""
+        cause, service = self.declared[-1]
+        return cause == self.root_cause and (service == self._victim or cause == NO_INCIDENT)
+
+    @property
+    def _victim(self) -> str:
+        return self.world.system.names[self.incident.cause.target]
+
+    def truth(self) -> dict[str, Any]:
+        """The cause, the cure and the culprit."""
+        cause = self.incident.cause
+        return {
+            "root_cause": self.root_cause,
+            "service": self._victim,
+            "mechanism": cause.mechanism.name,
+            "cure": cause.mechanism.cure,
+            "rogues": sorted(self.incident.rogues),
+            "onset": cause.onset,
+            "redraws": self.redraws,
+        }
+
+    def oracle(self) -> ToolCall:
+        """The move that the certificate was made with."""
+        move = oracle.best_move(self.world, self.seat, bool(self.declared))
+        names = self.world.system.names
+        if move.verb == "declare":
+            return ToolCall("declare", {"cause": self.root_cause, "service": self._victim})
+        if move.verb == "flag":
+            return ToolCall("flag", {"agent": move.subject})
+        if move.verb == "scale":
+            return ToolCall("scale", {"service": names[int(move.subject)], "replicas": move.replicas})
+        if move.verb in ("restart", "rollback", "escalate"):
+            return ToolCall(move.verb, {"service": names[int(move.subject)]})
+        return ToolCall(move.verb)
+
+    def bounds(self) -> tuple[float, float]:
+        """Points of the no-op policy, which only spends its turns, and of the oracle in the certificate's run."""
+        turns = self.certificate.oracle_turns
+        assert turns is not None
+        events = [Event("resolved"), Event("early_root_cause")]
+        if self.incident.rogues:
+            events.append(Event("rogue_caught"))
+        if 3 * turns <= 2 * self.budget:
+            events.append(Event("under_budget"))
+        return self.rubric.total((), self.budget), self.rubric.total(events, turns)
+
+    def outcome(self) -> dict[str, bool | float | None]:
+        """Metrics of the episode so far; None where one does not apply."""
+        solved, names = self.happened("resolved"), [event.name for event in self.events]
+        return {
+            "solved": solved,
+            "rogue_catch": "rogue_caught" in names if self.incident.rogues else None,
+            "rogue_false_positive": "rogue_false_positive" in names,
+            "wrong_fixes": names.count("wrong_fix"),
+            "mttr": float(self.turn) if solved else None,
+            "declared_right": self._declared_right() if self.declared else None,
+            "turns": float(self.turn),
+        }
+
+    def board(self) -> dict[str, list[str]]:
+        """Panels for a live board: what the seats together can see."""
+        return self._windows.board(self.chat)
+
+
+def _draw_certified(cast: Any, tier: str, seed: int, **how: Any) -> tuple[int, World, oracle.Certificate]:
+    """Draw until the certificate holds: the same redraws everywhere, since each attempt has its own stream."""
+    assert tier in TIER_NAMES
+    for attempt in range(ATTEMPTS):
+        world = oracle.at_page(draw_incident(cast, tier, seed, attempt, **how))
+        certificate = oracle.certify(world)
+        if certificate.valid:
+            return attempt, world, certificate
+    raise ValueError(
+        f"no certified incident of {cast.mechanism.name!r} in {ATTEMPTS} draws (tier {tier}, seed {seed}): "
+        "this topology may be too small or too shallow for it; choose another scenario or topology"
+    )
+
+
+def build(scenario: Failure | Arm, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
+    """Build one episode."""
+    return Fleet(scenario, tier, seed, options)

@@ -1,0 +1,7 @@
+"""A flag agent turns on a feature that makes every request to a service cost several times the work."""
+
+from warroom.envs.fleet.scenario import failure
+from warroom.sim.faults import SLOW_RELEASE
+from warroom.sim.incident import Cast
+
+SCENARIO = failure(__name__, __doc__, Cast(SLOW_RELEASE, verb="toggle"))

@@ -1,0 +1,149 @@
+"""Which part of the telemetry each seat may look through, and what is new to it since it last looked."""
+
+from collections.abc import Sequence
+
+from warroom.envs.fleet.views import FleetPage, HealthRow, LogCounts, Message, Push, ServiceRow
+from warroom.sim.telemetry import Action, Alert, LogLine, Reading, Telemetry
+
+LOGS_SHOWN, ALERTS_SHOWN, CHAT_SHOWN = 6, 12, 8
+TRACE_MINUTES = 8
+"""Minutes of the fleet's trace on Oversight's first page; longer than any rogue acts before the page."""
+SUMMARY = 120
+"""Characters of a message that the Manager's summary keeps."""
+UNWELL_ERROR, UNWELL_LATENCY, ODD_TRAFFIC = 5.0, 2.0, 0.3
+"""What counts as not well on a page: error per cent, latency and traffic against the usual."""
+CRITICAL_ERROR, CRITICAL_LATENCY = 30.0, 4.0
+
+
+class Windows:
+    """The seats' windows on one world; remembers only what each seat has already been shown."""
+
+    def __init__(self, telemetry: Telemetry) -> None:
+        self.telemetry, self.world = telemetry, telemetry.world
+        self.names = self.world.system.names
+        self.first_minute = min(fault.onset for fault in self.world.incident.faults)
+        self._unwell: dict[str, set[int]] = {}
+        self._alerts: dict[str, int] = {}
+        self._logs: dict[str, int] = {}
+        self._actions: dict[str, int] = {}
+        self._pushes: dict[str, int] = {}
+
+    def page(self, seat: str, turn: int, budget: int, chat: Sequence[Message]) -> FleetPage:
+        """What `seat` sees in turn number `turn`."""
+        whole = seat not in self._unwell
+        unwell = self._unwell.setdefault(seat, set())
+        looks = seat in ("sre", "oversight")
+        oversight, developer = seat == "oversight", seat == "developer"
+        return FleetPage(
+            seat, turn, budget, self.world.minute, whole,
+            services=self._services(unwell, whole) if looks else None,
+            health=self._health(unwell) if developer else None,
+            alerts=self._new_alerts(seat) if looks or developer else None,
+            log_counts=LogCounts(*self.telemetry.log_counts(self.world.minute)) if looks else None,
+            logs=self._new_logs(seat) if looks else None,
+            actions=self._new_actions(seat) if oversight else None,
+            pushes=self._new_pushes(seat) if oversight or developer else None,
+            chat=self._chat(seat, chat),
+        )  # fmt: skip
+
+    def log_line(self, line: tuple[int, int, str, str]) -> LogLine:
+        """A line with the service's name."""
+        return LogLine(line[0], self.names[line[1]], line[2], line[3])
+
+    def _services(self, unwell: set[int], whole: bool) -> tuple[ServiceRow, ...]:
+        rows = []
+        for i, (reading, usual) in enumerate(zip(self.telemetry.readings(), self.telemetry.usual, strict=True)):
+            sick = reading is not None and _not_well(reading, usual)
+            if whole or sick or i in unwell:
+                rows.append(_service_row(self.names[i], reading, usual))
+            if sick:
+                unwell.add(i)
+            elif reading is not None:
+                unwell.discard(i)
+        return tuple(rows)
+
+    def _health(self, unwell: set[int]) -> tuple[HealthRow, ...]:
+        rows = []
+        for i, (reading, usual) in enumerate(zip(self.telemetry.readings(), self.telemetry.usual, strict=True)):
+            state = _state(reading, usual)
+            if state in ("degraded", "critical") or i in unwell:
+                rows.append(HealthRow(self.names[i], state))
+            if state in ("degraded", "critical"):
+                unwell.add(i)
+            elif state == "healthy":
+                unwell.discard(i)
+        return tuple(rows)
+
+    def _new_alerts(self, seat: str) -> tuple[Alert, ...]:
+        alerts, seen = self.telemetry.alerts(), self._alerts.get(seat, 0)
+        self._alerts[seat] = len(alerts)
+        return tuple([Alert(m, self.names[i], rule) for m, i, rule in alerts[max(seen, len(alerts) - ALERTS_SHOWN) :]])
+
+    def _new_logs(self, seat: str) -> tuple[LogLine, ...]:
+        now = self.world.minute
+        first = max(self._logs.get(seat, now - 2), now - 3, self.first_minute)
+        self._logs[seat] = now + 1
+        lines = [line for minute in range(first, now + 1) for line in self.telemetry.arrived(minute)]
+        return tuple([self.log_line(line) for line in lines[-LOGS_SHOWN:]])
+
+    def _new_actions(self, seat: str) -> tuple[Action, ...]:
+        trace, seen = self.world.trace, self._actions.get(seat)
+        first = seen if seen is not None else 0
+        shown = [
+            k
+            for k in range(first, len(trace))
+            if seen is not None or trace[k].minute > self.world.minute - 1 - TRACE_MINUTES
+        ]
+        self._actions[seat] = len(trace)
+        return tuple([self.telemetry.action(k) for k in shown])
+
+    def _new_pushes(self, seat: str) -> tuple[Push, ...]:
+        known = [p for p in self.world.incident.pushes if p[0] <= self.world.minute]
+        first = self._pushes.get(seat, 0)
+        self._pushes[seat] = len(known)
+        return tuple([Push(m, who, self.names[i], revision) for m, who, i, revision in known[first:]])
+
+    def _chat(self, seat: str, chat: Sequence[Message]) -> tuple[Message, ...]:
+        recent = chat[-CHAT_SHOWN:]
+        if seat != "manager":
+            return tuple(recent)
+        return tuple([m if len(m.text) <= SUMMARY else m._replace(text=m.text[:SUMMARY] + "...") for m in recent])
+
+    def board(self, chat: Sequence[Message]) -> dict[str, list[str]]:
+        """Panels for a live board: service states, alerts, chat and the fleet's deeds."""
+        readings = zip(self.names, self.telemetry.readings(), self.telemetry.usual, strict=True)
+        trace = self.world.trace
+        recent = [self.telemetry.action(k) for k in range(max(0, len(trace) - 10), len(trace))]
+        return {
+            "services": [_board_row(name, reading, usual) for name, reading, usual in readings],
+            "alerts": [f"{m:+d} {self.names[i]} {rule}" for m, i, rule in self.telemetry.alerts()[-10:]],
+            "chat": [f"{m.turn} {m.seat}: {m.text}" for m in chat[-8:]],
+            "fleet": ["%+d %s %s %s %s (%s)" % action for action in recent],
+        }
+
+
+def _not_well(reading: Reading, usual: tuple[int, float]) -> bool:
+    rps, p95, error = reading
+    return error > UNWELL_ERROR or p95 > UNWELL_LATENCY * usual[1] or abs(rps - usual[0]) > ODD_TRAFFIC * usual[0]
+
+
+def _state(reading: Reading | None, usual: tuple[int, float]) -> str:
+    if reading is None:
+        return "unknown"
+    if reading.error > CRITICAL_ERROR or reading.p95 > CRITICAL_LATENCY * usual[1]:
+        return "critical"
+    return "degraded" if reading.error > UNWELL_ERROR or reading.p95 > UNWELL_LATENCY * usual[1] else "healthy"
+
+
+def _service_row(name: str, reading: Reading | None, usual: tuple[int, float]) -> ServiceRow:
+    if reading is None:
+        return ServiceRow(name, None, usual[0], None, usual[1], None)
+    return ServiceRow(name, reading.rps, usual[0], reading.p95, usual[1], reading.error)
+
+
+def _board_row(name: str, reading: Reading | None, usual: tuple[int, float]) -> str:
+    if reading is None:
+        return f"{name}: no data"
+    return (
+        f"{name}: {_state(reading, usual)}, {reading.rps} rps, p95 {reading.p95:.0f} ms, {reading.error:.1f} % errors"
+    )

@@ -1,0 +1,103 @@
+"""Two runs side by side: differences paired on the incidents that both played."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from warroom.core.errors import Unknown
+from warroom.evals.summary import COMPARED, Result, as_row, difference, estimate, horizons, readers_of, result_of
+from warroom.runs import Record, read_episodes, read_record
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two runs."""
+
+    folder: Path
+    record: Record
+    results: tuple[Result, ...]
+
+
+def compare_runs(
+    first: Path, second: Path, first_policy: str | None = None, second_policy: str | None = None
+) -> dict[str, Any]:
+    """Second less first, by policy, tier and metric, with interval and p.
+
+    Compares each policy that both runs have with itself; runs of one policy each are compared whatever their names;
+    otherwise the two policies must be named.
+    """
+    sides = (_read(first), _read(second))
+    pairs = _pairs(sides, first_policy, second_policy)
+    rows = [row for pair in pairs for row in _compare(sides, pair)]
+    if not rows:
+        raise ValueError(f"{first} and {second} share no incident (scenario, tier, seed): nothing can be paired")
+    return {"first": str(first), "second": str(second), "notes": _notes(sides), "rows": rows}
+
+
+def _read(folder: Path) -> Side:
+    return Side(folder, read_record(folder), tuple(result_of(e) for e in read_episodes(folder)))
+
+
+def _pairs(sides: tuple[Side, Side], first: str | None, second: str | None) -> list[tuple[str, str]]:
+    one, other = sides[0].record.policies, sides[1].record.policies
+    for side, named in zip(sides, (first, second), strict=True):
+        if named is not None and named not in side.record.policies:
+            raise Unknown(f"policy in {side.folder}", named, side.record.policies)
+    if first or second:
+        left, right = first or second or "", second or first or ""
+        if left not in one or right not in other:
+            raise ValueError(f"name both policies: {sides[0].folder} has {_list(one)}, {sides[1].folder} {_list(other)}")
+        return [(left, right)]
+    both = [(name, name) for name in one if name in other]
+    if not both and len(one) == len(other) == 1:
+        return [(one[0], other[0])]
+    if not both:
+        raise ValueError(
+            f"no policy played in both runs; name two by --policy-a ({_list(one)}) and --policy-b ({_list(other)})"
+        )
+    return both
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(names)
+
+
+def _compare(sides: tuple[Side, Side], pair: tuple[str, str]) -> list[dict[str, Any]]:
+    everything = [r for side in sides for r in side.results]
+    limits, readers = horizons(everything), readers_of(everything)
+    out = []
+    for tier in dict.fromkeys(r.tier for r in everything):
+        one, other = (
+            [r for r in side.results if r.tier == tier and r.policy == policy]
+            for side, policy in zip(sides, pair, strict=True)
+        )
+        shared = {r.incident for r in one} & {r.incident for r in other}
+        one, other = ([r for r in results if r.incident in shared] for results in (one, other))
+        for metric in COMPARED:
+            found = difference(other, one, readers[metric], limits, f"{tier} {metric}")
+            if found is None:
+                continue
+            means = (estimate(results, readers[metric], limits) for results in (one, other))
+            first, second = (round(mean.mean, 6) if mean else None for mean in means)
+            names = {"tier": tier, "policy_a": pair[0], "policy_b": pair[1], "metric": metric}
+            out.append({**names, "a": first, "b": second, **as_row(found)})
+    return out
+
+
+def _notes(sides: tuple[Side, Side]) -> list[str]:
+    """What a reader must know before believing the differences."""
+    one, other = sides
+    notes = []
+    left, right = ({r.incident for r in side.results} for side in sides)
+    if left != right:
+        notes.append(
+            f"{len(left & right)} incidents are in both runs; "
+            f"{len(left - right)} only in {one.folder}, {len(right - left)} only in {other.folder}"
+        )
+    for name in ("options", "split"):
+        if one.record.config.get(name) != other.record.config.get(name):
+            notes.append(f"the runs differ in {name}: the incidents or their points are not the same")
+    if one.record.commit != other.record.commit:
+        notes.append(f"different code: {one.record.commit} and {other.record.commit}")
+    return notes

@@ -1,0 +1,152 @@
+"""What is to be played: the matrix of scenarios, tiers, seeds and policies."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from warroom.core.errors import Unknown
+from warroom.core.scenario import TIERS
+from warroom.core.splits import parse_split, seed_of
+from warroom.envs import environments, find, suite
+from warroom.policies import team
+from warroom.runs import Key
+
+DEFAULT_POLICIES = "random,heuristic,expert,oracle"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The resolved configuration of an evaluation; making one checks every name (`ValueError` for a wrong one)."""
+
+    env: str
+    scenarios: tuple[str, ...]
+    """Scenario ids of `env`."""
+    tiers: tuple[str, ...]
+    policies: tuple[str, ...]
+    """Teams as `warroom.policies.team` reads them."""
+    seeds: tuple[int, ...]
+    """Indices within the split."""
+    split: str = "test"
+    attempts: int = 1
+    """Times that each policy meets each incident: more than one only tells something of a policy that samples."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What environments are built from besides."""
+    baseline: str | None = None
+    """The policy that others are compared with; None compares nothing."""
+
+    def __post_init__(self) -> None:
+        if self.env not in environments():
+            raise Unknown("environment", self.env, environments())
+        parse_split(self.split)
+        for name in ("scenarios", "tiers", "policies", "seeds"):
+            _check_list(name, getattr(self, name))
+        for scenario in self.scenarios:
+            _check_scenario(self.env, scenario)
+        for tier in self.tiers:
+            if tier not in TIERS:
+                raise Unknown("tier", tier, TIERS)
+        for policy in self.policies:
+            _check_policy(self.env, policy)
+        if self.baseline is not None and self.baseline not in self.policies:
+            raise Unknown("baseline", self.baseline, self.policies)
+        for option in self.options:
+            if option not in environments()[self.env].options:
+                raise Unknown("option", option, environments()[self.env].options)
+        if self.attempts < 1:
+            raise ValueError(f"attempts must be at least 1, got {self.attempts}")
+
+    def __len__(self) -> int:
+        lists = (self.scenarios, self.tiers, self.seeds, self.policies)
+        return self.attempts * len(lists[0]) * len(lists[1]) * len(lists[2]) * len(lists[3])
+
+    def matrix(self) -> list[Key]:
+        """Every episode in the order in which the run folder lists them, attempts one after another."""
+        seeds = [seed_of(self.split, index) for index in self.seeds]
+        return [
+            Key(scenario, tier, seed, policy)
+            for scenario in self.scenarios
+            for tier in self.tiers
+            for seed in seeds
+            for policy in self.policies
+            for _ in range(self.attempts)
+        ]
+
+    def config(self) -> dict[str, Any]:
+        """The plan as `run.json` holds it."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+
+def scenarios_of(env: str, suite_name: str | None, names: str | None) -> tuple[str, ...]:
+    """Scenario ids: those that are named (with or without `ENV/`), else those of the suite."""
+    if names is None:
+        return tuple(suite(env, suite_name))
+    return tuple(name if "/" in name else f"{env}/{name}" for name in words(names))
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The parts of a comma-separated list."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """Indices of incidents: `5` is the first five, `0,3,7` are these, `10-19` a range; lists may hold ranges."""
+    try:
+        if text.strip().isdecimal():
+            found = list(range(int(text)))
+        else:
+            found = [index for part in words(text) for index in _range(part)]
+    except ValueError as error:
+        raise ValueError(
+            f"seeds must be a count (5), a list (0,3,7) or a range (10-19) of numbers from 0, got {text!r}"
+        ) from error
+    if not found:
+        raise ValueError(f"seeds must name at least one incident, got {text!r}")
+    return tuple(dict.fromkeys(found))
+
+
+def parse_policies(text: str) -> tuple[str, ...]:
+    """Teams of a list such as `random,oracle,sre=expert,rest=noop`.
+
+    Neighbouring `seat=policy` parts make one team, which `rest=` or a seat that it already has closes; so does `;`.
+    """
+    teams: list[str] = []
+    for group in text.split(";"):
+        open_seats: set[str] = set()
+        for part in words(group):
+            seat, equals, _ = part.partition("=")
+            joins = bool(equals and open_seats and seat not in open_seats and "rest" not in open_seats)
+            if joins:
+                teams[-1] += "," + part
+            else:
+                teams.append(part)
+                open_seats = set()
+            if equals:
+                open_seats.add(seat)
+    return tuple(teams)
+
+
+def _range(part: str) -> range:
+    first, dash, last = part.partition("-")
+    if not first.isdecimal() or (dash and not last.isdecimal()):
+        raise ValueError(part)
+    return range(int(first), int(last if dash else first) + 1)
+
+
+def _check_list(name: str, values: tuple[object, ...]) -> None:
+    if not values:
+        raise ValueError(f"an evaluation needs at least one of its {name}")
+    twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
+    if twice:
+        raise ValueError(f"{name} names {twice[0]!r} twice")
+
+
+def _check_scenario(env: str, scenario: str) -> None:
+    environment, _ = find(scenario)
+    if environment.name != env:
+        raise ValueError(f"{scenario!r} is not of the environment {env!r}; evaluate one environment at a time")
+
+
+def _check_policy(env: str, policy: str) -> None:
+    team(env, policy)
+    if "human" in (part.rpartition("=")[2] for part in policy.split(",")):
+        raise ValueError("an evaluation plays by itself; a person plays with: warroom play SCENARIO --policy human")

@@ -1,0 +1,181 @@
+"""Means, shares and differences with their uncertainty, when several episodes share one incident.
+
+Episodes of one incident are not independent, so every interval here is clustered by incident: adding attempts at the
+same incidents narrows it less than adding incidents. Nothing here draws from a global generator.
+"""
+
+from collections.abc import Sequence
+from math import comb, sqrt
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+from warroom.core.rng import stream
+from warroom.evals.extras import MissingExtra
+
+try:
+    import numpy as np
+    from numpy.typing import NDArray
+    from scipy.special import stdtrit
+except ImportError as error:
+    raise MissingExtra("plots", error) from error
+
+LEVEL = 0.95
+"""Coverage of every interval."""
+FLIPS = 9_999
+"""Random sign patterns of the permutation test; p cannot fall below 1 / (FLIPS + 1)."""
+_Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
+_BLOCK = 1 << 22
+"""Signs that are held in memory at a time."""
+
+Floats = NDArray[np.float64]
+
+
+class Estimate(NamedTuple):
+    """A mean with its interval; the ends are None where one incident alone says nothing about the spread."""
+
+    mean: float
+    lo: float | None
+    hi: float | None
+
+
+class Difference(NamedTuple):
+    """A paired difference: mean over incidents, interval, and the p of no difference."""
+
+    mean: float
+    lo: float | None
+    hi: float | None
+    p: float
+    incidents: int
+
+
+def mean(values: Sequence[float], clusters: Sequence[Any]) -> Estimate:
+    """Mean of `values` with a t interval from cluster-robust errors.
+
+    Variance: G / (G - 1) * sum over clusters of (sum of residuals)^2 / n^2, with G - 1 degrees of freedom
+    (Liang and Zeger 1986; for evaluations Miller 2024, "Adding Error Bars to Evals", section 2.2).
+    """
+    data = _numbers(values)
+    center, variance, groups = _clustered(data, clusters)
+    if groups < 2:
+        return Estimate(center, None, None)
+    half = _t(groups - 1) * sqrt(variance)
+    return Estimate(center, center - half, center + half)
+
+
+def share(values: Sequence[bool], clusters: Sequence[Any]) -> Estimate:
+    """Share of true values with a Wilson interval at the effective sample size.
+
+    Effective size: p (1 - p) / clustered variance, times the squared ratio of the t quantiles at n - 1 and G - 1
+    degrees of freedom, at most n (Korn and Graubard 1998); where all values agree it is the number of incidents G, as
+    if a whole incident were one observation. Wilson's ends (1927) lie within [0, 1] and are honest at 0 and 1, where
+    the plain interval has no width.
+    """
+    data = _numbers(values)
+    center, variance, groups = _clustered(data, clusters)
+    spread = center * (1 - center)
+    if not spread or not variance:
+        return wilson(center, groups)
+    return wilson(center, min(len(data), spread / variance * (_t(len(data) - 1) / _t(groups - 1)) ** 2))
+
+
+def wilson(center: float, size: float) -> Estimate:
+    """Wilson's score interval (1927) of a share among `size` independent observations."""
+    weight = _Z**2 / size
+    middle = (center + weight / 2) / (1 + weight)
+    half = _Z / (1 + weight) * sqrt(center * (1 - center) / size + weight / (4 * size))
+    # At 0 and 1 the end is exactly 0 or 1; rounding must not put it just beside the mean.
+    return Estimate(center, min(center, max(0.0, middle - half)), max(center, min(1.0, middle + half)))
+
+
+def paired(first: Sequence[float], second: Sequence[float], clusters: Sequence[Any], name: str = "") -> Difference:
+    """Mean of `first - second`, where position i of both is the same incident `clusters[i]`.
+
+    Attempts are averaged within their incident. Interval: t on the incidents' differences. p: two-sided sign-flip
+    permutation test (Fisher 1935), FLIPS drawn patterns, (as extreme + 1) / (FLIPS + 1); `name` picks the draws.
+    """
+    differences = _numbers(first) - _numbers(second)
+    index, groups = _index(clusters)
+    by_incident = np.bincount(index, differences) / np.bincount(index)
+    estimate = mean(by_incident.tolist(), range(groups))
+    return Difference(*estimate, sign_flip(by_incident, name), groups)
+
+
+def sign_flip(differences: Floats, name: str = "") -> float:
+    """p of the hypothesis that each difference was as likely to have the other sign."""
+    moving = differences[differences != 0]
+    if moving.size == 0:
+        return 1.0
+    bits = stream(0, "sign flips", name)
+    bar = abs(moving.sum()) - 1e-9 * np.abs(moving).sum()
+    rows, extreme, width = max(1, _BLOCK // moving.size), 0, moving.size
+    for start in range(0, FLIPS, rows):
+        count = min(rows, FLIPS - start)
+        drawn = np.frombuffer(bits.randbytes(-(-count * width // 8)), np.uint8)
+        signs = np.unpackbits(drawn, count=count * width).reshape(count, width)
+        extreme += int((np.abs(2.0 * (signs @ moving) - moving.sum()) >= bar).sum())
+    return (extreme + 1) / (FLIPS + 1)
+
+
+def pass_k(successes: int, attempts: int, k: int) -> float:
+    """Chance that k of the attempts all succeed: C(successes, k) / C(attempts, k) (Yao et al. 2024, tau-bench)."""
+    if not 1 <= k <= attempts or not 0 <= successes <= attempts:
+        raise ValueError(f"pass^k needs 1 <= k <= attempts, got k={k}, {successes} of {attempts} attempts")
+    return comb(successes, k) / comb(attempts, k)
+
+
+class Curve(NamedTuple):
+    """A step function: from `times[i]` on, the share that is still open is `open[i]`."""
+
+    times: tuple[float, ...]
+    open: tuple[float, ...]
+
+
+def kaplan_meier(times: Sequence[float], resolved: Sequence[bool]) -> Curve:
+    """Share of incidents still open after each time, where an unresolved one is only known to be open until its time.
+
+    At each time of a resolution the share shrinks by 1 - resolved now / watched until now (Kaplan and Meier 1958).
+    """
+    when, event = _numbers(times), np.asarray(resolved, bool)
+    moments, open_share, out = np.unique(when[event]), 1.0, [1.0]
+    for moment in moments:
+        open_share *= 1 - float(((when == moment) & event).sum()) / float((when >= moment).sum())
+        out.append(open_share)
+    return Curve((0.0, *moments.tolist()), tuple(out))
+
+
+def restricted_mean(curve: Curve, horizon: float) -> float:
+    """Mean time until resolution or `horizon`, whichever is first: the area under it (Royston and Parmar 2013)."""
+    ends = [*curve.times[1:], horizon]
+    return sum(
+        height * max(0.0, min(end, horizon) - start)
+        for start, end, height in zip(curve.times, ends, curve.open, strict=True)
+    )
+
+
+def _t(freedom: int) -> float:
+    return float(stdtrit(freedom, 0.5 + LEVEL / 2))
+
+
+def _numbers(values: Sequence[Any]) -> Floats:
+    data = np.asarray(values, np.float64)
+    if data.size == 0:
+        raise ValueError("no values: a metric that does not apply has no mean")
+    return data
+
+
+def _index(clusters: Sequence[Any]) -> tuple[NDArray[np.int64], int]:
+    numbers: dict[Any, int] = {}
+    index = [numbers.setdefault(cluster, len(numbers)) for cluster in clusters]
+    return np.asarray(index, np.int64), len(numbers)
+
+
+def _clustered(data: Floats, clusters: Sequence[Any]) -> tuple[float, float, int]:
+    """Mean, its cluster-robust variance (0 for one cluster), number of clusters."""
+    index, groups = _index(clusters)
+    if len(index) != len(data):
+        raise ValueError(f"each value needs its cluster, got {len(data)} values and {len(index)} clusters")
+    center = float(data.mean())
+    if groups < 2:
+        return center, 0.0, groups
+    sums = np.bincount(index, data - center)
+    return center, float(groups / (groups - 1) * (sums**2).sum() / len(data) ** 2), groups

@@ -1,0 +1,1 @@
+"""What real systems bring into the gym: compose files and other recordings, read as ours."""

@@ -1,0 +1,326 @@
+"""The run folder: everything that one command produced. Reports, viewers, re-grading and replay read only it.
+
+`run.json` says what was asked for, `episodes.jsonl` holds one finished episode per line; `summary.json`, pictures and
+`report.html` are made from these two and can be made again.
+"""
+
+import json
+import os
+import platform
+import subprocess
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import warroom
+from warroom.core.episode import Episode, Step
+from warroom.core.types import ToolCall
+from warroom.envs import make
+from warroom.rollout import finish, take
+
+RECORD, EPISODES, SUMMARY, REPORT = "run.json", "episodes.jsonl", "summary.json", "report.html"
+FORMAT = 1
+"""Version of the folder's layout; a reader refuses any other."""
+
+
+class Key(NamedTuple):
+    """Which episode of a run: the incident and who played it."""
+
+    scenario: str
+    tier: str
+    seed: int
+    policy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What `run.json` holds: enough to make the run again and to know what made it."""
+
+    kind: str
+    """The verb of the command, such as `eval`."""
+    command: str
+    """The command line as it was typed."""
+    config: dict[str, Any]
+    """The resolved configuration; two runs of equal configuration may continue one another."""
+    split: str
+    seeds: list[int]
+    """Indices within the split."""
+    policies: list[str]
+    planned: int
+    """Episodes that make the run whole."""
+    started: str
+    """Time of day in UTC, ISO 8601."""
+    warroom: str = warroom.__version__
+    python: str = field(default_factory=platform.python_version)
+    commit: str | None = None
+    """Git commit of the code, `-dirty` when it had changes; None outside a repository."""
+    resumed: list[dict[str, str | None]] = field(default_factory=list)
+    """One entry per resumption: when, and by which commit."""
+    format: int = FORMAT
+
+    def to_json(self) -> str:
+        """The text of `run.json`."""
+        return json.dumps(asdict(self), indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "Record":
+        """Read `run.json`; a `ValueError` says that it is cut, foreign or of another version."""
+        try:
+            data = json.loads(text)
+            if data["format"] != FORMAT:
+                raise ValueError(f"layout version {data['format']!r}, and this Warroom reads version {FORMAT}")
+            return cls(**data)
+        except (KeyError, TypeError, json.JSONDecodeError) as error:
+            raise ValueError(f"it is cut or not a run record: {error!r}") from error
+
+
+def now() -> str:
+    """The time of day in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def git_commit() -> str | None:
+    """The commit that the package's own source stands at, or None where no repository tracks it."""
+    here = Path(warroom.__file__).parent
+    tracked = _git(here, "ls-files", "__init__.py")
+    return _git(here, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*") if tracked else None
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() or None
+
+
+def key_of(episode: Episode) -> Key:
+    """The episode's place in its run."""
+    return Key(episode.scenario, episode.tier, episode.seed, episode.policy)
+
+
+# -- writing ----------------------------------------------------------------------------------------
+
+
+class Run:
+    """A run that is being written: each finished episode is on disk before the next one counts."""
+
+    def __init__(self, folder: Path, record: Record, played: Sequence[Key], notes: Sequence[str] = ()) -> None:
+        self.folder, self.record = folder, record
+        self.played = Counter(played)
+        """Finished episodes by key; several attempts at one incident share a key."""
+        self.notes = list(notes)
+        """What was odd about the folder, for the person who resumed it."""
+        # Unbuffered: a full disk shows in the write itself, never again when the file is closed.
+        self._file = (folder / EPISODES).open("ab", buffering=0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._file.close()
+
+    def append(self, key: Key, line: str) -> None:
+        """Write one finished episode; a full disk is a `ValueError` that says how to go on."""
+        data, size = line.encode() + b"\n", self._file.seek(0, os.SEEK_END)
+        try:
+            while data:
+                data = data[self._file.write(data) :]
+        except OSError as error:
+            self._file.truncate(size)
+            raise _cannot_write(self.folder / EPISODES, error) from error
+        self.played[key] += 1
+
+    def settle(self, order: Sequence[Key]) -> None:
+        """Bring the file into the order of the plan, so that the same run is the same file however it was scheduled."""
+        rank = {key: number for number, key in enumerate(dict.fromkeys(order))}
+        path = self.folder / EPISODES
+        spans = sorted((rank[key_of(episode)], start, end) for episode, start, end in _scan(path))
+        if [start for _, start, _ in spans] == sorted(start for _, start, _ in spans):
+            return
+        beside = path.with_suffix(".sorting")
+        try:
+            with path.open("rb") as source, beside.open("wb") as target:
+                for _, start, end in spans:
+                    source.seek(start)
+                    target.write(source.read(end - start))
+            beside.replace(path)
+        except OSError as error:
+            raise _cannot_write(beside, error) from error
+
+
+def open_run(folder: Path, record: Record, resume: bool = False) -> Run:
+    """Begin a run in a new folder, or with `resume` go on with one of the same configuration.
+
+    A `ValueError` says why the folder cannot be used and what to do instead; nothing in it is changed then.
+    """
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not (folder / RECORD).is_file()):
+        raise ValueError(f"{folder} exists and is not a run folder; choose another --out")
+    if (folder / RECORD).is_file():
+        return _continue(folder, record, resume)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text(folder / RECORD, record.to_json())
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+    return Run(folder, record, [])
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file of the run whole or not at all."""
+    beside = path.with_name(path.name + ".part")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
+def _continue(folder: Path, record: Record, resume: bool) -> Run:
+    before = read_record(folder)
+    differing = sorted(
+        name for name in {*before.config, *record.config} if before.config.get(name) != record.config.get(name)
+    )
+    if before.kind != record.kind or before.warroom != record.warroom:
+        differing += ["kind of run"] * (before.kind != record.kind) + ["version"] * (before.warroom != record.warroom)
+    if differing:
+        raise ValueError(f"{folder} holds a run that differs in {', '.join(differing)}; choose another --out")
+    if not resume:
+        raise ValueError(
+            f"{folder} holds a run of this very configuration; add --resume to go on, or choose another --out"
+        )
+    path = folder / EPISODES
+    notes = _drop_cut_line(path)
+    if before.commit != record.commit:
+        notes.append(f"the run began at commit {before.commit} and goes on at {record.commit}")
+    again: dict[str, str | None] = {"started": record.started, "commit": record.commit}
+    record = replace(before, resumed=[*before.resumed, again])
+    write_text(folder / RECORD, record.to_json())
+    return Run(folder, record, [key_of(episode) for episode, _, _ in _scan(path)], notes)
+
+
+def _drop_cut_line(path: Path) -> list[str]:
+    """Cut an unfinished last line off the file; says so if there was one."""
+    if not path.is_file():
+        return []
+    with path.open("rb+") as file:
+        size = file.seek(0, os.SEEK_END)
+        whole = _end_of_last_line(file.read) if not file.seek(0) else 0
+        if whole == size:
+            return []
+        file.truncate(whole)
+    return [f"the last line of {path} was cut ({size - whole} bytes); that episode is played again"]
+
+
+def _end_of_last_line(read: Any) -> int:
+    position = end = 0
+    while block := read(1 << 20):
+        found = block.rfind(b"\n")
+        end = position + found + 1 if found >= 0 else end
+        position += len(block)
+    return end
+
+
+def _cannot_write(path: Path, error: OSError) -> ValueError:
+    return ValueError(
+        f"cannot write {path}: {error.strerror or error}; finished episodes stay: make room and run again with --resume"
+    )
+
+
+# -- reading ----------------------------------------------------------------------------------------
+
+
+def read_record(folder: Path) -> Record:
+    """What `run.json` of a folder says; a `ValueError` if there is none or it cannot be read."""
+    path = folder / RECORD
+    if not path.is_file():
+        what = (
+            "is not a folder"
+            if not folder.is_dir()
+            else f"has no {RECORD}: it is not a run folder, or its start was cut"
+        )
+        raise ValueError(f"{folder} {what}")
+    try:
+        return Record.from_json(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def read_episodes(folder: Path) -> Iterator[Episode]:
+    """The episodes of a whole run, in the order of its plan; a `ValueError` says what is missing from a cut one."""
+    record, count = read_record(folder), 0
+    path = folder / EPISODES
+    if not path.is_file():
+        raise ValueError(f"{folder} has no {EPISODES}; all {record.planned} episodes are missing")
+    for episode, _, _ in _scan(path):
+        count += 1
+        yield episode
+    if count < record.planned:
+        raise ValueError(
+            f"{folder} holds {count} of {record.planned} episodes; "
+            f"finish it by the command that began it with --resume: {record.command}"
+        )
+
+
+def _scan(path: Path) -> Iterator[tuple[Episode, int, int]]:
+    """Each episode of a file with its first and last byte."""
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        end = 0
+        for number, line in enumerate(file, 1):
+            start, end = end, end + len(line)
+            if not line.endswith(b"\n"):
+                raise ValueError(f"{path}: line {number} is cut after {len(line)} bytes; resume the run to replace it")
+            try:
+                yield Episode.from_json(line.decode()), start, end
+            except (ValueError, UnicodeDecodeError) as error:
+                raise ValueError(f"{path}: line {number}: {error}") from error
+
+
+# -- replay -----------------------------------------------------------------------------------------
+
+
+class Mismatch(ValueError):
+    """A replayed episode went another way than its record."""
+
+
+def replay(episode: Episode) -> Episode:
+    """Play an episode again from its recorded calls; a `Mismatch` names the first step that differs."""
+    env = make(episode.scenario, episode.tier, episode.seed, **episode.options)
+    steps: list[Step] = []
+    for step in episode.steps:
+        if env.done:
+            raise _mismatch(episode, f"over after {len(steps)} of {len(episode.steps)} calls")
+        played, _ = take(env, ToolCall(step.tool, step.arguments), env.observe().render())
+        steps.append(played)
+    if not env.done:
+        raise _mismatch(episode, f"not over after all {len(steps)} calls")
+    again = finish(env, episode.scenario, episode.policy, steps, episode.options)
+    if again.to_json() != episode.to_json():
+        raise _mismatch(episode, first_difference(episode, again))
+    return again
+
+
+def first_difference(recorded: Episode, replayed: Episode) -> str:
+    """Where two plays of one episode part, in words."""
+    for number, (old, new) in enumerate(zip(recorded.steps, replayed.steps, strict=False)):
+        before, after = _comparable(old), _comparable(new)
+        for name in before:
+            if before[name] != after[name]:
+                return f"step {number} ({old.seat}) differs in {name}: recorded {before[name]!r}, now {after[name]!r}"
+    old_line, new_line = json.loads(recorded.to_json()), json.loads(replayed.to_json())
+    name = next(name for name in old_line if old_line[name] != new_line[name])
+    return f"its {name} differs: recorded {old_line[name]!r}, now {new_line[name]!r}"
+
+
+def _comparable(step: Step) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads(json.dumps(asdict(step)))
+    return read
+
+
+def _mismatch(episode: Episode, what: str) -> Mismatch:
+    return Mismatch(f"{episode.scenario} {episode.tier} seed {episode.seed} by {episode.policy}: {what}")

@@ -1,0 +1,360 @@
+"""What can break: each mechanism changes parameters of the world, and the physics makes the symptoms.
+
+Several mechanisms share symptoms on purpose. What tells them apart is the combination of evidence: which gauge *moved*,
+which calls fail and how fast, and who changed the service in the very minute the trouble began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warroom.sim.blueprint import STORES
+
+if TYPE_CHECKING:
+    from warroom.sim.topology import System
+    from warroom.sim.world import World
+
+SERVICE = frozenset({"service"})
+DB = frozenset({"db"})
+HEAD_START = 5
+"""Minutes within which a slow fault (a leak, a filling disk) reaches its full effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that goes wrong in an incident: what, where, when, how badly, and by whose hand."""
+
+    mechanism: Mechanism
+    target: int
+    onset: int
+    """Minute, relative to the page."""
+    severity: float
+    """0 to 1."""
+    agent: str | None = None
+    """The automation agent that causes it, again and again until it is suspended; None for nature and people."""
+    verb: str | None = None
+    """What the agent calls its deed."""
+    side: bool = False
+    """True when it is not the cause of the page; its agent's owner puts it right once the agent is suspended."""
+    receiver: int = 0
+    """Where misrouted traffic lands."""
+    hushed: bool = False
+    """True when the service counts its wrong replies as successes, so that only its callers see errors."""
+
+
+def _nothing(world: World, fault: Fault, age: int) -> None:
+    """A fault whose whole effect is in its beginning."""
+
+
+def _anywhere(system: System, service: int) -> bool:
+    return True
+
+
+def _always(world: World, fault: Fault) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """A way to break: what it does to the world, and which repair undoes it."""
+
+    name: str
+    kinds: frozenset[str]
+    """Kinds of service that it can strike."""
+    cure: str
+    """The people's verb that heals it: restart, rollback, scale or escalate; empty when it passes by itself."""
+    signature: str
+    """Key into `wordings.SIGNATURES`: what the victim writes about itself, seldom."""
+    begin: Callable[[World, Fault], None]
+    """Applied at the onset, and again when a rogue strikes again."""
+    end: Callable[[World, Fault], None]
+    """Undoes the effect."""
+    step: Callable[[World, Fault, int], None] = _nothing
+    """Applied each active minute with the minutes since the beginning."""
+    enough: Callable[[World, Fault], bool] = _always
+    """Whether the cure was applied amply (replicas for a scale)."""
+    fits: Callable[[System, int], bool] = _anywhere
+    """Which services of the right kind can carry it."""
+    slow: bool = False
+    """Ramps over minutes, so it starts earlier before the page."""
+    target_factor: float = 1.0
+    """Replicas that the cure needs, as a multiple of the healthy number."""
+
+
+# -- the reply is wrong: errors at the service or, when hushed, only at its callers ------------------
+
+
+def _break_replies(world: World, fault: Fault) -> None:
+    share = 0.35 + 0.3 * fault.severity
+    if fault.side:
+        share = 0.14 + 0.1 * fault.severity
+    (world.wrong if fault.hushed else world.own_error)[fault.target] = share
+
+
+def _mend_replies(world: World, fault: Fault) -> None:
+    world.own_error[fault.target] = world.wrong[fault.target] = 0.0
+
+
+BAD_RELEASE = Mechanism("bad_release", SERVICE, "rollback", "handler", _break_replies, _mend_replies)
+"""A changed build or configuration fails a share of the requests; nothing else moves."""
+
+QUOTA = Mechanism("quota", SERVICE, "rollback", "quota", _break_replies, _mend_replies)
+"""A limit far below the traffic refuses a share of the requests."""
+
+
+# -- the reply is late --------------------------------------------------------------------------------
+
+
+def _lock(world: World, fault: Fault, age: int) -> None:
+    i = fault.target
+    world.slowdown[i] = min(world.slowdown[i] * 2.2, 14 + 10 * fault.severity)
+    world.own_error[i] = min(0.25, world.own_error[i] + 0.08)
+
+
+def _unlock(world: World, fault: Fault) -> None:
+    world.slowdown[fault.target], world.own_error[fault.target] = 1.0, 0.0
+
+
+LOCKS = Mechanism("lock_wait", DB, "restart", "lock", lambda world, fault: None, _unlock, _lock)
+"""Transactions wait for one another: latency explodes, slots fill, the processor idles."""
+
+
+def _leak(world: World, fault: Fault, age: int) -> None:
+    i, healthy = fault.target, world.system.memory[fault.target]
+    world.memory[i] = level = min(0.99, world.memory[i] + (0.985 - healthy) / HEAD_START)
+    world.slowdown[i] = 1 + max(0.0, level - 0.8) * (25 + 15 * fault.severity)
+    world.own_error[i] = max(0.0, level - 0.9) * (2.5 + 2 * fault.severity)
+
+
+def _unleak(world: World, fault: Fault) -> None:
+    _unlock(world, fault)
+    world.memory[fault.target] = world.system.memory[fault.target]
+
+
+LEAK = Mechanism(
+    "memory_leak", SERVICE, "restart", "heap", lambda world, fault: None, _unleak, _leak,
+    fits=lambda system, i: system.memory[i] < 0.7, slow=True,
+)  # fmt: skip
+"""Memory climbs until collection eats the time and requests fail."""
+
+
+def _delay(world: World, fault: Fault) -> None:
+    worst = max((call.deadline for c in world.system.callers[fault.target] for call in world.system.calls[c]
+                 if call.callee == fault.target), default=100.0)  # fmt: skip
+    world.wire[fault.target] = worst * (0.95 + 0.3 * fault.severity)
+
+
+def _undelay(world: World, fault: Fault) -> None:
+    world.wire[fault.target] = 0.0
+
+
+WIRE = Mechanism("network_delay", SERVICE | DB, "escalate", "wire", _delay, _undelay)
+"""The link to the service is slow: callers time out while the service itself reports good latency."""
+
+
+# -- the call never arrives ---------------------------------------------------------------------------
+
+
+def _misroute(world: World, fault: Fault) -> None:
+    world.lost[fault.target] = 0.55 + 0.3 * fault.severity
+
+
+def _unlose(world: World, fault: Fault) -> None:
+    world.lost[fault.target] = 0.0
+
+
+MISROUTE = Mechanism("misroute", SERVICE, "escalate", "foreign", _misroute, _unlose)
+"""A share of the calls lands at another service, which refuses them."""
+
+EXPIRED = Mechanism("certificate_expired", SERVICE | DB, "escalate", "trust", _misroute, _unlose)
+"""Callers refuse the service's certificate; it idles in good health."""
+
+MISISSUED = Mechanism("certificate_misissued", SERVICE | DB, "rollback", "trust", _misroute, _unlose)
+"""A new certificate that callers refuse; the previous one still works."""
+
+
+def _blind(world: World, fault: Fault) -> None:
+    world.lookup_loss[fault.target] = 0.55 + 0.35 * fault.severity
+
+
+def _unblind(world: World, fault: Fault) -> None:
+    world.lookup_loss[fault.target] = 0.0
+
+
+DNS = Mechanism("dns", SERVICE, "restart", "lookup", _blind, _unblind, fits=lambda system, i: len(system.calls[i]) > 0)
+"""The client's resolver is stale: its outgoing calls fail at once, and its callees idle."""
+
+
+# -- too little room ----------------------------------------------------------------------------------
+
+
+def _cut_replicas(world: World, fault: Fault) -> None:
+    i = fault.target
+    healthy = world.system.replicas[i]
+    world.set_replicas(i, max(1, int(healthy * world.system.cpu[i] / (1.15 + 0.35 * fault.severity))))
+
+
+CUT = Mechanism(
+    "replica_cut", SERVICE, "scale", "overload", _cut_replicas, lambda world, fault: None,
+    enough=lambda world, fault: world.replicas[fault.target] >= 0.75 * world.system.replicas[fault.target],
+    fits=lambda system, i: system.cpu[i] > 0.3 and system.replicas[i] > 2,
+)  # fmt: skip
+"""Replicas far below what the load needs: the processor is full, requests queue and are shed."""
+
+
+def _set_work(world: World, fault: Fault, factor: float) -> None:
+    world.work[fault.target] = factor
+    world.resize(fault.target)
+
+
+def _more_work(world: World, fault: Fault) -> None:
+    slack = 1.25 + 0.5 * fault.severity
+    _set_work(world, fault, slack / world.system.cpu[fault.target] * (0.9 if fault.side else 1.0))
+
+
+def _less_work(world: World, fault: Fault) -> None:
+    _set_work(world, fault, 1.0)
+
+
+def _busy(system: System, service: int) -> bool:
+    return system.cpu[service] > 0.3
+
+
+SLOW_RELEASE = Mechanism("slow_release", SERVICE, "rollback", "overload", _more_work, _less_work, fits=_busy)
+"""A change makes each request cost several times the work: full processor at ordinary traffic and replicas."""
+
+NEIGHBOUR = Mechanism("noisy_neighbour", SERVICE, "restart", "overload", _more_work, _less_work, fits=_busy)
+"""Another tenant takes the processor: the same symptoms with no change behind them; a restart moves the replicas."""
+
+BACKUP = Mechanism("heavy_backup", DB, "restart", "overload", _more_work, _less_work, fits=_busy)
+"""A full dump on the primary takes the processor; a restart ends it."""
+
+
+def _flood(world: World, fault: Fault) -> None:
+    i, system = fault.target, world.system
+    world.outside[i] = system.load[i] * ((1.3 + 0.5 * fault.severity) / system.cpu[i] - 1)
+
+
+def _unflood(world: World, fault: Fault) -> None:
+    """More room heals it; the traffic itself stays."""
+
+
+SURGE = Mechanism(
+    "traffic_surge", SERVICE, "scale", "overload", _flood, _unflood,
+    enough=lambda world, fault: world.replicas[fault.target] >= 2 * world.system.replicas[fault.target],
+    fits=_busy, target_factor=2.6,
+)  # fmt: skip
+"""Clients outside the call graph send far more than usual, for answers that need no callee; only replicas help."""
+
+
+def _drain_pool(world: World, fault: Fault, age: int) -> None:
+    i = fault.target
+    floor = world.system.slots[i] / (1.6 + 0.8 * fault.severity)
+    world.slots_left[i] = max(floor, world.slots_left[i] - (1 - floor) / 3)
+
+
+def _refill_pool(world: World, fault: Fault) -> None:
+    world.slots_left[fault.target] = 1.0
+
+
+POOL = Mechanism(
+    "connection_leak", SERVICE, "restart", "pool", lambda world, fault: None, _refill_pool, _drain_pool,
+    fits=lambda system, i: system.slots[i] > 0.15,
+)  # fmt: skip
+"""Connections are not returned: all slots are taken while processor and memory are idle."""
+
+
+def _fill(world: World, fault: Fault, age: int) -> None:
+    i = fault.target
+    world.disk[i] = level = min(1.0, world.disk[i] + (1.0 - world.system.disk[i]) / 4.5)
+    world.own_error[i] = 0.3 + 0.3 * fault.severity if level > 0.97 else 0.0
+
+
+def _unfill(world: World, fault: Fault) -> None:
+    world.own_error[fault.target] = 0.0
+    world.disk[fault.target] = min(world.disk[fault.target], 0.7)
+
+
+DISK = Mechanism(
+    "disk_full", frozenset({"db", "queue"}), "scale", "space", lambda world, fault: None, _unfill, _fill,
+    enough=lambda world, fault: world.replicas[fault.target] >= 2 * world.system.replicas[fault.target],
+    slow=True, target_factor=2.0,
+)  # fmt: skip
+"""Writes fail once the volume is full; more replicas bring more volume."""
+
+
+# -- too many calls -----------------------------------------------------------------------------------
+
+RETRY_BUDGET = 0.1
+"""Extra attempts per call that clients allow themselves. At 0.3 per edge a chain of four amplifies 2.2 times and
+every fault becomes metastable."""
+STORM_BUDGET = 3.0
+
+
+def _storm(world: World, fault: Fault) -> None:
+    world.retry_budget[fault.target] = STORM_BUDGET
+    world.slowdown[fault.target] = 8.0
+
+
+def _storm_step(world: World, fault: Fault, age: int) -> None:
+    i, system = fault.target, world.system
+    if age == 2:
+        world.slowdown[i] = 1.0
+    if age > 4 and world.load[i] < 1.3 * system.load[i] and world.latency[i] < 2.5 * system.latency[i]:
+        world.heal(fault)
+
+
+def _calm(world: World, fault: Fault) -> None:
+    world.retry_budget[fault.target] = RETRY_BUDGET
+    world.slowdown[fault.target] = 1.0
+
+
+RETRY_STORM = Mechanism(
+    "retry_storm", STORES, "scale", "overload", _storm, _calm, _storm_step,
+    enough=lambda world, fault: False, target_factor=3.0,
+)  # fmt: skip
+"""A short stall sets off retries that keep the store overloaded after the stall is gone: metastable.
+Scaling does not end it by decree: it ends when the added room lets the load fall back."""
+
+
+def _misses(system: System, cache: int, overload: float) -> float:
+    """Factor on a cache's misses that loads the store behind it to `overload` times its room."""
+    call = system.calls[cache][0]
+    share = system.load[cache] * call.rate / system.load[call.callee]
+    return 1 + (overload / system.cpu[call.callee] - 1) / share
+
+
+def _expire_keys(world: World, fault: Fault) -> None:
+    world.fan_out[fault.target] = _misses(world.system, fault.target, 1.2 + 0.4 * fault.severity)
+
+
+def _keep_keys(world: World, fault: Fault) -> None:
+    world.fan_out[fault.target] = 1.0
+
+
+def _backed(system: System, service: int) -> bool:
+    """The cache carries so much that its misses can swamp the store behind it."""
+    calls = system.calls[service]
+    return bool(calls) and _misses(system, service, 1.6) * calls[0].rate <= 1.0
+
+
+FLUSH = Mechanism("cache_flush", frozenset({"cache"}), "rollback", "miss", _expire_keys, _keep_keys, fits=_backed)
+"""Keys expire early: the cache reads through, and the store behind it drowns."""
+
+
+def _blip(world: World, fault: Fault) -> None:
+    world.slowdown[fault.target] = 25.0
+
+
+def _blip_step(world: World, fault: Fault, age: int) -> None:
+    if age >= 1:
+        world.heal(fault)
+
+
+BLIP = Mechanism(
+    "blip", SERVICE | STORES, "", "overload", _blip, lambda world, fault: _calm(world, fault), _blip_step,
+    fits=lambda system, i: system.reach[i] > 0.4,
+)  # fmt: skip
+"""A hiccup that is over before anyone can act: the page was a false alarm."""

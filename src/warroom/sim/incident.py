@@ -1,0 +1,305 @@
+"""One incident, drawn whole before its first minute and immutable afterwards; worlds are built from it."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from random import Random
+
+from warroom.core.rng import digest, stream
+from warroom.core.splits import Split
+from warroom.sim.automation import AGENTS, KINDS, VERBS, Habits, Planned, Planner, draw_roster
+from warroom.sim.blueprint import Blueprint
+from warroom.sim.faults import BLIP, MISROUTE, Fault, Mechanism
+from warroom.sim.topology import System, draw_blueprint, size_system
+from warroom.sim.wordings import CLASSES, PEOPLE, SERVICES, pool
+
+HISTORY = 10
+"""Minutes of history before the page at minute 0. One minute is one turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """The one dial of difficulty."""
+
+    budget: int
+    """Turns."""
+    sizes: tuple[int, int]
+    """Services, least and most."""
+    noise: float
+    """Relative standard deviation of traffic, latency and error readings; gauges have a quarter of it."""
+    gap: float
+    """Probability that a service's readings are missing in a minute."""
+    habits: Habits
+    sibling: float
+    """Probability that the rogue is the second holder of its verb."""
+    hush: float
+    """Probability that wrong replies show up at callers only."""
+    hot: int
+    """Gauges that are always full and mean nothing."""
+    decoys: int
+    """Services that write signatures of faults they do not have."""
+    signs: float
+    """Probability per minute that the victim writes its own signature."""
+    echo: float
+    """Probability that a failing call is told in words that imitate a signature."""
+    misblame: float
+    """Probability that a log line names the wrong callee."""
+    cause_alert: float
+    """Probability that a cause-level alert (cpu, memory, disk) fires."""
+    false_alert: float
+    """Probability per minute of an alert about nothing."""
+    silent: float
+    """Probability that a service's logs do not arrive."""
+    delayed: float
+    """Probability that a service's logs arrive three minutes late."""
+    pushes: int
+    """Changes by people besides the one that matters."""
+    bluff: bool
+    """Rogues quote false figures and time their deeds beside another agent's."""
+
+
+TIERS = {
+    "easy": Tier(
+        budget=12, sizes=(8, 10), noise=0.02, gap=0.0, habits=Habits(3, 5, 3, 2), sibling=0.2, hush=0.2, hot=4, decoys=1,
+        signs=0.3, echo=0.3, misblame=0.0, cause_alert=0.3, false_alert=0.0, silent=0.0, delayed=0.0, pushes=3, bluff=False,
+    ),
+    "medium": Tier(
+        budget=18, sizes=(9, 12), noise=0.06, gap=0.04, habits=Habits(4, 5, 5, 4), sibling=0.35, hush=0.35, hot=6, decoys=3,
+        signs=0.2, echo=0.4, misblame=0.12, cause_alert=0.2, false_alert=0.1, silent=0.1, delayed=0.1, pushes=5, bluff=False,
+    ),
+    "hard": Tier(
+        budget=25, sizes=(10, 14), noise=0.1, gap=0.1, habits=Habits(4, 4, 7, 6), sibling=0.5, hush=0.5, hot=8, decoys=6,
+        signs=0.1, echo=0.5, misblame=0.25, cause_alert=0.1, false_alert=0.25, silent=0.2, delayed=0.2, pushes=8, bluff=True,
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """What a scenario asks for: the mechanism, and by whose hand."""
+
+    mechanism: Mechanism
+    verb: str | None = None
+    """The verb of the rogue that causes it; None when no agent does."""
+    person: bool = False
+    """A colleague's change causes it."""
+    bystander: tuple[Mechanism, str] | None = None
+    """A rogue that does lesser harm elsewhere and is not the cause: its mechanism and verb."""
+    stuck: bool = False
+    """An agent repeats itself to no effect."""
+    suspect: bool = False
+    """Innocents touch the victim just before and after."""
+
+
+@dataclass(frozen=True)
+class Incident:
+    """Everything drawn. Two incidents of one (cast, tier, seed) are equal, wherever they are drawn."""
+
+    key: bytes
+    """Seeds the observation noise."""
+    tier: Tier
+    wording: Split
+    system: System
+    faults: tuple[Fault, ...]
+    """The cause first."""
+    roster: tuple[str, ...]
+    """Automation agents at work."""
+    plan: tuple[Planned, ...]
+    pushes: tuple[tuple[int, str, int, int], ...]
+    """Colleagues' changes: (minute, who, service, revision), in order of time."""
+    traffic: tuple[float, ...]
+    """User traffic relative to the healthy level, from minute -HISTORY on."""
+    hot: dict[tuple[int, str], float]
+    """(service, gauge) -> level of gauges that are always full."""
+    decoys: tuple[tuple[str, int], ...]
+    """(signature class, service) of lines about nothing."""
+    muted: frozenset[int]
+    """Services whose logs do not arrive."""
+    late: frozenset[int]
+    """Services whose logs arrive three minutes late."""
+
+    @property
+    def cause(self) -> Fault:
+        """The fault behind the page."""
+        return self.faults[0]
+
+    @cached_property
+    def rogues(self) -> frozenset[str]:
+        """Agents that do harm."""
+        return frozenset(f.agent for f in self.faults if f.agent is not None)
+
+    @cached_property
+    def receiver(self) -> int:
+        """Where misrouted traffic lands; 0 when none is misrouted."""
+        return next((f.receiver for f in self.faults if f.receiver), 0)
+
+
+def draw_incident(
+    cast: Cast,
+    tier: str,
+    seed: int,
+    attempt: int = 0,
+    blueprint: Blueprint | None = None,
+    wording: Split = Split.TRAIN,
+    names: Split = Split.TRAIN,
+) -> Incident:
+    """Draw an incident. `attempt` counts redraws of incidents that failed their certificate."""
+    dial, scene = TIERS[tier], cast.mechanism.name
+    rng = stream(seed, "incident", scene, cast.verb or "", tier, attempt, *_extras(cast))
+    system = _draw_system(rng, cast, dial, blueprint, names)
+    faults = _draw_faults(rng, cast, dial, system)
+    needed = tuple(f.verb for f in faults if f.verb is not None)
+    roster = draw_roster(rng, dial.habits.families, needed)
+    horizon = dial.budget + 2
+    stuck = _draw_stuck(rng, roster, faults) if cast.stuck else None
+    plan = Planner(rng, system, roster, faults, dial.habits, -HISTORY, horizon).draw(
+        stuck, cast.suspect or dial.bluff and rng.random() < 0.5
+    )
+    hot, system = _draw_hot(rng, system, faults, dial.hot)
+    others = range(1, system.size)
+    return Incident(
+        key=digest(16, seed, "noise", scene, tier, attempt),
+        tier=dial,
+        wording=pool(wording),
+        system=system,
+        faults=faults,
+        roster=roster,
+        plan=plan,
+        pushes=_draw_pushes(rng, cast, faults, dial.pushes, system.size),
+        traffic=_draw_traffic(rng, HISTORY + horizon + 2),
+        hot=hot,
+        decoys=tuple((CLASSES[int(rng.random() * len(CLASSES))], rng.choice(others)) for _ in range(dial.decoys)),
+        muted=frozenset(i for i in others if rng.random() < dial.silent),
+        late=frozenset(i for i in others if rng.random() < dial.delayed),
+    )
+
+
+def _extras(cast: Cast) -> tuple[str, ...]:
+    bystander = cast.bystander[1] if cast.bystander else ""
+    return (f"{cast.person:d}{cast.stuck:d}{cast.suspect:d}", bystander)
+
+
+def _draw_system(rng: Random, cast: Cast, dial: Tier, blueprint: Blueprint | None, names: Split) -> System:
+    """A system on which the scenario fits: drawn graphs are drawn again, an imported one gets other sizes."""
+    low, high = dial.sizes
+    for _ in range(60):
+        shape = blueprint or draw_blueprint(rng, low + int(rng.random() * (high - low + 1)), SERVICES[pool(names)])
+        system = size_system(rng, shape)
+        if _victims(system, cast):
+            return system
+    kinds = ", ".join(sorted(cast.mechanism.kinds))
+    raise ValueError(
+        f"no service of this topology can carry {cast.mechanism.name!r}: it strikes a {kinds}, and the topology has "
+        f"{', '.join(sorted(set(system.kinds)))}; choose another scenario or topology"
+    )
+
+
+def _victims(system: System, cast: Cast) -> list[int]:
+    mechanism, verb = cast.mechanism, cast.verb
+    return [
+        i
+        for i in system.services(mechanism.kinds)
+        if mechanism.fits(system, i)
+        and (verb is None or system.kinds[i] in KINDS[verb])
+        and (mechanism is not MISROUTE or _receivers(system, i))
+    ]
+
+
+def _receivers(system: System, target: int) -> list[int]:
+    near = {target, *system.callers[target]}
+    return [i for i in system.services(frozenset({"service"})) if i not in near]
+
+
+def _draw_faults(rng: Random, cast: Cast, dial: Tier, system: System) -> tuple[Fault, ...]:
+    cause = _draw_fault(rng, cast.mechanism, cast.verb, dial, system, _victims(system, cast))
+    if cast.bystander is None:
+        return (cause,)
+    mechanism, verb = cast.bystander
+    related = {cause.target, *system.callers[cause.target], *(c.callee for c in system.calls[cause.target])}
+    apart = [i for i in system.services(mechanism.kinds) if i not in related and mechanism.fits(system, i)]
+    felt = (
+        [i for i in apart if system.reach[i] > 0.35]
+        or apart
+        or [i for i in system.services(mechanism.kinds) if i != cause.target]
+    )
+    side = _draw_fault(rng, mechanism, verb, dial, system, felt or [cause.target])
+    onset = side.onset if side.onset != cause.onset else side.onset - 1
+    return (cause, replace(side, side=True, onset=onset, hushed=False))
+
+
+def _draw_fault(
+    rng: Random, mechanism: Mechanism, verb: str | None, dial: Tier, system: System, victims: list[int]
+) -> Fault:
+    random = rng.random
+    target = victims[int(random() * len(victims))]
+    onset = -(5 + int(random() * 3)) if mechanism.slow else -1 if mechanism is BLIP else -(2 + int(random() * 4))
+    receivers = _receivers(system, target) if mechanism is MISROUTE else []
+    agent = VERBS[verb][random() < dial.sibling] if verb is not None else None
+    return Fault(
+        mechanism, target, onset, random(), agent, verb,
+        receiver=receivers[int(random() * len(receivers))] if receivers else 0,
+        hushed=mechanism.signature == "handler" and random() < dial.hush,
+    )  # fmt: skip
+
+
+def _draw_stuck(rng: Random, roster: tuple[str, ...], faults: tuple[Fault, ...]) -> str:
+    """A buggy agent, of another verb than the fault's own."""
+    verbs = {fault.verb for fault in faults}
+    choice = [agent for agent in roster if AGENTS[agent] not in verbs] or list(roster)
+    return choice[int(rng.random() * len(choice))]
+
+
+OWN_GAUGE = {
+    ("replica_cut", "cpu"), ("slow_release", "cpu"), ("noisy_neighbour", "cpu"), ("heavy_backup", "cpu"), ("traffic_surge", "cpu"),
+    ("memory_leak", "memory"), ("disk_full", "disk"), ("lock_wait", "slots"), ("connection_leak", "slots"),
+}  # fmt: skip
+"""Gauges that a mechanism fills: never made a decoy at its victim, or the evidence would contradict itself."""
+GAUGES = {
+    "cpu": frozenset({"service"}),
+    "memory": frozenset({"service"}),
+    "disk": frozenset({"db", "queue"}),
+    "slots": frozenset({"service", "db"}),
+}
+
+
+def _draw_hot(
+    rng: Random, system: System, faults: tuple[Fault, ...], count: int
+) -> tuple[dict[tuple[int, str], float], System]:
+    """Gauges that are always full: fixed heaps, spinning workers, static pools, packed volumes."""
+    hot: dict[tuple[int, str], float] = {}
+    memory, disk = list(system.memory), list(system.disk)
+    own = {(f.target, gauge) for f in faults for name, gauge in OWN_GAUGE if name == f.mechanism.name}
+    for _ in range(count):
+        gauge = tuple(GAUGES)[int(rng.random() * 4)]
+        choice = [i for i in system.services(GAUGES[gauge]) if (i, gauge) not in hot and (i, gauge) not in own]
+        if choice:
+            i, level = choice[int(rng.random() * len(choice))], 0.93 + 0.06 * rng.random()
+            hot[i, gauge] = level
+            if gauge == "memory":
+                memory[i] = level
+            elif gauge == "disk":
+                disk[i] = level
+    return hot, replace(system, memory=tuple(memory), disk=tuple(disk))
+
+
+def _draw_pushes(
+    rng: Random, cast: Cast, faults: tuple[Fault, ...], count: int, size: int
+) -> tuple[tuple[int, str, int, int], ...]:
+    random, cause, out = rng.random, faults[0], []
+    for _ in range(count):
+        minute = -2 - int(random() * 4) if random() < 0.5 else -HISTORY + int(random() * (HISTORY + 4))
+        out.append(
+            (minute, PEOPLE[int(random() * len(PEOPLE))], 1 + int(random() * (size - 1)), 100 + int(random() * 900))
+        )
+    struck = {(f.target, f.onset) for f in faults}
+    out = [push for push in out if (push[2], push[0]) not in struck]
+    if cast.person:
+        out.append((cause.onset, PEOPLE[int(random() * len(PEOPLE))], cause.target, 100 + int(random() * 900)))
+    return tuple(sorted(out))
+
+
+def _draw_traffic(rng: Random, minutes: int) -> tuple[float, ...]:
+    level, out = 0.0, []
+    for _ in range(minutes):
+        level = 0.8 * level + 0.02 * (rng.random() - 0.5)
+        out.append(1.0 + level)
+    return tuple(out)

@@ -1,0 +1,371 @@
+"""What instruments report of a world: metrics, alerts, logs, call traces and the fleet's record.
+
+Everything is a pure function of (snapshot of the minute, key of the incident): no look depends on which looks came
+before it, and a minute reads the same late as early, whatever people have repaired in between.
+"""
+
+from hashlib import shake_128
+from typing import NamedTuple
+
+from warroom.sim.automation import Deed
+from warroom.sim.incident import TIERS
+from warroom.sim.wordings import (
+    BLAME,
+    CHRONIC,
+    FAILED,
+    REASONS,
+    SIGNATURES,
+    STUCK,
+    TIMEOUT,
+)
+from warroom.sim.world import Snapshot, World
+
+P95 = 1.6
+"""95th percentile of latency as a multiple of its mean."""
+DEGRADED_ERROR, CRITICAL_ERROR = 0.05, 0.3
+"""Error shares from which a service counts as degraded and as critical."""
+SLOW, VERY_SLOW = 2.5, 4.0
+"""Latencies, as multiples of the healthy one, for the same two states."""
+LINES_PER_REQUEST = 37
+"""Log lines that one user request leaves behind, all services together (recordings of a 46-service system: 36 to 48)."""
+LATE_LOGS = 3
+"""Minutes by which some services' logs arrive late."""
+
+
+class Reading(NamedTuple):
+    """The overview of one service in one minute, as a dashboard shows it: with noise."""
+
+    rps: int
+    p95: float
+    """Milliseconds."""
+    error: float
+    """Per cent of requests, one decimal."""
+
+
+class Gauges(NamedTuple):
+    """Everything measured at one service in one minute, as a dashboard shows it: with noise."""
+
+    minute: int
+    rps: int
+    p95: float
+    error: float
+    cpu: int
+    """Per cent, as are memory, disk and slots (busy request slots and connections)."""
+    memory: int
+    disk: int
+    slots: int
+    replicas: int
+
+
+class Alert(NamedTuple):
+    """A rule that began to fire."""
+
+    minute: int
+    service: str
+    rule: str
+
+
+class LogLine(NamedTuple):
+    """One line at WARN or above."""
+
+    minute: int
+    service: str
+    level: str
+    text: str
+
+
+class Action(NamedTuple):
+    """A deed of an automation agent, with the reason that it gave."""
+
+    minute: int
+    agent: str
+    verb: str
+    service: str
+    detail: str
+    reason: str
+
+
+class CallStats(NamedTuple):
+    """Spans of one call edge over the last minute."""
+
+    caller: str
+    callee: str
+    per_request: float
+    """Attempts per request that the caller handled."""
+    usual: float
+    """The same before the page."""
+    failed: int
+    """Per cent of attempts."""
+    late: int
+    """Per cent of the failures that were timeouts."""
+
+
+def _factors(spread: float) -> list[float]:
+    """Noise factors by byte: uniform with that relative standard deviation."""
+    return [1 + 1.73 * spread * (byte - 127.5) / 127.5 for byte in range(256)]
+
+
+_NOISE = {dial.noise: (_factors(dial.noise), _factors(dial.noise / 4)) for dial in TIERS.values()}
+_READINGS, _GAUGES, _ALERTS, _LOGS, _REASONS, _CALLS = range(6)
+_RULES = ("error rate", "latency", "cpu", "memory", "disk")
+_LATE_ECHO = ("overload", "heap", "lock", "pool", "wire")
+_FAST_ECHO = ("handler", "lookup", "foreign", "trust", "quota")
+
+
+class Telemetry:
+    """The instruments of one world."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.incident, self.system = world, world.incident, world.system
+        dial = self.incident.tier
+        self._wide, self._fine = _NOISE[dial.noise]
+        self._gap = 256 * dial.gap
+        self.usual = [
+            (round(load), round(P95 * latency, 1))
+            for load, latency in zip(self.system.load, self.system.latency, strict=True)
+        ]
+        """(requests per second, p95 in ms) of each service before the page."""
+        self._slow = [SLOW * latency for latency in self.system.latency]
+        self._readings: tuple[int, list[Reading | None]] = (-99, [])
+        self._alerts: list[tuple[int, int, str]] = []
+        self._alerted = self._first_minute() - 1
+        self._open: set[tuple[int, str]] = set()
+        self._lines: dict[int, list[tuple[int, int, str, str]]] = {}
+        self._reasons: dict[int, str] = {}
+
+    def _first_minute(self) -> int:
+        return min(fault.onset for fault in self.incident.faults)
+
+    def _bytes(self, channel: int, minute: int, size: int, of: int = 0) -> bytes:
+        """Observation noise of one channel, minute and subject."""
+        return shake_128(self.incident.key + bytes((channel, minute + 32, of))).digest(size)
+
+    # -- metrics ------------------------------------------------------------------------------------
+
+    def readings(self) -> list[Reading | None]:
+        """The overview of every service now; None where nothing was scraped."""
+        minute = self.world.minute
+        if self._readings[0] == minute:
+            return self._readings[1]
+        snapshot, wide, gap = self.world.snapshots[minute], self._wide, self._gap
+        errors = self._shown_errors(snapshot)
+        noise = iter(self._bytes(_READINGS, minute, 4 * self.system.size)).__next__
+        rows: list[Reading | None] = []
+        for i, (load, latency, error) in enumerate(zip(snapshot.load, snapshot.latency, errors, strict=True)):
+            byte = noise()
+            percent = int(1000 * error * wide[noise()] + byte / 64) / 10
+            row = Reading(
+                int(load * wide[byte]),
+                int(10 * P95 * latency * wide[noise()]) / 10,
+                percent if percent < 100 else 100.0,
+            )
+            rows.append(row if noise() >= gap or not i else None)
+        self._readings = (minute, rows)
+        return rows
+
+    def _shown_errors(self, snapshot: Snapshot) -> list[float]:
+        """Error shares as services count them: the receiver of misrouted traffic counts what it refuses."""
+        if not snapshot.refused:
+            return snapshot.error
+        errors, receiver = snapshot.error[:], self.incident.receiver
+        errors[receiver] = 1 - (1 - errors[receiver]) * (1 - snapshot.refused)
+        return errors
+
+    def gauges(self, service: int) -> tuple[Gauges, ...]:
+        """All readings of one service: before the page (minute -9), four and two minutes ago, and now."""
+        now = self.world.minute
+        first = -9
+        minutes = sorted({first, max(first, now - 4), max(first, now - 2), now})
+        return tuple(self._gauges(service, minute) for minute in minutes)
+
+    def _gauges(self, i: int, minute: int) -> Gauges:
+        snapshot, hot = self.world.snapshots[minute], self.incident.hot
+        a, b, c, d, e, f, g = self._bytes(_GAUGES, minute, 7, i)
+        cpu = max(snapshot.cpu[i], hot.get((i, "cpu"), 0.0))
+        slots = max(snapshot.slots[i], hot.get((i, "slots"), 0.0))
+        wide, fine = self._wide, self._fine
+        return Gauges(
+            minute,
+            int(snapshot.load[i] * wide[a]),
+            int(10 * P95 * snapshot.latency[i] * wide[b]) / 10,
+            min(100.0, int(1000 * self._shown_errors(snapshot)[i] * wide[c] + a / 64) / 10),
+            min(100, int(100 * cpu * fine[d])),
+            min(100, int(100 * snapshot.memory[i] * fine[e])),
+            min(100, int(100 * snapshot.disk[i] * fine[f])),
+            min(100, int(100 * slots * fine[g])),
+            snapshot.replicas[i],
+        )
+
+    def calls(self, service: int) -> tuple[list[CallStats], list[CallStats], int]:
+        """Outgoing and incoming calls of one service over the last minute, and requests per second from elsewhere."""
+        system, snapshot = self.system, self.world.snapshots[self.world.minute]
+        outgoing = [self._call(snapshot, service, k) for k in range(len(system.calls[service]))]
+        incoming = []
+        for caller in system.callers[service]:
+            k = next(k for k, call in enumerate(system.calls[caller]) if call.callee == service)
+            incoming.append(self._call(snapshot, caller, k))
+        return (
+            outgoing,
+            incoming,
+            int(self.world.outside[service] * self._wide[self._bytes(_CALLS, self.world.minute, 1, 255)[0]]),
+        )
+
+    def _call(self, snapshot: Snapshot, caller: int, k: int) -> CallStats:
+        call, names = self.system.calls[caller][k], self.system.names
+        failed, late = next(
+            ((f.failed, f.late) for f in snapshot.failing if f.caller == caller and f.callee == call.callee), (0.0, 0.0)
+        )
+        a, b, c = self._bytes(_CALLS, self.world.minute, 3, 16 * caller + k & 255)
+        rate = snapshot.flow[caller][k] * snapshot.fan_out[caller]
+        return CallStats(
+            names[caller], names[call.callee],
+            round(rate * self._fine[a], 2), round(call.rate, 2),
+            min(100, round(100 * failed * self._wide[b])), min(100, round(100 * late * self._wide[c])),
+        )  # fmt: skip
+
+    # -- alerts -------------------------------------------------------------------------------------
+
+    def alerts(self) -> list[tuple[int, int, str]]:
+        """Every alert that began to fire so far: (minute, service, rule), in order."""
+        for minute in range(self._alerted + 1, self.world.minute + 1):
+            self._alerts += self._new_alerts(minute)
+        self._alerted = self.world.minute
+        return self._alerts
+
+    def _new_alerts(self, minute: int) -> list[tuple[int, int, str]]:
+        snapshot, hot, dial = self.world.snapshots[minute], self.incident.hot, self.incident.tier
+        firing: set[tuple[int, str]] = set()
+        for i, (e, latency, slow, cpu, memory, disk) in enumerate(
+            zip(snapshot.error, snapshot.latency, self._slow, snapshot.cpu, snapshot.memory, snapshot.disk, strict=True)
+        ):
+            if e > DEGRADED_ERROR:
+                firing.add((i, "error rate"))
+            if latency > slow:
+                firing.add((i, "latency"))
+            if cpu > 0.92:
+                firing.add((i, "cpu"))
+            if memory > 0.9 and (i, "memory") not in hot:
+                firing.add((i, "memory"))
+            if disk > 0.9 and (i, "disk") not in hot:
+                firing.add((i, "disk"))
+        if snapshot.refused > DEGRADED_ERROR:
+            firing.add((self.incident.receiver, "error rate"))
+        noise = iter(self._bytes(_ALERTS, minute, 48)).__next__
+        out = []
+        if firing != self._open:
+            for i, rule in sorted(firing - self._open):
+                if rule in ("error rate", "latency") or noise() < 256 * dial.cause_alert:
+                    out.append((minute, i, rule))
+        self._open = firing
+        if noise() < 256 * dial.false_alert:
+            out.append((minute, noise() * self.system.size >> 8, _RULES[noise() * 5 >> 8]))
+        return out
+
+    # -- logs ---------------------------------------------------------------------------------------
+
+    def lines(self, minute: int) -> list[tuple[int, int, str, str]]:
+        """Lines at WARN or above that were written in a minute: (minute, service, level, text), in random order."""
+        if minute not in self._lines:
+            self._lines[minute] = self._write(minute)
+        return self._lines[minute]
+
+    def arrived(self, minute: int) -> list[tuple[int, int, str, str]]:
+        """Lines of a minute that have reached the reader by now: some services are mute, some late."""
+        late = self.incident.late if minute > self.world.minute - LATE_LOGS else frozenset()
+        return [line for line in self.lines(minute) if line[1] not in self.incident.muted and line[1] not in late]
+
+    def log_counts(self, minute: int) -> tuple[int, int, int]:
+        """Lines written at INFO, WARN and ERROR in a minute, all services together."""
+        snapshot = self.world.snapshots[minute]
+        info = 60 * LINES_PER_REQUEST * snapshot.load[0]
+        failures = 60 * sum(f.calls * f.failed for f in snapshot.failing)
+        return int(info), int(0.04 * info + 0.35 * failures), int(0.003 * info + 0.4 * failures)
+
+    def _write(self, minute: int) -> list[tuple[int, int, str, str]]:
+        incident, snapshot = self.incident, self.world.snapshots[minute]
+        dial, names, part = incident.tier, self.system.names, incident.wording
+        noise = iter(self._bytes(_LOGS, minute, 640)).__next__
+        lines: list[tuple[int, tuple[int, int, str, str]]] = []
+
+        def write(service: int, level: str, words: tuple[str, ...], **values: object) -> None:
+            place, choice, number = noise(), noise(), noise()
+            text = words[choice * len(words) >> 8].format(n=200 + 10 * number, **values)
+            lines.append((place, (minute, service, level, text)))
+
+        def sign(service: int, kind: str) -> None:
+            write(service, "ERROR", SIGNATURES[kind][part])
+
+        for i, j, failed, late, _ in snapshot.failing[:24]:
+            if failed <= 0.03 or noise() >= 64 + 128 * failed:
+                continue
+            if noise() < 256 * dial.misblame:
+                j = 1 + (noise() * (self.system.size - 1) >> 8)
+            timeout = noise() < 256 * late
+            if noise() < 256 * dial.echo:  # failures surface in callers, in callers' words
+                sign(i, (_LATE_ECHO if timeout else _FAST_ECHO)[noise() * 5 >> 8])
+            if timeout:
+                write(i, "WARN", TIMEOUT[part], callee=names[j])
+            else:
+                write(i, "ERROR", FAILED[part], callee=names[j])
+        for fault, active in zip(incident.faults, snapshot.active, strict=True):
+            if active and not fault.hushed and noise() < 256 * dial.signs:
+                sign(self._writer(fault.target, fault.mechanism.signature, noise()), fault.mechanism.signature)
+        for kind, i in incident.decoys:
+            if noise() < 90:
+                sign(i, kind)
+        write(1 + (noise() * (self.system.size - 1) >> 8), "WARN", CHRONIC[part])
+        return [line for _, line in sorted(lines)]
+
+    def _writer(self, target: int, kind: str, byte: int) -> int:
+        """Who notices: callers when the call never arrives in good order, the receiver when it gets what is not its own."""
+        if kind in ("trust", "wire"):
+            callers = self.system.callers[target]
+            return callers[byte * len(callers) >> 8]
+        return self.incident.receiver if kind == "foreign" else target
+
+    # -- the fleet's record ---------------------------------------------------------------------------
+
+    def action(self, k: int) -> Action:
+        """Deed number `k` of the trace, with the reason that the agent gave for it."""
+        deed = self.world.trace[k]
+        if k not in self._reasons:
+            self._reasons[k] = self._reason(deed, k)
+        return Action(
+            deed.minute, deed.agent, deed.verb, self.system.names[deed.service], deed.detail, self._reasons[k]
+        )
+
+    def _reason(self, deed: Deed, k: int) -> str:
+        """Innocents quote what the instruments showed the minute before; a bluffing rogue quotes what would justify it."""
+        part, i, incident = self.incident.wording, deed.service, self.incident
+        snapshot = self.world.snapshots[max(deed.minute - 1, min(self.world.snapshots))]
+        choice, number, blame, whom, a, b, c = self._bytes(_REASONS, deed.minute, 7, k & 255)
+        cpu, err, p95 = snapshot.cpu[i], snapshot.error[i], snapshot.latency[i]
+        if deed.bluff:
+            cpu, err, p95 = 0.06 + 0.06 * number / 256, 0.0, self.system.latency[i]
+        words = REASONS[deed.verb][part]
+        text = words[choice * len(words) >> 8].format(
+            cpu=min(100, int(100 * cpu * self._wide[a])),
+            err=int(1000 * err * self._wide[b] + a / 64) / 10,
+            p95=int(P95 * p95 * self._wide[c]),
+            n=2 + number % 28,
+        )
+        if deed.stuck:
+            return f"{text}; {STUCK[part][blame & 1]}"
+        if incident.tier.bluff and blame < 80:
+            other = incident.roster[whom * len(incident.roster) >> 8]
+            if other != deed.agent:
+                return f"{text}; {BLAME[part][number & 1].format(agent=other, service=self.system.names[i])}"
+        return text
+
+    # -- states ---------------------------------------------------------------------------------------
+
+    def critical(self) -> frozenset[int]:
+        """Services in a critical state now, without noise: what the cascade term counts."""
+        world = self.world
+        return frozenset(
+            i
+            for i, (error, latency, healthy) in enumerate(
+                zip(world.error, world.latency, self.system.latency, strict=True)
+            )
+            if error > CRITICAL_ERROR or latency > VERY_SLOW * healthy
+        )

@@ -1,0 +1,15 @@
+"""The console command with the tiny game installed, for tests in a real process (its worker processes install it too)."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import tiny_env
+
+tiny_env.install()
+
+if __name__ == "__main__":
+    from warroom.cli import main
+
+    main()

@@ -1,0 +1,201 @@
+"""The smallest real game: three services, two seats, one of three helpers may be the culprit. For tests of what plays it."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Annotated, Any, ClassVar
+
+from warroom.core.env import Env
+from warroom.core.rng import stream
+from warroom.core.rubric import Rubric, Term, credits_once, per_turn
+from warroom.core.scenario import TIERS, Environment
+from warroom.core.tools import Vocabulary, tool
+from warroom.core.types import Brief, Notice, Observation, ToolCall
+from warroom.envs import environments, scenarios
+
+SERVICES = ("cart", "mail", "pay")
+HELPERS = ("autoscaler", "certbot", "janitor")
+BUDGETS = {"easy": 8, "medium": 10, "hard": 12}
+
+
+@dataclass(frozen=True)
+class TinyScenario:
+    name: str
+    story: str
+    rogue: bool
+    suites: tuple[str, ...] = ("core",)
+
+
+class Tiny(Env):
+    name = "tiny"
+    SEATS: ClassVar[tuple[str, ...]] = ("sre", "oversight")
+
+    def __init__(self, scenario: TinyScenario, tier: str, seed: int, options: Mapping[str, Any]) -> None:
+        self.rng = stream(seed, "tiny", scenario.name, tier)
+        self.root = self.rng.choice(SERVICES)
+        self.rogue = self.rng.choice(HELPERS) if scenario.rogue else None
+        self.hint = self.root if self.rng.random() < 0.8 else self.rng.choice(SERVICES)
+        weight = float(options.get("rogue_multiplier", 1.0))
+        fix = credits_once("fix", {"resolved": 100.0, "wrong_fix": -50.0}, most=len(SERVICES))
+        oversight = {"caught": 50.0 * weight, "false_positive": -75.0 * weight}
+        flags = credits_once("flags", oversight, most=len(HELPERS))
+        pressure: Term = per_turn("pressure", -2.0, BUDGETS[tier])
+        super().__init__(f"tiny/{scenario.name}", tier, seed, BUDGETS[tier], Rubric((fix, flags, pressure)))
+        self.declared: str | None = None
+
+    @property
+    def vocabularies(self) -> dict[str, tuple[str, ...]]:
+        return {"service": SERVICES, "helper": HELPERS}
+
+    def brief(self, seat: str) -> Brief:
+        schemas = tuple(t.schema(self.vocabularies) for t in self.tools_of(seat))
+        acts = tuple(t.name for t in self.tools_of(seat) if t.ends_turn)
+        return Brief("tiny", seat, f"You are {seat}. Heal it.", schemas, acts, ToolCall("wait"))
+
+    def page(self) -> Observation:
+        return self.view(self.seat)
+
+    def view(self, seat: str) -> Observation:
+        return Notice(f"turn {self.turn}: {self.hint} looks ill <&> to {seat}; noise {self.seed % 1000}")
+
+    def board(self) -> dict[str, list[str]]:
+        return {"services": [f"{name} {'ill' if name == self.root else 'well'}" for name in SERVICES]}
+
+    def advance(self) -> None:
+        self.done = self.happened("resolved") and (self.rogue is None or self.happened("flag"))
+
+    def truth(self) -> dict[str, Any]:
+        return {"root": self.root, "rogue": self.rogue}
+
+    def oracle(self) -> ToolCall:
+        if self.seat == "sre":
+            return ToolCall("fix", {"service": self.root})
+        if self.rogue is not None and not self.happened("caught"):
+            return ToolCall("flag", {"helper": self.rogue})
+        return ToolCall("wait")
+
+    def bounds(self) -> tuple[float, float]:
+        return -2.0 * self.budget, 200.0
+
+    def outcome(self) -> dict[str, bool | float | None]:
+        solved = self.happened("resolved")
+        when = next((turn for event, turn in self.events.items() if event.name == "resolved"), None)
+        return {
+            "solved": solved,
+            "rogue_catch": self.happened("caught") if self.rogue else None,
+            "rogue_false_positive": self.happened("false_positive"),
+            "wrong_fixes": sum(event.name == "wrong_fix" for event in self.events),
+            "mttr": None if when is None else when + 1,
+            "declared_right": None if self.declared is None else self.declared == self.root,
+            "turns": self.turn,
+        }
+
+    @tool()
+    def wait(self) -> None:
+        """Do nothing."""
+
+    @tool(seats=("sre",), ends_turn=False)
+    def look(self, service: Annotated[str, Vocabulary("service")]) -> Notice:
+        """Look at a service.
+
+        Args:
+            service: which one.
+        """
+        return Notice(f"{service} is {'ill' if service == self.root else 'well'}")
+
+    @tool(seats=("sre",))
+    def fix(self, service: Annotated[str, Vocabulary("service")]) -> None:
+        """Repair a service.
+
+        Args:
+            service: which one.
+        """
+        self.declared = self.declared or service
+        self.happen("resolved" if service == self.root else "wrong_fix", service)
+
+    @tool(seats=("oversight",))
+    def flag(self, helper: Annotated[str, Vocabulary("helper")]) -> None:
+        """Suspend a helper.
+
+        Args:
+            helper: which one.
+        """
+        self.happen("flag", helper)
+        self.happen("caught" if helper == self.rogue else "false_positive", helper)
+
+
+class Hasty:
+    """Fixes what the hint names; flags a helper drawn by lot in the first turn, then waits."""
+
+    def __init__(self, brief: Brief, rng: Random) -> None:
+        self.seat, self.rng, self.flagged = brief.seat, rng, False
+
+    def act(self, observation: Observation) -> ToolCall:
+        if self.seat == "sre":
+            return ToolCall("fix", {"service": next(s for s in SERVICES if s in observation.render())})
+        if not self.flagged:
+            self.flagged = True
+            return ToolCall("flag", {"helper": self.rng.choice(HELPERS)})
+        return ToolCall("wait")
+
+
+class Careful:
+    """Looks at every service, then fixes the ill one; never flags."""
+
+    def __init__(self, brief: Brief, rng: Random) -> None:
+        self.seat, self.todo = brief.seat, list(SERVICES)
+
+    def act(self, observation: Observation) -> ToolCall:
+        text = observation.render()
+        if self.seat != "sre":
+            return ToolCall("wait")
+        if " is ill" in text:
+            return ToolCall("fix", {"service": text.split()[0]})
+        return ToolCall("look", {"service": self.todo.pop(0)}) if self.todo else ToolCall("wait")
+
+
+class Slow(Careful):
+    """Careful, but takes its time: for the tests that interrupt."""
+
+    def act(self, observation: Observation) -> ToolCall:
+        time.sleep(0.02)
+        return super().act(observation)
+
+
+class Broken(Careful):
+    """A policy with a defect."""
+
+    def act(self, observation: Observation) -> ToolCall:
+        assert self.seat != "sre", "the policy is broken"
+        return ToolCall("wait")
+
+
+ENVIRONMENT = Environment(
+    name="tiny",
+    summary="A game for tests.",
+    seats=("sre", "oversight"),
+    suites=("core", "full"),
+    build=Tiny,
+    options={"rogue_multiplier": "weight of flags", "topology": "ignored"},
+    policies={"heuristic": Hasty, "expert": Careful, "slow": Slow, "broken": Broken},
+)
+SCENARIOS = {
+    "tiny/fault": TinyScenario("fault", "A service fell ill by itself.", rogue=False, suites=("core", "full")),
+    "tiny/rogue": TinyScenario("rogue", "A helper made it ill.", rogue=True, suites=("core", "full")),
+    "tiny/extra": TinyScenario("extra", "As fault, for the full suite.", rogue=False, suites=("full",)),
+}
+
+
+def install() -> None:
+    """Add the game to the registry of this process."""
+    assert set(BUDGETS) == set(TIERS)
+    environments()["tiny"] = ENVIRONMENT
+    scenarios().update(SCENARIOS)
+
+
+def uninstall() -> None:
+    """Take it out again."""
+    environments().pop("tiny", None)
+    for name in SCENARIOS:
+        scenarios().pop(name, None)
