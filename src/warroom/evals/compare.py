@@ -47,7 +47,9 @@ def _pairs(sides: tuple[Side, Side], first: str | None, second: str | None) -> l
     if first or second:
         left, right = first or second or "", second or first or ""
         if left not in one or right not in other:
-            raise ValueError(f"name both policies: {sides[0].folder} has {_list(one)}, {sides[1].folder} {_list(other)}")
+            raise ValueError(
+                f"name both policies: {sides[0].folder} has {_list(one)}, {sides[1].folder} {_list(other)}"
+            )
         return [(left, right)]
     both = [(name, name) for name in one if name in other]
     if not both and len(one) == len(other) == 1:

@@ -20,7 +20,7 @@ except ImportError as error:
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D00")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 INK, GRID = "#222222", "#DDDDDD"
-STYLE: dict[str, Any] = {
+STYLE: dict[Any, Any] = {
     "font.size": 13,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -85,10 +85,14 @@ def rogue(pooled: Sequence[Row]) -> Figure | None:
         own = [row for row in rows if row["policy"] == policy]
         across, up = [row["rogue_false_positive"] for row in own], [row["rogue_catch"] for row in own]
         places, heights = [x["mean"] for x in across], [y["mean"] for y in up]
-        axes.errorbar(places, heights, yerr=_arms(up), xerr=_arms(across), **_look(number), lw=0, elinewidth=1, label=policy)
+        axes.errorbar(
+            places, heights, yerr=_arms(up), xerr=_arms(across), **_look(number), lw=0, elinewidth=1, label=policy
+        )
         axes.plot(places, heights, color=_look(number)["color"], lw=1, ls=":")
         for row, x, y in zip(own, places, heights, strict=True):
-            axes.annotate(row["tier"][0].upper(), (x, y), color="white", ha="center", va="center", weight="bold", size=10)
+            axes.annotate(
+                row["tier"][0].upper(), (x, y), color="white", ha="center", va="center", weight="bold", size=10
+            )
     axes.plot([0, 1], [0, 1], color=GRID, zorder=0)
     axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
     axes.set_xlabel("share of episodes in which an innocent agent was flagged")
@@ -118,11 +122,7 @@ def _count(rows: Sequence[Row]) -> str:
 
 
 def _look(number: int) -> dict[str, Any]:
-    return {
-        "color": PALETTE[number % len(PALETTE)],
-        "marker": MARKERS[number % len(MARKERS)],
-        "markersize": 14 if False else 9,
-    }
+    return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)], "markersize": 9}
 
 
 def _arms(estimates: Sequence[Row]) -> list[list[float]]:

@@ -117,14 +117,10 @@ class Planner:
 
     def _deed(self, minute: int, agent: str, service: int, argument: int, role: str, fault: int = -1) -> Planned:
         verb = AGENTS[agent]
-        if role != "rogue" and self._clashes(minute, verb, service):
-            minute += 1  # one change per service and verb in the minute that matters, or the join would be ambiguous
+        # Nothing else touches a victim in the minute that matters, or the join of deed and onset would be ambiguous.
+        while role != "rogue" and any(f.target == service and f.onset == minute for f in self.faults):
+            minute += 1
         return Planned(minute, self.rng.random(), agent, verb, service, argument, role, fault)
-
-    def _clashes(self, minute: int, verb: str, service: int) -> bool:
-        return any(
-            f.target == service and f.onset == minute and (f.agent is None or verb == f.verb) for f in self.faults
-        )
 
     def _targets(self, verb: str) -> list[int]:
         return self.system.services(KINDS[verb]) or [1]
@@ -216,7 +212,7 @@ class Planner:
                 a for a in self.roster if AGENTS[a] != "scale" and self.system.kinds[fault.target] in KINDS[AGENTS[a]]
             ]
             for minute in (fault.onset - 1, fault.onset + 1):
-                if fitting and not (fault.agent and AGENTS[fitting[0]] == fault.verb and minute == fault.onset):
+                if fitting:
                     agent = fitting[int(random() * len(fitting))]
                     out.append(self._deed(minute, agent, fault.target, int(9000 * random()), "alike"))
         return out

@@ -183,7 +183,7 @@ def _unblind(world: World, fault: Fault) -> None:
     world.lookup_loss[fault.target] = 0.0
 
 
-DNS = Mechanism("dns", SERVICE, "restart", "lookup", _blind, _unblind, fits=lambda system, i: len(system.calls[i]) > 0)
+DNS = Mechanism("dns", SERVICE, "restart", "lookup", _blind, _unblind, fits=lambda system, i: len(system.calls[i]) > 1)
 """The client's resolver is stale: its outgoing calls fail at once, and its callees idle."""
 
 
@@ -349,7 +349,7 @@ def _blip(world: World, fault: Fault) -> None:
 
 
 def _blip_step(world: World, fault: Fault, age: int) -> None:
-    if age >= 1:
+    if age >= 2:
         world.heal(fault)
 
 

@@ -165,10 +165,11 @@ class Telemetry:
 
     def _shown_errors(self, snapshot: Snapshot) -> list[float]:
         """Error shares as services count them: the receiver of misrouted traffic counts what it refuses."""
-        if not snapshot.refused:
+        receiver = self.incident.receiver
+        if not (receiver and snapshot.astray):
             return snapshot.error
-        errors, receiver = snapshot.error[:], self.incident.receiver
-        errors[receiver] = 1 - (1 - errors[receiver]) * (1 - snapshot.refused)
+        errors = snapshot.error[:]
+        errors[receiver] = 1 - (1 - errors[receiver]) * (1 - snapshot.astray / snapshot.load[receiver])
         return errors
 
     def gauges(self, service: int) -> tuple[Gauges, ...]:
@@ -204,11 +205,11 @@ class Telemetry:
         for caller in system.callers[service]:
             k = next(k for k, call in enumerate(system.calls[caller]) if call.callee == service)
             incoming.append(self._call(snapshot, caller, k))
-        return (
-            outgoing,
-            incoming,
-            int(self.world.outside[service] * self._wide[self._bytes(_CALLS, self.world.minute, 1, 255)[0]]),
-        )
+        strangers = self.world.outside[service]
+        if service and service == self.incident.receiver:
+            strangers += snapshot.astray
+        noise = self._wide[self._bytes(_CALLS, self.world.minute, 1, 255)[0]]
+        return outgoing, incoming, int(strangers * noise)
 
     def _call(self, snapshot: Snapshot, caller: int, k: int) -> CallStats:
         call, names = self.system.calls[caller][k], self.system.names
@@ -235,8 +236,9 @@ class Telemetry:
     def _new_alerts(self, minute: int) -> list[tuple[int, int, str]]:
         snapshot, hot, dial = self.world.snapshots[minute], self.incident.hot, self.incident.tier
         firing: set[tuple[int, str]] = set()
+        errors = self._shown_errors(snapshot)
         for i, (e, latency, slow, cpu, memory, disk) in enumerate(
-            zip(snapshot.error, snapshot.latency, self._slow, snapshot.cpu, snapshot.memory, snapshot.disk, strict=True)
+            zip(errors, snapshot.latency, self._slow, snapshot.cpu, snapshot.memory, snapshot.disk, strict=True)
         ):
             if e > DEGRADED_ERROR:
                 firing.add((i, "error rate"))
@@ -248,8 +250,6 @@ class Telemetry:
                 firing.add((i, "memory"))
             if disk > 0.9 and (i, "disk") not in hot:
                 firing.add((i, "disk"))
-        if snapshot.refused > DEGRADED_ERROR:
-            firing.add((self.incident.receiver, "error rate"))
         noise = iter(self._bytes(_ALERTS, minute, 48)).__next__
         out = []
         if firing != self._open:
@@ -279,7 +279,7 @@ class Telemetry:
         snapshot = self.world.snapshots[minute]
         info = 60 * LINES_PER_REQUEST * snapshot.load[0]
         failures = 60 * sum(f.calls * f.failed for f in snapshot.failing)
-        return int(info), int(0.04 * info + 0.35 * failures), int(0.003 * info + 0.4 * failures)
+        return int(info), int(0.04 * info + 0.25 * failures), int(0.003 * info + 0.25 * failures)
 
     def _write(self, minute: int) -> list[tuple[int, int, str, str]]:
         incident, snapshot = self.incident, self.world.snapshots[minute]

@@ -45,8 +45,8 @@ class Snapshot(NamedTuple):
     memory: list[float]
     disk: list[float]
     replicas: list[int]
-    refused: float
-    """Share of the receiver's requests that were misrouted to it, 0 to 1."""
+    astray: float
+    """Requests per second that were lost on the way; misrouted ones are in the receiver's load."""
     failing: list[Failing]
     burn: float
     active: tuple[bool, ...]
@@ -237,14 +237,23 @@ class World:
             if not self.cold[i]:
                 del self.cold[i]
                 self.resize(i)
-        refused = self._fall(flow)
+        astray = self._fall(flow)
         self.burn = self._measure_burn()
         self.total_burn += self.burn
         self.quiet = self.quiet + 1 if self.burn < FELT else 0
         self.snapshots[self.minute] = Snapshot(
-            self.load, latency, error, cpu, slots, self.memory[:], self.disk[:], self.replicas[:],
-            refused, failing, self.burn, tuple(self.active), flow, self.fan_out[:],
+            self._shown_load(astray), latency, error, cpu, slots, self.memory[:], self.disk[:], self.replicas[:],
+            astray, failing, self.burn, tuple(self.active), flow, self.fan_out[:],
         )  # fmt: skip
+
+    def _shown_load(self, astray: float) -> list[float]:
+        """Loads as instruments count them: misrouted requests arrive at the receiver, which refuses them at no cost."""
+        receiver = self.incident.receiver
+        if not (receiver and astray):
+            return self.load
+        shown = self.load[:]
+        shown[receiver] += astray
+        return shown
 
     def _measure_burn(self) -> float:
         """How far user-facing service levels are broken: excess error share plus half the excess latency, 0 to 1.5."""
@@ -309,7 +318,7 @@ class World:
         return latency, error, accepted, cpu, slots, failing, flow
 
     def _fall(self, flow: list[list[float]]) -> float:
-        """Loads from the users down; returns the share of the receiver's requests that were misrouted to it."""
+        """Loads from the users down; returns the requests per second that went astray."""
         calls, outside, lost, fan_out, accepted = (
             self.system.calls,
             self.outside,
@@ -331,8 +340,4 @@ class World:
             for call, rate in zip(out, flow[i], strict=True):
                 load[call[0]] += inner * rate
         self.load = load
-        receiver = self.incident.receiver
-        if not receiver or not astray:
-            return 0.0
-        load[receiver] += astray
-        return astray / load[receiver]
+        return astray

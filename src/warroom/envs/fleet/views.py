@@ -64,7 +64,7 @@ class FleetPage:
     minute: int
     """Since the page."""
     whole: bool
-    """True on the seat's first page: all services are listed; later only those that are, or were, not well."""
+    """True on the seat's first page, where the SRE sees all services; later only those that are, or were, not well."""
     services: tuple[ServiceRow, ...] | None
     health: tuple[HealthRow, ...] | None
     alerts: tuple[Alert, ...] | None
@@ -80,7 +80,7 @@ class FleetPage:
         if self.services is not None:
             out.append(
                 "service rps(usual) p95ms(usual) err%"
-                if self.whole
+                if self.whole and self.seat == "sre"
                 else "not well or recovered: rps(usual) p95ms(usual) err%"
             )
             out += [_row(row) for row in self.services]

@@ -27,6 +27,7 @@ class Windows:
         self._logs: dict[str, int] = {}
         self._actions: dict[str, int] = {}
         self._pushes: dict[str, int] = {}
+        self._heard: dict[str, int] = {}
 
     def page(self, seat: str, turn: int, budget: int, chat: Sequence[Message]) -> FleetPage:
         """What `seat` sees in turn number `turn`."""
@@ -36,7 +37,7 @@ class Windows:
         oversight, developer = seat == "oversight", seat == "developer"
         return FleetPage(
             seat, turn, budget, self.world.minute, whole,
-            services=self._services(unwell, whole) if looks else None,
+            services=self._services(unwell, whole, whole and not oversight) if looks else None,
             health=self._health(unwell) if developer else None,
             alerts=self._new_alerts(seat) if looks or developer else None,
             log_counts=LogCounts(*self.telemetry.log_counts(self.world.minute)) if looks else None,
@@ -50,11 +51,12 @@ class Windows:
         """A line with the service's name."""
         return LogLine(line[0], self.names[line[1]], line[2], line[3])
 
-    def _services(self, unwell: set[int], whole: bool) -> tuple[ServiceRow, ...]:
+    def _services(self, unwell: set[int], first: bool, everything: bool) -> tuple[ServiceRow, ...]:
+        """Services that are or were not well; on a first page also those without data, on the SRE's all of them."""
         rows = []
         for i, (reading, usual) in enumerate(zip(self.telemetry.readings(), self.telemetry.usual, strict=True)):
             sick = reading is not None and _not_well(reading, usual)
-            if whole or sick or i in unwell:
+            if everything or sick or i in unwell or (first and reading is None):
                 rows.append(_service_row(self.names[i], reading, usual))
             if sick:
                 unwell.add(i)
@@ -104,7 +106,8 @@ class Windows:
         return tuple([Push(m, who, self.names[i], revision) for m, who, i, revision in known[first:]])
 
     def _chat(self, seat: str, chat: Sequence[Message]) -> tuple[Message, ...]:
-        recent = chat[-CHAT_SHOWN:]
+        recent = chat[max(self._heard.get(seat, 0), len(chat) - CHAT_SHOWN) :]
+        self._heard[seat] = len(chat)
         if seat != "manager":
             return tuple(recent)
         return tuple([m if len(m.text) <= SUMMARY else m._replace(text=m.text[:SUMMARY] + "...") for m in recent])

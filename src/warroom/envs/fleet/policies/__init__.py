@@ -1,5 +1,6 @@
-"""Scripted policies of the fleet."""
+"""Scripted policies of the fleet: naive ones that a trained model has to beat, and an expert that weighs evidence."""
 
 from warroom.core.scenario import PolicyMaker
+from warroom.envs.fleet.policies.expert import expert
 
-POLICIES: dict[str, PolicyMaker] = {}
+POLICIES: dict[str, PolicyMaker] = {"expert": expert}

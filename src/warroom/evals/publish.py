@@ -1,0 +1,42 @@
+"""From a finished run folder to its summary, pictures and report."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from warroom.core.episode import Episode
+from warroom.evals.plots import draw_all
+from warroom.evals.report import studied, worst_of, write_report
+from warroom.evals.summary import Result, result_of, summarise
+from warroom.runs import REPORT, SUMMARY, read_episodes, read_record, write_text
+
+
+def publish(folder: Path, baseline: str | None = None) -> dict[str, Any]:
+    """Write `summary.json`, the pictures and `report.html` of a whole run and return the summary.
+
+    `baseline` defaults to the run's own. A `ValueError` says what is missing from a run that is not whole.
+    """
+    record = read_record(folder)
+    results, worst = _read(folder, studied(record.policies))
+    summary = summarise(results, record.policies, baseline or record.config.get("baseline"))
+    write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
+    draw_all(summary, folder)
+    write_text(folder / REPORT, write_report(folder, record, summary, worst))
+    return summary
+
+
+def default_baseline(policies: Sequence[str]) -> str | None:
+    """The policy that others are compared with where none was named: the heuristic, if it plays."""
+    return "heuristic" if "heuristic" in policies else None
+
+
+def _read(folder: Path, policy: str) -> tuple[list[Result], list[Episode]]:
+    """All results, and the worst episodes of one policy; one pass, so that no run has to fit into memory whole."""
+    results: list[Result] = []
+    worst: list[Episode] = []
+    for episode in read_episodes(folder):
+        results.append(result_of(episode))
+        if episode.policy == policy:
+            worst = worst_of([*worst, episode])
+    return results, worst

@@ -1,0 +1,1 @@
+"""Ways to watch an episode."""
