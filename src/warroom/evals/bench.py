@@ -20,8 +20,8 @@ TURNS = 10
 IMPORTS = 3
 """Fresh processes whose import is timed; the fastest counts."""
 _IMPORT = (
-    "import time; start = time.perf_counter(); import warroom.rollout; from warroom.envs import scenarios; scenarios(); "
-    "print(time.perf_counter() - start)"
+    "import time; start = time.perf_counter(); import warroom.rollout; from warroom.envs import scenarios; "
+    "scenarios(); print(time.perf_counter() - start)"
 )
 
 
@@ -75,15 +75,15 @@ class _Idle:
 def run_bench(env: str, tier: str, seconds: float) -> dict[str, Any]:
     """Measure an environment's default suite for about `seconds` per arm.
 
-    Arms: the acting seat's text each turn, and every seat's text each turn (null where the environment cannot show that).
-    All seats wait, so that no policy's time is in it.
+    Arms: the acting seat's text each turn, and every seat's text each turn (null where the environment cannot show
+    that). All seats wait, so that no policy's time is in it.
     """
     if tier not in TIERS:
         raise Unknown("tier", tier, TIERS)
     if seconds <= 0:
         raise ValueError(f"seconds must be above 0, got {seconds}")
     first = make(suite(env)[0], tier, seed_of(Split.TRAIN, 0))
-    acting = measure(env, tier, seconds, lambda played: played.observe().render() and None)
+    acting = measure(env, tier, seconds, _show_acting)
     everyone = measure(env, tier, seconds, _show_all) if isinstance(first, Viewed) else None
     return {
         "env": env,
@@ -118,6 +118,10 @@ def import_seconds() -> float:
 def _incidents(env: str) -> Iterator[tuple[str, int]]:
     scenarios = suite(env)
     return ((scenarios[i % len(scenarios)], seed_of(Split.TRAIN, i)) for i in count())
+
+
+def _show_acting(env: Env) -> None:
+    env.observe().render()
 
 
 def _show_all(env: Env) -> None:

@@ -80,7 +80,7 @@ def _compare(sides: tuple[Side, Side], pair: tuple[str, str]) -> list[dict[str, 
             found = difference(other, one, readers[metric], limits, f"{tier} {metric}")
             if found is None:
                 continue
-            means = (estimate(results, readers[metric], limits) for results in (one, other))
+            means = (estimate(results, metric, readers[metric], limits) for results in (one, other))
             first, second = (round(mean.mean, 6) if mean else None for mean in means)
             names = {"tier": tier, "policy_a": pair[0], "policy_b": pair[1], "metric": metric}
             out.append({**names, "a": first, "b": second, **as_row(found)})

@@ -14,19 +14,21 @@ try:
     import matplotlib.pyplot as plt
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patheffects import withStroke
+    from matplotlib.ticker import PercentFormatter
 except ImportError as error:
     raise MissingExtra("plots", error) from error
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D00")
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#8C6D00", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 INK, GRID = "#222222", "#DDDDDD"
 STYLE: dict[Any, Any] = {
-    "font.size": 13,
+    "font.size": 14,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
-    "axes.titlesize": 15,
+    "axes.titlesize": 16,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "figure.facecolor": "white",
@@ -57,51 +59,78 @@ def comparison(pooled: Sequence[Row]) -> Figure:
     """Mean points by tier, one line per policy, with 95 % intervals."""
     tiers, policies = _tiers(pooled), _policies(pooled)
     figure, axes = plt.subplots(figsize=(10, 6), layout="constrained")
+    ends: dict[str, float] = {}
     for number, policy in enumerate(policies):
         rows = [row for row in pooled if row["policy"] == policy]
         # A little apart, so that intervals do not hide one another.
         places = [tiers.index(row["tier"]) + 0.05 * (number - (len(policies) - 1) / 2) for row in rows]
         means = [row["points"]["mean"] for row in rows]
-        axes.errorbar(places, means, yerr=_arms([row["points"] for row in rows]), **_look(number), lw=2.5, capsize=5)
-    ends = {policy: [r for r in pooled if r["policy"] == policy][-1]["points"]["mean"] for policy in policies}
+        arms = _arms([row["points"] for row in rows])
+        axes.errorbar(places, means, yerr=arms, **_look(number), markersize=9, lw=2.5, capsize=5)
+        ends[policy] = means[-1]
     axes.axhline(0, color=INK, lw=1, zorder=0)
     axes.set_xticks(range(len(tiers)), tiers)
     axes.set_xlim(-0.3, len(tiers) - 0.75)
     axes.set_ylabel("points per episode")
-    axes.set_title("Mean points by tier" + _count(pooled))
+    axes.set_title("Mean points by tier" + _count(pooled), pad=16)
     axes.grid(axis="y", color=GRID)
-    _label_ends(axes, len(tiers) - 0.75, ends)
+    _label_ends(axes, len(tiers) - 0.73, ends)
     return figure
 
 
 def rogue(pooled: Sequence[Row]) -> Figure | None:
-    """Rogues caught against innocents flagged, one point per policy and tier; None where no rogue could be caught."""
+    """Rogues caught against innocents flagged: a panel per tier, a point per policy; None where there is no rogue."""
     rows = [row for row in pooled if row["rogue_catch"] and row["rogue_false_positive"]]
     if not rows:
         return None
-    policies, tiers = _policies(rows), _tiers(rows)
-    figure, axes = plt.subplots(figsize=(9, 8), layout="constrained")
-    for number, policy in enumerate(policies):
-        own = [row for row in rows if row["policy"] == policy]
-        across, up = [row["rogue_false_positive"] for row in own], [row["rogue_catch"] for row in own]
-        places, heights = [x["mean"] for x in across], [y["mean"] for y in up]
-        axes.errorbar(
-            places, heights, yerr=_arms(up), xerr=_arms(across), **_look(number), lw=0, elinewidth=1, label=policy
-        )
-        axes.plot(places, heights, color=_look(number)["color"], lw=1, ls=":")
-        for row, x, y in zip(own, places, heights, strict=True):
-            axes.annotate(
-                row["tier"][0].upper(), (x, y), color="white", ha="center", va="center", weight="bold", size=10
-            )
-    axes.plot([0, 1], [0, 1], color=GRID, zorder=0)
-    axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
-    axes.set_xlabel("share of episodes in which an innocent agent was flagged")
-    axes.set_ylabel("share of rogues caught")
-    axes.set_title("Catching rogues without crying wolf")
-    axes.grid(color=GRID)
-    letters = ", ".join(f"{tier[0].upper()} {tier}" for tier in tiers)
-    axes.legend(title=letters, loc="lower right", frameon=True)
+    tiers, policies = _tiers(rows), _policies(pooled)
+    figure, grid = plt.subplots(
+        1, len(tiers), figsize=(1 + 5 * len(tiers), 6), sharey=True, squeeze=False, layout="constrained"
+    )
+    for axes, tier in zip(grid[0], tiers, strict=True):
+        _rogue_panel(axes, [row for row in rows if row["tier"] == tier], policies)
+        axes.set_title(tier, weight="normal")
+    grid[0][0].set_ylabel("rogues caught")
+    figure.supxlabel("episodes in which an innocent agent was flagged")
+    figure.suptitle(
+        "Catching rogues without crying wolf: the upper left corner is best", weight="bold", x=0.02, ha="left"
+    )
     return figure
+
+
+def _rogue_panel(axes: Axes, rows: Sequence[Row], policies: Sequence[str]) -> None:
+    points: dict[str, tuple[float, float]] = {}
+    for row in rows:
+        number, across, up = policies.index(row["policy"]), row["rogue_false_positive"], row["rogue_catch"]
+        points[row["policy"]] = (across["mean"], up["mean"])
+        # Later ones are smaller, so that points on one spot all show.
+        size = 8 + 12 * (len(policies) - number) / len(policies)
+        look, sides = _look(number), _arms([across])
+        axes.errorbar(
+            *points[row["policy"]], xerr=sides, yerr=_arms([up]), **look, markersize=size, elinewidth=1.5, mec="white"
+        )
+    axes.set(xlim=(-0.06, 1.06), ylim=(-0.06, 1.06))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(PercentFormatter(1.0))
+    axes.grid(color=GRID)
+    for policy, (x, y) in _apart(points).items():
+        right = points[policy][0] <= 0.6
+        color = PALETTE[policies.index(policy) % len(PALETTE)]
+        place, align = x + (0.045 if right else -0.045), "left" if right else "right"
+        name = axes.text(place, y, policy, color=color, weight="bold", ha=align, va="center")
+        name.set_path_effects([withStroke(linewidth=4, foreground="white")])
+
+
+def _apart(points: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Where the names of points go: towards the middle of the picture, off the intervals and off one another."""
+    out: dict[str, tuple[float, float]] = {}
+    for name, (x, y) in points.items():
+        step = 0.055 if y <= 0.5 else -0.055
+        y += step
+        while any(abs(y - other) < 0.05 and abs(x - across) < 0.35 for across, other in out.values()):
+            y += step
+        out[name] = (x, y)
+    return out
 
 
 PICTURES: dict[str, Draw] = {"comparison.png": comparison, "rogue.png": rogue}
@@ -122,7 +151,7 @@ def _count(rows: Sequence[Row]) -> str:
 
 
 def _look(number: int) -> dict[str, Any]:
-    return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)], "markersize": 9}
+    return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)]}
 
 
 def _arms(estimates: Sequence[Row]) -> list[list[float]]:
@@ -135,8 +164,26 @@ def _arms(estimates: Sequence[Row]) -> list[list[float]]:
 def _label_ends(axes: Axes, place: float, ends: Mapping[str, float]) -> None:
     """Write each policy's name beside the end of its line, moved apart where lines end close together."""
     low, high = axes.get_ylim()
-    gap, height = (high - low) * 0.055, float("-inf")
-    for policy, end in sorted(ends.items(), key=lambda item: item[1]):
-        height = max(end, height + gap)
+    order = sorted(ends, key=lambda policy: ends[policy])
+    heights = spread([ends[policy] for policy in order], (high - low) * 0.055)
+    for policy, height in zip(order, heights, strict=True):
         color = PALETTE[list(ends).index(policy) % len(PALETTE)]
         axes.text(place, height, policy, color=color, weight="bold", va="center")
+
+
+def spread(places: Sequence[float], gap: float) -> list[float]:
+    """Rising places moved as little as needed to lie `gap` apart: crowded neighbours share out around their middle."""
+    groups: list[list[float]] = []
+    for place in places:
+        groups.append([place])
+        while len(groups) > 1 and _top(groups[-2], gap) + gap > _middle(groups[-1]) - gap * (len(groups[-1]) - 1) / 2:
+            groups[-2:] = [groups[-2] + groups[-1]]
+    return [_middle(group) + gap * (i - (len(group) - 1) / 2) for group in groups for i in range(len(group))]
+
+
+def _middle(group: Sequence[float]) -> float:
+    return sum(group) / len(group)
+
+
+def _top(group: Sequence[float], gap: float) -> float:
+    return _middle(group) + gap * (len(group) - 1) / 2

@@ -7,7 +7,7 @@ from typing import Any
 
 from warroom.core.episode import Episode
 from warroom.evals.plots import draw_all
-from warroom.evals.report import studied, worst_of, write_report
+from warroom.evals.report import report_page, studied, worst_of
 from warroom.evals.summary import Result, result_of, summarise
 from warroom.runs import REPORT, SUMMARY, read_episodes, read_record, write_text
 
@@ -21,8 +21,8 @@ def publish(folder: Path, baseline: str | None = None) -> dict[str, Any]:
     results, worst = _read(folder, studied(record.policies))
     summary = summarise(results, record.policies, baseline or record.config.get("baseline"))
     write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
-    draw_all(summary, folder)
-    write_text(folder / REPORT, write_report(folder, record, summary, worst))
+    pictures = draw_all(summary, folder)
+    write_text(folder / REPORT, report_page(record, summary, pictures, worst))
     return summary
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from warroom.core.episode import Episode, Step
+from warroom.core.splits import SPAN
 from warroom.evals.extras import MissingExtra
 from warroom.runs import Record
 
@@ -28,13 +29,15 @@ HEADINGS = {
     "rogue_false_positive": "innocents flagged",
     "wrong_fixes": "wrong fixes",
     "mttr": "minutes to resolve",
-    "fixed_given_right": "solved, cause named rightly",
-    "fixed_given_wrong": "solved, cause named wrongly",
+    "fixed_given_right": "solved if cause named right",
+    "fixed_given_wrong": "solved if cause named wrong",
     "pass_k": "solved in every attempt",
 }
 SHARES = frozenset(
     {"solved", "rogue_catch", "rogue_false_positive", "fixed_given_right", "fixed_given_wrong", "pass_k"}
 )
+DECIMALS = {"points": 1, "mttr": 1, "turns": 1}
+"""Digits after the point where two would be too many."""
 _ABOUT = ("env", "scenario", "policy", "tier", "split", "n", "incidents")
 
 
@@ -53,22 +56,26 @@ class Transcript:
     episode: Episode
     steps: tuple[Step, ...]
     """The acts and readings, long texts cut."""
+    command: str
+    """What shows the episode at the terminal; a run with options needs them besides."""
 
 
-def write_report(folder: Path, record: Record, summary: Mapping[str, Any], worst: Sequence[Episode]) -> str:
-    """The page as text; pictures are taken from `folder` as they are there."""
+def report_page(record: Record, summary: Mapping[str, Any], pictures: Sequence[Path], worst: Sequence[Episode]) -> str:
+    """The page as text, pictures and all."""
     loader = FileSystemLoader(Path(__file__).parent)
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    pictures = {path.stem: _inlined(path) for path in sorted(folder.glob("*.png"))}
     pooled = [row for row in summary["rows"] if row["scenario"] is None]
     return environment.get_template("report.html.jinja").render(
         record=record,
         summary=summary,
-        pictures=pictures,
+        pictures={path.stem: _inlined(path) for path in pictures},
         columns=columns(summary["rows"]),
         pooled=pooled,
+        compared=comparison_rows(summary["comparisons"]),
+        headings=HEADINGS,
         scenarios=_by_scenario(summary["rows"]),
-        worst=[Transcript(episode, tuple(map(_shortened, episode.steps))) for episode in worst],
+        worst=[_transcript(episode) for episode in worst],
+        facts=facts,
         cell=cell,
     )
 
@@ -84,9 +91,30 @@ def cell(row: Mapping[str, Any], metric: str) -> Cell:
     estimate = row[metric]
     if estimate is None:
         return Cell("–", "")
-    style = _percent if metric in SHARES else _number
-    ends = [style(end) for end in (estimate["lo"], estimate["hi"]) if end is not None]
-    return Cell(style(estimate["mean"]), " to ".join(ends))
+    ends = [_figure(metric, end) for end in (estimate["lo"], estimate["hi"]) if end is not None]
+    return Cell(_figure(metric, estimate["mean"]), " to ".join(ends))
+
+
+def comparison_rows(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One row per policy and tier, with the comparison of each metric under the metric's name."""
+    out: dict[tuple[str, str], dict[str, Any]] = {}
+    for found in comparisons:
+        place = {"policy": found["policy"], "tier": found["tier"]}
+        out.setdefault((found["policy"], found["tier"]), place)[found["metric"]] = found
+    return list(out.values())
+
+
+def facts(named: Mapping[str, Any]) -> str:
+    """Names and values in words; what does not apply is left out."""
+    return ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in named.items() if value is not None)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return " and ".join(map(str, value)) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def studied(policies: Sequence[str]) -> str:
@@ -107,14 +135,16 @@ def _by_scenario(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[st
     return out
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.0f} %"
+def _figure(metric: str, value: float) -> str:
+    """A value as people read it: a true minus sign, and none before a zero."""
+    text = f"{100 * value:.0f} %" if metric in SHARES else f"{value:.{DECIMALS.get(metric, 2)}f}"
+    return text.replace("-", "\N{MINUS SIGN}") if any(digit in text for digit in "123456789") else text.lstrip("-")
 
 
-def _number(value: float) -> str:
-    # A true minus sign, and none before a zero.
-    text = f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
-    return text.replace("-0.00", "0.00").replace("-", "\N{MINUS SIGN}")
+def _transcript(episode: Episode) -> Transcript:
+    place = f"--tier {episode.tier} --split {episode.split} --seed {episode.seed % SPAN}"
+    command = f"warroom play {episode.scenario} {place} --policy {episode.policy}"
+    return Transcript(episode, tuple(map(_shortened, episode.steps)), command)
 
 
 def _shortened(step: Step) -> Step:

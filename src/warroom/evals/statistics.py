@@ -5,7 +5,7 @@ same incidents narrows it less than adding incidents. Nothing here draws from a 
 """
 
 from collections.abc import Sequence
-from math import comb, sqrt
+from math import comb, inf, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -48,8 +48,8 @@ class Difference(NamedTuple):
     incidents: int
 
 
-def mean(values: Sequence[float], clusters: Sequence[Any]) -> Estimate:
-    """Mean of `values` with a t interval from cluster-robust errors.
+def mean(values: Sequence[float], clusters: Sequence[Any], bounds: tuple[float, float] = (-inf, inf)) -> Estimate:
+    """Mean of `values` with a t interval from cluster-robust errors, cut off at the `bounds` that no value can pass.
 
     Variance: G / (G - 1) * sum over clusters of (sum of residuals)^2 / n^2, with G - 1 degrees of freedom
     (Liang and Zeger 1986; for evaluations Miller 2024, "Adding Error Bars to Evals", section 2.2).
@@ -59,23 +59,24 @@ def mean(values: Sequence[float], clusters: Sequence[Any]) -> Estimate:
     if groups < 2:
         return Estimate(center, None, None)
     half = _t(groups - 1) * sqrt(variance)
-    return Estimate(center, center - half, center + half)
+    return Estimate(center, max(bounds[0], center - half), min(bounds[1], center + half))
 
 
 def share(values: Sequence[bool], clusters: Sequence[Any]) -> Estimate:
     """Share of true values with a Wilson interval at the effective sample size.
 
-    Effective size: p (1 - p) / clustered variance, times the squared ratio of the t quantiles at n - 1 and G - 1
-    degrees of freedom, at most n (Korn and Graubard 1998); where all values agree it is the number of incidents G, as
-    if a whole incident were one observation. Wilson's ends (1927) lie within [0, 1] and are honest at 0 and 1, where
-    the plain interval has no width.
+    Effective size: n over the design effect (clustered variance over p (1 - p) / (n - 1)), times the squared ratio of
+    the t quantiles at n - 1 and G - 1 degrees of freedom, at most n (Korn and Graubard 1998); where all values agree
+    it is the number of incidents G, as if a whole incident were one observation. Wilson's ends (1927) lie within
+    [0, 1] and are honest at 0 and 1, where the plain interval has no width.
     """
     data = _numbers(values)
     center, variance, groups = _clustered(data, clusters)
-    spread = center * (1 - center)
-    if not spread or not variance:
+    count = len(data)
+    if not 0 < center < 1 or not variance:
         return wilson(center, groups)
-    return wilson(center, min(len(data), spread / variance * (_t(len(data) - 1) / _t(groups - 1)) ** 2))
+    effect = variance / (center * (1 - center) / (count - 1))
+    return wilson(center, min(count, count / effect * (_t(count - 1) / _t(groups - 1)) ** 2))
 
 
 def wilson(center: float, size: float) -> Estimate:

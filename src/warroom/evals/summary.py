@@ -4,6 +4,7 @@ A metric is `{mean, lo, hi}` with a 95 % interval clustered by incident, or null
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 from warroom.core.episode import Episode
@@ -78,6 +79,8 @@ METRICS: dict[str, Reader] = {
     "fixed_given_wrong": _fixed_given(False),
 }
 """Columns that every row has; further outcomes of an environment follow under their own names."""
+BOUNDS = {"score": (-1.0, 1.0), "wrong_fixes": (0.0, inf)}
+"""What a mean cannot pass, and so no end of its interval."""
 
 
 def summarise(results: Iterable[Result], policies: Sequence[str], baseline: str | None = None) -> dict[str, Any]:
@@ -138,17 +141,20 @@ def _row(
     first = results[0]
     out: dict[str, Any] = {"env": first.env, "scenario": scenario, "policy": policy, "tier": tier, "split": first.split}
     out |= {"n": len(results), "incidents": len({r.incident for r in results})}
-    out |= {name: _as_json(estimate(results, reader, limits)) for name, reader in readers.items()}
+    out |= {name: _as_json(estimate(results, name, reader, limits)) for name, reader in readers.items()}
     return out | {"pass_k": _as_json(_pass_k(results))}
 
 
-def estimate(results: Sequence[Result], reader: Reader, limits: Horizons) -> Estimate | None:
-    """A metric over some episodes, or None where it applies to none of them."""
+def estimate(results: Sequence[Result], name: str, reader: Reader, limits: Horizons) -> Estimate | None:
+    """The metric `name` over some episodes of one tier, or None where it applies to none of them."""
     found = [(value, r.incident) for r in results if (value := reader(r, limits)) is not None]
     if not found:
         return None
     values, incidents = zip(*found, strict=True)
-    return share(values, incidents) if all(type(v) is bool for v in values) else mean(values, incidents)
+    if all(type(value) is bool for value in values):
+        return share(values, incidents)
+    bounds = (0.0, limits[results[0].tier]) if name == "mttr" else BOUNDS.get(name, (-inf, inf))
+    return mean(values, incidents, bounds)
 
 
 def _pass_k(results: Sequence[Result]) -> Estimate | None:
@@ -160,7 +166,10 @@ def _pass_k(results: Sequence[Result]) -> Estimate | None:
     k = min(map(len, attempts.values()), default=0)
     if k < 2:
         return None
-    return mean([pass_k(sum(solved), len(solved), k) for solved in attempts.values()], list(attempts))
+    chances = [pass_k(sum(solved), len(solved), k) for solved in attempts.values()]
+    if all(chance in (0.0, 1.0) for chance in chances):
+        return share([chance == 1.0 for chance in chances], list(attempts))
+    return mean(chances, list(attempts), (0.0, 1.0))
 
 
 def comparisons(

@@ -5,6 +5,7 @@ the world, never its look, so look-alikes are drawn from the rogue's own distrib
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from random import Random
 from typing import NamedTuple
 
@@ -86,7 +87,7 @@ def draw_roster(rng: Random, families: int, needed: tuple[str, ...]) -> tuple[st
     return tuple(agent for verb in VERBS if verb in chosen for agent in VERBS[verb])
 
 
-@dataclass(slots=True)
+@dataclass
 class Planner:
     """Draws the plan of one incident; `draw` is the only method that others call."""
 
@@ -98,6 +99,10 @@ class Planner:
     first: int
     last: int
     """Minutes of the plan."""
+
+    @cached_property
+    def _struck(self) -> frozenset[tuple[int, int]]:
+        return frozenset((fault.target, fault.onset) for fault in self.faults)
 
     def draw(self, stuck: str | None = None, suspect: bool = False) -> tuple[Planned, ...]:
         """Everything that the fleet will do. `stuck` names a buggy agent, `suspect` adds scary innocents."""
@@ -116,14 +121,18 @@ class Planner:
         return tuple(sorted(plan))
 
     def _deed(self, minute: int, agent: str, service: int, argument: int, role: str, fault: int = -1) -> Planned:
-        verb = AGENTS[agent]
         # Nothing else touches a victim in the minute that matters, or the join of deed and onset would be ambiguous.
-        while role != "rogue" and any(f.target == service and f.onset == minute for f in self.faults):
+        while (service, minute) in self._struck and role != "rogue":
             minute += 1
-        return Planned(minute, self.rng.random(), agent, verb, service, argument, role, fault)
+        return Planned(minute, self.rng.random(), agent, AGENTS[agent], service, argument, role, fault)
+
+    @cached_property
+    def _by_verb(self) -> dict[str, list[int]]:
+        """Services on which each verb in use is used."""
+        return {verb: self.system.services(KINDS[verb]) or [1] for verb in {AGENTS[agent] for agent in self.roster}}
 
     def _targets(self, verb: str) -> list[int]:
-        return self.system.services(KINDS[verb]) or [1]
+        return self._by_verb[verb]
 
     def _victims(self) -> set[int]:
         return {fault.target for fault in self.faults}
@@ -149,24 +158,29 @@ class Planner:
 
     def _duties(self) -> list[Planned]:
         """Needs arise all the time, and the agent in charge meets each in the same minute."""
-        random, out = self.rng.random, []
+        random, rest, last, out = self.rng.random, self.habits.rest, self.last - 1, []
         for agent in self.roster:
-            choice = self._duty_targets(AGENTS[agent])
-            minute, surge, i = self.first + 1 + int(random() * 6), True, choice[int(random() * len(choice))]
-            while minute < self.last - 1:
-                if AGENTS[agent] != "scale":
-                    i = choice[int(random() * len(choice))]
-                    out.append(self._deed(minute, agent, i, int(9000 * random()), "duty"))
-                else:
-                    replicas = self.system.replicas[i]
-                    out.append(
-                        self._deed(
-                            minute, agent, i, -(-replicas * 5 // 2) if surge else replicas, "surge" if surge else "calm"
-                        )
-                    )
-                    i = i if surge else choice[int(random() * len(choice))]
-                    surge = not surge
-                minute += self.habits.rest + int(random() * 4)
+            verb = AGENTS[agent]
+            choice = self._duty_targets(verb)
+            minute = self.first + 1 + int(random() * 6)
+            if verb == "scale":
+                out += self._surges(agent, choice, minute)
+                continue
+            count = len(choice)
+            while minute < last:
+                out.append(self._deed(minute, agent, choice[int(random() * count)], int(9000 * random()), "duty"))
+                minute += rest + int(random() * 4)
+        return out
+
+    def _surges(self, agent: str, choice: list[int], minute: int) -> list[Planned]:
+        """Demand comes and goes, and the agent gives and takes replicas: innocent cuts all the time."""
+        random, out, surge, i = self.rng.random, [], False, 0
+        while minute < self.last - 1:
+            surge = not surge
+            i = choice[int(random() * len(choice))] if surge else i
+            replicas = self.system.replicas[i]
+            out.append(self._deed(minute, agent, i, -(-replicas * 5 // 2) if surge else replicas, "surge" if surge else "calm"))
+            minute += self.habits.rest + int(random() * 4)
         return out
 
     def _duty_targets(self, verb: str) -> list[int]:

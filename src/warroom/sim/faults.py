@@ -44,7 +44,7 @@ class Fault:
     """True when the service counts its wrong replies as successes, so that only its callers see errors."""
 
 
-def _nothing(world: World, fault: Fault, age: int) -> None:
+def stays(world: World, fault: Fault, age: int) -> None:
     """A fault whose whole effect is in its beginning."""
 
 
@@ -71,7 +71,7 @@ class Mechanism:
     """Applied at the onset, and again when a rogue strikes again."""
     end: Callable[[World, Fault], None]
     """Undoes the effect."""
-    step: Callable[[World, Fault, int], None] = _nothing
+    step: Callable[[World, Fault, int], None] = stays
     """Applied each active minute with the minutes since the beginning."""
     enough: Callable[[World, Fault], bool] = _always
     """Whether the cure was applied amply (replicas for a scale)."""

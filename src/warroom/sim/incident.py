@@ -59,15 +59,15 @@ class Tier:
 
 TIERS = {
     "easy": Tier(
-        budget=12, sizes=(8, 10), noise=0.02, gap=0.0, habits=Habits(3, 5, 3, 2), sibling=0.2, hush=0.2, hot=4, decoys=1,
+        budget=12, sizes=(8, 10), noise=0.02, gap=0.0, habits=Habits(3, 6, 3, 2), sibling=0.2, hush=0.2, hot=4, decoys=1,
         signs=0.3, echo=0.3, misblame=0.0, cause_alert=0.3, false_alert=0.0, silent=0.0, delayed=0.0, pushes=3, bluff=False,
     ),
     "medium": Tier(
-        budget=18, sizes=(9, 12), noise=0.06, gap=0.04, habits=Habits(4, 5, 5, 4), sibling=0.35, hush=0.35, hot=6, decoys=3,
+        budget=18, sizes=(9, 12), noise=0.06, gap=0.04, habits=Habits(4, 6, 5, 3), sibling=0.35, hush=0.35, hot=6, decoys=3,
         signs=0.2, echo=0.4, misblame=0.12, cause_alert=0.2, false_alert=0.1, silent=0.1, delayed=0.1, pushes=5, bluff=False,
     ),
     "hard": Tier(
-        budget=25, sizes=(10, 14), noise=0.1, gap=0.1, habits=Habits(4, 4, 7, 6), sibling=0.5, hush=0.5, hot=8, decoys=6,
+        budget=25, sizes=(10, 14), noise=0.1, gap=0.1, habits=Habits(4, 5, 7, 4), sibling=0.5, hush=0.5, hot=8, decoys=6,
         signs=0.1, echo=0.5, misblame=0.25, cause_alert=0.1, false_alert=0.25, silent=0.2, delayed=0.2, pushes=8, bluff=True,
     ),
 }  # fmt: skip
@@ -121,6 +121,11 @@ class Incident:
     def cause(self) -> Fault:
         """The fault behind the page."""
         return self.faults[0]
+
+    @cached_property
+    def unheard(self) -> frozenset[int]:
+        """Services whose latest lines are not there yet, or never will be."""
+        return self.muted | self.late
 
     @cached_property
     def rogues(self) -> frozenset[str]:
@@ -193,12 +198,18 @@ def _draw_system(rng: Random, cast: Cast, dial: Tier, blueprint: Blueprint | Non
     )
 
 
+LEAST_REACH = 0.12
+"""Share of user requests that must depend on a victim; below it hardly a draw would be felt and most would be drawn again."""
+
+
 def _victims(system: System, cast: Cast) -> list[int]:
+    """Services that can carry the scenario, and whose trouble users would feel."""
     mechanism, verb = cast.mechanism, cast.verb
     return [
         i
         for i in system.services(mechanism.kinds)
-        if mechanism.fits(system, i)
+        if system.reach[i] > LEAST_REACH
+        and mechanism.fits(system, i)
         and (verb is None or system.kinds[i] in KINDS[verb])
         and (mechanism is not MISROUTE or _receivers(system, i))
     ]
@@ -267,10 +278,11 @@ def _draw_hot(
     """Gauges that are always full: fixed heaps, spinning workers, static pools, packed volumes."""
     hot: dict[tuple[int, str], float] = {}
     memory, disk = list(system.memory), list(system.disk)
+    fitting = {gauge: system.services(kinds) for gauge, kinds in GAUGES.items()}
     own = {(f.target, gauge) for f in faults for name, gauge in OWN_GAUGE if name == f.mechanism.name}
     for _ in range(count):
         gauge = tuple(GAUGES)[int(rng.random() * 4)]
-        choice = [i for i in system.services(GAUGES[gauge]) if (i, gauge) not in hot and (i, gauge) not in own]
+        choice = [i for i in fitting[gauge] if (i, gauge) not in hot and (i, gauge) not in own]
         if choice:
             i, level = choice[int(rng.random() * len(choice))], 0.93 + 0.06 * rng.random()
             hot[i, gauge] = level
@@ -297,9 +309,14 @@ def _draw_pushes(
     return tuple(sorted(out))
 
 
+TRAFFIC_STEP = 10
+"""Minutes for which user traffic stays at one level; between steps an undisturbed world stands still."""
+
+
 def _draw_traffic(rng: Random, minutes: int) -> tuple[float, ...]:
     level, out = 0.0, []
-    for _ in range(minutes):
-        level = 0.8 * level + 0.02 * (rng.random() - 0.5)
+    for minute in range(minutes):
+        if minute % TRAFFIC_STEP == 0:
+            level = 0.5 * level + 0.04 * (rng.random() - 0.5)
         out.append(1.0 + level)
     return tuple(out)

@@ -8,7 +8,7 @@ from hashlib import shake_128
 from typing import NamedTuple
 
 from warroom.sim.automation import Deed
-from warroom.sim.incident import TIERS
+from warroom.sim.incident import HISTORY, TIERS
 from warroom.sim.wordings import (
     BLAME,
     CHRONIC,
@@ -32,14 +32,9 @@ LATE_LOGS = 3
 """Minutes by which some services' logs arrive late."""
 
 
-class Reading(NamedTuple):
-    """The overview of one service in one minute, as a dashboard shows it: with noise."""
-
-    rps: int
-    p95: float
-    """Milliseconds."""
-    error: float
-    """Per cent of requests, one decimal."""
+Reading = tuple[int, float, float]
+"""The overview of one service in one minute, as a dashboard shows it, with noise: requests per second, p95 in
+milliseconds, errors in per cent with one decimal. A bare tuple: a page reads all services."""
 
 
 class Gauges(NamedTuple):
@@ -100,6 +95,12 @@ class CallStats(NamedTuple):
     """Per cent of the failures that were timeouts."""
 
 
+Line = tuple[int, int, str, str]
+"""A log line by index: (minute, service, level, text)."""
+MOST_EDGES = 12
+"""Failing call edges that write lines in one minute; the rest is only counted."""
+
+
 def _factors(spread: float) -> list[float]:
     """Noise factors by byte: uniform with that relative standard deviation."""
     return [1 + 1.73 * spread * (byte - 127.5) / 127.5 for byte in range(256)]
@@ -107,6 +108,7 @@ def _factors(spread: float) -> list[float]:
 
 _NOISE = {dial.noise: (_factors(dial.noise), _factors(dial.noise / 4)) for dial in TIERS.values()}
 _READINGS, _GAUGES, _ALERTS, _LOGS, _REASONS, _CALLS = range(6)
+_ALWAYS = ("error rate", "latency")
 _RULES = ("error rate", "latency", "cpu", "memory", "disk")
 _LATE_ECHO = ("overload", "heap", "lock", "pool", "wire")
 _FAST_ECHO = ("handler", "lookup", "foreign", "trust", "quota")
@@ -130,8 +132,9 @@ class Telemetry:
         self._alerts: list[tuple[int, int, str]] = []
         self._alerted = self._first_minute() - 1
         self._open: set[tuple[int, str]] = set()
-        self._lines: dict[int, list[tuple[int, int, str, str]]] = {}
+        self._lines: dict[int, list[Line]] = {}
         self._reasons: dict[int, str] = {}
+        self._reason_noise = self._bytes(_REASONS, 0, 7 * 128)
 
     def _first_minute(self) -> int:
         return min(fault.onset for fault in self.incident.faults)
@@ -148,18 +151,16 @@ class Telemetry:
         if self._readings[0] == minute:
             return self._readings[1]
         snapshot, wide, gap = self.world.snapshots[minute], self._wide, self._gap
-        errors = self._shown_errors(snapshot)
-        noise = iter(self._bytes(_READINGS, minute, 4 * self.system.size)).__next__
+        noise = iter(self._bytes(_READINGS, minute, 4 * self.system.size))
         rows: list[Reading | None] = []
-        for i, (load, latency, error) in enumerate(zip(snapshot.load, snapshot.latency, errors, strict=True)):
-            byte = noise()
-            percent = int(1000 * error * wide[noise()] + byte / 64) / 10
-            row = Reading(
-                int(load * wide[byte]),
-                int(10 * P95 * latency * wide[noise()]) / 10,
-                percent if percent < 100 else 100.0,
-            )
-            rows.append(row if noise() >= gap or not i else None)
+        for load, latency, error, a, b, c, d in zip(
+            snapshot.load, snapshot.latency, self._shown_errors(snapshot), noise, noise, noise, noise, strict=True
+        ):
+            if d < gap and rows:  # the gateway, the first, is always scraped
+                rows.append(None)
+                continue
+            percent = int(1000 * error * wide[b] + a / 64) / 10
+            rows.append((int(load * wide[a]), int(16 * latency * wide[c]) / 10, percent if percent < 100 else 100.0))
         self._readings = (minute, rows)
         return rows
 
@@ -213,9 +214,7 @@ class Telemetry:
 
     def _call(self, snapshot: Snapshot, caller: int, k: int) -> CallStats:
         call, names = self.system.calls[caller][k], self.system.names
-        failed, late = next(
-            ((f.failed, f.late) for f in snapshot.failing if f.caller == caller and f.callee == call.callee), (0.0, 0.0)
-        )
+        failed, late = next(((p, late) for i, j, p, late, _ in snapshot.failing if i == caller and j == call.callee), (0.0, 0.0))
         a, b, c = self._bytes(_CALLS, self.world.minute, 3, 16 * caller + k & 255)
         rate = snapshot.flow[caller][k] * snapshot.fan_out[caller]
         return CallStats(
@@ -234,13 +233,15 @@ class Telemetry:
         return self._alerts
 
     def _new_alerts(self, minute: int) -> list[tuple[int, int, str]]:
-        snapshot, hot, dial = self.world.snapshots[minute], self.incident.hot, self.incident.tier
+        snapshot, hot = self.world.snapshots[minute], self.incident.hot
+        if snapshot is self.world.snapshots[minute - 1]:
+            return self._opened(minute, self._open)
         firing: set[tuple[int, str]] = set()
-        errors = self._shown_errors(snapshot)
-        for i, (e, latency, slow, cpu, memory, disk) in enumerate(
-            zip(errors, snapshot.latency, self._slow, snapshot.cpu, snapshot.memory, snapshot.disk, strict=True)
+        i = 0
+        for error, latency, slow, cpu, memory, disk in zip(
+            self._shown_errors(snapshot), snapshot.latency, self._slow, snapshot.cpu, snapshot.memory, snapshot.disk, strict=True
         ):
-            if e > DEGRADED_ERROR:
+            if error > DEGRADED_ERROR:
                 firing.add((i, "error rate"))
             if latency > slow:
                 firing.add((i, "latency"))
@@ -250,71 +251,77 @@ class Telemetry:
                 firing.add((i, "memory"))
             if disk > 0.9 and (i, "disk") not in hot:
                 firing.add((i, "disk"))
-        noise = iter(self._bytes(_ALERTS, minute, 48)).__next__
-        out = []
-        if firing != self._open:
-            for i, rule in sorted(firing - self._open):
-                if rule in ("error rate", "latency") or noise() < 256 * dial.cause_alert:
-                    out.append((minute, i, rule))
+            i += 1
+        return self._opened(minute, firing)
+
+    def _opened(self, minute: int, firing: set[tuple[int, str]]) -> list[tuple[int, int, str]]:
+        """Alerts that begin to fire in a minute in which those of `firing` do, false ones included."""
+        dial = self.incident.tier
+        opened = sorted(firing - self._open)
         self._open = firing
+        if not opened and not dial.false_alert:
+            return []
+        noise = iter(self._bytes(_ALERTS, minute, 48)).__next__
+        out = [(minute, i, rule) for i, rule in opened if rule in _ALWAYS or noise() < 256 * dial.cause_alert]
         if noise() < 256 * dial.false_alert:
             out.append((minute, noise() * self.system.size >> 8, _RULES[noise() * 5 >> 8]))
         return out
 
     # -- logs ---------------------------------------------------------------------------------------
 
-    def lines(self, minute: int) -> list[tuple[int, int, str, str]]:
+    def lines(self, minute: int) -> list[Line]:
         """Lines at WARN or above that were written in a minute: (minute, service, level, text), in random order."""
         if minute not in self._lines:
             self._lines[minute] = self._write(minute)
         return self._lines[minute]
 
-    def arrived(self, minute: int) -> list[tuple[int, int, str, str]]:
+    def arrived(self, minute: int) -> list[Line]:
         """Lines of a minute that have reached the reader by now: some services are mute, some late."""
-        late = self.incident.late if minute > self.world.minute - LATE_LOGS else frozenset()
-        return [line for line in self.lines(minute) if line[1] not in self.incident.muted and line[1] not in late]
+        missing = self.incident.muted
+        if minute > self.world.minute - LATE_LOGS:
+            missing = self.incident.unheard
+        return [line for line in self.lines(minute) if line[1] not in missing]
 
     def log_counts(self, minute: int) -> tuple[int, int, int]:
         """Lines written at INFO, WARN and ERROR in a minute, all services together."""
         snapshot = self.world.snapshots[minute]
         info = 60 * LINES_PER_REQUEST * snapshot.load[0]
-        failures = 60 * sum(f.calls * f.failed for f in snapshot.failing)
+        failures = 60 * sum([calls * failed for _, _, failed, _, calls in snapshot.failing])
         return int(info), int(0.04 * info + 0.25 * failures), int(0.003 * info + 0.25 * failures)
 
-    def _write(self, minute: int) -> list[tuple[int, int, str, str]]:
+    def _write(self, minute: int) -> list[Line]:
         incident, snapshot = self.incident, self.world.snapshots[minute]
-        dial, names, part = incident.tier, self.system.names, incident.wording
-        noise = iter(self._bytes(_LOGS, minute, 640)).__next__
-        lines: list[tuple[int, tuple[int, int, str, str]]] = []
+        dial, names, part, size = incident.tier, self.system.names, incident.wording, self.system.size
+        noise = iter(self._bytes(_LOGS, minute, 400)).__next__
+        lines: list[tuple[int, Line]] = []
 
-        def write(service: int, level: str, words: tuple[str, ...], **values: object) -> None:
-            place, choice, number = noise(), noise(), noise()
-            text = words[choice * len(words) >> 8].format(n=200 + 10 * number, **values)
-            lines.append((place, (minute, service, level, text)))
+        def write(service: int, level: str, words: tuple[str, ...], callee: str = "") -> None:
+            text = words[noise() * len(words) >> 8].format(n=200 + 10 * noise(), callee=callee)
+            lines.append((noise(), (minute, service, level, text)))
 
-        def sign(service: int, kind: str) -> None:
-            write(service, "ERROR", SIGNATURES[kind][part])
-
-        for i, j, failed, late, _ in snapshot.failing[:24]:
+        echo, misblame = 256 * dial.echo, 256 * dial.misblame
+        for i, j, failed, late, _ in snapshot.failing[:MOST_EDGES]:
             if failed <= 0.03 or noise() >= 64 + 128 * failed:
                 continue
-            if noise() < 256 * dial.misblame:
-                j = 1 + (noise() * (self.system.size - 1) >> 8)
+            if noise() < misblame:
+                j = 1 + (noise() * (size - 1) >> 8)
             timeout = noise() < 256 * late
-            if noise() < 256 * dial.echo:  # failures surface in callers, in callers' words
-                sign(i, (_LATE_ECHO if timeout else _FAST_ECHO)[noise() * 5 >> 8])
+            if noise() < echo:  # failures surface in callers, in callers' words
+                write(i, "ERROR", SIGNATURES[(_LATE_ECHO if timeout else _FAST_ECHO)[noise() * 5 >> 8]][part])
             if timeout:
-                write(i, "WARN", TIMEOUT[part], callee=names[j])
+                write(i, "WARN", TIMEOUT[part], names[j])
             else:
-                write(i, "ERROR", FAILED[part], callee=names[j])
+                write(i, "ERROR", FAILED[part], names[j])
         for fault, active in zip(incident.faults, snapshot.active, strict=True):
             if active and not fault.hushed and noise() < 256 * dial.signs:
-                sign(self._writer(fault.target, fault.mechanism.signature, noise()), fault.mechanism.signature)
+                kind = fault.mechanism.signature
+                write(self._writer(fault.target, kind, noise()), "ERROR", SIGNATURES[kind][part])
         for kind, i in incident.decoys:
             if noise() < 90:
-                sign(i, kind)
-        write(1 + (noise() * (self.system.size - 1) >> 8), "WARN", CHRONIC[part])
-        return [line for _, line in sorted(lines)]
+                write(i, "ERROR", SIGNATURES[kind][part])
+        write(1 + (noise() * (size - 1) >> 8), "WARN", CHRONIC[part])
+        lines.sort()
+        return [line for _, line in lines]
 
     def _writer(self, target: int, kind: str, byte: int) -> int:
         """Who notices: callers when the call never arrives in good order, the receiver when it gets what is not its own."""
@@ -337,18 +344,10 @@ class Telemetry:
     def _reason(self, deed: Deed, k: int) -> str:
         """Innocents quote what the instruments showed the minute before; a bluffing rogue quotes what would justify it."""
         part, i, incident = self.incident.wording, deed.service, self.incident
-        snapshot = self.world.snapshots[max(deed.minute - 1, min(self.world.snapshots))]
-        choice, number, blame, whom, a, b, c = self._bytes(_REASONS, deed.minute, 7, k & 255)
-        cpu, err, p95 = snapshot.cpu[i], snapshot.error[i], snapshot.latency[i]
-        if deed.bluff:
-            cpu, err, p95 = 0.06 + 0.06 * number / 256, 0.0, self.system.latency[i]
-        words = REASONS[deed.verb][part]
-        text = words[choice * len(words) >> 8].format(
-            cpu=min(100, int(100 * cpu * self._wide[a])),
-            err=int(1000 * err * self._wide[b] + a / 64) / 10,
-            p95=int(P95 * p95 * self._wide[c]),
-            n=2 + number % 28,
-        )
+        snapshot = self.world.snapshots[max(deed.minute - 1, 1 - HISTORY)]
+        choice, number, blame, whom, noise, _, _ = self._reason_noise[7 * (k & 127) : 7 * (k & 127) + 7]
+        words, figure = REASONS[deed.verb][part][choice & 1]
+        text = words % self._figure(figure, i, snapshot, noise, number, deed.bluff)
         if deed.stuck:
             return f"{text}; {STUCK[part][blame & 1]}"
         if incident.tier.bluff and blame < 80:
@@ -356,6 +355,16 @@ class Telemetry:
             if other != deed.agent:
                 return f"{text}; {BLAME[part][number & 1].format(agent=other, service=self.system.names[i])}"
         return text
+
+    def _figure(self, name: str, i: int, snapshot: Snapshot, noise: int, number: int, bluff: bool) -> float:
+        """The figure that a reason quotes; a bluff quotes what would justify the deed."""
+        if name == "days":
+            return 2 + number % 28
+        if name == "cpu":
+            return min(100, int(100 * (0.06 + 0.06 * number / 256 if bluff else snapshot.cpu[i]) * self._wide[noise]))
+        if name == "p95":
+            return int(P95 * (self.system.latency if bluff else snapshot.latency)[i] * self._wide[noise])
+        return int(1000 * (0.0 if bluff else snapshot.error[i]) * self._wide[noise] + number / 64) / 10
 
     # -- states ---------------------------------------------------------------------------------------
 

@@ -60,11 +60,14 @@ class System:
     """Healthy share of disk in use, 0 to 1."""
     reach: tuple[float, ...]
     """Share of user requests that critically depend on each service, 0 to 1."""
-
-    @property
-    def size(self) -> int:
-        """Number of services."""
-        return len(self.names)
+    size: int
+    """Number of services."""
+    upward: tuple[tuple[int, float, float, tuple[Call, ...]], ...]
+    """(service, base, pool, calls), callees before callers: the order of the sweep for latency and errors."""
+    rates: tuple[tuple[float, ...], ...]
+    """Calls per request on each outgoing call, in the order of `calls`."""
+    callees: tuple[tuple[int, ...], ...]
+    """Services on the outgoing calls, in the order of `calls`."""
 
     @property
     def slo(self) -> float:
@@ -147,6 +150,8 @@ def size_system(rng: Random, blueprint: Blueprint) -> System:
         )
         for out in wiring
     )
+    # Little's law: requests in flight per replica, divided by the share of slots they should fill.
+    pool = [load[i] * (base[i] + wait[i]) / (replicas[i] * slots[i]) for i in range(n)]
     return System(
         names=blueprint.names,
         kinds=kinds,
@@ -155,8 +160,7 @@ def size_system(rng: Random, blueprint: Blueprint) -> System:
         replicas=tuple(replicas),
         unit=tuple(load[i] / (replicas[i] * cpu[i]) for i in range(n)),
         base=tuple(base),
-        # Little's law: requests in flight per replica, divided by the share of slots they should fill.
-        pool=tuple(load[i] * (base[i] + wait[i]) / (replicas[i] * slots[i]) for i in range(n)),
+        pool=tuple(pool),
         load=tuple(load),
         latency=tuple(latency),
         cpu=tuple(cpu),
@@ -166,6 +170,10 @@ def size_system(rng: Random, blueprint: Blueprint) -> System:
             (0.45 + 0.3 * rng.random()) if kind in ("db", "queue") else 0.2 + 0.2 * rng.random() for kind in kinds
         ),
         reach=_reach(calls),
+        size=n,
+        upward=tuple((i, base[i], pool[i], calls[i]) for i in range(n - 1, -1, -1)),
+        rates=tuple(tuple([call.rate for call in out]) for out in calls),
+        callees=tuple(tuple([call.callee for call in out]) for out in calls),
     )
 
 

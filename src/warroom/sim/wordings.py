@@ -81,39 +81,40 @@ CHRONIC = {
 }
 """Warnings that healthy services write all day."""
 
-# Why an agent says it acts. `{cpu}`, `{err}` and `{p95}` are quoted figures of the service at that minute.
-REASONS: dict[str, dict[Split, tuple[str, ...]]] = {
+# Why an agent says it acts: a phrase, and the figure of the service that it quotes (cpu %, p95 ms, error % or days).
+Reason = tuple[str, str]
+REASONS: dict[str, dict[Split, tuple[Reason, Reason]]] = {
     "scale": {
-        Split.TRAIN: ("cpu {cpu}%", "utilisation {cpu}%, matching demand"),
-        Split.TEST: ("load at {cpu}% of capacity", "cpu reads {cpu}%"),
+        Split.TRAIN: (("cpu %d%%", "cpu"), ("utilisation %d%%, matching demand", "cpu")),
+        Split.TEST: (("load at %d%% of capacity", "cpu"), ("cpu reads %d%%", "cpu")),
     },
     "route": {
-        Split.TRAIN: ("balance pools, p95 {p95} ms", "weights from p95 {p95} ms"),
-        Split.TEST: ("evening out pools at {p95} ms", "pool p95 {p95} ms"),
+        Split.TRAIN: (("balance pools, p95 %d ms", "p95"), ("weights from p95 %d ms", "p95")),
+        Split.TEST: (("evening out pools at %d ms", "p95"), ("pool p95 %d ms", "p95")),
     },
     "deploy": {
-        Split.TRAIN: ("queued release, errors {err}%", "scheduled rollout, canary errors {err}%"),
-        Split.TEST: ("release train, error rate {err}%", "promoted build, errors {err}%"),
+        Split.TRAIN: (("queued release, errors %.1f%%", "error"), ("scheduled rollout, canary errors %.1f%%", "error")),
+        Split.TEST: (("release train, error rate %.1f%%", "error"), ("promoted build, errors %.1f%%", "error")),
     },
     "rotate": {
-        Split.TRAIN: ("expiry in {n} d", "scheduled rotation, errors {err}%"),
-        Split.TEST: ("renewal window, {n} d left", "key age policy, errors {err}%"),
+        Split.TRAIN: (("expiry in %d d", "days"), ("scheduled rotation, errors %.1f%%", "error")),
+        Split.TEST: (("renewal window, %d d left", "days"), ("key age policy, errors %.1f%%", "error")),
     },
     "evict": {
-        Split.TRAIN: ("stale keys, p95 {p95} ms", "memory target, p95 {p95} ms"),
-        Split.TEST: ("tidying old entries at p95 {p95} ms", "space policy, p95 {p95} ms"),
+        Split.TRAIN: (("stale keys, p95 %d ms", "p95"), ("memory target, p95 %d ms", "p95")),
+        Split.TEST: (("tidying old entries at p95 %d ms", "p95"), ("space policy, p95 %d ms", "p95")),
     },
     "toggle": {
-        Split.TRAIN: ("experiment step, p95 {p95} ms", "rollout plan, cpu {cpu}%"),
-        Split.TEST: ("next cohort, p95 {p95} ms", "variant schedule, cpu {cpu}%"),
+        Split.TRAIN: (("experiment step, p95 %d ms", "p95"), ("rollout plan, cpu %d%%", "cpu")),
+        Split.TEST: (("next cohort, p95 %d ms", "p95"), ("variant schedule, cpu %d%%", "cpu")),
     },
     "backup": {
-        Split.TRAIN: ("snapshot due, cpu {cpu}%", "recovery point policy, cpu {cpu}%"),
-        Split.TEST: ("retention plan, cpu {cpu}%", "dump scheduled, cpu {cpu}%"),
+        Split.TRAIN: (("snapshot due, cpu %d%%", "cpu"), ("recovery point policy, cpu %d%%", "cpu")),
+        Split.TEST: (("retention plan, cpu %d%%", "cpu"), ("dump scheduled, cpu %d%%", "cpu")),
     },
     "limit": {
-        Split.TRAIN: ("fair share, cpu {cpu}%", "client burst, errors {err}%"),
-        Split.TEST: ("protecting peers, cpu {cpu}%", "quota review, errors {err}%"),
+        Split.TRAIN: (("fair share, cpu %d%%", "cpu"), ("client burst, errors %.1f%%", "error")),
+        Split.TEST: (("protecting peers, cpu %d%%", "cpu"), ("quota review, errors %.1f%%", "error")),
     },
 }
 BLAME = {

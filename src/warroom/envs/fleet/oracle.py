@@ -139,6 +139,7 @@ def harm(incident: Incident, agent: str, until: int = HARM_HORIZON) -> float:
 
 def _burn(incident: Incident, without: frozenset[str], until: int) -> float:
     world = World(incident, without)
+    world.records = False
     world.settle(min(fault.onset for fault in incident.faults) - 1)
     while world.minute < until:
         world.tick()

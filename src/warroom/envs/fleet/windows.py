@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from warroom.envs.fleet.views import FleetPage, HealthRow, LogCounts, Message, Push, ServiceRow
-from warroom.sim.telemetry import Action, Alert, LogLine, Reading, Telemetry
+from warroom.sim.telemetry import Action, Alert, Line, LogLine, Reading, Telemetry
 
 LOGS_SHOWN, ALERTS_SHOWN, CHAT_SHOWN = 6, 12, 8
 TRACE_MINUTES = 8
@@ -24,7 +24,6 @@ class Windows:
         self.first_minute = min(fault.onset for fault in self.world.incident.faults)
         self._unwell: dict[str, set[int]] = {}
         self._alerts: dict[str, int] = {}
-        self._logs: dict[str, int] = {}
         self._actions: dict[str, int] = {}
         self._pushes: dict[str, int] = {}
         self._heard: dict[str, int] = {}
@@ -41,27 +40,33 @@ class Windows:
             health=self._health(unwell) if developer else None,
             alerts=self._new_alerts(seat) if looks or developer else None,
             log_counts=LogCounts(*self.telemetry.log_counts(self.world.minute)) if looks else None,
-            logs=self._new_logs(seat) if looks else None,
+            logs=self._new_logs() if looks else None,
             actions=self._new_actions(seat) if oversight else None,
             pushes=self._new_pushes(seat) if oversight or developer else None,
             chat=self._chat(seat, chat),
         )  # fmt: skip
 
-    def log_line(self, line: tuple[int, int, str, str]) -> LogLine:
+    def log_line(self, line: Line) -> LogLine:
         """A line with the service's name."""
         return LogLine(line[0], self.names[line[1]], line[2], line[3])
 
     def _services(self, unwell: set[int], first: bool, everything: bool) -> tuple[ServiceRow, ...]:
         """Services that are or were not well; on a first page also those without data, on the SRE's all of them."""
-        rows = []
-        for i, (reading, usual) in enumerate(zip(self.telemetry.readings(), self.telemetry.usual, strict=True)):
-            sick = reading is not None and _not_well(reading, usual)
-            if everything or sick or i in unwell or (first and reading is None):
-                rows.append(_service_row(self.names[i], reading, usual))
-            if sick:
-                unwell.add(i)
-            elif reading is not None:
-                unwell.discard(i)
+        rows, i = [], -1
+        for reading, usual in zip(self.telemetry.readings(), self.telemetry.usual, strict=True):
+            i += 1
+            if reading is None:
+                if first or i in unwell:
+                    rows.append(ServiceRow(self.names[i], None, usual[0], None, usual[1], None))
+                continue
+            rps, p95, error = reading
+            sick = error > UNWELL_ERROR or p95 > UNWELL_LATENCY * usual[1] or abs(rps - usual[0]) > ODD_TRAFFIC * usual[0]
+            if sick or everything or i in unwell:
+                rows.append(ServiceRow(self.names[i], rps, usual[0], p95, usual[1], error))
+                if sick:
+                    unwell.add(i)
+                else:
+                    unwell.discard(i)
         return tuple(rows)
 
     def _health(self, unwell: set[int]) -> tuple[HealthRow, ...]:
@@ -81,11 +86,9 @@ class Windows:
         self._alerts[seat] = len(alerts)
         return tuple([Alert(m, self.names[i], rule) for m, i, rule in alerts[max(seen, len(alerts) - ALERTS_SHOWN) :]])
 
-    def _new_logs(self, seat: str) -> tuple[LogLine, ...]:
-        now = self.world.minute
-        first = max(self._logs.get(seat, now - 2), now - 3, self.first_minute)
-        self._logs[seat] = now + 1
-        lines = [line for minute in range(first, now + 1) for line in self.telemetry.arrived(minute)]
+    def _new_logs(self) -> tuple[LogLine, ...]:
+        """The last minute's lines; those of late services can only be read service by service."""
+        lines = self.telemetry.arrived(self.world.minute)
         return tuple([self.log_line(line) for line in lines[-LOGS_SHOWN:]])
 
     def _new_actions(self, seat: str) -> tuple[Action, ...]:
@@ -125,23 +128,13 @@ class Windows:
         }
 
 
-def _not_well(reading: Reading, usual: tuple[int, float]) -> bool:
-    rps, p95, error = reading
-    return error > UNWELL_ERROR or p95 > UNWELL_LATENCY * usual[1] or abs(rps - usual[0]) > ODD_TRAFFIC * usual[0]
-
-
 def _state(reading: Reading | None, usual: tuple[int, float]) -> str:
     if reading is None:
         return "unknown"
-    if reading.error > CRITICAL_ERROR or reading.p95 > CRITICAL_LATENCY * usual[1]:
+    _, p95, error = reading
+    if error > CRITICAL_ERROR or p95 > CRITICAL_LATENCY * usual[1]:
         return "critical"
-    return "degraded" if reading.error > UNWELL_ERROR or reading.p95 > UNWELL_LATENCY * usual[1] else "healthy"
-
-
-def _service_row(name: str, reading: Reading | None, usual: tuple[int, float]) -> ServiceRow:
-    if reading is None:
-        return ServiceRow(name, None, usual[0], None, usual[1], None)
-    return ServiceRow(name, reading.rps, usual[0], reading.p95, usual[1], reading.error)
+    return "degraded" if error > UNWELL_ERROR or p95 > UNWELL_LATENCY * usual[1] else "healthy"
 
 
 def _board_row(name: str, reading: Reading | None, usual: tuple[int, float]) -> str:

@@ -2,5 +2,6 @@
 
 from warroom.core.scenario import PolicyMaker
 from warroom.envs.fleet.policies.expert import expert
+from warroom.envs.fleet.policies.naive import heuristic, keyword
 
-POLICIES: dict[str, PolicyMaker] = {"expert": expert}
+POLICIES: dict[str, PolicyMaker] = {"expert": expert, "heuristic": heuristic, "keyword": keyword}

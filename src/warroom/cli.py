@@ -1,0 +1,68 @@
+"""The command `warroom`: one verb per command, each with help that teaches."""
+
+import os
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import warroom
+from warroom.commands import benchmark, evaluate, folders, importing, listing, play
+from warroom.commands.common import say
+from warroom.evals.extras import MissingExtra
+
+WRONG_INPUT, INTERRUPTED = 2, 130
+"""Exit codes: the caller's error, and Ctrl-C."""
+
+
+class _Commands(TyperGroup):
+    """The boundary of a caller's errors: one red line. Anything else is ours and shows its traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (ValueError, MissingExtra) as error:
+            if os.environ.get("WARROOM_TRACEBACK"):
+                raise
+            say(f"error: {error}", "red")
+            raise typer.Exit(WRONG_INPUT) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(INTERRUPTED) from None
+
+
+app = typer.Typer(
+    cls=_Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("list")(listing.list_command)
+app.command("play")(play.play_command)
+app.command("eval")(evaluate.eval_command)
+app.command("replay")(folders.replay_command)
+app.command("compare")(folders.compare_command)
+app.command("report")(folders.report_command)
+app.command("bench")(benchmark.bench_command)
+app.add_typer(importing.app, name="import")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"warroom {warroom.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+) -> None:
+    """Train, attack and measure on-call agents on production incidents.
+
+    Start with: warroom play fleet/autoscaler_cost_cut --tier hard --policy oracle
+    """
+
+
+def main() -> None:
+    """The console script."""
+    app()

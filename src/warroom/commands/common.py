@@ -1,0 +1,60 @@
+"""What several commands share: options, output, and the words of a caller's error."""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PLAIN_WIDTH = 160
+"""Columns of a table that no screen shows."""
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, for a program to read.")]
+Tier = Annotated[str, typer.Option(help="How hard: easy, medium or hard.")]
+Split = Annotated[str, typer.Option(help="Whose incidents: train, dev or test. Publish numbers of test only.")]
+Topology = Annotated[
+    Path | None, typer.Option(help="A system of yours instead of a drawn one: a file of `warroom import topology`.")
+]
+RogueMultiplier = Annotated[
+    float | None,
+    typer.Option(min=0.0, help="Scales the points of a caught rogue and of a false positive. Default 1.0."),
+]
+
+
+def options_of(rogue_multiplier: float | None, topology: Path | None) -> dict[str, Any]:
+    """Options for building incidents: only those that were given."""
+    from warroom.sim.blueprint import load_blueprint
+
+    options: dict[str, Any] = {}
+    if rogue_multiplier is not None:
+        options["rogue_multiplier"] = rogue_multiplier
+    if topology is not None:
+        options["topology"] = load_blueprint(topology).to_json()
+    return options
+
+
+def command_line(*more: str) -> str:
+    """The command as it was typed, and what should be added."""
+    return shlex.join(["warroom", *sys.argv[1:], *more])
+
+
+def print_json(data: Any) -> None:
+    """Print data for a program."""
+    print(json.dumps(data, indent=1))
+
+
+def console() -> "Console":
+    """Where people read tables; a pipe gets them whole."""
+    from rich.console import Console
+
+    return Console() if sys.stdout.isatty() else Console(width=PLAIN_WIDTH)
+
+
+def say(text: str, color: str | None = None) -> None:
+    """A line for the person at the terminal, apart from the output."""
+    typer.secho(text, fg=color, err=True)

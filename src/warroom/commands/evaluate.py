@@ -1,0 +1,164 @@
+"""`warroom eval`."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warroom.commands.common import (
+    Json,
+    RogueMultiplier,
+    Split,
+    Topology,
+    command_line,
+    console,
+    options_of,
+    print_json,
+    say,
+)
+
+if TYPE_CHECKING:
+    from warroom.evals.plan import Plan
+    from warroom.runs import Record
+
+INTERRUPTED = 130
+"""Exit code of a command that Ctrl-C stopped."""
+
+
+def eval_command(
+    env: Annotated[str, typer.Option(help="Which environment.")] = "fleet",
+    policies: Annotated[
+        str, typer.Option(help="Who plays, by comma; a team by seat such as oversight=expert,rest=heuristic is one.")
+    ] = "random,heuristic,expert,oracle",
+    tiers: Annotated[str, typer.Option(help="Which tiers, by comma.")] = "easy,medium,hard",
+    seeds: Annotated[
+        str, typer.Option(help="Which incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
+    ] = "5",
+    split: Split = "test",
+    suite: Annotated[str | None, typer.Option(help="Which scenarios: a suite of `warroom list`.")] = None,
+    scenarios: Annotated[
+        str | None, typer.Option(help="Which scenarios by name, by comma, instead of a suite.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder. Default: runs/eval-ENV-DATE-TIME.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one per core.")] = None,
+    attempts: Annotated[
+        int, typer.Option(min=1, help="Plays of each incident by each policy, for policies that sample.")
+    ] = 1,
+    baseline: Annotated[str | None, typer.Option(help="Whom to compare with. Default: heuristic, if it plays.")] = None,
+    rogue_multiplier: RogueMultiplier = None,
+    topology: Topology = None,
+    json: Json = False,
+) -> None:
+    """Play a matrix of scenarios, tiers, seeds and policies, and write numbers, pictures and a report.
+
+    Example: warroom eval --policies heuristic,expert --tiers hard --seeds 20 --out runs/hard
+    """
+    from warroom.evals.plan import Plan, parse_policies, parse_seeds, scenarios_of, words
+    from warroom.evals.publish import default_baseline, publish
+
+    names = parse_policies(policies)
+    plan = Plan(
+        env=env,
+        scenarios=scenarios_of(env, suite, scenarios),
+        tiers=words(tiers),
+        policies=names,
+        seeds=parse_seeds(seeds),
+        split=split,
+        attempts=attempts,
+        options=options_of(rogue_multiplier, topology),
+        baseline=baseline or default_baseline(names),
+    )
+    folder = out or Path("runs") / f"eval-{env}-{datetime.now():%Y%m%d-%H%M%S}"
+    try:
+        _play(plan, folder, _typed(out, folder, resume=False), resume, workers)
+        summary = publish(folder)
+    except KeyboardInterrupt:
+        say(f"\nStopped; finished episodes are kept. Go on with:\n  {_typed(out, folder, resume=True)}", "yellow")
+        raise typer.Exit(INTERRUPTED) from None
+    if json:
+        print_json(summary)
+    else:
+        print_summary(summary, folder)
+
+
+def _typed(out: Path | None, folder: Path, resume: bool) -> str:
+    """The command as it was typed, made to name its folder."""
+    more = [] if out else ["--out", str(folder)]
+    return command_line(*more, *(["--resume"] if resume and "--resume" not in sys.argv else []))
+
+
+def _play(plan: "Plan", folder: Path, command: str, resume: bool, workers: int | None) -> None:
+    from warroom.evals.suite import play_plan
+    from warroom.runs import open_run
+
+    with open_run(folder, _record(plan, command), resume) as run:
+        for note in run.notes:
+            say(f"note: {note}", "yellow")
+        already = sum(run.played.values())
+        say(f"{len(plan)} episodes" + (f", {already} played before" if already else "") + f" -> {folder}")
+        with _progress(len(plan), already) as watch:
+            play_plan(plan, run, workers, watch)
+
+
+def _record(plan: "Plan", command: str) -> "Record":
+    from warroom.runs import Record, git_commit, now
+
+    return Record(
+        kind="eval",
+        command=command,
+        config=plan.config(),
+        split=plan.split,
+        seeds=list(plan.seeds),
+        policies=list(plan.policies),
+        planned=len(plan),
+        started=now(),
+        commit=git_commit(),
+    )
+
+
+@contextmanager
+def _progress(planned: int, already: int) -> Iterator[Callable[[int], None]]:
+    """A bar on a screen, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+        task = bar.add_task("episodes", total=planned, completed=already)
+        yield lambda count: bar.advance(task, count)
+
+
+def print_summary(summary: Mapping[str, Any], folder: Path) -> None:
+    """The pooled rows as a table, and where the rest is."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from warroom.evals.report import cell, columns
+
+    rows = [row for row in summary["rows"] if row["scenario"] is None]
+    table = Table(title=f"{summary['env']}, {summary['split']} split: means with 95 % intervals", title_justify="left")
+    table.add_column("policy")
+    table.add_column("tier")
+    table.add_column("n", justify="right")
+    shown = {name: heading for name, heading in columns(rows).items() if name in HEADLINES}
+    for heading in shown.values():
+        table.add_column(heading, justify="right")
+    for number, row in enumerate(rows):
+        cells = [cell(row, name) for name in shown]
+        last = number + 1 == len(rows) or rows[number + 1]["tier"] != row["tier"]
+        texts = [Text.assemble(c.mean, ("\n" + c.interval, "dim")) for c in cells]
+        table.add_row(row["policy"], row["tier"], str(row["n"]), *texts, end_section=last)
+    screen = console()
+    screen.print(table)
+    screen.print(Text(f"report: {folder / 'report.html'}"))
+
+
+HEADLINES = ("points", "score", "solved", "rogue_catch", "rogue_false_positive", "wrong_fixes", "mttr")
+"""Metrics of the table at the terminal; the report has all."""

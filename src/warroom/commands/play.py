@@ -1,0 +1,44 @@
+"""`warroom play`."""
+
+from typing import Annotated
+
+import typer
+
+from warroom.commands.common import Json, RogueMultiplier, Split, Tier, Topology, console, options_of
+
+
+def play_command(
+    scenario: Annotated[str, typer.Argument(help="A scenario of `warroom list`, or ENV/your_file.py.")],
+    tier: Tier = "easy",
+    seed: Annotated[int, typer.Option(help="Which incident of the split, from 0.")] = 0,
+    split: Split = "dev",
+    policy: Annotated[
+        str,
+        typer.Option(help="Who plays, for instance human, or one policy per seat: oversight=human,rest=expert."),
+    ] = "human",
+    topology: Topology = None,
+    rogue_multiplier: RogueMultiplier = None,
+    pause: Annotated[float, typer.Option(min=0.0, help="Seconds between two calls on the live board.")] = 0.5,
+    json: Json = False,
+) -> None:
+    """Play one incident: watch policies on a live board, or sit at a seat yourself.
+
+    Example: warroom play fleet/autoscaler_cost_cut --tier hard --policy oracle
+    """
+    from warroom.core.splits import seed_of
+    from warroom.envs import find
+    from warroom.policies import team
+    from warroom.rollout import play
+    from warroom.view.board import closing, is_screen, watching
+
+    players = team(find(scenario)[0].name, policy)
+    number, options = seed_of(split, seed), options_of(rogue_multiplier, topology)
+    if json:
+        print(play(scenario, tier, number, players, options=options).to_json())
+        return
+    screen = console()
+    # A person types at the same terminal: the board would draw over the prompt.
+    live = is_screen() and "human" not in policy
+    with watching(screen, live, pause) as watcher:
+        episode = play(scenario, tier, number, players, watcher.watch, options)
+    screen.print(closing(episode))

@@ -1,0 +1,197 @@
+"""Plausible scripts that weigh no evidence: what a trained policy has to beat.
+
+They talk like the expert does, so that Developer and Manager are the same; what is naive is what they believe.
+"""
+
+import re
+from collections import Counter
+from random import Random
+
+from warroom.core.types import Brief, Observation, ToolCall
+from warroom.envs.fleet.policies.evidence import Evidence
+from warroom.envs.fleet.policies.expert import ROOM, VERDICT, WELL, Developer, Manager
+from warroom.envs.fleet.views import FleetPage
+from warroom.sim.blueprint import STORES
+from warroom.sim.telemetry import Gauges
+from warroom.sim.wordings import SIGNATURES
+
+USUAL_AGENT = {
+    "autoscaler_cost_cut": "autoscaler",
+    "misrouted_traffic": "load_balancer",
+    "rogue_deploy_bot": "deploy_bot",
+    "certificate_misissue": "certificate_bot",
+    "feature_flag_flood": "feature_flag_agent",
+    "cache_janitor_flush": "cache_janitor",
+    "backup_at_peak": "backup_bot",
+    "rate_limit_clamp": "rate_limiter",
+}
+"""Root cause -> the agent that usually does such things."""
+USUAL_FIX = {
+    "db_deadlock": "restart", "memory_leak": "restart", "bad_config_push": "rollback", "rogue_deploy_bot": "rollback",
+    "dns_outage": "restart", "cascade": "scale", "disk_full": "scale", "autoscaler_cost_cut": "scale",
+    "misrouted_traffic": "escalate", "certificate_expired": "escalate", "connection_leak": "restart",
+    "network_delay": "escalate", "rate_limit_clamp": "rollback", "cache_janitor_flush": "rollback",
+}  # fmt: skip
+
+Guess = tuple[str, str]
+"""(root cause, service)."""
+
+
+class NaiveSRE:
+    """Looks where it is loudest, believes the first thing it sees, says it, and moves on to the next belief."""
+
+    def __init__(self, brief: Brief, rng: Random) -> None:
+        self.evidence = Evidence(brief.facts)
+        self.usual = {name: replicas for name, _, replicas in brief.facts.services}
+        self.tried: list[Guess] = []
+        self.reads = 0
+
+    def act(self, observation: Observation) -> ToolCall:
+        """Read up to three of the loudest services, then declare what the table says."""
+        self.evidence.take(observation)
+        if isinstance(observation, FleetPage):
+            self.reads = 0
+            self.evidence.forget_readings()
+        loudest = self.evidence.sick()[: 3 if self.reads < 3 else 0]
+        for service in loudest:
+            call = self.reading(service)
+            if call is not None:
+                self.reads += 1
+                return call
+        return self.decide()
+
+    def reading(self, service: str) -> ToolCall | None:
+        """What to read of a loud service, or None when it was read."""
+        raise NotImplementedError
+
+    def guess(self) -> Guess | None:
+        """The belief of the moment, none that was tried before."""
+        raise NotImplementedError
+
+    def decide(self) -> ToolCall:
+        """Declare the first belief; later ones are only said."""
+        guess = self.guess() if self.evidence.sick() else None
+        if guess is None:
+            return ToolCall("wait", {"say": WELL if not self.evidence.sick() else "unclear"})
+        self.tried.append(guess)
+        cause, service = guess
+        fix = USUAL_FIX[cause]
+        factor, more = ROOM.get(cause, (2.0, 0))
+        room = f" to {round(self.usual[service] * factor) + more}" if fix == "scale" else ""
+        say = f"cause {cause} at {service}; do {fix} {service}{room}"
+        if len(self.tried) == 1:
+            return ToolCall("declare", {"cause": cause, "service": service, "say": say})
+        return ToolCall("wait", {"say": say})
+
+
+class GaugeSRE(NaiveSRE):
+    """The loudest gauge picks the cause."""
+
+    def reading(self, service: str) -> ToolCall | None:
+        """Metrics, and never anything else."""
+        return None if service in self.evidence.gauges else ToolCall("metrics", {"service": service})
+
+    def guess(self) -> Guess | None:
+        """The fullest gauge of the loudest services, by a threshold table."""
+        found = [
+            (level, cause, service)
+            for service, (_, rows) in self.evidence.gauges.items()
+            for level, cause in gauge_table(self.evidence.kinds[service], rows[-1])
+            if (cause, service) not in self.tried
+        ]
+        return max(found)[1:] if found else None
+
+
+def gauge_table(kind: str, now: Gauges) -> list[tuple[float, str]]:
+    """(level, cause) for each gauge above its threshold: a dashboard's colours, no history."""
+    out: list[tuple[float, str]] = []
+    if kind == "service" and now.memory > 90:
+        out.append((now.memory, "memory_leak"))
+    if kind in ("db", "queue") and now.disk > 90:
+        out.append((now.disk, "disk_full"))
+    if now.slots > 90:
+        out.append((now.slots, "db_deadlock" if kind == "db" else "connection_leak"))
+    if now.cpu > 90:
+        out.append((now.cpu, "cascade" if kind in STORES else "autoscaler_cost_cut"))
+    if now.error > 5:
+        out.append((now.error / 2, "rogue_deploy_bot"))
+    return out
+
+
+class KeywordSRE(NaiveSRE):
+    """The most frequent log signature picks the cause."""
+
+    TABLE = {
+        "lock": "db_deadlock", "heap": "memory_leak", "handler": "bad_config_push", "lookup": "dns_outage",
+        "overload": "autoscaler_cost_cut", "space": "disk_full", "foreign": "misrouted_traffic", "trust": "certificate_expired",
+        "pool": "connection_leak", "quota": "rate_limit_clamp", "miss": "cache_janitor_flush", "wire": "network_delay",
+    }  # fmt: skip
+    ALERTS = {"memory": "memory_leak", "disk": "disk_full", "cpu": "autoscaler_cost_cut"}
+
+    def __init__(self, brief: Brief, rng: Random) -> None:
+        super().__init__(brief, rng)
+        self.read: set[str] = set()
+
+    def reading(self, service: str) -> ToolCall | None:
+        """Logs, and never anything else."""
+        if service in self.read:
+            return None
+        self.read.add(service)
+        return ToolCall("logs", {"service": service})
+
+    def guess(self) -> Guess | None:
+        """The most frequent (cause, service) in lines and cause-level alerts."""
+        counts: Counter[Guess] = Counter()
+        for line in self.evidence.lines:
+            kind = signature(line.text)
+            if kind is not None:
+                counts[self.TABLE[kind], line.service] += 2
+        for alert in self.evidence.alerts:
+            if alert.rule in self.ALERTS:
+                counts[self.ALERTS[alert.rule], alert.service] += 3
+        open_ = {guess: n for guess, n in counts.items() if guess not in self.tried}
+        return max(sorted(open_), key=lambda guess: open_[guess]) if open_ else None
+
+
+_PATTERNS = {
+    kind: re.compile("|".join(re.escape(text).replace(r"\{n\}", r"\d+") for part in parts.values() for text in part))
+    for kind, parts in SIGNATURES.items()
+}
+
+
+def signature(text: str) -> str | None:
+    """The class of a signature line, or None for any other line."""
+    return next((kind for kind, pattern in _PATTERNS.items() if pattern.fullmatch(text)), None)
+
+
+class NaiveOversight:
+    """Suspends the agent that usually causes what the SRE has named."""
+
+    def __init__(self, brief: Brief, rng: Random) -> None:
+        self.agents = {agent for agent, _ in brief.facts.agents}
+        self.flagged: set[str] = set()
+        self.last = ""
+
+    def act(self, observation: Observation) -> ToolCall:
+        """Flag the usual suspect of the latest verdict, once each."""
+        assert isinstance(observation, FleetPage)
+        spoken = [v for m in observation.chat if m.seat == "sre" and (v := VERDICT.search(m.text))]
+        agent = USUAL_AGENT.get(spoken[-1][1]) if spoken else None
+        bad = any(row.error is not None and row.error > 5 for row in observation.services or ())
+        say = "still bad" if bad else WELL
+        if agent in self.agents and agent not in self.flagged:
+            self.flagged.add(agent)
+            return ToolCall("flag", {"agent": agent, "say": say})
+        return ToolCall("wait", {"say": say})
+
+
+def heuristic(brief: Brief, rng: Random) -> GaugeSRE | NaiveOversight | Developer | Manager:
+    """The naive on-call script: worst gauge, its usual fix, the mechanism's usual agent."""
+    seats = {"sre": GaugeSRE, "oversight": NaiveOversight, "developer": Developer, "manager": Manager}
+    return seats[brief.seat](brief, rng)
+
+
+def keyword(brief: Brief, rng: Random) -> KeywordSRE | NaiveOversight | Developer | Manager:
+    """The keyword table: most frequent signature, its usual fix, the mechanism's usual agent."""
+    seats = {"sre": KeywordSRE, "oversight": NaiveOversight, "developer": Developer, "manager": Manager}
+    return seats[brief.seat](brief, rng)
