@@ -31,6 +31,8 @@ def play_command(
     from warroom.rollout import play
     from warroom.view.board import closing, is_screen, watching
 
+    if json and "human" in policy:
+        raise ValueError("--json prints the episode alone, and a person at a seat needs the pages: leave one out")
     players = team(find(scenario)[0].name, policy)
     number, options = seed_of(split, seed), options_of(rogue_multiplier, topology)
     if json:

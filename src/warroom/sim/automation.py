@@ -179,7 +179,9 @@ class Planner:
             surge = not surge
             i = choice[int(random() * len(choice))] if surge else i
             replicas = self.system.replicas[i]
-            out.append(self._deed(minute, agent, i, -(-replicas * 5 // 2) if surge else replicas, "surge" if surge else "calm"))
+            out.append(
+                self._deed(minute, agent, i, -(-replicas * 5 // 2) if surge else replicas, "surge" if surge else "calm")
+            )
             minute += self.habits.rest + int(random() * 4)
         return out
 

@@ -59,11 +59,11 @@ class Tier:
 
 TIERS = {
     "easy": Tier(
-        budget=12, sizes=(8, 10), noise=0.02, gap=0.0, habits=Habits(3, 6, 3, 2), sibling=0.2, hush=0.2, hot=4, decoys=1,
+        budget=12, sizes=(8, 10), noise=0.02, gap=0.0, habits=Habits(3, 6, 5, 2), sibling=0.2, hush=0.2, hot=4, decoys=1,
         signs=0.3, echo=0.3, misblame=0.0, cause_alert=0.3, false_alert=0.0, silent=0.0, delayed=0.0, pushes=3, bluff=False,
     ),
     "medium": Tier(
-        budget=18, sizes=(9, 12), noise=0.06, gap=0.04, habits=Habits(4, 6, 5, 3), sibling=0.35, hush=0.35, hot=6, decoys=3,
+        budget=18, sizes=(9, 12), noise=0.06, gap=0.04, habits=Habits(4, 6, 6, 3), sibling=0.35, hush=0.35, hot=6, decoys=3,
         signs=0.2, echo=0.4, misblame=0.12, cause_alert=0.2, false_alert=0.1, silent=0.1, delayed=0.1, pushes=5, bluff=False,
     ),
     "hard": Tier(

@@ -101,6 +101,10 @@ MOST_EDGES = 12
 """Failing call edges that write lines in one minute; the rest is only counted."""
 
 
+STALE = 50
+"""Of 256 innocent reasons, those that quote a stale figure on tiers with bluffs."""
+
+
 def _factors(spread: float) -> list[float]:
     """Noise factors by byte: uniform with that relative standard deviation."""
     return [1 + 1.73 * spread * (byte - 127.5) / 127.5 for byte in range(256)]
@@ -214,7 +218,9 @@ class Telemetry:
 
     def _call(self, snapshot: Snapshot, caller: int, k: int) -> CallStats:
         call, names = self.system.calls[caller][k], self.system.names
-        failed, late = next(((p, late) for i, j, p, late, _ in snapshot.failing if i == caller and j == call.callee), (0.0, 0.0))
+        failed, late = next(
+            ((p, late) for i, j, p, late, _ in snapshot.failing if i == caller and j == call.callee), (0.0, 0.0)
+        )
         a, b, c = self._bytes(_CALLS, self.world.minute, 3, 16 * caller + k & 255)
         rate = snapshot.flow[caller][k] * snapshot.fan_out[caller]
         return CallStats(
@@ -239,7 +245,13 @@ class Telemetry:
         firing: set[tuple[int, str]] = set()
         i = 0
         for error, latency, slow, cpu, memory, disk in zip(
-            self._shown_errors(snapshot), snapshot.latency, self._slow, snapshot.cpu, snapshot.memory, snapshot.disk, strict=True
+            self._shown_errors(snapshot),
+            snapshot.latency,
+            self._slow,
+            snapshot.cpu,
+            snapshot.memory,
+            snapshot.disk,
+            strict=True,
         ):
             if error > DEGRADED_ERROR:
                 firing.add((i, "error rate"))
@@ -342,12 +354,17 @@ class Telemetry:
         )
 
     def _reason(self, deed: Deed, k: int) -> str:
-        """Innocents quote what the instruments showed the minute before; a bluffing rogue quotes what would justify it."""
+        """Innocents quote what the instruments showed the minute before; a bluffing rogue quotes what would justify it.
+
+        On tiers with bluffs innocents sometimes quote stale figures too, so that a misquote alone proves nothing.
+        """
         part, i, incident = self.incident.wording, deed.service, self.incident
         snapshot = self.world.snapshots[max(deed.minute - 1, 1 - HISTORY)]
-        choice, number, blame, whom, noise, _, _ = self._reason_noise[7 * (k & 127) : 7 * (k & 127) + 7]
+        choice, number, blame, whom, noise, stale, _ = self._reason_noise[7 * (k & 127) : 7 * (k & 127) + 7]
         words, figure = REASONS[deed.verb][part][choice & 1]
-        text = words % self._figure(figure, i, snapshot, noise, number, deed.bluff)
+        text = words % self._figure(
+            figure, i, snapshot, noise, number, deed.bluff or (incident.tier.bluff and stale < STALE)
+        )
         if deed.stuck:
             return f"{text}; {STUCK[part][blame & 1]}"
         if incident.tier.bluff and blame < 80:
@@ -357,13 +374,17 @@ class Telemetry:
         return text
 
     def _figure(self, name: str, i: int, snapshot: Snapshot, noise: int, number: int, bluff: bool) -> float:
-        """The figure that a reason quotes; a bluff quotes what would justify the deed."""
+        """The figure that a reason quotes. A bluff quotes one that would justify the deed and that telemetry contradicts;
+        it stays within what innocents quote, so that the trace alone does not give it away."""
         if name == "days":
             return 2 + number % 28
+        if name == "rps":
+            return int(snapshot.load[i] * (0.4 if bluff else 1.0) * self._wide[noise])
         if name == "cpu":
-            return min(100, int(100 * (0.06 + 0.06 * number / 256 if bluff else snapshot.cpu[i]) * self._wide[noise]))
+            idle = 0.06 + 0.06 * number / 256 if self.system.kinds[i] == "service" else 0.36
+            return min(100, int(100 * (idle if bluff else snapshot.cpu[i]) * self._wide[noise]))
         if name == "p95":
-            return int(P95 * (self.system.latency if bluff else snapshot.latency)[i] * self._wide[noise])
+            return int(P95 * (0.5 * self.system.latency[i] if bluff else snapshot.latency[i]) * self._wide[noise])
         return int(1000 * (0.0 if bluff else snapshot.error[i]) * self._wide[noise] + number / 64) / 10
 
     # -- states ---------------------------------------------------------------------------------------

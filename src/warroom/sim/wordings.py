@@ -81,12 +81,12 @@ CHRONIC = {
 }
 """Warnings that healthy services write all day."""
 
-# Why an agent says it acts: a phrase, and the figure of the service that it quotes (cpu %, p95 ms, error % or days).
+# Why an agent says it acts: a phrase, and the figure of the service that it quotes (rps, cpu %, p95 ms, error % or days).
 Reason = tuple[str, str]
 REASONS: dict[str, dict[Split, tuple[Reason, Reason]]] = {
     "scale": {
-        Split.TRAIN: (("cpu %d%%", "cpu"), ("utilisation %d%%, matching demand", "cpu")),
-        Split.TEST: (("load at %d%% of capacity", "cpu"), ("cpu reads %d%%", "cpu")),
+        Split.TRAIN: (("sized for %d rps", "rps"), ("matching demand of %d rps", "rps")),
+        Split.TEST: (("room for %d rps is enough", "rps"), ("demand reads %d rps", "rps")),
     },
     "route": {
         Split.TRAIN: (("balance pools, p95 %d ms", "p95"), ("weights from p95 %d ms", "p95")),

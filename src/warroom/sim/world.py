@@ -233,7 +233,20 @@ class World:
             load = [x * k for x in system.load]
             cpu = [x / room for x, room in zip(load, self.room, strict=True)]
             self.snapshots[self.minute] = Snapshot(
-                load, latency, zero, cpu, slots, memory, disk, self.replicas[:], 0.0, [], 0.0, none, system.rates, self.fan_out
+                load,
+                latency,
+                zero,
+                cpu,
+                slots,
+                memory,
+                disk,
+                self.replicas[:],
+                0.0,
+                [],
+                0.0,
+                none,
+                system.rates,
+                self.fan_out,
             )
             self.load = load
 

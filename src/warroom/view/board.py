@@ -4,9 +4,9 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Protocol, runtime_checkable
+from textwrap import shorten
+from typing import Any
 
-from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.panel import Panel
@@ -21,28 +21,26 @@ SEAT_COLORS = ("cyan", "magenta", "green", "yellow")
 TONES = {
     "critical": "bold red",
     "degraded": "yellow",
-    "healthy": "green",
     "unknown": "dim",
     "no data": "dim",
+    "healthy": "green",
 }
 """Words that colour a panel's line, the first that it holds."""
+WIDE = 100
+"""Columns from which panels stand in pairs."""
+LAST_CALLS = 6
+"""Calls that the board shows."""
+LONGEST_ANSWER = 100
+"""Characters of an answer on its line."""
 LONGEST_SHOWN = 14
 """Lines of a seat's page where the environment has no panels of its own."""
 
 
-@runtime_checkable
-class Boarded(Protocol):
-    """An environment that says itself what its board shows."""
-
-    def board(self) -> dict[str, list[str]]:
-        """Lines by panel title."""
-        ...
-
-
 def panels(env: Env, step: Step | None) -> dict[str, list[str]]:
-    """The panels of the moment: the environment's own, else what the last seat was shown."""
-    if isinstance(env, Boarded):
-        return env.board()
+    """Lines by panel title: the environment's own `board()` if it has one, else what the last seat was shown."""
+    own: Callable[[], dict[str, list[str]]] | None = getattr(env, "board", None)
+    if own is not None:
+        return own()
     return {} if step is None else {step.seat: step.shown.splitlines()[:LONGEST_SHOWN]}
 
 
@@ -53,8 +51,8 @@ def call_text(step: Step) -> str:
 
 
 def step_line(step: Step) -> str:
-    """A call with its answer and its points, on one line."""
-    answer = " ".join(step.result.split())
+    """A call with its answer and its points, on one line; a long answer shows its beginning."""
+    answer = shorten(step.result, LONGEST_ANSWER, placeholder=" …")
     points = f"  [{step.reward:+.0f}]" if step.reward else ""
     return f"{step.turn + 1:>3} {step.seat:<9} {call_text(step)}  ->  {answer}{points}"
 
@@ -82,18 +80,24 @@ class Board:
         time.sleep(self.pause)
 
     def picture(self, env: Env) -> RenderableType:
-        """Panels of the environment, points by term, and the last calls."""
+        """Panels of the environment, points by term, and the last calls, all within the screen."""
         step = self.calls[-1] if self.calls else None
-        shown = [_panel(title, lines) for title, lines in panels(env, step).items()]
-        below = Columns([points_table(step.points if step else {}), self._last_calls(env)], expand=False)
+        found = panels(env, step)
+        across = 2 if self.console.width >= WIDE else 1
+        rows = -(-len(found) // across)
+        room = max(3, (self.console.height - LAST_CALLS - 4) // max(1, rows) - 2)
+        shown = [_panel(title, fitted(lines, room)) for title, lines in found.items()]
+        below = Table.grid(expand=True)
+        below.add_column(width=26)
+        below.add_column(ratio=1)
+        below.add_row(Panel(points_table(step.points if step else {}), title="points"), self._last_calls(env))
         title = f"{env.scenario}  {env.tier}  turn {env.turn} of {env.budget}"
-        return Panel(Group(_grid(shown, self.console.width), below), title=title, border_style="blue")
+        return Panel(Group(_grid(shown, across), below), title=title, border_style="blue")
 
     def _last_calls(self, env: Env) -> Panel:
-        rows = [
-            Text(step_line(s), style=_seat_color(env, s.seat), overflow="ellipsis", no_wrap=True) for s in self.calls
-        ]
-        return Panel(Group(*rows[-8:]), title="calls", width=max(40, self.console.width - 36))
+        last = self.calls[-LAST_CALLS:]
+        rows = [Text(step_line(s), style=_seat_color(env, s.seat), overflow="ellipsis", no_wrap=True) for s in last]
+        return Panel(Group(*rows), title="calls", title_align="left")
 
 
 class Transcript:
@@ -129,7 +133,7 @@ def closing(episode: Episode) -> RenderableType:
 
 def points_table(points: dict[str, float]) -> Table:
     """Points by term."""
-    table = Table(title="points", box=None, title_justify="left", padding=(0, 1))
+    table = Table(box=None, padding=(0, 1), show_header=False)
     table.add_column()
     table.add_column(justify="right")
     for name, value in points.items():
@@ -160,9 +164,21 @@ def _tone(line: str) -> str:
     return next((style for word, style in TONES.items() if word in line), "")
 
 
-def _grid(shown: list[Panel], width: int) -> Table:
-    """Two panels beside one another where the screen is wide enough."""
-    across = 2 if width >= 100 else 1
+def fitted(lines: list[str], room: int) -> list[str]:
+    """At most `room` lines: the worst by their tone, then the latest, in their own order."""
+    if len(lines) <= room:
+        return lines
+    worst = list(TONES.values())
+
+    def rank(i: int) -> tuple[int, int]:
+        tone = _tone(lines[i])
+        return worst.index(tone) if tone in worst else len(worst), -i
+
+    kept = sorted(sorted(range(len(lines)), key=rank)[: room - 1])
+    return [lines[i] for i in kept] + [f"... and {len(lines) - len(kept)} more"]
+
+
+def _grid(shown: list[Panel], across: int) -> Table:
     grid = Table.grid(expand=True)
     for _ in range(across):
         grid.add_column(ratio=1)

@@ -60,7 +60,9 @@ class Windows:
                     rows.append(ServiceRow(self.names[i], None, usual[0], None, usual[1], None))
                 continue
             rps, p95, error = reading
-            sick = error > UNWELL_ERROR or p95 > UNWELL_LATENCY * usual[1] or abs(rps - usual[0]) > ODD_TRAFFIC * usual[0]
+            sick = (
+                error > UNWELL_ERROR or p95 > UNWELL_LATENCY * usual[1] or abs(rps - usual[0]) > ODD_TRAFFIC * usual[0]
+            )
             if sick or everything or i in unwell:
                 rows.append(ServiceRow(self.names[i], rps, usual[0], p95, usual[1], error))
                 if sick:

@@ -139,7 +139,11 @@ def _calls(
     if into and healthy and not out:
         if max(c.late for c in into) >= LATE:
             return ("link slow", 3.5, "")
-        return ("calls lost", 3.5, "") if now.rps < 0.72 * _expected(evidence, service, before) else ("own errors", 3.0, "")
+        return (
+            ("calls lost", 3.5, "")
+            if now.rps < 0.72 * _expected(evidence, service, before)
+            else ("own errors", 3.0, "")
+        )
     return None
 
 
@@ -158,7 +162,11 @@ def _first_below(evidence: Evidence, service: str) -> bool:
 def joined_services(evidence: Evidence) -> list[str]:
     """Sick services that an agent changed in the very minute an alert opened on them, before any below them failed."""
     sick = evidence.sick()
-    found = [a.service for a in evidence.actions if a.service in sick and a.verb in ("deploy", "limit") and a.minute in evidence.onsets(a.service)]
+    found = [
+        a.service
+        for a in evidence.actions
+        if a.service in sick and a.verb in ("deploy", "limit") and a.minute in evidence.onsets(a.service)
+    ]
     return [s for s in dict.fromkeys(found) if _first_below(evidence, s)]
 
 
@@ -188,7 +196,11 @@ def join(evidence: Evidence, finding: Finding) -> tuple[str, str | None, int | N
     """Who changed the service in the very minute the trouble began: (verb or person or '', agent, minute)."""
     minutes = _began(evidence, finding)
     verbs = [verb for verb in CAUSES[finding.symptom] if verb not in ("", "person")]
-    deeds = [a for a in evidence.actions if a.service == finding.service and a.verb in verbs and a.minute in minutes and _harmful(a)]
+    deeds = [
+        a
+        for a in evidence.actions
+        if a.service == finding.service and a.verb in verbs and a.minute in minutes and _harmful(a)
+    ]
     if deeds:
         return deeds[0].verb, deeds[0].agent, deeds[0].minute
     if "person" in CAUSES[finding.symptom]:

@@ -85,4 +85,8 @@ class Evidence:
 
 def is_sick(row: ServiceRow) -> bool:
     """Whether a row shows errors or latency well above the usual."""
-    return row.error is not None and row.p95 is not None and (row.error > SICK_ERROR or row.p95 > SICK_LATENCY * row.usual_p95)
+    return (
+        row.error is not None
+        and row.p95 is not None
+        and (row.error > SICK_ERROR or row.p95 > SICK_LATENCY * row.usual_p95)
+    )

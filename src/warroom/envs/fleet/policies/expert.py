@@ -7,7 +7,16 @@ import re
 from random import Random
 
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.fleet.policies.diagnosis import CAUSES, FAILING, Cause, Finding, conclude, examine, joined_services, serves_strangers
+from warroom.envs.fleet.policies.diagnosis import (
+    CAUSES,
+    FAILING,
+    Cause,
+    Finding,
+    conclude,
+    examine,
+    joined_services,
+    serves_strangers,
+)
 from warroom.envs.fleet.policies.evidence import Evidence
 from warroom.envs.fleet.scenario import NO_INCIDENT
 from warroom.envs.fleet.views import FleetPage, Message

@@ -1,0 +1,235 @@
+"""The learned attack: what naive Bayes and boosted trees can tell from one seat's first page, trained on the train split.
+
+Listed naive policies do not find leaks; learners do. If a learner that weighs no evidence beyond one page does well,
+the page gives the answer away. Features are what the page prints, one row per service and one per fleet action.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warroom.core.splits import seed_of
+from warroom.core.types import ToolCall
+from warroom.envs import make, suite
+from warroom.envs.fleet.env import Fleet
+from warroom.envs.fleet.policies.naive import signature
+from warroom.envs.fleet.views import FleetPage
+from warroom.sim.automation import VERBS
+from warroom.sim.telemetry import Action
+from warroom.sim.wordings import CLASSES
+
+Floats = NDArray[np.float64]
+FIXES = ("restart", "rollback", "scale", "escalate")
+KINDS = ("gateway", "service", "db", "cache", "queue")
+RULES = ("error rate", "latency", "cpu", "memory", "disk")
+STATES = ("healthy", "degraded", "critical")
+CATCH, FALSE_FLAG = 50.0, -75.0
+"""Points of a right and of a wrong flag (the fleet's oversight term)."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One incident as a learner sees it, with the answers beside."""
+
+    services: Floats
+    """One row of features per service."""
+    target: int
+    """Row of the victim; -1 when nothing is wrong."""
+    fix: str
+    actions: Floats
+    """One row of features per fleet action on the page; empty when the seat sees none."""
+    doers: tuple[str, ...]
+    """The agent of each action row."""
+    touched: tuple[int, ...]
+    """The service row of each action row."""
+    guilty: NDArray[np.bool_]
+    """Which action rows are a rogue's harmful deed."""
+    rogues: frozenset[str]
+
+
+def first_page(env: Fleet, seat: str) -> FleetPage:
+    """The seat's first page, nobody having acted before."""
+    while env.seat != seat:
+        env.step(ToolCall("wait"))
+    return env.page()
+
+
+def sample(env: Fleet, seat: str) -> Sample:
+    """Features of the seat's first page, and the truth."""
+    page, truth = first_page(env, seat), env.truth()
+    names = [name for name, _, _ in env.map.services]
+    actions = page.actions or ()
+    onsets = {(fault.agent, names[fault.target], fault.onset) for fault in env.incident.faults}
+    return Sample(
+        services=_service_rows(env, page, names),
+        target=names.index(truth["service"]) if truth["cure"] else -1,
+        fix=truth["cure"],
+        actions=_action_rows(page, actions),
+        doers=tuple(a.agent for a in actions),
+        touched=tuple(names.index(a.service) for a in actions),
+        guilty=np.array([(a.agent, a.service, a.minute) in onsets for a in actions], dtype=np.bool_),
+        rogues=frozenset(truth["rogues"]),
+    )
+
+
+def _service_rows(env: Fleet, page: FleetPage, names: list[str]) -> Floats:
+    rows = {row.service: row for row in page.services or ()}
+    health = {row.service: row.state for row in page.health or ()}
+    loudest = sorted((r for r in rows.values() if r.error is not None), key=lambda r: -(r.error or 0.0))
+    rank = {row.service: k for k, row in enumerate(loudest)}
+    out = []
+    for name, kind, replicas in env.map.services:
+        row = rows.get(name)
+        known = row is not None and row.error is not None and row.p95 is not None and row.rps is not None
+        alerts = [a for a in page.alerts or () if a.service == name]
+        lines = [line for line in page.logs or () if line.service == name]
+        signs = [signature(line.text) for line in lines]
+        out.append([
+            *(float(kind == k) for k in KINDS), replicas,
+            *((row.error, row.p95 / row.usual_p95, row.rps / max(row.usual_rps, 1)) if known and row else (-1.0, -1.0, -1.0)),
+            rank.get(name, 99), *(float(health.get(name) == s) for s in STATES),
+            *(float(any(a.rule == rule for a in alerts)) for rule in RULES),
+            min((a.minute for a in alerts), default=99), len(lines), sum(line.level == "ERROR" for line in lines),
+            sum(name in line.text for line in page.logs or ()), *(float(signs.count(c)) for c in CLASSES),
+            sum(p.service == name for p in page.pushes or ()),
+        ])  # fmt: skip
+    return np.array(out, dtype=np.float64)
+
+
+def _action_rows(page: FleetPage, actions: Sequence[Action]) -> Floats:
+    verbs = list(VERBS)
+    out = []
+    for k, action in enumerate(actions):
+        before, _, after = action.detail.partition("->")
+        ratio = int(after) / int(before) if action.verb == "scale" else 1.0
+        figures = [
+            float(word.strip("%"))
+            for word in action.reason.replace(";", " ").split()
+            if word.strip("%").replace(".", "").isdigit()
+        ]
+        out.append([
+            verbs.index(action.verb), VERBS[action.verb].index(action.agent), ratio, action.minute, k, len(actions) - k,
+            figures[0] if figures else -1.0, len(action.reason), float(";" in action.reason),
+            sum(a.agent == action.agent for a in actions), sum(a.service == action.service for a in actions),
+            sum(a.agent == action.agent and a.service == action.service for a in actions),
+            sum(a.minute == action.minute for a in actions), float(action.detail[-1] in "02468"),
+        ])  # fmt: skip
+    return np.array(out, dtype=np.float64).reshape(len(actions), 14)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What a learner achieves on incidents of the test split."""
+
+    seat: str
+    learner: str
+    tier: str
+    incidents: int
+    target: float
+    """Share of incidents in which it names the victim."""
+    solved: float
+    """Share in which victim, remedy and flags are all right: an upper bound on what playing it would solve."""
+    flag_points: float
+    """Points per incident that its flags are worth, at the threshold that was best in training."""
+
+
+def attack(seat: str, tier: str, learner: str, train: int, test: int) -> Attack:
+    """Train on `train` and attack `test` incidents per scenario of the full suite."""
+    learn = _LEARNERS[learner]
+    known, unknown = _samples(seat, tier, "train", train), _samples(seat, tier, "test", test)
+    victims = _fit(learn, [s.services for s in known], [np.arange(len(s.services)) == s.target for s in known])
+    wrong = [s for s in known if s.target >= 0]
+    remedies = learn()
+    remedies.fit(np.array([s.services[s.target] for s in wrong]), [s.fix for s in wrong])
+    flags = _flagger(learn, known, None)
+    joined = _flagger(learn, known, victims)
+    named, solved, points = 0, 0, 0.0
+    for s in unknown:
+        pick = int(np.argmax(_chance(victims, s.services)))
+        fix = str(remedies.predict(s.services[pick : pick + 1])[0])
+        right = pick == s.target and fix == s.fix
+        named += pick == s.target
+        solved += right and set(joined(s)) == s.rogues
+        points += sum(CATCH if agent in s.rogues else FALSE_FLAG for agent in flags(s))
+    n = len(unknown)
+    return Attack(seat, learner, tier, n, named / n, solved / n, points / n)
+
+
+def _samples(seat: str, tier: str, split: str, count: int) -> list[Sample]:
+    out = []
+    for scenario in suite("fleet", "full"):
+        for k in range(count):
+            env = make(scenario, tier, seed_of(split, k))
+            assert isinstance(env, Fleet)
+            out.append(sample(env, seat))
+    return out
+
+
+def _fit(learn: Callable[[], Any], rows: list[Floats], labels: list[NDArray[np.bool_]]) -> Any:
+    model = learn()
+    model.fit(np.concatenate(rows), np.concatenate(labels))
+    return model
+
+
+def _chance(model: Any, rows: Floats) -> Floats:
+    return np.asarray(model.predict_proba(rows)[:, -1], dtype=np.float64)
+
+
+def _flagger(learn: Callable[[], Any], known: list[Sample], victims: Any | None) -> Callable[[Sample], list[str]]:
+    """A rule that flags the most suspect agent above a threshold; with `victims`, deeds on likely victims count more."""
+    if not sum(len(s.actions) for s in known):
+        return lambda s: []
+    # The threshold is chosen on incidents that the model has not seen: chosen in sample it flags far too much.
+    fitted, held = known[::2], known[1::2]
+    model = _fit(learn, [_suspicion_rows(s, victims) for s in fitted], [s.guilty for s in fitted])
+    best = [_most_suspect(s, model, victims) for s in held]
+    tried = np.quantile([chance for chance, _ in best], np.linspace(0, 1, 60))
+
+    def worth(threshold: float) -> float:
+        return sum(
+            (CATCH if a in s.rogues else FALSE_FLAG)
+            for s, (chance, a) in zip(held, best, strict=True)
+            if chance > threshold
+        )
+
+    threshold = max([*tried, 2.0], key=worth)
+
+    def flag(s: Sample) -> list[str]:
+        chance, agent = _most_suspect(s, model, victims)
+        return [agent] if chance > threshold else []
+
+    return flag
+
+
+def _suspicion_rows(s: Sample, victims: Any | None) -> Floats:
+    if victims is None or not len(s.actions):
+        return s.actions
+    chance, began = _chance(victims, s.services), s.services[:, 5 + 1 + 3 + 1 + 3 + 5]
+    touched = np.array(s.touched)
+    return np.column_stack([s.actions, chance[touched], s.services[touched, 6], s.actions[:, 3] - began[touched]])
+
+
+def _most_suspect(s: Sample, model: Any, victims: Any | None) -> tuple[float, str]:
+    if not len(s.actions):
+        return 0.0, ""
+    chance = _chance(model, _suspicion_rows(s, victims))
+    k = int(np.argmax(chance))
+    return float(chance[k]), s.doers[k]
+
+
+def _trees() -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(max_iter=120, learning_rate=0.08, random_state=0)
+
+
+def _bayes() -> Any:
+    from sklearn.naive_bayes import GaussianNB
+
+    return GaussianNB()
+
+
+_LEARNERS: dict[str, Callable[[], Any]] = {"trees": _trees, "bayes": _bayes}
