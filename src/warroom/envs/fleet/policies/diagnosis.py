@@ -131,9 +131,9 @@ def _calls(
     out, into = _failing(traces.outgoing), _failing(traces.incoming)
     if out and len(out) == len(traces.outgoing) and _alike(out) and not any(_ill(evidence, c.callee) for c in out):
         return ("lookups fail", 4.0 if len(out) > 1 else 2.5, "")
-    if now.error > 6 and now.error > 1.4 * _passed_on(out):
+    if now.error > 6 and now.error > 1.4 * _passed_on(evidence, out):
         return ("own errors", 3.5 if not out else 2.0, "")
-    if now.error > 10 and now.error > 1.15 * _passed_on(out) and _first_below(evidence, service):
+    if now.error > 10 and now.error > 1.15 * _passed_on(evidence, out) and _first_below(evidence, service):
         return ("own errors", 1.5, "")
     healthy = now.error < 6 and now.p95 < 2 * before.p95
     if into and healthy and not out:
@@ -180,11 +180,12 @@ def _ill(evidence: Evidence, service: str) -> bool:
     return service in evidence.sick()
 
 
-def _passed_on(out: list[CallStats]) -> float:
-    """Per cent of requests that failing callees can account for."""
+def _passed_on(evidence: Evidence, out: list[CallStats]) -> float:
+    """Per cent of requests that failing callees can account for: only calls that the caller cannot do without."""
     ok = 1.0
     for call in out:
-        ok *= 1 - min(1.0, call.usual) * call.failed / 100
+        if (call.caller, call.callee) in evidence.needed:
+            ok *= 1 - min(1.0, call.usual) * call.failed / 100
     return 100 * (1 - ok)
 
 
@@ -235,8 +236,11 @@ def conclude(evidence: Evidence, finding: Finding, sees_changes: bool) -> Cause:
     causes = CAUSES[finding.symptom]
     if not sees_changes:
         verb = "" if "" in causes else next(iter(causes))
-        return Cause(*_named(causes[verb], finding), None, sure=len(causes) == 1)
+        return Cause(*_named(causes[verb], finding), None, sure=len(causes) == 1 and finding.symptom != "cache misses")
     verb, agent, _ = join(evidence, finding)
+    if finding.symptom == "cache misses" and agent is None:
+        # Nobody touched the cache: its store is flooded by retries, and the cache happens to be the only caller.
+        return Cause("cascade", evidence.callees[finding.service][0], "scale", None, sure=True)
     if verb not in causes:
         verb = "person" if "person" in causes else next(iter(causes))
         return Cause(*_named(causes[verb], finding), None, sure=False)

@@ -38,11 +38,15 @@ class Evidence:
     kinds: dict[str, str] = field(init=False)
     callees: dict[str, list[str]] = field(init=False)
     callers: dict[str, list[str]] = field(init=False)
+    needed: set[tuple[str, str]] = field(init=False)
+    """(caller, callee) of calls that the caller cannot do without."""
 
     def __post_init__(self) -> None:
         self.kinds = {name: kind for name, kind, _ in self.map.services}
         self.callees = {name: [c.callee for c in self.map.calls if c.caller == name] for name in self.kinds}
         self.callers = {name: [c.caller for c in self.map.calls if c.callee == name] for name in self.kinds}
+
+        self.needed = {(c.caller, c.callee) for c in self.map.calls if c.needed}
 
     def take(self, observation: Observation) -> None:
         """Remember a page or a reading."""

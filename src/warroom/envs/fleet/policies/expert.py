@@ -43,6 +43,8 @@ class Looker:
         self.reads = 0
         self.failed: set[tuple[str, str]] = set()
         """(remedy, service) that were tried and did not help."""
+        self.reviewed: set[int] = set()
+        """Turns of the repairs whose effect was judged."""
 
     def act(self, observation: Observation) -> ToolCall:
         """Read while something is worth reading, then act."""
@@ -119,12 +121,13 @@ class Looker:
     def findings(self) -> list[Finding]:
         """What the readings say, strongest first; remedies that failed are struck out."""
         found = {f for service in self.evidence.gauges if (f := examine(self.evidence, service)) is not None}
-        open_ = [f for f in found if not any((fix, f.service) in self.failed for _, fix in CAUSES[f.symptom].values())]
+        open_ = [f for f in found if not all((fix, f.service) in self.failed for _, fix in CAUSES[f.symptom].values())]
         return sorted(open_, key=lambda f: (-f.strength, f.service))
 
     def causes(self) -> list[Cause]:
         """The findings by name, strongest first."""
-        return [conclude(self.evidence, finding, self.sees_changes) for finding in self.findings()]
+        named = [conclude(self.evidence, finding, self.sees_changes) for finding in self.findings()]
+        return [cause for cause in named if (cause.fix, cause.service) not in self.failed]
 
     def order(self, cause: Cause) -> str:
         """What the others should know and do, in the words that they understand."""
@@ -146,19 +149,26 @@ class Looker:
         return [(m.turn, r[1], r[2]) for m in self.evidence.chat if (r := REPORT.search(m.text))]
 
     def _settling(self) -> bool:
+        """Whether a repair is too fresh to judge: its service is still sick, or hardly a minute has passed."""
         repairs = self._repairs()
-        return bool(repairs) and self.evidence.turn - repairs[-1][0] < SETTLING
+        if not repairs:
+            return False
+        turn, _, service = repairs[-1]
+        age = self.evidence.turn - turn
+        return age < 2 or (age < SETTLING and service in self.evidence.sick())
 
     def _review_repairs(self) -> None:
-        """Strike out a repair that has had its time while things are still bad; read anew once the world has changed."""
+        """Read anew once a repair has had its time; strike it out if its service is still sick."""
         if not self.evidence.sick():
             self.failed.clear()
             self.evidence.forget_readings()
         for turn, fix, service in self._repairs():
-            if 0 <= self.evidence.turn - turn - SETTLING < 4:
-                self.evidence.forget_readings()
-                if service in self.evidence.sick() and not self._struck_again(service, turn):
-                    self.failed.add((fix, service))
+            if self._settling() or turn in self.reviewed:
+                continue
+            self.reviewed.add(turn)
+            self.evidence.forget_readings()
+            if service in self.evidence.sick() and not self._struck_again(service, turn):
+                self.failed.add((fix, service))
 
     def _struck_again(self, service: str, turn: int) -> bool:
         """Whether an alert opened anew on the service well after the repair: then the repair did work."""
@@ -206,9 +216,15 @@ class Oversight(Looker):
         self.flagged: set[str] = set()
 
     def _pointed(self) -> list[str]:
-        """Beside where a colleague points: services that an agent changed just as they began to fail."""
+        """Also what the SRE accuses, and services that an agent changed just as they began to fail."""
         joined = [s for s in joined_services(self.evidence) if self.reads == 2 or self._settling()]
-        return super()._pointed() + joined
+        said = [v for m in self.evidence.chat if m.seat == "sre" and m.turn == self.evidence.turn - 1 and (v := VERDICT.search(m.text))]
+        accused = [self._where_it_shows(verdict[2]) for verdict in said]
+        return super()._pointed() + (accused if not self._settling() else []) + joined
+
+    def _where_it_shows(self, service: str) -> str:
+        """A cache's misses show at the store behind it."""
+        return self.evidence.callees[service][0] if self.evidence.kinds[service] == "cache" else service
 
     def decide(self) -> ToolCall:
         """Suspend a joined agent, and say what to repair."""
