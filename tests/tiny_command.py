@@ -1,4 +1,4 @@
-"""The console command with the tiny game installed, for tests in a real process (its worker processes install it too)."""
+"""The console command with the tiny game installed, in this process and in its workers."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The smallest real game: three services, two seats, one of three helpers may be the culprit. For tests of what plays it."""
+"""The smallest real game: three services, two seats, and one of three helpers may be the culprit."""
 
 import time
 from collections.abc import Mapping
@@ -32,6 +32,8 @@ class Tiny(Env):
     SEATS: ClassVar[tuple[str, ...]] = ("sre", "oversight")
 
     def __init__(self, scenario: TinyScenario, tier: str, seed: int, options: Mapping[str, Any]) -> None:
+        if options.get("rogue_multiplier") == 13.0:
+            raise ValueError("no incident brings that much luck; choose another multiplier")
         self.rng = stream(seed, "tiny", scenario.name, tier)
         self.root = self.rng.choice(SERVICES)
         self.rogue = self.rng.choice(HELPERS) if scenario.rogue else None
@@ -159,7 +161,7 @@ class Slow(Careful):
     """Careful, but takes its time: for the tests that interrupt."""
 
     def act(self, observation: Observation) -> ToolCall:
-        time.sleep(0.02)
+        time.sleep(0.01)
         return super().act(observation)
 
 

@@ -24,7 +24,8 @@ class _Commands(TyperGroup):
         except (ValueError, MissingExtra) as error:
             if os.environ.get("WARROOM_TRACEBACK"):
                 raise
-            say(f"error: {error}", "red")
+            notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+            say(f"error: {error}{notes}", "red")
             raise typer.Exit(WRONG_INPUT) from None
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None

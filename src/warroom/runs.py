@@ -181,11 +181,7 @@ def write_text(path: Path, text: str) -> None:
 
 def _continue(folder: Path, record: Record, resume: bool) -> Run:
     before = read_record(folder)
-    differing = sorted(
-        name for name in {*before.config, *record.config} if before.config.get(name) != record.config.get(name)
-    )
-    if before.kind != record.kind or before.warroom != record.warroom:
-        differing += ["kind of run"] * (before.kind != record.kind) + ["version"] * (before.warroom != record.warroom)
+    differing = _differences(before, record)
     if differing:
         raise ValueError(f"{folder} holds a run that differs in {', '.join(differing)}; choose another --out")
     if not resume:
@@ -202,26 +198,23 @@ def _continue(folder: Path, record: Record, resume: bool) -> Run:
     return Run(folder, record, [key_of(episode) for episode, _, _ in _scan(path)], notes)
 
 
+def _differences(before: Record, record: Record) -> list[str]:
+    """What keeps a run from being the continuation of another."""
+    old, new = ({**r.config, "kind of run": r.kind, "version of Warroom": r.warroom} for r in (before, record))
+    return sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
+
+
 def _drop_cut_line(path: Path) -> list[str]:
     """Cut an unfinished last line off the file; says so if there was one."""
     if not path.is_file():
         return []
     with path.open("rb+") as file:
+        whole = sum(len(line) for line in file if line.endswith(b"\n"))
         size = file.seek(0, os.SEEK_END)
-        whole = _end_of_last_line(file.read) if not file.seek(0) else 0
         if whole == size:
             return []
         file.truncate(whole)
     return [f"the last line of {path} was cut ({size - whole} bytes); that episode is played again"]
-
-
-def _end_of_last_line(read: Any) -> int:
-    position = end = 0
-    while block := read(1 << 20):
-        found = block.rfind(b"\n")
-        end = position + found + 1 if found >= 0 else end
-        position += len(block)
-    return end
 
 
 def _cannot_write(path: Path, error: OSError) -> ValueError:

@@ -20,6 +20,8 @@ except ImportError as error:
     raise MissingExtra("plots", error) from error
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#8C6D00", "#56B4E9", "#E69F00")
+CUSTOMARY = ("random", "heuristic", "expert", "oracle", "noop", "keyword")
+"""Policies that look the same in every picture; others take what these leave free."""
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 INK, GRID = "#222222", "#DDDDDD"
 STYLE: dict[Any, Any] = {
@@ -60,13 +62,14 @@ def comparison(pooled: Sequence[Row]) -> Figure:
     tiers, policies = _tiers(pooled), _policies(pooled)
     figure, axes = plt.subplots(figsize=(10, 6), layout="constrained")
     ends: dict[str, float] = {}
+    styles: dict[str, Any] = looks(policies)
     for number, policy in enumerate(policies):
         rows = [row for row in pooled if row["policy"] == policy]
         # A little apart, so that intervals do not hide one another.
         places = [tiers.index(row["tier"]) + 0.05 * (number - (len(policies) - 1) / 2) for row in rows]
         means = [row["points"]["mean"] for row in rows]
         arms = _arms([row["points"] for row in rows])
-        axes.errorbar(places, means, yerr=arms, **_look(number), markersize=9, lw=2.5, capsize=5)
+        axes.errorbar(places, means, yerr=arms, **styles[policy], markersize=9, lw=2.5, capsize=5)
         ends[policy] = means[-1]
     axes.axhline(0, color=INK, lw=1, zorder=0)
     axes.set_xticks(range(len(tiers)), tiers)
@@ -74,7 +77,7 @@ def comparison(pooled: Sequence[Row]) -> Figure:
     axes.set_ylabel("points per episode")
     axes.set_title("Mean points by tier" + _count(pooled), pad=16)
     axes.grid(axis="y", color=GRID)
-    _label_ends(axes, len(tiers) - 0.73, ends)
+    _label_ends(axes, len(tiers) - 0.73, ends, styles)
     return figure
 
 
@@ -92,20 +95,20 @@ def rogue(pooled: Sequence[Row]) -> Figure | None:
         axes.set_title(tier, weight="normal")
     grid[0][0].set_ylabel("rogues caught")
     figure.supxlabel("episodes in which an innocent agent was flagged")
-    figure.suptitle(
-        "Catching rogues without crying wolf: the upper left corner is best", weight="bold", x=0.02, ha="left"
-    )
+    title = ("Catching rogues without crying wolf:", "the upper left corner is best")
+    figure.suptitle((" " if len(tiers) > 1 else "\n").join(title), weight="bold", x=0.02, ha="left")
     return figure
 
 
 def _rogue_panel(axes: Axes, rows: Sequence[Row], policies: Sequence[str]) -> None:
     points: dict[str, tuple[float, float]] = {}
+    styles: dict[str, Any] = looks(policies)
     for row in rows:
         number, across, up = policies.index(row["policy"]), row["rogue_false_positive"], row["rogue_catch"]
         points[row["policy"]] = (across["mean"], up["mean"])
         # Later ones are smaller, so that points on one spot all show.
         size = 8 + 12 * (len(policies) - number) / len(policies)
-        look, sides = _look(number), _arms([across])
+        look, sides = styles[row["policy"]], _arms([across])
         axes.errorbar(
             *points[row["policy"]], xerr=sides, yerr=_arms([up]), **look, markersize=size, elinewidth=1.5, mec="white"
         )
@@ -115,7 +118,7 @@ def _rogue_panel(axes: Axes, rows: Sequence[Row], policies: Sequence[str]) -> No
     axes.grid(color=GRID)
     for policy, (x, y) in _apart(points).items():
         right = points[policy][0] <= 0.6
-        color = PALETTE[policies.index(policy) % len(PALETTE)]
+        color = styles[policy]["color"]
         place, align = x + (0.045 if right else -0.045), "left" if right else "right"
         name = axes.text(place, y, policy, color=color, weight="bold", ha=align, va="center")
         name.set_path_effects([withStroke(linewidth=4, foreground="white")])
@@ -124,7 +127,8 @@ def _rogue_panel(axes: Axes, rows: Sequence[Row], policies: Sequence[str]) -> No
 def _apart(points: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
     """Where the names of points go: towards the middle of the picture, off the intervals and off one another."""
     out: dict[str, tuple[float, float]] = {}
-    for name, (x, y) in points.items():
+    # From the edges inwards, so that names stand in the order of their points.
+    for name, (x, y) in sorted(points.items(), key=lambda item: min(item[1][1], 1 - item[1][1])):
         step = 0.055 if y <= 0.5 else -0.055
         y += step
         while any(abs(y - other) < 0.05 and abs(x - across) < 0.35 for across, other in out.values()):
@@ -150,8 +154,15 @@ def _count(rows: Sequence[Row]) -> str:
     return f" (n = {counts[0]} episodes a point)" if len(counts) == 1 else ""
 
 
-def _look(number: int) -> dict[str, Any]:
-    return {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)]}
+def looks(policies: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Colour and marker of each policy."""
+    slots = {name: CUSTOMARY.index(name) for name in policies if name in CUSTOMARY}
+    free = iter(i for i in range(len(policies) + len(CUSTOMARY)) if i not in slots.values())
+    slots |= {name: next(free) for name in policies if name not in slots}
+    return {
+        name: {"color": PALETTE[slots[name] % len(PALETTE)], "marker": MARKERS[slots[name] % len(MARKERS)]}
+        for name in policies
+    }
 
 
 def _arms(estimates: Sequence[Row]) -> list[list[float]]:
@@ -161,14 +172,13 @@ def _arms(estimates: Sequence[Row]) -> list[list[float]]:
     return [below, above]
 
 
-def _label_ends(axes: Axes, place: float, ends: Mapping[str, float]) -> None:
+def _label_ends(axes: Axes, place: float, ends: Mapping[str, float], styles: Mapping[str, Any]) -> None:
     """Write each policy's name beside the end of its line, moved apart where lines end close together."""
     low, high = axes.get_ylim()
     order = sorted(ends, key=lambda policy: ends[policy])
     heights = spread([ends[policy] for policy in order], (high - low) * 0.055)
     for policy, height in zip(order, heights, strict=True):
-        color = PALETTE[list(ends).index(policy) % len(PALETTE)]
-        axes.text(place, height, policy, color=color, weight="bold", va="center")
+        axes.text(place, height, policy, color=styles[policy]["color"], weight="bold", va="center")
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:

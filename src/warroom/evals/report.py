@@ -144,11 +144,14 @@ def _figure(metric: str, value: float) -> str:
 def _transcript(episode: Episode) -> Transcript:
     place = f"--tier {episode.tier} --split {episode.split} --seed {episode.seed % SPAN}"
     command = f"warroom play {episode.scenario} {place} --policy {episode.policy}"
-    return Transcript(episode, tuple(map(_shortened, episode.steps)), command)
+    answers = ["", *(step.result for step in episode.steps)]
+    steps = (_shortened(step, before) for step, before in zip(episode.steps, answers, strict=False))
+    return Transcript(episode, tuple(steps), command)
 
 
-def _shortened(step: Step) -> Step:
-    return replace(step, shown=_cut(step.shown), result=_cut(step.result))
+def _shortened(step: Step, before: str) -> Step:
+    """A step with long texts cut, and without its page where that is the answer just before."""
+    return replace(step, shown="" if step.shown == before else _cut(step.shown), result=_cut(step.result))
 
 
 def _cut(text: str) -> str:

@@ -1,0 +1,298 @@
+"""The commands as people and programs use them, wrong input and Ctrl-C included."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import tiny_env
+from warroom.cli import app
+from warroom.core.episode import Episode
+from warroom.runs import EPISODES, read_episodes
+
+HERE = Path(__file__).parent
+SMALL = ["--env", "tiny", "--tiers", "easy", "--seeds", "2", "--workers", "1"]
+
+
+@pytest.fixture(autouse=True)
+def tiny() -> Iterator[None]:
+    tiny_env.install()
+    yield
+    tiny_env.uninstall()
+
+
+def run(*arguments: object) -> Any:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+def refused(*arguments: object) -> str:
+    """The one line of a refused command."""
+    done = run(*arguments)
+    assert done.exit_code == 2, done.output
+    assert "Traceback" not in done.output
+    lines = [line for line in done.stderr.strip().splitlines() if " episodes -> " not in line]
+    assert len(lines) == 1 and lines[0].startswith("error: ")
+    return lines[0]
+
+
+def evaluated(folder: Path, *more: str) -> Path:
+    done = run("eval", *SMALL, "--out", folder, *more)
+    assert done.exit_code == 0, done.output
+    return folder
+
+
+# -- list, play, version ------------------------------------------------------------------------------
+
+
+def test_version_is_named() -> None:
+    assert run("--version").output.startswith("warroom 0.")
+
+
+@pytest.mark.parametrize("command", ["list", "play", "eval", "replay", "compare", "report", "bench"])
+def test_every_command_teaches_by_example(command: str) -> None:
+    done = run(command, "--help")
+    assert done.exit_code == 0 and f"Example: warroom {command}" in done.output
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, warroom.cli; "
+        "heavy = {'numpy', 'scipy', 'matplotlib', 'jinja2', 'warroom.envs'} & set(sys.modules); print(*heavy)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+def test_list_names_what_the_other_commands_take() -> None:
+    found = json.loads(run("list", "--env", "tiny", "--json").output)
+    (env,) = found["environments"]
+    assert [scenario["id"] for scenario in env["scenarios"]] == ["tiny/fault", "tiny/rogue", "tiny/extra"]
+    assert {"random", "heuristic", "oracle", "human"} <= set(env["policies"])
+    assert found["tiers"] == ["easy", "medium", "hard"]
+    text = run("list").output
+    assert "A helper made it ill." in text and "fleet/autoscaler_cost_cut" in text
+
+
+def test_play_prints_a_transcript_where_there_is_no_screen() -> None:
+    done = run("play", "tiny/rogue", "--policy", "oracle")
+    assert done.exit_code == 0
+    assert "sre" in done.output and "[+98]" in done.output and "truth: root" in done.output
+
+
+def test_play_prints_an_episode_for_programs() -> None:
+    line = run("play", "tiny/rogue", "--policy", "oracle", "--tier", "hard", "--seed", "7", "--json").output
+    episode = Episode.from_json(line)
+    assert (episode.tier, episode.seed, episode.split, episode.policy) == ("hard", 1_000_000_007, "dev", "oracle")
+
+
+def test_a_person_plays_a_seat() -> None:
+    done = CliRunner().invoke(app, ["play", "tiny/fault"], input="help\nlook cart\n" + "fix cart\nwait\n" * 9)
+    assert done.exit_code == 0, done.output
+    assert "your tools:" in done.output and "cart is" in done.output and "pressure" in done.output
+
+
+# -- eval, report, replay, compare ----------------------------------------------------------------------
+
+
+def test_eval_writes_a_whole_run_folder(tmp_path: Path) -> None:
+    folder = evaluated(tmp_path / "run", "--rogue-multiplier", "2")
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"run.json", EPISODES, "summary.json", "comparison.png", "rogue.png", "report.html"}
+    assert len(list(read_episodes(folder))) == 2 * 2 * 4
+    record = json.loads((folder / "run.json").read_text())
+    assert record["config"]["options"] == {"rogue_multiplier": 2.0}
+    assert record["config"]["baseline"] == "heuristic"
+
+
+def test_eval_prints_its_summary_for_programs(tmp_path: Path) -> None:
+    done = run("eval", *SMALL, "--out", tmp_path / "run", "--policies", "oracle", "--json")
+    assert json.loads(done.stdout) == json.loads((tmp_path / "run" / "summary.json").read_text())
+
+
+def test_eval_resumes_where_a_run_was_cut_and_comes_to_the_same_summary(tmp_path: Path) -> None:
+    whole, cut = evaluated(tmp_path / "whole"), evaluated(tmp_path / "cut")
+    lines = (cut / EPISODES).read_bytes().splitlines(keepends=True)
+    (cut / EPISODES).write_bytes(b"".join(lines[:7]) + lines[7][:99])
+    (cut / "summary.json").unlink()
+    assert "add --resume" in refused("eval", *SMALL, "--out", cut)
+    done = run("eval", *SMALL, "--out", cut, "--resume")
+    assert "7 played before" in done.stderr and "was cut" in done.stderr
+    for name in (EPISODES, "summary.json"):
+        assert (cut / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_replay_plays_a_run_again_and_fails_loudly_if_it_differs(tmp_path: Path) -> None:
+    folder = evaluated(tmp_path / "run")
+    assert "16 of 16 episodes went as recorded" in run("replay", folder).output
+    text = (folder / EPISODES).read_text()
+    (folder / EPISODES).write_text(text.replace("looks ill", "looks fine", 1))
+    done = run("replay", folder)
+    assert done.exit_code == 1
+    assert "15 of 16" in done.stdout and "differs in shown" in done.stderr
+    assert len(json.loads(run("replay", folder, "--json").stdout)["differing"]) == 1
+
+
+def test_report_makes_summary_and_pictures_again(tmp_path: Path) -> None:
+    folder = evaluated(tmp_path / "run")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for name in ("summary.json", "comparison.png", "report.html"):
+        (folder / name).unlink()
+    assert run("report", folder).exit_code == 0
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    found = json.loads(run("report", folder, "--baseline", "random", "--json").stdout)
+    assert found["baseline"] == "random"
+
+
+def test_compare_pairs_two_runs(tmp_path: Path) -> None:
+    one = evaluated(tmp_path / "a", "--policies", "random")
+    other = evaluated(tmp_path / "b", "--policies", "oracle")
+    found = json.loads(run("compare", one, other, "--json").stdout)
+    assert {row["metric"] for row in found["rows"]} >= {"points", "score", "solved"}
+    assert "oracle less random" in run("compare", one, other).output
+
+
+def test_bench_measures_its_parts() -> None:
+    found = json.loads(run("bench", "--env", "tiny", "--seconds", "0.05", "--json").stdout)
+    for arm in ("acting_seat", "all_seats"):
+        assert set(found[arm]) == {"episodes_per_second", "generation_ms", "turns_ms", "text_ms", "episodes"}
+        assert found[arm]["episodes_per_second"] > 10
+    assert "episodes a second" in run("bench", "--env", "tiny", "--seconds", "0.05").output
+
+
+def test_a_compose_file_becomes_a_topology_to_play_on(tmp_path: Path) -> None:
+    compose, out = tmp_path / "compose.yaml", tmp_path / "shop.json"
+    compose.write_text(
+        "services:\n"
+        "  web: {image: nginx, ports: ['80:80'], depends_on: [shop]}\n"
+        "  shop: {image: shop, depends_on: [db]}\n"
+        "  db: {image: postgres}\n"
+    )
+    done = run("import", "topology", compose, "--out", out)
+    assert done.exit_code == 0, done.output
+    assert json.loads(out.read_text())["names"] == ["web", "shop", "db"]
+    assert "exists; choose another --out" in refused("import", "topology", compose, "--out", out)
+    found = json.loads(run("import", "topology", compose, "--out", out, "--force", "--json").stdout)
+    assert found["dependencies"] == [["shop", "db"], ["web", "shop"]]
+    episode = Episode.from_json(run("play", "tiny/fault", "--policy", "oracle", "--topology", out, "--json").stdout)
+    assert json.loads(episode.options["topology"])["names"] == ["web", "shop", "db"]
+
+
+# -- wrong input ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["play", "tiny/rouge"], "did you mean 'tiny/rogue'"),
+        (["play", "tiny/rogue", "--tier", "hart", "--policy", "noop"], "did you mean 'hard'"),
+        (["play", "tiny/rogue", "--json"], "leave one out"),
+        (["play", "tiny/rogue", "--policy", "heuristc"], "did you mean 'heuristic'"),
+        (["play", "tiny/rogue", "--policy", "srre=noop,rest=noop"], "no seat 'srre'; did you mean 'sre'"),
+        (["play", "tiny/rogue", "--policy", "sre=noop"], "leaves oversight without a policy"),
+        (["play", "tiny/rogue", "--policy", "noop", "--seed", "-1"], "index must lie in 0.."),
+        (["play", "tiny/rogue", "--policy", "noop", "--topology", "nowhere.json"], "warroom import topology"),
+        (["eval", "--env", "tiny", "--seeds", "five"], "seeds must be a count (5), a list (0,3,7) or a range"),
+        (["eval", "--env", "tyni"], "no environment 'tyni'; did you mean 'tiny'"),
+        (["eval", "--env", "tiny", "--policies", "human"], "warroom play"),
+        (["eval", "--env", "tiny", "--suite", "cor"], "did you mean 'core'"),
+        (["list", "--env", "tyni"], "did you mean 'tiny'"),
+        (["bench", "--tier", "hart"], "did you mean 'hard'"),
+        (["bench", "--env", "tiny", "--seconds", "0"], "seconds must be above 0"),
+        (["replay", "nowhere"], "is not a folder"),
+        (["report", "nowhere"], "is not a folder"),
+        (["compare", "nowhere", "nowhere"], "is not a folder"),
+        (["import", "topology"], "no compose file given"),
+    ],
+)
+def test_wrong_input_is_answered_in_one_line(arguments: list[str], words: str) -> None:
+    assert words in refused(*arguments)
+
+
+def test_an_incident_that_cannot_be_built_is_named(tmp_path: Path) -> None:
+    line = refused("eval", *SMALL, "--policies", "oracle", "--rogue-multiplier", "13", "--out", tmp_path / "run")
+    assert line.endswith("choose another multiplier (while oracle played tiny/fault easy, seed 2000000000)")
+
+
+def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    assert "is not a run folder; choose another --out" in refused("eval", *SMALL, "--out", tmp_path)
+
+
+def test_a_run_cut_in_half_says_what_is_missing(tmp_path: Path) -> None:
+    folder = evaluated(tmp_path / "run")
+    lines = (folder / EPISODES).read_text().splitlines(keepends=True)
+    (folder / EPISODES).write_text("".join(lines[:8]))
+    for command in ("report", "replay"):
+        assert "holds 8 of 16 episodes; finish it" in refused(command, folder)
+
+
+def test_a_missing_library_is_answered_with_its_install_line(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['matplotlib'] = None; sys.argv = ['warroom', 'report', 'x']; "
+        "from warroom.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.strip() == "error: matplotlib is not installed; run: pip install 'warroom[plots]'"
+
+
+def test_a_defect_of_ours_keeps_its_traceback(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="the policy is broken"):
+        run("eval", *SMALL, "--policies", "broken", "--out", tmp_path / "run")
+
+
+# -- Ctrl-C ---------------------------------------------------------------------------------------------
+
+SLOW = ["--env", "tiny", "--policies", "slow,oracle", "--tiers", "easy,hard", "--seeds", "6", "--workers", "2"]
+
+
+def start(folder: Path, *more: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, str(HERE / "tiny_command.py"), "eval", *SLOW, "--out", str(folder), *more]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "whole"
+    finish(start(folder))
+    return folder
+
+
+def finish(process: "subprocess.Popen[str]") -> None:
+    output, errors = process.communicate(timeout=30)
+    assert process.returncode == 0, output + errors
+
+
+def lines_of(folder: Path) -> list[str]:
+    path = folder / EPISODES
+    return path.read_text().splitlines(keepends=True) if path.is_file() else []
+
+
+@pytest.mark.parametrize("whole_group", [True, False], ids=["terminal", "parent"])
+def test_ctrl_c_keeps_finished_episodes_and_resume_comes_to_the_same_summary(
+    tmp_path: Path, uninterrupted: Path, whole_group: bool
+) -> None:
+    process = start(tmp_path / "cut")
+    deadline = time.monotonic() + 20
+    while len(lines_of(tmp_path / "cut")) < 8 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    # A terminal interrupts the whole group, workers too; `kill -INT` the parent alone.
+    (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)
+    output, errors = process.communicate(timeout=20)
+    kept = lines_of(tmp_path / "cut")
+    assert process.returncode == 130, errors
+    assert 8 <= len(kept) < 48 and all(line.endswith("\n") for line in kept)
+    assert "--resume" in errors and "Traceback" not in errors and output == ""
+    finish(start(tmp_path / "cut", "--resume"))
+    for name in (EPISODES, "summary.json"):
+        assert (tmp_path / "cut" / name).read_bytes() == (uninterrupted / name).read_bytes()
+    assert set(kept) <= set(lines_of(tmp_path / "cut"))

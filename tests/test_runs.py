@@ -1,0 +1,219 @@
+"""The run folder: what was finished stays, what is cut is named, and what is replayed must go the same way."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import tiny_env
+from warroom import runs
+from warroom.core.episode import Episode
+from warroom.core.splits import seed_of
+from warroom.policies import team
+from warroom.rollout import play
+from warroom.runs import Key, Mismatch, Record, key_of, open_run, read_episodes, read_record, replay
+
+
+@pytest.fixture(autouse=True)
+def tiny() -> Iterator[None]:
+    tiny_env.install()
+    yield
+    tiny_env.uninstall()
+
+
+def episode(index: int = 0, policy: str = "expert", scenario: str = "tiny/rogue", **options: object) -> Episode:
+    return play(scenario, "easy", seed_of("dev", index), team("tiny", policy), options=options)
+
+
+def record(planned: int = 3, **config: object) -> Record:
+    return Record(
+        kind="eval",
+        command="warroom eval --out here",
+        config={"tiers": ["easy"], **config},
+        split="dev",
+        seeds=list(range(planned)),
+        policies=["expert"],
+        planned=planned,
+        started="2026-01-01T00:00:00+00:00",
+        commit="abc",
+    )
+
+
+def written(folder: Path, count: int, planned: int = 3) -> list[Episode]:
+    episodes = [episode(index) for index in range(count)]
+    with open_run(folder, record(planned)) as run:
+        for each in episodes:
+            run.append(key_of(each), each.to_json())
+    return episodes
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    episodes = written(tmp_path / "run", 3)
+    assert list(read_episodes(tmp_path / "run")) == episodes
+    assert read_record(tmp_path / "run") == record()
+
+
+def test_an_empty_folder_may_become_a_run(tmp_path: Path) -> None:
+    written(tmp_path, 1)
+    assert read_record(tmp_path).planned == 3
+
+
+def test_a_foreign_folder_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("x")
+    with pytest.raises(ValueError, match="not a run folder; choose another --out"):
+        open_run(tmp_path, record(), resume=True)
+    with pytest.raises(ValueError, match="not a run folder"):
+        open_run(tmp_path / "thesis.txt", record())
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_an_existing_run_wants_resume(tmp_path: Path) -> None:
+    written(tmp_path, 1)
+    with pytest.raises(ValueError, match="add --resume to go on, or choose another --out"):
+        open_run(tmp_path, record())
+
+
+def test_a_run_of_another_configuration_cannot_be_resumed(tmp_path: Path) -> None:
+    written(tmp_path, 1)
+    with pytest.raises(ValueError, match=r"differs in attempts; choose another --out"):
+        open_run(tmp_path, record(attempts=2), resume=True)
+    with pytest.raises(ValueError, match="differs in version of Warroom"):
+        open_run(tmp_path, replace(record(), warroom="0.0.1"), resume=True)
+
+
+def test_resume_knows_what_was_played(tmp_path: Path) -> None:
+    episodes = written(tmp_path, 2)
+    with open_run(tmp_path, replace(record(), commit="def"), resume=True) as run:
+        assert run.played == {key_of(each): 1 for each in episodes}
+        assert run.notes == ["the run began at commit abc and goes on at def"]
+        last = episode(2)
+        run.append(key_of(last), last.to_json())
+    assert list(read_episodes(tmp_path)) == [*episodes, last]
+    again = read_record(tmp_path)
+    assert again.commit == "abc" and again.resumed == [{"started": record().started, "commit": "def"}]
+
+
+@pytest.mark.parametrize("cut", [1, 40])
+def test_a_cut_last_line_is_named_by_readers_and_replaced_by_resume(tmp_path: Path, cut: int) -> None:
+    episodes = written(tmp_path, 3)
+    path = tmp_path / runs.EPISODES
+    path.write_bytes(path.read_bytes()[:-cut])
+    with pytest.raises(ValueError, match="line 3 is cut after"):
+        list(read_episodes(tmp_path))
+    with open_run(tmp_path, record(), resume=True) as run:
+        assert "was cut" in run.notes[0] and len(run.played) == 2
+        run.append(key_of(episodes[2]), episodes[2].to_json())
+    assert list(read_episodes(tmp_path)) == episodes
+
+
+def test_a_short_run_says_how_much_is_missing_and_how_to_finish_it(tmp_path: Path) -> None:
+    written(tmp_path, 2)
+    with pytest.raises(ValueError, match=r"holds 2 of 3 episodes; finish it .*--resume: warroom eval --out here"):
+        list(read_episodes(tmp_path))
+
+
+def test_a_folder_without_its_parts_says_which(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="is not a folder"):
+        read_record(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match=r"has no run\.json"):
+        read_record(tmp_path)
+    written(tmp_path, 1)
+    (tmp_path / runs.EPISODES).unlink()
+    with pytest.raises(ValueError, match=r"no episodes\.jsonl; all 3 episodes are missing"):
+        list(read_episodes(tmp_path))
+    (tmp_path / runs.RECORD).write_text(record().to_json()[:100])
+    with pytest.raises(ValueError, match=r"run\.json: it is cut"):
+        read_record(tmp_path)
+
+
+def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
+    written(tmp_path, 3)
+    lines = (tmp_path / runs.EPISODES).read_text().splitlines()
+    (tmp_path / runs.EPISODES).write_text("\n".join([lines[0], lines[1][:50], lines[2]]) + "\n")
+    with pytest.raises(ValueError, match="line 2: not an episode record"):
+        list(read_episodes(tmp_path))
+
+
+def test_another_layout_is_refused(tmp_path: Path) -> None:
+    written(tmp_path, 1)
+    data = json.loads((tmp_path / runs.RECORD).read_text()) | {"format": 99}
+    (tmp_path / runs.RECORD).write_text(json.dumps(data))
+    with pytest.raises(ValueError, match="layout version 99"):
+        read_record(tmp_path)
+
+
+class FullDisk:
+    """A disk with room for so many bytes."""
+
+    def __init__(self, file: object, room: int) -> None:
+        self.file, self.room = file, room
+
+    def write(self, data: bytes) -> int:
+        if not self.room:
+            raise OSError(28, "No space left on device")
+        taken = self.file.write(data[: self.room])
+        self.room -= taken
+        return taken
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.file, name)
+
+
+def test_a_full_disk_keeps_finished_episodes_and_says_how_to_go_on(tmp_path: Path) -> None:
+    first, second = episode(0), episode(1)
+    with open_run(tmp_path, record(2)) as run:
+        run.append(key_of(first), first.to_json())
+        run._file = FullDisk(run._file, room=100)
+        with pytest.raises(ValueError, match=r"No space left on device; finished episodes stay: .* --resume"):
+            run.append(key_of(second), second.to_json())
+    with open_run(tmp_path, record(2), resume=True) as run:
+        assert run.notes == [] and list(run.played) == [key_of(first)]
+
+
+def test_settling_brings_episodes_into_the_order_of_the_plan(tmp_path: Path) -> None:
+    episodes = [episode(index) for index in range(3)]
+    with open_run(tmp_path, record()) as run:
+        for index in (2, 0, 1):
+            run.append(key_of(episodes[index]), episodes[index].to_json())
+        run.settle([key_of(each) for each in episodes])
+    assert list(read_episodes(tmp_path)) == episodes
+    assert sorted(path.name for path in tmp_path.iterdir()) == [runs.EPISODES, runs.RECORD]
+
+
+@pytest.mark.parametrize("policy", ["random", "heuristic", "expert", "oracle", "sre=expert,rest=random"])
+def test_every_episode_replays_from_its_calls(policy: str) -> None:
+    for index in range(5):
+        recorded = Episode.from_json(episode(index, policy, rogue_multiplier=2.0).to_json())
+        assert replay(recorded) == recorded
+
+
+def test_a_changed_answer_is_found_and_named() -> None:
+    recorded = episode()
+    steps = (replace(recorded.steps[0], result="All is well."), *recorded.steps[1:])
+    with pytest.raises(Mismatch, match=r"step 0 \(sre\) differs in result: recorded 'All is well\.'"):
+        replay(replace(recorded, steps=steps))
+
+
+def test_a_changed_result_is_found_though_the_trajectory_agrees() -> None:
+    recorded = episode()
+    with pytest.raises(Mismatch, match=r"its score differs: recorded 0\.99"):
+        replay(replace(recorded, score=0.99))
+
+
+def test_missing_and_surplus_calls_are_found() -> None:
+    recorded = episode()
+    with pytest.raises(Mismatch, match="not over after all"):
+        replay(replace(recorded, steps=recorded.steps[:-1]))
+    with pytest.raises(Mismatch, match="over after"):
+        replay(replace(recorded, steps=recorded.steps + recorded.steps[-1:]))
+
+
+def test_keys_tell_episodes_of_a_run_apart() -> None:
+    assert key_of(episode(3)) == Key("tiny/rogue", "easy", seed_of("dev", 3), "expert")
+
+
+def test_the_commit_of_the_code_is_known_or_none() -> None:
+    commit = runs.git_commit()
+    assert commit is None or len(commit.removesuffix("-dirty")) == 40

@@ -1,0 +1,157 @@
+"""Laws of the statistics: coverage by simulation, hand-worked examples, and what clustering must do."""
+
+import numpy as np
+import pytest
+
+from warroom.evals.statistics import (
+    kaplan_meier,
+    mean,
+    paired,
+    pass_k,
+    restricted_mean,
+    share,
+    sign_flip,
+    wilson,
+)
+
+
+def covers(estimate, truth: float) -> bool:
+    return estimate.lo <= truth <= estimate.hi
+
+
+def clustered_normals(rng: np.random.Generator, clusters: int, each: int) -> tuple[list[float], list[int]]:
+    shared = np.repeat(rng.normal(size=clusters), each)
+    values = shared + 0.5 * rng.normal(size=clusters * each)
+    return values.tolist(), np.repeat(np.arange(clusters), each).tolist()
+
+
+def test_the_mean_interval_covers_the_truth_95_times_in_100_though_attempts_share_incidents() -> None:
+    rng = np.random.default_rng(1)
+    hits = sum(covers(mean(*clustered_normals(rng, 15, 4)), 0.0) for _ in range(1500))
+    assert 0.93 <= hits / 1500 <= 0.97
+
+
+def test_without_clusters_the_same_data_would_be_called_too_certain() -> None:
+    rng = np.random.default_rng(2)
+    samples = [clustered_normals(rng, 15, 4)[0] for _ in range(500)]
+    hits = sum(covers(mean(values, range(len(values))), 0.0) for values in samples)
+    assert hits / 500 < 0.8
+
+
+def test_the_share_interval_covers_the_truth_though_attempts_share_incidents() -> None:
+    rng = np.random.default_rng(3)
+    hits = 0
+    for _ in range(1500):
+        chances = rng.beta(2, 1, size=40)
+        values = rng.random((40, 3)) < chances[:, None]
+        hits += covers(share(values.ravel().tolist(), np.repeat(np.arange(40), 3).tolist()), 2 / 3)
+    assert 0.93 <= hits / 1500 <= 0.98
+
+
+def test_clustering_widens_when_attempts_agree() -> None:
+    values = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
+    apart, together = mean(values, range(12)), mean(values, [i // 3 for i in range(12)])
+    assert apart.mean == together.mean
+    assert together.hi - together.lo > 1.5 * (apart.hi - apart.lo)
+    solved = [value == 1.0 for value in values]
+    assert share(solved, [i // 3 for i in range(12)]).lo < share(solved, range(12)).lo
+
+
+def test_repeating_every_attempt_adds_no_certainty() -> None:
+    values, incidents = [3.0, 5.0, 4.0, 8.0], [0, 1, 2, 3]
+    once, twice = mean(values, incidents), mean(values * 2, incidents * 2)
+    assert twice == pytest.approx(once)
+
+
+def test_with_single_attempts_the_interval_is_students() -> None:
+    estimate = mean([1.0, 2.0, 3.0, 4.0], range(4))
+    assert estimate.mean == 2.5
+    assert estimate.hi - 2.5 == pytest.approx(3.182446 * np.std([1, 2, 3, 4], ddof=1) / 2, rel=1e-5)
+
+
+def test_with_single_attempts_the_share_is_wilsons() -> None:
+    assert share([True] * 8 + [False] * 2, range(10)) == pytest.approx((0.8, 0.4902, 0.9433), abs=1e-4)
+    assert wilson(0.8, 10) == share([True] * 8 + [False] * 2, range(10))
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_a_unanimous_share_keeps_an_honest_width(value: bool) -> None:
+    estimate = share([value] * 30, [i // 3 for i in range(30)])
+    assert estimate.mean == float(value)
+    assert estimate == wilson(float(value), 10)
+    assert (estimate.hi == 1.0 and estimate.lo < 0.75) if value else (estimate.lo == 0.0 and estimate.hi > 0.25)
+
+
+def test_one_incident_says_nothing_about_the_spread_of_a_mean() -> None:
+    assert mean([3.0, 4.0], ["only", "only"]) == (3.5, None, None)
+
+
+def test_no_values_have_no_mean() -> None:
+    with pytest.raises(ValueError, match="no values"):
+        mean([], [])
+    with pytest.raises(ValueError, match="needs its cluster"):
+        mean([1.0, 2.0], ["a"])
+
+
+def test_intervals_stay_within_what_values_can_be() -> None:
+    assert mean([0.0, 0.0, 0.0, 1.0], range(4), (0.0, 9.0)).lo == 0.0
+
+
+def test_p_is_uniform_when_there_is_no_difference() -> None:
+    rng = np.random.default_rng(4)
+    ps = np.array([sign_flip(rng.normal(size=12), str(i)) for i in range(400)])
+    for level in (0.05, 0.25, 0.5, 0.75):
+        assert abs((ps <= level).mean() - level) < 0.075
+
+
+def test_p_agrees_with_all_sign_patterns_counted() -> None:
+    differences = np.array([3.0, 1.0, 4.0, 1.0, 5.0, -2.0])
+    signs = np.array(np.meshgrid(*[[-1, 1]] * 6)).reshape(6, -1)
+    exact = (np.abs(differences @ signs) >= abs(differences.sum())).mean()
+    assert sign_flip(differences) == pytest.approx(exact, abs=0.015)
+
+
+def test_a_paired_difference_is_sharper_than_its_parts() -> None:
+    rng = np.random.default_rng(5)
+    hardness = rng.normal(size=40) * 100
+    first, second = (hardness + 5 + rng.normal(size=40)).tolist(), hardness.tolist()
+    found = paired(first, second, range(40))
+    assert found.lo > 4 and found.hi < 6 and found.p < 0.001 and found.incidents == 40
+    assert mean(first, range(40)).hi - mean(first, range(40)).lo > 20
+
+
+def test_a_paired_difference_averages_attempts_within_the_incident() -> None:
+    found = paired([1.0, 3.0, 5.0], [0.0, 0.0, 0.0], ["a", "a", "b"])
+    assert (found.mean, found.incidents) == (3.5, 2)
+
+
+def test_equal_policies_differ_by_nothing() -> None:
+    assert paired([1.0, 2.0, 3.0], [1.0, 2.0, 3.0], "abc") == (0.0, 0.0, 0.0, 1.0, 3)
+
+
+def test_the_same_name_draws_the_same_signs() -> None:
+    differences = np.random.default_rng(6).normal(size=30)
+    assert sign_flip(differences, "points") == sign_flip(differences, "points")
+
+
+def test_pass_k_counts_the_subsets_that_succeed() -> None:
+    assert pass_k(3, 4, 2) == 0.5
+    assert pass_k(4, 4, 4) == 1.0
+    assert pass_k(1, 4, 2) == 0.0
+    with pytest.raises(ValueError, match="pass\\^k"):
+        pass_k(3, 4, 5)
+
+
+def test_kaplan_meier_of_the_hand_example() -> None:
+    curve = kaplan_meier([1, 3, 3, 4, 5, 6], [True, True, False, True, False, True])
+    assert curve.times == (0.0, 1.0, 3.0, 4.0, 6.0)
+    assert curve.open == pytest.approx((1.0, 5 / 6, 5 / 6 * 4 / 5, 5 / 6 * 4 / 5 * 2 / 3, 0.0))
+    area = 1 + 5 / 6 * 2 + 2 / 3 * 1 + 4 / 9 * 2
+    assert restricted_mean(curve, 6) == pytest.approx(area)
+    assert restricted_mean(curve, 2) == pytest.approx(1 + 5 / 6)
+
+
+def test_censored_at_the_budget_alone_the_restricted_mean_is_the_mean_of_the_cut_times() -> None:
+    times, resolved = [3.0, 5.0, 12.0, 12.0], [True, True, False, False]
+    assert restricted_mean(kaplan_meier(times, resolved), 12) == pytest.approx(8.0)
+    assert mean(times, range(4)).mean == 8.0

@@ -1,0 +1,311 @@
+"""Playing the matrix and summing it up: the plan, the metrics, the comparisons, the pictures and the page."""
+
+import json
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import tiny_env
+from warroom.core.splits import seed_of
+from warroom.evals.compare import compare_runs
+from warroom.evals.plan import Plan, parse_policies, parse_seeds, scenarios_of
+from warroom.evals.plots import PICTURES, looks, spread
+from warroom.evals.publish import publish
+from warroom.evals.suite import missing, play_plan
+from warroom.evals.summary import METRICS, Result, summarise
+from warroom.runs import EPISODES, Key, Record, open_run, read_episodes
+
+
+@pytest.fixture(autouse=True)
+def tiny() -> Iterator[None]:
+    tiny_env.install()
+    yield
+    tiny_env.uninstall()
+
+
+def plan(**changes: object) -> Plan:
+    base: dict[str, object] = {
+        "env": "tiny",
+        "scenarios": ("tiny/fault", "tiny/rogue"),
+        "tiers": ("easy", "hard"),
+        "policies": ("random", "heuristic", "expert", "oracle"),
+        "seeds": (0, 1, 2, 3),
+        "split": "test",
+        "baseline": "heuristic",
+    }
+    return Plan(**(base | changes))
+
+
+def played(folder: Path, matrix: Plan, workers: int = 1) -> Path:
+    record = Record(
+        kind="eval",
+        command="warroom eval",
+        config=matrix.config(),
+        split=matrix.split,
+        seeds=list(matrix.seeds),
+        policies=list(matrix.policies),
+        planned=len(matrix),
+        started="2026-01-01T00:00:00+00:00",
+    )
+    with open_run(folder, record) as run:
+        play_plan(matrix, run, workers)
+    return folder
+
+
+def result(seed: int = 0, policy: str = "p", points: float = 0.0, **outcome: object) -> Result:
+    return Result("tiny", "tiny/fault", "easy", seed, "test", policy, points, points / 100, outcome)
+
+
+def row(summary: dict, policy: str, tier: str = "easy", scenario: str | None = None) -> dict:
+    return next(r for r in summary["rows"] if (r["policy"], r["tier"], r["scenario"]) == (policy, tier, scenario))
+
+
+# -- the plan ---------------------------------------------------------------------------------------
+
+
+def test_a_plan_is_the_whole_matrix() -> None:
+    keys = plan().matrix()
+    assert len(keys) == len(plan()) == len(set(keys)) == 2 * 2 * 4 * 4
+    assert keys[0] == Key("tiny/fault", "easy", seed_of("test", 0), "random")
+    assert len(plan(attempts=3).matrix()) == len(plan(attempts=3)) == 3 * len(keys)
+
+
+def test_the_plan_goes_through_json_unharmed() -> None:
+    config = plan(options={"rogue_multiplier": 2.0}).config()
+    assert json.loads(json.dumps(config)) == config
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"env": "tinny"}, "did you mean 'tiny'"),
+        ({"tiers": ("hart",)}, "did you mean 'hard'"),
+        ({"policies": ("heuristc",)}, "did you mean 'heuristic'"),
+        ({"policies": ("boss=expert,rest=noop",)}, "no seat 'boss'"),
+        ({"policies": ("sre=human,rest=noop",), "baseline": None}, "warroom play"),
+        ({"scenarios": ("tiny/falt",)}, "did you mean 'tiny/fault'"),
+        ({"split": "testing"}, "no split 'testing'"),
+        ({"seeds": ()}, "at least one of its seeds"),
+        ({"tiers": ("easy", "easy")}, "names 'easy' twice"),
+        ({"options": {"rogue": 1}}, "no option 'rogue'"),
+        ({"baseline": "noop"}, "no baseline 'noop'"),
+        ({"attempts": 0}, "attempts must be at least 1"),
+    ],
+)
+def test_a_plan_refuses_wrong_names_and_says_what_is_allowed(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        plan(**changes)
+
+
+def test_seeds_are_a_count_a_list_or_a_range() -> None:
+    assert parse_seeds("5") == (0, 1, 2, 3, 4)
+    assert parse_seeds("0,3,7") == (0, 3, 7)
+    assert parse_seeds("10-13") == (10, 11, 12, 13)
+    assert parse_seeds(" 2-3, 9 ,3") == (2, 3, 9)
+
+
+@pytest.mark.parametrize("text", ["", "0", "five", "-3", "1.5", "7-3", "1-x", ","])
+def test_seeds_that_are_not_numbers_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="seeds must"):
+        parse_seeds(text)
+
+
+def test_policies_by_seat_stay_one_team() -> None:
+    assert parse_policies("random, oracle") == ("random", "oracle")
+    assert parse_policies("random,sre=expert,rest=noop,oracle") == ("random", "sre=expert,rest=noop", "oracle")
+    assert parse_policies("sre=a,rest=b,sre=c,rest=d") == ("sre=a,rest=b", "sre=c,rest=d")
+    assert parse_policies("sre=a,oversight=b;sre=c,oversight=d") == ("sre=a,oversight=b", "sre=c,oversight=d")
+
+
+def test_scenarios_come_from_a_suite_or_by_name() -> None:
+    assert scenarios_of("tiny", None, None) == ("tiny/fault", "tiny/rogue")
+    assert len(scenarios_of("tiny", "full", None)) == 3
+    assert scenarios_of("tiny", None, "fault,tiny/extra") == ("tiny/fault", "tiny/extra")
+    with pytest.raises(ValueError, match="no suite 'ful'; did you mean 'full'"):
+        scenarios_of("tiny", "ful", None)
+
+
+# -- playing ----------------------------------------------------------------------------------------
+
+
+def test_what_was_played_is_not_played_again() -> None:
+    keys = plan(attempts=2).matrix()
+    assert missing(plan(attempts=2), {keys[0]: 1}) == keys[1:]
+    assert missing(plan(), dict.fromkeys(keys, 1)) == []
+
+
+def test_a_run_holds_the_matrix_in_its_order(tmp_path: Path) -> None:
+    episodes = list(read_episodes(played(tmp_path, plan())))
+    assert [(e.scenario, e.tier, e.seed, e.policy) for e in episodes] == [tuple(key) for key in plan().matrix()]
+
+
+def test_several_processes_write_the_same_run_as_one(tmp_path: Path) -> None:
+    fleet = Plan("fleet", ("fleet/db_deadlock",), ("easy", "hard"), ("random", "oracle"), tuple(range(6)))
+    one, two = played(tmp_path / "one", fleet), played(tmp_path / "two", fleet, workers=2)
+    assert (one / EPISODES).read_bytes() == (two / EPISODES).read_bytes()
+
+
+def test_a_defect_names_the_episode_that_showed_it(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="the policy is broken") as caught:
+        played(tmp_path, plan(policies=("expert", "broken"), baseline=None))
+    assert caught.value.__notes__ == ["while broken played tiny/fault easy, seed 2000000000"]
+
+
+# -- the summary --------------------------------------------------------------------------------------
+
+
+def test_rows_hold_every_column_and_null_where_one_does_not_apply(tmp_path: Path) -> None:
+    summary = publish(played(tmp_path, plan()))
+    assert summary == json.loads((tmp_path / "summary.json").read_text())
+    assert len(summary["rows"]) == (1 + 2) * 2 * 4
+    for found in summary["rows"]:
+        assert {"env", "scenario", "policy", "tier", "split", "n", *METRICS, "turns", "declared_right"} <= set(found)
+    assert row(summary, "oracle", scenario="tiny/fault")["rogue_catch"] is None
+    assert row(summary, "oracle", scenario="tiny/rogue")["rogue_catch"]["mean"] == 1.0
+    assert row(summary, "oracle")["rogue_catch"]["mean"] == 1.0
+    assert row(summary, "oracle")["fixed_given_wrong"] is None
+    assert row(summary, "oracle")["n"] == 8
+    assert row(summary, "expert")["pass_k"] is None
+
+
+def test_the_summary_is_the_same_in_any_order(tmp_path: Path) -> None:
+    results = [result(seed, policy, seed * 7.3 % 5, solved=seed % 2 == 0) for seed in range(9) for policy in "ab"]
+    assert summarise(results, ["a", "b"], "a") == summarise(reversed(results), ["a", "b"], "a")
+
+
+def test_an_unresolved_incident_counts_as_its_horizon() -> None:
+    results = [result(0, mttr=4.0, solved=True, turns=4), result(1, mttr=None, solved=False, turns=12)]
+    found = summarise(results, ["p"])
+    assert found["horizon_minutes"] == {"easy": 12.0}
+    assert found["rows"][0]["mttr"]["mean"] == 8.0
+
+
+def test_an_incident_that_needed_no_resolving_has_no_time_to_resolve() -> None:
+    results = [result(0, mttr=None, solved=True, turns=3), result(1, mttr=5.0, solved=True, turns=5)]
+    assert summarise(results, ["p"])["rows"][0]["mttr"]["mean"] == 5.0
+
+
+def test_solved_is_split_by_whether_the_declared_cause_was_right() -> None:
+    results = [
+        result(0, solved=True, declared_right=True),
+        result(1, solved=False, declared_right=True),
+        result(2, solved=True, declared_right=False),
+        result(3, solved=False, declared_right=None),
+    ]
+    found = summarise(results, ["p"])["rows"][0]
+    assert (found["fixed_given_right"]["mean"], found["fixed_given_wrong"]["mean"]) == (0.5, 1.0)
+
+
+def test_further_outcomes_of_an_environment_become_columns() -> None:
+    found = summarise([result(0, pages=3), result(1, pages=5), result(2, pages=None)], ["p"])["rows"][0]
+    assert found["pages"]["mean"] == 4.0
+    assert found["solved"] is None
+
+
+def test_pass_k_is_the_share_of_incidents_that_every_attempt_solves() -> None:
+    results = [result(seed, solved=attempt < 1 or seed == 0) for seed in range(4) for attempt in range(2)]
+    found = summarise(results, ["p"])["rows"][0]
+    assert found["pass_k"]["mean"] == 0.25
+    assert (found["n"], found["incidents"]) == (8, 4)
+    assert found["solved"]["mean"] == pytest.approx(5 / 8)
+
+
+def test_comparisons_are_paired_with_the_baseline() -> None:
+    results = [result(seed, policy, 100.0 * seed + (policy == "b") * 5) for seed in range(8) for policy in "ab"]
+    found = summarise(results, ["a", "b"], "a")["comparisons"]
+    points = next(c for c in found if c["metric"] == "points")
+    assert (points["policy"], points["baseline"], points["incidents"]) == ("b", "a", 8)
+    assert points["difference"] == {"mean": 5.0, "lo": 5.0, "hi": 5.0}
+    assert points["p"] < 0.02
+    with pytest.raises(ValueError, match="did not play; these did: a, b"):
+        summarise(results, ["a", "b"], "c")
+
+
+def test_no_number_of_the_summary_is_infinite_or_nan(tmp_path: Path) -> None:
+    text = json.dumps(publish(played(tmp_path, plan(seeds=(0,)))))
+    assert "NaN" not in text and "Infinity" not in text
+
+
+# -- compare ------------------------------------------------------------------------------------------
+
+
+def test_a_run_compared_with_itself_differs_by_nothing(tmp_path: Path) -> None:
+    folder = played(tmp_path, plan())
+    found = compare_runs(folder, folder)
+    assert {r["difference"]["mean"] for r in found["rows"]} == {0.0}
+    assert {r["p"] for r in found["rows"]} == {1.0}
+    assert found["notes"] == []
+
+
+def test_runs_of_one_policy_each_are_compared_by_incident(tmp_path: Path) -> None:
+    one = played(tmp_path / "a", plan(policies=("random",), baseline=None))
+    other = played(tmp_path / "b", plan(policies=("oracle",), baseline=None, seeds=(2, 3, 4)))
+    found = compare_runs(one, other)
+    points = next(r for r in found["rows"] if r["metric"] == "points")
+    assert (points["policy_a"], points["policy_b"], points["incidents"]) == ("random", "oracle", 4)
+    assert points["difference"]["mean"] == pytest.approx(points["b"] - points["a"])
+    assert points["difference"]["mean"] > 0
+    assert "8 incidents are in both runs; 8 only in" in found["notes"][0]
+
+
+def test_compare_asks_for_policies_where_none_is_shared(tmp_path: Path) -> None:
+    one = played(tmp_path / "a", plan(policies=("random", "expert"), baseline=None))
+    other = played(tmp_path / "b", plan(policies=("oracle",), baseline=None))
+    with pytest.raises(ValueError, match=r"--policy-a \(random, expert\) and --policy-b \(oracle\)"):
+        compare_runs(one, other)
+    assert compare_runs(one, other, "expert", "oracle")["rows"]
+    with pytest.raises(ValueError, match=r"no policy in .* 'exprt'; did you mean 'expert'"):
+        compare_runs(one, other, "exprt", "oracle")
+
+
+def test_runs_without_a_common_incident_cannot_be_compared(tmp_path: Path) -> None:
+    one = played(tmp_path / "a", plan(policies=("expert",), baseline=None))
+    other = played(tmp_path / "b", plan(policies=("expert",), baseline=None, seeds=(9,)))
+    with pytest.raises(ValueError, match="share no incident"):
+        compare_runs(one, other)
+
+
+# -- pictures and page --------------------------------------------------------------------------------
+
+
+def test_pictures_and_page_are_made_and_self_contained(tmp_path: Path) -> None:
+    publish(played(tmp_path, plan()))
+    for name in PICTURES:
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+    page = (tmp_path / "report.html").read_text()
+    assert page.count("data:image/png;base64,") == len(PICTURES)
+    assert "http://" not in page and "https://" not in page
+    assert "looks ill &lt;&amp;&gt;" in page and "ill <&>" not in page
+    for part in ("tiny/rogue", "warroom eval", "Worst episodes of expert", "prefers-color-scheme: dark"):
+        assert part in page
+
+
+def test_a_run_without_rogues_has_no_picture_of_them(tmp_path: Path) -> None:
+    publish(played(tmp_path, plan(scenarios=("tiny/fault",))))
+    assert not (tmp_path / "rogue.png").exists()
+    assert (tmp_path / "report.html").is_file()
+
+
+def test_the_same_run_makes_the_same_bytes(tmp_path: Path) -> None:
+    one, other = (played(tmp_path / name, plan(tiers=("easy",))) for name in "ab")
+    publish(one)
+    publish(other)
+    for name in ("summary.json", "comparison.png", "report.html"):
+        assert (one / name).read_bytes() == (other / name).read_bytes()
+
+
+def test_a_policy_looks_the_same_in_every_picture_and_no_two_look_alike() -> None:
+    one, other = looks(["random", "oracle"]), looks(["mine", "oracle", "yours", "random", "expert"])
+    assert one["oracle"] == other["oracle"] and one["random"] == other["random"]
+    assert len({tuple(look.values()) for look in other.values()}) == 5
+
+
+def test_labels_are_moved_apart_and_no_further() -> None:
+    assert spread([0.0, 10.0], 1.0) == [0.0, 10.0]
+    assert spread([5.0, 5.0, 5.0], 1.0) == [4.0, 5.0, 6.0]
+    places = spread([0.0, 0.1, 0.2, 1.5, 9.0], 1.0)
+    assert all(b - a >= 1.0 - 1e-9 for a, b in pairwise(places))
+    assert places[-1] == 9.0 and math.isclose(sum(places[:4]), 1.8)
