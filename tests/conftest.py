@@ -1,9 +1,13 @@
-"""Where the tests find real data."""
+"""Where the tests find real data, and the switch that rewrites golden files."""
 
 import os
 from pathlib import Path
 
 import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rewrite-golden", action="store_true", help="rewrite the golden transcripts")
 
 
 @pytest.fixture(scope="session")

@@ -67,3 +67,7 @@ def _root(
 def main() -> None:
     """The console script."""
     app()
+
+
+if __name__ == "__main__":
+    main()

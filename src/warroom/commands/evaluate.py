@@ -1,6 +1,8 @@
 """`warroom eval`."""
 
+import os
 import sys
+import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -52,6 +54,7 @@ def eval_command(
     baseline: Annotated[str | None, typer.Option(help="Whom to compare with. Default: heuristic, if it plays.")] = None,
     rogue_multiplier: RogueMultiplier = None,
     topology: Topology = None,
+    open_report: Annotated[bool, typer.Option("--open", help="Show the report in a browser when done.")] = False,
     json: Json = False,
 ) -> None:
     """Play a matrix of scenarios, tiers, seeds and policies, and write numbers, pictures and a report.
@@ -84,6 +87,8 @@ def eval_command(
         print_json(summary)
     else:
         print_summary(summary, folder)
+    if open_report and not os.environ.get("CI"):
+        webbrowser.open((folder / "report.html").resolve().as_uri())
 
 
 def _typed(out: Path | None, folder: Path, resume: bool) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+from typing import Any
 
 
 def stream(seed: int, *names: str | int) -> random.Random:
@@ -15,3 +16,14 @@ def stream(seed: int, *names: str | int) -> random.Random:
 def digest(size: int, seed: int, *names: str | int) -> bytes:
     """`size` bytes (at most 64) that depend on `seed` and `names` alone: same in every process and on every Python."""
     return hashlib.blake2b(repr((seed, *names)).encode(), digest_size=size).digest()
+
+
+def shuffle(rng: random.Random, items: list[Any]) -> None:
+    """`rng.shuffle(items)`, draw for draw, in half the time: the standard one calls a function for each item."""
+    draw = rng.getrandbits
+    for last in range(len(items) - 1, 0, -1):
+        bits = (last + 1).bit_length()
+        k = draw(bits)
+        while k > last:
+            k = draw(bits)
+        items[last], items[k] = items[k], items[last]

@@ -48,8 +48,9 @@ def split_of(seed: int) -> Split:
 
 def parse_split(name: str) -> Split:
     """The split of that name, or an error that lists the three."""
-    if name not in list(Split):
-        raise Unknown("split", name, list(Split))
+    names = [split.value for split in Split]
+    if name not in names:
+        raise Unknown("split", name, names)
     return Split(name)
 
 

@@ -1,0 +1,53 @@
+# Thin names over the command line. `make demo` and `make test` set everything up by themselves.
+
+PYTHON ?= $(shell command -v python3.12 || command -v python3.11 || command -v python3.13 || command -v python3)
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test test-fast bench audit check format golden docs clean
+
+demo: .venv/plots  ## evaluate four policies on unseen incidents, then open the picture and the report
+	$(BIN)/warroom eval --env fleet --open
+
+test: .venv/dev  ## the whole suite
+	$(BIN)/python -m pytest --numprocesses=2 --dist=worksteal
+
+test-fast: .venv/dev  ## the suite without its slow tests
+	$(BIN)/python -m pytest --numprocesses=2 --dist=worksteal -m "not slow"
+
+bench: .venv/plots  ## episodes a second on one core, and where the time goes
+	$(BIN)/warroom bench
+
+audit: .venv/plots  ## what degenerate policies and short scripts can get
+	$(BIN)/warroom audit
+
+check: .venv/dev  ## what a reviewer runs: format, lint, types
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+format: .venv/dev
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+golden: .venv/dev  ## rewrite the golden transcripts; read the diff before committing it
+	$(BIN)/python -m pytest tests/test_golden.py --rewrite-golden
+
+docs: .venv/dev  ## rewrite docs/environments.md from the code
+	$(BIN)/python recipes/environments_doc.py docs/environments.md
+
+clean:
+	rm -rf .venv build dist src/*.egg-info
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "Warroom needs Python 3.11, 3.12 or 3.13; none was found. Name one: make PYTHON=/path/to/python $(MAKECMDGOALS)"; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || { echo "Warroom needs Python 3.11 to 3.13; $(PYTHON) is $$("$(PYTHON)" --version). Name another: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)"; exit 1; }
+	"$(PYTHON)" -m venv .venv
+
+.venv/plots: .venv/bin/python pyproject.toml constraints.txt
+	$(INSTALL) --editable '.[plots]'
+	@touch $@
+
+.venv/dev: .venv/bin/python pyproject.toml constraints.txt
+	$(INSTALL) --editable '.[dev]'
+	@touch $@ .venv/plots

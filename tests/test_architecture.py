@@ -1,0 +1,75 @@
+"""Imports point one way, leaves do not know one another, and play loads nothing heavy."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1] / "src" / "warroom"
+LAYERS = (
+    "core", "sim", "envs", "policies", "rollout", "runs",
+    ("evals", "train", "serve", "importers", "view"), ("commands", "cli"),
+)  # fmt: skip
+"""From the bottom up. A module imports its own package and what stands before it; packages side by side are leaves."""
+HEAVY = {"torch", "transformers", "trl", "openenv", "fastapi", "gradio", "matplotlib", "numpy", "scipy", "sklearn", "rich"}
+
+
+def level(package: str) -> int:
+    return next(i for i, layer in enumerate(LAYERS) if package == layer or package in layer and not isinstance(layer, str))
+
+
+def imports(path: Path) -> set[str]:
+    """The packages of ours that a file imports, functions included."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"warroom.{a.name}" for a in node.names] if node.module == "warroom" else [node.module]
+        found |= {name.split(".")[1] for name in names if name.startswith("warroom.")}
+    return found
+
+
+def modules() -> list[tuple[str, Path]]:
+    files = [p for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py"]
+    return [(path.relative_to(ROOT).with_suffix("").parts[0], path) for path in files]
+
+
+def test_imports_point_down_and_never_from_leaf_to_leaf() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {package}"
+        for here, path in modules()
+        for package in imports(path) - {here, "__version__"}
+        if level(package) > level(here) or (level(package) == level(here) and here not in ("commands", "cli"))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_core_and_sim_use_the_standard_library_only() -> None:
+    for here, path in modules():
+        if here in ("core", "sim"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                    top = node.module.split(".")[0]
+                    assert top in sys.stdlib_module_names | {"warroom"}, f"{path.name} imports {top}"
+
+
+def test_play_loads_nothing_heavy_and_at_once() -> None:
+    code = (
+        "import time, sys; start = time.perf_counter(); import warroom.rollout; from warroom.envs import scenarios; scenarios();"
+        "print(time.perf_counter() - start, *{name.split('.')[0] for name in sys.modules})"
+    )
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() for _ in range(3)]
+    assert not HEAVY & set(runs[0][1:])
+    assert min(float(run[0]) for run in runs) < 0.2
+
+
+def test_files_and_functions_stay_short() -> None:
+    lengths = []
+    for _, path in modules():
+        text = path.read_text()
+        assert text.count("\n") <= 450, f"{path.name} has {text.count(chr(10))} lines; is there a noun to split it by?"
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef):
+                lengths.append((node.end_lineno or 0) - node.lineno + 1)
+    assert sorted(lengths)[len(lengths) // 2] <= 12
+    assert max(lengths) <= 80

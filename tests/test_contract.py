@@ -1,0 +1,224 @@
+"""Laws that every scenario obeys in every tier; a new scenario file is held to them without a test of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from random import Random
+
+import pytest
+
+from warroom.core.scenario import TIERS
+from warroom.core.splits import Split, seed_of
+from warroom.core.types import ToolCall
+from warroom.envs import find, make, scenarios
+from warroom.policies import policy_names, team
+from warroom.rollout import play
+
+every_scenario = pytest.mark.parametrize("scenario", scenarios())
+every_tier = pytest.mark.parametrize("tier", TIERS)
+SEEDS = [seed_of(split, k) for split in Split for k in range(3)]
+
+
+@every_tier
+@every_scenario
+def test_the_oracle_solves_and_scores_one(scenario: str, tier: str) -> None:
+    for seed in SEEDS:
+        episode = play(scenario, tier, seed, team("fleet", "oracle"))
+        assert episode.outcome["solved"] is True
+        assert episode.score == pytest.approx(1.0)
+        assert episode.outcome["rogue_catch"] in (True, None)
+        assert not episode.outcome["wrong_fixes"] and not episode.outcome["rogue_false_positive"]
+
+
+@every_tier
+@every_scenario
+def test_doing_nothing_solves_nothing_and_scores_zero(scenario: str, tier: str) -> None:
+    for seed in SEEDS:
+        episode = play(scenario, tier, seed, team("fleet", "noop"))
+        assert episode.outcome["solved"] is False
+        assert episode.score == 0.0
+
+
+@every_tier
+@every_scenario
+def test_step_rewards_sum_to_the_total(scenario: str, tier: str) -> None:
+    for policy in ("random", "heuristic", "expert"):
+        episode = play(scenario, tier, SEEDS[0], team("fleet", policy))
+        assert sum(step.reward for step in episode.steps) == pytest.approx(episode.total)
+        assert sum(episode.points.values()) == pytest.approx(episode.total)
+
+
+@every_scenario
+def test_after_the_end_calls_are_inert_and_say_so(scenario: str) -> None:
+    env = make(scenario, "easy", SEEDS[0])
+    while not env.done:
+        env.step(env.oracle())
+    before = (env.total, env.turn, dict(env.events), env.outcome())
+    turn = env.step(ToolCall("restart", {"service": env.vocabularies["service"][0]}))
+    assert "over" in turn.result.render() and turn.reward == 0.0
+    assert (env.total, env.turn, dict(env.events), env.outcome()) == before
+    assert "over" in env.observe().render()
+
+
+WRONG_CALLS = (
+    ToolCall("resatrt", {"service": "x"}),
+    ToolCall("wait", {"volume": 3}),
+    ToolCall("wait", {"say": "x" * 5000}),
+    ToolCall("declare", {"cause": "gremlins", "service": "nowhere"}),
+    ToolCall("metrics", {}),
+    ToolCall("metrics", {"service": ["a"]}),
+    ToolCall("scale", {"service": "gateway", "replicas": "many"}),
+    ToolCall("wait", "say hello"),  # type: ignore[arg-type]
+    ToolCall("", {}),
+)
+
+
+@pytest.mark.parametrize("call", WRONG_CALLS, ids=lambda call: f"{call.name}-{str(call.arguments)[:20]}")
+def test_a_wrong_call_costs_its_turn_and_is_answered(call: ToolCall) -> None:
+    env = make("fleet/db_deadlock", "easy", 0)
+    turn = env.step(call)
+    assert turn.refused and turn.ended and env.turn == 1
+    assert len(turn.result.render()) > 30
+    assert turn.reward == -2.0
+
+
+def test_a_seat_may_not_use_another_seats_tool() -> None:
+    env = make("fleet/db_deadlock", "easy", 0)
+    turn = env.step(ToolCall("restart", {"service": "gateway"}))
+    assert turn.refused and "belongs to developer" in turn.result.render()
+    assert not env.outcome()["wrong_fixes"]
+
+
+def test_readings_are_free_within_their_allowance_and_no_further() -> None:
+    env = make("fleet/db_deadlock", "easy", 0)
+    for _ in range(env.READS_PER_TURN):
+        assert not env.step(ToolCall("metrics", {"service": "gateway"})).ended
+    turn = env.step(ToolCall("metrics", {"service": "gateway"}))
+    assert turn.refused and turn.ended
+
+
+@every_tier
+@every_scenario
+def test_seeds_differ_and_neighbours_share_nothing(scenario: str, tier: str) -> None:
+    pages = [make(scenario, tier, seed).observe().render() for seed in range(60)]
+    assert len(set(pages)) == len(pages)
+    near = [_overlap(a, b) for a, b in zip(pages, pages[1:], strict=False)]
+    far = [_overlap(a, b) for a, b in zip(pages[:30], pages[30:], strict=False)]
+    assert abs(sum(near) / len(near) - sum(far) / len(far)) < 0.05
+
+
+def _overlap(a: str, b: str) -> float:
+    first, second = set(a.splitlines()), set(b.splitlines())
+    return len(first & second) / len(first)
+
+
+def transcript() -> str:
+    """Digests of one episode per scenario and tier."""
+    found = {f"{id} {tier}": play(id, tier, 5, team("fleet", "expert")).digest for id in scenarios() for tier in TIERS}
+    return json.dumps(found, sort_keys=True)
+
+
+def test_the_same_inputs_give_the_same_bytes_in_another_process_with_another_hash_seed() -> None:
+    code = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); from test_contract import transcript; print(transcript())"
+    environment = {**os.environ, "PYTHONHASHSEED": "4242"}
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert out.stdout.strip() == transcript()
+
+
+def other_pythons() -> list[str]:
+    """Other interpreters of this machine that the package supports: beside this one, or on the path."""
+    import shutil
+    from pathlib import Path
+
+    here = f"{sys.version_info.major}.{sys.version_info.minor}"
+    names = [f"3.{minor}" for minor in (11, 12, 13) if f"3.{minor}" != here]
+    beside = sorted(Path(sys.base_prefix).parent.glob("3.1[123].*/bin/python3"))
+    found = [shutil.which(f"python{name}") for name in names]
+    return [str(p) for p in beside if str(p) != f"{sys.base_prefix}/bin/python3"] + [p for p in found if p]
+
+
+def test_every_installed_python_gives_the_same_bytes() -> None:
+    code = (
+        "from warroom.envs import scenarios; from warroom.policies import team; from warroom.rollout import play; import json;"
+        "print(json.dumps({i: play(i, 'hard', 5, team('fleet', 'expert')).digest for i in scenarios()}, sort_keys=True))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.path.join(os.path.dirname(__file__), "..", "src")}
+    expected = json.dumps({i: play(i, "hard", 5, team("fleet", "expert")).digest for i in scenarios()}, sort_keys=True)
+    checked = 0
+    for python in other_pythons():
+        version = subprocess.run([python, "-c", "import sys; print(sys.version_info[:2] >= (3, 11))"], capture_output=True, text=True)
+        if version.returncode or version.stdout.strip() != "True":
+            continue
+        out = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True, env=environment)
+        assert out.stdout.strip() == expected, python
+        checked += 1
+    if not checked:
+        pytest.skip("no other supported Python is installed")
+
+
+@every_scenario
+def test_the_record_survives_its_own_text(scenario: str) -> None:
+    from warroom.core.episode import Episode
+
+    episode = play(scenario, "hard", 7, team("fleet", "random"))
+    assert Episode.from_json(episode.to_json()) == episode
+
+
+def test_a_policy_cannot_learn_the_seed_from_its_brief() -> None:
+    env = make("fleet/db_deadlock", "easy", 123456)
+    for seat in env.SEATS:
+        assert "123456" not in env.brief(seat).render()
+
+
+def test_names_that_do_not_exist_get_a_guess() -> None:
+    for call, hint in (
+        (lambda: make("fleet/db_deadlok", "easy", 0), "fleet/db_deadlock"),
+        (lambda: make("fleet/db_deadlock", "hrad", 0), "hard"),
+        (lambda: make("flet/db_deadlock", "easy", 0), "fleet"),
+        (lambda: team("fleet", "exprt"), "expert"),
+        (lambda: team("fleet", "ovrsight=expert,rest=noop"), "oversight"),
+        (lambda: make("fleet/db_deadlock", "easy", 0, topologie="x"), "topology"),
+        (lambda: seed_of("tset", 0), "test"),
+    ):
+        with pytest.raises(ValueError, match=f"did you mean '{hint}'"):
+            call()
+
+
+@every_scenario
+def test_random_tool_calls_of_any_kind_never_break_an_episode(scenario: str) -> None:
+    """Fuzz: any tool with any argument values, right and wrong ones mixed."""
+    rng = Random(scenario)
+    env = make(scenario, "hard", 3)
+    values = [*env.vocabularies["service"], *env.vocabularies["agent"], *env.vocabularies["cause"], 0, 5, -1, None, True, "", "x", 1.5, {}, []]
+    for _ in range(400):
+        name = rng.choice([*env.tools, "nonsense"])
+        parameters = ["service", "agent", "cause", "replicas", "say"]
+        chosen = rng.sample(parameters, rng.randint(0, 3))
+        turn = env.step(ToolCall(name, {p: rng.choice(values) for p in chosen}))
+        assert turn.result.render()
+        if env.done:
+            env = make(scenario, "hard", rng.randint(0, 10**6))
+
+
+@every_tier
+def test_seats_act_in_order_within_the_documents_budgets(tier: str) -> None:
+    env = make("fleet/memory_leak", tier, 0)
+    assert env.budget == {"easy": 12, "medium": 18, "hard": 25}[tier]
+    order = []
+    while not env.done:
+        order.append(env.seat)
+        env.step(ToolCall("wait"))
+    assert order == [("sre", "oversight", "developer", "manager")[k % 4] for k in range(env.budget)]
+
+
+def test_every_policy_plays_every_tier() -> None:
+    for policy in set(policy_names("fleet")) - {"human"}:
+        for tier in TIERS:
+            assert play("fleet/cascade", tier, 1, team("fleet", policy)).steps
+
+
+def test_stories_are_sentences() -> None:
+    for id in scenarios():
+        story = find(id)[1].story
+        assert story.endswith(".") and 40 < len(story) < 160

@@ -1,0 +1,40 @@
+"""What the documents say is what the code does."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_environments_page_is_up_to_date(tmp_path: Path) -> None:
+    made = tmp_path / "environments.md"
+    subprocess.run([sys.executable, ROOT / "recipes" / "environments_doc.py", made], check=True)
+    assert made.read_text() == (ROOT / "docs" / "environments.md").read_text(), "run: make docs"
+
+
+def test_the_python_of_the_readme_runs() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        subprocess.run([sys.executable, "-c", block], check=True, capture_output=True)
+
+
+def test_the_commands_of_the_readme_parse() -> None:
+    """Every `warroom` command that the README shows exists, with the options that it shows."""
+    lines = re.findall(r"^\.venv/bin/warroom ([^#\n]+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert lines
+    for line in lines:
+        words = line.split()
+        verb = words[:2] if words[0] == "import" else words[:1]
+        shown = subprocess.run([sys.executable, "-m", "warroom.cli", *verb, "--help"], capture_output=True, text=True, check=True)
+        for option in (word for word in words if word.startswith("--")):
+            assert option in shown.stdout, f"warroom {' '.join(verb)} has no {option}"
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
+            if not target.startswith("http"):
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"

@@ -1,0 +1,32 @@
+"""One readable transcript per scenario: whatever changes what a seat sees shows up as a diff that a person reads."""
+
+from pathlib import Path
+
+import pytest
+
+from warroom.core.episode import Episode
+from warroom.envs import scenarios
+from warroom.policies import team
+from warroom.rollout import play
+
+FOLDER = Path(__file__).parent / "golden"
+
+
+def readable(episode: Episode) -> str:
+    """The transcript as a person reads it."""
+    out = [f"{episode.scenario}, tier {episode.tier}, seed {episode.seed}, played by {episode.policy}", f"truth: {episode.truth}"]
+    for step in episode.steps:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
+        out += ["", "-" * 100, step.shown, f">>> {step.seat}: {step.tool}({arguments})  [{step.reward:+g}]"]
+    return "\n".join([*out, "", f"points: {episode.points}", f"outcome: {episode.outcome}", ""])
+
+
+@pytest.mark.parametrize("scenario", scenarios())
+def test_the_transcript_is_as_recorded(scenario: str, request: pytest.FixtureRequest) -> None:
+    path = FOLDER / f"{scenario}.txt"
+    text = readable(play(scenario, "medium", 11, team("fleet", "expert")))
+    if request.config.getoption("--rewrite-golden"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert path.exists(), "no golden transcript yet: make golden"
+    assert text == path.read_text(), "the transcript changed; if that is meant: make golden, and read the diff"
