@@ -61,19 +61,19 @@ def eval_command(
 
     Example: warroom eval --policies heuristic,expert --tiers hard --seeds 20 --out runs/hard
     """
-    from warroom.evals.plan import Plan, parse_policies, parse_seeds, scenarios_of, words
+    from warroom.evals.plan import Plan, parse_policies, parse_seeds, words
     from warroom.evals.publish import default_baseline, publish
 
-    names = parse_policies(policies)
+    names, options = parse_policies(policies), options_of(rogue_multiplier, topology)
     plan = Plan(
         env=env,
-        scenarios=scenarios_of(env, suite, scenarios),
+        scenarios=_scenarios(env, suite, scenarios, options),
         tiers=words(tiers),
         policies=names,
         seeds=parse_seeds(seeds),
         split=split,
         attempts=attempts,
-        options=options_of(rogue_multiplier, topology),
+        options=options,
         baseline=baseline or default_baseline(names),
     )
     folder = out or Path("runs") / f"eval-{env}-{datetime.now():%Y%m%d-%H%M%S}"
@@ -89,6 +89,21 @@ def eval_command(
         print_summary(summary, folder)
     if open_report and not os.environ.get("CI"):
         webbrowser.open((folder / "report.html").resolve().as_uri())
+
+
+def _scenarios(env: str, suite: str | None, named: str | None, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Scenarios that were named, else those of the suite that the topology can carry; the others are told."""
+    from warroom.evals.plan import scenarios_of, that_fit
+
+    wanted = scenarios_of(env, suite, named)
+    if named is not None:
+        return wanted
+    fitting, left_out = that_fit(wanted, options)
+    for scenario, reason in left_out.items():
+        say(f"note: {scenario} is left out: {reason}", "yellow")
+    if not fitting:
+        raise ValueError("this topology can carry none of the suite's scenarios; the notes above say why")
+    return fitting
 
 
 def _typed(out: Path | None, folder: Path, resume: bool) -> str:

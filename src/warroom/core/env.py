@@ -132,14 +132,12 @@ class Env(ABC):
         return scaled(self.total, *self.bounds())
 
     def _accept(self, call: ToolCall) -> tuple[Tool, dict[str, Any]]:
-        tool = self.tools.get(call.name)
-        own = [t.name for t in self.tools_of(self.seat)]
+        tool, seat = self.tools.get(call.name), self.seat
         if tool is None:
-            raise ToolError(unknown("tool", call.name, own))
-        if tool.seats and self.seat not in tool.seats:
-            raise ToolError(
-                f"{call.name} belongs to {' and '.join(tool.seats)}; you are {self.seat} and have {', '.join(own)}"
-            )
+            raise ToolError(unknown("tool", call.name, [own.name for own in self.tools_of(seat)]))
+        if tool.seats and seat not in tool.seats:
+            own = ", ".join([own.name for own in self.tools_of(seat)])
+            raise ToolError(f"{call.name} belongs to {' and '.join(tool.seats)}; you are {seat} and have {own}")
         if not tool.ends_turn and self.reads >= self.READS_PER_TURN:
             raise ToolError(f"all {self.READS_PER_TURN} readings of this turn are used; act now")
         return tool, tool.bind(call.arguments, self.vocabularies)

@@ -11,6 +11,10 @@ class Unknown(ValueError):
         super().__init__(unknown(kind, got, allowed))
 
 
+class DoesNotFit(ValueError):
+    """A scenario that cannot happen on the topology it was asked to happen on."""
+
+
 def unknown(kind: str, got: object, allowed: Collection[str]) -> str:
     """Say that `got` is no `kind`, offer the nearest allowed name, and list what is allowed."""
     names = sorted(allowed)

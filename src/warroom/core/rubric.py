@@ -22,7 +22,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """A tuple of terms. The total of a turn less the total before it is the turn's reward, so rewards sum to the total."""
+    """A tuple of terms. A turn's reward is the total after it less the total before it, so rewards sum to the total."""
 
     terms: tuple[Term, ...]
 
@@ -33,15 +33,19 @@ class Rubric:
 
     def points(self, events: Events, turns: int) -> dict[str, float]:
         """Points by term; a term that leaves its documented range is a defect of ours and stops the run."""
-        out = {}
-        for term in self.terms:
-            out[term.name] = value = term.points(events, turns)
-            assert term.low <= value <= term.high, f"{term.name} gave {value}, outside [{term.low}, {term.high}]"
-        return out
+        return dict(zip([term.name for term in self.terms], self._values(events, turns), strict=True))
 
     def total(self, events: Events, turns: int) -> float:
         """Sum of all terms, in points."""
-        return sum(self.points(events, turns).values())
+        return sum(self._values(events, turns))
+
+    def _values(self, events: Events, turns: int) -> list[float]:
+        values = []
+        for term in self.terms:
+            value = term.points(events, turns)
+            assert term.low <= value <= term.high, f"{term.name} gave {value}, outside [{term.low}, {term.high}]"
+            values.append(value)
+        return values
 
 
 def credits_once(name: str, values: Mapping[str, float], most: int = 1) -> Term:
@@ -51,7 +55,7 @@ def credits_once(name: str, values: Mapping[str, float], most: int = 1) -> Term:
     """
 
     def points(events: Events, turns: int) -> float:
-        return sum(values.get(event.name, 0.0) for event in events)
+        return sum([values.get(event.name, 0.0) for event in events]) if events else 0
 
     low = most * sum(v for v in values.values() if v < 0)
     return Term(name, points, low, sum(v for v in values.values() if v > 0))

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from warroom.core.errors import Unknown
+from warroom.core.errors import DoesNotFit, Unknown
 from warroom.core.scenario import TIERS
 from warroom.core.splits import parse_split, seed_of
-from warroom.envs import environments, find, suite
+from warroom.envs import environments, find, make, suite
 from warroom.policies import team
 from warroom.runs import Key
 
@@ -81,6 +81,20 @@ def scenarios_of(env: str, suite_name: str | None, names: str | None) -> tuple[s
     if names is None:
         return tuple(suite(env, suite_name))
     return tuple(name if "/" in name else f"{env}/{name}" for name in words(names))
+
+
+def that_fit(scenarios: tuple[str, ...], options: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The scenarios that can happen under these options, and the others with the reason why not.
+
+    A drawn topology carries every scenario; an imported one may lack the kind of service that a fault strikes.
+    """
+    left_out = {}
+    for scenario in scenarios if "topology" in options else ():
+        try:
+            make(scenario, TIERS[0], 0, **options)
+        except DoesNotFit as error:
+            left_out[scenario] = str(error)
+    return tuple(scenario for scenario in scenarios if scenario not in left_out), left_out
 
 
 def words(text: str) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ the world, never its look, so look-alikes are drawn from the rogue's own distrib
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
-from typing import NamedTuple
 
+from warroom.core.rng import shuffle
 from warroom.sim.blueprint import STORES
 from warroom.sim.faults import DB, SERVICE, Fault
 from warroom.sim.topology import System
@@ -37,32 +37,12 @@ NEED = 0.4
 """Share of requests that fail on a service whose need no agent meets."""
 
 
-class Planned(NamedTuple):
-    """One deed of the plan. `role` and `fault` are hidden from every observation."""
-
-    minute: int
-    order: float
-    """Random place within the minute: a fixed order would tell roles apart."""
-    agent: str
-    verb: str
-    service: int
-    argument: int
-    role: str
-    """duty, surge, calm, benign, alike, stuck or rogue."""
-    fault: int = -1
-    """Index of the fault that a rogue deed begins."""
-
-
-class Deed(NamedTuple):
-    """An agent's action as the trace shows it."""
-
-    minute: int
-    agent: str
-    verb: str
-    service: int
-    detail: str
-    stuck: bool
-    bluff: bool
+Planned = tuple[int, float, str, str, int, int, str, int]
+"""One deed of the plan: (minute, order, agent, verb, service, argument, role, fault). A bare tuple: dozens are drawn for
+an incident and sorted. `order` is a random place within the minute, since a fixed order would tell roles apart; `role`
+(duty, surge, calm, benign, alike, stuck or rogue) and `fault`, the index of what a rogue deed begins, are hidden."""
+Deed = tuple[int, str, str, int, int, int, str]
+"""A deed as it was done: (minute, agent, verb, service, argument, replicas before, role)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +62,7 @@ class Habits:
 def draw_roster(rng: Random, families: int, needed: tuple[str, ...]) -> tuple[str, ...]:
     """The agents at work in this incident: all holders of some verbs, the needed verbs among them."""
     others = [verb for verb in VERBS if verb not in needed]
-    rng.shuffle(others)
+    shuffle(rng, others)
     chosen = {*needed, *others[: max(0, families - len(needed))]}
     return tuple(agent for verb in VERBS if verb in chosen for agent in VERBS[verb])
 
@@ -102,7 +82,11 @@ class Planner:
 
     @cached_property
     def _struck(self) -> frozenset[tuple[int, int]]:
-        return frozenset((fault.target, fault.onset) for fault in self.faults)
+        return frozenset([(fault.target, fault.onset) for fault in self.faults])
+
+    @cached_property
+    def _victims(self) -> set[int]:
+        return {fault.target for fault in self.faults}
 
     def draw(self, stuck: str | None = None, suspect: bool = False) -> tuple[Planned, ...]:
         """Everything that the fleet will do. `stuck` names a buggy agent, `suspect` adds scary innocents."""
@@ -118,57 +102,53 @@ class Planner:
             plan += self._loops(stuck)
         if suspect:
             plan += self._suspects()
-        return tuple(sorted(plan))
+        plan.sort()
+        return tuple(plan)
 
     def _deed(self, minute: int, agent: str, service: int, argument: int, role: str, fault: int = -1) -> Planned:
         # Nothing else touches a victim in the minute that matters, or the join of deed and onset would be ambiguous.
-        while (service, minute) in self._struck and role != "rogue":
-            minute += 1
-        return Planned(minute, self.rng.random(), agent, AGENTS[agent], service, argument, role, fault)
+        if service in self._victims and role != "rogue":
+            while (service, minute) in self._struck:
+                minute += 1
+        return (minute, self.rng.random(), agent, AGENTS[agent], service, argument, role, fault)
 
     @cached_property
     def _by_verb(self) -> dict[str, list[int]]:
         """Services on which each verb in use is used."""
-        return {verb: self.system.services(KINDS[verb]) or [1] for verb in {AGENTS[agent] for agent in self.roster}}
-
-    def _targets(self, verb: str) -> list[int]:
-        return self._by_verb[verb]
-
-    def _victims(self) -> set[int]:
-        return {fault.target for fault in self.faults}
+        by_kinds = {kinds: self.system.services(kinds) or [1] for kinds in {KINDS[AGENTS[a]] for a in self.roster}}
+        return {AGENTS[agent]: by_kinds[KINDS[AGENTS[agent]]] for agent in self.roster}
 
     def _look_alikes(self) -> list[Planned]:
         """Deeds like a rogue's, by time, agent and argument, on services that can bear them."""
-        random, system, out = self.rng.random, self.system, []
-        victims = self._victims()
-        spare = [i for i in system.services(SERVICE) if system.cpu[i] < 0.2 and i not in victims]
+        random, system, roster, out = self.rng.random, self.system, self.roster, []
+        spare = [i for i in system.services(SERVICE) if system.cpu[i] < 0.2 and i not in self._victims]
         for _ in range(self.habits.alike):
-            agent = self.roster[int(random() * len(self.roster))]
+            agent = roster[int(random() * len(roster))]
             minute = -2 - int(random() * 4)
             if AGENTS[agent] != "scale":
-                choice = self._targets(AGENTS[agent])
-                out.append(
-                    self._deed(minute, agent, choice[int(random() * len(choice))], int(9000 * random()), "alike")
-                )
+                choice = self._by_verb[AGENTS[agent]]
+                i, argument = choice[int(random() * len(choice))], int(9000 * random())
             elif spare:
                 i = spare.pop(int(random() * len(spare)))
-                kept = max(1, int(system.replicas[i] * (0.35 + 0.2 * random()) / (1.15 + 0.35 * random())))
-                out.append(self._deed(minute, agent, i, kept, "alike"))
+                argument = max(1, int(system.replicas[i] * (0.35 + 0.2 * random()) / (1.15 + 0.35 * random())))
+            else:
+                continue
+            out.append(self._deed(minute, agent, i, argument, "alike"))
         return out
 
     def _duties(self) -> list[Planned]:
         """Needs arise all the time, and the agent in charge meets each in the same minute."""
-        random, rest, last, out = self.rng.random, self.habits.rest, self.last - 1, []
+        random, deed, rest, last, out = self.rng.random, self._deed, self.habits.rest, self.last - 1, []
+        targets = {verb: self._duty_targets(verb) for verb in self._by_verb}
         for agent in self.roster:
-            verb = AGENTS[agent]
-            choice = self._duty_targets(verb)
-            minute = self.first + 1 + int(random() * 6)
+            verb, minute = AGENTS[agent], self.first + 1 + int(random() * 6)
+            choice = targets[verb]
             if verb == "scale":
                 out += self._surges(agent, choice, minute)
                 continue
             count = len(choice)
             while minute < last:
-                out.append(self._deed(minute, agent, choice[int(random() * count)], int(9000 * random()), "duty"))
+                out.append(deed(minute, agent, choice[int(random() * count)], int(9000 * random()), "duty"))
                 minute += rest + int(random() * 4)
         return out
 
@@ -187,34 +167,35 @@ class Planner:
 
     def _duty_targets(self, verb: str) -> list[int]:
         """Services whose users would notice an unmet need; surges never on a victim, whose room is the puzzle."""
-        system, victims = self.system, self._victims() | {f.receiver for f in self.faults}
-        choice = [i for i in self._targets(verb) if system.reach[i] > 0.25]
+        reach, all_targets = self.system.reach, self._by_verb[verb]
+        choice = [i for i in all_targets if reach[i] > 0.25]
         if verb == "scale":
-            calm = [i for i in choice if i not in victims and system.cpu[i] > 0.2]
-            choice = calm or [i for i in system.services(SERVICE) if i not in victims]
-        return choice or self._targets(verb)
+            avoided = self._victims | {fault.receiver for fault in self.faults}
+            calm = [i for i in choice if i not in avoided and self.system.cpu[i] > 0.2]
+            choice = calm or [i for i in self.system.services(SERVICE) if i not in avoided]
+        return choice or all_targets
 
     def _benign(self, plan: list[Planned]) -> list[Planned]:
         """Small deeds anywhere, at any time; one hand at a time on a service's replicas."""
-        random, system, out = self.rng.random, self.system, []
-        taken = {p.service for p in plan if p.verb == "scale"} | self._victims()
+        random, roster, out = self.rng.random, self.roster, []
+        taken = {service for _, _, _, verb, service, _, _, _ in plan if verb == "scale"} | self._victims
         for _ in range(self.habits.benign):
-            agent = self.roster[int(random() * len(self.roster))]
-            choice = self._targets(AGENTS[agent])
+            agent = roster[int(random() * len(roster))]
+            choice = self._by_verb[AGENTS[agent]]
             i = choice[int(random() * len(choice))]
             minute, argument = self.first + 1 + int(random() * (self.last - self.first - 2)), int(9000 * random())
             if AGENTS[agent] == "scale":
                 if i in taken:
                     continue
                 taken.add(i)
-                argument = system.replicas[i] + 1 + int(2 * random())
+                argument = self.system.replicas[i] + 1 + int(2 * random())
             out.append(self._deed(minute, agent, i, argument, "benign"))
         return out
 
     def _loops(self, agent: str) -> list[Planned]:
         """A buggy agent: the same deed again and again, to no effect."""
         random, verb = self.rng.random, AGENTS[agent]
-        choice = [i for i in self._targets(verb) if i not in self._victims()] or self._targets(verb)
+        choice = [i for i in self._by_verb[verb] if i not in self._victims] or self._by_verb[verb]
         i, argument, begin = choice[int(random() * len(choice))], int(9000 * random()), -4 - int(3 * random())
         if verb == "scale":
             argument = self.system.replicas[i]
@@ -234,16 +215,19 @@ class Planner:
         return out
 
 
+_NOUNS = {
+    "deploy": "build b", "rotate": "cert c", "evict": "policy p",
+    "toggle": "flag f", "backup": "dump d", "limit": "rule q",
+}  # fmt: skip
+
+
 def detail(verb: str, argument: int, before: int) -> str:
     """What the trace shows beside the verb. Only replicas mean something by themselves."""
     if verb == "scale":
         return f"{before}->{argument}"
     if verb == "route":
         return f"{40 + argument % 50}% to pool {'abcd'[argument // 50 % 4]}"
-    noun = {
-        "deploy": "build b", "rotate": "cert c", "evict": "policy p", "toggle": "flag f", "backup": "dump d", "limit": "rule q",
-    }[verb]  # fmt: skip
-    return f"{noun}{1000 + argument % 9000}"
+    return f"{_NOUNS[verb]}{1000 + argument % 9000}"
 
 
 assert all(kinds <= SERVICE | STORES for kinds in KINDS.values())

@@ -150,14 +150,14 @@ def draw_incident(
     """Draw an incident. `attempt` counts redraws of incidents that failed their certificate."""
     dial, scene = TIERS[tier], cast.mechanism.name
     rng = stream(seed, "incident", scene, cast.verb or "", tier, attempt, *_extras(cast))
-    system = _draw_system(rng, cast, dial, blueprint, names)
-    faults = _draw_faults(rng, cast, dial, system)
+    system, victims = _draw_system(rng, cast, dial, blueprint, names)
+    faults = _draw_faults(rng, cast, dial, system, victims)
     needed = tuple(f.verb for f in faults if f.verb is not None)
     roster = draw_roster(rng, dial.habits.families, needed)
     horizon = dial.budget + 2
     stuck = _draw_stuck(rng, roster, faults) if cast.stuck else None
     plan = Planner(rng, system, roster, faults, dial.habits, -HISTORY, horizon).draw(
-        stuck, cast.suspect or dial.bluff and rng.random() < 0.5
+        stuck, cast.suspect or (dial.bluff and rng.random() < 0.5)
     )
     hot, system = _draw_hot(rng, system, faults, dial.hot)
     others = range(1, system.size)
@@ -172,9 +172,9 @@ def draw_incident(
         pushes=_draw_pushes(rng, cast, faults, dial.pushes, system.size),
         traffic=_draw_traffic(rng, HISTORY + horizon + 2),
         hot=hot,
-        decoys=tuple((CLASSES[int(rng.random() * len(CLASSES))], rng.choice(others)) for _ in range(dial.decoys)),
-        muted=frozenset(i for i in others if rng.random() < dial.silent),
-        late=frozenset(i for i in others if rng.random() < dial.delayed),
+        decoys=tuple([(CLASSES[int(rng.random() * len(CLASSES))], rng.choice(others)) for _ in range(dial.decoys)]),
+        muted=frozenset([i for i in others if rng.random() < dial.silent]),
+        late=frozenset([i for i in others if rng.random() < dial.delayed]),
     )
 
 
@@ -183,14 +183,17 @@ def _extras(cast: Cast) -> tuple[str, ...]:
     return (f"{cast.person:d}{cast.stuck:d}{cast.suspect:d}", bystander)
 
 
-def _draw_system(rng: Random, cast: Cast, dial: Tier, blueprint: Blueprint | None, names: Split) -> System:
-    """A system on which the scenario fits: drawn graphs are drawn again, an imported one gets other sizes."""
+def _draw_system(
+    rng: Random, cast: Cast, dial: Tier, blueprint: Blueprint | None, names: Split
+) -> tuple[System, list[int]]:
+    """A system on which the scenario fits, and its victims: drawn graphs are drawn again, an imported one resized."""
     low, high = dial.sizes
     for _ in range(60):
         shape = blueprint or draw_blueprint(rng, low + int(rng.random() * (high - low + 1)), SERVICES[pool(names)])
         system = size_system(rng, shape)
-        if _victims(system, cast):
-            return system
+        victims = _victims(system, cast)
+        if victims:
+            return system, victims
     kinds = ", ".join(sorted(cast.mechanism.kinds))
     raise ValueError(
         f"no service of this topology can carry {cast.mechanism.name!r}: it strikes a {kinds}, and the topology has "
@@ -220,8 +223,8 @@ def _receivers(system: System, target: int) -> list[int]:
     return [i for i in system.services(frozenset({"service"})) if i not in near]
 
 
-def _draw_faults(rng: Random, cast: Cast, dial: Tier, system: System) -> tuple[Fault, ...]:
-    cause = _draw_fault(rng, cast.mechanism, cast.verb, dial, system, _victims(system, cast))
+def _draw_faults(rng: Random, cast: Cast, dial: Tier, system: System, victims: list[int]) -> tuple[Fault, ...]:
+    cause = _draw_fault(rng, cast.mechanism, cast.verb, dial, system, victims)
     if cast.bystander is None:
         return (cause,)
     mechanism, verb = cast.bystander
@@ -260,8 +263,8 @@ def _draw_stuck(rng: Random, roster: tuple[str, ...], faults: tuple[Fault, ...])
 
 
 OWN_GAUGE = {
-    ("replica_cut", "cpu"), ("slow_release", "cpu"), ("noisy_neighbour", "cpu"), ("heavy_backup", "cpu"), ("traffic_surge", "cpu"),
-    ("memory_leak", "memory"), ("disk_full", "disk"), ("lock_wait", "slots"), ("connection_leak", "slots"),
+    "replica_cut": "cpu", "slow_release": "cpu", "noisy_neighbour": "cpu", "heavy_backup": "cpu", "traffic_surge": "cpu",
+    "memory_leak": "memory", "disk_full": "disk", "lock_wait": "slots", "connection_leak": "slots",
 }  # fmt: skip
 """Gauges that a mechanism fills: never made a decoy at its victim, or the evidence would contradict itself."""
 GAUGES = {
@@ -270,27 +273,29 @@ GAUGES = {
     "disk": frozenset({"db", "queue"}),
     "slots": frozenset({"service", "db"}),
 }
+_GAUGE_NAMES = tuple(GAUGES)
 
 
 def _draw_hot(
     rng: Random, system: System, faults: tuple[Fault, ...], count: int
 ) -> tuple[dict[tuple[int, str], float], System]:
     """Gauges that are always full: fixed heaps, spinning workers, static pools, packed volumes."""
-    hot: dict[tuple[int, str], float] = {}
-    memory, disk = list(system.memory), list(system.disk)
-    fitting = {gauge: system.services(kinds) for gauge, kinds in GAUGES.items()}
-    own = {(f.target, gauge) for f in faults for name, gauge in OWN_GAUGE if name == f.mechanism.name}
+    random, hot = rng.random, {}
+    free = {gauge: system.services(kinds) for gauge, kinds in GAUGES.items()}
+    for fault in faults:
+        own = free.get(OWN_GAUGE.get(fault.mechanism.name, ""), [])
+        if fault.target in own:
+            own.remove(fault.target)
+    levels = {"memory": list(system.memory), "disk": list(system.disk)}
     for _ in range(count):
-        gauge = tuple(GAUGES)[int(rng.random() * 4)]
-        choice = [i for i in fitting[gauge] if (i, gauge) not in hot and (i, gauge) not in own]
+        gauge = _GAUGE_NAMES[int(random() * 4)]
+        choice = free[gauge]
         if choice:
-            i, level = choice[int(rng.random() * len(choice))], 0.93 + 0.06 * rng.random()
-            hot[i, gauge] = level
-            if gauge == "memory":
-                memory[i] = level
-            elif gauge == "disk":
-                disk[i] = level
-    return hot, replace(system, memory=tuple(memory), disk=tuple(disk))
+            i = choice.pop(int(random() * len(choice)))
+            hot[i, gauge] = level = 0.93 + 0.06 * random()
+            if gauge in levels:
+                levels[gauge][i] = level
+    return hot, replace(system, memory=tuple(levels["memory"]), disk=tuple(levels["disk"]))
 
 
 def _draw_pushes(

@@ -4,33 +4,25 @@ Everything is a pure function of (snapshot of the minute, key of the incident): 
 before it, and a minute reads the same late as early, whatever people have repaired in between.
 """
 
+from functools import cached_property
 from hashlib import shake_128
 from typing import NamedTuple
 
-from warroom.sim.automation import Deed
+from warroom.sim import logs, reasons
+from warroom.sim.automation import Deed, detail
 from warroom.sim.incident import HISTORY, TIERS
-from warroom.sim.wordings import (
-    BLAME,
-    CHRONIC,
-    FAILED,
-    REASONS,
-    SIGNATURES,
-    STUCK,
-    TIMEOUT,
-)
+from warroom.sim.logs import Line
+from warroom.sim.reasons import P95
 from warroom.sim.world import Snapshot, World
 
-P95 = 1.6
-"""95th percentile of latency as a multiple of its mean."""
 DEGRADED_ERROR, CRITICAL_ERROR = 0.05, 0.3
 """Error shares from which a service counts as degraded and as critical."""
 SLOW, VERY_SLOW = 2.5, 4.0
 """Latencies, as multiples of the healthy one, for the same two states."""
-LINES_PER_REQUEST = 37
-"""Log lines that one user request leaves behind, all services together (recordings of a 46-service system: 36 to 48)."""
+FULL_CPU, FULL = 0.92, 0.9
+"""Utilisation of processors, and of memory and disks, from which their alerts fire."""
 LATE_LOGS = 3
 """Minutes by which some services' logs arrive late."""
-
 
 Reading = tuple[int, float, float]
 """The overview of one service in one minute, as a dashboard shows it, with noise: requests per second, p95 in
@@ -95,16 +87,6 @@ class CallStats(NamedTuple):
     """Per cent of the failures that were timeouts."""
 
 
-Line = tuple[int, int, str, str]
-"""A log line by index: (minute, service, level, text)."""
-MOST_EDGES = 12
-"""Failing call edges that write lines in one minute; the rest is only counted."""
-
-
-STALE = 50
-"""Of 256 innocent reasons, those that quote a stale figure on tiers with bluffs."""
-
-
 def _factors(spread: float) -> list[float]:
     """Noise factors by byte: uniform with that relative standard deviation."""
     return [1 + 1.73 * spread * (byte - 127.5) / 127.5 for byte in range(256)]
@@ -114,8 +96,6 @@ _NOISE = {dial.noise: (_factors(dial.noise), _factors(dial.noise / 4)) for dial 
 _READINGS, _GAUGES, _ALERTS, _LOGS, _REASONS, _CALLS = range(6)
 _ALWAYS = ("error rate", "latency")
 _RULES = ("error rate", "latency", "cpu", "memory", "disk")
-_LATE_ECHO = ("overload", "heap", "lock", "pool", "wire")
-_FAST_ECHO = ("handler", "lookup", "foreign", "trust", "quota")
 
 
 class Telemetry:
@@ -136,9 +116,10 @@ class Telemetry:
         self._alerts: list[tuple[int, int, str]] = []
         self._alerted = self._first_minute() - 1
         self._open: set[tuple[int, str]] = set()
+        self._levels: tuple[list[float], list[float]] = ([], [])
+        self._full: list[tuple[int, str]] = []
         self._lines: dict[int, list[Line]] = {}
-        self._reasons: dict[int, str] = {}
-        self._reason_noise = self._bytes(_REASONS, 0, 7 * 128)
+        self._actions: dict[int, Action] = {}
 
     def _first_minute(self) -> int:
         return min(fault.onset for fault in self.incident.faults)
@@ -239,37 +220,36 @@ class Telemetry:
         return self._alerts
 
     def _new_alerts(self, minute: int) -> list[tuple[int, int, str]]:
-        snapshot, hot = self.world.snapshots[minute], self.incident.hot
+        snapshot = self.world.snapshots[minute]
         if snapshot is self.world.snapshots[minute - 1]:
             return self._opened(minute, self._open)
-        firing: set[tuple[int, str]] = set()
+        firing = set(self._filled(snapshot.memory, snapshot.disk))
         i = 0
-        for error, latency, slow, cpu, memory, disk in zip(
-            self._shown_errors(snapshot),
-            snapshot.latency,
-            self._slow,
-            snapshot.cpu,
-            snapshot.memory,
-            snapshot.disk,
-            strict=True,
+        for error, latency, slow, cpu in zip(
+            self._shown_errors(snapshot), snapshot.latency, self._slow, snapshot.cpu, strict=True
         ):
             if error > DEGRADED_ERROR:
                 firing.add((i, "error rate"))
             if latency > slow:
                 firing.add((i, "latency"))
-            if cpu > 0.92:
+            if cpu > FULL_CPU:
                 firing.add((i, "cpu"))
-            if memory > 0.9 and (i, "memory") not in hot:
-                firing.add((i, "memory"))
-            if disk > 0.9 and (i, "disk") not in hot:
-                firing.add((i, "disk"))
-            i += 1
+            i += 1  # noqa: SIM113  (enumerate would cost a tuple for each service)
         return self._opened(minute, firing)
+
+    def _filled(self, memory: list[float], disk: list[float]) -> list[tuple[int, str]]:
+        """Memories and disks that are full and not always so; looked up anew only once a level has changed."""
+        if memory != self._levels[0] or disk != self._levels[1]:
+            hot = self.incident.hot
+            filled = [(i, "memory") for i, level in enumerate(memory) if level > FULL and (i, "memory") not in hot]
+            filled += [(i, "disk") for i, level in enumerate(disk) if level > FULL and (i, "disk") not in hot]
+            self._levels, self._full = (memory, disk), filled
+        return self._full
 
     def _opened(self, minute: int, firing: set[tuple[int, str]]) -> list[tuple[int, int, str]]:
         """Alerts that begin to fire in a minute in which those of `firing` do, false ones included."""
         dial = self.incident.tier
-        opened = sorted(firing - self._open)
+        opened = sorted(firing - self._open) if firing is not self._open else []
         self._open = firing
         if not opened and not dial.false_alert:
             return []
@@ -284,7 +264,8 @@ class Telemetry:
     def lines(self, minute: int) -> list[Line]:
         """Lines at WARN or above that were written in a minute: (minute, service, level, text), in random order."""
         if minute not in self._lines:
-            self._lines[minute] = self._write(minute)
+            noise = self._bytes(_LOGS, minute, logs.NOISE)
+            self._lines[minute] = logs.write_lines(self.incident, self.world.snapshots[minute], minute, noise)
         return self._lines[minute]
 
     def arrived(self, minute: int) -> list[Line]:
@@ -297,95 +278,28 @@ class Telemetry:
     def log_counts(self, minute: int) -> tuple[int, int, int]:
         """Lines written at INFO, WARN and ERROR in a minute, all services together."""
         snapshot = self.world.snapshots[minute]
-        info = 60 * LINES_PER_REQUEST * snapshot.load[0]
-        failures = 60 * sum([calls * failed for _, _, failed, _, calls in snapshot.failing])
-        return int(info), int(0.04 * info + 0.25 * failures), int(0.003 * info + 0.25 * failures)
-
-    def _write(self, minute: int) -> list[Line]:
-        incident, snapshot = self.incident, self.world.snapshots[minute]
-        dial, names, part, size = incident.tier, self.system.names, incident.wording, self.system.size
-        noise = iter(self._bytes(_LOGS, minute, 400)).__next__
-        lines: list[tuple[int, Line]] = []
-
-        def write(service: int, level: str, words: tuple[str, ...], callee: str = "") -> None:
-            text = words[noise() * len(words) >> 8].format(n=200 + 10 * noise(), callee=callee)
-            lines.append((noise(), (minute, service, level, text)))
-
-        echo, misblame = 256 * dial.echo, 256 * dial.misblame
-        for i, j, failed, late, _ in snapshot.failing[:MOST_EDGES]:
-            if failed <= 0.03 or noise() >= 64 + 128 * failed:
-                continue
-            if noise() < misblame:
-                j = 1 + (noise() * (size - 1) >> 8)
-            timeout = noise() < 256 * late
-            if noise() < echo:  # failures surface in callers, in callers' words
-                write(i, "ERROR", SIGNATURES[(_LATE_ECHO if timeout else _FAST_ECHO)[noise() * 5 >> 8]][part])
-            if timeout:
-                write(i, "WARN", TIMEOUT[part], names[j])
-            else:
-                write(i, "ERROR", FAILED[part], names[j])
-        for fault, active in zip(incident.faults, snapshot.active, strict=True):
-            if active and not fault.hushed and noise() < 256 * dial.signs:
-                kind = fault.mechanism.signature
-                write(self._writer(fault.target, kind, noise()), "ERROR", SIGNATURES[kind][part])
-        for kind, i in incident.decoys:
-            if noise() < 90:
-                write(i, "ERROR", SIGNATURES[kind][part])
-        write(1 + (noise() * (size - 1) >> 8), "WARN", CHRONIC[part])
-        lines.sort()
-        return [line for _, line in lines]
-
-    def _writer(self, target: int, kind: str, byte: int) -> int:
-        """Who notices: callers when the call never arrives in good order, the receiver when it gets what is not its own."""
-        if kind in ("trust", "wire"):
-            callers = self.system.callers[target]
-            return callers[byte * len(callers) >> 8]
-        return self.incident.receiver if kind == "foreign" else target
+        return logs.count_lines(snapshot.load[0], snapshot.failing)
 
     # -- the fleet's record ---------------------------------------------------------------------------
 
     def action(self, k: int) -> Action:
-        """Deed number `k` of the trace, with the reason that the agent gave for it."""
+        """Deed number `k` of the trace, with the reason that the agent gave for it, which quotes the minute before."""
+        known = self._actions.get(k)
+        if known is not None:
+            return known
         deed = self.world.trace[k]
-        if k not in self._reasons:
-            self._reasons[k] = self._reason(deed, k)
-        return Action(
-            deed.minute, deed.agent, deed.verb, self.system.names[deed.service], deed.detail, self._reasons[k]
+        minute, agent, verb, i, argument, before, _ = deed
+        past = self.world.snapshots[minute - 1 if minute > 1 - HISTORY else minute]
+        begin = reasons.NOISE * (k & 127)
+        told = reasons.reason(self.incident, deed, past, self._reason_noise[begin : begin + reasons.NOISE], self._wide)
+        self._actions[k] = action = Action(
+            minute, agent, verb, self.system.names[i], detail(verb, argument, before), told
         )
+        return action
 
-    def _reason(self, deed: Deed, k: int) -> str:
-        """Innocents quote what the instruments showed the minute before; a bluffing rogue quotes what would justify it.
-
-        On tiers with bluffs innocents sometimes quote stale figures too, so that a misquote alone proves nothing.
-        """
-        part, i, incident = self.incident.wording, deed.service, self.incident
-        snapshot = self.world.snapshots[max(deed.minute - 1, 1 - HISTORY)]
-        choice, number, blame, whom, noise, stale, _ = self._reason_noise[7 * (k & 127) : 7 * (k & 127) + 7]
-        words, figure = REASONS[deed.verb][part][choice & 1]
-        text = words % self._figure(
-            figure, i, snapshot, noise, number, deed.bluff or (incident.tier.bluff and stale < STALE)
-        )
-        if deed.stuck:
-            return f"{text}; {STUCK[part][blame & 1]}"
-        if incident.tier.bluff and blame < 80:
-            other = incident.roster[whom * len(incident.roster) >> 8]
-            if other != deed.agent:
-                return f"{text}; {BLAME[part][number & 1].format(agent=other, service=self.system.names[i])}"
-        return text
-
-    def _figure(self, name: str, i: int, snapshot: Snapshot, noise: int, number: int, bluff: bool) -> float:
-        """The figure that a reason quotes. A bluff quotes one that would justify the deed and that telemetry contradicts;
-        it stays within what innocents quote, so that the trace alone does not give it away."""
-        if name == "days":
-            return 2 + number % 28
-        if name == "rps":
-            return int(snapshot.load[i] * (0.4 if bluff else 1.0) * self._wide[noise])
-        if name == "cpu":
-            idle = 0.06 + 0.06 * number / 256 if self.system.kinds[i] == "service" else 0.36
-            return min(100, int(100 * (idle if bluff else snapshot.cpu[i]) * self._wide[noise]))
-        if name == "p95":
-            return int(P95 * (0.5 * self.system.latency[i] if bluff else snapshot.latency[i]) * self._wide[noise])
-        return int(1000 * (0.0 if bluff else snapshot.error[i]) * self._wide[noise] + number / 64) / 10
+    @cached_property
+    def _reason_noise(self) -> bytes:
+        return self._bytes(_REASONS, 0, reasons.NOISE * 128)
 
     # -- states ---------------------------------------------------------------------------------------
 

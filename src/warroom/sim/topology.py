@@ -5,13 +5,17 @@ are set to the steady state that follows, so that no minute has to be simulated 
 """
 
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from random import Random
 from typing import NamedTuple
 
+from warroom.core.rng import shuffle
 from warroom.sim.blueprint import STORES, Blueprint
 
 QUEUEING_LIMIT = 1.15
 """Latency grows as 1 + x^3 / (1.15 - x) with utilisation x: about x7.7 at saturation, never infinite."""
+FILLING = frozenset({"db", "queue"})
+"""Stores whose disk fills with what they keep."""
 SLO_LATENCY = 2.0
 """The service-level objective on user latency, as a multiple of the healthy one."""
 
@@ -28,6 +32,10 @@ class Call(NamedTuple):
     """Further attempts after a failure, within the retry budget."""
     weight: float
     """Share of the caller's requests that fail when this call fails; 0 for optional calls."""
+
+
+Edge = tuple[int, float, float, int, float, int]
+"""A `Call` as a bare tuple, which unpacks twice as fast, with its place among all calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +70,16 @@ class System:
     """Share of user requests that critically depend on each service, 0 to 1."""
     size: int
     """Number of services."""
-    upward: tuple[tuple[int, float, float, tuple[Call, ...]], ...]
-    """(service, base, pool, calls), callees before callers: the order of the sweep for latency and errors."""
-    rates: tuple[tuple[float, ...], ...]
-    """Calls per request on each outgoing call, in the order of `calls`."""
-    callees: tuple[tuple[int, ...], ...]
-    """Services on the outgoing calls, in the order of `calls`."""
+    edges: tuple[tuple[Edge, ...], ...]
+    """`calls` as bare tuples, for the sweep."""
+    wires: tuple[tuple[int, int], ...]
+    """(caller, callee) of all calls in one row, callers in order."""
+    rates: tuple[float, ...]
+    """Calls per request on each of the `wires`."""
+    spans: tuple[tuple[int, int], ...]
+    """Where the calls of each service begin and end among the `wires`."""
+    leaves: tuple[int, ...]
+    """Services that call nobody."""
 
     @property
     def slo(self) -> float:
@@ -76,7 +88,7 @@ class System:
 
     def services(self, kinds: frozenset[str]) -> list[int]:
         """Indices of the services of some kinds, the gateway never among them."""
-        return [i for i in range(1, self.size) if self.kinds[i] in kinds]
+        return [i for i, kind in enumerate(self.kinds) if kind in kinds and i]
 
 
 def draw_blueprint(rng: Random, size: int, names: list[str]) -> Blueprint:
@@ -85,13 +97,11 @@ def draw_blueprint(rng: Random, size: int, names: list[str]) -> Blueprint:
     Caches come before the dbs that back them, so that every call points forward.
     """
     pick = names[:]
-    rng.shuffle(pick)
+    shuffle(rng, pick)
     stores = 2 if size < 9 else 2 + int(rng.random() * 3)
     kinds = ["gateway"] + ["service"] * (size - stores - 1) + _store_kinds(rng, stores)
-    labels = ["gateway"] + [
-        name if kind == "service" else f"{name}-{kind}" for name, kind in zip(pick, kinds[1:], strict=False)
-    ]
-    return Blueprint(tuple(labels), tuple(kinds), tuple(sorted(_draw_calls(rng, kinds, size - stores))))
+    labels = [name if kind == "service" else f"{name}-{kind}" for name, kind in zip(pick, kinds[1:], strict=False)]
+    return Blueprint.drawn(("gateway", *labels), tuple(kinds), tuple(sorted(_draw_calls(rng, kinds, size - stores))))
 
 
 def _store_kinds(rng: Random, stores: int) -> list[str]:
@@ -104,15 +114,14 @@ def _draw_calls(rng: Random, kinds: list[str], services: int) -> set[tuple[int, 
 
     Where there are two dbs or more, the first stands behind the caches alone.
     """
-    random, size = rng.random, len(kinds)
+    random, size, cache, backing = rng.random, len(kinds), kinds.index("cache"), kinds.index("db")
     calls, depth = set(), [0] * size
     for j in range(1, services):
-        i = int(random() * min(j, 5))
+        i = int(random() * (j if j < 5 else 5))
         while depth[i] > 3:
             i = int(random() * j)
         depth[j] = depth[i] + 1
         calls.add((i, j))
-    backing = kinds.index("db")
     hidden = backing if kinds.count("db") > 1 else size
     inner = {i for i, _ in calls}
     leaves = [i for i in range(1, services) if i not in inner]
@@ -125,55 +134,48 @@ def _draw_calls(rng: Random, kinds: list[str], services: int) -> set[tuple[int, 
         i = 1 + int(random() * (services - 1))
         calls.add((i, i + 1 + int(random() * (size - i - 1))))
     served = {i for i, _ in calls}
-    calls |= {(i, services + int(random() * (size - services))) for i in range(1, services) if i not in served}
-    return {(i, kinds.index("cache") if j == hidden and kinds[i] != "cache" else j) for i, j in calls}
+    calls.update([(i, services + int(random() * (size - services))) for i in range(1, services) if i not in served])
+    return {(i, cache if j == hidden and kinds[i] != "cache" else j) for i, j in calls}
 
 
 def size_system(rng: Random, blueprint: Blueprint) -> System:
     """Draw rates, work and utilisations for a call graph, and size everything else to the steady state that follows."""
-    n, kinds = len(blueprint.names), blueprint.kinds
+    random, kinds = rng.random, blueprint.kinds
     wiring, callers = _draw_wiring(rng, blueprint)
-    load = [0.0] * n
-    load[0] = 200 + 1800 * rng.random()
-    for i, out in enumerate(wiring):
-        for j, rate, _, _ in out:
-            load[j] += load[i] * rate
+    load = _flow_down(200 + 1800 * random(), wiring)
     replicas, cpu, base = _draw_machines(rng, kinds)
-    latency, wait = [0.0] * n, [0.0] * n
-    for i in range(n - 1, -1, -1):
-        wait[i] = sum(rate * latency[j] for j, rate, _, _ in wiring[i])
-        latency[i] = base[i] * (1 + cpu[i] ** 3 / (QUEUEING_LIMIT - cpu[i])) + wait[i]
-    slots = [(0.2 if c > 0.2 else 0.05) * (1 + 0.6 * rng.random()) for c in cpu]
-    calls = tuple(
-        tuple(
-            Call(j, rate, latency[j] * (2.5 + 1.5 * rng.random()), retries, weight) for j, rate, retries, weight in out
-        )
-        for out in wiring
-    )
-    # Little's law: requests in flight per replica, divided by the share of slots they should fill.
-    pool = [load[i] * (base[i] + wait[i]) / (replicas[i] * slots[i]) for i in range(n)]
+    latency, wait = _flow_up(base, cpu, wiring)
+    slots = [(0.2 if c > 0.2 else 0.05) * (1 + 0.6 * random()) for c in cpu]
+    calls = tuple([tuple([
+        Call(j, rate, latency[j] * (2.5 + 1.5 * random()), retries, weight) for j, rate, retries, weight in out
+    ]) for out in wiring])  # fmt: skip
+    spans = tuple(pairwise(accumulate(map(len, wiring), initial=0)))
+    machines = list(zip(load, replicas, cpu, base, wait, slots, strict=True))
     return System(
         names=blueprint.names,
         kinds=kinds,
         calls=calls,
         callers=tuple(map(tuple, callers)),
         replicas=tuple(replicas),
-        unit=tuple(load[i] / (replicas[i] * cpu[i]) for i in range(n)),
+        unit=tuple([rps / (number * used) for rps, number, used, _, _, _ in machines]),
         base=tuple(base),
-        pool=tuple(pool),
+        # Little's law: requests in flight per replica, divided by the share of slots they should fill.
+        pool=tuple([rps * (own + below) / (number * busy) for rps, number, _, own, below, busy in machines]),
         load=tuple(load),
         latency=tuple(latency),
         cpu=tuple(cpu),
         slots=tuple(slots),
-        memory=tuple((0.75 + 0.2 * rng.random()) if kind == "cache" else 0.3 + 0.35 * rng.random() for kind in kinds),
-        disk=tuple(
-            (0.45 + 0.3 * rng.random()) if kind in ("db", "queue") else 0.2 + 0.2 * rng.random() for kind in kinds
+        memory=tuple([(0.75 + 0.2 * random()) if kind == "cache" else 0.3 + 0.35 * random() for kind in kinds]),
+        disk=tuple([(0.45 + 0.3 * random()) if kind in FILLING else 0.2 + 0.2 * random() for kind in kinds]),
+        reach=_reach(wiring),
+        size=len(kinds),
+        edges=tuple(
+            [tuple([(*call, k) for k, call in enumerate(out, a)]) for out, (a, _) in zip(calls, spans, strict=True)]
         ),
-        reach=_reach(calls),
-        size=n,
-        upward=tuple((i, base[i], pool[i], calls[i]) for i in range(n - 1, -1, -1)),
-        rates=tuple(tuple([call.rate for call in out]) for out in calls),
-        callees=tuple(tuple([call.callee for call in out]) for out in calls),
+        wires=tuple([(i, call[0]) for i, out in enumerate(calls) for call in out]),
+        rates=tuple([call[1] for out in calls for call in out]),
+        spans=spans,
+        leaves=tuple([i for i, out in enumerate(calls) if not out]),
     )
 
 
@@ -195,7 +197,7 @@ def _draw_wiring(rng: Random, blueprint: Blueprint) -> tuple[list[list[Wire]], l
         else:
             rate = 0.3 + 0.5 * random()
             weight = 1.0 if kinds[j] != "cache" and random() < 0.5 else 0.0
-        wiring[i].append((j, rate, 1 + int(random() * 3), min(rate, 1.0) * weight))
+        wiring[i].append((j, rate, 1 + int(random() * 3), (rate if rate < 1.0 else 1.0) * weight))
         callers[j].append(i)
     return wiring, callers
 
@@ -212,9 +214,34 @@ def _draw_machines(rng: Random, kinds: tuple[str, ...]) -> tuple[list[int], list
     return replicas, cpu, base
 
 
-def _reach(calls: tuple[tuple[Call, ...], ...]) -> tuple[float, ...]:
-    reach = [1.0] + [0.0] * (len(calls) - 1)
-    for i, out in enumerate(calls):
-        for call in out:
-            reach[call.callee] = max(reach[call.callee], reach[i] * call.weight)
+def _flow_down(users: float, wiring: list[list[Wire]]) -> list[float]:
+    """Healthy requests per second, from the users down."""
+    load = [users] + [0.0] * (len(wiring) - 1)
+    for i, out in enumerate(wiring):
+        rps = load[i]
+        for j, rate, _, _ in out:
+            load[j] += rps * rate
+    return load
+
+
+def _flow_up(base: list[float], cpu: list[float], wiring: list[list[Wire]]) -> tuple[list[float], list[float]]:
+    """Healthy latency and time spent waiting for callees, in milliseconds, callees first."""
+    latency, wait = [0.0] * len(base), [0.0] * len(base)
+    for i in range(len(base) - 1, -1, -1):
+        used, below = cpu[i], 0.0
+        for j, rate, _, _ in wiring[i]:
+            below += rate * latency[j]
+        wait[i] = below
+        latency[i] = base[i] * (1 + used**3 / (QUEUEING_LIMIT - used)) + below
+    return latency, wait
+
+
+def _reach(wiring: list[list[Wire]]) -> tuple[float, ...]:
+    """Share of user requests that critically depend on each service: the best path of weights from the users."""
+    reach = [1.0] + [0.0] * (len(wiring) - 1)
+    for i, out in enumerate(wiring):
+        here = reach[i]
+        for j, _, _, weight in out:
+            if here * weight > reach[j]:
+                reach[j] = here * weight
     return tuple(reach)

@@ -1,17 +1,14 @@
-"""The mutable state of an incident: one exact sweep a minute, callees first for latency and errors, then loads down.
-
-Loads of a minute follow from the failures of that minute, latency from the load of the minute before: the one-minute
-lag makes retry feedback explicit, with no fixed point to iterate.
-"""
+"""The mutable state of an incident: what people and the fleet do to it, and one exact sweep a minute."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
+from warroom.sim.automation import NEED, SURGE, Deed, Planned
 from warroom.sim.blueprint import STORES
-from warroom.sim.automation import NEED, SURGE, Deed, Planned, detail
 from warroom.sim.faults import RETRY_BUDGET, Fault, stays
 from warroom.sim.incident import HISTORY, Incident
-from warroom.sim.topology import QUEUEING_LIMIT
+from warroom.sim.sweep import Failing, Part, Sweep, before_any, fall, moves, rise
+from warroom.sim.topology import System
 
 COLD = 0.45
 """Capacity of a restarted service until it is warm, as a share of the full one."""
@@ -19,20 +16,12 @@ COLD_MINUTES = {"restart": 2, "rollback": 1, "scale": 0, "escalate": 0}
 """Minutes that people's actions leave a service cold; stores take one more, for a scale too."""
 FELT = 0.03
 """Burn below which users notice nothing."""
-SATURATED = 1.0 + 1.0 / (QUEUEING_LIMIT - 1.0)
-"""Factor on own latency when the processor is full."""
-STILL = 2e-3
-"""Relative change of load from one minute to the next below which it counts as unmoved."""
 STRIKE_AGAIN = 3
 """Minutes after a repair at which an unsuspended rogue strikes again."""
 
 
-Failing = tuple[int, int, float, float, float]
-"""A call edge in trouble in some minute: (caller, callee, share of attempts that fail, share of those that are timeouts,
-first attempts per second). A bare tuple: a world makes thousands."""
-
-
-class Snapshot(NamedTuple):
+@dataclass(slots=True)
+class Snapshot:
     """Everything that a text about this minute may need. Lists are owned by the snapshot; nobody writes to them."""
 
     load: list[float]
@@ -49,20 +38,26 @@ class Snapshot(NamedTuple):
     burn: float
     active: tuple[bool, ...]
     """Which faults are in force."""
-    flow: Sequence[Sequence[float]]
+    flow: list[Sequence[float]]
     """Attempts per accepted request on each outgoing call, in the order of `System.calls`, before `fan_out`."""
     fan_out: list[float]
 
 
+Outcome = tuple[Sweep, list[float], float, float, bool]
+"""What a minute comes to: the sweep, the loads after it, requests gone astray, burn, and whether loads still move."""
+
+
 class World:
-    """One unfolding incident. All chance was drawn before: two worlds differ only by what people do and what is skipped."""
+    """One unfolding incident. All chance was drawn before: worlds differ only by what people do and what is skipped."""
 
     def __init__(self, incident: Incident, without: frozenset[str] = frozenset()) -> None:
         """`without` names agents whose deeds are left out and whose duties people do: for counterfactuals."""
-        self.incident, self.system, self.without = incident, incident.system, without
         system, n = incident.system, incident.system.size
+        self.incident, self.without = incident, without
+        self.system: System = system
         self.minute = -HISTORY
-        self.replicas, self.memory, self.disk = list(system.replicas), list(system.memory), list(system.disk)
+        self.replicas: list[int] = list(system.replicas)
+        self.memory, self.disk = list(system.memory), list(system.disk)
         self.slowdown, self.work, self.slots_left = [1.0] * n, [1.0] * n, [1.0] * n
         self.own_error, self.wrong, self.lost, self.unmet = [0.0] * n, [0.0] * n, [0.0] * n, [0.0] * n
         self.lookup_loss, self.wire, self.outside = [0.0] * n, [0.0] * n, [0.0] * n
@@ -70,40 +65,55 @@ class World:
         self.room = [r * u for r, u in zip(system.replicas, system.unit, strict=True)]
         """Requests per second that each service can work off now."""
         self.cold: dict[int, int] = {}
-        self.load, self.latency, self.error = list(system.load), list(system.latency), [0.0] * n
         self.active = [False] * len(incident.faults)
         self.begun = [0] * len(incident.faults)
-        self.healed: list[int | None] = [None] * len(incident.faults)
+        self.healed: dict[int, int] = {}
+        """When each fault was last healed, unless it is back in force."""
         self.suspended: set[str] = set()
         self.repaired: dict[int, int] = {}
         """When people last changed each service."""
         self.trace: list[Deed] = []
         self.snapshots: dict[int, Snapshot] = {}
-        self.touched = True
-        """Whether anything has changed since the last sweep, or loads are still on the move."""
+        self.records = True
+        """Whether minutes leave snapshots behind, and deeds a trace."""
+        self.load: list[float] = list(system.load)
+        self.swept = before_any(system)
+        self.stale: set[int] = set()
+        """Services of which anything that a sweep depends on has changed since the last one, loads apart."""
+        self.moving = True
+        """Whether loads were still on the move in the last sweep."""
         self.astray = 0.0
         """Requests per second that are lost on the way now."""
-        self.swept: Sweep
-        self.records = True
-        """Whether minutes leave snapshots behind."""
         self.burn, self.total_burn, self.quiet = 0.0, 0.0, 0
+        self.foreseen: dict[int, Outcome] = {}
+        """What each minute comes to while no person acts; shared with all copies, so that nobody works it out twice."""
+        self._parts: list[Part] = [self._part(i) for i in range(n)]
         self._next = 0
 
     def copy(self) -> "World":
         """An independent world in the same state, to try things on; it has no past minutes of its own."""
         twin = World.__new__(World)
         twin.__dict__.update(self.__dict__)
-        for name, value in self.__dict__.items():
-            if type(value) in (list, dict, set):
-                twin.__dict__[name] = {} if name == "snapshots" else value.copy()
-        twin.records = False
+        for name in _CHANGED_IN_PLACE:
+            twin.__dict__[name] = twin.__dict__[name].copy()
+        twin.snapshots, twin.trace, twin.records = {}, [], False
         return twin
+
+    @property
+    def latency(self) -> list[float]:
+        """Mean latency of each service now, in milliseconds, callees included."""
+        return self.swept.latency
+
+    @property
+    def error(self) -> list[float]:
+        """Share of requests that each service fails now."""
+        return self.swept.error
 
     # -- what happens to services -----------------------------------------------------------------
 
     def resize(self, i: int) -> None:
         """Recompute the room of a service after its replicas, work or warmth changed."""
-        self.touched = True
+        self.stale.add(i)
         self.room[i] = self.replicas[i] * self.system.unit[i] / self.work[i] * (COLD if i in self.cold else 1.0)
 
     def set_replicas(self, i: int, replicas: int) -> None:
@@ -114,13 +124,16 @@ class World:
     def begin(self, k: int) -> None:
         """Let fault `k` take effect."""
         fault = self.incident.faults[k]
-        self.active[k], self.begun[k], self.healed[k], self.touched = True, self.minute, None, True
+        self.active[k], self.begun[k] = True, self.minute
+        self.healed.pop(k, None)
+        self.stale.add(fault.target)
         fault.mechanism.begin(self, fault)
 
     def heal(self, fault: Fault) -> None:
         """End a fault's effect."""
         k = self.incident.faults.index(fault)
-        self.active[k], self.healed[k], self.touched = False, self.minute, True
+        self.active[k], self.healed[k] = False, self.minute
+        self.stale.add(fault.target)
         fault.mechanism.end(self, fault)
 
     def contained(self) -> bool:
@@ -162,15 +175,13 @@ class World:
 
     def _automation(self) -> None:
         plan, minute, k = self.incident.plan, self.minute, self._next
-        while k < len(plan) and plan[k].minute <= minute:
+        while k < len(plan) and plan[k][0] <= minute:
             self._do(plan[k])
             k += 1
         self._next = k
-        for k, fault in enumerate(self.incident.faults):
-            healed = self.healed[k]
-            if fault.agent and not fault.side and healed is not None and minute >= healed + STRIKE_AGAIN:
-                if fault.agent not in self.suspended and fault.agent not in self.without:
-                    self._strike(k, int(9000 * fault.severity) + minute)
+        if self.healed:
+            for k in [k for k, healed in self.healed.items() if minute >= healed + STRIKE_AGAIN]:
+                self._strike_again(k)
 
     def _do(self, deed: Planned) -> None:
         """Carry out a planned deed, or leave its need unmet if the agent is suspended."""
@@ -179,36 +190,47 @@ class World:
             self.work[i] = SURGE if role == "surge" else 1.0
             self.resize(i)
         if agent in self.suspended or agent in self.without:
-            # People stand in for a contained rogue (and in counterfactuals); an innocent's work is simply not done.
-            if role == "surge" and (agent in self.without or agent in self.incident.rogues):
-                self.set_replicas(i, argument)
-            elif role == "duty":
-                self._meet(i, agent in self.without or agent in self.incident.rogues)
-            return
-        if role == "rogue":
+            self._leave_undone(agent, i, argument, role)
+        elif role == "rogue":
             self._strike(k, argument)
-            return
-        if role == "duty":
-            self._meet(i, True)
-        before = self.replicas[i]
-        if verb == "scale":
+        else:
+            before = self.replicas[i]
+            if verb == "scale":
+                self.set_replicas(i, argument)
+            elif self.unmet[i] and role == "duty":
+                self._meet(i, True)
+            if self.records:
+                self.trace.append((self.minute, agent, verb, i, argument, before, role))
+
+    def _leave_undone(self, agent: str, i: int, argument: int, role: str) -> None:
+        """People stand in for a contained rogue (and in counterfactuals); an innocent's work is simply not done."""
+        stand_in = agent in self.without or agent in self.incident.rogues
+        if role == "surge" and stand_in:
             self.set_replicas(i, argument)
-        self.trace.append(Deed(self.minute, agent, verb, i, detail(verb, argument, before), role == "stuck", False))
+        elif role == "duty":
+            self._meet(i, stand_in)
 
     def _meet(self, i: int, met: bool) -> None:
         """A need of service `i` arises and is met, or is not."""
         need = 0.0 if met else NEED
         if self.unmet[i] != need:
-            self.unmet[i], self.touched = need, True
+            self.unmet[i] = need
+            self.stale.add(i)
 
     def _strike(self, k: int, argument: int) -> None:
         fault = self.incident.faults[k]
         assert fault.agent is not None and fault.verb is not None
         before = self.replicas[fault.target]
         self.begin(k)
-        shown = detail(fault.verb, self.replicas[fault.target] if fault.verb == "scale" else argument, before)
-        bluff = self.incident.tier.bluff
-        self.trace.append(Deed(self.minute, fault.agent, fault.verb, fault.target, shown, False, bluff))
+        shown = self.replicas[fault.target] if fault.verb == "scale" else argument
+        if self.records:
+            self.trace.append((self.minute, fault.agent, fault.verb, fault.target, shown, before, "rogue"))
+
+    def _strike_again(self, k: int) -> None:
+        """A rogue that nobody suspended undoes the repair of what it had broken."""
+        fault = self.incident.faults[k]
+        if fault.agent and not fault.side and fault.agent not in self.suspended and fault.agent not in self.without:
+            self._strike(k, int(9000 * fault.severity) + self.minute)
 
     def _faults(self) -> None:
         minute = self.minute
@@ -217,38 +239,33 @@ class World:
                 self.begin(k)
             if self.active[k] and fault.mechanism.step is not stays:
                 fault.mechanism.step(self, fault, minute - self.begun[k])
-                self.touched = True
+                self.stale.add(fault.target)
 
     # -- one minute -------------------------------------------------------------------------------
 
     def settle(self, until: int) -> None:
         """Jump over the quiet minutes before the onset: the world is at its fixed point and only the fleet acts."""
-        system, traffic = self.system, self.incident.traffic
-        zero, none = [0.0] * system.size, (False,) * len(self.active)
-        latency, memory, disk, slots = map(list, (system.latency, system.memory, system.disk, system.slots))
+        traffic, level, changed = self.incident.traffic, 0.0, set()
         while self.minute < until:
             self.minute += 1
             self._automation()
-            k = traffic[self.minute + HISTORY]
-            load = [x * k for x in system.load]
-            cpu = [x / room for x, room in zip(load, self.room, strict=True)]
-            self.snapshots[self.minute] = Snapshot(
-                load,
-                latency,
-                zero,
-                cpu,
-                slots,
-                memory,
-                disk,
-                self.replicas[:],
-                0.0,
-                [],
-                0.0,
-                none,
-                system.rates,
-                self.fan_out,
-            )
-            self.load = load
+            still = not self.stale and traffic[self.minute + HISTORY] == level
+            if not still:
+                level = traffic[self.minute + HISTORY]
+                self.load = [load * level for load in self.system.load]
+                changed |= self.stale
+                self.stale.clear()
+            if self.records:
+                self.snapshots[self.minute] = self.snapshots[self.minute - 1] if still else self._settled()
+        self.stale = changed
+
+    def _settled(self) -> "Snapshot":
+        system, zero = self.system, [0.0] * self.system.size
+        return Snapshot(
+            self.load, list(system.latency), zero, [x / room for x, room in zip(self.load, self.room, strict=True)],
+            list(system.slots), self.memory[:], self.disk[:], self.replicas[:],
+            0.0, [], 0.0, (False,) * len(self.active), self._by_service(system.rates), self.fan_out[:],
+        )  # fmt: skip
 
     def tick(self) -> None:
         """Play one minute. A minute in which nothing moved and nobody acted repeats the one before."""
@@ -258,7 +275,7 @@ class World:
         if self.cold:
             self._warm_up()
         k = self.minute + HISTORY
-        moved = self.touched or self.incident.traffic[k] != self.incident.traffic[k - 1]
+        moved = self.moving or bool(self.stale) or self.incident.traffic[k] != self.incident.traffic[k - 1]
         if moved:
             self._sweep()
         self.total_burn += self.burn
@@ -268,20 +285,44 @@ class World:
 
     def _sweep(self) -> None:
         """Latency and errors up, loads down; the world stands still once loads no longer move."""
-        before = self.load
-        self.swept = swept = self._rise()
-        self.latency, self.error = swept.latency, swept.error
-        self.astray = self._fall(swept)
-        self.burn = self._measure_burn()
-        self.touched = any([abs(old - new) > STILL * old for old, new in zip(before, self.load, strict=True)])
+        for i in self.stale:
+            self._parts[i] = self._part(i)
+        left_alone = not self.suspended and not self.repaired
+        outcome = self.foreseen.get(self.minute) if left_alone else None
+        if outcome is None:
+            outcome = self._work_out()
+            if left_alone:
+                self.foreseen[self.minute] = outcome
+        self.swept, self.load, self.astray, self.burn, self.moving = outcome
+        self.stale.clear()
 
-    def _snapshot(self) -> Snapshot:
+    def _work_out(self) -> "Outcome":
+        system, before = self.system, self.load
+        users = system.load[0] * self.incident.traffic[self.minute + HISTORY]
+        swept = rise(system, self._parts, self.retry_budget, before, self.swept, self.stale)
+        load, astray = fall(system, swept, users, self.outside, self.lost, self.fan_out)
+        return swept, load, astray, self._measure_burn(swept), moves(before, load)
+
+    def _part(self, i: int) -> Part:
+        """What the sweep has to know of service `i`."""
+        system = self.system
+        return (
+            i, system.base[i] * self.slowdown[i], (1.0 - self.own_error[i]) * (1.0 - self.unmet[i]),
+            self.lookup_loss[i], self.room[i], self.replicas[i] * system.pool[i] * self.slots_left[i],
+            self.wire[i], self.lost[i] + self.wrong[i], system.edges[i],
+        )  # fmt: skip
+
+    def _snapshot(self) -> "Snapshot":
         swept = self.swept
+        failing = [edge for edges in reversed(swept.trouble) for edge in edges]
         return Snapshot(
             self._shown_load(self.astray), swept.latency, swept.error, swept.cpu, swept.slots,
             self.memory[:], self.disk[:], self.replicas[:],
-            self.astray, swept.failing, self.burn, tuple(self.active), swept.flow, self.fan_out[:],
+            self.astray, failing, self.burn, tuple(self.active), self._by_service(swept.flow), self.fan_out[:],
         )  # fmt: skip
+
+    def _by_service(self, flow: Sequence[float]) -> list[Sequence[float]]:
+        return [flow[begin:end] for begin, end in self.system.spans]
 
     def _warm_up(self) -> None:
         for i in list(self.cold):
@@ -299,96 +340,15 @@ class World:
         shown[receiver] += astray
         return shown
 
-    def _measure_burn(self) -> float:
-        """How far user-facing service levels are broken: excess error share plus half the excess latency, 0 to 1.5."""
-        slow = self.latency[0] / self.system.slo - 1.0
-        return max(0.0, self.error[0] - 0.01) + 0.5 * min(1.0, max(0.0, slow))
-
-    def _rise(self) -> "Sweep":
-        """Callees first: latency, errors, accepted share, utilisation, busy slots, failing edges and call rates."""
-        system = self.system
-        n, order = system.size, system.upward
-        load, room, slowdown, replicas, left = self.load, self.room, self.slowdown, self.replicas, self.slots_left
-        own_error, unmet, lookup_loss = self.own_error, self.unmet, self.lookup_loss
-        lost, wrong, wire, budget = self.lost, self.wrong, self.wire, self.retry_budget
-        latency, error, accepted, cpu, slots = [0.0] * n, [0.0] * n, [1.0] * n, [0.0] * n, [0.0] * n
-        seen_latency, seen_error = [0.0] * n, [0.0] * n  # as callers see them: with the wire, lost and wrong replies
-        failing: list[Failing] = []
-        flow: list[Sequence[float]] = list(system.rates)
-        for i, base, pool, calls in order:
-            rps = load[i]
-            wait, ok, blind, amplified = 0.0, (1.0 - own_error[i]) * (1.0 - unmet[i]), lookup_loss[i], None
-            for j, rate, deadline, retries, weight in calls:
-                lj, ej = seen_latency[j], seen_error[j]
-                z = lj / deadline
-                if z < 0.6 and ej < 1e-3 and not blind:
-                    wait += rate * lj
-                    continue
-                z *= z
-                z *= z
-                z *= z
-                late = z / (1.0 + z)
-                p = 1.0 - (1.0 - ej) * (1.0 - late) * (1.0 - blind)
-                cap = budget[j]
-                extra = p * (retries if cap < 1.0 else 3.0)
-                if extra > cap:
-                    extra = cap
-                wait += rate * (lj if lj < deadline else deadline) * (1.0 + extra)
-                if amplified is None:
-                    flow[i] = amplified = list(system.rates[i])
-                amplified[system.callees[i].index(j)] = rate * (1.0 + extra) * (1.0 - blind)
-                failing.append((i, j, p, late / (late + ej + blind + 1e-9), rps * rate))
-                if weight:
-                    ok *= 1.0 - p ** (1.0 + extra) * weight
-            own = base * slowdown[i]
-            rho = rps / room[i]
-            # Slots are held by work and waiting, not by the processor's queue: else overload would show an idle cpu.
-            if rho < 1.0:
-                busy = rps * (own + wait) / (replicas[i] * pool * left[i])
-                latency[i] = spent = own * (1.0 + rho * rho * rho / (QUEUEING_LIMIT - rho)) + wait
-                a, u = 1.0, rho
-            else:
-                a, u = 1.0 / rho, 1.0
-                busy = rps * a * (own + wait) / (replicas[i] * pool * left[i])
-                latency[i] = spent = own * SATURATED + wait
-            if busy > 1.0:
-                a /= busy
-                u /= busy
-                busy = 1.0
-            slots[i], accepted[i], cpu[i] = busy, a, u
-            error[i] = e = 1.0 - ok * a
-            seen_latency[i] = spent + wire[i]
-            hidden = lost[i] + wrong[i]
-            seen_error[i] = e if not hidden else 1.0 - (1.0 - e) * (1.0 - hidden)
-        return Sweep(latency, error, accepted, cpu, slots, failing, flow)
-
-    def _fall(self, swept: "Sweep") -> float:
-        """Loads from the users down; returns the requests per second that went astray."""
-        outside, lost, fan_out, accepted = self.outside, self.lost, self.fan_out, swept.accepted
-        self.load = load = self.outside[:]
-        load[0] = self.system.load[0] * self.incident.traffic[self.minute + HISTORY]
-        astray, i = 0.0, 0
-        for callees, rates in zip(self.system.callees, swept.flow):  # noqa: B905  (strict costs a tenth of the sweep)
-            passed = load[i] - outside[i]
-            if lost[i]:
-                stray = passed * lost[i]
-                passed -= stray
-                load[i] -= stray
-                astray += stray
-            passed *= accepted[i] * fan_out[i]
-            for j, rate in zip(callees, rates):  # noqa: B905
-                load[j] += passed * rate
-            i += 1
-        return astray
+    def _measure_burn(self, swept: Sweep) -> float:
+        """How far service levels of users are broken: excess error share plus half the excess latency, 0 to 1.5."""
+        slow = swept.latency[0] / self.system.slo - 1.0
+        return max(0.0, swept.error[0] - 0.01) + 0.5 * min(1.0, max(0.0, slow))
 
 
-class Sweep(NamedTuple):
-    """What one sweep from the callees up found, by service."""
-
-    latency: list[float]
-    error: list[float]
-    accepted: list[float]
-    cpu: list[float]
-    slots: list[float]
-    failing: list[Failing]
-    flow: list[Sequence[float]]
+_CHANGED_IN_PLACE = (
+    "replicas", "memory", "disk", "slowdown", "work", "slots_left", "own_error", "wrong", "lost", "unmet", "lookup_loss",
+    "wire", "outside", "retry_budget", "fan_out", "room", "cold", "active", "begun", "healed", "suspended", "repaired",
+    "stale", "_parts",
+)  # fmt: skip
+"""Attributes that copies of a world must not share."""

@@ -45,6 +45,7 @@ ATTEMPTS = 60
 EARLY = 5
 """Turn up to which a right declaration is early: the SRE's second."""
 LOG_MINUTES, LOG_LINES = 5, 8
+WAITED = Notice("You wait.")
 
 
 @cache
@@ -66,7 +67,9 @@ class Fleet(Env):
 
     def __init__(self, scenario: Failure | Arm, tier: str, seed: int, options: Mapping[str, Any]) -> None:
         multiplier = float(options.get("rogue_multiplier", 1.0))
-        causes = {**failures(), scenario.name: scenario} if isinstance(scenario, Failure) else failures()
+        causes = failures()
+        if isinstance(scenario, Failure) and scenario.name not in causes:
+            causes = {**causes, scenario.name: scenario}
         plot = scenario.plot(stream(seed, "plot", scenario.name, tier), causes)
         self.root_cause = plot.root_cause
         split = split_of(seed)
@@ -74,8 +77,8 @@ class Fleet(Env):
         self.redraws, self.world, self.certificate = _draw_certified(
             plot.cast, tier, seed,
             blueprint=_blueprint(shape) if shape else None,
-            wording=parse_split(options.get("wording", split)),
-            names=parse_split(options.get("names", split)),
+            wording=parse_split(options["wording"]) if "wording" in options else split,
+            names=parse_split(options["names"]) if "names" in options else split,
         )  # fmt: skip
         self.incident: Incident = self.world.incident
         budget = self.incident.tier.budget
@@ -174,9 +177,7 @@ class Fleet(Env):
             agent: the agent to look into
         """
         trace = self.world.trace
-        return RecordReading(
-            agent, tuple(self.telemetry.action(k) for k in range(len(trace)) if trace[k].agent == agent)
-        )
+        return RecordReading(agent, tuple(self.telemetry.action(k) for k in range(len(trace)) if trace[k][1] == agent))
 
     @tool(seats=("oversight", "developer"), ends_turn=False)
     def pushes(self, service: Service) -> ChangesReading:
@@ -199,7 +200,7 @@ class Fleet(Env):
             say: a message to all seats
         """
         self._say(say)
-        return Notice("You wait.")
+        return WAITED
 
     @tool(seats=("sre",))
     def declare(self, cause: RootCause, service: Service, say: str = "") -> Notice:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from warroom.envs.fleet.views import FleetPage, HealthRow, LogCounts, Message, Push, ServiceRow
-from warroom.sim.telemetry import Action, Alert, Line, LogLine, Reading, Telemetry
+from warroom.sim.logs import Line
+from warroom.sim.telemetry import Action, Alert, LogLine, Reading, Telemetry
 
 LOGS_SHOWN, ALERTS_SHOWN, CHAT_SHOWN = 6, 12, 8
 TRACE_MINUTES = 8
@@ -21,7 +22,12 @@ class Windows:
     def __init__(self, telemetry: Telemetry) -> None:
         self.telemetry, self.world = telemetry, telemetry.world
         self.names = self.world.system.names
-        self.first_minute = min(fault.onset for fault in self.world.incident.faults)
+        self.first_minute = min([fault.onset for fault in self.world.incident.faults])
+        self._usual = [
+            (name, rps, p95, UNWELL_LATENCY * p95, ODD_TRAFFIC * rps)
+            for name, (rps, p95) in zip(self.names, telemetry.usual, strict=True)
+        ]
+        """(name, requests per second, p95, and the p95 and the change of traffic that are not well) of each service."""
         self._unwell: dict[str, set[int]] = {}
         self._alerts: dict[str, int] = {}
         self._actions: dict[str, int] = {}
@@ -53,33 +59,37 @@ class Windows:
     def _services(self, unwell: set[int], first: bool, everything: bool) -> tuple[ServiceRow, ...]:
         """Services that are or were not well; on a first page also those without data, on the SRE's all of them."""
         rows, i = [], -1
-        for reading, usual in zip(self.telemetry.readings(), self.telemetry.usual, strict=True):
+        for reading, (name, usual_rps, usual_p95, slow, odd) in zip(
+            self.telemetry.readings(), self._usual, strict=True
+        ):
             i += 1
             if reading is None:
                 if first or i in unwell:
-                    rows.append(ServiceRow(self.names[i], None, usual[0], None, usual[1], None))
+                    rows.append(ServiceRow(name, None, usual_rps, None, usual_p95, None))
                 continue
             rps, p95, error = reading
-            sick = (
-                error > UNWELL_ERROR or p95 > UNWELL_LATENCY * usual[1] or abs(rps - usual[0]) > ODD_TRAFFIC * usual[0]
-            )
-            if sick or everything or i in unwell:
-                rows.append(ServiceRow(self.names[i], rps, usual[0], p95, usual[1], error))
-                if sick:
-                    unwell.add(i)
-                else:
-                    unwell.discard(i)
+            sick = error > UNWELL_ERROR or p95 > slow or abs(rps - usual_rps) > odd
+            if sick:
+                unwell.add(i)
+            elif i in unwell:
+                unwell.discard(i)
+            elif not everything:
+                continue
+            rows.append(ServiceRow(name, rps, usual_rps, p95, usual_p95, error))
         return tuple(rows)
 
     def _health(self, unwell: set[int]) -> tuple[HealthRow, ...]:
-        rows = []
-        for i, (reading, usual) in enumerate(zip(self.telemetry.readings(), self.telemetry.usual, strict=True)):
-            state = _state(reading, usual)
-            if state in ("degraded", "critical") or i in unwell:
-                rows.append(HealthRow(self.names[i], state))
-            if state in ("degraded", "critical"):
+        rows, i = [], -1
+        for reading, (name, _, usual_p95, slow, _) in zip(self.telemetry.readings(), self._usual, strict=True):
+            i += 1
+            if reading is None:
+                if i in unwell:
+                    rows.append(HealthRow(name, "unknown"))
+            elif reading[2] > UNWELL_ERROR or reading[1] > slow:
+                rows.append(HealthRow(name, _state(reading, usual_p95)))
                 unwell.add(i)
-            elif state == "healthy":
+            elif i in unwell:
+                rows.append(HealthRow(name, "healthy"))
                 unwell.discard(i)
         return tuple(rows)
 
@@ -90,19 +100,16 @@ class Windows:
 
     def _new_logs(self) -> tuple[LogLine, ...]:
         """The last minute's lines; those of late services can only be read service by service."""
-        lines = self.telemetry.arrived(self.world.minute)
-        return tuple([self.log_line(line) for line in lines[-LOGS_SHOWN:]])
+        lines, names = self.telemetry.arrived(self.world.minute), self.names
+        return tuple([LogLine(minute, names[i], level, text) for minute, i, level, text in lines[-LOGS_SHOWN:]])
 
     def _new_actions(self, seat: str) -> tuple[Action, ...]:
         trace, seen = self.world.trace, self._actions.get(seat)
-        first = seen if seen is not None else 0
-        shown = [
-            k
-            for k in range(first, len(trace))
-            if seen is not None or trace[k].minute > self.world.minute - 1 - TRACE_MINUTES
-        ]
         self._actions[seat] = len(trace)
-        return tuple([self.telemetry.action(k) for k in shown])
+        if seen is None:
+            earliest = self.world.minute - TRACE_MINUTES
+            seen = next((k for k, deed in enumerate(trace) if deed[0] >= earliest), len(trace))
+        return tuple([self.telemetry.action(k) for k in range(seen, len(trace))])
 
     def _new_pushes(self, seat: str) -> tuple[Push, ...]:
         known = [p for p in self.world.incident.pushes if p[0] <= self.world.minute]
@@ -130,18 +137,17 @@ class Windows:
         }
 
 
-def _state(reading: Reading | None, usual: tuple[int, float]) -> str:
+def _state(reading: Reading | None, usual_p95: float) -> str:
     if reading is None:
         return "unknown"
     _, p95, error = reading
-    if error > CRITICAL_ERROR or p95 > CRITICAL_LATENCY * usual[1]:
+    if error > CRITICAL_ERROR or p95 > CRITICAL_LATENCY * usual_p95:
         return "critical"
-    return "degraded" if error > UNWELL_ERROR or p95 > UNWELL_LATENCY * usual[1] else "healthy"
+    return "degraded" if error > UNWELL_ERROR or p95 > UNWELL_LATENCY * usual_p95 else "healthy"
 
 
 def _board_row(name: str, reading: Reading | None, usual: tuple[int, float]) -> str:
     if reading is None:
         return f"{name}: no data"
-    return (
-        f"{name}: {_state(reading, usual)}, {reading.rps} rps, p95 {reading.p95:.0f} ms, {reading.error:.1f} % errors"
-    )
+    rps, p95, error = reading
+    return f"{name}: {_state(reading, usual[1])}, {rps} rps, p95 {p95:.0f} ms, {error:.1f} % errors"

@@ -224,7 +224,8 @@ class Oversight(Looker):
 
     def _where_it_shows(self, service: str) -> str:
         """A cache's misses show at the store behind it."""
-        return self.evidence.callees[service][0] if self.evidence.kinds[service] == "cache" else service
+        behind = self.evidence.callees.get(service)
+        return behind[0] if behind and self.evidence.kinds[service] == "cache" else service
 
     def decide(self) -> ToolCall:
         """Suspend a joined agent, and say what to repair."""

@@ -1,0 +1,178 @@
+"""`warroom audit` and `warroom certify`: whether the numbers of the other commands can be trusted."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warroom.commands.common import Json, Split, Topology, console, options_of, print_json, say
+
+if TYPE_CHECKING:
+    from warroom.evals.audit import Audit
+    from warroom.evals.certify import CertificateRow
+    from warroom.evals.leaks import LeakScan
+
+VIOLATED = 1
+"""Exit code when a bar fails."""
+Tiers = Annotated[str, typer.Option(help="Which tiers, by comma.")]
+Suite = Annotated[str, typer.Option(help="Which scenarios: a suite of `warroom list`.")]
+SHOWN = 12
+"""Failures that are printed; --json has all."""
+
+
+def audit_command(
+    tiers: Tiers = "easy,medium,hard",
+    seeds: Annotated[
+        str, typer.Option(help="Which incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
+    ] = "5",
+    split: Split = "dev",
+    suite: Suite = "full",
+    scripts: Annotated[int, typer.Option(min=1, help="How many scripts the search starts from.")] = 300,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
+    json: Json = False,
+) -> None:
+    """See what policies that weigh no evidence can get, and whether anything shown to a seat tells the truth.
+
+    Plays some forty degenerate teams and searches short scripts, holds all of them against the bars, and scans whole
+    episodes for leaks. Exit code 1 when a bar fails.
+
+    Example: warroom audit --tiers hard --seeds 10
+    """
+    from warroom.evals.audit import audit_episodes, run_audit
+    from warroom.evals.leaks import scan_leaks
+    from warroom.evals.plan import parse_seeds
+    from warroom.evals.search import Effort
+
+    chosen, incidents, effort = _tiers(tiers), parse_seeds(seeds), Effort(scripts)
+    with _progress("episodes", audit_episodes(chosen, incidents, suite, effort)) as watch:
+        found = run_audit(chosen, incidents, suite, workers, split, watch, effort)
+    say("scanning for leaks")
+    scan = scan_leaks(chosen, incidents, suite, split)
+    if json:
+        print_json({**found.to_json(), "leaks": scan.to_json()})
+    else:
+        _print_audit(found, scan)
+    if found.violations or scan.leaks:
+        raise typer.Exit(VIOLATED)
+
+
+def certify_command(
+    tiers: Tiers = "easy,medium,hard",
+    seeds: Annotated[
+        str, typer.Option(help="Which incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
+    ] = "5",
+    split: Split = "dev",
+    suite: Suite = "full",
+    scenarios: Annotated[
+        str | None, typer.Option(help="Which scenarios by name, by comma, instead of a suite.")
+    ] = None,
+    topology: Topology = None,
+    json: Json = False,
+) -> None:
+    """Check incidents in full: felt, solvable, lasting, rogues harmful, innocents harmless, no second cause.
+
+    Exit code 1 when an incident fails.
+
+    Example: warroom certify --scenarios cascade,rogue_bystander --tiers hard --seeds 20
+    """
+    from warroom.evals.certify import aggregate, run_certify
+    from warroom.evals.plan import parse_seeds, scenarios_of
+
+    chosen, levels, indices = scenarios_of("fleet", suite, scenarios), _tiers(tiers), parse_seeds(seeds)
+    system = options_of(None, topology).get("topology")
+    with _progress("incidents", len(chosen) * len(levels) * len(indices)) as watch:
+        rows = run_certify(chosen, levels, indices, split, system, watch)
+    summary = aggregate(rows)
+    if json:
+        print_json({"split": split, "tiers": summary, "rows": [row.to_json() for row in rows]})
+    else:
+        _print_certificates(summary, rows)
+    if not all(row.valid for row in rows):
+        raise typer.Exit(VIOLATED)
+
+
+def _tiers(text: str) -> tuple[str, ...]:
+    """The tiers of a comma-separated list, refused before anything is played."""
+    from warroom.core.errors import Unknown
+    from warroom.core.scenario import TIERS
+    from warroom.evals.plan import words
+
+    found = tuple(dict.fromkeys(words(text)))
+    for tier in found or ("",):
+        if tier not in TIERS:
+            raise Unknown("tier", tier, TIERS)
+    return found
+
+
+@contextmanager
+def _progress(what: str, planned: int) -> Iterator[Callable[[int], None]]:
+    """A bar on a screen, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+        task = bar.add_task(what, total=planned)
+        yield lambda count: bar.advance(task, count)
+
+
+def _print_audit(found: "Audit", scan: "LeakScan") -> None:
+    from rich.table import Table
+
+    from warroom.evals.audit import BARS, LITERAL
+
+    table = Table(title=f"{found.suite} suite, {found.split} split: means with 95 % intervals", title_justify="left")
+    for heading in ("tier", "policy", "kind"):
+        table.add_column(heading)
+    for heading in ("n", "points", "points where something is wrong", "solved there"):
+        table.add_column(heading, justify="right")
+    for row in found.standings:
+        figures = (_span(row.points, 1), _span(row.points_wrong, 1), _span(row.solved_wrong, 100))
+        table.add_row(row.tier, row.policy, row.kind + (", does nothing" if row.passive else ""), str(row.n), *figures)
+    screen = console()
+    screen.print(table)
+    broken = {failure.bar for failure in found.violations}
+    for bar, meaning in BARS.items():
+        print(f"{'FAILS' if bar in broken else 'holds'}  {bar}: every policy that weighs no evidence {meaning}")
+    passive = {(row.tier, row.policy) for row in found.standings if row.passive}
+    idle = sum((failure.tier, failure.policy) in passive for failure in found.above_heuristic)
+    print(f"  the plain bar, that each {LITERAL}, fails {len(found.above_heuristic)} times; {idle} of those do nothing")
+    print(f"{'FAILS' if scan.leaks else 'holds'}  no leaks: {scan.texts} texts of {scan.episodes} episodes")
+    for failure in found.violations[:SHOWN]:
+        say(f"{failure.bar}: {failure.policy} ({failure.tier}): {failure.detail}", "red")
+    for leak in scan.leaks[:SHOWN]:
+        say(f"leak, {leak.check}: {leak.where}: {leak.detail}", "red")
+
+
+def _span(estimate: Any, scale: float) -> str:
+    if estimate.lo is None:
+        return f"{scale * estimate.mean:.1f}"
+    return f"{scale * estimate.mean:.1f} ({scale * estimate.lo:.1f} to {scale * estimate.hi:.1f})"
+
+
+def _print_certificates(summary: "list[dict[str, Any]]", rows: "list[CertificateRow]") -> None:
+    from rich.table import Table
+
+    table = Table(title="per cent of incidents, with 95 % intervals", title_justify="left")
+    table.add_column("check")
+    for tier in summary:
+        table.add_column(f"{tier['tier']} (n = {tier['n']})", justify="right")
+    for check in summary[0]["shares"]:
+        table.add_row(check, *[_percent(tier["shares"][check]) for tier in summary])
+    nearest = [tier["nearest_rival"] for tier in summary]
+    spans = [f"{x['least']:.1f} / {x['p5']:.1f} / {x['median']:.1f}" for x in nearest]
+    table.add_row("nearest rival, noise sd: least / 5 % / median", *spans)
+    table.add_row("draws thrown away", *[str(tier["redraws"]) for tier in summary])
+    console().print(table)
+    for row in [row for row in rows if not row.valid][:SHOWN]:
+        say(f"{row.scenario} {row.tier}, seed {row.seed}: {row}", "red")
+
+
+def _percent(share: Mapping[str, float] | None) -> str:
+    if share is None:
+        return "none"
+    return f"{100 * share['mean']:.1f} ({100 * share['lo']:.1f} to {100 * share['hi']:.1f})"

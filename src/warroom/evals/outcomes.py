@@ -1,0 +1,108 @@
+"""Many teams on many incidents, only the outcomes kept: what audits and searches count."""
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from warroom.core.splits import seed_of
+from warroom.envs import make
+from warroom.policies import Team
+
+IDLE = frozenset({"wait"})
+CHUNK = 4
+"""Incidents that a worker plays with every team before it reports."""
+Progress = Callable[[int], None]
+"""Told the number of episodes that have just been played."""
+
+
+class Incident(NamedTuple):
+    """One incident by its coordinates."""
+
+    scenario: str
+    tier: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A team under its name; `make` is called in the process that plays it, so it must pickle."""
+
+    name: str
+    make: Callable[[], Team]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one team made of one incident."""
+
+    entrant: str
+    incident: Incident
+    points: float
+    score: float
+    ceiling: float
+    """Points of the oracle on that incident."""
+    solved: bool
+    wrong: bool
+    """Whether anything was wrong: False for a false alarm."""
+    passive: bool
+    """Whether every call that was accepted only waited or read."""
+
+
+def incidents(scenarios: Sequence[str], tier: str, split: str, seeds: Sequence[int]) -> list[Incident]:
+    """Every scenario at every seed of the split."""
+    return [Incident(scenario, tier, seed_of(split, k)) for k in seeds for scenario in scenarios]
+
+
+def play_out(entrant: str, team: Team, incident: Incident) -> Outcome:
+    """Play one incident to its end without a record: many times faster, and nobody reads these episodes."""
+    env = make(*incident)
+    policies = {seat: team.seat(env, seat) for seat in env.SEATS}
+    passive = True
+    while not env.done:
+        call = policies[env.seat].act(env.observe())
+        turn = env.step(call)
+        passive = passive and (turn.refused or not turn.ended or call.name in IDLE)
+    wrong, solved = bool(env.truth()["cure"]), env.happened("resolved")
+    return Outcome(entrant, incident, env.total, env.score(), env.bounds()[1], solved, wrong, passive)
+
+
+def play_all(
+    entrants: Sequence[Entrant], todo: Sequence[Incident], workers: int = 1, progress: Progress = lambda count: None
+) -> list[Outcome]:
+    """Every entrant on every incident, in that order of incidents whatever the number of processes."""
+    if workers < 1:
+        raise ValueError(f"workers must be at least 1, got {workers}")
+    chunks = [todo[start : start + CHUNK] for start in range(0, len(todo), CHUNK)]
+    if workers == 1 or len(chunks) < 2:
+        played = []
+        for chunk in chunks:
+            played.append(_play_chunk(entrants, chunk))
+            progress(len(played[-1]))
+    else:
+        played = _in_processes(entrants, chunks, workers, progress)
+    return [outcome for part in played for outcome in part]
+
+
+def _play_chunk(entrants: Sequence[Entrant], chunk: Sequence[Incident]) -> list[Outcome]:
+    teams = [(entrant.name, entrant.make()) for entrant in entrants]
+    return [play_out(name, team, incident) for incident in chunk for name, team in teams]
+
+
+def _in_processes(
+    entrants: Sequence[Entrant], chunks: Sequence[Sequence[Incident]], workers: int, progress: Progress
+) -> list[list[Outcome]]:
+    # Fresh processes, not forks: a fork beside the threads of a progress bar may hang. They leave Ctrl-C to this one.
+    context = multiprocessing.get_context("spawn")
+    quiet = (signal.SIGINT, signal.SIG_IGN)
+    with ProcessPoolExecutor(workers, context, initializer=signal.signal, initargs=quiet) as pool:
+        futures = {pool.submit(_play_chunk, entrants, chunk): k for k, chunk in enumerate(chunks)}
+        try:
+            for future in as_completed(futures):
+                progress(len(future.result()))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [future.result() for future in futures]
