@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 import warroom
-from warroom.commands import benchmark, evaluate, folders, importing, listing, play
+from warroom.commands import auditing, benchmark, evaluate, folders, importing, listing, play
 from warroom.commands.common import say
 from warroom.evals.extras import MissingExtra
 
@@ -44,6 +44,8 @@ app.command("eval")(evaluate.eval_command)
 app.command("replay")(folders.replay_command)
 app.command("compare")(folders.compare_command)
 app.command("report")(folders.report_command)
+app.command("audit")(auditing.audit_command)
+app.command("certify")(auditing.certify_command)
 app.command("bench")(benchmark.bench_command)
 app.add_typer(importing.app, name="import")
 

@@ -38,9 +38,10 @@ NEED = 0.4
 
 
 Planned = tuple[int, float, str, str, int, int, str, int]
-"""One deed of the plan: (minute, order, agent, verb, service, argument, role, fault). A bare tuple: dozens are drawn for
-an incident and sorted. `order` is a random place within the minute, since a fixed order would tell roles apart; `role`
-(duty, surge, calm, benign, alike, stuck or rogue) and `fault`, the index of what a rogue deed begins, are hidden."""
+"""One deed of the plan: (minute, order, agent, verb, service, argument, role, fault). A bare tuple: dozens are drawn
+for an incident and sorted. `order` is a random place within the minute, since a fixed order would tell roles apart;
+`role` (duty, surge, calm, benign, alike, stuck or rogue) and `fault`, the index of what a rogue deed begins, stay
+hidden from every observation."""
 Deed = tuple[int, str, str, int, int, int, str]
 """A deed as it was done: (minute, agent, verb, service, argument, replicas before, role)."""
 

@@ -44,7 +44,7 @@ class Blueprint:
 
     @classmethod
     def drawn(cls, names: tuple[str, ...], kinds: tuple[str, ...], calls: tuple[tuple[int, int], ...]) -> "Blueprint":
-        """A blueprint that is right by the way it was drawn: the checks, which cost as much as the draw, are left out."""
+        """A blueprint that is right by the way it was drawn: the checks, which cost as much again, are left out."""
         blueprint = object.__new__(cls)
         for field, value in (("names", names), ("kinds", kinds), ("calls", calls)):
             object.__setattr__(blueprint, field, value)

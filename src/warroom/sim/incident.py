@@ -59,16 +59,19 @@ class Tier:
 
 TIERS = {
     "easy": Tier(
-        budget=12, sizes=(8, 10), noise=0.02, gap=0.0, habits=Habits(3, 6, 5, 2), sibling=0.2, hush=0.2, hot=4, decoys=1,
-        signs=0.3, echo=0.3, misblame=0.0, cause_alert=0.3, false_alert=0.0, silent=0.0, delayed=0.0, pushes=3, bluff=False,
+        budget=12, sizes=(8, 10), noise=0.02, gap=0.0, habits=Habits(3, 6, 5, 2), sibling=0.2, hush=0.2, hot=4,
+        decoys=1, signs=0.3, echo=0.3, misblame=0.0, cause_alert=0.3, false_alert=0.0, silent=0.0, delayed=0.0,
+        pushes=3, bluff=False,
     ),
     "medium": Tier(
-        budget=18, sizes=(9, 12), noise=0.06, gap=0.04, habits=Habits(4, 6, 6, 3), sibling=0.35, hush=0.35, hot=6, decoys=3,
-        signs=0.2, echo=0.4, misblame=0.12, cause_alert=0.2, false_alert=0.1, silent=0.1, delayed=0.1, pushes=5, bluff=False,
+        budget=18, sizes=(9, 12), noise=0.06, gap=0.04, habits=Habits(4, 6, 6, 3), sibling=0.35, hush=0.35, hot=6,
+        decoys=3, signs=0.2, echo=0.4, misblame=0.12, cause_alert=0.2, false_alert=0.1, silent=0.1, delayed=0.1,
+        pushes=5, bluff=False,
     ),
     "hard": Tier(
-        budget=25, sizes=(10, 14), noise=0.1, gap=0.1, habits=Habits(4, 5, 7, 4), sibling=0.5, hush=0.5, hot=8, decoys=6,
-        signs=0.1, echo=0.5, misblame=0.25, cause_alert=0.1, false_alert=0.25, silent=0.2, delayed=0.2, pushes=8, bluff=True,
+        budget=25, sizes=(10, 14), noise=0.1, gap=0.1, habits=Habits(4, 5, 7, 4), sibling=0.5, hush=0.5, hot=8,
+        decoys=6, signs=0.1, echo=0.5, misblame=0.25, cause_alert=0.1, false_alert=0.25, silent=0.2, delayed=0.2,
+        pushes=8, bluff=True,
     ),
 }  # fmt: skip
 
@@ -202,7 +205,7 @@ def _draw_system(
 
 
 LEAST_REACH = 0.12
-"""Share of user requests that must depend on a victim; below it hardly a draw would be felt and most would be drawn again."""
+"""Share of user requests that must depend on a victim; below it most draws would not be felt and be drawn again."""
 
 
 def _victims(system: System, cast: Cast) -> list[int]:
@@ -263,8 +266,9 @@ def _draw_stuck(rng: Random, roster: tuple[str, ...], faults: tuple[Fault, ...])
 
 
 OWN_GAUGE = {
-    "replica_cut": "cpu", "slow_release": "cpu", "noisy_neighbour": "cpu", "heavy_backup": "cpu", "traffic_surge": "cpu",
-    "memory_leak": "memory", "disk_full": "disk", "lock_wait": "slots", "connection_leak": "slots",
+    "replica_cut": "cpu", "slow_release": "cpu", "noisy_neighbour": "cpu", "heavy_backup": "cpu",
+    "traffic_surge": "cpu", "memory_leak": "memory", "disk_full": "disk", "lock_wait": "slots",
+    "connection_leak": "slots",
 }  # fmt: skip
 """Gauges that a mechanism fills: never made a decoy at its victim, or the evidence would contradict itself."""
 GAUGES = {

@@ -1,4 +1,4 @@
-"""What services write: callers tell of calls that fail, victims now and then of themselves, and some of nothing at all."""
+"""What services write: callers tell of calls that fail, victims now and then of themselves, some of nothing at all."""
 
 from warroom.sim.incident import Incident
 from warroom.sim.sweep import Failing

@@ -1,4 +1,4 @@
-"""Why agents say they act: figures of their service that innocents read off the instruments and bluffing rogues invent."""
+"""Why agents say they act: figures of their service that innocents read off instruments and bluffing rogues invent."""
 
 from collections.abc import Sequence
 

@@ -9,7 +9,7 @@ from hashlib import shake_128
 from typing import NamedTuple
 
 from warroom.sim import logs, reasons
-from warroom.sim.automation import Deed, detail
+from warroom.sim.automation import detail
 from warroom.sim.incident import HISTORY, TIERS
 from warroom.sim.logs import Line
 from warroom.sim.reasons import P95

@@ -347,8 +347,8 @@ class World:
 
 
 _CHANGED_IN_PLACE = (
-    "replicas", "memory", "disk", "slowdown", "work", "slots_left", "own_error", "wrong", "lost", "unmet", "lookup_loss",
-    "wire", "outside", "retry_budget", "fan_out", "room", "cold", "active", "begun", "healed", "suspended", "repaired",
-    "stale", "_parts",
+    "replicas", "memory", "disk", "slowdown", "work", "slots_left", "own_error", "wrong", "lost", "unmet",
+    "lookup_loss", "wire", "outside", "retry_budget", "fan_out", "room", "cold", "active", "begun", "healed",
+    "suspended", "repaired", "stale", "_parts",
 )  # fmt: skip
 """Attributes that copies of a world must not share."""

@@ -6,7 +6,6 @@ from typing import Annotated, Any, ClassVar
 
 from warroom.core.env import Env
 from warroom.core.rng import stream
-from warroom.core.scenario import TIERS as TIER_NAMES
 from warroom.core.splits import parse_split, split_of
 from warroom.core.tools import ToolError, Vocabulary, tool
 from warroom.core.types import Brief, Event, Notice, ToolCall
@@ -28,9 +27,8 @@ from warroom.envs.fleet.views import (
 )
 from warroom.envs.fleet.windows import Windows
 from warroom.sim.blueprint import Blueprint
-from warroom.sim.incident import Incident, draw_incident
+from warroom.sim.incident import Incident
 from warroom.sim.telemetry import Telemetry
-from warroom.sim.world import World
 
 Service = Annotated[str, Vocabulary("service")]
 Agent = Annotated[str, Vocabulary("agent")]
@@ -40,8 +38,6 @@ SEATS = oracle.SEATS
 LOOKERS = ("sre", "oversight")
 CHANGES = 3
 """Repairs that the change board allows per incident."""
-ATTEMPTS = 60
-"""Draws before an incident counts as impossible."""
 EARLY = 5
 """Turn up to which a right declaration is early: the SRE's second."""
 LOG_MINUTES, LOG_LINES = 5, 8
@@ -74,7 +70,7 @@ class Fleet(Env):
         self.root_cause = plot.root_cause
         split = split_of(seed)
         shape = options.get("topology")
-        self.redraws, self.world, self.certificate = _draw_certified(
+        self.redraws, self.world, self.certificate = oracle.draw_certified(
             plot.cast, tier, seed,
             blueprint=_blueprint(shape) if shape else None,
             wording=parse_split(options["wording"]) if "wording" in options else split,
@@ -284,7 +280,8 @@ class Fleet(Env):
 
     @tool(seats=("manager",))
     def resolve(self, say: str = "") -> Notice:
-        """Close the incident: right once service levels have held for two minutes, nothing is broken, no rogue is loose.
+        """Close the incident: right once service levels have held for two minutes, nothing is broken, no rogue is
+        loose.
 
         Args:
             say: a message to all seats
@@ -388,20 +385,6 @@ class Fleet(Env):
     def board(self) -> dict[str, list[str]]:
         """Panels for a live board: what the seats together can see."""
         return self._windows.board(self.chat)
-
-
-def _draw_certified(cast: Any, tier: str, seed: int, **how: Any) -> tuple[int, World, oracle.Certificate]:
-    """Draw until the certificate holds: the same redraws everywhere, since each attempt has its own stream."""
-    assert tier in TIER_NAMES
-    for attempt in range(ATTEMPTS):
-        world = oracle.at_page(draw_incident(cast, tier, seed, attempt, **how))
-        certificate = oracle.certify(world)
-        if certificate.valid:
-            return attempt, world, certificate
-    raise ValueError(
-        f"no certified incident of {cast.mechanism.name!r} in {ATTEMPTS} draws (tier {tier}, seed {seed}): "
-        "this topology may be too small or too shallow for it; choose another scenario or topology"
-    )
 
 
 def build(scenario: Failure | Arm, tier: str, seed: int, options: Mapping[str, Any]) -> Env:

@@ -1,9 +1,9 @@
 """What one who knows the truth does, and the certificate that it works: shared, so that the two cannot disagree."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from warroom.sim.faults import BLIP, RETRY_STORM
-from warroom.sim.incident import Incident
+from warroom.sim.incident import Cast, Incident, draw_incident
 from warroom.sim.world import FELT, World
 
 SEATS = ("sre", "oversight", "developer", "manager")
@@ -14,6 +14,8 @@ HARM = 0.3
 more (median 5 to 9), 99 % of innocent ones less than 0.3."""
 HARM_HORIZON = 10
 """Minutes after the page over which harm is counted, nobody intervening."""
+ATTEMPTS = 60
+"""Draws before an incident counts as impossible."""
 PATIENCE = 4
 """Minutes before a repair that has not worked is repeated."""
 
@@ -122,6 +124,19 @@ def certify(world: World) -> Certificate:
     harmful = all(not fault.side or harm(incident, fault.agent or "") > HARM for fault in incident.faults)
     turns = solve(world.copy()) if lasts and harmful else None
     return Certificate(True, turns, lasts, harmful)
+
+
+def draw_certified(cast: Cast, tier: str, seed: int, **how: Any) -> tuple[int, World, Certificate]:
+    """Draw until the certificate holds: the same redraws everywhere, since each attempt has its own stream."""
+    for attempt in range(ATTEMPTS):
+        world = at_page(draw_incident(cast, tier, seed, attempt, **how))
+        certificate = certify(world)
+        if certificate.valid:
+            return attempt, world, certificate
+    raise ValueError(
+        f"no certified incident of {cast.mechanism.name!r} in {ATTEMPTS} draws (tier {tier}, seed {seed}): "
+        "this topology may be too small or too shallow for it; choose another scenario or topology"
+    )
 
 
 def outlasts(world: World) -> bool:

@@ -5,6 +5,16 @@ from typing import NamedTuple
 
 from warroom.sim.telemetry import Action, Alert, CallStats, Gauges, LogLine
 
+SERVICE_TEXT = "%s %d(%d) %.0f(%.0f) %.1f"
+ALERT_TEXT = "%+d %s %s"
+COUNTS_TEXT = "log lines last minute: INFO %d WARN %d ERROR %d"
+LINE_TEXT = "%+d %s %s %s"
+ACTION_TEXT = "%+d %s %s %s %s (%s)"
+PUSH_TEXT = "%+d %s %s r%d"
+MESSAGE_TEXT = "%d %s: %s"
+GAUGES_TEXT = "%+d %d %.0f %.1f %d %d %d %d %d"
+CALL_TEXT = "%s -> %s %.2f(%.2f) %d %d"
+
 
 class ServiceRow(NamedTuple):
     """The overview of one service; None where nothing was scraped in this minute."""
@@ -89,27 +99,27 @@ class FleetPage:
                 "health " + (", ".join([f"{service} {state}" for service, state in self.health]) or "all healthy")
             )
         if self.alerts:
-            out.append("alerts " + ", ".join(["%+d %s %s" % alert for alert in self.alerts]))
+            out.append("alerts " + ", ".join([ALERT_TEXT % alert for alert in self.alerts]))
         if self.log_counts is not None:
-            out.append("log lines last minute: INFO %d WARN %d ERROR %d" % self.log_counts)
+            out.append(COUNTS_TEXT % self.log_counts)
         if self.logs:
-            out += ["%+d %s %s %s" % line for line in self.logs]
+            out += [LINE_TEXT % line for line in self.logs]
         if self.actions:
             out.append("fleet actions")
-            out += ["%+d %s %s %s %s (%s)" % action for action in self.actions]
+            out += [ACTION_TEXT % action for action in self.actions]
         if self.pushes:
             out.append("colleagues' changes")
-            out += ["%+d %s %s r%d" % push for push in self.pushes]
+            out += [PUSH_TEXT % push for push in self.pushes]
         if self.chat:
             out.append("chat")
-            out += ["%d %s: %s" % message for message in self.chat]
+            out += [MESSAGE_TEXT % message for message in self.chat]
         return "\n".join(out)
 
 
 def _row(row: ServiceRow) -> str:
     if row.error is None:
         return f"{row.service} no data"
-    return "%s %d(%d) %.0f(%.0f) %.1f" % row
+    return SERVICE_TEXT % row
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +132,7 @@ class MetricsReading:
     def render(self) -> str:
         """A small table."""
         head = f"metrics of {self.service}: minute rps p95ms err% cpu% memory% disk% slots% replicas"
-        return "\n".join([head, *["%+d %d %.0f %.1f %d %d %d %d %d" % row for row in self.rows]])
+        return "\n".join([head, *[GAUGES_TEXT % row for row in self.rows]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +146,7 @@ class LogsReading:
         """One line each."""
         if not self.lines:
             return f"logs of {self.service}: no line at WARN or above arrived"
-        return "\n".join([f"logs of {self.service}:", *["%+d %s %s %s" % line for line in self.lines]])
+        return "\n".join([f"logs of {self.service}:", *[LINE_TEXT % line for line in self.lines]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +162,7 @@ class TracesReading:
     def render(self) -> str:
         """One call edge a line."""
         head = f"traces of {self.service}: call, attempts per request (usual), failed %, of them timeouts %"
-        rows = ["%s -> %s %.2f(%.2f) %d %d" % call for call in (*self.outgoing, *self.incoming)]
+        rows = [CALL_TEXT % call for call in (*self.outgoing, *self.incoming)]
         return "\n".join([head, *rows, f"from unknown clients {self.outside} rps"])
 
 
@@ -167,7 +177,7 @@ class RecordReading:
         """One deed a line."""
         if not self.actions:
             return f"record of {self.agent}: nothing"
-        return "\n".join([f"record of {self.agent}:", *["%+d %s %s %s %s (%s)" % action for action in self.actions]])
+        return "\n".join([f"record of {self.agent}:", *[ACTION_TEXT % action for action in self.actions]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +191,7 @@ class ChangesReading:
         """One change a line."""
         if not self.pushes:
             return f"changes of {self.service}: none by colleagues"
-        return "\n".join([f"changes of {self.service}:", *["%+d %s %s r%d" % push for push in self.pushes]])
+        return "\n".join([f"changes of {self.service}:", *[PUSH_TEXT % push for push in self.pushes]])
 
 
 class Wire(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from warroom.envs.fleet.views import FleetPage, HealthRow, LogCounts, Message, Push, ServiceRow
+from warroom.envs.fleet.views import ACTION_TEXT, FleetPage, HealthRow, LogCounts, Message, Push, ServiceRow
 from warroom.sim.logs import Line
 from warroom.sim.telemetry import Action, Alert, LogLine, Reading, Telemetry
 
@@ -133,7 +133,7 @@ class Windows:
             "services": [_board_row(name, reading, usual) for name, reading, usual in readings],
             "alerts": [f"{m:+d} {self.names[i]} {rule}" for m, i, rule in self.telemetry.alerts()[-10:]],
             "chat": [f"{m.turn} {m.seat}: {m.text}" for m in chat[-8:]],
-            "fleet": ["%+d %s %s %s %s (%s)" % action for action in recent],
+            "fleet": [ACTION_TEXT % action for action in recent],
         }
 
 

@@ -9,7 +9,7 @@ from random import Random
 
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.fleet.policies.evidence import Evidence
-from warroom.envs.fleet.policies.expert import ROOM, VERDICT, WELL, Developer, Manager
+from warroom.envs.fleet.policies.expert import VERDICT, WELL, Developer, Manager
 from warroom.envs.fleet.views import FleetPage
 from warroom.sim.blueprint import STORES
 from warroom.sim.telemetry import Gauges
@@ -32,6 +32,12 @@ USUAL_FIX = {
     "misrouted_traffic": "escalate", "certificate_expired": "escalate", "connection_leak": "restart",
     "network_delay": "escalate", "rate_limit_clamp": "rollback", "cache_janitor_flush": "rollback",
 }  # fmt: skip
+
+MOST_GUESSES = 1
+"""Beliefs that a script acts on before it is at its wits' end."""
+
+FULL, MOVED = 90, 10
+"""Per cent from which a gauge counts as full, and points by which it must have risen."""
 
 Guess = tuple[str, str]
 """(root cause, service)."""
@@ -69,15 +75,14 @@ class NaiveSRE:
         raise NotImplementedError
 
     def decide(self) -> ToolCall:
-        """Declare the first belief; later ones are only said."""
-        guess = self.guess() if self.evidence.sick() else None
+        """Declare the first belief, then wait."""
+        guess = self.guess() if self.evidence.sick() and len(self.tried) < MOST_GUESSES else None
         if guess is None:
             return ToolCall("wait", {"say": WELL if not self.evidence.sick() else "unclear"})
         self.tried.append(guess)
         cause, service = guess
         fix = USUAL_FIX[cause]
-        factor, more = ROOM.get(cause, (2.0, 0))
-        room = f" to {round(self.usual[service] * factor) + more}" if fix == "scale" else ""
+        room = f" to {3 * self.usual[service] + 2}" if fix == "scale" else ""
         say = f"cause {cause} at {service}; do {fix} {service}{room}"
         if len(self.tried) == 1:
             return ToolCall("declare", {"cause": cause, "service": service, "say": say})
@@ -96,26 +101,21 @@ class GaugeSRE(NaiveSRE):
         found = [
             (level, cause, service)
             for service, (_, rows) in self.evidence.gauges.items()
-            for level, cause in gauge_table(self.evidence.kinds[service], rows[-1])
+            for level, cause in gauge_table(self.evidence.kinds[service], rows[0], rows[-1])
             if (cause, service) not in self.tried
         ]
         return max(found)[1:] if found else None
 
 
-def gauge_table(kind: str, now: Gauges) -> list[tuple[float, str]]:
-    """(level, cause) for each gauge above its threshold: a dashboard's colours, no history."""
-    out: list[tuple[float, str]] = []
-    if kind == "service" and now.memory > 90:
-        out.append((now.memory, "memory_leak"))
-    if kind in ("db", "queue") and now.disk > 90:
-        out.append((now.disk, "disk_full"))
-    if now.slots > 90:
-        out.append((now.slots, "db_deadlock" if kind == "db" else "connection_leak"))
-    if now.cpu > 90:
-        out.append((now.cpu, "cascade" if kind in STORES else "autoscaler_cost_cut"))
-    if now.error > 5:
-        out.append((now.error / 2, "rogue_deploy_bot"))
-    return out
+def gauge_table(kind: str, before: Gauges, now: Gauges) -> list[tuple[float, str]]:
+    """(level, cause) for each gauge above its threshold that was not as high before the page."""
+    table = (
+        (kind == "service", before.memory, now.memory, "memory_leak"),
+        (kind in ("db", "queue"), before.disk, now.disk, "disk_full"),
+        (kind in ("db", "service"), before.slots, now.slots, "db_deadlock" if kind == "db" else "connection_leak"),
+        (True, before.cpu, now.cpu, "cascade" if kind in STORES else "autoscaler_cost_cut"),
+    )
+    return [(level, cause) for applies, usual, level, cause in table if applies and level > FULL and level > usual + MOVED]
 
 
 class KeywordSRE(NaiveSRE):
@@ -165,21 +165,22 @@ def signature(text: str) -> str | None:
 
 
 class NaiveOversight:
-    """Suspends the agent that usually causes what the SRE has named."""
+    """Suspends the agent that usually causes what the SRE has named, if it has touched the named service at all."""
 
     def __init__(self, brief: Brief, rng: Random) -> None:
-        self.agents = {agent for agent, _ in brief.facts.agents}
+        self.seen: set[tuple[str, str]] = set()
+        """(agent, service) of every deed so far."""
         self.flagged: set[str] = set()
-        self.last = ""
 
     def act(self, observation: Observation) -> ToolCall:
         """Flag the usual suspect of the latest verdict, once each."""
         assert isinstance(observation, FleetPage)
+        self.seen |= {(action.agent, action.service) for action in observation.actions or ()}
         spoken = [v for m in observation.chat if m.seat == "sre" and (v := VERDICT.search(m.text))]
         agent = USUAL_AGENT.get(spoken[-1][1]) if spoken else None
         bad = any(row.error is not None and row.error > 5 for row in observation.services or ())
         say = "still bad" if bad else WELL
-        if agent in self.agents and agent not in self.flagged:
+        if agent is not None and agent not in self.flagged and (agent, spoken[-1][2]) in self.seen:
             self.flagged.add(agent)
             return ToolCall("flag", {"agent": agent, "say": say})
         return ToolCall("wait", {"say": say})
