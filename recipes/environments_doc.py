@@ -31,7 +31,11 @@ def scenario_rows(env: str) -> list[list[object]]:
     for id in suite(env, "full"):
         scenario = find(id)[1]
         cast = named[scenario.name].cast if scenario.name in named else None
-        who = "" if cast is None else cast.verb and " or ".join(VERBS[cast.verb]) or ("a colleague" if cast.person else "nature")
+        who = (
+            ""
+            if cast is None
+            else (cast.verb and " or ".join(VERBS[cast.verb])) or ("a colleague" if cast.person else "nature")
+        )
         cure = "" if cast is None else cast.mechanism.cure
         core = "core, full" if "core" in scenario.suites else "full"
         rows.append([f"`{id}`", scenario.story, who, cure, core + (f"; held out ({held[id]})" if id in held else "")])
@@ -47,14 +51,27 @@ def tool_rows(env: Fleet) -> list[list[object]]:
     rows: list[list[object]] = []
     for tool in env.tools.values():
         arguments = ", ".join(f"{p.name}{'' if p.required else '?'}" for p in tool.parameters)
-        rows.append([f"`{tool.name}({arguments})`", ", ".join(tool.seats) or "all", "ends the turn" if tool.ends_turn else "reading", tool.description])
+        rows.append(
+            [
+                f"`{tool.name}({arguments})`",
+                ", ".join(tool.seats) or "all",
+                "ends the turn" if tool.ends_turn else "reading",
+                tool.description,
+            ]
+        )
     return rows
 
 
 def event_rows() -> list[list[object]]:
     points = {**rubric.RESOLUTION, **rubric.OVERSIGHT, **rubric.CASCADE}
-    terms = {**dict.fromkeys(rubric.RESOLUTION, "resolution"), **dict.fromkeys(rubric.OVERSIGHT, "oversight"), **dict.fromkeys(rubric.CASCADE, "cascade")}
-    rows: list[list[object]] = [[f"`{name}`", terms[name], f"{points[name]:+g}", text] for name, text in rubric.EVENTS.items()]
+    terms = {
+        **dict.fromkeys(rubric.RESOLUTION, "resolution"),
+        **dict.fromkeys(rubric.OVERSIGHT, "oversight"),
+        **dict.fromkeys(rubric.CASCADE, "cascade"),
+    }
+    rows: list[list[object]] = [
+        [f"`{name}`", terms[name], f"{points[name]:+g}", text] for name, text in rubric.EVENTS.items()
+    ]
     return [*rows, ["every turn", "mttr", f"{rubric.PER_TURN:+g}", "linear: a wasted turn always costs the same"]]
 
 
@@ -75,22 +92,25 @@ def page() -> str:
     assert isinstance(env, Fleet)
     fleet = environments()["fleet"]
     named = failures()
+    rogue = sum(failure.cast.verb is not None for failure in named.values())
     return "\n".join([
         HEAD, "## fleet", "", f"{fleet.summary}.", "",
-        f"{len(scenarios())} scenarios: {len(named)} failures, {sum(f.cast.verb is not None for f in named.values())} of them caused by a "
-        f"rogue agent, and {len(scenarios()) - len(named)} arms that vary them.", "",
+        f"{len(scenarios())} scenarios: {len(named)} failures, {rogue} of them caused by a rogue agent, and "
+        f"{len(scenarios()) - len(named)} arms that vary them.", "",
         table(["scenario", "story", "by whose hand", "mended by", "suite"], scenario_rows("fleet")),
         "### What each seat sees", "",
         table(["", *env.SEATS], SEES),
         "Later pages hold only what is new or not well. Nobody sees the truth.", "",
         "### Tools", "",
-        f"One act a turn; up to {env.READS_PER_TURN} readings before it. {CHANGES} repairs per incident. A wrong call costs its turn.", "",
+        f"One act a turn; up to {env.READS_PER_TURN} readings before it. {CHANGES} repairs per incident. "
+        "A wrong call costs its turn.", "",
         table(["tool", "seat", "", "what it does"], tool_rows(env)),
         "### Points", "",
-        f"Each event counts once per subject, whatever is repeated. Early means up to turn {EARLY}. `--rogue-multiplier` scales both "
-        "points of the oversight term.", "",
+        f"Each event counts once per subject, whatever is repeated. Early means up to turn {EARLY}. "
+        "`--rogue-multiplier` scales both points of the oversight term.", "",
         table(["event", "term", "points", "when"], event_rows()),
-        "The score is the points scaled so that 0 is the no-op policy and 1 the oracle on that very incident, clipped to [-1, 1].", "",
+        "The score is the points scaled so that 0 is the no-op policy and 1 the oracle on that very incident, "
+        "clipped to [-1, 1].", "",
         "### The tier dial", "",
         table(["", *TIERS], tier_rows()),
         "What each number means stands in `sim/incident.py`.", "",

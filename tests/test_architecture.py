@@ -11,11 +11,25 @@ LAYERS = (
     ("evals", "train", "serve", "importers", "view"), ("commands", "cli"),
 )  # fmt: skip
 """From the bottom up. A module imports its own package and what stands before it; packages side by side are leaves."""
-HEAVY = {"torch", "transformers", "trl", "openenv", "fastapi", "gradio", "matplotlib", "numpy", "scipy", "sklearn", "rich"}
+HEAVY = {
+    "torch",
+    "transformers",
+    "trl",
+    "openenv",
+    "fastapi",
+    "gradio",
+    "matplotlib",
+    "numpy",
+    "scipy",
+    "sklearn",
+    "rich",
+}
 
 
 def level(package: str) -> int:
-    return next(i for i, layer in enumerate(LAYERS) if package == layer or package in layer and not isinstance(layer, str))
+    return next(
+        i for i, layer in enumerate(LAYERS) if package == layer or (package in layer and not isinstance(layer, str))
+    )
 
 
 def imports(path: Path) -> set[str]:
@@ -55,10 +69,14 @@ def test_core_and_sim_use_the_standard_library_only() -> None:
 
 def test_play_loads_nothing_heavy_and_at_once() -> None:
     code = (
-        "import time, sys; start = time.perf_counter(); import warroom.rollout; from warroom.envs import scenarios; scenarios();"
+        "import time, sys; start = time.perf_counter(); import warroom.rollout;"
+        "from warroom.envs import scenarios; scenarios();"
         "print(time.perf_counter() - start, *{name.split('.')[0] for name in sys.modules})"
     )
-    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() for _ in range(3)]
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+        for _ in range(3)
+    ]
     assert not HEAVY & set(runs[0][1:])
     assert min(float(run[0]) for run in runs) < 0.2
 

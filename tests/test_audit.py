@@ -46,10 +46,6 @@ def test_no_bar_fails(audit: Audit) -> None:
     assert audit.violations == ()
 
 
-def test_whoever_weighs_no_evidence_has_negative_mean_points(audit: Audit) -> None:
-    assert all(row.points.mean < 0 for row in weighing_nothing(audit))
-
-
 def test_who_does_nothing_gets_exactly_what_waiting_gets_and_solves_nothing(audit: Audit) -> None:
     idle = {row.tier: row.points.mean for row in audit.standings if row.policy == "noop"}
     passive = [row for row in audit.standings if row.passive]
@@ -57,25 +53,20 @@ def test_who_does_nothing_gets_exactly_what_waiting_gets_and_solves_nothing(audi
     assert all(row.points.mean == idle[row.tier] and row.solved.mean == 0 and row.score.mean == 0 for row in passive)
 
 
-def test_where_something_is_wrong_nothing_degenerate_pays_more_than_waiting(audit: Audit) -> None:
-    idle = {row.tier: row.points_wrong.mean for row in audit.standings if row.policy == "noop"}
-    assert all(row.points_wrong.mean <= idle[row.tier] for row in weighing_nothing(audit))
-
-
 def test_the_expert_is_far_above_all_of_them(audit: Audit) -> None:
     expert = {row.tier: row.points.mean for row in audit.standings if row.policy == "expert"}
     assert all(row.points.mean < expert[row.tier] - 100 for row in weighing_nothing(audit))
 
 
-def test_where_the_literal_bar_fails_it_is_said(audit: Audit) -> None:
+def test_a_mean_on_the_wrong_side_of_a_bar_is_named_even_within_chance(audit: Audit) -> None:
     heuristic = {row.tier: row.points.mean for row in audit.standings if row.policy == "heuristic"}
     above = {
         (row.tier, row.policy)
         for row in audit.standings
-        if row.kind != "reference" and row.points.mean > heuristic[row.tier]
+        if row.kind in ("degenerate", "searched") and row.points.mean > heuristic[row.tier] + 1e-9
     }
-    assert above == {(failure.tier, failure.policy) for failure in audit.above_heuristic}
-    assert ("hard", "noop") in above, "waiting costs less than being wrong"
+    named = {(f.tier, f.policy) for f in (*audit.violations, *audit.within_chance) if f.bar == "below heuristic"}
+    assert above == named
 
 
 def test_an_audit_is_json(audit: Audit) -> None:
@@ -96,7 +87,7 @@ def test_a_credit_that_pays_again_is_seen(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_points_above_the_oracle_are_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fleet, "bounds", lambda self: (-1000.0, -900.0))
-    found = run_audit(["easy"], [0], "core", workers=1, effort=LITTLE)
+    found = run_audit(["easy"], [0], workers=1, effort=LITTLE)
     assert {failure.bar for failure in found.violations} == {"ceiling"}
     assert set(BARS) > {"ceiling"}
 

@@ -13,7 +13,13 @@ from warroom.rollout import play
 
 SEEDS = 9
 """Per scenario of the full suite: 216 incidents a tier."""
-SOLVED = {"expert": (97, 95, 92), "heuristic": (60, 55, 50), "keyword": (40, 25, 15), "oracle": (100, 100, 100), "noop": (0, 0, 0)}
+SOLVED = {
+    "expert": (97, 95, 92),
+    "heuristic": (60, 55, 50),
+    "keyword": (40, 25, 15),
+    "oracle": (100, 100, 100),
+    "noop": (0, 0, 0),
+}
 """Per cent solved on easy, medium and hard: at least for expert and oracle, at most for the rest."""
 CAUGHT, FALSE = (97, 96, 95), (1, 2, 3)
 """The expert's rogues caught, at least, and episodes with an innocent suspended, at most; per cent."""
@@ -22,7 +28,9 @@ CAUGHT, FALSE = (97, 96, 95), (1, 2, 3)
 @cache
 def played(policy: str, tier: str) -> list[Episode]:
     return [
-        play(scenario, tier, seed_of("test", k), team("fleet", policy)) for scenario in suite("fleet", "full") for k in range(SEEDS)
+        play(scenario, tier, seed_of("test", k), team("fleet", policy))
+        for scenario in suite("fleet", "full")
+        for k in range(SEEDS)
     ]
 
 
@@ -62,7 +70,11 @@ def test_nobody_beats_the_oracle_on_any_incident(tier: str) -> None:
     ceiling = {(e.scenario, e.seed): e.total for e in played("oracle", tier)}
     for policy in ("noop", "random", "heuristic", "keyword", "expert"):
         for episode in played(policy, tier):
-            assert episode.total <= ceiling[episode.scenario, episode.seed] + 1e-9, (policy, episode.scenario, episode.seed)
+            assert episode.total <= ceiling[episode.scenario, episode.seed] + 1e-9, (
+                policy,
+                episode.scenario,
+                episode.seed,
+            )
 
 
 def test_the_dial_is_felt_by_scripts() -> None:

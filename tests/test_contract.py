@@ -2,8 +2,11 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from itertools import pairwise
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -103,7 +106,7 @@ def test_readings_are_free_within_their_allowance_and_no_further() -> None:
 def test_seeds_differ_and_neighbours_share_nothing(scenario: str, tier: str) -> None:
     pages = [make(scenario, tier, seed).observe().render() for seed in range(60)]
     assert len(set(pages)) == len(pages)
-    near = [_overlap(a, b) for a, b in zip(pages, pages[1:], strict=False)]
+    near = [_overlap(a, b) for a, b in pairwise(pages)]
     far = [_overlap(a, b) for a, b in zip(pages[:30], pages[30:], strict=False)]
     assert abs(sum(near) / len(near) - sum(far) / len(far)) < 0.05
 
@@ -120,17 +123,14 @@ def transcript() -> str:
 
 
 def test_the_same_inputs_give_the_same_bytes_in_another_process_with_another_hash_seed() -> None:
-    code = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); from test_contract import transcript; print(transcript())"
-    environment = {**os.environ, "PYTHONHASHSEED": "4242"}
+    code = "from test_contract import transcript; print(transcript())"
+    environment = {**os.environ, "PYTHONHASHSEED": "4242", "PYTHONPATH": str(Path(__file__).parent)}
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert out.stdout.strip() == transcript()
 
 
 def other_pythons() -> list[str]:
     """Other interpreters of this machine that the package supports: beside this one, or on the path."""
-    import shutil
-    from pathlib import Path
-
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     names = [f"3.{minor}" for minor in (11, 12, 13) if f"3.{minor}" != here]
     beside = sorted(Path(sys.base_prefix).parent.glob("3.1[123].*/bin/python3"))
@@ -140,14 +140,17 @@ def other_pythons() -> list[str]:
 
 def test_every_installed_python_gives_the_same_bytes() -> None:
     code = (
-        "from warroom.envs import scenarios; from warroom.policies import team; from warroom.rollout import play; import json;"
-        "print(json.dumps({i: play(i, 'hard', 5, team('fleet', 'expert')).digest for i in scenarios()}, sort_keys=True))"
+        "import json; from warroom.envs import scenarios; from warroom.policies import team;"
+        "from warroom.rollout import play; expert = team('fleet', 'expert');"
+        "print(json.dumps({i: play(i, 'hard', 5, expert).digest for i in scenarios()}, sort_keys=True))"
     )
-    environment = {**os.environ, "PYTHONPATH": os.path.join(os.path.dirname(__file__), "..", "src")}
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
     expected = json.dumps({i: play(i, "hard", 5, team("fleet", "expert")).digest for i in scenarios()}, sort_keys=True)
     checked = 0
     for python in other_pythons():
-        version = subprocess.run([python, "-c", "import sys; print(sys.version_info[:2] >= (3, 11))"], capture_output=True, text=True)
+        version = subprocess.run(
+            [python, "-c", "import sys; print(sys.version_info[:2] >= (3, 11))"], capture_output=True, text=True
+        )
         if version.returncode or version.stdout.strip() != "True":
             continue
         out = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True, env=environment)
@@ -190,7 +193,21 @@ def test_random_tool_calls_of_any_kind_never_break_an_episode(scenario: str) -> 
     """Fuzz: any tool with any argument values, right and wrong ones mixed."""
     rng = Random(scenario)
     env = make(scenario, "hard", 3)
-    values = [*env.vocabularies["service"], *env.vocabularies["agent"], *env.vocabularies["cause"], 0, 5, -1, None, True, "", "x", 1.5, {}, []]
+    values = [
+        *env.vocabularies["service"],
+        *env.vocabularies["agent"],
+        *env.vocabularies["cause"],
+        0,
+        5,
+        -1,
+        None,
+        True,
+        "",
+        "x",
+        1.5,
+        {},
+        [],
+    ]
     for _ in range(400):
         name = rng.choice([*env.tools, "nonsense"])
         parameters = ["service", "agent", "cause", "replicas", "say"]

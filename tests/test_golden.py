@@ -14,7 +14,10 @@ FOLDER = Path(__file__).parent / "golden"
 
 def readable(episode: Episode) -> str:
     """The transcript as a person reads it."""
-    out = [f"{episode.scenario}, tier {episode.tier}, seed {episode.seed}, played by {episode.policy}", f"truth: {episode.truth}"]
+    out = [
+        f"{episode.scenario}, tier {episode.tier}, seed {episode.seed}, played by {episode.policy}",
+        f"truth: {episode.truth}",
+    ]
     for step in episode.steps:
         arguments = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
         out += ["", "-" * 100, step.shown, f">>> {step.seat}: {step.tool}({arguments})  [{step.reward:+g}]"]

@@ -70,15 +70,11 @@ def test_the_place_of_the_victim_among_the_fitting_services_is_chance() -> None:
     assert found.n > 200 and found.p > RARE
 
 
-@pytest.mark.xfail(reason="World appends a repeated strike after all planned deeds of its minute", strict=True)
 def test_the_place_of_a_rogues_repeated_deed_in_its_minute_is_chance() -> None:
     found = order_of_repeats(incidents(ROGUES, "hard", "dev", range(20)))
     assert found.n > 30 and found.p > RARE
 
 
-@pytest.mark.xfail(
-    reason="Windows and Telemetry begin at the first onset, so that the first line tells it", strict=True
-)
 def test_healthy_services_wrote_lines_before_the_onset_too() -> None:
     assert compare_history(full("hard", 3)) == []
 

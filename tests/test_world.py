@@ -132,7 +132,11 @@ def test_any_fitting_service_can_be_the_root(name: str) -> None:
         incident = draw_incident(cast_of(name), "easy", seed)
         system, mechanism = incident.system, incident.cause.mechanism
         places.add((system.size, incident.cause.target))
-        chances |= {(system.size, i) for i in system.services(mechanism.kinds) if mechanism.fits(system, i) and system.reach[i] > 0.3}
+        chances |= {
+            (system.size, i)
+            for i in system.services(mechanism.kinds)
+            if mechanism.fits(system, i) and system.reach[i] > 0.3
+        }
     assert len(places) >= 0.6 * len(chances)
 
 
@@ -143,7 +147,9 @@ def test_sizing_meets_its_own_steady_state() -> None:
         system = size_system(rng, draw_blueprint(rng, 8 + seed % 7, SERVICES[Split.TRAIN]))
         for i in range(system.size):
             assert system.load[i] / (system.replicas[i] * system.unit[i]) == pytest.approx(system.cpu[i])
-            inflow = sum(system.load[c] * call.rate for c in range(system.size) for call in system.calls[c] if call.callee == i)
+            inflow = sum(
+                system.load[c] * call.rate for c in range(system.size) for call in system.calls[c] if call.callee == i
+            )
             assert i == 0 or inflow == pytest.approx(system.load[i])
             assert all(call.deadline > 2 * system.latency[call.callee] for call in system.calls[i])
 
@@ -171,7 +177,9 @@ def test_an_imported_topology_carries_incidents() -> None:
         (("a", "b"), ("gateway", "db"), ((1, 0),), "earlier service to a later"),
     ],
 )
-def test_a_broken_topology_is_refused_with_its_reason(names: tuple[str, ...], kinds: tuple[str, ...], calls: tuple[tuple[int, int], ...], complaint: str) -> None:
+def test_a_broken_topology_is_refused_with_its_reason(
+    names: tuple[str, ...], kinds: tuple[str, ...], calls: tuple[tuple[int, int], ...], complaint: str
+) -> None:
     with pytest.raises(ValueError, match=complaint):
         Blueprint(names, kinds, calls)
 
@@ -181,7 +189,10 @@ def test_splits_share_no_seed_no_name_and_no_wording() -> None:
     assert not set(SERVICES[Split.TRAIN]) & set(SERVICES[Split.TEST])
     for phrases in (*SIGNATURES.values(), TIMEOUT):
         assert not set(phrases[Split.TRAIN]) & set(phrases[Split.TEST])
-    train, test = fleet("fleet/cascade", "hard", seed_of("train", 0)), fleet("fleet/cascade", "hard", seed_of("test", 0))
+    train, test = (
+        fleet("fleet/cascade", "hard", seed_of("train", 0)),
+        fleet("fleet/cascade", "hard", seed_of("test", 0)),
+    )
     bare = {name.split("-")[0] for name in test.vocabularies["service"]} - {"gateway"}
     assert bare <= set(SERVICES[Split.TEST])
     assert {name.split("-")[0] for name in train.vocabularies["service"]} - {"gateway"} <= set(SERVICES[Split.TRAIN])
@@ -196,7 +207,20 @@ def test_names_collide_nowhere() -> None:
 
 def test_the_dial_turns_one_way() -> None:
     easy, medium, hard = (TIERS[t] for t in ("easy", "medium", "hard"))
-    for name in ("budget", "noise", "gap", "sibling", "hush", "hot", "decoys", "echo", "misblame", "false_alert", "silent", "pushes"):
+    for name in (
+        "budget",
+        "noise",
+        "gap",
+        "sibling",
+        "hush",
+        "hot",
+        "decoys",
+        "echo",
+        "misblame",
+        "false_alert",
+        "silent",
+        "pushes",
+    ):
         assert getattr(easy, name) <= getattr(medium, name) <= getattr(hard, name), name
     assert easy.signs >= medium.signs >= hard.signs and easy.cause_alert >= hard.cause_alert
 
@@ -211,7 +235,9 @@ def test_error_lines_are_as_rare_as_in_recordings() -> None:
             info, warn, error = env.telemetry.log_counts(0)
             shares.append(error / (info + warn + error))
             root = env.incident.cause.target
-            silent += not any(line[1] == root and line[2] == "ERROR" for m in (-1, 0) for line in env.telemetry.lines(m))
+            silent += not any(
+                line[1] == root and line[2] == "ERROR" for m in (-1, 0) for line in env.telemetry.lines(m)
+            )
             count += 1
     shares.sort()
     assert shares[len(shares) // 2] < 0.02 and shares[-1] < 0.06

@@ -123,7 +123,7 @@ def _progress(what: str, planned: int) -> Iterator[Callable[[int], None]]:
 def _print_audit(found: "Audit", scan: "LeakScan") -> None:
     from rich.table import Table
 
-    from warroom.evals.audit import BARS, LITERAL
+    from warroom.evals.audit import BARS
 
     table = Table(title=f"{found.suite} suite, {found.split} split: means with 95 % intervals", title_justify="left")
     for heading in ("tier", "policy", "kind"):
@@ -138,9 +138,8 @@ def _print_audit(found: "Audit", scan: "LeakScan") -> None:
     broken = {failure.bar for failure in found.violations}
     for bar, meaning in BARS.items():
         print(f"{'FAILS' if bar in broken else 'holds'}  {bar}: every policy that weighs no evidence {meaning}")
-    passive = {(row.tier, row.policy) for row in found.standings if row.passive}
-    idle = sum((failure.tier, failure.policy) in passive for failure in found.above_heuristic)
-    print(f"  the plain bar, that each {LITERAL}, fails {len(found.above_heuristic)} times; {idle} of those do nothing")
+    if found.within_chance:
+        print(f"  {len(found.within_chance)} means lie on the wrong side of a bar within chance; --json names them")
     print(f"{'FAILS' if scan.leaks else 'holds'}  no leaks: {scan.texts} texts of {scan.episodes} episodes")
     for failure in found.violations[:SHOWN]:
         say(f"{failure.bar}: {failure.policy} ({failure.tier}): {failure.detail}", "red")

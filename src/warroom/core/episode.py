@@ -65,6 +65,6 @@ class Episode:
 
 
 def trajectory_digest(steps: tuple[Step, ...]) -> str:
-    """32 hex digits that two episodes share only if they showed, called, answered and paid the same, in the same order."""
+    """32 hex digits that two episodes share only if they showed, called, answered and paid the same, in order."""
     played = [[s.seat, s.shown, s.tool, s.arguments, s.result, round(s.reward, 6)] for s in steps]
     return hashlib.blake2b(json.dumps(played, sort_keys=True).encode(), digest_size=16).hexdigest()

@@ -3,6 +3,9 @@
 from collections.abc import Collection
 from difflib import get_close_matches
 
+LONGEST_ECHO = 80
+"""Characters of a wrong value that an error repeats."""
+
 
 class Unknown(ValueError):
     """A name that is not in its closed list; the message says which names are, and the nearest one."""
@@ -18,6 +21,12 @@ class DoesNotFit(ValueError):
 def unknown(kind: str, got: object, allowed: Collection[str]) -> str:
     """Say that `got` is no `kind`, offer the nearest allowed name, and list what is allowed."""
     names = sorted(allowed)
-    near = get_close_matches(str(got), names, n=1, cutoff=0.5)
+    near = get_close_matches(str(got)[:LONGEST_ECHO], names, n=1, cutoff=0.5)
     guess = f"; did you mean {near[0]!r}?" if near else ""
-    return f"no {kind} {got!r}{guess} (allowed: {', '.join(names)})"
+    return f"no {kind} {echo(got)}{guess} (allowed: {', '.join(names)})"
+
+
+def echo(got: object) -> str:
+    """What was got, as an error quotes it: cut where it is long, so that no caller floods the record."""
+    text = repr(got)
+    return text if len(text) <= LONGEST_ECHO else f"{text[:LONGEST_ECHO]}... ({len(text)} characters)"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin
 
-from warroom.core.errors import unknown
+from warroom.core.errors import echo, unknown
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 _JSON = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -51,7 +51,7 @@ class Parameter:
         if self.kind is float and type(value) is int:
             return float(value)
         if type(value) is not self.kind:
-            raise ToolError(f"{self.name} must be of type {_JSON[self.kind]}, got {value!r}")
+            raise ToolError(f"{self.name} must be of type {_JSON[self.kind]}, got {echo(value)}")
         if self.kind is str and len(str(value)) > LONGEST_TEXT:
             raise ToolError(f"{self.name} is {len(str(value))} characters long; at most {LONGEST_TEXT} are allowed")
         return value
@@ -84,7 +84,7 @@ class Tool:
     def bind(self, arguments: object, vocabularies: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """The checked arguments, or a `ToolError` that says what was wrong and what is allowed."""
         if not isinstance(arguments, dict):
-            raise ToolError(f"{self.name} takes its arguments by name, got {arguments!r}")
+            raise ToolError(f"{self.name} takes its arguments by name, got {echo(arguments)}")
         bound: dict[str, Any] = {}
         for parameter in self.parameters:
             if parameter.name in arguments:
@@ -94,7 +94,7 @@ class Tool:
         if len(bound) < len(arguments):
             known = [p.name for p in self.parameters]
             extra = next(str(name) for name in arguments if name not in known)
-            raise ToolError(f"{self.name} has no argument {extra!r}; it takes {', '.join(known) or 'none'}")
+            raise ToolError(f"{self.name} has no argument {echo(extra)}; it takes {', '.join(known) or 'none'}")
         return bound
 
 

@@ -1,4 +1,4 @@
-"""The environments and their scenarios, found by scanning the file system: a new scenario is one file and no other edit."""
+"""The environments and their scenarios, found by scanning the file system: a new scenario is one new file."""
 
 import importlib
 import importlib.util

@@ -1,7 +1,8 @@
-"""The learned attack: what naive Bayes and boosted trees can tell from one seat's first page, trained on the train split.
+"""The learned attack: what naive Bayes and boosted trees can tell from one seat's first page.
 
-Listed naive policies do not find leaks; learners do. If a learner that weighs no evidence beyond one page does well,
-the page gives the answer away. Features are what the page prints, one row per service and one per fleet action.
+They are trained on the train split. Listed naive policies do not find leaks; learners do. If a learner that weighs no
+evidence beyond one page does well, the page gives the answer away. Features are what the page prints, one row per
+service and one per fleet action.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ from warroom.core.types import ToolCall
 from warroom.envs import make, suite
 from warroom.envs.fleet.env import Fleet
 from warroom.envs.fleet.policies.naive import signature
-from warroom.envs.fleet.views import FleetPage
+from warroom.envs.fleet.views import FleetPage, ServiceRow
 from warroom.sim.automation import VERBS
 from warroom.sim.telemetry import Action
 from warroom.sim.wordings import CLASSES
@@ -83,13 +84,12 @@ def _service_rows(env: Fleet, page: FleetPage, names: list[str]) -> Floats:
     out = []
     for name, kind, replicas in env.map.services:
         row = rows.get(name)
-        known = row is not None and row.error is not None and row.p95 is not None and row.rps is not None
         alerts = [a for a in page.alerts or () if a.service == name]
         lines = [line for line in page.logs or () if line.service == name]
         signs = [signature(line.text) for line in lines]
         out.append([
             *(float(kind == k) for k in KINDS), replicas,
-            *((row.error, row.p95 / row.usual_p95, row.rps / max(row.usual_rps, 1)) if known and row else (-1.0, -1.0, -1.0)),
+            *_overview(row),
             rank.get(name, 99), *(float(health.get(name) == s) for s in STATES),
             *(float(any(a.rule == rule for a in alerts)) for rule in RULES),
             min((a.minute for a in alerts), default=99), len(lines), sum(line.level == "ERROR" for line in lines),
@@ -97,6 +97,13 @@ def _service_rows(env: Fleet, page: FleetPage, names: list[str]) -> Floats:
             sum(p.service == name for p in page.pushes or ()),
         ])  # fmt: skip
     return np.array(out, dtype=np.float64)
+
+
+def _overview(row: ServiceRow | None) -> tuple[float, float, float]:
+    """Errors, and latency and traffic against the usual; -1 where the page shows none."""
+    if row is None or row.error is None or row.p95 is None or row.rps is None:
+        return (-1.0, -1.0, -1.0)
+    return (row.error, row.p95 / row.usual_p95, row.rps / max(row.usual_rps, 1))
 
 
 def _action_rows(page: FleetPage, actions: Sequence[Action]) -> Floats:
@@ -179,7 +186,7 @@ def _chance(model: Any, rows: Floats) -> Floats:
 
 
 def _flagger(learn: Callable[[], Any], known: list[Sample], victims: Any | None) -> Callable[[Sample], list[str]]:
-    """A rule that flags the most suspect agent above a threshold; with `victims`, deeds on likely victims count more."""
+    """A rule that flags the most suspect agent above a threshold; with `victims`, deeds on likely ones count more."""
     if not sum(len(s.actions) for s in known):
         return lambda s: []
     # The threshold is chosen on incidents that the model has not seen: chosen in sample it flags far too much.

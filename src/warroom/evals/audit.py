@@ -1,12 +1,11 @@
 """The audit: what policies that weigh no evidence can get, held against bars, with every bar that fails named.
 
-The bar "mean points below the naive heuristic's" cannot hold for a policy that does next to nothing: the heuristic pays
-for its wrong changes and flags, inaction pays for its turns alone. That bar is therefore reported as it stands, and
-what must hold of everyone is said by `BARS`.
+A bar on means fails when the whole 95 % interval lies on the wrong side; a mean that lies there within chance is
+reported apart, so that more incidents can decide it.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -17,21 +16,19 @@ from warroom.envs import make, suite
 from warroom.evals.degenerate import DEGENERATE, degenerate_team
 from warroom.evals.outcomes import Entrant, Incident, Outcome, Progress, incidents, play_all
 from warroom.evals.search import Effort, effort_episodes, entrant, search
-from warroom.evals.statistics import Estimate, mean, paired, share
+from warroom.evals.statistics import Difference, Estimate, mean, paired, share
 from warroom.policies import Team, team
 
 Kind = Literal["reference", "naive", "degenerate", "searched"]
 
 BARS = {
     "negative": "has negative mean points",
-    "nothing gained": "gets no more points than waiting does on the incidents where something is wrong",
-    "solves less": "solves no larger share of those incidents than the naive heuristic",
+    "below heuristic": "has mean points not above the naive heuristic's, on the same incidents",
+    "solves less": "solves no larger share of incidents where something is wrong than the naive heuristic",
     "ceiling": "never gets more points than the oracle on any incident",
     "paid once": "is paid nothing for doing again what was paid before",
 }
-"""What must hold of every naive, degenerate and searched policy; the last two of every policy whatever."""
-LITERAL = "has mean points not above the naive heuristic's"
-"""Reported of every policy that weighs no evidence, and failed by construction where little is done."""
+"""What must hold of every degenerate and searched policy, the first of naive ones too, the last two of everyone."""
 BASELINE, IDLE = "heuristic", "noop"
 REFERENCES = ("expert", "oracle")
 NAIVE = (IDLE, "random", "keyword", BASELINE)
@@ -79,8 +76,8 @@ class Audit:
     standings: tuple[Standing, ...]
     violations: tuple[Failure, ...]
     """Bars of `BARS` that fail; none is the aim."""
-    above_heuristic: tuple[Failure, ...]
-    """Where the literal bar fails, passive policies included."""
+    within_chance: tuple[Failure, ...]
+    """Means on the wrong side of a bar whose interval does not lie there whole."""
 
     def to_json(self) -> dict[str, Any]:
         """For a program: estimates as mean, lo and hi."""
@@ -89,10 +86,9 @@ class Audit:
             "suite": self.suite,
             "seeds": list(self.seeds),
             "bars": BARS,
-            "literal_bar": LITERAL,
             "rows": [_plain(standing) for standing in self.standings],
             "violations": [failure._asdict() for failure in self.violations],
-            "above_heuristic": [failure._asdict() for failure in self.above_heuristic],
+            "within_chance": [failure._asdict() for failure in self.within_chance],
         }
 
 
@@ -115,7 +111,7 @@ def run_audit(
     `seeds` are indices into the split. Scripts are searched on the training split, with the given effort.
     """
     parse_split(split)  # refused before the search begins
-    scenarios, standings, failures, literal = suite("fleet", suite_name), [], [], []
+    scenarios, standings, failures, chance = suite("fleet", suite_name), [], [], []
     for tier in tiers:
         entrants = {
             **_listed(),
@@ -126,12 +122,15 @@ def run_audit(
         )
         rows = [_standing(tier, name, outcomes) for name, outcomes in played.items()]
         standings += rows
-        failures += _failures(rows, played)
+        for row in rows:
+            judged = _judged(row, played)
+            failures += [failure for failure, beyond in judged if beyond]
+            chance += [failure for failure, beyond in judged if not beyond]
+            failures += _above_ceiling(row, played[row.policy])
         failures += _paid_again(
             [Incident(s, tier, i.seed) for s in scenarios for i in incidents([s], tier, split, seeds[:1])]
         )
-        literal += _literal(rows)
-    return Audit(split, suite_name, tuple(seeds), tuple(standings), tuple(failures), tuple(literal))
+    return Audit(split, suite_name, tuple(seeds), tuple(standings), tuple(failures), tuple(chance))
 
 
 def audit_episodes(tiers: Sequence[str], seeds: Sequence[int], suite_name: str, effort: Effort) -> int:
@@ -185,59 +184,43 @@ def _share(values: Sequence[bool]) -> Estimate:
 # -- the bars -------------------------------------------------------------------------------------------
 
 
-def _failures(rows: Sequence[Standing], played: Mapping[str, Sequence[Outcome]]) -> list[Failure]:
+def _judged(row: Standing, played: Mapping[str, Sequence[Outcome]]) -> list[tuple[Failure, bool]]:
+    """Bars on means that are missed, and whether beyond chance."""
+    own, baseline = played[row.policy], played[BASELINE]
     out = []
-    for row in rows:
-        own = played[row.policy]
-        for bar, detail in (*_judged(row, own, played), *_above_ceiling(own)):
-            out.append(Failure(bar, row.tier, row.policy, detail))
+    if row.kind != "reference" and row.points.mean >= 0:
+        detail = f"{row.points.mean:.1f} points"
+        out.append((Failure("negative", row.tier, row.policy, detail), (row.points.lo or 0.0) > 0))
+    if row.kind in ("reference", "naive"):
+        return out
+    gained = _difference(list(own), list(baseline), lambda o: o.points)
+    if gained.mean is not None and gained.mean > ROUNDING:
+        detail = f"{gained.mean:.1f} points more than the heuristic"
+        out.append((Failure("below heuristic", row.tier, row.policy, detail), _beyond(gained)))
+    wrong = [(a, b) for a, b in zip(own, baseline, strict=True) if a.wrong]
+    more = _difference([a for a, _ in wrong], [b for _, b in wrong], lambda o: float(o.solved))
+    if more.mean is not None and more.mean > ROUNDING:
+        detail = f"solves {100 * more.mean:.0f} in 100 more than the heuristic"
+        out.append((Failure("solves less", row.tier, row.policy, detail), _beyond(more)))
     return out
 
 
-def _judged(row: Standing, own: Sequence[Outcome], played: Mapping[str, Sequence[Outcome]]) -> list[tuple[str, str]]:
-    """Bars on means, for all but the references; a difference counts when its whole interval lies on the wrong side."""
-    if row.kind == "reference":
-        return []
-    out = []
-    if row.points.mean >= 0:
-        out.append(("negative", f"{row.points.mean:.1f} points"))
-    gained = _above(own, played[IDLE], lambda o: o.points)
-    if gained is not None:
-        out.append(("nothing gained", f"{gained:.1f} points more than waiting"))
-    more = _above(own, played[BASELINE], lambda o: float(o.solved))
-    if more is not None:
-        out.append(("solves less", f"solves {100 * more:.0f} in 100 more than the naive heuristic"))
-    return out
+def _difference(own: list[Outcome], other: list[Outcome], value: Callable[[Outcome], float]) -> Difference:
+    return paired([value(o) for o in own], [value(o) for o in other], range(len(own)))
 
 
-def _above(own: Sequence[Outcome], other: Sequence[Outcome], value: Any) -> float | None:
-    """By how much `own` is above `other` where something is wrong; None unless it is beyond chance."""
-    pairs = [(value(a), value(b)) for a, b in zip(own, other, strict=True) if a.wrong]
-    difference = paired([a for a, _ in pairs], [b for _, b in pairs], range(len(pairs)))
-    beyond = difference.lo is not None and difference.lo > ROUNDING
-    return difference.mean if beyond else None
+def _beyond(difference: Difference) -> bool:
+    return difference.lo is not None and difference.lo > ROUNDING
 
 
-def _above_ceiling(own: Sequence[Outcome]) -> list[tuple[str, str]]:
+def _above_ceiling(row: Standing, own: Sequence[Outcome]) -> list[Failure]:
     return [
-        (
-            "ceiling",
+        Failure(
+            "ceiling", row.tier, row.policy,
             f"{o.points:.0f} points on {o.incident.scenario}, seed {o.incident.seed}; the oracle {o.ceiling:.0f}",
         )
         for o in own
         if o.points > o.ceiling + ROUNDING
-    ]
-
-
-def _literal(rows: Sequence[Standing]) -> list[Failure]:
-    bar = next(row.points.mean for row in rows if row.policy == BASELINE)
-    return [
-        Failure(
-            "literal", row.tier, row.policy,
-            f"{row.points.mean:.1f} points, the heuristic {bar:.1f}" + ("; does nothing" if row.passive else ""),
-        )
-        for row in rows
-        if row.kind != "reference" and row.points.mean > bar
     ]  # fmt: skip
 
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 SERVICE = frozenset({"service"})
 DB = frozenset({"db"})
+SPREAD_MINUTES = 10
+"""Minutes of a cause after which its second-order failure begins: a prompt repair forestalls it."""
+NEVER = 999
+"""Onset of what does not begin by the clock."""
 HEAD_START = 5
 """Minutes within which a slow fault (a leak, a filling disk) reaches its full effect."""
 
@@ -40,6 +44,8 @@ class Fault:
     """True when it is not the cause of the page; its agent's owner puts it right once the agent is suspended."""
     receiver: int = 0
     """Where misrouted traffic lands."""
+    spreads: bool = False
+    """True for a second-order failure: it begins by itself once the cause has been in force for `SPREAD_MINUTES`."""
     hushed: bool = False
     """True when the service counts its wrong replies as successes, so that only its callers see errors."""
 

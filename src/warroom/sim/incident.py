@@ -8,7 +8,7 @@ from warroom.core.rng import digest, stream
 from warroom.core.splits import Split
 from warroom.sim.automation import AGENTS, KINDS, VERBS, Habits, Planned, Planner, draw_roster
 from warroom.sim.blueprint import Blueprint
-from warroom.sim.faults import BLIP, MISROUTE, Fault, Mechanism
+from warroom.sim.faults import BLIP, LEAK, MISROUTE, NEVER, Fault, Mechanism
 from warroom.sim.topology import System, draw_blueprint, size_system
 from warroom.sim.wordings import CLASSES, PEOPLE, SERVICES, pool
 
@@ -51,6 +51,8 @@ class Tier:
     """Probability that a service's logs do not arrive."""
     delayed: float
     """Probability that a service's logs arrive three minutes late."""
+    spread: float
+    """Probability that a cause left in force brings down one of the victim's callers for good."""
     pushes: int
     """Changes by people besides the one that matters."""
     bluff: bool
@@ -61,17 +63,17 @@ TIERS = {
     "easy": Tier(
         budget=12, sizes=(8, 10), noise=0.02, gap=0.0, habits=Habits(3, 6, 5, 2), sibling=0.2, hush=0.2, hot=4,
         decoys=1, signs=0.3, echo=0.3, misblame=0.0, cause_alert=0.3, false_alert=0.0, silent=0.0, delayed=0.0,
-        pushes=3, bluff=False,
+        spread=0.0, pushes=3, bluff=False,
     ),
     "medium": Tier(
-        budget=18, sizes=(9, 12), noise=0.06, gap=0.04, habits=Habits(4, 6, 6, 3), sibling=0.35, hush=0.35, hot=6,
+        budget=18, sizes=(9, 12), noise=0.08, gap=0.06, habits=Habits(4, 6, 6, 3), sibling=0.35, hush=0.35, hot=6,
         decoys=3, signs=0.2, echo=0.4, misblame=0.12, cause_alert=0.2, false_alert=0.1, silent=0.1, delayed=0.1,
-        pushes=5, bluff=False,
+        spread=0.3, pushes=5, bluff=False,
     ),
     "hard": Tier(
-        budget=25, sizes=(10, 14), noise=0.1, gap=0.1, habits=Habits(4, 5, 7, 4), sibling=0.5, hush=0.5, hot=8,
+        budget=25, sizes=(10, 14), noise=0.16, gap=0.16, habits=Habits(4, 5, 7, 4), sibling=0.5, hush=0.5, hot=8,
         decoys=6, signs=0.1, echo=0.5, misblame=0.25, cause_alert=0.1, false_alert=0.25, silent=0.2, delayed=0.2,
-        pushes=8, bluff=True,
+        spread=0.6, pushes=8, bluff=True,
     ),
 }  # fmt: skip
 
@@ -228,19 +230,31 @@ def _receivers(system: System, target: int) -> list[int]:
 
 def _draw_faults(rng: Random, cast: Cast, dial: Tier, system: System, victims: list[int]) -> tuple[Fault, ...]:
     cause = _draw_fault(rng, cast.mechanism, cast.verb, dial, system, victims)
-    if cast.bystander is None:
-        return (cause,)
-    mechanism, verb = cast.bystander
+    if cast.bystander is not None:
+        return (cause, _draw_side(rng, cast.bystander, dial, system, cause))
+    if cast.mechanism.cure and rng.random() < dial.spread:
+        return (cause, *_draw_spread(rng, system, cause))
+    return (cause,)
+
+
+def _draw_side(rng: Random, harm: tuple[Mechanism, str], dial: Tier, system: System, cause: Fault) -> Fault:
+    """The lesser harm that a bystanding rogue does, away from the cause and in another minute."""
+    mechanism, verb = harm
     related = {cause.target, *system.callers[cause.target], *(c.callee for c in system.calls[cause.target])}
-    apart = [i for i in system.services(mechanism.kinds) if i not in related and mechanism.fits(system, i)]
-    felt = (
-        [i for i in apart if system.reach[i] > 0.35]
-        or apart
-        or [i for i in system.services(mechanism.kinds) if i != cause.target]
-    )
-    side = _draw_fault(rng, mechanism, verb, dial, system, felt or [cause.target])
+    fitting = [i for i in system.services(mechanism.kinds) if i != cause.target and mechanism.fits(system, i)]
+    apart = [i for i in fitting if i not in related]
+    felt = [i for i in apart if system.reach[i] > 0.35]
+    side = _draw_fault(rng, mechanism, verb, dial, system, felt or apart or fitting or [cause.target])
     onset = side.onset if side.onset != cause.onset else side.onset - 1
-    return (cause, replace(side, side=True, onset=onset, hushed=False))
+    return replace(side, side=True, onset=onset, hushed=False)
+
+
+def _draw_spread(rng: Random, system: System, cause: Fault) -> tuple[Fault, ...]:
+    """A second-order failure: requests that pile up at a caller of the victim fill its memory for good."""
+    callers = [i for i in system.callers[cause.target] if system.kinds[i] in LEAK.kinds and LEAK.fits(system, i)]
+    if not callers:
+        return ()
+    return (Fault(LEAK, callers[int(rng.random() * len(callers))], NEVER, rng.random(), spreads=True),)
 
 
 def _draw_fault(

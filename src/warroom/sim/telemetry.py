@@ -114,15 +114,12 @@ class Telemetry:
         self._slow = [SLOW * latency for latency in self.system.latency]
         self._readings: tuple[int, list[Reading | None]] = (-99, [])
         self._alerts: list[tuple[int, int, str]] = []
-        self._alerted = self._first_minute() - 1
+        self._alerted = 1 - HISTORY
         self._open: set[tuple[int, str]] = set()
         self._levels: tuple[list[float], list[float]] = ([], [])
         self._full: list[tuple[int, str]] = []
         self._lines: dict[int, list[Line]] = {}
         self._actions: dict[int, Action] = {}
-
-    def _first_minute(self) -> int:
-        return min(fault.onset for fault in self.incident.faults)
 
     def _bytes(self, channel: int, minute: int, size: int, of: int = 0) -> bytes:
         """Observation noise of one channel, minute and subject."""

@@ -2,15 +2,15 @@
 
 from warroom.core.splits import Split
 
-SERVICES = {
-    Split.TRAIN: (
-        "orders users cart search media pricing ledger quotes stock billing reviews profile session geo feed offers "
-        "wallet tax fraud mail labels routes slots tags votes score audit crew visits coupons"
-    ).split(),
-    Split.TEST: (
-        "booking loyalty parcel invoices menu playlist ticketing roster claims gifts surveys refunds stream courier "
-        "insights lockers badges drafts tenants fleetcar menus seats parking vouchers donors polls scans events permits"
-    ).split(),
+SERVICES: dict[Split, list[str]] = {
+    Split.TRAIN: """
+        orders users cart search media pricing ledger quotes stock billing reviews profile session geo feed offers
+        wallet tax fraud mail labels routes slots tags votes score audit crew visits coupons
+    """.split(),
+    Split.TEST: """
+        booking loyalty parcel invoices menu playlist ticketing roster claims gifts surveys refunds stream courier
+        insights lockers badges drafts tenants fleetcar menus seats parking vouchers donors polls scans events permits
+    """.split(),
 }
 PEOPLE = ("mira", "tom", "ines", "raj", "lena", "otis")
 
@@ -81,7 +81,7 @@ CHRONIC = {
 }
 """Warnings that healthy services write all day."""
 
-# Why an agent says it acts: a phrase, and the figure of the service that it quotes (rps, cpu %, p95 ms, error % or days).
+# Why an agent says it acts: a phrase, and the figure of the service that it quotes (rps, cpu, p95, error or days).
 Reason = tuple[str, str]
 REASONS: dict[str, dict[Split, tuple[Reason, Reason]]] = {
     "scale": {

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from warroom.core.rng import digest
 from warroom.sim.automation import NEED, SURGE, Deed, Planned
 from warroom.sim.blueprint import STORES
-from warroom.sim.faults import RETRY_BUDGET, Fault, stays
+from warroom.sim.faults import RETRY_BUDGET, SPREAD_MINUTES, Fault, stays
 from warroom.sim.incident import HISTORY, Incident
 from warroom.sim.sweep import Failing, Part, Sweep, before_any, fall, moves, rise
 from warroom.sim.topology import System
@@ -66,7 +67,8 @@ class World:
         """Requests per second that each service can work off now."""
         self.cold: dict[int, int] = {}
         self.active = [False] * len(incident.faults)
-        self.begun = [0] * len(incident.faults)
+        self.begun: list[int | None] = [None] * len(incident.faults)
+        """When each fault last began; None: not yet."""
         self.healed: dict[int, int] = {}
         """When each fault was last healed, unless it is back in force."""
         self.suspended: set[str] = set()
@@ -93,9 +95,10 @@ class World:
     def copy(self) -> "World":
         """An independent world in the same state, to try things on; it has no past minutes of its own."""
         twin = World.__new__(World)
-        twin.__dict__.update(self.__dict__)
+        state = twin.__dict__
+        state.update(self.__dict__)
         for name in _CHANGED_IN_PLACE:
-            twin.__dict__[name] = twin.__dict__[name].copy()
+            state[name] = state[name].copy()
         twin.snapshots, twin.trace, twin.records = {}, [], False
         return twin
 
@@ -144,6 +147,11 @@ class World:
         """Whether no fault is in force."""
         return not any(self.active)
 
+    def has_cure(self, verb: str, i: int) -> bool:
+        """Whether a repair of service `i` by that verb mends a fault that is or was in force."""
+        faults = zip(self.incident.faults, self.begun, strict=True)
+        return any(f.target == i and f.mechanism.cure == verb and begun is not None for f, begun in faults)
+
     # -- what people do ---------------------------------------------------------------------------
 
     def suspend(self, agent: str) -> None:
@@ -174,14 +182,14 @@ class World:
     # -- what the fleet does ----------------------------------------------------------------------
 
     def _automation(self) -> None:
-        plan, minute, k = self.incident.plan, self.minute, self._next
+        plan, minute, k, first = self.incident.plan, self.minute, self._next, len(self.trace)
         while k < len(plan) and plan[k][0] <= minute:
             self._do(plan[k])
             k += 1
         self._next = k
         if self.healed:
             for k in [k for k, healed in self.healed.items() if minute >= healed + STRIKE_AGAIN]:
-                self._strike_again(k)
+                self._strike_again(k, first)
 
     def _do(self, deed: Planned) -> None:
         """Carry out a planned deed, or leave its need unmet if the agent is suspended."""
@@ -226,20 +234,33 @@ class World:
         if self.records:
             self.trace.append((self.minute, fault.agent, fault.verb, fault.target, shown, before, "rogue"))
 
-    def _strike_again(self, k: int) -> None:
-        """A rogue that nobody suspended undoes the repair of what it had broken."""
+    def _strike_again(self, k: int, first: int) -> None:
+        """A rogue that nobody suspended undoes the repair of what it had broken.
+
+        Its deed goes to a chance place among those of the minute, which begin at `first`: always last would tell.
+        """
         fault = self.incident.faults[k]
         if fault.agent and not fault.side and fault.agent not in self.suspended and fault.agent not in self.without:
             self._strike(k, int(9000 * fault.severity) + self.minute)
+            if self.records:
+                chance = digest(1, self.minute, "place", self.incident.key.hex())[0]
+                self.trace.insert(first + chance * (len(self.trace) - first) // 256, self.trace.pop())
 
     def _faults(self) -> None:
         minute = self.minute
         for k, fault in enumerate(self.incident.faults):
-            if minute == fault.onset and fault.agent is None:
+            begun = self.begun[k]
+            if begun is None and fault.agent is None and (minute == fault.onset or (fault.spreads and self._overdue())):
                 self.begin(k)
-            if self.active[k] and fault.mechanism.step is not stays:
-                fault.mechanism.step(self, fault, minute - self.begun[k])
+                begun = minute
+            if self.active[k] and begun is not None and fault.mechanism.step is not stays:
+                fault.mechanism.step(self, fault, minute - begun)
                 self.stale.add(fault.target)
+
+    def _overdue(self) -> bool:
+        """Whether the cause has been in force so long that it brings others down."""
+        begun = self.begun[0]
+        return self.active[0] and begun is not None and self.minute >= begun + SPREAD_MINUTES
 
     # -- one minute -------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from warroom.envs.fleet.views import (
 )
 from warroom.envs.fleet.windows import Windows
 from warroom.sim.blueprint import Blueprint
-from warroom.sim.incident import Incident
+from warroom.sim.incident import HISTORY, Incident
 from warroom.sim.telemetry import Telemetry
 
 Service = Annotated[str, Vocabulary("service")]
@@ -149,7 +149,7 @@ class Fleet(Env):
         i, now = self._index[service], self.world.minute
         lines = [
             line
-            for minute in range(max(now - LOG_MINUTES, self._windows.first_minute), now + 1)
+            for minute in range(max(now - LOG_MINUTES, 1 - HISTORY), now + 1)
             for line in self.telemetry.arrived(minute)
             if line[1] == i
         ]
@@ -302,7 +302,7 @@ class Fleet(Env):
             return Notice(f"Refused by the change board: all {CHANGES} changes of this incident are made.")
         i = self._index[service]
         self.changes.append((verb, i))
-        if not any(fault.target == i and fault.mechanism.cure == verb for fault in self.incident.faults):
+        if not self.world.has_cure(verb, i):
             self.happen("wrong_fix", f"{verb} {service}")
             self._critical = self.telemetry.critical()
         self.world.repair(verb, i, replicas)

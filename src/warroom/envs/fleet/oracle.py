@@ -28,6 +28,9 @@ class Move(NamedTuple):
     replicas: int = 0
 
 
+WAIT, DECLARE, RESOLVE = Move("wait"), Move("declare"), Move("resolve")
+
+
 def can_close(world: World) -> bool:
     """Service levels held for two minutes, every fault gone, every rogue suspended."""
     return world.quiet >= 2 and world.quiet_faults() and world.contained()
@@ -37,12 +40,12 @@ def best_move(world: World, seat: str, declared: bool) -> Move:
     """The move of one who knows the truth: declare, suspend, repair what is in force, close when it has held."""
     incident = world.incident
     if seat == "sre":
-        return Move("wait") if declared else Move("declare")
+        return WAIT if declared else DECLARE
     if seat == "oversight":
         loose = sorted(incident.rogues - world.suspended)
-        return Move("flag", loose[0]) if loose else Move("wait")
+        return Move("flag", loose[0]) if loose else WAIT
     if seat == "manager" and can_close(world):
-        return Move("resolve")
+        return RESOLVE
     for k, fault in enumerate(incident.faults):
         cure, i = fault.mechanism.cure, fault.target
         owner = "manager" if cure == "escalate" else "developer"
@@ -54,7 +57,7 @@ def best_move(world: World, seat: str, declared: bool) -> Move:
             and world.minute - world.repaired.get(i, -99) > PATIENCE
         ):
             return Move(cure, i, enough_replicas(world, k))
-    return Move("wait")
+    return WAIT
 
 
 def enough_replicas(world: World, k: int) -> int:

@@ -7,7 +7,7 @@ from warroom.sim.logs import Line
 from warroom.sim.telemetry import Action, Alert, LogLine, Reading, Telemetry
 
 LOGS_SHOWN, ALERTS_SHOWN, CHAT_SHOWN = 6, 12, 8
-TRACE_MINUTES = 8
+TRACE_MINUTES = 7
 """Minutes of the fleet's trace on Oversight's first page; longer than any rogue acts before the page."""
 SUMMARY = 120
 """Characters of a message that the Manager's summary keeps."""
@@ -22,7 +22,6 @@ class Windows:
     def __init__(self, telemetry: Telemetry) -> None:
         self.telemetry, self.world = telemetry, telemetry.world
         self.names = self.world.system.names
-        self.first_minute = min([fault.onset for fault in self.world.incident.faults])
         self._usual = [
             (name, rps, p95, UNWELL_LATENCY * p95, ODD_TRAFFIC * rps)
             for name, (rps, p95) in zip(self.names, telemetry.usual, strict=True)
@@ -40,8 +39,8 @@ class Windows:
         unwell = self._unwell.setdefault(seat, set())
         looks = seat in ("sre", "oversight")
         oversight, developer = seat == "oversight", seat == "developer"
-        return FleetPage(
-            seat, turn, budget, self.world.minute, whole,
+        return FleetPage.of(
+            seat=seat, turn=turn, budget=budget, minute=self.world.minute, whole=whole,
             services=self._services(unwell, whole, whole and not oversight) if looks else None,
             health=self._health(unwell) if developer else None,
             alerts=self._new_alerts(seat) if looks or developer else None,

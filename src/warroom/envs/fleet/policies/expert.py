@@ -6,6 +6,7 @@ It is the proof that incidents can be solved from what the seats see. It is neve
 import re
 from random import Random
 
+from warroom.core.scenario import Policy, PolicyMaker
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.fleet.policies.diagnosis import (
     CAUSES,
@@ -108,7 +109,7 @@ class Looker:
         return known[0] is not None and known[1] is not None and serves_strangers(known[0][1], known[1][1])
 
     def _unexplained(self, service: str) -> list[str]:
-        """Callees whose calls fail though they do not look sick themselves, unless all fail alike (the caller's fault)."""
+        """Callees that look well though calls to them fail; none when all fail alike, which is the caller's fault."""
         calls = self.evidence.traces[service][1].outgoing
         failing = [c for c in calls if c.failed >= FAILING]
         sick = self.evidence.sick()
@@ -218,7 +219,11 @@ class Oversight(Looker):
     def _pointed(self) -> list[str]:
         """Also what the SRE accuses, and services that an agent changed just as they began to fail."""
         joined = [s for s in joined_services(self.evidence) if self.reads == 2 or self._settling()]
-        said = [v for m in self.evidence.chat if m.seat == "sre" and m.turn == self.evidence.turn - 1 and (v := VERDICT.search(m.text))]
+        said = [
+            v
+            for m in self.evidence.chat
+            if m.seat == "sre" and m.turn == self.evidence.turn - 1 and (v := VERDICT.search(m.text))
+        ]
         accused = [self._where_it_shows(verdict[2]) for verdict in said]
         return super()._pointed() + (accused if not self._settling() else []) + joined
 
@@ -309,9 +314,9 @@ class Manager(Listener):
         return self.carry_out(*wanted) if wanted is not None else ToolCall("wait")
 
 
-SEATS = {"sre": SRE, "oversight": Oversight, "developer": Developer, "manager": Manager}
+SEATS: dict[str, PolicyMaker] = {"sre": SRE, "oversight": Oversight, "developer": Developer, "manager": Manager}
 
 
-def expert(brief: Brief, rng: Random) -> "SRE | Oversight | Developer | Manager":
+def expert(brief: Brief, rng: Random) -> Policy:
     """The expert for the brief's seat."""
     return SEATS[brief.seat](brief, rng)

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from random import Random
 
+from warroom.core.scenario import Policy, PolicyMaker
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.fleet.policies.evidence import Evidence
 from warroom.envs.fleet.policies.expert import VERDICT, WELL, Developer, Manager
@@ -36,7 +37,7 @@ USUAL_FIX = {
 MOST_GUESSES = 1
 """Beliefs that a script acts on before it is at its wits' end."""
 
-FULL, MOVED = 90, 10
+FULL, MOVED = 85, 20
 """Per cent from which a gauge counts as full, and points by which it must have risen."""
 
 Guess = tuple[str, str]
@@ -115,18 +116,23 @@ def gauge_table(kind: str, before: Gauges, now: Gauges) -> list[tuple[float, str
         (kind in ("db", "service"), before.slots, now.slots, "db_deadlock" if kind == "db" else "connection_leak"),
         (True, before.cpu, now.cpu, "cascade" if kind in STORES else "autoscaler_cost_cut"),
     )
-    return [(level, cause) for applies, usual, level, cause in table if applies and level > FULL and level > usual + MOVED]
+    return [
+        (level, cause) for applies, usual, level, cause in table if applies and level > FULL and level > usual + MOVED
+    ]
+
+
+SIGNATURE_CAUSES = {
+    "lock": "db_deadlock", "heap": "memory_leak", "handler": "bad_config_push", "lookup": "dns_outage",
+    "overload": "autoscaler_cost_cut", "space": "disk_full", "foreign": "misrouted_traffic",
+    "trust": "certificate_expired", "pool": "connection_leak", "quota": "rate_limit_clamp",
+    "miss": "cache_janitor_flush", "wire": "network_delay",
+}  # fmt: skip
+ALERT_CAUSES = {"memory": "memory_leak", "disk": "disk_full", "cpu": "autoscaler_cost_cut"}
+"""What the keyword table makes of a log signature, and of a cause-level alert."""
 
 
 class KeywordSRE(NaiveSRE):
     """The most frequent log signature picks the cause."""
-
-    TABLE = {
-        "lock": "db_deadlock", "heap": "memory_leak", "handler": "bad_config_push", "lookup": "dns_outage",
-        "overload": "autoscaler_cost_cut", "space": "disk_full", "foreign": "misrouted_traffic", "trust": "certificate_expired",
-        "pool": "connection_leak", "quota": "rate_limit_clamp", "miss": "cache_janitor_flush", "wire": "network_delay",
-    }  # fmt: skip
-    ALERTS = {"memory": "memory_leak", "disk": "disk_full", "cpu": "autoscaler_cost_cut"}
 
     def __init__(self, brief: Brief, rng: Random) -> None:
         super().__init__(brief, rng)
@@ -145,10 +151,10 @@ class KeywordSRE(NaiveSRE):
         for line in self.evidence.lines:
             kind = signature(line.text)
             if kind is not None:
-                counts[self.TABLE[kind], line.service] += 2
+                counts[SIGNATURE_CAUSES[kind], line.service] += 2
         for alert in self.evidence.alerts:
-            if alert.rule in self.ALERTS:
-                counts[self.ALERTS[alert.rule], alert.service] += 3
+            if alert.rule in ALERT_CAUSES:
+                counts[ALERT_CAUSES[alert.rule], alert.service] += 3
         open_ = {guess: n for guess, n in counts.items() if guess not in self.tried}
         return max(sorted(open_), key=lambda guess: open_[guess]) if open_ else None
 
@@ -168,31 +174,41 @@ class NaiveOversight:
     """Suspends the agent that usually causes what the SRE has named, if it has touched the named service at all."""
 
     def __init__(self, brief: Brief, rng: Random) -> None:
-        self.seen: set[tuple[str, str]] = set()
+        self.seen: set[str] = set()
         """(agent, service) of every deed so far."""
         self.flagged: set[str] = set()
 
     def act(self, observation: Observation) -> ToolCall:
         """Flag the usual suspect of the latest verdict, once each."""
         assert isinstance(observation, FleetPage)
-        self.seen |= {(action.agent, action.service) for action in observation.actions or ()}
+        self.seen |= {action.agent for action in observation.actions or ()}
         spoken = [v for m in observation.chat if m.seat == "sre" and (v := VERDICT.search(m.text))]
         agent = USUAL_AGENT.get(spoken[-1][1]) if spoken else None
         bad = any(row.error is not None and row.error > 5 for row in observation.services or ())
         say = "still bad" if bad else WELL
-        if agent is not None and agent not in self.flagged and (agent, spoken[-1][2]) in self.seen:
+        if agent is not None and agent not in self.flagged and agent in self.seen:
             self.flagged.add(agent)
             return ToolCall("flag", {"agent": agent, "say": say})
         return ToolCall("wait", {"say": say})
 
 
-def heuristic(brief: Brief, rng: Random) -> GaugeSRE | NaiveOversight | Developer | Manager:
+def heuristic(brief: Brief, rng: Random) -> Policy:
     """The naive on-call script: worst gauge, its usual fix, the mechanism's usual agent."""
-    seats = {"sre": GaugeSRE, "oversight": NaiveOversight, "developer": Developer, "manager": Manager}
+    seats: dict[str, PolicyMaker] = {
+        "sre": GaugeSRE,
+        "oversight": NaiveOversight,
+        "developer": Developer,
+        "manager": Manager,
+    }
     return seats[brief.seat](brief, rng)
 
 
-def keyword(brief: Brief, rng: Random) -> KeywordSRE | NaiveOversight | Developer | Manager:
+def keyword(brief: Brief, rng: Random) -> Policy:
     """The keyword table: most frequent signature, its usual fix, the mechanism's usual agent."""
-    seats = {"sre": KeywordSRE, "oversight": NaiveOversight, "developer": Developer, "manager": Manager}
+    seats: dict[str, PolicyMaker] = {
+        "sre": KeywordSRE,
+        "oversight": NaiveOversight,
+        "developer": Developer,
+        "manager": Manager,
+    }
     return seats[brief.seat](brief, rng)
