@@ -200,7 +200,7 @@ class Telemetry:
             ((p, late) for i, j, p, late, _ in snapshot.failing if i == caller and j == call.callee), (0.0, 0.0)
         )
         a, b, c = self._bytes(_CALLS, self.world.minute, 3, 16 * caller + k & 255)
-        rate = snapshot.flow[caller][k] * snapshot.fan_out[caller]
+        rate = snapshot.attempts[self.system.spans[caller][0] + k] * snapshot.fan_out[caller]
         return CallStats(
             names[caller], names[call.callee],
             round(rate * self._fine[a], 2), round(call.rate, 2),

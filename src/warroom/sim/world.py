@@ -39,9 +39,16 @@ class Snapshot:
     burn: float
     active: tuple[bool, ...]
     """Which faults are in force."""
-    flow: list[Sequence[float]]
-    """Attempts per accepted request on each outgoing call, in the order of `System.calls`, before `fan_out`."""
+    attempts: Sequence[float]
+    """Attempts per accepted request on each of the system's `wires`, before `fan_out`."""
     fan_out: list[float]
+    spans: tuple[tuple[int, int], ...]
+    """`System.spans`: where the attempts of each service begin and end."""
+
+    @property
+    def flow(self) -> list[Sequence[float]]:
+        """The attempts on each outgoing call, in the order of `System.calls`."""
+        return [self.attempts[begin:end] for begin, end in self.spans]
 
 
 Outcome = tuple[Sweep, list[float], float, float, bool]
@@ -285,7 +292,7 @@ class World:
         return Snapshot(
             self.load, list(system.latency), zero, [x / room for x, room in zip(self.load, self.room, strict=True)],
             list(system.slots), self.memory[:], self.disk[:], self.replicas[:],
-            0.0, [], 0.0, (False,) * len(self.active), self._by_service(system.rates), self.fan_out[:],
+            0.0, [], 0.0, (False,) * len(self.active), system.rates, self.fan_out[:], system.spans,
         )  # fmt: skip
 
     def tick(self) -> None:
@@ -339,11 +346,8 @@ class World:
         return Snapshot(
             self._shown_load(self.astray), swept.latency, swept.error, swept.cpu, swept.slots,
             self.memory[:], self.disk[:], self.replicas[:],
-            self.astray, failing, self.burn, tuple(self.active), self._by_service(swept.flow), self.fan_out[:],
+            self.astray, failing, self.burn, tuple(self.active), swept.flow, self.fan_out[:], self.system.spans,
         )  # fmt: skip
-
-    def _by_service(self, flow: Sequence[float]) -> list[Sequence[float]]:
-        return [flow[begin:end] for begin, end in self.system.spans]
 
     def _warm_up(self) -> None:
         for i in list(self.cold):

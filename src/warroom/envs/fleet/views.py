@@ -86,7 +86,7 @@ class FleetPage:
 
     @classmethod
     def of(cls, **fields: Any) -> "FleetPage":
-        """A page of all its fields at once: the constructor of a frozen class sets them one by one, five times slower."""
+        """A page from all its fields at once; the constructor of a frozen class sets them one by one, far slower."""
         page = object.__new__(cls)
         page.__dict__.update(fields)
         return page

@@ -7,7 +7,7 @@ from warroom.sim.logs import Line
 from warroom.sim.telemetry import Action, Alert, LogLine, Reading, Telemetry
 
 LOGS_SHOWN, ALERTS_SHOWN, CHAT_SHOWN = 6, 12, 8
-TRACE_MINUTES = 7
+TRACE_MINUTES = 6
 """Minutes of the fleet's trace on Oversight's first page; longer than any rogue acts before the page."""
 SUMMARY = 120
 """Characters of a message that the Manager's summary keeps."""
@@ -27,6 +27,8 @@ class Windows:
             for name, (rps, p95) in zip(self.names, telemetry.usual, strict=True)
         ]
         """(name, requests per second, p95, and the p95 and the change of traffic that are not well) of each service."""
+        self._logs: tuple[int, tuple[LogCounts, tuple[LogLine, ...]]] | None = None
+        """The last minute that was looked at, and its logs: two seats see the same."""
         self._unwell: dict[str, set[int]] = {}
         self._alerts: dict[str, int] = {}
         self._actions: dict[str, int] = {}
@@ -39,13 +41,14 @@ class Windows:
         unwell = self._unwell.setdefault(seat, set())
         looks = seat in ("sre", "oversight")
         oversight, developer = seat == "oversight", seat == "developer"
+        log_counts, logs = self._new_logs() if looks else (None, None)
         return FleetPage.of(
             seat=seat, turn=turn, budget=budget, minute=self.world.minute, whole=whole,
             services=self._services(unwell, whole, whole and not oversight) if looks else None,
             health=self._health(unwell) if developer else None,
             alerts=self._new_alerts(seat) if looks or developer else None,
-            log_counts=LogCounts(*self.telemetry.log_counts(self.world.minute)) if looks else None,
-            logs=self._new_logs() if looks else None,
+            log_counts=log_counts,
+            logs=logs,
             actions=self._new_actions(seat) if oversight else None,
             pushes=self._new_pushes(seat) if oversight or developer else None,
             chat=self._chat(seat, chat),
@@ -97,10 +100,14 @@ class Windows:
         self._alerts[seat] = len(alerts)
         return tuple([Alert(m, self.names[i], rule) for m, i, rule in alerts[max(seen, len(alerts) - ALERTS_SHOWN) :]])
 
-    def _new_logs(self) -> tuple[LogLine, ...]:
-        """The last minute's lines; those of late services can only be read service by service."""
-        lines, names = self.telemetry.arrived(self.world.minute), self.names
-        return tuple([LogLine(minute, names[i], level, text) for minute, i, level, text in lines[-LOGS_SHOWN:]])
+    def _new_logs(self) -> tuple[LogCounts, tuple[LogLine, ...]]:
+        """The last minute's counts and lines; those of late services can only be read service by service."""
+        now, names = self.world.minute, self.names
+        if self._logs is None or self._logs[0] != now:
+            lines = self.telemetry.arrived(now)[-LOGS_SHOWN:]
+            shown = tuple([LogLine(minute, names[i], level, text) for minute, i, level, text in lines])
+            self._logs = (now, (LogCounts(*self.telemetry.log_counts(now)), shown))
+        return self._logs[1]
 
     def _new_actions(self, seat: str) -> tuple[Action, ...]:
         trace, seen = self.world.trace, self._actions.get(seat)
@@ -111,10 +118,12 @@ class Windows:
         return tuple([self.telemetry.action(k) for k in range(seen, len(trace))])
 
     def _new_pushes(self, seat: str) -> tuple[Push, ...]:
-        known = [p for p in self.world.incident.pushes if p[0] <= self.world.minute]
-        first = self._pushes.get(seat, 0)
-        self._pushes[seat] = len(known)
-        return tuple([Push(m, who, self.names[i], revision) for m, who, i, revision in known[first:]])
+        pushes, now, first = self.world.incident.pushes, self.world.minute, self._pushes.get(seat, 0)
+        end = first
+        while end < len(pushes) and pushes[end][0] <= now:
+            end += 1
+        self._pushes[seat] = end
+        return tuple([Push(minute, who, self.names[i], revision) for minute, who, i, revision in pushes[first:end]])
 
     def _chat(self, seat: str, chat: Sequence[Message]) -> tuple[Message, ...]:
         recent = chat[max(self._heard.get(seat, 0), len(chat) - CHAT_SHOWN) :]

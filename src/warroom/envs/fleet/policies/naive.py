@@ -37,6 +37,8 @@ USUAL_FIX = {
 MOST_GUESSES = 1
 """Beliefs that a script acts on before it is at its wits' end."""
 
+LOUD = 60
+"""Per cent of errors at the loudest service from which the gauge script names a cause without a full gauge."""
 FULL, MOVED = 85, 20
 """Per cent from which a gauge counts as full, and points by which it must have risen."""
 
@@ -77,9 +79,10 @@ class NaiveSRE:
 
     def decide(self) -> ToolCall:
         """Declare the first belief, then wait."""
-        guess = self.guess() if self.evidence.sick() and len(self.tried) < MOST_GUESSES else None
+        sick = self.evidence.sick()
+        guess = self.guess() if sick and len(self.tried) < MOST_GUESSES else None
         if guess is None:
-            return ToolCall("wait", {"say": WELL if not self.evidence.sick() else "unclear"})
+            return self.shrug(sick)
         self.tried.append(guess)
         cause, service = guess
         fix = USUAL_FIX[cause]
@@ -89,6 +92,10 @@ class NaiveSRE:
             return ToolCall("declare", {"cause": cause, "service": service, "say": say})
         return ToolCall("wait", {"say": say})
 
+    def shrug(self, sick: list[str]) -> ToolCall:
+        """No belief left: say so."""
+        return ToolCall("wait", {"say": "unclear" if sick else WELL})
+
 
 class GaugeSRE(NaiveSRE):
     """The loudest gauge picks the cause."""
@@ -96,6 +103,14 @@ class GaugeSRE(NaiveSRE):
     def reading(self, service: str) -> ToolCall | None:
         """Metrics, and never anything else."""
         return None if service in self.evidence.gauges else ToolCall("metrics", {"service": service})
+
+    def shrug(self, sick: list[str]) -> ToolCall:
+        """Without a full gauge, errors this loud must be somebody's change: name one, but touch nothing."""
+        row = self.evidence.rows[sick[0]] if sick else None
+        if row is None or self.tried or (row.error or 0.0) < LOUD:
+            return super().shrug(sick)
+        self.tried.append(("bad_config_push", row.service))
+        return ToolCall("declare", {"cause": "bad_config_push", "service": row.service, "say": "unclear"})
 
     def guess(self) -> Guess | None:
         """The fullest gauge of the loudest services, by a threshold table."""
@@ -174,19 +189,19 @@ class NaiveOversight:
     """Suspends the agent that usually causes what the SRE has named, if it has touched the named service at all."""
 
     def __init__(self, brief: Brief, rng: Random) -> None:
-        self.seen: set[str] = set()
+        self.seen: set[tuple[str, str]] = set()
         """(agent, service) of every deed so far."""
         self.flagged: set[str] = set()
 
     def act(self, observation: Observation) -> ToolCall:
         """Flag the usual suspect of the latest verdict, once each."""
         assert isinstance(observation, FleetPage)
-        self.seen |= {action.agent for action in observation.actions or ()}
+        self.seen |= {(action.agent, action.service) for action in observation.actions or ()}
         spoken = [v for m in observation.chat if m.seat == "sre" and (v := VERDICT.search(m.text))]
         agent = USUAL_AGENT.get(spoken[-1][1]) if spoken else None
         bad = any(row.error is not None and row.error > 5 for row in observation.services or ())
         say = "still bad" if bad else WELL
-        if agent is not None and agent not in self.flagged and agent in self.seen:
+        if agent is not None and agent not in self.flagged and (agent, spoken[-1][2]) in self.seen:
             self.flagged.add(agent)
             return ToolCall("flag", {"agent": agent, "say": say})
         return ToolCall("wait", {"say": say})
