@@ -71,7 +71,7 @@ TIERS = {
         spread=0.3, pushes=5, bluff=False,
     ),
     "hard": Tier(
-        budget=25, sizes=(10, 14), noise=0.12, gap=0.12, habits=Habits(4, 6, 7, 4), sibling=0.5, hush=0.5, hot=8,
+        budget=25, sizes=(9, 13), noise=0.1, gap=0.12, habits=Habits(4, 6, 7, 4), sibling=0.5, hush=0.5, hot=8,
         decoys=6, signs=0.1, echo=0.5, misblame=0.25, cause_alert=0.1, false_alert=0.25, silent=0.2, delayed=0.2,
         spread=0.6, pushes=8, bluff=True,
     ),

@@ -47,4 +47,4 @@ def _figure(name: str, incident: Incident, i: int, before: Snapshot, factor: flo
         return min(100, int(100 * (idle if bluff else before.cpu[i]) * factor))
     if name == "p95":
         return int(P95 * (0.5 * incident.system.latency[i] if bluff else before.latency[i]) * factor)
-    return int(1000 * (0.0 if bluff else before.error[i]) * factor + number / 64) / 10
+    return min(100.0, int(1000 * (0.0 if bluff else before.error[i]) * factor + number / 64) / 10)

@@ -93,7 +93,7 @@ def _factors(spread: float) -> list[float]:
 
 
 _NOISE = {dial.noise: (_factors(dial.noise), _factors(dial.noise / 4)) for dial in TIERS.values()}
-_READINGS, _GAUGES, _ALERTS, _LOGS, _REASONS, _CALLS = range(6)
+_READINGS, _GAUGES, _ALERTS, _LOGS, _REASONS, _CALLS, _FALSE = range(7)
 _ALWAYS = ("error rate", "latency")
 _RULES = ("error rate", "latency", "cpu", "memory", "disk")
 
@@ -245,16 +245,25 @@ class Telemetry:
 
     def _opened(self, minute: int, firing: set[tuple[int, str]]) -> list[tuple[int, int, str]]:
         """Alerts that begin to fire in a minute in which those of `firing` do, false ones included."""
-        dial = self.incident.tier
         opened = sorted(firing - self._open) if firing is not self._open else []
         self._open = firing
-        if not opened and not dial.false_alert:
-            return []
-        noise = iter(self._bytes(_ALERTS, minute, 48)).__next__
-        out = [(minute, i, rule) for i, rule in opened if rule in _ALWAYS or noise() < 256 * dial.cause_alert]
-        if noise() < 256 * dial.false_alert:
-            out.append((minute, noise() * self.system.size >> 8, _RULES[noise() * 5 >> 8]))
+        begin = 3 * (minute + HISTORY)
+        chance, where, rule = self._false_noise[begin : begin + 3]
+        out = self._heard(minute, opened) if opened else []
+        if chance < 256 * self.incident.tier.false_alert:
+            out.append((minute, where * self.system.size >> 8, _RULES[rule * 5 >> 8]))
         return out
+
+    def _heard(self, minute: int, opened: list[tuple[int, str]]) -> list[tuple[int, int, str]]:
+        """Those of the rules that fire whose alert is set up at all: cause-level ones seldom are."""
+        noise = iter(self._bytes(_ALERTS, minute, 48)).__next__
+        rare = 256 * self.incident.tier.cause_alert
+        return [(minute, i, rule) for i, rule in opened if rule in _ALWAYS or noise() < rare]
+
+    @cached_property
+    def _false_noise(self) -> bytes:
+        """Three bytes a minute: whether an alert fires about nothing, where, and by which rule."""
+        return self._bytes(_FALSE, 0, 3 * (HISTORY + self.incident.tier.budget + 4))
 
     # -- logs ---------------------------------------------------------------------------------------
 

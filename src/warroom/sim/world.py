@@ -261,8 +261,15 @@ class World:
                 self.begin(k)
                 begun = minute
             if self.active[k] and begun is not None and fault.mechanism.step is not stays:
-                fault.mechanism.step(self, fault, minute - begun)
-                self.stale.add(fault.target)
+                self._step(fault, minute - begun)
+
+    def _step(self, fault: Fault, age: int) -> None:
+        """A minute of a fault that ramps; one at its full effect moves nothing and needs no sweep."""
+        i = fault.target
+        before = self.memory[i], self.disk[i]
+        fault.mechanism.step(self, fault, age)
+        if before != (self.memory[i], self.disk[i]) or self._part(i) != self._parts[i]:
+            self.stale.add(i)
 
     def _overdue(self) -> bool:
         """Whether the cause has been in force so long that it brings others down."""

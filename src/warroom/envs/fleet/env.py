@@ -5,7 +5,6 @@ from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar
 
 from warroom.core.env import Env
-from warroom.core.rng import stream
 from warroom.core.splits import parse_split, split_of
 from warroom.core.tools import ToolError, Vocabulary, tool
 from warroom.core.types import Brief, Event, Notice, ToolCall
@@ -66,7 +65,7 @@ class Fleet(Env):
         causes = failures()
         if isinstance(scenario, Failure) and scenario.name not in causes:
             causes = {**causes, scenario.name: scenario}
-        plot = scenario.plot(stream(seed, "plot", scenario.name, tier), causes)
+        plot = scenario.plot(seed, tier, causes)
         self.root_cause = plot.root_cause
         split = split_of(seed)
         shape = options.get("topology")

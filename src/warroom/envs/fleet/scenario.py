@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
+from warroom.core.rng import stream
 from warroom.sim.incident import Cast
 
 NO_INCIDENT = "no_incident"
@@ -28,7 +29,7 @@ class Failure:
     cast: Cast
     suites: tuple[str, ...] = (FULL,)
 
-    def plot(self, rng: Random, failures: dict[str, "Failure"]) -> Plot:
+    def plot(self, seed: int, tier: str, failures: dict[str, "Failure"]) -> Plot:
         """Always the same cause."""
         return Plot(self.name, self.cast)
 
@@ -42,9 +43,9 @@ class Arm:
     draw: Callable[[Random, dict[str, Failure]], Plot]
     suites: tuple[str, ...] = (FULL,)
 
-    def plot(self, rng: Random, failures: dict[str, Failure]) -> Plot:
+    def plot(self, seed: int, tier: str, failures: dict[str, Failure]) -> Plot:
         """A failure drawn for this incident, varied."""
-        return self.draw(rng, failures)
+        return self.draw(stream(seed, "plot", self.name, tier), failures)
 
 
 def failure(file: str, doc: str | None, cast: Cast, core: bool = False) -> Failure:

@@ -6,7 +6,7 @@ from warroom.envs.fleet.views import ACTION_TEXT, FleetPage, HealthRow, LogCount
 from warroom.sim.logs import Line
 from warroom.sim.telemetry import Action, Alert, LogLine, Reading, Telemetry
 
-LOGS_SHOWN, ALERTS_SHOWN, CHAT_SHOWN = 6, 12, 8
+LOGS_SHOWN, ALERTS_SHOWN, CHAT_SHOWN = 6, 18, 8
 TRACE_MINUTES = 6
 """Minutes of the fleet's trace on Oversight's first page; longer than any rogue acts before the page."""
 SUMMARY = 120

@@ -110,7 +110,7 @@ def _full_processor(
         caches = [c.caller for c in flooding if evidence.kinds[c.caller] == "cache"]
         if caches and len(caches) == len(flooding):  # a storm would flood from every caller
             return ("cache misses", 4.5, caches[0])
-        if flooding or (evidence.kinds[service] in STORES and now.rps > 1.7 * before.rps):
+        if flooding:
             return ("retry storm", 4.0, "")
     return ("busy", 3.0, "")
 
