@@ -1,6 +1,8 @@
 # Thin names over the command line. `make demo` and `make test` set everything up by themselves.
 
-PYTHON ?= $(shell command -v python3.12 || command -v python3.11 || command -v python3.13 || command -v python3)
+# The first Python that runs and is one of 3.11 to 3.13: a name on the path may be a shim of a version that is not active.
+FITS := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+PYTHON ?= $(shell for p in python3 python3.12 python3.11 python3.13; do "$$p" -c '$(FITS)' 2>/dev/null && echo "$$p" && break; done)
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
@@ -40,8 +42,7 @@ clean:
 	rm -rf .venv build dist src/*.egg-info
 
 .venv/bin/python:
-	@test -n "$(PYTHON)" || { echo "Warroom needs Python 3.11, 3.12 or 3.13; none was found. Name one: make PYTHON=/path/to/python $(MAKECMDGOALS)"; exit 1; }
-	@"$(PYTHON)" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || { echo "Warroom needs Python 3.11 to 3.13; $(PYTHON) is $$("$(PYTHON)" --version). Name another: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@"$(PYTHON)" -c '$(FITS)' || { echo "Warroom needs Python 3.11, 3.12 or 3.13; none was found on the path. Name one: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)"; exit 1; }
 	"$(PYTHON)" -m venv .venv
 
 .venv/plots: .venv/bin/python pyproject.toml constraints.txt
