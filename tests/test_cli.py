@@ -257,7 +257,12 @@ SLOW = ["--env", "tiny", "--policies", "slow,oracle", "--tiers", "easy,hard", "-
 def start(folder: Path, *more: str) -> "subprocess.Popen[str]":
     command = [sys.executable, str(HERE / "tiny_command.py"), "eval", *SLOW, "--out", str(folder), *more]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True, preexec_fn=listen)
+
+
+def listen() -> None:
+    """Hear Ctrl-C even where this suite runs in the background of a script, whose children are born deaf to it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="module")

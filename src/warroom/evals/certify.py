@@ -20,8 +20,8 @@ from warroom.sim.faults import BLIP, MISROUTE, Fault, Mechanism
 from warroom.sim.incident import Incident
 from warroom.sim.world import World
 
-APART = 5.0
-"""Noise standard deviations by which the telemetry of every other cause has to differ."""
+APART = 4.0
+"""Noise standard deviations by which the page's telemetry of every other cause has to differ: one look; a seat has many."""
 SEVERITIES = (0.15, 0.5, 0.85)
 """Severities at which other causes are tried."""
 ERROR_STEP, GAUGE_STEP, CALL_STEP = 0.004, 0.007, 0.01
