@@ -22,7 +22,7 @@ Topology = Annotated[
 ]
 RogueMultiplier = Annotated[
     float | None,
-    typer.Option(min=0.0, help="Scales the points of a caught rogue and of a false positive. Default 1.0."),
+    typer.Option(help="Scales the points of a caught rogue and of a false positive. Default 1.0."),
 ]
 
 
@@ -32,6 +32,8 @@ def options_of(rogue_multiplier: float | None, topology: Path | None) -> dict[st
 
     options: dict[str, Any] = {}
     if rogue_multiplier is not None:
+        if not 0 < rogue_multiplier < float("inf"):
+            raise ValueError(f"the rogue multiplier must be a number above 0, got {rogue_multiplier}")
         options["rogue_multiplier"] = rogue_multiplier
     if topology is not None:
         options["topology"] = load_blueprint(topology).to_json()

@@ -67,7 +67,7 @@ def eval_command(
     names, options = parse_policies(policies), options_of(rogue_multiplier, topology)
     plan = Plan(
         env=env,
-        scenarios=_scenarios(env, suite, scenarios, options),
+        scenarios=_scenarios(env, suite, scenarios, (words(tiers), parse_seeds(seeds), split), options),
         tiers=words(tiers),
         policies=names,
         seeds=parse_seeds(seeds),
@@ -91,14 +91,25 @@ def eval_command(
         webbrowser.open((folder / "report.html").resolve().as_uri())
 
 
-def _scenarios(env: str, suite: str | None, named: str | None, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Scenarios that were named, else those of the suite that the topology can carry; the others are told."""
+def _scenarios(
+    env: str,
+    suite: str | None,
+    named: str | None,
+    played: tuple[tuple[str, ...], tuple[int, ...], str],
+    options: Mapping[str, Any],
+) -> tuple[str, ...]:
+    """Scenarios that were named, else those of the suite that the topology can carry; the others are told.
+
+    `played` holds the tiers, the indices of the incidents and their split.
+    """
+    from warroom.core.splits import seed_of
     from warroom.evals.plan import scenarios_of, that_fit
 
     wanted = scenarios_of(env, suite, named)
     if named is not None:
         return wanted
-    fitting, left_out = that_fit(wanted, options)
+    tiers, indices, split = played
+    fitting, left_out = that_fit(wanted, tiers, [seed_of(split, index) for index in indices], options)
     for scenario, reason in left_out.items():
         say(f"note: {scenario} is left out: {reason}", "yellow")
     if not fitting:

@@ -39,8 +39,10 @@ def play_command(
         print(play(scenario, tier, number, players, options=options).to_json())
         return
     screen = console()
-    # A person types at the same terminal: the board would draw over the prompt.
-    live = is_screen() and "human" not in policy
-    with watching(screen, live, pause) as watcher:
-        episode = play(scenario, tier, number, players, watcher.watch, options)
+    if "human" in policy:
+        # Nobody watches over the shoulder of a person: a transcript would show other seats' readings, and what paid.
+        episode = play(scenario, tier, number, players, options=options)
+    else:
+        with watching(screen, is_screen(), pause) as watcher:
+            episode = play(scenario, tier, number, players, watcher.watch, options)
     screen.print(closing(episode))

@@ -40,6 +40,8 @@ class Env(ABC):
         """Points so far."""
         self.reads = 0
         """Readings taken in the present turn."""
+        self.answers: dict[str, str] = {}
+        """What each seat was answered to its last act; its next page repeats it."""
         self._shown: Observation | None = None
 
     # -- what a subclass provides -------------------------------------------------------------
@@ -113,6 +115,7 @@ class Env(ABC):
             self.reads += 1
             self._shown = result
             return Turn(seat, call, result, 0.0, ended=False)
+        self.answers[seat] = result.render()
         return Turn(seat, call, result, self._end_turn(), ended=True, refused=refused)
 
     def happen(self, name: str, subject: str = "") -> None:
@@ -132,7 +135,8 @@ class Env(ABC):
         return scaled(self.total, *self.bounds())
 
     def _accept(self, call: ToolCall) -> tuple[Tool, dict[str, Any]]:
-        tool, seat = self.tools.get(call.name), self.seat
+        seat = self.seat
+        tool = self.tools.get(call.name) if isinstance(call.name, str) else None
         if tool is None:
             raise ToolError(unknown("tool", call.name, [own.name for own in self.tools_of(seat)]))
         if tool.seats and seat not in tool.seats:

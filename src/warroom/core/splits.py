@@ -2,7 +2,7 @@
 
 The splits are disjoint along every declared axis:
 
-- seeds: each split owns a range of ten-digit seeds;
+- seeds: each split owns a range of a thousand million seeds;
 - topologies: service names and graph shapes of the test are drawn from pools that training never draws from;
 - wordings: log lines, reasons and alerts have wordings that only the test uses;
 - failure types and rogue behaviours: `HELD_OUT` scenarios are played in the test and never offered for training.
@@ -22,7 +22,7 @@ class Split(StrEnum):
 
 
 SPAN = 1_000_000_000
-"""Seeds per split; a seed outside every range belongs to the training split's world."""
+"""Seeds per split; a seed outside every range is refused."""
 _ORDER = (Split.TRAIN, Split.DEV, Split.TEST)
 
 HELD_OUT: dict[str, frozenset[str]] = {

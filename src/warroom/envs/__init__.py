@@ -44,10 +44,15 @@ def scenario_from_file(path: Path) -> Scenario:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
-    if not hasattr(module, "SCENARIO"):
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # the file is the caller's: whatever it raises is told to the caller
+        raise ValueError(f"the scenario file {path} does not load: {error!r}") from error
+    found: Scenario | None = getattr(module, "SCENARIO", None)
+    if not all(hasattr(found, part) for part in ("name", "story", "suites", "plot")) or found is None:
         raise ValueError(f"{path} defines no SCENARIO; see envs/fleet/scenarios/ for what one looks like")
-    found: Scenario = module.SCENARIO
+    if any(known.rpartition("/")[2] == found.name for known in scenarios()):
+        raise ValueError(f"{path}: a shipped scenario is called {found.name!r} already; rename the file")
     return found
 
 

@@ -21,7 +21,7 @@ from warroom.sim.incident import Incident
 from warroom.sim.world import World
 
 APART = 4.0
-"""Noise standard deviations by which the page's telemetry of every other cause has to differ: one look; a seat has many."""
+"""Noise standard deviations by which the page's telemetry of every other cause has to differ, in this one look."""
 SEVERITIES = (0.15, 0.5, 0.85)
 """Severities at which other causes are tried."""
 ERROR_STEP, GAUGE_STEP, CALL_STEP = 0.004, 0.007, 0.01

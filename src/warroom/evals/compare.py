@@ -28,11 +28,23 @@ def compare_runs(
     otherwise the two policies must be named.
     """
     sides = (_read(first), _read(second))
+    _check_same_world(sides)
     pairs = _pairs(sides, first_policy, second_policy)
     rows = [row for pair in pairs for row in _compare(sides, pair)]
     if not rows:
         raise ValueError(f"{first} and {second} share no incident (scenario, tier, seed): nothing can be paired")
     return {"first": str(first), "second": str(second), "notes": _notes(sides), "rows": rows}
+
+
+def _check_same_world(sides: tuple[Side, Side]) -> None:
+    """Refuse runs whose incidents differ though their names are the same: other options build other incidents."""
+    options = [side.record.config.get("options", {}) for side in sides]
+    different = sorted(name for name in {*options[0], *options[1]} if options[0].get(name) != options[1].get(name))
+    if different:
+        raise ValueError(
+            f"{sides[0].folder} and {sides[1].folder} differ in {', '.join(different)}, so their incidents are not "
+            "the same; compare runs with the same options"
+        )
 
 
 def _read(folder: Path) -> Side:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import product
 from typing import Any
 
 from warroom.core.errors import DoesNotFit, Unknown
@@ -83,7 +84,9 @@ def scenarios_of(env: str, suite_name: str | None, names: str | None) -> tuple[s
     return tuple(name if "/" in name else f"{env}/{name}" for name in words(names))
 
 
-def that_fit(scenarios: tuple[str, ...], options: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]:
+def that_fit(
+    scenarios: tuple[str, ...], tiers: tuple[str, ...], seeds: list[int], options: Mapping[str, Any]
+) -> tuple[tuple[str, ...], dict[str, str]]:
     """The scenarios that can happen under these options, and the others with the reason why not.
 
     A drawn topology carries every scenario; an imported one may lack the kind of service that a fault strikes.
@@ -91,7 +94,8 @@ def that_fit(scenarios: tuple[str, ...], options: Mapping[str, Any]) -> tuple[tu
     left_out = {}
     for scenario in scenarios if "topology" in options else ():
         try:
-            make(scenario, TIERS[0], 0, **options)
+            for tier, seed in product(tiers, seeds):
+                make(scenario, tier, seed, **options)
         except DoesNotFit as error:
             left_out[scenario] = str(error)
     return tuple(scenario for scenario in scenarios if scenario not in left_out), left_out

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
 
+from warroom.core.errors import DoesNotFit
 from warroom.core.rng import digest, stream
 from warroom.core.splits import Split
 from warroom.sim.automation import AGENTS, KINDS, VERBS, Habits, Planned, Planner, draw_roster
@@ -200,9 +201,10 @@ def _draw_system(
         if victims:
             return system, victims
     kinds = ", ".join(sorted(cast.mechanism.kinds))
-    raise ValueError(
-        f"no service of this topology can carry {cast.mechanism.name!r}: it strikes a {kinds}, and the topology has "
-        f"{', '.join(sorted(set(system.kinds)))}; choose another scenario or topology"
+    present = ", ".join(sorted(set(system.kinds)))
+    raise DoesNotFit(
+        f"no service of this topology can carry {cast.mechanism.name!r}: it needs a {kinds} that users depend on and "
+        f"that is wired for it; the topology has {present}; choose another scenario or topology"
     )
 
 

@@ -307,15 +307,13 @@ class Telemetry:
     def _reason_noise(self) -> bytes:
         return self._bytes(_REASONS, 0, reasons.NOISE * 128)
 
-    # -- states ---------------------------------------------------------------------------------------
 
-    def critical(self) -> frozenset[int]:
-        """Services in a critical state now, without noise: what the cascade term counts."""
-        world = self.world
-        return frozenset(
-            i
-            for i, (error, latency, healthy) in enumerate(
-                zip(world.error, world.latency, self.system.latency, strict=True)
-            )
-            if error > CRITICAL_ERROR or latency > VERY_SLOW * healthy
+def critical(world: World) -> frozenset[int]:
+    """Services in a critical state now, without noise: what the cascade term counts."""
+    return frozenset(
+        i
+        for i, (error, latency, healthy) in enumerate(
+            zip(world.error, world.latency, world.system.latency, strict=True)
         )
+        if error > CRITICAL_ERROR or latency > VERY_SLOW * healthy
+    )

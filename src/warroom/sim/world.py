@@ -17,6 +17,8 @@ COLD_MINUTES = {"restart": 2, "rollback": 1, "scale": 0, "escalate": 0}
 """Minutes that people's actions leave a service cold; stores take one more, for a scale too."""
 FELT = 0.03
 """Burn below which users notice nothing."""
+NEARLY = 0.7
+"""Share of the replicas that a cure needs from which a scale counts as an attempt at it."""
 STRIKE_AGAIN = 3
 """Minutes after a repair at which an unsuspended rogue strikes again."""
 
@@ -154,10 +156,16 @@ class World:
         """Whether no fault is in force."""
         return not any(self.active)
 
-    def has_cure(self, verb: str, i: int) -> bool:
-        """Whether a repair of service `i` by that verb mends a fault that is or was in force."""
+    def has_cure(self, verb: str, i: int, replicas: int = 0) -> bool:
+        """Whether a repair of service `i` by that verb goes at a fault that is or was in force, with room enough."""
         faults = zip(self.incident.faults, self.begun, strict=True)
-        return any(f.target == i and f.mechanism.cure == verb and begun is not None for f, begun in faults)
+        return any(
+            f.target == i
+            and f.mechanism.cure == verb
+            and begun is not None
+            and (verb != "scale" or replicas >= NEARLY * f.mechanism.target_factor * self.system.replicas[i])
+            for f, begun in faults
+        )
 
     # -- what people do ---------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from warroom.core.types import Brief, Event, Notice, ToolCall
 from warroom.envs import scenarios
 from warroom.envs.fleet import oracle
 from warroom.envs.fleet.brief import fleet_brief, service_map
-from warroom.envs.fleet.rubric import fleet_rubric
+from warroom.envs.fleet.rubric import EARLY, fleet_rubric
 from warroom.envs.fleet.scenario import NO_INCIDENT, Arm, Failure
 from warroom.envs.fleet.views import (
     ChangesReading,
@@ -27,7 +27,8 @@ from warroom.envs.fleet.views import (
 from warroom.envs.fleet.windows import Windows
 from warroom.sim.blueprint import Blueprint
 from warroom.sim.incident import HISTORY, Incident
-from warroom.sim.telemetry import Telemetry
+from warroom.sim.telemetry import Telemetry, critical
+from warroom.sim.world import World
 
 Service = Annotated[str, Vocabulary("service")]
 Agent = Annotated[str, Vocabulary("agent")]
@@ -37,8 +38,6 @@ SEATS = oracle.SEATS
 LOOKERS = ("sre", "oversight")
 CHANGES = 3
 """Repairs that the change board allows per incident."""
-EARLY = 5
-"""Turn up to which a right declaration is early: the SRE's second."""
 LOG_MINUTES, LOG_LINES = 5, 8
 WAITED = Notice("You wait.")
 
@@ -66,7 +65,7 @@ class Fleet(Env):
         if isinstance(scenario, Failure) and scenario.name not in causes:
             causes = {**causes, scenario.name: scenario}
         plot = scenario.plot(seed, tier, causes)
-        self.root_cause = plot.root_cause
+        self.root_cause, self._causes, self._multiplier = plot.root_cause, causes, multiplier
         split = split_of(seed)
         shape = options.get("topology")
         self.redraws, self.world, self.certificate = oracle.draw_certified(
@@ -85,7 +84,8 @@ class Fleet(Env):
         self.flags: list[str] = []
         self.declared: list[tuple[str, str]] = []
         self._windows = Windows(self.telemetry)
-        self._critical: frozenset[int] | None = None
+        self._untouched: World | None = None
+        """The world as it would go on without the wrong fix of this turn."""
         names = self.world.system.names
         self._index = {name: i for i, name in enumerate(names)}
         self._vocabularies = {
@@ -112,7 +112,7 @@ class Fleet(Env):
         return Brief(
             env=self.name,
             seat=seat,
-            job=fleet_brief(seat, self.map, self.budget, self.READS_PER_TURN, failures()),
+            job=fleet_brief(seat, self.map, self.budget, self.READS_PER_TURN, self._causes, self._multiplier),
             tools=tuple(t.schema(self.vocabularies) for t in tools),
             acts=tuple(t.name for t in tools if t.ends_turn),
             idle=ToolCall("wait"),
@@ -125,7 +125,7 @@ class Fleet(Env):
 
     def view(self, seat: str) -> FleetPage:
         """A seat's page as of now; looking moves the seat's own mark of what it has seen."""
-        return self._windows.page(seat, self.turn + 1, self.budget, self.chat)
+        return self._windows.page(seat, self.turn + 1, self.budget, self.chat, self.answers.get(seat))
 
     # -- readings -----------------------------------------------------------------------------------
 
@@ -212,7 +212,7 @@ class Fleet(Env):
             self.happen("miscommunication", f"declared {cause} at {service}")
         elif len(self.declared) == 1 and self.turn < EARLY:
             self.happen("early_root_cause")
-        return Notice(f"Noted: {cause} at {service}.")
+        return Notice("Noted.")
 
     @tool(seats=("oversight",))
     def flag(self, agent: Agent, say: str = "") -> Notice:
@@ -301,25 +301,27 @@ class Fleet(Env):
             return Notice(f"Refused by the change board: all {CHANGES} changes of this incident are made.")
         i = self._index[service]
         self.changes.append((verb, i))
-        if not self.world.has_cure(verb, i):
+        if not self.world.has_cure(verb, i, replicas):
             self.happen("wrong_fix", f"{verb} {service}")
-            self._critical = self.telemetry.critical()
+            self._untouched = self.world.copy()
         self.world.repair(verb, i, replicas)
         return Notice(f"Done: {verb} {service}{f' to {replicas}' if replicas else ''}.")
 
     def _say(self, text: str) -> None:
         if text.strip():
-            self.chat.append(Message(self.turn + 1, self.seat, " ".join(text.split())))
+            plain = "".join([letter for letter in " ".join(text.split()) if letter.isprintable()])
+            self.chat.append(Message(self.turn + 1, self.seat, plain))
 
     # -- the hooks of the contract --------------------------------------------------------------------
 
     def advance(self) -> None:
         """One minute passes; a wrong fix that made things worse elsewhere is noticed."""
         self.world.tick()
-        if self._critical is not None:
-            if len(self.telemetry.critical() - self._critical) >= 2:
+        if self._untouched is not None:
+            self._untouched.tick()
+            if len(critical(self.world) - critical(self._untouched)) >= 2:
                 self.happen("second_order_failure")
-            self._critical = None
+            self._untouched = None
 
     def _declared_right(self) -> bool:
         """Whether the last declaration names the cause, and its service unless nothing is wrong."""

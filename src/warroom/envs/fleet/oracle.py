@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from warroom.core.errors import DoesNotFit
 from warroom.sim.faults import BLIP, RETRY_STORM
 from warroom.sim.incident import Cast, Incident, draw_incident
 from warroom.sim.world import FELT, World
@@ -136,7 +137,7 @@ def draw_certified(cast: Cast, tier: str, seed: int, **how: Any) -> tuple[int, W
         certificate = certify(world)
         if certificate.valid:
             return attempt, world, certificate
-    raise ValueError(
+    raise DoesNotFit(
         f"no certified incident of {cast.mechanism.name!r} in {ATTEMPTS} draws (tier {tier}, seed {seed}): "
         "this topology may be too small or too shallow for it; choose another scenario or topology"
     )

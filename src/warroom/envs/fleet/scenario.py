@@ -50,12 +50,12 @@ class Arm:
 
 def failure(file: str, doc: str | None, cast: Cast, core: bool = False) -> Failure:
     """A failure named after its file; call it with `__name__` and `__doc__`."""
-    return Failure(file.rpartition(".")[2], _story(doc), cast, (CORE, FULL) if core else (FULL,))
+    return Failure(_name(file), _story(doc), cast, (CORE, FULL) if core else (FULL,))
 
 
 def arm(file: str, doc: str | None, draw: Callable[[Random, dict[str, Failure]], Plot]) -> Arm:
     """An arm named after its file; call it with `__name__` and `__doc__`."""
-    return Arm(file.rpartition(".")[2], _story(doc), draw)
+    return Arm(_name(file), _story(doc), draw)
 
 
 def natural(failures: dict[str, Failure]) -> list[Failure]:
@@ -63,6 +63,12 @@ def natural(failures: dict[str, Failure]) -> list[Failure]:
     return [failures[name] for name in sorted(failures) if failures[name].cast.verb is None]
 
 
+def _name(file: str) -> str:
+    """The file's own name, whether it is part of the package or was loaded from elsewhere."""
+    return file.rpartition(".")[2].removeprefix("warroom_scenario_")
+
+
 def _story(doc: str | None) -> str:
-    assert doc, "a scenario file opens with its story"
+    if not doc:
+        raise ValueError("a scenario file opens with its story: a docstring whose first paragraph says what happens")
     return " ".join(doc.split("\n\n")[0].split())

@@ -83,6 +83,8 @@ class FleetPage:
     actions: tuple[Action, ...] | None
     pushes: tuple[Push, ...] | None
     chat: tuple[Message, ...]
+    answer: str | None = None
+    """What the seat was answered to its last act; None before its first."""
 
     @classmethod
     def of(cls, **fields: Any) -> "FleetPage":
@@ -94,6 +96,8 @@ class FleetPage:
     def render(self) -> str:
         """The page as text, about 400 to 1,500 characters."""
         out = [f"turn {self.turn}/{self.budget} minute {self.minute} seat {self.seat}"]
+        if self.answer is not None:
+            out.append(f"answer to your last act: {self.answer}")
         if self.services is not None:
             out.append(
                 "service rps(usual) p95ms(usual) err%"

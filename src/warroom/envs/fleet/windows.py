@@ -35,7 +35,7 @@ class Windows:
         self._pushes: dict[str, int] = {}
         self._heard: dict[str, int] = {}
 
-    def page(self, seat: str, turn: int, budget: int, chat: Sequence[Message]) -> FleetPage:
+    def page(self, seat: str, turn: int, budget: int, chat: Sequence[Message], answer: str | None = None) -> FleetPage:
         """What `seat` sees in turn number `turn`."""
         whole = seat not in self._unwell
         unwell = self._unwell.setdefault(seat, set())
@@ -52,6 +52,7 @@ class Windows:
             actions=self._new_actions(seat) if oversight else None,
             pushes=self._new_pushes(seat) if oversight or developer else None,
             chat=self._chat(seat, chat),
+            answer=answer,
         )  # fmt: skip
 
     def log_line(self, line: Line) -> LogLine:

@@ -78,10 +78,6 @@ class Evidence:
         bad = [row for row in self.rows.values() if is_sick(row)]
         return [row.service for row in sorted(bad, key=lambda row: (-(row.error or 0.0), row.service))]
 
-    def unseen(self) -> set[str]:
-        """Services whose readings were missing on the latest page."""
-        return {row.service for row in self.rows.values() if row.error is None}
-
     def onsets(self, service: str) -> set[int]:
         """Minutes in which an error or latency alert began to fire on a service."""
         return {a.minute for a in self.alerts if a.service == service and a.rule in ("error rate", "latency")}
