@@ -1,13 +1,11 @@
 """`warroom audit` and `warroom certify`: whether the numbers of the other commands can be trusted."""
 
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from warroom.commands.common import Json, Split, Topology, console, options_of, print_json, say
+from warroom.commands.common import Json, Split, Topology, console, options_of, print_json, progress, say
 
 if TYPE_CHECKING:
     from warroom.evals.audit import Audit
@@ -46,7 +44,7 @@ def audit_command(
     from warroom.evals.search import Effort
 
     chosen, incidents, effort = _tiers(tiers), parse_seeds(seeds), Effort(scripts)
-    with _progress("episodes", audit_episodes(chosen, incidents, suite, effort)) as watch:
+    with progress("episodes", audit_episodes(chosen, incidents, suite, effort)) as watch:
         found = run_audit(chosen, incidents, suite, workers, split, watch, effort)
     say("scanning for leaks")
     scan = scan_leaks(chosen, incidents, suite, split)
@@ -82,7 +80,7 @@ def certify_command(
 
     chosen, levels, indices = scenarios_of("fleet", suite, scenarios), _tiers(tiers), parse_seeds(seeds)
     system = options_of(None, topology).get("topology")
-    with _progress("incidents", len(chosen) * len(levels) * len(indices)) as watch:
+    with progress("incidents", len(chosen) * len(levels) * len(indices)) as watch:
         rows = run_certify(chosen, levels, indices, split, system, watch)
     summary = aggregate(rows)
     if json:
@@ -104,20 +102,6 @@ def _tiers(text: str) -> tuple[str, ...]:
         if tier not in TIERS:
             raise Unknown("tier", tier, TIERS)
     return found
-
-
-@contextmanager
-def _progress(what: str, planned: int) -> Iterator[Callable[[int], None]]:
-    """A bar on a screen, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda count: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bar:
-        task = bar.add_task(what, total=planned)
-        yield lambda count: bar.advance(task, count)
 
 
 def _print_audit(found: "Audit", scan: "LeakScan") -> None:

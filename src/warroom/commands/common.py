@@ -3,6 +3,8 @@
 import json
 import shlex
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,3 +62,17 @@ def console() -> "Console":
 def say(text: str, color: str | None = None) -> None:
     """A line for the person at the terminal, apart from the output."""
     typer.secho(text, fg=color, err=True)
+
+
+@contextmanager
+def progress(what: str, planned: int, already: int = 0) -> Iterator[Callable[[int], None]]:
+    """A bar on a screen, nothing elsewhere; yields what is to be called with the number just done."""
+    if not sys.stderr.isatty():
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+        task = bar.add_task(what, total=planned, completed=already)
+        yield lambda count: bar.advance(task, count)

@@ -3,8 +3,7 @@
 import os
 import sys
 import webbrowser
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +19,7 @@ from warroom.commands.common import (
     console,
     options_of,
     print_json,
+    progress,
     say,
 )
 
@@ -132,7 +132,7 @@ def _play(plan: "Plan", folder: Path, command: str, resume: bool, workers: int |
             say(f"note: {note}", "yellow")
         already = sum(run.played.values())
         say(f"{len(plan)} episodes" + (f", {already} played before" if already else "") + f" -> {folder}")
-        with _progress(len(plan), already) as watch:
+        with progress("episodes", len(plan), already) as watch:
             play_plan(plan, run, workers, watch)
 
 
@@ -150,20 +150,6 @@ def _record(plan: "Plan", command: str) -> "Record":
         started=now(),
         commit=git_commit(),
     )
-
-
-@contextmanager
-def _progress(planned: int, already: int) -> Iterator[Callable[[int], None]]:
-    """A bar on a screen, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda count: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bar:
-        task = bar.add_task("episodes", total=planned, completed=already)
-        yield lambda count: bar.advance(task, count)
 
 
 def print_summary(summary: Mapping[str, Any], folder: Path) -> None:

@@ -208,22 +208,15 @@ class NaiveOversight:
 
 
 def heuristic(brief: Brief, rng: Random) -> Policy:
-    """The naive on-call script: worst gauge, its usual fix, the mechanism's usual agent."""
-    seats: dict[str, PolicyMaker] = {
-        "sre": GaugeSRE,
-        "oversight": NaiveOversight,
-        "developer": Developer,
-        "manager": Manager,
-    }
-    return seats[brief.seat](brief, rng)
+    """The naive on-call script: the gauge that moved most, its usual fix, the mechanism's usual agent."""
+    return _seat(GaugeSRE, brief, rng)
 
 
 def keyword(brief: Brief, rng: Random) -> Policy:
     """The keyword table: most frequent signature, its usual fix, the mechanism's usual agent."""
-    seats: dict[str, PolicyMaker] = {
-        "sre": KeywordSRE,
-        "oversight": NaiveOversight,
-        "developer": Developer,
-        "manager": Manager,
-    }
+    return _seat(KeywordSRE, brief, rng)
+
+
+def _seat(sre: PolicyMaker, brief: Brief, rng: Random) -> Policy:
+    seats = {"sre": sre, "oversight": NaiveOversight, "developer": Developer, "manager": Manager}
     return seats[brief.seat](brief, rng)
