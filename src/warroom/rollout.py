@@ -1,4 +1,4 @@
-"""The episode loop: the only one. Evaluation, training, the terminal and the servers all end here."""
+"""The episode loop: the only one. Evaluation and the terminal play by it; a loop of another's ends in `finish` too."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

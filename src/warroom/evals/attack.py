@@ -23,7 +23,6 @@ from warroom.sim.telemetry import Action
 from warroom.sim.wordings import CLASSES
 
 Floats = NDArray[np.float64]
-FIXES = ("restart", "rollback", "scale", "escalate")
 KINDS = ("gateway", "service", "db", "cache", "queue")
 RULES = ("error rate", "latency", "cpu", "memory", "disk")
 STATES = ("healthy", "degraded", "critical")

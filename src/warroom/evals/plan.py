@@ -12,8 +12,6 @@ from warroom.envs import environments, find, make, suite
 from warroom.policies import team
 from warroom.runs import Key
 
-DEFAULT_POLICIES = "random,heuristic,expert,oracle"
-
 
 @dataclass(frozen=True)
 class Plan:

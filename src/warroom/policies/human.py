@@ -57,4 +57,7 @@ def _convert(value: str, kind: str) -> Any:
 
 
 def _boolean(text: str) -> bool:
-    return text.lower() in ("true", "yes", "1")
+    known = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    if text.lower() not in known:
+        raise ValueError(text)
+    return known[text.lower()]

@@ -139,11 +139,7 @@ def _calls(
     if into and healthy and not out:
         if max(c.late for c in into) >= LATE:
             return ("link slow", 3.5, "")
-        return (
-            ("calls lost", 3.5, "")
-            if now.rps < 0.72 * _expected(evidence, service, before)
-            else ("own errors", 3.0, "")
-        )
+        return ("calls lost", 3.5, "") if now.rps < 0.72 * before.rps else ("own errors", 3.0, "")
     return None
 
 
@@ -187,10 +183,6 @@ def _passed_on(evidence: Evidence, out: list[CallStats]) -> float:
         if (call.caller, call.callee) in evidence.needed:
             ok *= 1 - min(1.0, call.usual) * call.failed / 100
     return 100 * (1 - ok)
-
-
-def _expected(evidence: Evidence, service: str, before: Gauges) -> float:
-    return before.rps
 
 
 def join(evidence: Evidence, finding: Finding) -> tuple[str, str | None, int | None]:
