@@ -59,4 +59,6 @@ def _maker(env: str, name: str) -> Callable[[Env, str], Policy]:
     makers = {**EVERYWHERE, **environments()[env].policies}
     if name not in makers:
         raise Unknown("policy", name, [*makers, "oracle"])
-    return lambda episode, seat: makers[name](episode.brief(seat), stream(episode.seed, "policy", name, seat))
+    return lambda episode, seat: makers[name](
+        episode.brief(seat), stream(episode.seed, "policy", name, seat, episode.scenario, episode.tier)
+    )
