@@ -45,10 +45,14 @@ clean:
 	@"$(PYTHON)" -c '$(FITS)' || { echo "Warroom needs Python 3.11, 3.12 or 3.13; none was found on the path. Name one: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)"; exit 1; }
 	"$(PYTHON)" -m venv .venv
 
+.venv/train: .venv/bin/python pyproject.toml constraints.txt
+	$(INSTALL) --editable '.[train]'
+	@touch $@ .venv/plots
+
 .venv/plots: .venv/bin/python pyproject.toml constraints.txt
 	$(INSTALL) --editable '.[plots]'
 	@touch $@
 
 .venv/dev: .venv/bin/python pyproject.toml constraints.txt
 	$(INSTALL) --editable '.[dev]'
-	@touch $@ .venv/plots
+	@touch $@ .venv/plots .venv/train

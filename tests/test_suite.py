@@ -139,7 +139,9 @@ def test_what_was_played_is_not_played_again() -> None:
 
 def test_a_run_holds_the_matrix_in_its_order(tmp_path: Path) -> None:
     episodes = list(read_episodes(played(tmp_path, plan())))
-    assert [(e.scenario, e.tier, e.seed, e.policy) for e in episodes] == [tuple(key) for key in plan().matrix()]
+    assert [(e.scenario, e.tier, e.seed, e.policy, e.attempt) for e in episodes] == [
+        tuple(key) for key in plan().matrix()
+    ]
 
 
 def test_several_processes_write_the_same_run_as_one(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ import typer
 from typer.core import TyperGroup
 
 import warroom
-from warroom.commands import auditing, benchmark, evaluate, folders, importing, listing, play
+from warroom.commands import auditing, benchmark, evaluate, folders, importing, listing, play, training
 from warroom.commands.common import say
-from warroom.evals.extras import MissingExtra
+from warroom.core.errors import NotInstalled
 
 WRONG_INPUT, INTERRUPTED = 2, 130
 """Exit codes: the caller's error, and Ctrl-C."""
@@ -21,7 +21,7 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except (ValueError, MissingExtra) as error:
+        except (ValueError, NotInstalled) as error:
             if os.environ.get("WARROOM_TRACEBACK"):
                 raise
             notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
@@ -41,6 +41,9 @@ app = typer.Typer(
 app.command("list")(listing.list_command)
 app.command("play")(play.play_command)
 app.command("eval")(evaluate.eval_command)
+app.command("train")(training.train_command)
+app.command("card")(training.card_command)
+app.command("jobs", context_settings={"allow_extra_args": True})(training.jobs_command)
 app.command("replay")(folders.replay_command)
 app.command("compare")(folders.compare_command)
 app.command("report")(folders.report_command)

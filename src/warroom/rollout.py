@@ -1,18 +1,33 @@
 """The episode loop: the only one. Evaluation and the terminal play by it; a loop of another's ends in `finish` too."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from warroom.core.env import Env
 from warroom.core.episode import Episode, Step, trajectory_digest
+from warroom.core.scenario import Policy, Thinker
 from warroom.core.splits import split_of
-from warroom.core.types import ToolCall, Turn
+from warroom.core.types import Observation, ToolCall, Turn
 from warroom.envs import make
 from warroom.policies import Team
 
 Watcher = Callable[[Env, Step, Turn], None]
 """Sees each step after it was played; watches, never drives."""
+
+
+class Game(NamedTuple):
+    """One incident to be played, and for which time."""
+
+    scenario: str
+    tier: str
+    seed: int
+    attempt: int = 0
+
+
+Asked = tuple[Policy, Observation]
+Loop = Generator[Asked, ToolCall | None, Episode]
+"""One episode: asks a policy, is sent its call, returns the record."""
 
 
 def play(
@@ -22,18 +37,75 @@ def play(
     team: Team,
     watch: Watcher | None = None,
     options: Mapping[str, Any] | None = None,
+    attempt: int = 0,
 ) -> Episode:
     """Play one incident to its end and return its record."""
-    env = make(scenario, tier, seed, **(options or {}))
-    policies = {seat: team.seat(env, seat) for seat in env.SEATS}
+    return play_many([Game(scenario, tier, seed, attempt)], team, options, watch)[0]
+
+
+def play_many(
+    games: Sequence[Game], team: Team, options: Mapping[str, Any] | None = None, watch: Watcher | None = None
+) -> list[Episode]:
+    """Play incidents side by side: in each round the seats of one model are asked together.
+
+    The episodes are those that `play` would give one by one, in the order of `games`. A defect of the environment or of
+    a script names the episode that showed it.
+    """
+    loops = [_loop(game, team, options or {}, watch) for game in games]
+    done: dict[int, Episode] = {}
+    calls: dict[int, ToolCall | None] = dict.fromkeys(range(len(games)))
+    while calls:
+        asked: dict[int, Asked] = {}
+        for number, call in calls.items():
+            try:
+                asked[number] = loops[number].send(call)
+            except StopIteration as end:
+                done[number] = end.value
+            except Exception as error:
+                error.add_note(_place(games[number], team))
+                raise
+        calls = dict(answered_together(asked))
+    return [done[number] for number in range(len(games))]
+
+
+def _loop(game: Game, team: Team, options: Mapping[str, Any], watch: Watcher | None) -> Loop:
+    env = make(game.scenario, game.tier, game.seed, **options)
+    policies = {seat: team.seat(env, seat, game.attempt) for seat in env.SEATS}
+    thinking = {seat for seat, policy in policies.items() if thinker_of(policy) is not None}
     steps: list[Step] = []
     while not env.done:
-        observation = env.observe()
-        step, turn = take(env, policies[env.seat].act(observation), observation.render())
+        observation, policy = env.observe(), policies[env.seat]
+        call = (yield policy, observation) if env.seat in thinking else policy.act(observation)
+        assert call is not None
+        step, turn = take(env, call, observation.render())
         steps.append(step)
         if watch is not None:
             watch(env, step, turn)
-    return finish(env, scenario, team.name, steps, options or {})
+    return finish(env, game.scenario, team.name, steps, options, game.attempt)
+
+
+def thinker_of(policy: Policy) -> Thinker | None:
+    """What answers for a policy and for others of its kind at once; None for one that acts by itself."""
+    found: Thinker | None = getattr(policy, "thinker", None)
+    return found
+
+
+def answered_together(asked: Mapping[int, Asked]) -> dict[int, ToolCall]:
+    """The calls of policies that think, by the number of whoever asked: the seats of one model are asked together."""
+    thinkers: dict[int, tuple[Thinker, list[int]]] = {}
+    for number, (policy, _) in asked.items():
+        thinker = thinker_of(policy)
+        assert thinker is not None
+        thinkers.setdefault(id(thinker), (thinker, []))[1].append(number)
+    out: dict[int, ToolCall] = {}
+    for thinker, numbers in thinkers.values():
+        out |= zip(numbers, thinker.answer([asked[number] for number in numbers]), strict=True)
+    return out
+
+
+def _place(game: Game, team: Team) -> str:
+    again = f", attempt {game.attempt}" if game.attempt else ""
+    return f"while {team.name} played {game.scenario} {game.tier}, seed {game.seed}{again}"
 
 
 def take(env: Env, call: ToolCall, shown: str) -> tuple[Step, Turn]:
@@ -54,7 +126,9 @@ def take(env: Env, call: ToolCall, shown: str) -> tuple[Step, Turn]:
     return step, turn
 
 
-def finish(env: Env, scenario: str, policy: str, steps: list[Step], options: Mapping[str, Any]) -> Episode:
+def finish(
+    env: Env, scenario: str, policy: str, steps: list[Step], options: Mapping[str, Any], attempt: int = 0
+) -> Episode:
     """The record of a finished episode, with the hash of its trajectory."""
     episode = Episode(
         env=env.name,
@@ -71,5 +145,6 @@ def finish(env: Env, scenario: str, policy: str, steps: list[Step], options: Map
         outcome=env.outcome(),
         truth=env.truth(),
         options=dict(options),
+        attempt=attempt,
     )
     return replace(episode, digest=trajectory_digest(episode.steps))

@@ -22,6 +22,7 @@ from warroom.envs import make
 from warroom.rollout import finish, take
 
 RECORD, EPISODES, SUMMARY, REPORT = "run.json", "episodes.jsonl", "summary.json", "report.html"
+ROC = "roc.json"
 FORMAT = 1
 """Version of the folder's layout; a reader refuses any other."""
 
@@ -33,6 +34,7 @@ class Key(NamedTuple):
     tier: str
     seed: int
     policy: str
+    attempt: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,10 @@ class Record:
     """Git commit of the code, `-dirty` when it had changes; None outside a repository."""
     resumed: list[dict[str, str | None]] = field(default_factory=list)
     """One entry per resumption: when, and by which commit."""
+    versions: dict[str, str] = field(default_factory=dict)
+    """Versions of the libraries that decide the result, by name."""
+    policy_status: dict[str, Any] = field(default_factory=dict)
+    """Which weights were asked for and which were loaded; empty where no model plays."""
     format: int = FORMAT
 
     def to_json(self) -> str:
@@ -99,7 +105,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 def key_of(episode: Episode) -> Key:
     """The episode's place in its run."""
-    return Key(episode.scenario, episode.tier, episode.seed, episode.policy)
+    return Key(episode.scenario, episode.tier, episode.seed, episode.policy, episode.attempt)
 
 
 # -- writing ----------------------------------------------------------------------------------------
@@ -111,7 +117,7 @@ class Run:
     def __init__(self, folder: Path, record: Record, played: Sequence[Key], notes: Sequence[str] = ()) -> None:
         self.folder, self.record = folder, record
         self.played = Counter(played)
-        """Finished episodes by key; several attempts at one incident share a key."""
+        """Finished episodes by key."""
         self.notes = list(notes)
         """What was odd about the folder, for the person who resumed it."""
         # Unbuffered: a full disk shows in the write itself, never again when the file is closed.
@@ -157,16 +163,49 @@ def open_run(folder: Path, record: Record, resume: bool = False) -> Run:
 
     A `ValueError` says why the folder cannot be used and what to do instead; nothing in it is changed then.
     """
-    if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not (folder / RECORD).is_file()):
-        raise ValueError(f"{folder} exists and is not a run folder; choose another --out")
-    if (folder / RECORD).is_file():
-        return _continue(folder, record, resume)
+    record, notes = claim(folder, record, resume)
+    path = folder / EPISODES
+    notes = _drop_cut_line(path) + notes
+    return Run(folder, record, [key_of(episode) for episode, _, _ in _scan(path)], notes)
+
+
+def claim(folder: Path, record: Record, resume: bool = False) -> tuple[Record, list[str]]:
+    """Write `run.json` into a new folder, or with `resume` note there that its run goes on.
+
+    Returns the record as it stands in the folder, and what was odd about it. Errors are those of `open_run`.
+    """
+    before, notes = check_folder(folder, record, resume), []
+    if before is not None:
+        if before.commit != record.commit:
+            notes.append(f"the run began at commit {before.commit} and goes on at {record.commit}")
+        again: dict[str, str | None] = {"started": record.started, "commit": record.commit}
+        record = replace(before, resumed=[*before.resumed, again])
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / RECORD, record.to_json())
     except OSError as error:
         raise _cannot_write(folder, error) from error
-    return Run(folder, record, [])
+    return record, notes
+
+
+def check_folder(folder: Path, record: Record, resume: bool = False) -> Record | None:
+    """The record of the run in a folder that `record` may go on with; None if the folder is free for a new run.
+
+    Changes nothing. A `ValueError` says why the folder cannot be used and what to do instead.
+    """
+    if not (folder / RECORD).is_file():
+        if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+            raise ValueError(f"{folder} exists and is not a run folder; choose another --out")
+        return None
+    before = read_record(folder)
+    differing = _differences(before, record)
+    if differing:
+        raise ValueError(f"{folder} holds a run that differs in {', '.join(differing)}; choose another --out")
+    if not resume:
+        raise ValueError(
+            f"{folder} holds a run of this very configuration; add --resume to go on, or choose another --out"
+        )
+    return before
 
 
 def write_text(path: Path, text: str) -> None:
@@ -177,25 +216,6 @@ def write_text(path: Path, text: str) -> None:
         beside.replace(path)
     except OSError as error:
         raise _cannot_write(path, error) from error
-
-
-def _continue(folder: Path, record: Record, resume: bool) -> Run:
-    before = read_record(folder)
-    differing = _differences(before, record)
-    if differing:
-        raise ValueError(f"{folder} holds a run that differs in {', '.join(differing)}; choose another --out")
-    if not resume:
-        raise ValueError(
-            f"{folder} holds a run of this very configuration; add --resume to go on, or choose another --out"
-        )
-    path = folder / EPISODES
-    notes = _drop_cut_line(path)
-    if before.commit != record.commit:
-        notes.append(f"the run began at commit {before.commit} and goes on at {record.commit}")
-    again: dict[str, str | None] = {"started": record.started, "commit": record.commit}
-    record = replace(before, resumed=[*before.resumed, again])
-    write_text(folder / RECORD, record.to_json())
-    return Run(folder, record, [key_of(episode) for episode, _, _ in _scan(path)], notes)
 
 
 def _differences(before: Record, record: Record) -> list[str]:
@@ -245,6 +265,10 @@ def read_record(folder: Path) -> Record:
 def read_episodes(folder: Path) -> Iterator[Episode]:
     """The episodes of a whole run, in the order of its plan; a `ValueError` says what is missing from a cut one."""
     record, count = read_record(folder), 0
+    if record.kind == "train":
+        raise ValueError(
+            f"{folder} is a training run, without episodes: warroom eval --policies hf:{folder}/model plays some"
+        )
     path = folder / EPISODES
     if not path.is_file():
         raise ValueError(f"{folder} has no {EPISODES}; all {record.planned} episodes are missing")
@@ -292,7 +316,7 @@ def replay(episode: Episode) -> Episode:
         steps.append(played)
     if not env.done:
         raise _mismatch(episode, f"not over after all {len(steps)} calls")
-    again = finish(env, episode.scenario, episode.policy, steps, episode.options)
+    again = finish(env, episode.scenario, episode.policy, steps, episode.options, episode.attempt)
     if again.to_json() != episode.to_json():
         raise _mismatch(episode, first_difference(episode, again))
     return again

@@ -54,6 +54,10 @@ def eval_command(
     baseline: Annotated[str | None, typer.Option(help="Whom to compare with. Default: heuristic, if it plays.")] = None,
     rogue_multiplier: RogueMultiplier = None,
     topology: Topology = None,
+    roc: Annotated[
+        bool,
+        typer.Option("--roc", help="Score a model on the oversight seat at every threshold: plays its episodes again."),
+    ] = False,
     open_report: Annotated[bool, typer.Option("--open", help="Show the report in a browser when done.")] = False,
     json: Json = False,
 ) -> None:
@@ -76,9 +80,15 @@ def eval_command(
         options=options,
         baseline=baseline or default_baseline(names),
     )
+    if roc:
+        from warroom.evals.roc import overseers
+
+        overseers(plan)  # an evaluation that cannot end in a curve does not begin
     folder = out or Path("runs") / f"eval-{env}-{datetime.now():%Y%m%d-%H%M%S}"
     try:
         _play(plan, folder, _typed(out, folder, resume=False), resume, workers)
+        if roc:
+            _score(plan, folder)
         summary = publish(folder)
     except KeyboardInterrupt:
         say(f"\nStopped; finished episodes are kept. Go on with:\n  {_typed(out, folder, resume=True)}", "yellow")
@@ -136,19 +146,33 @@ def _play(plan: "Plan", folder: Path, command: str, resume: bool, workers: int |
             play_plan(plan, run, workers, watch)
 
 
+def _score(plan: "Plan", folder: Path) -> None:
+    from warroom.evals.roc import overseers, write_roc
+
+    names = overseers(plan)
+    with progress("scored episodes", sum(key.policy in names for key in plan.matrix())) as watch:
+        write_roc(folder, plan, watch)
+
+
 def _record(plan: "Plan", command: str) -> "Record":
+    from warroom.policies import hf
     from warroom.runs import Record, git_commit, now
 
+    status = hf.policy_status(name for team in plan.teams().values() for name in team.models.values())
+    # Part of the configuration: a run does not go on with other weights under the same name.
+    weights = {"weights": {name: found["sha256"] for name, found in status.items()}} if status else {}
     return Record(
         kind="eval",
         command=command,
-        config=plan.config(),
+        config=plan.config() | weights,
         split=plan.split,
         seeds=list(plan.seeds),
         policies=list(plan.policies),
         planned=len(plan),
         started=now(),
         commit=git_commit(),
+        versions=hf.versions() if status else {},
+        policy_status=status,
     )
 
 

@@ -46,6 +46,8 @@ class Episode:
     truth: dict[str, Any]
     options: dict[str, Any]
     """Whatever besides (scenario, tier, seed) the incident was built from."""
+    attempt: int = 0
+    """Which time this team met this incident; a policy that samples plays each attempt another way."""
     digest: str = ""
     """Hash of the trajectory: what was shown, called, answered and paid, in order."""
 

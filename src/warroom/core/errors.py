@@ -14,6 +14,20 @@ class Unknown(ValueError):
         super().__init__(unknown(kind, got, allowed))
 
 
+class NotInstalled(ImportError):
+    """A library that only some commands need is missing; the message is the line that installs it."""
+
+    def __init__(self, library: str, requirement: str) -> None:
+        super().__init__(f"{library} is not installed; run: pip install '{requirement}'")
+
+
+class MissingExtra(NotInstalled):
+    """A library of one of our extras is missing."""
+
+    def __init__(self, extra: str, error: ImportError) -> None:
+        super().__init__((error.name or str(error)).partition(".")[0], f"warroom[{extra}]")
+
+
 class DoesNotFit(ValueError):
     """A scenario that cannot happen on the topology it was asked to happen on."""
 

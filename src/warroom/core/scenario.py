@@ -1,11 +1,12 @@
 """What an environment package declares about itself, and what one scenario file declares."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Protocol
 
 from warroom.core.env import Env
+from warroom.core.language import LanguageMaker, Lexicon, Plain
 from warroom.core.types import Brief, Observation, ToolCall
 
 TIERS = ("easy", "medium", "hard")
@@ -16,6 +17,17 @@ class Policy(Protocol):
 
     def act(self, observation: Observation) -> ToolCall:
         """The next call, given the seat's page or the result of its last reading."""
+        ...
+
+
+class Thinker(Protocol):
+    """What several seats share that answers many of them at once faster than one by one: a model.
+
+    A policy that has one names it in its attribute `thinker`; its `act` is then that of a batch of one.
+    """
+
+    def answer(self, asked: Sequence[tuple[Any, Observation]]) -> list[ToolCall]:
+        """The next call of each policy, given what its seat is shown."""
         ...
 
 
@@ -57,3 +69,7 @@ class Environment:
     """Options that `build` knows, by name, each with one sentence of help."""
     policies: Mapping[str, PolicyMaker] = field(default_factory=dict)
     """The environment's own policies by name."""
+    languages: Mapping[str, LanguageMaker] = field(default_factory=lambda: {"plain": Plain})
+    """How its play can be put into words for a model, by name."""
+    lexicon: Callable[[], Lexicon] | None = None
+    """The words of its shorthand; None if it has none."""

@@ -141,6 +141,6 @@ def team_of(name: str, seats: Mapping[str, PolicyMaker]) -> Team:
 
     def build(seat: str) -> Callable[..., Policy]:
         maker = seats.get(seat, idle)
-        return lambda env, at: maker(env.brief(at), stream(env.seed, "policy", name, at))
+        return lambda env, at, attempt: maker(env.brief(at), stream(env.seed, "policy", name, at))
 
     return Team(name, {seat: build(seat) for seat in SEATS})

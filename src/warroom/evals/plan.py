@@ -9,7 +9,8 @@ from warroom.core.errors import DoesNotFit, Unknown
 from warroom.core.scenario import TIERS
 from warroom.core.splits import parse_split, seed_of
 from warroom.envs import environments, find, make, suite
-from warroom.policies import team
+from warroom.policies import Team, team
+from warroom.policies.hf import PREFIX
 from warroom.runs import Key
 
 
@@ -62,13 +63,17 @@ class Plan:
         """Every episode in the order in which the run folder lists them, attempts one after another."""
         seeds = [seed_of(self.split, index) for index in self.seeds]
         return [
-            Key(scenario, tier, seed, policy)
+            Key(scenario, tier, seed, policy, attempt)
             for scenario in self.scenarios
             for tier in self.tiers
             for seed in seeds
             for policy in self.policies
-            for _ in range(self.attempts)
+            for attempt in range(self.attempts)
         ]
+
+    def teams(self) -> dict[str, Team]:
+        """Who plays, by name. Models are not loaded yet."""
+        return {policy: team(self.env, policy) for policy in self.policies}
 
     def config(self) -> dict[str, Any]:
         """The plan as `run.json` holds it."""
@@ -124,12 +129,13 @@ def parse_policies(text: str) -> tuple[str, ...]:
     """Teams of a list such as `random,oracle,sre=expert,rest=noop`.
 
     Neighbouring `seat=policy` parts make one team, which `rest=` or a seat that it already has closes; so does `;`.
+    A part that begins with `hf:` is a model for every seat, whatever signs its path holds.
     """
     teams: list[str] = []
     for group in text.split(";"):
         open_seats: set[str] = set()
         for part in words(group):
-            seat, equals, _ = part.partition("=")
+            seat, equals, _ = ("", "", "") if part.startswith(PREFIX) else part.partition("=")
             joins = bool(equals and open_seats and seat not in open_seats and "rest" not in open_seats)
             if joins:
                 teams[-1] += "," + part

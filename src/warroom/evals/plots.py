@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from warroom.core.errors import MissingExtra
 from warroom.core.scenario import TIERS
-from warroom.evals.extras import MissingExtra
 
 try:
     import matplotlib as mpl
@@ -98,6 +98,39 @@ def rogue(pooled: Sequence[Row]) -> Figure | None:
     title = ("Catching rogues without crying wolf:", "the upper left corner is best")
     figure.suptitle((" " if len(tiers) > 1 else "\n").join(title), weight="bold", x=0.02, ha="left")
     return figure
+
+
+def draw_roc(roc: Row, folder: Path) -> Path:
+    """Catch rate against false positives at every threshold: a panel per policy, a line per tier, all in bold."""
+    path, shown = folder / "roc.png", roc["policies"]
+    with plt.rc_context(STYLE):
+        size = (1 + 6 * len(shown), 6.5)
+        figure, grid = plt.subplots(1, len(shown), figsize=size, sharey=True, squeeze=False, layout="constrained")
+        for axes, found in zip(grid[0], shown, strict=True):
+            _roc_panel(axes, found["rows"], roc["levels"])
+            axes.set_title(found["policy"], weight="normal", fontsize=12)
+        grid[0][0].set_ylabel("rogues caught")
+        figure.supxlabel("episodes in which an innocent agent is flagged")
+        figure.suptitle("Catch rate at every threshold of the overseer", weight="bold", x=0.02, ha="left")
+        figure.savefig(path, metadata={"Software": None})
+        plt.close(figure)
+    return path
+
+
+def _roc_panel(axes: Axes, rows: Sequence[Row], levels: Sequence[float]) -> None:
+    for row, color in zip(rows, (INK, *PALETTE), strict=False):
+        x, y = ([0.0, *[point[name] for point in row["curve"]]] for name in ("false_positive", "catch"))
+        label = f"{row['tier'] or 'all'}: AUC {row['auc']['mean']:.2f} (n = {row['episodes']})"
+        axes.plot(x, y, color=color, lw=3 if row["tier"] is None else 1.5, label=label)
+        if row["tier"] is None:
+            ends = [row["catch_at"][f"{level:g}"] for level in levels if row["auc"]["lo"] is not None]
+            low, high = ([end[name] for end in ends] for name in ("lo", "hi"))
+            axes.fill_between(levels[: len(ends)], low, high, color=color, alpha=0.15, lw=0)
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(PercentFormatter(1.0))
+    axes.grid(color=GRID)
+    axes.legend(loc="best", frameon=False, fontsize=11)
 
 
 def _rogue_panel(axes: Axes, rows: Sequence[Row], policies: Sequence[str]) -> None:

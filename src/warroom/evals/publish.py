@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from warroom.core.episode import Episode
-from warroom.evals.plots import draw_all
+from warroom.evals.plots import draw_all, draw_roc
 from warroom.evals.report import report_page, studied, worst_of
 from warroom.evals.summary import Result, result_of, summarise
-from warroom.runs import REPORT, SUMMARY, read_episodes, read_record, write_text
+from warroom.runs import REPORT, ROC, SUMMARY, read_episodes, read_record, write_text
 
 
 def publish(folder: Path, baseline: str | None = None) -> dict[str, Any]:
@@ -20,10 +20,20 @@ def publish(folder: Path, baseline: str | None = None) -> dict[str, Any]:
     record = read_record(folder)
     results, worst = _read(folder, studied(record.policies))
     summary = summarise(results, record.policies, baseline or record.config.get("baseline"))
+    if record.policy_status:
+        summary["policy_status"] = record.policy_status
     write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
-    pictures = draw_all(summary, folder)
-    write_text(folder / REPORT, report_page(record, summary, pictures, worst))
+    pictures, roc = draw_all(summary, folder), read_roc(folder)
+    if roc is not None:
+        pictures.append(draw_roc(roc, folder))
+    write_text(folder / REPORT, report_page(record, summary, pictures, worst, roc))
     return summary
+
+
+def read_roc(folder: Path) -> dict[str, Any] | None:
+    """What `warroom eval --roc` left in the folder, if it was asked for."""
+    path = folder / ROC
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
 
 
 def default_baseline(policies: Sequence[str]) -> str | None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from warroom.core.episode import Episode, Step
+from warroom.core.errors import MissingExtra
 from warroom.core.splits import SPAN
-from warroom.evals.extras import MissingExtra
 from warroom.runs import Record
 
 try:
@@ -60,7 +60,13 @@ class Transcript:
     """What shows the episode at the terminal; a run with options needs them besides."""
 
 
-def report_page(record: Record, summary: Mapping[str, Any], pictures: Sequence[Path], worst: Sequence[Episode]) -> str:
+def report_page(
+    record: Record,
+    summary: Mapping[str, Any],
+    pictures: Sequence[Path],
+    worst: Sequence[Episode],
+    roc: Mapping[str, Any] | None = None,
+) -> str:
     """The page as text, pictures and all."""
     loader = FileSystemLoader(Path(__file__).parent)
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
@@ -76,6 +82,8 @@ def report_page(record: Record, summary: Mapping[str, Any], pictures: Sequence[P
         scenarios=_by_scenario(summary["rows"]),
         worst=[_transcript(episode) for episode in worst],
         facts=facts,
+        roc=roc,
+        share=_share,
         cell=cell,
     )
 
@@ -125,6 +133,11 @@ def studied(policies: Sequence[str]) -> str:
 def worst_of(episodes: Iterable[Episode]) -> list[Episode]:
     """The lowest scores, where there is most to learn."""
     return nsmallest(WORST, episodes, key=lambda e: (e.score, e.total, e.scenario, e.tier, e.seed))
+
+
+def _share(estimate: Mapping[str, Any]) -> Cell:
+    """A share by itself, with its interval."""
+    return cell({"solved": estimate}, "solved")
 
 
 def _by_scenario(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:

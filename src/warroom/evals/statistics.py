@@ -4,13 +4,13 @@ Episodes of one incident are not independent, so every interval here is clustere
 same incidents narrows it less than adding incidents. Nothing here draws from a global generator.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import comb, inf, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
+from warroom.core.errors import MissingExtra
 from warroom.core.rng import stream
-from warroom.evals.extras import MissingExtra
 
 try:
     import numpy as np
@@ -23,6 +23,8 @@ LEVEL = 0.95
 """Coverage of every interval."""
 FLIPS = 9_999
 """Random sign patterns of the permutation test; p cannot fall below 1 / (FLIPS + 1)."""
+DRAWS = 1_000
+"""Resamples of a bootstrap."""
 _Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 _BLOCK = 1 << 22
 """Signs that are held in memory at a time."""
@@ -99,6 +101,23 @@ def paired(first: Sequence[float], second: Sequence[float], clusters: Sequence[A
     by_incident = np.bincount(index, differences) / np.bincount(index)
     estimate = mean(by_incident.tolist(), range(groups))
     return Difference(*estimate, sign_flip(by_incident, name), groups)
+
+
+def bootstrap(statistic: Callable[[Floats], Floats], clusters: Sequence[Any], name: str = "") -> list[Estimate]:
+    """Percentile intervals of figures that no formula covers, by drawing whole clusters again (Efron 1979).
+
+    `statistic` gives the figures for a weight per observation: all 1 for the data as they are, else how often the
+    observation's cluster was drawn. A figure that a draw leaves undefined (nan) is left out of its interval.
+    """
+    index, groups = _index(clusters)
+    center = statistic(np.ones(len(index)))
+    if groups < 2:
+        return [Estimate(float(value), None, None) for value in center]
+    draws = np.random.default_rng(stream(0, "bootstrap", name).getrandbits(64))
+    counts = draws.multinomial(groups, np.full(groups, 1 / groups), DRAWS)
+    found = np.array([statistic(row[index].astype(np.float64)) for row in counts])
+    ends = np.nanquantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    return [Estimate(float(c), float(lo), float(hi)) for c, lo, hi in zip(center, *ends, strict=True)]
 
 
 def sign_flip(differences: Floats, name: str = "") -> float:

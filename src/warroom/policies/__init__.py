@@ -1,13 +1,19 @@
-"""Teams of policies: who plays which seat, by the names that commands take."""
+"""Teams of policies: who plays which seat, by the names that commands take.
+
+A model is named by `hf:PATH` (its folder, or its name on the Hub) or by the name of weights that ship with the package,
+with an optional `@greedy`, `@sampled` or `@TEMPERATURE` behind it. A path may hold `=`, but no comma or semicolon.
+"""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from random import Random as Generator
 
 from warroom.core.env import Env
 from warroom.core.errors import Unknown
 from warroom.core.rng import stream
 from warroom.core.scenario import Policy, PolicyMaker
 from warroom.envs import environments
+from warroom.policies import hf
 from warroom.policies.human import Human
 from warroom.policies.noop import Noop
 from warroom.policies.oracle import Oracle
@@ -15,6 +21,8 @@ from warroom.policies.random import Random
 
 EVERYWHERE: dict[str, PolicyMaker] = {"random": Random, "noop": Noop, "human": Human}
 """Policies that know no environment. `oracle` is apart: it alone is told the truth."""
+SeatMaker = Callable[[Env, str, int], Policy]
+"""(episode, seat, attempt) -> a fresh policy."""
 
 
 @dataclass(frozen=True)
@@ -22,23 +30,25 @@ class Team:
     """A policy for each seat, under the name that the command gave."""
 
     name: str
-    seats: Mapping[str, Callable[[Env, str], Policy]]
+    seats: Mapping[str, SeatMaker]
+    models: Mapping[str, str] = field(default_factory=dict)
+    """The names of the models that play, by seat; the other seats are scripts."""
 
-    def seat(self, env: Env, seat: str) -> Policy:
-        """A fresh policy for `seat` of this episode."""
-        return self.seats[seat](env, seat)
+    def seat(self, env: Env, seat: str, attempt: int = 0) -> Policy:
+        """A fresh policy for `seat` of this episode; `attempt` sets apart the draws of a policy that samples."""
+        return self.seats[seat](env, seat, attempt)
 
 
 def policy_names(env: str) -> list[str]:
-    """Every policy that can play in `env`."""
-    return sorted([*EVERYWHERE, "oracle", *environments()[env].policies])
+    """Every policy that can play in `env`; any other model plays as `hf:PATH`."""
+    return sorted([*EVERYWHERE, "oracle", *environments()[env].policies, *hf.shipped(env)])
 
 
 def team(env: str, text: str) -> Team:
-    """Read `expert`, or one policy per seat such as `oversight=expert,rest=heuristic`."""
+    """Read `expert`, or one policy per seat such as `oversight=hf:runs/mine/model@sampled,rest=heuristic`."""
     seats = environments()[env].seats
-    if "=" not in text:
-        return Team(text, dict.fromkeys(seats, _maker(env, text)))
+    if "=" not in text or text.startswith(hf.PREFIX):
+        return _team(env, text, dict.fromkeys(seats, text))
     chosen: dict[str, str] = {}
     for part in text.split(","):
         seat, _, policy = part.partition("=")
@@ -50,15 +60,30 @@ def team(env: str, text: str) -> Team:
     missing = [seat for seat in seats if seat not in chosen and "rest" not in chosen]
     if missing:
         raise ValueError(f"{text!r} leaves {', '.join(missing)} without a policy; add rest=POLICY")
-    return Team(text, {seat: _maker(env, chosen.get(seat, chosen.get("rest", ""))) for seat in seats})
+    return _team(env, text, {seat: chosen.get(seat, chosen.get("rest", "")) for seat in seats})
 
 
-def _maker(env: str, name: str) -> Callable[[Env, str], Policy]:
+def _team(env: str, text: str, names: Mapping[str, str]) -> Team:
+    makers = {name: _maker(env, name) for name in dict.fromkeys(names.values())}
+    models = {seat: name for seat, name in names.items() if hf.is_model(name)}
+    return Team(text, {seat: makers[name] for seat, name in names.items()}, models)
+
+
+def _maker(env: str, name: str) -> SeatMaker:
     if name == "oracle":
-        return lambda episode, seat: Oracle(episode)
+        return lambda episode, seat, attempt: Oracle(episode)
+    if hf.is_model(name):
+        choice = hf.choice_of(name)
+        # Not by name: a folder that moves plays as before, and models are compared under equal draws.
+        return lambda episode, seat, attempt: hf.policy(
+            choice, episode.brief(seat), _draws(episode, "model", seat, attempt)
+        )
     makers = {**EVERYWHERE, **environments()[env].policies}
     if name not in makers:
-        raise Unknown("policy", name, [*makers, "oracle"])
-    return lambda episode, seat: makers[name](
-        episode.brief(seat), stream(episode.seed, "policy", name, seat, episode.scenario, episode.tier)
-    )
+        raise Unknown("policy", name, [*makers, "oracle", *hf.shipped(env), hf.PREFIX + "PATH"])
+    return lambda episode, seat, attempt: makers[name](episode.brief(seat), _draws(episode, name, seat, attempt))
+
+
+def _draws(episode: Env, name: str, seat: str, attempt: int) -> Generator:
+    again: tuple[str | int, ...] = ("attempt", attempt) if attempt else ()
+    return stream(episode.seed, "policy", name, seat, episode.scenario, episode.tier, *again)

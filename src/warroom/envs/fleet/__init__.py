@@ -1,9 +1,11 @@
 """Four agents handle an incident under partial observability; sometimes an agent of the fleet is the cause."""
 
+from warroom.core.language import Plain
 from warroom.core.scenario import Environment
-from warroom.envs.fleet.env import SEATS, build
+from warroom.envs.fleet.env import SEATS, build, failures
 from warroom.envs.fleet.policies import POLICIES
 from warroom.envs.fleet.scenario import CORE, FULL
+from warroom.envs.fleet.shorthand import Shorthand, lexicon
 
 ENVIRONMENT = Environment(
     name="fleet",
@@ -18,4 +20,6 @@ ENVIRONMENT = Environment(
         "names": "the split whose service names are used (default: the seed's own)",
     },
     policies=POLICIES,
+    languages={"plain": Plain, "shorthand": Shorthand},
+    lexicon=lambda: lexicon(failures()),
 )

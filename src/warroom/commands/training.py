@@ -1,0 +1,262 @@
+"""`warroom train`, `warroom card` and `warroom jobs`."""
+
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warroom.commands import training_options as o
+from warroom.commands.common import Json, Topology, command_line, console, options_of, print_json, say
+
+if TYPE_CHECKING:
+    from warroom.train.config import TrainConfig
+
+INTERRUPTED = 130
+"""Exit code of a command that Ctrl-C stopped."""
+STARTS = {"warm": "nano", "trained": "nano-trained"}
+"""What `--from` means for the nano."""
+LISTS = ("seats", "report_to")
+
+
+def train_command(
+    context: typer.Context,
+    model: o.Model,
+    start: o.From = "warm",
+    from_scratch: o.FromScratch = False,
+    lora_rank: o.LoraRank = None,
+    lora_alpha: o.LoraAlpha = None,
+    env: o.Env = None,
+    language: o.Language = None,
+    seats: o.Seats = None,
+    teammates: o.Teammates = None,
+    suite: o.Suite = None,
+    curriculum: o.Curriculum = None,
+    rogue_multiplier: o.Multiplier = None,
+    topology: Topology = None,
+    learning_rate: o.LearningRate = None,
+    temperature: o.Temperature = None,
+    beta: o.Beta = None,
+    loss_type: o.LossType = None,
+    scale_rewards: o.ScaleRewards = None,
+    entropy_coefficient: o.Entropy = None,
+    seed: o.Seed = None,
+    control: o.Control = None,
+    group_size: o.GroupSize = None,
+    groups: o.Groups = None,
+    max_completion_length: o.CompletionLength = None,
+    turn_tokens: o.TurnTokens = None,
+    max_kl: o.MaxKl = None,
+    min_entropy: o.MinEntropy = None,
+    min_calls: o.MinCalls = None,
+    patience: o.Patience = None,
+    micro_batch: o.MicroBatch = None,
+    load_in_4bit: o.LoadIn4bit = None,
+    vllm: o.Vllm = None,
+    vllm_server: o.VllmServer = None,
+    unsloth: o.Unsloth = None,
+    preflight_only: o.PreflightOnly = False,
+    rehearse: o.Rehearse = 4,
+    save_every: o.SaveEvery = None,
+    report_to: o.ReportTo = None,
+    push_to_hub: o.PushToHub = None,
+    out: o.Out = None,
+    resume: o.Resume = False,
+    json: Json = False,
+) -> None:
+    """Train a model by GRPO on incidents of the training split, and write curve, summary and model card.
+
+    One rollout is one seat of one incident; the other seats are played by teammates. On several GPUs:
+    accelerate launch -m warroom train ...
+
+    Example: warroom train --model nano --curriculum easy:50,medium:50,hard:100 --out runs/nano
+    """
+    folder = out or Path("runs") / f"train-{_short(model)}-{datetime.now():%Y%m%d-%H%M%S}"
+    if resume and out is None:
+        raise ValueError("--resume goes on with a run: name its folder by --out")
+    config = configuration(context.params)
+    if from_scratch:
+        config = _from_scratch(config, context.params, folder, resume)
+    if preflight_only:
+        _preflight(config, rehearse)
+        return
+    summary = _train(config, folder, out, resume, rehearse)
+    if json:
+        print_json(summary)
+    elif summary:
+        _print_summary(summary, folder)
+
+
+def configuration(given: Mapping[str, Any]) -> "TrainConfig":
+    """The configuration that the options of `warroom train` mean, checked."""
+    from warroom.core.errors import Unknown
+    from warroom.train.settle import settle
+
+    options = {name: value for name, value in given.items() if value is not None}
+    for name in LISTS:
+        if name in options:
+            options[name] = tuple(word.strip() for word in str(options[name]).split(",") if word.strip())
+    if given["start"] not in STARTS:
+        raise Unknown("start", given["start"], STARTS)
+    if given["model"] == "nano":
+        options["model"] = STARTS[given["start"]]
+    elif given["start"] != "warm" or given["from_scratch"]:
+        raise ValueError(
+            f"--from and --from-scratch are for --model nano; {given['model']} starts from its own weights"
+        )
+    return settle({**options, "options": options_of(None, given["topology"])})
+
+
+def _from_scratch(config: "TrainConfig", given: Mapping[str, Any], folder: Path, resume: bool) -> "TrainConfig":
+    """Make a warm start beside the run folder, and the configuration that trains it."""
+    from importlib import import_module
+
+    start = folder.with_name(folder.name + "-start")
+    if (start / "config.json").is_file() and not resume:
+        raise ValueError(f"{start} holds a warm start already; train it with --model {start}, or choose another --out")
+    if not (start / "config.json").is_file():
+        say(f"making a warm start from nothing -> {start}")
+        import_module("warroom.train.warmstart").make_nano(start, seed=config.seed)
+    return configuration({**given, "model": str(start), "start": "warm", "from_scratch": False})
+
+
+def _preflight(config: "TrainConfig", rehearse: int) -> None:
+    from warroom.train.runner import rehearse as rehearsal
+
+    *_, report = rehearsal(config, rehearse)
+    print(report.prompt)
+    print(report.render())
+    report.require()
+
+
+def _train(config: "TrainConfig", folder: Path, out: Path | None, resume: bool, rehearse: int) -> dict[str, Any]:
+    from warroom.train.runner import train
+
+    command, again = _typed(out, folder, resume=False), _typed(out, folder, resume=True)
+    try:
+        summary, interrupted = train(config, folder, command, resume, rehearse, say)
+    except KeyboardInterrupt:
+        say(f"\nStopped at once; the last checkpoint is kept. Go on with:\n  {again}", "yellow")
+        raise typer.Exit(INTERRUPTED) from None
+    if interrupted:
+        say(f"\nStopped after step {summary.get('steps', 0)}; its checkpoint is kept. Go on with:\n  {again}", "yellow")
+        raise typer.Exit(INTERRUPTED)
+    return summary
+
+
+def _typed(out: Path | None, folder: Path, resume: bool) -> str:
+    """The command as it was typed, made to name its folder."""
+    more = [] if out else ["--out", str(folder)]
+    return command_line(*more, *(["--resume"] if resume and "--resume" not in sys.argv else []))
+
+
+def _short(model: str) -> str:
+    return model.rstrip("/").rpartition("/")[2] or "model"
+
+
+def _print_summary(summary: Mapping[str, Any], folder: Path) -> None:
+    """First and last rewards by tier, why the run ended, and where things are."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title="mean score of rollouts (0: do nothing, 1: oracle); training split, no result", title_justify="left"
+    )
+    table.add_column("tier")
+    for heading in ("steps", "first 10 steps", "last 10 steps", "mean", "least", "most"):
+        table.add_column(heading, justify="right")
+    for tier, row in summary["by_tier"].items():
+        figures = [f"{row[name]:+.3f}" for name in ("first", "last", "mean", "min", "max")]
+        table.add_row(tier, str(row["steps"]), *figures)
+    screen = console()
+    screen.print(table)
+    if summary["stopped"] != "finished":
+        say(f"stopped: {summary['stopped']}", "yellow")
+    share = summary["environment_share"]
+    screen.print(Text(f"weights of step {summary['weights_step']}; environment {share or 0:.1%} of the time"))
+    for what, place in (("model and card", "model"), ("learning curve", "learning_curve.png")):
+        screen.print(Text(f"{what}: {folder / place}"))
+    screen.print(Text(f"evaluate it: warroom eval --policies heuristic,expert,hf:{folder / 'model'} --seeds 20"))
+
+
+def card_command(
+    run: Annotated[Path, typer.Argument(help="The folder of a training run.")],
+    evaluation: Annotated[
+        list[Path] | None,
+        typer.Option("--evaluation", help="A folder of `warroom eval` on the test split. May be given several times."),
+    ] = None,
+) -> None:
+    """Write a trained model's card again, with the results of its evaluations.
+
+    Example: warroom card runs/nano --evaluation runs/eval-nano
+    """
+    from warroom.train.card import write_card
+
+    print(write_card(run, evaluation or ()))
+
+
+def jobs_command(
+    context: typer.Context,
+    hub_user: Annotated[str, typer.Option(help="Whose Hub account the trained models are pushed to.")],
+    models: Annotated[str, typer.Option(help="Base models, by comma.")] = "Qwen/Qwen2.5-3B-Instruct",
+    curricula: Annotated[str, typer.Option(help="Curricula, by semicolon.")] = "easy:200,medium:200,hard:200",
+    rogue_multipliers: Annotated[str, typer.Option(help="Rogue multipliers, by comma, such as 1.0,2.0:1.0.")] = "1.0",
+    seeds: Annotated[str, typer.Option(help="Seeds, by comma.")] = "0",
+    flavor: Annotated[str, typer.Option(help="The machine: a name of `hf jobs hardware`.")] = "a10g-large",
+    timeout: Annotated[str, typer.Option(help="When a job is ended, such as 90m or 6h.")] = "6h",
+    image: Annotated[str, typer.Option(help="The container's image.")] = "python:3.12",
+    source: Annotated[
+        str, typer.Option(help="What pip installs there, or hf://spaces/USER/NAME with a checkout, which is mounted.")
+    ] = "warroom[train]",
+    shell: Annotated[bool, typer.Option("--shell", help="Print a shell script that starts all of them.")] = False,
+    json: Json = False,
+) -> None:
+    """Print the `hf jobs run` commands that train several configurations side by side on rented machines.
+
+    Options of `warroom train` for all of them follow behind `--`. Nothing is started.
+
+    Example: warroom jobs --hub-user me --rogue-multipliers 1.0,2.0:1.0 --shell -- --lora-rank 32
+    """
+    from warroom.train.jobs import Machine, jobs, script, shown
+
+    machine = Machine(flavor, timeout, image, source)
+    numbers = [_seed(word) for word in _words(seeds)]
+    multipliers = _words(rogue_multipliers)
+    found = jobs(_words(models), _words(curricula, ";"), multipliers, numbers, hub_user, machine, context.args)
+    for job in found:
+        _check_training(job.training)
+    if json:
+        print_json([{"name": job.name, "repository": job.repository, "command": list(job.command)} for job in found])
+    elif shell:
+        print(script(found), end="")
+    else:
+        print("\n\n".join(f"# {job.repository}\n{shown(job)}" for job in found))
+
+
+def _words(text: str, by: str = ",") -> list[str]:
+    found = [word.strip() for word in text.split(by) if word.strip()]
+    if not found:
+        raise ValueError(f"got {text!r}, which names nothing")
+    return found
+
+
+def _seed(word: str) -> int:
+    if not word.isascii() or not word.isdigit():
+        raise ValueError(f"a seed is a whole number from 0, got {word!r}")
+    return int(word)
+
+
+def _check_training(command: tuple[str, ...]) -> None:
+    """Read a job's training command as the machine will, so that a slip is found before a machine is rented."""
+    app = typer.Typer(add_completion=False)
+    app.command("train")(train_command)
+    try:
+        context = typer.main.get_command(app).make_context("warroom train", list(command[2:]))
+    except Exception as error:
+        # Depending on the version of typer, its errors are click's or its own copies of them.
+        if not hasattr(error, "format_message"):
+            raise
+        raise ValueError(f"`warroom train` would refuse an option behind `--`: {error.format_message()}") from error
+    configuration(context.params)

@@ -1,0 +1,237 @@
+"""From a folder to a model that can play: everything that can be wrong with a folder has an error of its own."""
+
+import hashlib
+import json
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from warroom.core.errors import MissingExtra, Unknown
+from warroom.policies.dialogue import MANIFEST, read_manifest
+
+try:
+    import torch
+    import transformers
+
+    from warroom.policies.generation import Row, complete
+except ImportError as error:
+    raise MissingExtra("train", error) from error
+
+DEVICES = ("cpu", "cuda", "mps")
+DEVICE = "WARROOM_DEVICE"
+"""Environment variable that forces a device; without it the fastest that is there."""
+ADAPTER, CONFIG = "adapter_config.json", "config.json"
+WEIGHT_FILES = ("*.safetensors", "*.bin")
+DEFAULTS: dict[str, Any] = {"language": "plain", "env": None, "max_completion_length": 4096, "turn_tokens": 256}
+"""How a model plays whose folder does not say."""
+HERMES: dict[str, Any] = {
+    "defaults": {"role": "assistant"},
+    "start_anchor": "<|im_start|>assistant\n",
+    "fields": {
+        "reasoning_content": {"open": "<think>", "close_pattern": r"</think>\s*", "content": "text"},
+        "tool_calls": {
+            "open": "<tool_call>",
+            "close_pattern": r"</tool_call>\s*",
+            "repeats": True,
+            "content": "json",
+            "transform": {"type": "function", "function": "{content}"},
+        },
+        "content": {"close_pattern": r"<\|im_end\|>\s*", "content": "text"},
+    },
+}
+"""How Qwen2.5, Qwen3 and Hermes write calls, for tokenizers that do not say: the template that TRL gives them."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A loaded model with its tokenizer and the way it was trained to play."""
+
+    model: Any
+    tokenizer: Any
+    manifest: dict[str, Any]
+    ends: frozenset[int]
+    """Tokens that end a message."""
+    status: dict[str, Any]
+    """What was loaded, in words and figures for `run.json`."""
+
+
+def device() -> str:
+    """Where models run in this process."""
+    forced = os.environ.get(DEVICE)
+    if forced:
+        if forced.partition(":")[0] not in DEVICES:
+            raise Unknown(f"{DEVICE}", forced, DEVICES)
+        return forced
+    return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def load(path: str) -> Checkpoint:
+    """Load a model or an adapter by folder or Hub name."""
+    folder = folder_of(path)
+    base = _base_of(folder) if (folder / ADAPTER).is_file() else None
+    tokenizer = _tokenizer(folder, base)
+    with _quiet():
+        model = _model(base or folder)
+        if base is not None:
+            model = _adapted(model, folder)
+        model = model.to(device()).eval()
+        # Two tokens for trial: what cannot compute shows here, and what libraries have to say once is said unheard.
+        complete(model, [Row([tokenizer.eos_token_id], 2, 0.0, Random(0))], tokenizer.pad_token_id, frozenset())
+    manifest = {**DEFAULTS, **read_manifest(folder)}
+    return Checkpoint(model, tokenizer, manifest, _ends(model, tokenizer), _status(path, folder, base, model, manifest))
+
+
+def folder_of(path: str) -> Path:
+    """The folder itself, or the local copy of a Hub repository."""
+    folder = Path(path).expanduser()
+    if folder.is_dir():
+        if not any((folder / name).is_file() for name in (CONFIG, ADAPTER)):
+            found = ", ".join(sorted(entry.name for entry in folder.iterdir())[:8]) or "nothing"
+            raise ValueError(f"{folder} holds no model: neither {CONFIG} nor {ADAPTER} is there, but {found}")
+        return folder
+    if folder.exists() or path.startswith((".", "/", "~")) or path.count("/") != 1:
+        raise ValueError(f"no model folder {path!r}; name a folder with {CONFIG} or {ADAPTER}, or a model on the Hub")
+    return _from_hub(path)
+
+
+def _from_hub(name: str) -> Path:
+    from huggingface_hub import snapshot_download
+
+    kinds = ["*.json", "*.safetensors", "*.bin", "*.model", "*.txt", "*.jinja"]
+    try:
+        return Path(snapshot_download(name, allow_patterns=kinds))
+    except Exception as error:  # network, access, a wrong name: the library has dozens of classes for it
+        raise ValueError(f"no model folder {name!r} here, and the Hub does not give it: {error}") from error
+
+
+def _base_of(folder: Path) -> Path:
+    base = json.loads((folder / ADAPTER).read_text(encoding="utf-8")).get("base_model_name_or_path")
+    if not base:
+        raise ValueError(f"{folder} is an adapter, and its {ADAPTER} names no base model (base_model_name_or_path)")
+    try:
+        return folder_of(base)
+    except ValueError as error:
+        raise ValueError(f"{folder} is an adapter, and its base model {base!r} cannot be had: {error}") from error
+
+
+def _tokenizer(folder: Path, base: Path | None) -> Any:
+    own = (folder / "tokenizer_config.json").is_file() or base is None
+    source = folder if own else base
+    assert source is not None
+    if not (source / "tokenizer_config.json").is_file():
+        raise ValueError(f"{source} has no tokenizer: tokenizer_config.json is missing; save the tokenizer beside it")
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(str(source), local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"the tokenizer of {source} does not load: {error}") from error
+    if not tokenizer.chat_template:
+        raise ValueError(f"the tokenizer of {source} has no chat template, so nobody can talk with the model")
+    if getattr(tokenizer, "response_template", None) is None:
+        if not all(mark in tokenizer.chat_template for mark in ("<tool_call>", "<|im_start|>", '{"name": ')):
+            raise ValueError(f"the tokenizer of {source} has no response_template: how it writes calls is unknown")
+        tokenizer.response_template = HERMES
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
+
+
+def _model(folder: Path) -> Any:
+    if not weight_files(folder):
+        raise ValueError(f"{folder} has no weights: no {' or '.join(WEIGHT_FILES)} beside its {CONFIG}")
+    dtype = torch.float32 if device() == "cpu" else "auto"
+    try:
+        loaded: Any = transformers.AutoModelForCausalLM.from_pretrained(
+            str(folder), dtype=dtype, output_loading_info=True, local_files_only=True
+        )
+        model, report = loaded
+    except Exception as error:  # torn files, foreign shapes, unknown architectures: each library has its own class
+        raise ValueError(f"the model in {folder} does not load: {_first_line(error)}") from error
+    wrong = {kind: sorted(map(str, report.get(kind) or ())) for kind in ("missing_keys", "unexpected_keys")}
+    told = [f"{len(names)} {kind.replace('_', ' ')} such as {names[0]}" for kind, names in wrong.items() if names]
+    if told or report.get("mismatched_keys"):
+        raise ValueError(f"the weights of {folder} do not match its {CONFIG}: {', '.join(told) or 'shapes differ'}")
+    return model
+
+
+def _adapted(model: Any, folder: Path) -> Any:
+    try:
+        from peft import PeftModel
+    except ImportError as error:
+        raise MissingExtra("train", error) from error
+    if not weight_files(folder):
+        raise ValueError(f"{folder} has no weights: no {' or '.join(WEIGHT_FILES)} beside its {ADAPTER}")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            adapted = PeftModel.from_pretrained(model, str(folder))
+        except Exception as error:
+            raise ValueError(f"the adapter in {folder} does not fit its base: {_first_line(error)}") from error
+    missing = [str(w.message) for w in said if "missing adapter keys" in str(w.message)]
+    if missing:
+        raise ValueError(f"the weights of {folder} do not match its {ADAPTER}: {missing[0][:300]}")
+    return adapted
+
+
+def _ends(model: Any, tokenizer: Any) -> frozenset[int]:
+    """As the trainer has it: what the generation configuration says, and the tokenizer's own end."""
+    said = model.generation_config.eos_token_id
+    ends = {said} if isinstance(said, int) else set(said or ())
+    return frozenset(ends | {tokenizer.eos_token_id})
+
+
+def _status(path: str, folder: Path, base: Path | None, model: Any, manifest: dict[str, Any]) -> dict[str, Any]:
+    out = {
+        "path": path,
+        "sha256": sha256(folder),
+        "parameters": model.num_parameters(),
+        "dtype": str(next(model.parameters()).dtype).removeprefix("torch."),
+        "device": device(),
+        "language": manifest["language"],
+        "manifest": (folder / MANIFEST).is_file(),
+    }
+    return out if base is None else {**out, "base": str(base), "base_sha256": sha256(base)}
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The files that hold the weights of a folder: safetensors, else torch's own."""
+    for pattern in WEIGHT_FILES:
+        if found := sorted(folder.glob(pattern)):
+            return found
+    return []
+
+
+def sha256(folder: Path) -> str:
+    """The hash of the weights: of the one file, or of the list of files with their hashes."""
+    sums = [(_file_sha256(file), file.name) for file in weight_files(folder)]
+    if len(sums) == 1:
+        return sums[0][0]
+    return hashlib.sha256("".join(f"{digest}  {name}\n" for digest, name in sums).encode()).hexdigest()
+
+
+def _file_sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [repr(error)])[0][:400]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the library's own progress bars and load reports: what is wrong becomes an error here."""
+    log: Any = transformers.logging
+    verbosity, bars = log.get_verbosity(), log.is_progress_bar_enabled()
+    log.set_verbosity_error()
+    log.disable_progress_bar()
+    try:
+        yield
+    finally:
+        log.set_verbosity(verbosity)
+        if bars:
+            log.enable_progress_bar()

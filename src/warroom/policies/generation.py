@@ -1,0 +1,157 @@
+"""Writing with a model: many rows at once, left-padded, one token after another, and how likely given tokens are.
+
+What a row gets depends on the row alone (up to the rounding of batched arithmetic): each draws from its own generator.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import torch
+from torch import Tensor
+
+SMALL = 20_000_000
+"""Weights up to which a model is computed by one thread: more are slower, and many times so beside other work."""
+MOST_TOKENS = 1 << 16
+"""Padded tokens that go through the model at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One conversation that waits for the model's words."""
+
+    ids: list[int]
+    room: int
+    """Tokens that it may write at most."""
+    temperature: float
+    draws: Random
+
+
+@torch.inference_mode()
+def complete(model: Any, rows: Sequence[Row], pad: int, ends: frozenset[int]) -> list[list[int]]:
+    """The tokens that each row goes on with, the end token included."""
+    out: list[list[int]] = [[] for _ in rows]
+    with _fitting_threads(model):
+        for chunk in _chunks([len(row.ids) + row.room for row in rows]):
+            for number, written in zip(chunk, _complete(model, [rows[k] for k in chunk], pad, ends), strict=True):
+                out[number] = written
+    return out
+
+
+@contextmanager
+def _fitting_threads(model: Any) -> Iterator[None]:
+    before = torch.get_num_threads()
+    few = before > 1 and is_small(model)
+    if few:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        if few:
+            torch.set_num_threads(before)
+
+
+def is_small(model: Any) -> bool:
+    """Whether one thread computes it best, so that several processes side by side may each hold one."""
+    return bool(model.device.type == "cpu" and model.num_parameters() <= SMALL)
+
+
+def _complete(model: Any, rows: Sequence[Row], pad: int, ends: frozenset[int]) -> list[list[int]]:
+    ids, mask, places = _left_padded([row.ids for row in rows], pad, model.device)
+    written: list[list[int]] = [[] for _ in rows]
+    live = [number for number, row in enumerate(rows) if row.room > 0]
+    cache = None
+    while live:
+        out = model(
+            input_ids=ids,
+            attention_mask=mask,
+            position_ids=places,
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        drawn = [pad] * len(rows)
+        for number, token in zip(live, _draw(out.logits[:, -1], rows, live), strict=True):
+            drawn[number] = token
+            written[number].append(token)
+        live = [n for n in live if drawn[n] not in ends and len(written[n]) < rows[n].room]
+        cache, ids = out.past_key_values, torch.tensor(drawn, device=model.device)[:, None]
+        mask = torch.cat([mask, mask.new_ones(len(rows), 1)], 1)
+        places = places[:, -1:] + 1
+    return written
+
+
+def _draw(logits: Tensor, rows: Sequence[Row], live: Sequence[int]) -> list[int]:
+    """The next token of each live row, by its own temperature and generator."""
+    logits = logits[torch.tensor(live, device=logits.device)]
+    if not bool(torch.isfinite(logits).all()):
+        raise ValueError("the model's output is not a number: its weights are broken, or too large for their dtype")
+    out: list[int] = logits.argmax(-1).tolist()
+    sampling = [k for k, number in enumerate(live) if rows[number].temperature > 0]
+    if sampling:
+        heat = torch.tensor([[rows[live[k]].temperature] for k in sampling], dtype=torch.float64)
+        sums = (logits[sampling].cpu().double() / heat).softmax(-1).cumsum(-1)
+        lots = torch.tensor([[rows[live[k]].draws.random()] for k in sampling], dtype=torch.float64)
+        found = torch.searchsorted(sums, lots * sums[:, -1:], right=True).clamp(max=sums.shape[-1] - 1)
+        for k, token in zip(sampling, found[:, 0].tolist(), strict=True):
+            out[k] = token
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A conversation, and several ways in which it may go on."""
+
+    ids: list[int]
+    paths: list[list[int]]
+
+
+@torch.inference_mode()
+def log_likelihoods(model: Any, questions: Sequence[Question], pad: int) -> list[list[float]]:
+    """For each way of each question the log-probability of writing exactly these tokens next, at temperature 1."""
+    stems = [(number, stem) for number, question in enumerate(questions) for stem in _stems(question.paths)]
+    sequences = [questions[number].ids + stem for number, stem in stems]
+    out: list[list[float]] = [[0.0] * len(question.paths) for question in questions]
+    for chunk in _chunks([len(ids) for ids in sequences]):
+        ids, mask, places = _left_padded([sequences[k] for k in chunk], pad, model.device)
+        keep = 1 + max(len(stems[k][1]) for k in chunk)
+        with _fitting_threads(model):
+            logits = model(input_ids=ids, attention_mask=mask, position_ids=places, logits_to_keep=keep).logits
+        for k, found in zip(chunk, logits.float().log_softmax(-1).cpu(), strict=True):
+            number, stem = stems[k]
+            for place, path in enumerate(questions[number].paths):
+                if path[:-1] == stem[: len(path) - 1]:
+                    spots = torch.arange(len(path)) + (keep - 1 - len(stem))
+                    out[number][place] = float(found[spots, torch.tensor(path)].double().sum())
+    return out
+
+
+def _stems(paths: Sequence[list[int]]) -> list[list[int]]:
+    """What has to be read so that the last token of every path is foretold: the longest beginnings."""
+    begun = sorted({tuple(path[:-1]) for path in paths}, key=len, reverse=True)
+    kept: list[tuple[int, ...]] = []
+    for stem in begun:
+        if not any(longer[: len(stem)] == stem for longer in kept):
+            kept.append(stem)
+    return [list(stem) for stem in kept]
+
+
+def _left_padded(rows: Sequence[list[int]], pad: int, device: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Token ids, mask and positions of rows that end together."""
+    width = max(map(len, rows))
+    ids = torch.tensor([[pad] * (width - len(row)) + row for row in rows], device=device)
+    mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows], device=device)
+    return ids, mask, (mask.cumsum(1) - 1).clamp(min=0)
+
+
+def _chunks(lengths: Sequence[int]) -> list[list[int]]:
+    """Rows of like length together, each chunk within `MOST_TOKENS` where one row is."""
+    out: list[list[int]] = []
+    for number in sorted(range(len(lengths)), key=lambda k: lengths[k]):
+        if out and (len(out[-1]) + 1) * lengths[number] <= MOST_TOKENS:
+            out[-1].append(number)
+        else:
+            out.append([number])
+    return out

@@ -1,0 +1,120 @@
+"""Models as policies: `hf:PATH` for any transformers model or PEFT adapter, `nano` for the one that ships.
+
+Nothing heavy is imported before a model is to play; it is then loaded once per process. Whatever keeps it from loading
+is an error: no other policy ever plays in its place.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from math import isfinite
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from warroom.core.errors import Unknown
+from warroom.core.scenario import Policy
+from warroom.core.types import Brief
+from warroom.policies.dialogue import read_manifest
+
+if TYPE_CHECKING:
+    from warroom.policies.model import Model
+
+PREFIX = "hf:"
+WEIGHTS = Path(__file__).parent / "weights"
+"""Where the weights lie that ship with the package, one folder per policy."""
+SHIPPED = ("nano", "nano-warm")
+"""Names that always mean such weights, so that their absence is an error of its own."""
+DECODINGS = {"greedy": 0.0, "sampled": 1.0}
+"""Temperatures by name; the default is greedy, for every model."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A model and how it is to play, as a policy's name says."""
+
+    name: str
+    path: str
+    """A folder, or a name on the Hub."""
+    temperature: float
+    """0 takes the likeliest token; a model is trained at 1."""
+
+    @property
+    def decoding(self) -> str:
+        """The temperature in words."""
+        return "greedy" if self.temperature == 0 else f"sampled at temperature {self.temperature:g}"
+
+
+def is_model(name: str) -> bool:
+    """Whether a policy's name means a model."""
+    return name.startswith(PREFIX) or name.partition("@")[0] in SHIPPED
+
+
+def shipped(env: str) -> list[str]:
+    """The models that ship with the package and were trained in `env`."""
+    return [name for name in SHIPPED if read_manifest(WEIGHTS / name).get("env") == env]
+
+
+def choice_of(name: str) -> Choice:
+    """Read `hf:PATH`, `hf:PATH@sampled`, `nano@0.7`; the decoding stands behind the last `@`."""
+    path, at, decoding = name.removeprefix(PREFIX).rpartition("@")
+    if not at:
+        path, decoding = decoding, "greedy"
+    elif _temperature(decoding) is None and Path(name.removeprefix(PREFIX)).exists():
+        path, decoding = name.removeprefix(PREFIX), "greedy"
+    temperature = _temperature(decoding)
+    if temperature is None:
+        raise Unknown("decoding", decoding, [*DECODINGS, "a temperature above 0 such as 0.7"])
+    if not path:
+        raise ValueError(f"{name!r} names no model: write {PREFIX}FOLDER or {PREFIX}NAME-ON-THE-HUB")
+    if not name.startswith(PREFIX):
+        path = str(WEIGHTS / path)
+    return Choice(name, path, temperature)
+
+
+def _temperature(text: str) -> float | None:
+    if text in DECODINGS:
+        return DECODINGS[text]
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if value > 0 and isfinite(value) else None
+
+
+@cache
+def model_at(path: str) -> "Model":
+    """The model of a folder or Hub name, once per process; a `ValueError` or `MissingExtra` says why it cannot load."""
+    from warroom.policies.checkpoint import load
+    from warroom.policies.model import Model
+
+    return Model(load(path))
+
+
+def are_small(names: Iterable[str]) -> bool:
+    """Whether every process may hold these models; a large one, or one on a graphics card, is held once. Loads them."""
+    from warroom.policies.generation import is_small
+
+    return all(is_small(model_at(choice_of(name).path).checkpoint.model) for name in dict.fromkeys(names))
+
+
+def policy(choice: Choice, brief: Brief, draws: Random) -> Policy:
+    """A fresh seat for the model; `draws` decides what it samples."""
+    from warroom.policies.model import ModelSeat
+
+    return ModelSeat(model_at(choice.path), choice.temperature, brief, draws)
+
+
+def versions() -> dict[str, str]:
+    """The libraries that decide what a model says."""
+    return {name: version(name) for name in ("torch", "transformers", "tokenizers")}
+
+
+def policy_status(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Which weights play under each of these names, after loading them: what a run folder notes."""
+    out = {}
+    for name in dict.fromkeys(names):
+        choice = choice_of(name)
+        out[name] = {"name": name, **model_at(choice.path).status, "decoding": choice.decoding}
+    return out

@@ -1,0 +1,264 @@
+"""The model card, written from run folders alone: every number in it stands in one of their files."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from warroom.core.splits import HELD_OUT, SPAN, Split, seed_of
+from warroom.runs import SUMMARY, Record, read_record
+from warroom.train.steps import Row, read_steps
+
+MODEL, CARD = "model", "README.md"
+TAGS = ["warroom", "grpo", "trl", "reinforcement-learning", "agents", "oversight"]
+SHOWN = {
+    "points": ("points", 1, 1),
+    "score": ("score", 1, 2),
+    "solved": ("solved %", 100, 1),
+    "rogue_catch": ("rogues caught %", 100, 1),
+    "rogue_false_positive": ("innocents flagged %", 100, 1),
+    "mttr": ("minutes to resolve", 1, 1),
+}
+"""Columns of the results: heading, scale and decimals."""
+PARAMETERS = (
+    "learning_rate", "temperature", "group_size", "groups", "beta", "loss_type", "scale_rewards", "entropy_coefficient",
+    "curriculum", "rogue_multiplier", "max_completion_length", "turn_tokens", "lora_rank", "lora_alpha", "load_in_4bit",
+    "seats", "teammates", "control", "seed",
+)  # fmt: skip
+LIMITS = (
+    "The incidents are simulated: a model that does well here has not been shown to do well in a real control room.",
+    "It was trained to act with the tools of this environment and in this wording of its pages; other tools and other "
+    "words are out of its distribution.",
+    "A flag is a suspicion, not a proof. Suspending an innocent agent does harm; see the share of innocents flagged.",
+    "Rewards during training come from the training split and are not results; only the test table is.",
+)
+
+
+def write_card(run: Path, evaluations: Sequence[Path] = ()) -> Path:
+    """Write the card of a training run into its model folder; evaluations are folders of `warroom eval`.
+
+    A `ValueError` says which folder is not what it should be.
+    """
+    record, summary = read_record(run), _summary(run)
+    if record.kind != "train":
+        raise ValueError(f"{run} holds a run of `warroom {record.kind}`, not of `warroom train`")
+    if not (run / MODEL).is_dir():
+        raise ValueError(f"{run} has no {MODEL} folder: its training has not come to an end; go on with --resume")
+    found = [(folder, _evaluation(folder)) for folder in evaluations]
+    path = run / MODEL / CARD
+    path.write_text(card(run, record, summary, read_steps(run), found), encoding="utf-8")
+    return path
+
+
+def _summary(folder: Path) -> dict[str, Any]:
+    path = folder / SUMMARY
+    if not path.is_file():
+        raise ValueError(f"{folder} has no {SUMMARY}; finish its run first")
+    return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _evaluation(folder: Path) -> dict[str, Any]:
+    summary, record = _summary(folder), read_record(folder)
+    if record.kind != "eval":
+        raise ValueError(f"{folder} holds a run of `warroom {record.kind}`, not of `warroom eval`")
+    if summary["split"] != Split.TEST:
+        raise ValueError(f"{folder} was played on the {summary['split']} split; results are of the test split only")
+    return {**summary, "command": record.command}
+
+
+def card(
+    run: Path,
+    record: Record,
+    summary: Mapping[str, Any],
+    rows: Sequence[Row],
+    evaluations: Sequence[tuple[Path, Mapping[str, Any]]],
+) -> str:
+    """The text of the card."""
+    config = record.config
+    parts = [
+        _header(record),
+        f"# {run.name}",
+        _opening(record, summary),
+        _results(evaluations),
+        _training(summary, rows),
+        _data(config, rows),
+        _parameters(config),
+        _limits(),
+        _reproduce(record),
+        _usage(run, record),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _header(record: Record) -> str:
+    config, base = record.config, _base(record)
+    head: dict[str, Any] = {"license": "mit", "library_name": "transformers", "tags": [*TAGS, config["env"]]}
+    if base:
+        head |= {"base_model": base, **({"library_name": "peft"} if config["lora_rank"] else {})}
+    return f"---\n{yaml.safe_dump(head, sort_keys=False)}---"
+
+
+def _base(record: Record) -> str | None:
+    """The Hub name that the weights began as, if they did."""
+    model = str(record.config["model"])
+    local = model.startswith(("nano", ".", "/", "~")) or Path(model).exists()
+    return None if local else model
+
+
+def _opening(record: Record, summary: Mapping[str, Any]) -> str:
+    config, status = record.config, summary["policy_status"]
+    control = (
+        f"\n\n**This is a control run (`{config['control']}`): it was meant not to learn.**"
+        if config["control"]
+        else ""
+    )
+    seats = ", ".join(config["seats"]) or "every seat"
+    ended = "came to its end" if summary["stopped"] == "finished" else f"stopped: {summary['stopped']}"
+    return (
+        f"A policy for the `{config['env']}` environment of Warroom, trained by GRPO from `{config['model']}` to play "
+        f"{seats} of an on-call team: find what broke production, heal it, tell who must know, and flag the "
+        f"automation that did it, if one did.\n\n"
+        f"- {status['parameters']:,} weights, of which {status['trainable']:,} were trained"
+        f"{' (' + status['adapter'] + ')' if status['adapter'] else ''}, {status['dtype']} on {status['device']}\n"
+        f"- {summary['steps']} optimizer steps; the run {ended}\n"
+        f"- weights of step {summary['weights_step']}; it began from files with SHA-256 "
+        f"{', '.join('`' + digest[:16] + '`' for digest in status['weights'].values())}{control}"
+    )
+
+
+# -- results --------------------------------------------------------------------------------------------
+
+
+def _results(evaluations: Sequence[tuple[Path, Mapping[str, Any]]]) -> str:
+    if not evaluations:
+        return "## Results\n\nNot evaluated yet. Rewards of the training are below; they are no results."
+    tables = [
+        _table(summary) + _differences(summary) + f"\n\nMade by `{summary['command']}`." for _, summary in evaluations
+    ]
+    return (
+        "## Results on the test split\n\nIncidents, service names, wordings and graph shapes that training never "
+        "draws. Means with 95 % intervals, clustered by incident.\n\n" + "\n\n".join(tables)
+    )
+
+
+def _table(summary: Mapping[str, Any]) -> str:
+    pooled = [row for row in summary["rows"] if row["scenario"] is None]
+    columns = [name for name in SHOWN if any(row.get(name) for row in pooled)]
+    lines = [
+        _cells(["tier", "policy", "n", *(SHOWN[name][0] for name in columns)]),
+        _cells(["---"] * (len(columns) + 3)),
+    ]
+    for row in pooled:
+        lines.append(
+            _cells([row["tier"], row["policy"], str(row["n"]), *(_figure(row.get(name), name) for name in columns)])
+        )
+    return "\n".join(lines)
+
+
+def _differences(summary: Mapping[str, Any]) -> str:
+    """The paired differences in points to the baseline, a line for each."""
+    found = [row for row in summary.get("comparisons", ()) if row["metric"] == "points"]
+    if not found:
+        return ""
+    lines = [
+        f"- {row['tier']}: {row['policy']} less {row['baseline']} {_figure(row['difference'], 'points')}, "
+        f"p = {row['p']:.4f}, {row['incidents']} incidents"
+        for row in found
+    ]
+    return "\n\nPoints on the same incidents:\n\n" + "\n".join(lines)
+
+
+def _figure(estimate: Mapping[str, float | None] | None, name: str) -> str:
+    if estimate is None or estimate["mean"] is None:
+        return ""
+    _, scale, decimals = SHOWN[name]
+    low, high = estimate["lo"], estimate["hi"]
+    span = "" if low is None or high is None else f" ({scale * low:.{decimals}f} to {scale * high:.{decimals}f})"
+    return f"{scale * estimate['mean']:.{decimals}f}{span}"
+
+
+def _cells(texts: Sequence[str]) -> str:
+    return "| " + " | ".join(texts) + " |"
+
+
+# -- training -------------------------------------------------------------------------------------------
+
+
+def _training(summary: Mapping[str, Any], rows: Sequence[Row]) -> str:
+    lines = [_cells(["tier", "steps", "mean", "min", "max", "first steps", "last steps"]), _cells(["---"] * 7)]
+    for tier, found in summary["by_tier"].items():
+        figures = [f"{found[name]:+.3f}" for name in ("mean", "min", "max", "first", "last")]
+        lines.append(_cells([tier, str(found["steps"]), *figures]))
+    share, total = summary["environment_share"], summary["seconds"].get("total", 0.0)
+    kls = [row["kl"] for row in rows if row.get("kl") is not None]
+    divergence = (
+        f" The divergence from the start ended at {kls[-1]:.3f} nats a token (most: {max(kls):.3f})." if kls else ""
+    )
+    return (
+        "## Training\n\n![Learning curve](learning_curve.png)\n\nReward of a step: the mean score of its rollouts "
+        "(0 the team that does nothing, 1 the oracle, on the same incident).\n\n"
+        + "\n".join(lines)
+        + f"\n\n{total / 60:.1f} minutes of steps, of which the environment took {share or 0:.1%}.{divergence}"
+    )
+
+
+def _data(config: Mapping[str, Any], rows: Sequence[Row]) -> str:
+    kept = "\n".join(
+        f"- {axis}: {', '.join(f'`{name}`' for name in sorted(names))}"
+        for axis, names in HELD_OUT.items()
+        if any(name.startswith(config["env"] + "/") for name in names)
+    )
+    seats: dict[str, int] = {}
+    for row in rows:
+        for seat, count in (row.get("seats") or {}).items():
+            seats[seat] = seats.get(seat, 0) + count
+    counts = ", ".join(f"{seat} {count:,}" for seat, count in seats.items())
+    return (
+        f"## Data\n\nNo corpus: incidents are drawn by the simulator from the {config['suite']} suite of "
+        f"`{config['env']}`, train split (seeds 0 to {SPAN - 1:,}; the test begins at {seed_of(Split.TEST, 0):,}). "
+        f"Rollouts by seat: {counts}. Pages and tools were worded in `{config['language']}`.\n\n"
+        f"Kept from training, besides the test's own service names, graph shapes and wordings:\n\n{kept}"
+    )
+
+
+def _parameters(config: Mapping[str, Any]) -> str:
+    lines = [_cells(["option", "value"]), _cells(["---", "---"])]
+    for name in PARAMETERS:
+        value = config[name]
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+        lines.append(_cells([f"`{name}`", f"`{'all' if value == [] else shown}`"]))
+    return "## Hyper-parameters\n\n" + "\n".join(lines)
+
+
+def _limits() -> str:
+    return "## Limits\n\n" + "\n".join(f"- {limit}" for limit in LIMITS)
+
+
+def _reproduce(record: Record) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in record.versions.items())
+    return (
+        f"## How to reproduce\n\n```bash\npip install 'warroom[train]'\n{record.command}\n```\n\n"
+        f"Warroom {record.warroom} at commit `{record.commit}`, Python {record.python}, {versions}."
+    )
+
+
+def _usage(run: Path, record: Record) -> str:
+    place = record.config["push_to_hub"] or str(run / MODEL)
+    env = record.config["env"]
+    return f"""## Usage
+
+```bash
+warroom eval --env {env} --policies heuristic,hf:{place} --seeds 20
+```
+
+```python
+from warroom.core.splits import seed_of
+from warroom.envs import suite
+from warroom.policies import team
+from warroom.rollout import play
+
+episode = play(suite("{env}")[0], "medium", seed_of("test", 0), team("{env}", "hf:{place}"))
+print(episode.total, episode.outcome)
+```"""

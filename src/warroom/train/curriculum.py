@@ -1,0 +1,182 @@
+"""Which incidents a run trains on, step by step: decided by its configuration and, if adaptive, by its rewards."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from warroom.core.errors import Unknown
+from warroom.core.rng import stream
+from warroom.core.scenario import TIERS
+from warroom.core.splits import SPAN, Split, for_training, seed_of
+from warroom.envs import environments, suite
+from warroom.train.config import TrainConfig
+from warroom.train.tools import environment_name
+
+ADAPTIVE = "adaptive"
+TARGET = 0.6
+"""Share of groups with differing rewards that the adaptive curriculum keeps up: the others teach nothing."""
+VISIT = 8
+"""Every so many steps the adaptive curriculum looks at the tier that it has not seen for longest."""
+MEMORY = 0.8
+"""Weight of what was known of a tier or scenario, beside what the latest step shows."""
+LEAST = 0.25
+"""Weight with which a scenario that taught nothing lately is still drawn, beside 1 for one that always teaches."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A tier, and for how many optimizer steps it is trained."""
+
+    tier: str
+    steps: int
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The stages in order; adaptive ones choose their tier as they go."""
+
+    stages: tuple[Stage, ...]
+
+    @property
+    def steps(self) -> int:
+        """Optimizer steps in all."""
+        return sum(stage.steps for stage in self.stages)
+
+    def tier_at(self, step: int) -> str:
+        """The tier of a step, counted from 0; `adaptive` where it is chosen as training goes."""
+        for stage in self.stages:
+            if step < stage.steps:
+                return stage.tier
+            step -= stage.steps
+        raise ValueError(f"the curriculum has {self.steps} steps, and step {step + self.steps} was asked for")
+
+
+def parse_curriculum(text: str) -> Schedule:
+    """Read `easy:200,medium:200`, tiers in any order and as often as you like, or `adaptive:600`."""
+    stages = tuple(_stage(part, text) for part in text.split(","))
+    if len(stages) > 1 and any(stage.tier == ADAPTIVE for stage in stages):
+        raise ValueError(f"{ADAPTIVE} chooses among all tiers and stands alone, as in {ADAPTIVE}:600; got {text!r}")
+    return Schedule(stages)
+
+
+def _stage(part: str, text: str) -> Stage:
+    tier, colon, steps = part.strip().partition(":")
+    if tier not in (*TIERS, ADAPTIVE):
+        raise Unknown("tier", tier, (*TIERS, ADAPTIVE))
+    if not colon or not steps.isascii() or not steps.isdigit() or int(steps) < 1:
+        raise ValueError(f"a curriculum is made of TIER:STEPS with 1 step or more, such as {tier}:200; got {text!r}")
+    return Stage(tier, int(steps))
+
+
+def parse_multiplier(text: str) -> tuple[float, float]:
+    """Read `2.0`, or `2.0:1.0` to move from one to the other over the run: (at the start, at the end)."""
+    first, _, last = text.partition(":")
+    try:
+        ends = float(first), float(last or first)
+    except ValueError:
+        raise ValueError(f"a rogue multiplier is a number or FROM:TO, such as 2.0:1.0; got {text!r}") from None
+    if not all(0 <= end < float("inf") for end in ends):
+        raise ValueError(f"a rogue multiplier must be 0 or more, got {text!r}")
+    return ends
+
+
+def multiplier_at(text: str, step: int, steps: int) -> float:
+    """The rogue multiplier of a step, counted from 0: linear from the first step to the last."""
+    first, last = parse_multiplier(text)
+    return first + (last - first) * (step / (steps - 1) if steps > 1 else 0.0)
+
+
+Row = dict[str, Any]
+"""What a rollout is built from: environment (and seat), scenario, tier, seed, multiplier, step."""
+
+
+class Curriculum:
+    """Deals the rows of each step. Scenarios and seats come in turn, so that each is trained as often as declared."""
+
+    def __init__(self, config: TrainConfig) -> None:
+        self.config, self.schedule = config, parse_curriculum(config.curriculum)
+        parse_multiplier(config.rogue_multiplier)
+        self.scenarios = for_training(suite(config.env, config.suite))
+        known = environments()[config.env].seats
+        for seat in config.seats:
+            if seat not in known:
+                raise Unknown("seat", seat, known)
+        self.seats = config.seats or known
+        """Seats in the order in which they are dealt; one that is named twice is trained twice as often."""
+        self.teaching: dict[str, float] = {}
+        """By tier and by scenario: the share of groups that differed in reward, of late."""
+        self.seen: dict[str, int] = {}
+        """By tier: the last step that played it."""
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the next step depends on the rewards so far."""
+        return self.schedule.stages[0].tier == ADAPTIVE
+
+    def rows(self, step: int) -> list[Row]:
+        """The incidents of a step, one row per group. Adaptive ones need the rewards of all steps before."""
+        config, rng = self.config, stream(self.config.seed, "curriculum", step)
+        tier = self.schedule.tier_at(step)
+        tier = self._choose_tier(step) if tier == ADAPTIVE else tier
+        names = self._draw(rng) if self.adaptive else self._deal(step)
+        multiplier = multiplier_at(config.rogue_multiplier, step, self.schedule.steps)
+        return [
+            {
+                "prompt": [{"role": "user", "content": ""}],
+                "environment": environment_name(
+                    config.env, self.seats[(step * config.groups + place) % len(self.seats)]
+                ),
+                "scenario": name,
+                "tier": tier,
+                "seed": seed_of(Split.TRAIN, rng.randrange(SPAN)),
+                "multiplier": multiplier,
+                "step": step,
+            }
+            for place, name in enumerate(names)
+        ]
+
+    def _deal(self, step: int) -> list[str]:
+        """Scenarios from a deck of all, shuffled anew each time it is used up."""
+        return [self._card(step * self.config.groups + place) for place in range(self.config.groups)]
+
+    def _card(self, place: int) -> str:
+        turn, card = divmod(place, len(self.scenarios))
+        return stream(self.config.seed, "deck", turn).sample(self.scenarios, len(self.scenarios))[card]
+
+    def _draw(self, rng: Random) -> list[str]:
+        """Scenarios by how much they taught of late, none twice while others are left."""
+        names: list[str] = []
+        for _ in range(self.config.groups):
+            left = [name for name in self.scenarios if name not in names] or self.scenarios
+            names += rng.choices(left, [LEAST + (1 - LEAST) * self.teaching.get(name, 1.0) for name in left])
+        return names
+
+    def _choose_tier(self, step: int) -> str:
+        """The hardest tier that still teaches; now and then the one not seen for longest, which may teach by now."""
+        if step % VISIT == VISIT - 1:
+            return min(TIERS, key=lambda tier: self.seen.get(tier, -1))
+        shares = {tier: self.teaching[tier] for tier in TIERS if tier in self.teaching} or {TIERS[0]: TARGET}
+        enough = [tier for tier, share in shares.items() if share >= TARGET]
+        return enough[-1] if enough else max(shares, key=lambda tier: shares[tier])
+
+    def learn(self, rows: Sequence[Row], rewards: Sequence[Sequence[float]]) -> None:
+        """Take note of a step's rewards, one sequence per row of `rows`."""
+        teaches = [float(max(group) - min(group) > 1e-6) for group in rewards]
+        for row, share in zip(rows, teaches, strict=True):
+            self._note(row["scenario"], share)
+        tier = rows[0]["tier"]
+        self._note(tier, sum(teaches) / len(teaches))
+        self.seen[tier] = rows[0]["step"]
+
+    def _note(self, name: str, share: float) -> None:
+        known = self.teaching.get(name, share)
+        self.teaching[name] = MEMORY * known + (1 - MEMORY) * share
+
+    def state(self) -> dict[str, Any]:
+        """What an adaptive curriculum has learnt; JSON-serialisable."""
+        return {"teaching": self.teaching, "seen": self.seen}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from `state`."""
+        self.teaching, self.seen = dict(state["teaching"]), dict(state["seen"])

@@ -1,0 +1,205 @@
+"""A GRPO run: our configuration in TRL's words, the trainer, and going on from a checkpoint."""
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from warroom.core.env import Env
+from warroom.core.errors import MissingExtra, Unknown
+from warroom.core.rng import stream
+from warroom.core.scenario import TIERS, Policy
+from warroom.core.splits import Split, seed_of
+from warroom.envs import environments, make
+from warroom.policies import Team, team
+from warroom.train.config import CONTROLS, TrainConfig
+from warroom.train.curriculum import Curriculum
+from warroom.train.tools import Setting
+
+os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
+try:
+    import torch
+    from accelerate.utils import is_peft_model
+    from transformers import PrinterCallback, TrainerCallback
+    from transformers.trainer_utils import get_last_checkpoint
+    from trl.trainer.grpo_config import GRPOConfig
+
+    from warroom.policies.checkpoint import Checkpoint
+    from warroom.policies.model import Model, ModelSeat
+    from warroom.train.trainer import STATE, Recorder, SeatTrainer, frozen_copy
+except ImportError as error:
+    raise MissingExtra("train", error) from error
+
+SNAPSHOT = "snapshot"
+"""Name of the colleagues that are the model's own start."""
+CHECKPOINTS = "checkpoints"
+"""Folder of a run that holds TRL's checkpoints."""
+LARGE = 200_000_000
+"""Weights from which memory is worth more than time: activations are computed twice."""
+
+
+def run_grpo(
+    config: TrainConfig,
+    folder: Path,
+    model: Any,
+    tokenizer: Any,
+    *,
+    callbacks: Sequence[TrainerCallback] = (),
+    record: Recorder | None = None,
+    resume: bool = False,
+) -> dict[str, Any]:
+    """Train `model` in place and return where the run stands: `step`, `steps`, `resumed_at`, and the trained `model`.
+
+    With `resume` it goes on from the last checkpoint of the folder; `model` has to be the run's start all the same,
+    since the divergence is measured from it. `record` is told of each step before the callbacks hear its log.
+    """
+    trainer = make_trainer(config, folder, model, tokenizer, callbacks=callbacks, record=record)
+    checkpoint = last_checkpoint(folder) if resume else None
+    if checkpoint is not None:
+        trainer.curriculum.restore(json.loads((checkpoint / STATE).read_text(encoding="utf-8")))
+    trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+    return {
+        "step": trainer.state.global_step,
+        "steps": trainer.curriculum.schedule.steps,
+        "resumed_at": 0 if checkpoint is None else int(checkpoint.name.rpartition("-")[2]),
+        "model": trainer.accelerator.unwrap_model(trainer.model),
+    }
+
+
+def make_trainer(
+    config: TrainConfig,
+    folder: Path,
+    model: Any,
+    tokenizer: Any,
+    *,
+    callbacks: Sequence[TrainerCallback] = (),
+    record: Recorder | None = None,
+    kind: type[SeatTrainer] = SeatTrainer,
+) -> SeatTrainer:
+    """A trainer that is ready to train. The tokenizer gets the template that TRL trains with, if that is another."""
+    if config.control is not None and config.control not in CONTROLS:
+        raise Unknown("control", config.control, CONTROLS)
+    curriculum = Curriculum(config)
+    setting = Setting(config.env, config.language, colleagues(config, model, tokenizer), config.options)
+    trainer = kind(
+        model,
+        args=trl_config(config, folder, curriculum, model),
+        processing_class=tokenizer,
+        callbacks=list(callbacks),
+        setting=setting,
+        curriculum=curriculum,
+        beta=config.beta,
+        record=record,
+    )
+    trainer.remove_callback(PrinterCallback)
+    if trainer.chat_template is not None:
+        tokenizer.chat_template = trainer.chat_template
+    return trainer
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """The latest checkpoint of a run's folder, or None."""
+    find: Any = get_last_checkpoint
+    found: str | None = find(str(folder / CHECKPOINTS)) if (folder / CHECKPOINTS).is_dir() else None
+    return None if found is None else Path(found)
+
+
+def colleagues(config: TrainConfig, model: Any, tokenizer: Any) -> Team:
+    """Who plays the seats that a rollout does not train: scripts, or the model as it is at the start."""
+    if config.teammates != SNAPSHOT:
+        return team(config.env, config.teammates)
+    manifest = {
+        "language": config.language,
+        "env": config.env,
+        "max_completion_length": config.max_completion_length,
+        "turn_tokens": config.turn_tokens,
+    }
+    declared = model.generation_config.eos_token_id
+    more = [] if declared is None else [declared] if isinstance(declared, int) else declared
+    ends = frozenset([int(tokenizer.eos_token_id), *more])
+    start = Model(Checkpoint(frozen_copy(model), tokenizer, manifest, ends, {"path": "the start of this run"}))
+
+    def seat(episode: Env, name: str, attempt: int) -> Policy:
+        draws = stream(episode.seed, SNAPSHOT, name, episode.scenario, episode.tier, attempt)
+        return ModelSeat(start, config.temperature, episode.brief(name), draws)
+
+    seats = environments()[config.env].seats
+    return Team(SNAPSHOT, dict.fromkeys(seats, seat), dict.fromkeys(seats, SNAPSHOT))
+
+
+def trl_config(config: TrainConfig, folder: Path, curriculum: Curriculum, model: Any) -> GRPOConfig:
+    """Our configuration in TRL's words: all rollouts of a step are generated at once and make one update."""
+    micro, accumulation = portions(config, int(os.environ.get("WORLD_SIZE", "1")))
+    cuda = torch.cuda.is_available()
+    return GRPOConfig(
+        output_dir=str(folder / CHECKPOINTS),
+        max_steps=curriculum.schedule.steps,
+        per_device_train_batch_size=micro,
+        gradient_accumulation_steps=accumulation,
+        num_generations=config.group_size,
+        shuffle_dataset=False,
+        # Frozen: the same rollouts, losses and logs, and an optimizer whose steps have no length.
+        learning_rate=0.0 if config.control == "frozen" else config.learning_rate,
+        lr_scheduler_type="constant",
+        adam_beta1=0.9,
+        adam_beta2=0.98,
+        max_grad_norm=1.0,
+        disable_dropout=True,
+        temperature=config.temperature,
+        beta=config.beta if is_peft_model(model) else 0.0,
+        loss_type=config.loss_type,
+        scale_rewards=config.scale_rewards,
+        entropy_coef=config.entropy_coefficient,
+        max_completion_length=config.max_completion_length,
+        max_tool_calling_iterations=most_calls(config, curriculum) + 1,
+        generation_kwargs={"max_tokens" if config.vllm else "max_new_tokens": config.turn_tokens},
+        activation_checkpointing=sum(p.numel() for p in model.parameters()) > LARGE,
+        bf16=cuda and torch.cuda.is_bf16_supported(),
+        fp16=False,
+        use_cpu=not cuda and not torch.backends.mps.is_available(),
+        dataloader_pin_memory=cuda,
+        seed=config.seed,
+        save_strategy="steps",
+        save_steps=config.save_every,
+        logging_strategy="steps",
+        logging_steps=1,
+        logging_nan_inf_filter=False,
+        report_to=list(config.report_to) or "none",
+        disable_tqdm=True,
+        **vllm_options(config),
+    )
+
+
+def portions(config: TrainConfig, machines: int) -> tuple[int, int]:
+    """Rollouts that pass through the model at once on each machine, and how many such portions make an update."""
+    total = config.groups * config.group_size
+    if total % machines:
+        raise ValueError(
+            f"{config.groups} groups of {config.group_size} rollouts cannot be shared by {machines} processes"
+        )
+    micro = config.micro_batch or total // machines
+    if total % (micro * machines):
+        raise ValueError(
+            f"micro_batch must divide the {total // machines} rollouts of a step on each process, got {micro}; "
+            f"choose one of {', '.join(str(n) for n in range(1, total // machines + 1) if total // machines % n == 0)}"
+        )
+    return micro, total // (micro * machines)
+
+
+def vllm_options(config: TrainConfig) -> dict[str, Any]:
+    """Where vLLM generates, if it does."""
+    if config.vllm is None:
+        return {}
+    if config.vllm not in ("colocate", "server"):
+        raise ValueError(f"vllm must be colocate or server, got {config.vllm!r}")
+    more = {"vllm_server_base_url": config.vllm_server} if config.vllm == "server" else {}
+    return {"use_vllm": True, "vllm_mode": config.vllm, **more}
+
+
+def most_calls(config: TrainConfig, curriculum: Curriculum) -> int:
+    """Calls that a seat can make before the incident ends, in the tier with the largest budget."""
+    seed = seed_of(Split.TRAIN, 0)
+    envs = [make(curriculum.scenarios[0], tier, seed, **config.options) for tier in TIERS]
+    return max(math.ceil(env.budget / len(env.SEATS)) * (env.READS_PER_TURN + 1) for env in envs)

@@ -1,0 +1,144 @@
+"""Commands that train several configurations at once on rented machines: one `hf jobs run` for each."""
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+
+from warroom.train.curriculum import parse_curriculum, parse_multiplier
+
+IMAGE = "python:3.12"
+"""pip brings torch with its CUDA libraries; the machine has the driver."""
+PACKAGE = "warroom[train]"
+TOKEN = "HF_TOKEN"
+ALLOCATOR = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
+"""Rollouts differ in length; without this a card runs out of memory by fragments (the document's 3B run did)."""
+MOUNT, VOLUME = "/warroom", "hf://"
+LONGEST_NAME = 96
+"""Characters of a repository's name on the Hub."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What is rented for each job."""
+
+    flavor: str = "a10g-large"
+    timeout: str = "6h"
+    image: str = IMAGE
+    source: str = PACKAGE
+    """What pip installs there: a requirement, or a repository of the Hub that holds a checkout, which is mounted."""
+
+    @property
+    def gpus(self) -> int:
+        """Cards of the machine, as its flavor says: `l4x4` has four."""
+        found = re.search(r"x(\d+)$", self.flavor)
+        return int(found.group(1)) if found else 1
+
+
+@dataclass(frozen=True)
+class Job:
+    """One configuration and the command that trains it."""
+
+    name: str
+    repository: str
+    training: tuple[str, ...]
+    """The `warroom train` command that the machine runs."""
+    command: tuple[str, ...]
+    """What is typed here."""
+
+
+def jobs(
+    models: Sequence[str],
+    curricula: Sequence[str],
+    multipliers: Sequence[str],
+    seeds: Sequence[int],
+    hub_user: str,
+    machine: Machine,
+    more: Sequence[str] = (),
+) -> list[Job]:
+    """A job for every combination; `more` are further options of `warroom train` for all of them.
+
+    A `ValueError` says which curriculum or multiplier does not parse, or that two jobs would share a repository.
+    """
+    for curriculum in curricula:
+        parse_curriculum(curriculum)
+    for multiplier in multipliers:
+        parse_multiplier(multiplier)
+    found = [
+        _job(combination, hub_user, machine, more) for combination in product(models, curricula, multipliers, seeds)
+    ]
+    names = [job.name for job in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"two jobs would push to the same repository {twice[0]}; name each configuration once")
+    return found
+
+
+def _job(combination: tuple[str, str, str, int], hub_user: str, machine: Machine, more: Sequence[str]) -> Job:
+    model, curriculum, multiplier, seed = combination
+    name = job_name(*combination)
+    repository = f"{hub_user}/{name}"
+    training = (
+        "warroom", "train", "--model", model, "--curriculum", curriculum, "--rogue-multiplier", multiplier,
+        "--seed", str(seed), *more, "--out", f"runs/{name}", "--push-to-hub", repository,
+    )  # fmt: skip
+    return Job(name, repository, training, _command(name, training, machine))
+
+
+def job_name(model: str, curriculum: str, multiplier: str, seed: int) -> str:
+    """A name that says what is trained, fit for a repository: lower case, digits, dots and dashes."""
+    scale = f"x{multiplier.replace(':', 'to')}"
+    parts = ("warroom", model.rstrip("/").rpartition("/")[2], curriculum.replace(":", ""), scale, f"s{seed}")
+    name = "-".join(re.sub(r"[^a-z0-9.]+", "-", part.lower()).strip("-.") for part in parts)
+    if len(name) <= LONGEST_NAME:
+        return name
+    mark = sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: LONGEST_NAME - 9].rstrip('-.')}-{mark}"
+
+
+def _command(name: str, training: Sequence[str], machine: Machine) -> tuple[str, ...]:
+    mounts, install = _installation(machine.source)
+    return (
+        "hf", "jobs", "run", "--detach", "--name", name, "--flavor", machine.flavor, "--timeout", machine.timeout,
+        "--secrets", TOKEN, "-e", ALLOCATOR, *mounts, machine.image,
+        "bash", "-c", f"{install} && {shlex.join(_launched(training, machine.gpus))}",
+    )  # fmt: skip
+
+
+def _installation(source: str) -> tuple[tuple[str, ...], str]:
+    """Volumes to mount, and the shell command that installs Warroom."""
+    if source.startswith(VOLUME):
+        # A mounted repository is read-only, and a build writes beside its sources.
+        return ("-v", f"{source}:{MOUNT}"), f"cp -r {MOUNT} /tmp/warroom && pip install --quiet '/tmp/warroom[train]'"
+    if Path(source).expanduser().exists():
+        raise ValueError(
+            f"--source {source} lies on this machine and a job runs elsewhere: name what pip finds there "
+            f"(such as git+https://...), or a repository of the Hub to mount ({VOLUME}spaces/USER/NAME)"
+        )
+    return (), f"pip install --quiet {shlex.quote(source)}"
+
+
+def _launched(training: Sequence[str], gpus: int) -> list[str]:
+    """The training command as it is started on one card or on several."""
+    if gpus == 1:
+        return list(training)
+    return ["accelerate", "launch", "--multi_gpu", "--num_processes", str(gpus), "-m", *training]
+
+
+def shown(job: Job) -> str:
+    """A job's command over several lines, to be read and pasted into a shell."""
+    *options, bash, dash_c, inner = job.command
+    words = iter(options)
+    lines = [" ".join((next(words), next(words), next(words), next(words)))]
+    for word in words:
+        lines.append(f"{word} {shlex.quote(next(words))}" if word.startswith("-") else shlex.quote(word))
+    return " \\\n  ".join([*lines, f"{bash} {dash_c} {shlex.quote(inner)}"])
+
+
+def script(found: Sequence[Job]) -> str:
+    """All jobs as a shell script that stops at the first one that is refused."""
+    parts = [f"# {number} of {len(found)}: {job.repository}\n{shown(job)}\n" for number, job in enumerate(found, 1)]
+    return "\n".join(["#!/usr/bin/env bash", "set -euo pipefail", "", *parts])

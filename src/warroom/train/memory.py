@@ -1,0 +1,101 @@
+"""Whether a run fits: the bytes that it is sure to need against those that are free, before anything is loaded."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from warroom.train.config import TrainConfig
+
+FLOAT, HALF, FOUR_BIT = 4.0, 2.0, 4.127 / 8
+"""Bytes of a number: float32, bfloat16, and NF4 with its doubly quantised scales (QLoRA, section 3)."""
+ADAM = 2
+"""Moments that the optimizer keeps of every trained weight."""
+COMPARED = 500_000_000
+"""Weights up to which a run keeps a copy of its start to measure the divergence from, even where no loss needs it."""
+MEMINFO, CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How many weights a model has, by what training does to them."""
+
+    parameters: int
+    linear: int
+    """Weights of the inner linear layers: what 4-bit loading packs and what LoRA stands beside."""
+    sides: int
+    """Sum of rows and columns over these layers: a LoRA of rank r trains r times as many."""
+
+
+def shape_of(model_config: Any) -> Shape:
+    """The shape of an architecture, from a model that takes no memory."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    maker: Any = AutoModelForCausalLM
+    with torch.device("meta"):
+        model = maker.from_config(model_config)
+    head = model.get_output_embeddings()
+    layers = [m for m in model.modules() if isinstance(m, torch.nn.Linear) and m is not head]
+    return Shape(
+        parameters=sum(p.numel() for p in model.parameters()),
+        linear=sum(layer.weight.numel() for layer in layers),
+        sides=sum(sum(layer.weight.shape) for layer in layers),
+    )
+
+
+def bytes_needed(shape: Shape, config: TrainConfig, device: str) -> int:
+    """Bytes of weights, gradients and optimizer: a lower bound, since activations come on top."""
+    if not config.lora_rank:
+        reference = 1 if config.beta or shape.parameters <= COMPARED else 0
+        return int(shape.parameters * FLOAT * (2 + ADAM + reference))
+    width = HALF if device == "cuda" else FLOAT
+    packed = shape.linear if config.load_in_4bit else 0
+    frozen = (shape.parameters - packed) * width + packed * FOUR_BIT
+    return int(frozen + config.lora_rank * shape.sides * FLOAT * (2 + ADAM))
+
+
+def bytes_free(device: str) -> int:
+    """Bytes that this process may still take on the device."""
+    import torch
+
+    if device == "cuda":
+        return int(torch.cuda.mem_get_info(int(os.environ.get("LOCAL_RANK", "0")))[0])
+    if device == "mps":
+        return int(torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory())
+    return min(_machine_bytes(), _container_bytes())
+
+
+def _machine_bytes() -> int:
+    if MEMINFO.is_file():
+        rows = dict(line.split(":", 1) for line in MEMINFO.read_text().splitlines() if ":" in line)
+        if "MemAvailable" in rows:
+            return int(rows["MemAvailable"].split()[0]) * 1024
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _container_bytes() -> int:
+    text = CGROUP.read_text().strip() if CGROUP.is_file() else "max"
+    return int(text) if text.isdigit() else 1 << 62
+
+
+def check_memory(shape: Shape, config: TrainConfig, device: str, free: int | None = None) -> None:
+    """Raise a `ValueError` with both numbers and what to lower if it cannot fit; `free` is measured if not given."""
+    need, free = bytes_needed(shape, config, device), bytes_free(device) if free is None else free
+    if need > free:
+        raise ValueError(
+            f"too little memory for {config.model}: its {shape.parameters / 1e6:,.1f} million weights, gradients and "
+            f"optimizer need at least {_size(need)}, and {device} has {_size(free)} free; {_advice(config)}"
+        )
+
+
+def _advice(config: TrainConfig) -> str:
+    if not config.lora_rank:
+        return "train an adapter instead (--lora-rank 16), choose a smaller --model, or a larger machine"
+    if not config.load_in_4bit:
+        return f"add --load-in-4bit, lower --lora-rank {config.lora_rank}, or choose a smaller --model"
+    return f"lower --lora-rank {config.lora_rank}, choose a smaller --model, or a larger machine"
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:,.2f} GB" if count >= 1e8 else f"{count / 1e6:,.2f} MB"

@@ -1,0 +1,110 @@
+"""The nano: a model of a stock architecture, small enough to learn on a laptop, that reads and writes the shorthand.
+
+LFM2 (short convolutions between attention layers) was chosen by measurement: with the same drill and the same minutes
+a plain decoder of that size does not learn to look things up (docs/log.md).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import Lfm2Config, Lfm2ForCausalLM, PreTrainedTokenizerFast
+
+from warroom.core.language import Lexicon
+
+PAD, END, USER, ASSISTANT, TOOL, UNKNOWN = "<pad>", "<e>", "<u>", "<a>", "<t>", "<unk>"
+SPECIAL = (PAD, END, USER, ASSISTANT, TOOL, UNKNOWN)
+ARGUMENT = "line"
+"""The one argument of every tool in shorthand."""
+LONGEST = 4096
+"""Tokens that positions are made for."""
+TEMPLATE = (
+    "{%- for m in messages -%}"
+    "{%- if m.role == 'user' or m.role == 'system' -%}<u> {{ m.content }} "
+    "{% elif m.role == 'assistant' -%}<a>"
+    "{%- for c in (m.tool_calls or []) %} {{ c.function.name }}"
+    "{%- for k, v in c.function.arguments.items() %}{% if k != 'line' %} {{ k }}{% endif %} {{ v }}{% endfor %}"
+    "{%- endfor -%}{%- if m.content %} {{ m.content }}{% endif %} <e> "
+    "{% elif m.role == 'tool' -%}<t> {{ m.content }} "
+    "{% endif -%}{%- endfor -%}{%- if add_generation_prompt -%}<a>{%- endif -%}"
+)
+"""A call is the tool's name and its line, closed by the end mark; schemas are not shown, the model knows its tools."""
+
+
+@dataclass(frozen=True)
+class NanoShape:
+    """The size of a nano."""
+
+    hidden: int = 64
+    layers: tuple[str, ...] = ("conv", "full_attention", "conv", "full_attention")
+    heads: int = 4
+    feed_forward: int = 170
+    kernel: int = 3
+    """Tokens that a short convolution spans."""
+
+
+def nano_tokenizer(lexicon: Lexicon) -> Any:
+    """A word-level tokenizer over a closed vocabulary, with the chat template and the parser of calls."""
+    vocabulary = {word: i for i, word in enumerate(dict.fromkeys([*SPECIAL, *lexicon.words]))}
+    inner = Tokenizer(models.WordLevel(vocabulary, unk_token=UNKNOWN))
+    inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    make: Any = PreTrainedTokenizerFast  # its constructor carries no annotations
+    tokenizer = make(
+        tokenizer_object=inner,
+        eos_token=END,
+        pad_token=PAD,
+        unk_token=UNKNOWN,
+        additional_special_tokens=[USER, ASSISTANT, TOOL],
+        padding_side="left",
+        clean_up_tokenization_spaces=False,
+        model_max_length=LONGEST,
+    )
+    tokenizer.chat_template = TEMPLATE
+    tokenizer.response_template = _response_template(lexicon.tools)
+    return tokenizer
+
+
+def _response_template(tools: Iterable[str]) -> dict[str, Any]:
+    names = "|".join(sorted(tools))
+    call = {"name": "{name}", "arguments": {ARGUMENT: "{line}"}}
+    return {
+        "defaults": {"role": "assistant"},
+        "start_anchor": ASSISTANT,
+        "fields": {
+            "tool_calls": {
+                "open_pattern": rf"(?P<name>\b(?:{names})\b) ?(?P<{ARGUMENT}>(?:[^<]*[^< ])?)",
+                "close_pattern": rf"\s*{END}\s*|$",
+                "repeats": True,
+                "content": "text",
+                "transform": {"type": "function", "function": call},
+            },
+            "content": {"close_pattern": rf"{END}\s*", "content": "text"},
+        },
+    }
+
+
+def nano_model(tokenizer: Any, shape: NanoShape | None = None, seed: int = 0) -> Lfm2ForCausalLM:
+    """A nano with random weights."""
+    shape = shape or NanoShape()
+    torch.manual_seed(seed)
+    config = Lfm2Config(
+        vocab_size=len(tokenizer),
+        hidden_size=shape.hidden,
+        intermediate_size=shape.feed_forward,
+        num_hidden_layers=len(shape.layers),
+        num_attention_heads=shape.heads,
+        num_key_value_heads=shape.heads,
+        max_position_embeddings=LONGEST,
+        tie_word_embeddings=True,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        bos_token_id=None,
+        layer_types=list(shape.layers),
+        conv_L_cache=shape.kernel,
+        block_auto_adjust_ff_dim=False,
+        rope_parameters={"rope_type": "default", "rope_theta": 10000.0},
+        initializer_range=0.02,
+    )
+    return Lfm2ForCausalLM(config)

@@ -1,0 +1,321 @@
+"""Checks before any training: that the model is shown its tools, is understood, and has room to play an incident."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from warroom.core.env import Env
+from warroom.core.scenario import Policy
+from warroom.core.splits import Split, seed_of
+from warroom.core.types import Observation, ToolCall
+from warroom.policies import Team, policy_names, team
+from warroom.policies.prompt import read_message, tool_schemas
+from warroom.train.config import TrainConfig
+from warroom.train.curriculum import ADAPTIVE, Curriculum
+from warroom.train.seat import SeatRollout
+
+OK, WARN, FAIL = "ok", "warn", "fail"
+SAY = 'all well; "it" is fixed'
+"""A message with the letters that a parser trips over."""
+STRANGE = 0.02
+"""Share of a prompt's tokens that a tokenizer may not know."""
+
+
+class Check(NamedTuple):
+    """What one check found."""
+
+    name: str
+    status: str
+    """`ok`, `warn` or `fail`."""
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """All checks, and one prompt as the model reads it."""
+
+    checks: tuple[Check, ...]
+    prompt: str
+
+    def render(self) -> str:
+        """The checks, one a line."""
+        return "\n".join(f"{check.status:>4}  {check.name}: {check.sentence}" for check in self.checks)
+
+    def require(self) -> None:
+        """Raise a `ValueError` that names every failed check."""
+        failed = [f"{check.name}: {check.sentence}" for check in self.checks if check.status == FAIL]
+        if failed:
+            raise ValueError("training would fail or teach nothing; " + "; ".join(failed))
+
+
+def preflight(config: TrainConfig, model: Any, tokenizer: Any, incidents: int = 2, sampled_groups: int = 0) -> Report:
+    """Check a run before it begins.
+
+    `incidents` per tier and seat are played by scripts to measure lengths; `sampled_groups` groups, if any, are played
+    by the model itself, which takes as long as that part of a training step.
+    """
+    rollouts = list(_openings(config))
+    checks = [
+        _prompt_check(config, tokenizer, rollouts),
+        _parser_check(tokenizer, rollouts),
+        _prefix_check(tokenizer),
+        _end_check(config),
+    ]
+    readable = all(check.status != FAIL for check in checks)
+    if readable:
+        checks += _length_checks(config, model, tokenizer, incidents)
+    if readable and sampled_groups:
+        checks.append(_variance_check(config, model, tokenizer, sampled_groups))
+    return Report(tuple(checks), tokenizer.decode(prompt_ids(tokenizer, rollouts[0])))
+
+
+# -- what the model reads and writes ----------------------------------------------------------------------
+
+
+def _team(config: TrainConfig) -> Team:
+    """Colleagues of the rehearsals: scripts, since a snapshot has not been taken yet."""
+    return team(config.env, "expert" if config.teammates == "snapshot" else config.teammates)
+
+
+def _openings(config: TrainConfig) -> Iterator[SeatRollout]:
+    curriculum = Curriculum(config)
+    for seat in dict.fromkeys(curriculum.seats):
+        yield _rollout(config, curriculum.scenarios[0], "easy", seed_of(Split.TRAIN, 0), seat)
+
+
+def _rollout(config: TrainConfig, scenario: str, tier: str, seed: int, seat: str) -> SeatRollout:
+    rollout = SeatRollout(scenario, tier, seed, seat, _team(config), config.language, config.options)
+    rollout.opening()
+    return rollout
+
+
+def prompt_ids(tokenizer: Any, rollout: SeatRollout) -> list[int]:
+    """The tokens that a rollout begins with."""
+    return _render(tokenizer, rollout.dialogue.messages[:1], rollout, prompt=True)
+
+
+def _render(tokenizer: Any, messages: Sequence[Any], rollout: SeatRollout | None, prompt: bool) -> list[int]:
+    tools = None if rollout is None else tool_schemas(rollout.dialogue.language)
+    ids: list[int] = tokenizer.apply_chat_template(
+        list(messages), tools=tools, add_generation_prompt=prompt, tokenize=True, return_dict=False
+    )
+    return ids
+
+
+def _text(tokenizer: Any, rollout: SeatRollout, tools: Any) -> str:
+    return str(tokenizer.apply_chat_template(rollout.dialogue.messages[:1], tools=tools, tokenize=False))
+
+
+def words_of(tokenizer: Any, name: str, arguments: dict[str, Any]) -> list[int]:
+    """The tokens in which a model makes a call: what the template writes for it, up to the end of the message."""
+    user = {"role": "user", "content": "dummy"}
+    call = {"type": "function", "function": {"name": name, "arguments": arguments}}
+    before = _render(tokenizer, [user], None, prompt=True)
+    ids = _render(tokenizer, [user, {"role": "assistant", "content": "", "tool_calls": [call]}], None, prompt=False)
+    if ids[: len(before)] != before:
+        raise ValueError("the chat template opens an answer in another way than it shows one; choose another model")
+    end = tokenizer.eos_token_id
+    return ids[len(before) : len(ids) - ids[::-1].index(end)] if end in ids[len(before) :] else ids[len(before) :]
+
+
+def _prompt_check(config: TrainConfig, tokenizer: Any, rollouts: Sequence[SeatRollout]) -> Check:
+    """That every tool's name is in the prompt, and that the tokenizer knows the words of the language."""
+    absent, unknown, total = [], 0, 0
+    for rollout in rollouts:
+        ids = prompt_ids(tokenizer, rollout)
+        unknown, total = unknown + ids.count(tokenizer.unk_token_id), total + len(ids)
+        shown, without = (_text(tokenizer, rollout, tools) for tools in (tool_schemas(rollout.dialogue.language), None))
+        names = [schema["name"] for schema in rollout.dialogue.language.schemas()]
+        # A page may hold a tool's name as well: what counts is what the tools add.
+        absent += [name for name in names if shown.count(name) <= without.count(name)]
+    if unknown > STRANGE * total:
+        return Check("prompt", FAIL, f"the tokenizer does not know {unknown} of {total} tokens of {config.language}")
+    if not absent:
+        return Check("prompt", OK, f"every tool of {len(rollouts)} seats is in its prompt")
+    if config.language == "shorthand":
+        return Check("prompt", WARN, "the template shows no schemas; the model has to know its tools already")
+    return Check("prompt", FAIL, f"the template does not show the tools {', '.join(sorted(set(absent)))}")
+
+
+def _parser_check(tokenizer: Any, rollouts: Sequence[SeatRollout]) -> Check:
+    """That a call of every tool, written as the template writes it, is read as that call."""
+    from trl.chat_template_utils import add_response_schema
+
+    if getattr(tokenizer, "response_template", None) is None:
+        try:
+            add_response_schema(tokenizer)  # as the trainer would
+        except ValueError as error:
+            return Check("parser", FAIL, f"calls in this chat template cannot be read: {error}")
+    try:
+        wrong, count = _misread(tokenizer, rollouts)
+    except ValueError as error:
+        return Check("parser", FAIL, str(error))
+    if wrong:
+        return Check("parser", FAIL, f"calls are not read as they were written: {', '.join(wrong)}")
+    return Check("parser", OK, f"calls of all {count} tools are read as they were written")
+
+
+def _misread(tokenizer: Any, rollouts: Sequence[SeatRollout]) -> tuple[list[str], int]:
+    """Tools whose calls are read as others, and how many tools were tried."""
+    wrong, count = [], 0
+    for rollout in rollouts:
+        language, before = rollout.dialogue.language, prompt_ids(tokenizer, rollout)
+        for schema in rollout.env.brief(rollout.seat).tools:
+            name, arguments = language.phrase(_example(schema))
+            written = words_of(tokenizer, name, arguments)
+            read = read_message(tokenizer, written, before, tool_schemas(language)).get("tool_calls", [])
+            count += 1
+            if [call["function"] for call in read] != [{"name": name, "arguments": arguments}]:
+                wrong.append(f"{rollout.seat}'s {name}")
+    return wrong, count
+
+
+def _example(schema: dict[str, Any]) -> ToolCall:
+    def value(name: str, field: dict[str, Any]) -> Any:
+        if "enum" in field:
+            return field["enum"][0]
+        return {"string": SAY, "integer": 2, "number": 2.0, "boolean": True}[field["type"]]
+
+    properties = schema["parameters"]["properties"]
+    return ToolCall(schema["name"], {name: value(name, field) for name, field in properties.items()})
+
+
+def _prefix_check(tokenizer: Any) -> Check:
+    from trl.chat_template_utils import get_training_chat_template, is_chat_template_prefix_preserving
+
+    if is_chat_template_prefix_preserving(tokenizer):
+        return Check("prefix", OK, "the template leaves what was said before as it was")
+    try:
+        get_training_chat_template(tokenizer)
+    except ValueError as error:
+        return Check("prefix", FAIL, f"the template changes what was said before a result: {error}")
+    return Check("prefix", WARN, "the template changes what was said before; TRL's own version of it takes its place")
+
+
+# -- how long a conversation gets --------------------------------------------------------------------------
+
+
+class Length(NamedTuple):
+    """Tokens of one conversation."""
+
+    prompt: int
+    rest: int
+    """After the first page, results included."""
+    turn: int
+    """The longest message of the seat."""
+
+
+def _length_checks(config: TrainConfig, model: Any, tokenizer: Any, incidents: int) -> list[Check]:
+    """Worst cases per seat of good, naive and slow play, against what the run and the model allow."""
+    curriculum = Curriculum(config)
+    scenarios, stages = curriculum.scenarios, curriculum.schedule.stages
+    tiers = ("easy", "medium", "hard") if stages[0].tier == ADAPTIVE else tuple(dict.fromkeys(s.tier for s in stages))
+    played = [(scenarios[k % len(scenarios)], tiers[k % len(tiers)], k) for k in range(incidents * len(tiers))]
+    checks = []
+    for seat in dict.fromkeys(curriculum.seats):
+        lengths = {
+            policy: [conversation(config, tokenizer, *incident, seat, policy) for incident in played]
+            for policy in _players(config)
+        }
+        checks.append(_length_check(config, int(model.config.max_position_embeddings), seat, lengths))
+    return checks
+
+
+def _players(config: TrainConfig) -> tuple[str, ...]:
+    return (*[name for name in ("expert", "heuristic") if name in policy_names(config.env)], "reader")
+
+
+def _length_check(config: TrainConfig, positions: int, seat: str, lengths: dict[str, list[Length]]) -> Check:
+    worst = {policy: max(one.rest for one in played) for policy, played in lengths.items()}
+    played = [one for ones in lengths.values() for one in ones]
+    whole = max(one.prompt + min(one.rest, config.max_completion_length) for one in played)
+    turn = max(one.turn for one in played)
+    words = ", ".join(f"{policy} {tokens}" for policy, tokens in worst.items())
+    good, name = next(iter(worst.values())), f"length of {seat}"
+    if whole >= positions:
+        return Check(name, FAIL, f"a conversation takes {whole} tokens, and the model has {positions} positions")
+    if turn > config.turn_tokens:
+        return Check(name, FAIL, f"a message takes {turn} tokens, above turn_tokens {config.turn_tokens}")
+    if good > config.max_completion_length:
+        return Check(name, FAIL, f"worst cases ({words}) pass max_completion_length {config.max_completion_length}")
+    slow = max(worst.values()) > config.max_completion_length
+    above = f"slow play is cut at max_completion_length {config.max_completion_length}" if slow else "all fit"
+    return Check(
+        name,
+        WARN if slow else OK,
+        f"worst cases in tokens: {words}; prompt {max(one.prompt for one in played)}; {above}",
+    )
+
+
+def conversation(
+    config: TrainConfig, tokenizer: Any, scenario: str, tier: str, index: int, seat: str, policy: str
+) -> Length:
+    """The length of a conversation in which a script plays the seat."""
+    rollout = _rollout(config, scenario, tier, seed_of(Split.TRAIN, index), seat)
+    player: Policy = (
+        Reader(rollout.env, seat) if policy == "reader" else team(config.env, policy).seat(rollout.env, seat)
+    )
+    prompt, longest = len(prompt_ids(tokenizer, rollout)), 0
+    while not rollout.done:
+        name, arguments = rollout.dialogue.language.phrase(player.act(rollout.env.observe()))
+        longest = max(longest, len(words_of(tokenizer, name, arguments)))
+        rollout.call(name, arguments)
+    rest = len(_render(tokenizer, rollout.dialogue.messages[1:], None, prompt=True))
+    return Length(prompt, rest, longest)
+
+
+class Reader:
+    """Reads all that it may in every turn, talks, and waits: the longest conversation that an incident can give."""
+
+    def __init__(self, env: Env, seat: str) -> None:
+        self.env, brief = env, env.brief(seat)
+        looks = [schema for schema in brief.tools if schema["name"] not in brief.acts]
+        self.looks = [
+            ToolCall(schema["name"], {key: choice})
+            for schema in looks
+            for key, field in schema["parameters"]["properties"].items()
+            for choice in field.get("enum", ())
+        ]
+        self.idle, self.made = brief.idle, 0
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The next look, or after the last one of a turn the idle act."""
+        if not self.looks or self.env.reads >= self.env.READS_PER_TURN:
+            return self.idle
+        self.made += 1
+        return self.looks[self.made % len(self.looks)]
+
+
+# -- the end, and what there is to learn --------------------------------------------------------------------
+
+
+def _end_check(config: TrainConfig) -> Check:
+    rollout = next(_openings(config))
+    reward, name = rollout.reward(), rollout.env.brief(rollout.seat).acts[0]
+    texts = {rollout.call(name, {}) for _ in range(2)}
+    if len(texts) > 1 or rollout.reward() != reward:
+        return Check("end", FAIL, f"calls after the end change something: {sorted(texts)}")
+    return Check("end", OK, f"a call after the end changes nothing and is answered {texts.pop()!r}")
+
+
+def _variance_check(config: TrainConfig, model: Any, tokenizer: Any, groups: int) -> Check:
+    """The share of groups in which all rollouts earn the same: from those nothing is learnt."""
+    from accelerate.utils import is_peft_model
+
+    from warroom.train.grpo import make_trainer
+
+    tier = Curriculum(config).rows(0)[0]["tier"]
+    # Without the reference, which an adapter would keep: the model is to be left as it was.
+    brief = replace(config, curriculum=f"{tier}:1", groups=groups, micro_batch=0, report_to=(), beta=0.0)
+    inner = model.get_base_model() if is_peft_model(model) else model
+    before = vars(inner).get("forward")
+    with tempfile.TemporaryDirectory() as folder:
+        step = make_trainer(brief, Path(folder), model, tokenizer).rehearse()
+    vars(inner).pop("forward", None)  # TRL's own, whose copies would call this very model
+    if before is not None:
+        inner.forward = before
+    share = step["zero_variance_groups"]
+    words = f"{share:.0%} of {groups} groups earn the same throughout; mean reward {step['reward']:.2f}"
+    return Check("variance", FAIL if share == 1 else WARN if share > 0.7 else OK, words)

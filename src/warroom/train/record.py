@@ -1,0 +1,70 @@
+"""What the rollouts of a step showed, as one row of numbers. Standard library only."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Any
+
+from warroom.train.seat import SeatRollout
+
+
+@dataclass(frozen=True)
+class Note:
+    """One finished rollout."""
+
+    seat: str
+    tier: str
+    multiplier: float
+    reward: float
+    """The team's score, whatever the run trains on."""
+    terms: Mapping[str, float]
+    """Points by term."""
+    calls: int
+    refused: int
+    tokens: int
+    """Tokens that the model wrote."""
+    cut: bool
+    """Whether tokens ran out before the incident or the conversation ended."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], rollout: SeatRollout, tokens: int, cut: bool) -> "Note":
+        """What a rollout of a dataset row came to."""
+        return cls(
+            seat=rollout.seat,
+            tier=row["tier"],
+            multiplier=row["multiplier"],
+            reward=rollout.reward(),
+            terms=rollout.terms(),
+            calls=rollout.calls,
+            refused=rollout.refused,
+            tokens=tokens,
+            cut=cut,
+        )
+
+
+def step_record(notes: Sequence[Note], group_size: int, seconds: Mapping[str, float]) -> dict[str, Any]:
+    """The row of a step from its rollouts, which come group by group. Rewards are means of scores."""
+    rewards = [note.reward for note in notes]
+    groups = [rewards[i : i + group_size] for i in range(0, len(rewards), group_size)]
+    calls = sum(note.calls for note in notes)
+    return {
+        "tier": notes[0].tier,
+        "seats": {seat: sum(note.seat == seat for note in notes) for seat in sorted({note.seat for note in notes})},
+        "reward": fmean(rewards),
+        "reward_std": stdev(rewards),
+        "by_tier": _means(notes, lambda note: note.tier),
+        "by_seat": _means(notes, lambda note: note.seat),
+        "terms": {term: fmean([note.terms[term] for note in notes]) for term in notes[0].terms},
+        "zero_variance_groups": fmean([max(group) - min(group) <= 1e-6 for group in groups]),
+        "calls_per_rollout": calls / len(notes),
+        "failed_calls": sum(note.refused for note in notes) / calls if calls else 0.0,
+        "completion_tokens": fmean([note.tokens for note in notes]),
+        "clipped": fmean([note.cut for note in notes]),
+        "multiplier": notes[0].multiplier,
+        "seconds": dict(seconds),
+    }
+
+
+def _means(notes: Sequence[Note], key: Callable[[Note], str]) -> dict[str, float]:
+    names = sorted({key(note) for note in notes})
+    return {name: fmean([note.reward for note in notes if key(note) == name]) for name in names}

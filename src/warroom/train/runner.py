@@ -1,0 +1,181 @@
+"""A training run from its configuration to its model card: load, check, train, keep, describe."""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from warroom.policies.dialogue import MANIFEST
+from warroom.runs import SUMMARY, Record, check_folder, claim, git_commit, now, write_text
+from warroom.train.card import MODEL, write_card
+from warroom.train.config import TrainConfig
+from warroom.train.curriculum import parse_curriculum
+from warroom.train.curves import CURVE, learning_curve
+from warroom.train.grpo import last_checkpoint, run_grpo
+from warroom.train.loading import PolicyStatus, load_base, load_state, quiet, without_bars
+from warroom.train.preflight import Report, preflight
+from warroom.train.sources import sha256, weight_files
+from warroom.train.watch import CHECKPOINTS, FINISHED, INTERRUPTED, Interrupts, Watch, display
+
+LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers", "vllm", "unsloth")
+"""Libraries whose versions a run notes, if they are there."""
+Tell = Callable[[str], None]
+
+
+class Outcome(NamedTuple):
+    """How a run ended."""
+
+    summary: dict[str, Any]
+    interrupted: bool
+    """Whether Ctrl-C ended it: it has a checkpoint then, and no model yet."""
+
+
+def rehearse(config: TrainConfig, groups: int) -> tuple[Any, Any, PolicyStatus, Report]:
+    """Load what is to be trained and check that it can be; `groups` groups are played by the model itself.
+
+    Errors are those of `load_base`. The report may hold failed checks.
+    """
+    model, tokenizer, status = load_base(config)
+    return model, tokenizer, status, preflight(config, model, tokenizer, sampled_groups=groups)
+
+
+def train(config: TrainConfig, folder: Path, command: str, resume: bool, groups: int, tell: Tell) -> Outcome:
+    """Train into a run folder; with `resume` go on from its last checkpoint.
+
+    A `ValueError` says why the folder, the model or a check does not allow it; nothing is written then.
+    """
+    record = record_of(config, command)
+    if is_main():
+        _check_resume(folder, check_folder(folder, record, resume), resume)
+        if config.push_to_hub:
+            _reserve(config.push_to_hub)
+    model, tokenizer, status, report = rehearse(config, 0 if resume else groups)
+    if is_main():
+        tell(report.render())
+    report.require()
+    if is_main():
+        for note in claim(folder, replace(record, policy_status=status.to_json()), resume)[1]:
+            tell(f"note: {note}")
+    with Interrupts(tell) as interrupts, without_bars():
+        shown = display(tell)
+        watch = Watch(folder, config, shown, interrupts, tell)
+        try:
+            done = run_grpo(
+                config,
+                folder,
+                model,
+                tokenizer,
+                callbacks=[watch],
+                record=watch.record,
+                resume=resume and _begun(folder),
+            )
+        finally:
+            shown.close()
+    if watch.stopped == INTERRUPTED:
+        return Outcome(watch.summary() if is_main() else {}, True)
+    if not is_main():
+        return Outcome({}, False)
+    return Outcome(_finish(config, folder, done["model"], tokenizer, status, watch, tell), False)
+
+
+def is_main() -> bool:
+    """Whether this process is the one that writes, of those that `accelerate launch` started."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def record_of(config: TrainConfig, command: str) -> Record:
+    """What `run.json` says of a training run, before its model is loaded."""
+    return Record(
+        kind="train",
+        command=command,
+        config=json.loads(json.dumps(config.to_json())),
+        split="train",
+        seeds=[config.seed],
+        policies=[config.model],
+        planned=parse_curriculum(config.curriculum).steps,
+        started=now(),
+        commit=git_commit(),
+        versions={name: found for name in LIBRARIES if (found := _version(name)) is not None},
+    )
+
+
+def _version(library: str) -> str | None:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return None
+
+
+def _check_resume(folder: Path, before: Record | None, resume: bool) -> None:
+    if resume and before is None:
+        raise ValueError(f"there is no run to resume in {folder}; name its folder by --out, or leave --resume out")
+    if (folder / SUMMARY).is_file():
+        raise ValueError(f"the run in {folder} has come to its end; choose another --out")
+
+
+def _begun(folder: Path) -> bool:
+    """Whether there is a checkpoint to go on from; a run that was stopped before its first one begins anew."""
+    return last_checkpoint(folder) is not None
+
+
+def _reserve(repository: str) -> None:
+    """Make the repository now: a name or a token that is refused should not cost a training run."""
+    from huggingface_hub import HfApi
+
+    try:
+        HfApi().create_repo(repository, exist_ok=True)
+    except Exception as error:  # network, access, a wrong name: the library has dozens of classes for it
+        first = (str(error).strip().splitlines() or [repr(error)])[0]
+        raise ValueError(
+            f"the Hub does not give {repository!r}: {first}; log in with `hf auth login` or leave --push-to-hub out"
+        ) from error
+
+
+# -- what stays ---------------------------------------------------------------------------------------------
+
+
+def _finish(
+    config: TrainConfig, folder: Path, model: Any, tokenizer: Any, status: PolicyStatus, watch: Watch, tell: Tell
+) -> dict[str, Any]:
+    """Keep the weights, and write summary, picture and card."""
+    summary = {"policy_status": status.to_json(), "control": config.control, **watch.summary()}
+    summary["weights_step"] = summary["steps"]
+    if summary["stopped"] != FINISHED and summary["best_step"] is not None:
+        # A rule was broken: the last weights are what it was to protect from.
+        load_state(model, folder / CHECKPOINTS / f"checkpoint-{summary['best_step']}")
+        summary["weights_step"] = summary["best_step"]
+    save_model(config, folder / MODEL, model, tokenizer)
+    summary["model"] = {path.name: sha256(path) for path in weight_files(folder / MODEL)}
+    write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
+    picture = learning_curve(folder)
+    (folder / MODEL / CURVE).write_bytes(picture.read_bytes())
+    write_card(folder)
+    if config.push_to_hub:
+        _push(folder / MODEL, config.push_to_hub, tell)
+    return summary
+
+
+def save_model(config: TrainConfig, folder: Path, model: Any, tokenizer: Any) -> None:
+    """Write weights, tokenizer, and the manifest that makes an evaluation play as the training did."""
+    with quiet():
+        model.save_pretrained(str(folder))
+        tokenizer.save_pretrained(str(folder))
+    names = ("language", "env", "max_completion_length", "turn_tokens")
+    manifest = {name: getattr(config, name) for name in names}
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+
+
+def _push(folder: Path, repository: str, tell: Tell) -> None:
+    from huggingface_hub import HfApi
+
+    try:
+        HfApi().upload_folder(folder_path=str(folder), repo_id=repository)
+    except Exception as error:  # as above; the weights are on this disk, and a second try is one command
+        again = f"hf upload {repository} {folder}"
+        raise ValueError(
+            f"the model is in {folder}, and the Hub did not take it: {error}; push it by: {again}"
+        ) from error
+    tell(f"pushed to https://huggingface.co/{repository}")

@@ -1,0 +1,142 @@
+"""`steps.jsonl`: one line per optimizer step of a training run, and what can be told from it alone."""
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+STEPS = "steps.jsonl"
+WINDOW = 10
+"""Steps of a moving average."""
+LOGGED = {
+    "reward": "reward",
+    "reward_std": "reward_std",
+    "kl": "kl",
+    "entropy": "entropy",
+    "loss": "loss",
+    "grad_norm": "grad_norm",
+    "learning_rate": "learning_rate",
+    "zero_variance_groups": "frac_reward_zero_std",
+    "calls_per_rollout": "tools/call_frequency",
+    "failed_calls": "tools/failure_frequency",
+    "completion_tokens": "completions/mean_length",
+    "clipped": "completions/clipped_ratio",
+}
+"""Columns that the trainer measures as well, each by the trainer's name for it."""
+
+Row = Mapping[str, Any]
+
+
+def merge(step: int, recorded: Row, logged: Row) -> dict[str, Any]:
+    """The row of one step: what the rollouts recorded, and for the rest what the trainer logged."""
+    row: dict[str, Any] = {"step": step} | {name: value for name, value in recorded.items() if name != "step"}
+    for name, theirs in LOGGED.items():
+        if row.get(name) is None:
+            row[name] = logged.get(theirs)
+    return row
+
+
+class StepLog:
+    """The file while it is written: every row is on disk before the next step begins."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / STEPS
+
+    def cut(self, step: int) -> list[dict[str, Any]]:
+        """Drop the steps after `step`, which a resumed run makes again; returns those that stay."""
+        kept = [row for row in _rows(self.path, whole=False) if row["step"] <= step]
+        text = "".join(_line(row) for row in kept)
+        beside = self.path.with_name(STEPS + ".part")
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(self.path)
+        return kept
+
+    def append(self, row: Row) -> None:
+        """Write one row and have it reach the disk."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(_line(row))
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def read_steps(folder: Path) -> list[dict[str, Any]]:
+    """All rows of a run; a `ValueError` if there are none or one cannot be read."""
+    rows = list(_rows(folder / STEPS, whole=True))
+    if not rows:
+        raise ValueError(f"{folder} has no {STEPS} with a step in it: nothing was trained there")
+    return rows
+
+
+def _rows(path: Path, whole: bool) -> Iterator[dict[str, Any]]:
+    """The rows of a file; the last may be cut off by a crash unless the file has to be `whole`."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.is_file() else []
+    for number, line in enumerate(lines, 1):
+        if number == len(lines) and not line.endswith("\n") and not whole:
+            return
+        try:
+            yield json.loads(line)
+        except ValueError as error:
+            raise ValueError(f"{path}: line {number}: {error}") from error
+
+
+def _line(row: Row) -> str:
+    """A row as JSON, in which a number that overflowed is null: JSON has no word for it."""
+    return json.dumps({name: _finite(value) for name, value in row.items()}) + "\n"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite(inner) for name, inner in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# -- what the rows say ----------------------------------------------------------------------------------
+
+
+def mean(values: Iterable[float]) -> float:
+    """The mean of one number or more."""
+    found = list(values)
+    return sum(found) / len(found)
+
+
+def moving(values: Sequence[float], window: int = WINDOW) -> list[float]:
+    """At each place the mean of the last `window` values up to it."""
+    return [mean(values[max(0, i + 1 - window) : i + 1]) for i in range(len(values))]
+
+
+def phases(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    """Runs of steps in one tier, in order: the parts of the curriculum."""
+    return [(str(tier), list(part)) for tier, part in groupby(rows, key=lambda row: row["tier"])]
+
+
+def tier_rewards(rows: Iterable[Row]) -> dict[str, list[float]]:
+    """Mean rewards of the steps by tier; a step that mixes tiers counts in each of them."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        for tier, reward in (row.get("by_tier") or {row["tier"]: row["reward"]}).items():
+            found.setdefault(tier, []).append(reward)
+    return found
+
+
+def summarise(rows: Sequence[Row]) -> dict[str, Any]:
+    """Rewards by tier and over all, and where the time went. Rewards are scores: 0 the no-op team, 1 the oracle."""
+    total = {part: sum(row["seconds"].get(part) or 0.0 for row in rows) for part in rows[-1]["seconds"]}
+    return {
+        "steps": rows[-1]["step"],
+        "reward": _ends([row["reward"] for row in rows]),
+        "by_tier": {tier: _spread(values) for tier, values in tier_rewards(rows).items()},
+        "seconds": {part: round(seconds, 3) for part, seconds in total.items()},
+        "environment_share": total["environment"] / total["total"] if total.get("total") else None,
+    }
+
+
+def _spread(values: Sequence[float]) -> dict[str, float]:
+    return {"steps": len(values), "mean": mean(values), "min": min(values), "max": max(values), **_ends(values)}
+
+
+def _ends(values: Sequence[float]) -> dict[str, float]:
+    """Means of the first and of the last steps."""
+    return {"first": mean(values[:WINDOW]), "last": mean(values[-WINDOW:])}

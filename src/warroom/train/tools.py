@@ -1,0 +1,132 @@
+"""Seats as a trainer takes them: a class with `reset`, `get_reward`, and one public method for each tool."""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from inspect import Parameter, Signature
+from typing import Any
+
+from warroom.core.language import Language
+from warroom.core.splits import Split, for_training, seed_of
+from warroom.envs import environments, make, suite
+from warroom.policies import Team
+from warroom.policies.prompt import tool_schemas
+from warroom.train.seat import Clock, SeatRollout
+
+TYPES: dict[str, type] = {"string": str, "integer": int, "number": float, "boolean": bool}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all rollouts of a run have in common."""
+
+    env: str
+    language: str
+    team: Team
+    """Who plays the seats that are not trained in a rollout."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    clock: Clock = field(default_factory=Clock)
+    ready: deque[SeatRollout] = field(default_factory=deque)
+    """Rollouts that were begun together; the next resets take them, in order."""
+
+    @property
+    def thinking(self) -> bool:
+        """Whether a model plays colleagues, so that incidents are better played side by side."""
+        return bool(self.team.models)
+
+    def rollout(self, seat: str, scenario: str, tier: str, seed: int, multiplier: float, **row: object) -> SeatRollout:
+        """The incident of a dataset row, not yet begun."""
+        options = {**self.options, **_multiplied(self.env, multiplier)}
+        return SeatRollout(scenario, tier, seed, seat, self.team, self.language, options)
+
+
+class SeatAdapter:
+    """One rollout at a time; the trainer uses an instance again for the next one, so `reset` builds a new incident.
+
+    Public names would become tools: a subclass adds the seat's tools, and everything else begins with an underscore.
+    """
+
+    _setting: Setting
+    _name: str
+    """The seat."""
+    _rollout: SeatRollout
+    _answers: deque[str]
+    """What calls that were played ahead are answered, in order."""
+
+    def reset(self, **row: Any) -> str:
+        """Begin the incident of a dataset row and return the text of the seat's first page."""
+        setting, self._answers = self._setting, deque[str]()
+        with setting.clock.running():
+            self._rollout = setting.ready.popleft() if setting.ready else setting.rollout(self._name, **row)
+            assert self._rollout.seat == self._name, "begun in another order than reset"
+            return self._rollout.opening()
+
+    def get_reward(self) -> float:
+        """The team's score, after the colleagues have played the incident to its end."""
+        with self._setting.clock.running():
+            return self._rollout.reward()
+
+    def _call(self, name: str, arguments: dict[str, Any]) -> str:
+        if self._answers:
+            return self._answers.popleft()
+        with self._setting.clock.running():
+            return self._rollout.call(name, arguments)
+
+
+def _multiplied(env: str, multiplier: float) -> dict[str, float]:
+    known = "rogue_multiplier" in environments()[env].options
+    if not known and multiplier != 1.0:
+        raise ValueError(f"{env} has no rogue_multiplier, got {multiplier}; leave it at 1.0")
+    return {"rogue_multiplier": multiplier} if known else {}
+
+
+def seat_class(setting: Setting, seat: str) -> type[SeatAdapter]:
+    """The class of one seat; making an instance takes no arguments."""
+    functions = [
+        _method(schema["function"]) for schema in tool_schemas(any_language(setting.env, setting.language, seat))
+    ]
+    body: dict[str, Any] = {function.__name__: function for function in functions}
+    taken = [name for name in body if hasattr(SeatAdapter, name)]
+    assert not taken, f"tools of {setting.env} may not be called {', '.join(taken)}"
+    return type(environment_name(setting.env, seat), (SeatAdapter,), {**body, "_setting": setting, "_name": seat})
+
+
+def environment_name(env: str, seat: str) -> str:
+    """What a dataset row calls the environment of a seat, such as `fleet_sre`."""
+    return f"{env}_{seat}"
+
+
+def any_language(env: str, language: str, seat: str) -> Language:
+    """The language of a seat in some incident of the training split: the schemas are the same in all."""
+    scenario = for_training(suite(env))[0]
+    return environments()[env].languages[language](make(scenario, "easy", seed_of(Split.TRAIN, 0)).brief(seat))
+
+
+def _method(schema: Mapping[str, Any]) -> Callable[..., str]:
+    """A function that looks like the schema and passes on whatever it is given: the environment judges the call."""
+    name, parameters = schema["name"], schema["parameters"]
+    kinds = {key: TYPES[field["type"]] for key, field in parameters["properties"].items()}
+    required = parameters.get("required", [])
+
+    def method(self: SeatAdapter, /, **arguments: Any) -> str:
+        return self._call(name, arguments)
+
+    described = [f"    {key}: {field['description']}" for key, field in parameters["properties"].items()]
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = "\n".join([schema["description"], "", "Args:", *described]) if kinds else schema["description"]
+    method.__annotations__ = dict(kinds)
+    method.__signature__ = Signature(  # type: ignore[attr-defined]
+        [
+            Parameter("self", Parameter.POSITIONAL_ONLY),
+            *[
+                Parameter(
+                    key,
+                    Parameter.KEYWORD_ONLY,
+                    annotation=kind,
+                    default=Parameter.empty if key in required else None,
+                )
+                for key, kind in kinds.items()
+            ],
+        ]
+    )
+    return method

@@ -1,0 +1,327 @@
+"""TRL's GRPO trainer, taught what it lacks: the end of an incident, calls that cost a turn, controls, and a record."""
+
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate.utils import gather_object, is_peft_model
+from datasets import Dataset
+from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
+from trl.trainer.grpo_trainer import GRPOTrainer
+from trl.trainer.utils import add_fused_lm_head
+
+from warroom.core.rng import stream
+from warroom.policies.prompt import read_message, tool_schemas
+from warroom.train.curriculum import Curriculum, Row
+from warroom.train.record import Note, step_record
+from warroom.train.seat import together
+from warroom.train.tools import SeatAdapter, Setting, any_language, environment_name, seat_class
+
+STATE = "curriculum.json"
+"""The file of a checkpoint that holds what the curriculum had learnt."""
+COMPARED = 8
+"""Rollouts of a step on which the divergence from the start is measured when the loss does not need it."""
+SMALL = 500_000_000
+"""Weights up to which a copy of the start is kept for that."""
+THEIRS = (".*gradient_checkpointing.* is deprecated",)
+"""Warnings about how TRL calls transformers, of which nobody who runs a training can do anything."""
+Recorder = Callable[[Mapping[str, Any]], None]
+"""Takes what the rollouts of a step showed, before the step is logged."""
+
+
+class Reader:
+    """The tokenizer as the trainer reads messages with it: by `read_message`, like an evaluation."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._inner = tokenizer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def parse_response(self, ids: Sequence[int], prefix: Sequence[int], tools: Any) -> dict[str, Any]:
+        """The message that a model wrote after `prefix`."""
+        return read_message(self._inner, ids, prefix, tools)
+
+
+class Owned(list[int]):
+    """Tokens that remember whose they are when others are put behind them."""
+
+    def __init__(self, ids: Sequence[int], owner: int, prompt: int) -> None:
+        super().__init__(ids)
+        self.owner, self.prompt = owner, prompt
+        """Number of the rollout within the batch, and tokens of its prompt."""
+
+    def __add__(self, other: list[int]) -> "Owned":  # type: ignore[override]
+        return Owned([*self, *other], self.owner, self.prompt)
+
+
+class Calls(dict[str, Callable[..., str]]):
+    """A rollout's tools by name. Whatever name a model calls, the environment hears it and says what it costs."""
+
+    def __init__(self, adapter: SeatAdapter) -> None:
+        super().__init__()
+        self._adapter = adapter
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __getitem__(self, name: str) -> Callable[..., str]:
+        return partial(_play, self._adapter, name)
+
+
+def _play(adapter: SeatAdapter, name: str, /, **arguments: Any) -> str:
+    return adapter._call(name, arguments)
+
+
+Theirs: Any = GRPOTrainer
+"""TRL's trainer without its annotations, which do not hold in themselves."""
+
+
+class SeatTrainer(Theirs):  # type: ignore[misc]
+    """GRPO over seats of incidents. A step's incidents are drawn when it generates, so a curriculum may adapt."""
+
+    environments: list[SeatAdapter]
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        setting: Setting,
+        curriculum: Curriculum,
+        beta: float,
+        record: Recorder | None = None,
+        **more: Any,
+    ) -> None:
+        self.curriculum, self.setting, self.control_run = curriculum, setting, curriculum.config.control
+        self._recorder, self._notes = record, list[Note]()
+        self._divergence: float | None = None
+        self._began = self._generation = 0.0
+        seats = dict.fromkeys(curriculum.seats)
+        start = None if is_peft_model(model) else _copy(model, beta)
+        places = Dataset.from_dict({"place": range(curriculum.schedule.steps * curriculum.config.groups)})
+        super().__init__(
+            model,
+            train_dataset=places,
+            environment_factory={environment_name(setting.env, s): seat_class(setting, s) for s in seats},
+            **more,
+        )
+        # Schemas in place of functions: the very list that an evaluation shows, and nothing to derive at each prompt.
+        self._env_tools = {
+            environment_name(setting.env, s): tool_schemas(any_language(setting.env, setting.language, s))
+            for s in seats
+        }
+        self._tokenizer: Any = Reader(self.processing_class)
+        self._set_start(start, beta)
+
+    def _set_start(self, start: Any, beta: float) -> None:
+        """Keep the start as the reference. TRL would load it by its name again, and a warm start may have none."""
+        self.start = start
+        if start is not None:
+            add_fused_lm_head(start, temperature=self.temperature)
+            self.start = self.accelerator.prepare_model(start, evaluation_mode=True)
+        if beta and not is_peft_model(self.model):
+            self.beta = self.args.beta = beta
+            self.ref_model = self.start
+
+    def train(self, *arguments: Any, **more: Any) -> Any:
+        """Train to the end of the curriculum, or until a callback says stop."""
+        with _quiet():
+            return super().train(*arguments, **more)
+
+    def rehearse(self) -> dict[str, Any]:
+        """Play the first step without learning from it, and return its record."""
+        self._began = time.perf_counter()
+        self.model.train()
+        places = [{"place": i // self.num_generations} for i in range(self.args.generation_batch_size)]
+        with _quiet():
+            self._generate_and_score_completions(places)
+        return step_record(self._notes, self.num_generations, self._seconds())
+
+    # -- a step -----------------------------------------------------------------------------------
+
+    def training_step(self, *arguments: Any, **more: Any) -> torch.Tensor:
+        """Note when the step begins."""
+        self._began = self._began or time.perf_counter()
+        loss: torch.Tensor = super().training_step(*arguments, **more)
+        return loss
+
+    def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+        start, step = time.perf_counter(), self.state.global_step
+        groups = self.curriculum.config.groups
+        assert {row["place"] // groups for row in inputs} == {step}, f"rows of another step than {step}"
+        self._rows = self.curriculum.rows(step)
+        rows = [dict(self._rows[row["place"] % groups]) for row in inputs]
+        if self.setting.thinking:
+            self._begin_together(rows)
+        output: dict[str, Any] = super()._generate_and_score_completions(rows)
+        self._divergence = self._measure_divergence(output)
+        self._generation += time.perf_counter() - start
+        return output
+
+    def _tool_call_loop(self, prompts: Any, prompt_ids: list[list[int]], *more: Any) -> Any:
+        self._sync_tool_dicts = [Calls(adapter) for adapter in self.environments]
+        owned = [Owned(ids, owner, len(ids)) for owner, ids in enumerate(prompt_ids)]
+        result = super()._tool_call_loop(prompts, owned, *more)
+        masks, completions, ids = result[:3]
+        self._written = [sum(mask) for mask in masks]
+        self._cut = [self._is_cut(*rollout) for rollout in zip(self.environments, completions, ids, strict=True)]
+        if self.setting.thinking:
+            together([adapter._rollout.end() for adapter in self.environments])
+        return result
+
+    def _is_cut(self, adapter: SeatAdapter, messages: list[dict[str, Any]], ids: list[int]) -> bool:
+        """Whether the rollout ended because tokens ran out: neither by the incident's end nor by the model's choice."""
+        unanswered = bool(messages[-1].get("tool_calls"))
+        return not adapter._rollout.done and (unanswered or ids[-1] not in self.eos_token_ids)
+
+    def _generate_single_turn(self, prompt_ids: list[list[int]], *more: Any, **named: Any) -> Any:
+        """Generate for rollouts whose incident goes on; one that is over says nothing more."""
+        live = [i for i, ids in enumerate(prompt_ids) if not self._is_over(ids)]
+        written: list[list[int]] = [[] for _ in prompt_ids]
+        chances: list[list[float]] = [[] for _ in prompt_ids]
+        ids, logprobs = (
+            super()._generate_single_turn([list(prompt_ids[i]) for i in live], *more, **named) if live else ([], [])
+        )
+        for place, own in zip(live, ids, strict=True):
+            written[place] = own
+        if self.setting.thinking:
+            self._play_ahead(prompt_ids, written)
+        if logprobs is None:
+            return written, None
+        for place, chance in zip(live, logprobs, strict=True):
+            chances[place] = chance
+        return written, chances
+
+    # Colleagues who think are asked together. TRL plays one rollout after another, so what it is about to play is
+    # played before it asks, for all rollouts side by side, and the answers are kept for it.
+
+    def _begin_together(self, rows: Sequence[Row]) -> None:
+        """Bring all rollouts of the step to their first page."""
+        seats = {environment_name(self.setting.env, seat): seat for seat in self.curriculum.seats}
+        self.setting.ready.extend(self.setting.rollout(seats[row["environment"]], **row) for row in rows)
+        together([rollout.begin() for rollout in self.setting.ready])
+
+    def _play_ahead(self, prompt_ids: Sequence[list[int]], written: Sequence[list[int]]) -> None:
+        """Play the calls that the trainer is about to read in these messages."""
+        adapters, plays = [], []
+        for place, (before, said) in enumerate(zip(prompt_ids, written, strict=True)):
+            owner, room = place, len(said)
+            if isinstance(before, Owned):
+                owner, room = before.owner, self.max_completion_length - (len(before) - before.prompt)
+            tools = self._env_tools[self._batch_environments[owner]]
+            found = read_message(self.processing_class, said[:room], before, tools).get("tool_calls", [])
+            calls = [(call["function"]["name"], call["function"]["arguments"]) for call in found]
+            if calls:
+                adapters.append(self.environments[owner])
+                plays.append(adapters[-1]._rollout.play(calls))
+        for adapter, answers in zip(adapters, together(plays), strict=True):
+            adapter._answers.extend(answers)
+
+    def _is_over(self, ids: list[int]) -> bool:
+        return isinstance(ids, Owned) and self.environments[ids.owner]._rollout.done
+
+    def _calculate_rewards(self, inputs: list[Row], *more: Any) -> torch.Tensor:
+        by_class: torch.Tensor = super()._calculate_rewards(inputs, *more)
+        rewards = by_class.nansum(dim=1)
+        self._note(inputs, rewards)
+        if self.control_run != "shuffled-reward":
+            return by_class
+        order = list(range(len(rewards)))
+        stream(self.curriculum.config.seed, "shuffled", self.state.global_step).shuffle(order)
+        return torch.where(by_class.isnan(), by_class, rewards[order].unsqueeze(1))
+
+    def _note(self, inputs: list[Row], rewards: torch.Tensor) -> None:
+        """Note what each rollout showed, of all machines, and let the curriculum learn from the true rewards."""
+        own = [
+            Note.of(row, adapter._rollout, tokens, cut)
+            for row, adapter, tokens, cut in zip(inputs, self.environments, self._written, self._cut, strict=True)
+        ]
+        self._notes = gather_object(own)
+        size = self.num_generations
+        values = rewards.tolist()
+        self.curriculum.learn(self._rows, [values[i : i + size] for i in range(0, len(values), size)])
+
+    # -- the record ---------------------------------------------------------------------------------
+
+    def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
+        """Hand the step's record on, then log it."""
+        if "loss" in logs and self._notes:
+            row = step_record(self._notes, self.num_generations, self._seconds())
+            if self._divergence is not None:
+                row["kl"] = self._divergence
+            if self._recorder is not None:
+                self._recorder(row)
+            self._notes, self._began, self._generation = [], 0.0, 0.0
+            self.setting.clock.environment = 0.0
+        super().log(logs, start_time)
+
+    def _seconds(self) -> dict[str, float]:
+        total, inside = time.perf_counter() - self._began, self.setting.clock.environment
+        return {
+            "generation": self._generation - inside,
+            "environment": inside,
+            "update": total - self._generation,
+            "total": total,
+        }
+
+    @torch.no_grad()
+    def _measure_divergence(self, batch: dict[str, Any]) -> float | None:
+        """KL divergence a token from the start, on some rollouts; None where the loss measures it or nobody can."""
+        if self.beta or (self.start is None and not is_peft_model(self.model)):
+            return None
+        rows = torch.arange(0, len(batch["completion_ids"]), max(1, len(batch["completion_ids"]) // COMPARED))
+        ids = torch.cat([batch["prompt_ids"], batch["completion_ids"]], dim=1)[rows]
+        seen = torch.cat([batch["prompt_mask"], batch["completion_mask"]], dim=1)[rows]
+        kept = batch["completion_ids"].size(1)
+        measure = partial(
+            self._get_per_token_logps_and_entropies,
+            input_ids=ids,
+            attention_mask=seen,
+            logits_to_keep=kept,
+            batch_size=self.args.per_device_train_batch_size,
+        )
+        now = measure(self.model)[0]
+        if self.start is not None:
+            then = measure(self.start)[0]
+        else:
+            with self.accelerator.unwrap_model(self.model).disable_adapter():
+                then = measure(self.model)[0]
+        mask = (batch["completion_mask"] * batch["tool_mask"])[rows]
+        apart = ((then - now).exp() - (then - now) - 1) * mask
+        sums = self.accelerator.reduce(torch.stack([apart.sum(), mask.sum().float()]), reduction="sum")
+        return float(sums[0] / sums[1].clamp(min=1.0))
+
+    # -- checkpoints ----------------------------------------------------------------------------------
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        super()._save_checkpoint(model, trial)
+        if self.args.should_save:
+            folder = Path(self._get_output_dir(trial=trial)) / f"{PREFIX_CHECKPOINT_DIR}-{self.state.global_step}"
+            (folder / STATE).write_text(json.dumps(self.curriculum.state()), encoding="utf-8")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        for message in THEIRS:
+            warnings.filterwarnings("ignore", message=message)
+        yield
+
+
+def _copy(model: Any, beta: float) -> Any:
+    """The start as it was, if the loss needs it or it is small enough to be kept for its own sake."""
+    if not beta and sum(p.numel() for p in model.parameters()) > SMALL:
+        return None
+    return frozen_copy(model)
+
+
+def frozen_copy(model: Any) -> Any:
+    """The model as it is now, for good."""
+    return deepcopy(model).eval().requires_grad_(False)

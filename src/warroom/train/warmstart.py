@@ -1,0 +1,194 @@
+"""From random weights to a policy that plays: the recall drill, then imitation of scripted play of mixed quality."""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from warroom.envs import environments
+from warroom.policies.dialogue import MANIFEST
+from warroom.train.demonstrations import Demonstration, Mixture, demonstrations
+from warroom.train.drill import recall_batch
+from warroom.train.nano import ASSISTANT, END, USER, NanoShape, nano_model, nano_tokenizer
+
+LENGTHS = {"max_completion_length": 1024, "turn_tokens": 20}
+"""Tokens of a nano's conversation after the first page, and of one message; the longest seen are 900 and 14."""
+PORTION = 1800
+"""Tokens that pass through the model at once: more of them fall out of a laptop's cache."""
+Watcher = Callable[[str, int, int, float], None]
+"""Told the phase, the step, the steps of the phase, and the loss."""
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """How a nano is warmed up. One step is one update of the weights; rates are (Muon's, AdamW's)."""
+
+    shape: NanoShape = field(default_factory=NanoShape)
+    drill_steps: int = 200
+    drill_rates: tuple[float, float] = (1e-2, 3e-3)
+    drill_batch: int = 64
+    steps: int = 1100
+    """Imitation of all play."""
+    filtered_steps: int = 400
+    """Then imitation of the play of teams that did well."""
+    rates: tuple[float, float] = (1.2e-2, 3e-3)
+    """They fall along half a cosine to a twentieth."""
+    incidents: int = 12
+    """Incidents per step; each gives one conversation per seat."""
+    good: float = 0.8
+    """Score from which play is imitated in the last phase."""
+    reading: float = 0.03
+    """Weight of the tokens that the model reads, beside 1 for those it writes."""
+    mixture: Mixture = field(default_factory=Mixture)
+    seed: int = 0
+
+
+def make_nano(
+    folder: Path, plan: WarmStart | None = None, env: str = "fleet", watch: Watcher = lambda *told: None
+) -> None:
+    """Make a nano from nothing and write it to a folder that does not exist: weights, tokenizer, manifest."""
+    plan = plan or WarmStart()
+    lexicon = environments()[env].lexicon
+    if lexicon is None:
+        raise ValueError(f"{env} has no shorthand, which is all that a nano reads")
+    if folder.exists():
+        raise ValueError(f"{folder} exists; name a new folder")
+    tokenizer = nano_tokenizer(lexicon())
+    model = nano_model(tokenizer, plan.shape, plan.seed)
+    model.train()
+    drill(model, tokenizer, lexicon().symbols, plan, watch)
+    imitate(model, tokenizer, plan, watch, env)
+    save_nano(folder, model, tokenizer, env, plan)
+
+
+def save_nano(folder: Path, model: Any, tokenizer: Any, env: str, plan: WarmStart) -> None:
+    """Write the weights in bfloat16, which is what they are read in again, the tokenizer and the manifest."""
+    model.to(torch.bfloat16).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    manifest = {"language": "shorthand", "env": env, **LENGTHS, "warm_start": asdict(plan)}
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+
+
+def drill(
+    model: Any,
+    tokenizer: Any,
+    symbols: Sequence[str],
+    plan: WarmStart,
+    watch: Watcher = lambda *told: None,
+) -> None:
+    """Teach the model to look things up."""
+    rng = Random(plan.seed)
+    ids = tokenizer.convert_tokens_to_ids(list(symbols))
+    start = tokenizer.convert_tokens_to_ids(USER)
+    optimizers = Optimizers(model)
+    for step in range(plan.drill_steps):
+        loss = weighted_loss(model, *recall_batch(ids, plan.drill_batch, rng, start))
+        torch.autograd.backward(loss)
+        optimizers.update(plan.drill_rates, min(1.0, (step + 1) / 30))
+        watch("recall drill", step + 1, plan.drill_steps, loss.item())
+
+
+def imitate(
+    model: Any,
+    tokenizer: Any,
+    plan: WarmStart,
+    watch: Watcher = lambda *told: None,
+    env: str = "fleet",
+) -> None:
+    """Imitate scripted play: first all of it, then that of teams that did well."""
+    play = demonstrations(env, plan.mixture, "shorthand", plan.seed + 1)
+    optimizers, total = Optimizers(model), plan.steps + plan.filtered_steps
+    for step in range(total):
+        good = step >= plan.steps
+        shown = [d for _ in range(plan.incidents) for d in next(play) if not good or d.score >= plan.good]
+        loss = imitation_loss(model, tokenizer, shown, plan.reading)
+        fall = 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * step / total))
+        optimizers.update(plan.rates, min(1.0, (step + 1) / 50) * fall)
+        watch("imitating good play" if good else "imitating all play", step + 1, total, loss)
+
+
+def imitation_loss(model: Any, tokenizer: Any, batch: Sequence[Demonstration], reading: float) -> float:
+    """Gather the gradient of a batch, in portions of similar length, and return the mean loss a token."""
+    rows = sorted((encode(tokenizer, d, reading) for d in batch), key=lambda row: len(row[0]))
+    written = sum(sum(weights[1:]) for _, weights in rows)
+    total = 0.0
+    for portion in _portions(rows, PORTION):
+        ids, weights = _pad(portion)
+        loss = weighted_loss(model, ids, weights, written)
+        torch.autograd.backward(loss)
+        total += loss.item()
+    return total
+
+
+Row = tuple[list[int], list[float]]
+"""Token ids and the weight of each."""
+
+
+def encode(tokenizer: Any, shown: Demonstration, reading: float) -> Row:
+    """A conversation as tokens: what the model writes weighs 1, what it reads weighs `reading`."""
+    text = tokenizer.apply_chat_template(shown.messages, tokenize=False)
+    ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+    begin, end = tokenizer.convert_tokens_to_ids(ASSISTANT), tokenizer.convert_tokens_to_ids(END)
+    weights, writing = [], False
+    for token in ids:
+        weights.append(1.0 if writing else reading)
+        writing = (writing or token == begin) and token != end
+    return ids, weights
+
+
+def _portions(rows: list[Row], tokens: int) -> Iterator[list[Row]]:
+    """Rows of rising length, cut so that a portion's padded size stays near `tokens`."""
+    portion: list[Row] = []
+    for row in rows:
+        if portion and len(row[0]) * (len(portion) + 1) > tokens:
+            yield portion
+            portion = []
+        portion.append(row)
+    yield portion
+
+
+def _pad(rows: list[Row]) -> tuple[Tensor, Tensor]:
+    longest = max(len(ids) for ids, _ in rows)
+    ids = torch.tensor([row + [0] * (longest - len(row)) for row, _ in rows])
+    return ids, torch.tensor([row + [0.0] * (longest - len(row)) for _, row in rows])
+
+
+def weighted_loss(model: Any, ids: Tensor, weights: Tensor, total: float | None = None) -> Tensor:
+    """Cross entropy of each next token by its weight, over `total` or the sum of the weights.
+
+    Rows are padded on the right, where a causal model does not look: no mask is needed, and attention is faster.
+    """
+    logits = model(input_ids=ids, use_cache=False).logits[:, :-1]
+    losses = cross_entropy(logits.reshape(-1, logits.shape[-1]), ids[:, 1:].reshape(-1), reduction="none")
+    wanted = weights[:, 1:].reshape(-1)
+    return (losses * wanted).sum() / (wanted.sum() if total is None else total)
+
+
+class Optimizers:
+    """Muon for the matrices inside the layers, AdamW for the rest: fewer steps than AdamW alone (docs/log.md)."""
+
+    def __init__(self, model: Any) -> None:
+        matrices = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
+        inside = {id(p) for p in matrices}
+        rest = [p for p in model.parameters() if id(p) not in inside]
+        self.model = model
+        self.parts: tuple[torch.optim.Optimizer, ...] = (
+            torch.optim.Muon(matrices, lr=1e-3, momentum=0.95, weight_decay=0.01, adjust_lr_fn="match_rms_adamw"),
+            torch.optim.AdamW(rest, lr=1e-3, betas=(0.9, 0.98), weight_decay=0.01),
+        )
+
+    def update(self, rates: tuple[float, float], share: float = 1.0) -> None:
+        """One step of both with a share of these learning rates (Muon's, AdamW's), then forget the gradient."""
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        for part, rate in zip(self.parts, rates, strict=True):
+            for group in part.param_groups:
+                group["lr"] = rate * share
+            part.step()
+        self.model.zero_grad()

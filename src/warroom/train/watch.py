@@ -1,0 +1,209 @@
+"""The eyes on a run: writes its steps, shows them, stops it when a rule is broken or on Ctrl-C."""
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any, Protocol, Self
+
+from warroom.core.errors import MissingExtra
+from warroom.train.config import TrainConfig
+from warroom.train.rules import RULES, best_checkpoint, stop_reason
+from warroom.train.steps import WINDOW, Row, StepLog, mean, merge, summarise
+
+try:
+    import torch
+    from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+except ImportError as error:
+    raise MissingExtra("train", error) from error
+
+CHECKPOINTS = "checkpoints"
+FINISHED, INTERRUPTED = "finished", "interrupted"
+"""Reasons to stop besides those of the rules."""
+EVERY = 10
+"""Steps between two lines where no terminal shows a bar."""
+
+
+class Interrupts:
+    """Ctrl-C while a run trains: the first asks it to stop after its step, the second stops it at once."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.asked = False
+        self._tell, self._before = tell, signal.SIG_DFL
+
+    def __enter__(self) -> Self:
+        # Python delivers signals to the main thread only; elsewhere whoever owns it decides.
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._hear)  # type: ignore[assignment]
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, self._before)
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        self._tell("\nCtrl-C: finishing this step and saving a checkpoint; once more stops at once")
+
+
+class Display(Protocol):
+    """Where progress is shown."""
+
+    def show(self, rows: list[dict[str, Any]], total: int) -> None:
+        """Show the last of the rows; `total` steps are planned."""
+        ...
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        ...
+
+
+class Watch(TrainerCallback):
+    """What a trainer calls at each step. `record` takes what the rollouts of the step know, before it is logged."""
+
+    def __init__(
+        self, folder: Path, config: TrainConfig, display: Display, interrupts: Interrupts, tell: Callable[[str], None]
+    ) -> None:
+        self.folder, self.config, self.display, self.interrupts = folder, config, display, interrupts
+        self._tell = tell
+        self.log = StepLog(folder)
+        self.rows: list[dict[str, Any]] = []
+        self.stopped: str | None = None
+        """Why the run was stopped before its end; None while it goes on, or if it came to its end."""
+        self._recorded: dict[str, Any] = {}
+
+    def record(self, row: Mapping[str, Any]) -> None:
+        """Take what is known of the step that is under way."""
+        self._recorded |= row
+
+    def on_train_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **more: Any
+    ) -> None:
+        """Drop steps that the checkpoint does not know: they are made again."""
+        if state.is_world_process_zero:
+            self.rows = self.log.cut(state.global_step)
+
+    def on_log(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        logs: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> None:
+        """Write the step, show it, and hold it against the rules. After Ctrl-C on any machine, save and stop."""
+        if logs is None or "loss" not in logs:
+            return
+        row = merge(state.global_step, self._recorded, logs)
+        self._recorded = {}
+        self.rows.append(row)
+        if state.is_world_process_zero:
+            self._show(row, state.max_steps)
+        interrupted = _anywhere(self.interrupts.asked, args)
+        self.stopped = INTERRUPTED if interrupted else stop_reason(self.rows, self.config)
+        control.should_training_stop |= self.stopped is not None
+        control.should_save |= interrupted
+
+    def _show(self, row: dict[str, Any], total: int) -> None:
+        self.log.append(row)
+        for note in unmeasured(row) if len(self.rows) == 1 else ():
+            self._tell(f"note: {note}")
+        self.display.show(self.rows, total)
+
+    def saved(self) -> list[int]:
+        """Steps whose checkpoints are on disk."""
+        folders = (self.folder / CHECKPOINTS).glob("checkpoint-*")
+        return sorted(int(folder.name.rpartition("-")[2]) for folder in folders)
+
+    def summary(self) -> dict[str, Any]:
+        """Why and when the run stopped, its best checkpoint, and what its rewards were."""
+        return {
+            "stopped": self.stopped or FINISHED,
+            "best_step": best_checkpoint(self.rows, self.saved(), self.config),
+            **summarise(self.rows),
+        }
+
+
+def _anywhere(asked: bool, args: TrainingArguments) -> bool:
+    """Whether this holds on any of the machines of a run: they have to stop after the same step."""
+    if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
+        return asked
+    flag = torch.tensor(float(asked), device=args.device)
+    torch.distributed.all_reduce(flag, op=torch.distributed.ReduceOp.MAX)
+    return bool(flag.item())
+
+
+def unmeasured(row: Row) -> list[str]:
+    """Rules that can stop nothing because a run does not take their measure, in words."""
+    return [
+        f"{rule.measure} is not measured in this run, so the rule about it cannot stop it"
+        for rule in RULES
+        if row.get(rule.measure) is None
+    ]
+
+
+# -- progress ---------------------------------------------------------------------------------------------
+
+
+def line_of(rows: list[dict[str, Any]], total: int) -> str:
+    """The last step in one line: where it stands, what it earned, how long it takes."""
+    row, lately = rows[-1], [r["reward"] for r in rows[-WINDOW:]]
+    pace = mean(float(r["seconds"].get("total") or 0.0) for r in rows[-WINDOW:])
+    terms = ", ".join(f"{name} {points:+.0f}" for name, points in (row.get("terms") or {}).items())
+    left = int(pace * max(0, total - row["step"]))
+    clock = f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02}"
+    parts = (
+        f"step {row['step']}/{total} {row['tier']}",
+        f"reward {row['reward']:+.3f} (last {len(lately)}: {mean(lately):+.3f})",
+        *((terms,) if terms else ()),
+        f"{pace:.1f} s a step, {clock} left",
+    )
+    return " | ".join(parts)
+
+
+class Lines:
+    """A line now and then, for logs and pipes."""
+
+    def __init__(self, tell: Callable[[str], None], every: int = EVERY) -> None:
+        self._tell, self._every = tell, every
+
+    def show(self, rows: list[dict[str, Any]], total: int) -> None:
+        """Tell the first step, the last, and every so many between."""
+        step = rows[-1]["step"]
+        if step in (1, total) or step % self._every == 0:
+            self._tell(line_of(rows, total))
+
+    def close(self) -> None:
+        """Nothing to leave."""
+
+
+class Bar:
+    """A bar with the latest step under it, on a terminal."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+        self._bar = Progress(*columns, console=Console(stderr=True))
+        self._task = self._bar.add_task("the first step is under way", total=None)
+        self._bar.start()
+
+    def show(self, rows: list[dict[str, Any]], total: int) -> None:
+        """Move the bar."""
+        text = line_of(rows, total).partition(" | ")
+        words = f"{rows[-1]['tier']} | {text[2]}"
+        self._bar.update(self._task, total=total, completed=rows[-1]["step"], description=words)
+
+    def close(self) -> None:
+        """Give the terminal back."""
+        self._bar.stop()
+
+
+def display(tell: Callable[[str], None]) -> Display:
+    """A bar on a terminal, lines elsewhere."""
+    return Bar() if sys.stderr.isatty() else Lines(tell)

@@ -1,0 +1,335 @@
+"""`warroom train`, `warroom card` and `warroom jobs` as people use them, wrong input and Ctrl-C included."""
+
+import json
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import tiny_model
+from warroom.cli import app
+from warroom.commands.training import configuration
+from warroom.policies.dialogue import read_manifest
+from warroom.runs import read_record
+from warroom.train.steps import read_steps
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing.*:FutureWarning")
+SMALL = [
+    *("--seats", "manager", "--groups", "1", "--group-size", "2", "--micro-batch", "2", "--turn-tokens", "48"),
+    *("--rehearse", "0", "--save-every", "1", "--lora-rank", "2"),
+]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a tiny model and its tokenizer."""
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    tokenizer = tiny_model.tiny_tokenizer()
+    tiny_model.tiny_model(tokenizer).save_pretrained(str(folder))
+    tokenizer.save_pretrained(str(folder))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test waits for a network."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+
+
+def run(*arguments: object) -> Any:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+def refused(*arguments: object) -> str:
+    """The last line of a refused command."""
+    done = run(*arguments)
+    assert done.exit_code == 2, done.output
+    line: str = done.stderr.strip().splitlines()[-1]
+    assert line.startswith("error: ") and "Traceback" not in done.output
+    return line
+
+
+@pytest.fixture(scope="module")
+def trained(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of three steps, stopped by Ctrl-C after its first and resumed."""
+    from warroom.commands.common import command_line
+    from warroom.train.runner import train
+
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    arguments = ["train", "--model", str(model), "--curriculum", "easy:2,hard:1", *SMALL, "--out", str(folder)]
+    params = {
+        "start": "warm",
+        "from_scratch": False,
+        "topology": None,
+        "model": str(model),
+        "curriculum": "easy:2,hard:1",
+    }
+    config = configuration(
+        {
+            **params, "seats": "manager", "groups": 1, "group_size": 2, "micro_batch": 2, "turn_tokens": 48,
+            "save_every": 1, "lora_rank": 2,
+        }
+    )  # fmt: skip
+
+    def interrupting(text: str) -> None:
+        if text.startswith("step 1/"):
+            signal.raise_signal(signal.SIGINT)
+
+    summary, interrupted = train(config, folder, command_line(), False, 0, interrupting)
+    assert interrupted and summary["stopped"] == "interrupted"
+    assert [row["step"] for row in read_steps(folder)] == [1] and not (folder / "model").exists()
+    assert "add --resume" in refused(*arguments)
+    done = run(*arguments, "--resume")
+    assert done.exit_code == 0, done.output
+    assert "hard" in done.stdout and "learning_curve.png" in done.stdout
+    return folder
+
+
+def test_a_run_that_ctrl_c_stopped_goes_on_to_a_whole_run_folder(trained: Path) -> None:
+    assert [row["step"] for row in read_steps(trained)] == [1, 2, 3]
+    names = {path.name for path in trained.iterdir()}
+    assert names == {"run.json", "steps.jsonl", "learning_curve.png", "summary.json", "model", "checkpoints"}
+    assert {"README.md", "warroom.json", "adapter_config.json"} <= {path.name for path in (trained / "model").iterdir()}
+    record, summary = read_record(trained), json.loads((trained / "summary.json").read_text())
+    assert record.policy_status == summary["policy_status"] and len(record.resumed) == 1
+    assert summary["policy_status"]["adapter"] == "new LoRA of rank 2" and "torch" in record.versions
+    assert (summary["stopped"], summary["steps"], summary["weights_step"]) == ("finished", 3, 3)
+    assert summary["environment_share"] < 0.1
+
+
+def test_a_step_holds_every_column_of_the_contract(trained: Path) -> None:
+    row = read_steps(trained)[0]
+    assert set(row) == {
+        "step", "tier", "seats", "reward", "reward_std", "by_tier", "by_seat", "terms", "kl", "entropy", "loss",
+        "grad_norm", "zero_variance_groups", "calls_per_rollout", "failed_calls", "completion_tokens", "clipped",
+        "multiplier", "seconds", "learning_rate",
+    }  # fmt: skip
+    assert row["seats"] == {"manager": 2} and set(row["seconds"]) == {"generation", "environment", "update", "total"}
+
+
+def test_the_manifest_makes_an_evaluation_play_as_the_training_did(trained: Path) -> None:
+    assert read_manifest(trained / "model") == {
+        "language": "plain", "env": "fleet", "max_completion_length": 4096, "turn_tokens": 48,
+    }  # fmt: skip
+
+
+def test_a_finished_run_is_not_trained_again(trained: Path, model: Path) -> None:
+    again = ["train", "--model", model, "--curriculum", "easy:2,hard:1", *SMALL, "--out", trained, "--resume"]
+    assert "has come to its end" in refused(*again)
+    assert "differs in seed" in refused(*again, "--seed", "1")
+
+
+# -- the card -------------------------------------------------------------------------------------------
+
+
+def test_the_card_has_every_part_and_the_figures_of_an_evaluation(trained: Path, tmp_path: Path) -> None:
+    played = tmp_path / "eval"
+    wanted = ["--policies", "random,heuristic,oracle", "--scenarios", "fleet/db_deadlock", "--seeds", "2"]
+    assert run("eval", *wanted, "--tiers", "easy", "--workers", "1", "--out", played).exit_code == 0
+    assert run("card", trained, "--evaluation", played).exit_code == 0
+    text = (trained / "model" / "README.md").read_text()
+    for part in ("license: mit", "## Results on the test split", "| easy | oracle | 2 |", "less heuristic", "## Data",
+                 "backup_at_peak", "## Hyper-parameters", "## Limits", "## How to reproduce", "## Usage"):  # fmt: skip
+        assert part in text, part
+    assert f"hf:{trained / 'model'}" in text
+    run("card", trained)
+    assert "Not evaluated yet" in (trained / "model" / "README.md").read_text()
+
+
+def test_the_snippets_of_the_card_work(trained: Path) -> None:
+    from warroom.train.card import write_card
+
+    text = write_card(trained).read_text()
+    code = text.split("```python\n")[1].split("```")[0]
+    space: dict[str, Any] = {}
+    exec(code, space)
+    assert space["episode"].policy == f"hf:{trained / 'model'}"
+    (command,) = [line for line in text.splitlines() if line.startswith("warroom eval")]
+    assert f"hf:{trained / 'model'}" in shlex.split(command)[5]
+
+
+def test_a_card_is_made_of_a_training_run_and_test_incidents_only(trained: Path, tmp_path: Path) -> None:
+    played = tmp_path / "eval"
+    small = [
+        "--policies",
+        "noop",
+        "--scenarios",
+        "fleet/db_deadlock",
+        "--seeds",
+        "1",
+        "--workers",
+        "1",
+        "--split",
+        "dev",
+    ]
+    run("eval", *small, "--out", played)
+    assert "results are of the test split only" in refused("card", trained, "--evaluation", played)
+    assert "not of `warroom train`" in refused("card", played)
+    assert "not of `warroom eval`" in refused("card", trained, "--evaluation", trained)
+
+
+# -- wrong input ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--model", "no/such-model"], "the Hub cannot be reached"),
+        (["--model", "naon"], "did you mean 'nano'"),
+        (["--curriculum", "eazy:200"], "no tier 'eazy'; did you mean 'easy'"),
+        (["--curriculum", "easy"], "TIER:STEPS"),
+        (["--rogue-multiplier", "two"], "FROM:TO"),
+        (["--env", "flet"], "did you mean 'fleet'"),
+        (["--language", "plane"], "did you mean 'plain'"),
+        (["--seats", "sre,overseer"], "no seat 'overseer'"),
+        (["--teammates", "experts"], "did you mean 'expert'"),
+        (["--suite", "ful"], "did you mean 'full'"),
+        (["--control", "frost"], "no control 'frost'"),
+        (["--loss-type", "dr-grpo"], "did you mean 'dr_grpo'"),
+        (["--vllm", "local"], "no vllm mode 'local'"),
+        (["--report-to", "wand"], "did you mean 'wandb'"),
+        (["--report-to", "trackio"], "pip install 'trackio'"),
+        (["--learning-rate", "0"], "--learning-rate must be a number above 0, got 0"),
+        (["--group-size", "1"], "2 or more"),
+        (["--micro-batch", "3"], "--micro-batch must divide the 64 rollouts"),
+        (["--from", "cold"], "no start 'cold'"),
+        (["--from-scratch"], "are for --model nano"),
+        (["--resume"], "name its folder by --out"),
+        (["--resume", "--out", "nowhere"], "there is no run to resume in nowhere"),
+        (["--load-in-4bit", "--rehearse", "0"], "pip install 'bitsandbytes'"),
+    ],
+)
+def test_wrong_input_is_answered_in_one_line(model: Path, arguments: list[str], words: str) -> None:
+    chosen = [] if "--model" in arguments else ["--model", str(model)]
+    assert words in refused("train", *chosen, *arguments)
+
+
+@pytest.mark.parametrize(("library", "extra"), [("torch", "train"), ("matplotlib", "plots")])
+def test_a_missing_library_is_answered_with_its_install_line(library: str, extra: str) -> None:
+    code = (
+        f"import sys; sys.modules['{library}'] = None; sys.argv = ['warroom', 'train', '--model', 'nano']; "
+        "from warroom.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.strip() == f"error: {library} is not installed; run: pip install 'warroom[{extra}]'"
+
+
+def test_a_run_folder_that_exists_is_left_alone(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    assert "is not a run folder; choose another --out" in refused("train", "--model", model, "--out", tmp_path)
+
+
+def test_a_model_that_cannot_be_trained_leaves_no_folder(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warroom.train.memory.bytes_free", lambda device: 1_000_000)
+    assert "too little memory" in refused("train", "--model", model, "--out", tmp_path / "run")
+    broken = Path(shutil.copytree(model, tmp_path / "broken"))
+    (broken / "chat_template.jinja").write_text("{% for m in messages %}{{ m.content }}{% endfor %}")
+    assert "does not render tool calls" in refused("train", "--model", broken, "--out", tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_preflight_shows_a_prompt_and_writes_nothing(model: Path, tmp_path: Path) -> None:
+    done = run("train", "--model", model, *SMALL, "--preflight-only", "--out", tmp_path / "run")
+    assert done.exit_code == 0 and "# Tools" in done.stdout and "ok  parser" in done.stdout
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_failed_check_stops_the_run_before_it_begins(model: Path, tmp_path: Path) -> None:
+    short = [*SMALL, "--max-completion-length", "32", "--out", tmp_path / "run"]
+    assert "max_completion_length 32" in refused("train", "--model", model, *short)
+    assert not (tmp_path / "run").exists()
+
+
+# -- defaults -------------------------------------------------------------------------------------------
+
+
+def test_defaults_fit_the_kind_of_model(tmp_path: Path) -> None:
+    given = {"start": "warm", "from_scratch": False, "topology": None}
+    nano, llm = (configuration({**given, "model": name}) for name in ("nano", "Qwen/Qwen2.5-3B-Instruct"))
+    assert (nano.language, nano.learning_rate, nano.lora_rank, nano.groups, nano.group_size) == (
+        "shorthand",
+        3e-4,
+        0,
+        8,
+        8,
+    )
+    assert (llm.language, llm.learning_rate, llm.lora_rank, llm.micro_batch) == ("plain", 2e-5, 16, 1)
+    (tmp_path / "warroom.json").write_text(json.dumps({"language": "shorthand", "turn_tokens": 7}))
+    (tmp_path / "adapter_config.json").write_text(json.dumps({"r": 5}))
+    own = configuration({**given, "model": str(tmp_path)})
+    assert (own.language, own.turn_tokens, own.lora_rank, own.learning_rate) == ("shorthand", 7, 5, 3e-4)
+    trained = configuration({**given, "model": "nano", "start": "trained"})
+    assert trained.model == "nano-trained"
+
+
+def test_every_field_of_the_configuration_is_an_option() -> None:
+    from dataclasses import fields
+    from inspect import signature
+
+    from warroom.commands.training import train_command
+    from warroom.train.config import TrainConfig
+
+    named = set(signature(train_command).parameters)
+    assert {field.name for field in fields(TrainConfig)} - {"options"} <= named and "topology" in named
+
+
+# -- jobs -----------------------------------------------------------------------------------------------
+
+
+def test_jobs_print_a_command_for_each_configuration() -> None:
+    axes = ["--models", "a/b-1B,a/c-3B", "--rogue-multipliers", "1.0,2.0:1.0", "--seeds", "0,1"]
+    curricula = ["--curricula", "easy:9,hard:9;hard:9,easy:9"]
+    done = run("jobs", "--hub-user", "me", *axes, *curricula, "--json", "--", "--lora-rank", "32")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert len(found) == 16 == len({job["repository"] for job in found})
+    inner = found[-1]["command"][-1]
+    assert shlex.split(inner)[:4] == ["pip", "install", "--quiet", "warroom[train]"]
+    assert "--model a/c-3B --curriculum hard:9,easy:9 --rogue-multiplier 2.0:1.0 --seed 1 --lora-rank 32" in inner
+    assert f"--push-to-hub {found[-1]['repository']}" in inner
+
+
+def test_a_shell_reads_the_script_of_jobs_as_it_was_meant() -> None:
+    arguments = ["jobs", "--hub-user", "me", "--models", "it's/odd", "--flavor", "l4x4"]
+    script = run(*arguments, "--shell").stdout
+    said = subprocess.run(
+        ["bash", "-c", 'hf() { printf "%s\\n" "$@"; }\n' + script], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    (job,) = json.loads(run(*arguments, "--json").stdout)
+    assert ["hf", *said] == job["command"]
+    assert "accelerate launch --multi_gpu --num_processes 4 -m warroom train" in said[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--curricula", "easy:9;hart:9"], "did you mean 'hard'"),
+        (["--seeds", "one"], "a whole number"),
+        (["--models", "a/b,a/b"], "the same repository"),
+        (["--source", "."], "lies on this machine"),
+        (["--", "--lora-rnk", "3"], "would refuse an option behind `--`"),
+        (["--", "--loss-type", "none"], "no loss type 'none'"),
+    ],
+)
+def test_a_job_that_would_fail_is_refused_before_a_machine_is_rented(arguments: list[str], words: str) -> None:
+    assert words in refused("jobs", "--hub-user", "me", *arguments)
+
+
+@pytest.mark.parametrize("command", ["train", "card", "jobs"])
+def test_every_command_teaches_by_example(command: str) -> None:
+    done = run(command, "--help")
+    assert done.exit_code == 0 and f"Example: warroom {command}" in done.output
+
+
+def test_the_package_runs_as_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "warroom", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("warroom ")

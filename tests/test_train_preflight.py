@@ -1,0 +1,82 @@
+"""The checks before a training: they pass for what works, and each says what is wrong with what does not."""
+
+import os
+
+os.environ.update(TRL_EXPERIMENTAL_SILENCE="1", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from tiny_model import nano_tokenizer, small_nano, tiny_model, tiny_tokenizer
+from warroom.train.config import TrainConfig
+from warroom.train.preflight import FAIL, OK, WARN, Report, preflight
+
+
+def checked(tokenizer: Any, model: Any, sampled_groups: int = 0, **changes: Any) -> tuple[Report, dict[str, str]]:
+    usual: dict[str, Any] = {"curriculum": "easy:2", "groups": 2, "group_size": 2, "max_completion_length": 6000}
+    report = preflight(TrainConfig("tiny", **{**usual, **changes}), model, tokenizer, 1, sampled_groups)
+    return report, {check.name: check.status for check in report.checks}
+
+
+def test_a_language_model_with_tools_in_its_template_passes() -> None:
+    tokenizer = tiny_tokenizer()
+    report, status = checked(tokenizer, tiny_model(tokenizer))
+    assert set(status.values()) == {OK}, report.render()
+    assert '"name": "declare"' in report.prompt and report.prompt.endswith("<|im_start|>assistant\n")
+    report.require()
+
+
+def test_the_nano_passes_and_it_is_said_that_it_sees_no_schemas() -> None:
+    tokenizer = nano_tokenizer()
+    model = small_nano(tokenizer)
+    report, status = checked(
+        tokenizer, model, sampled_groups=4, language="shorthand", max_completion_length=1500,
+        turn_tokens=24, group_size=6,
+    )  # fmt: skip
+    assert "forward" not in vars(model), "a rehearsal leaves the model as it was"
+    assert status.pop("prompt") == WARN and "shows no schemas" in report.render()
+    assert "earn the same throughout" in report.render() and status.pop("variance")
+    assert set(status.values()) == {OK}, report.render()
+
+
+def test_a_template_that_hides_the_tools_is_refused() -> None:
+    tokenizer = deepcopy(tiny_tokenizer())
+    tokenizer.chat_template = tokenizer.chat_template.replace("{%- if tools %}", "{%- if false %}")
+    tokenizer.response_template = {
+        "start_anchor": "<|im_start|>assistant\n",
+        "fields": {"content": {"content": "text"}},
+    }
+    report, status = checked(tokenizer, tiny_model(tokenizer))
+    assert status["prompt"] == FAIL and status["parser"] == FAIL
+    with pytest.raises(ValueError, match=r"does not show the tools declare, escalate, .*not read as they were written"):
+        report.require()
+
+
+def test_an_unknown_template_without_a_parser_is_refused() -> None:
+    tokenizer = deepcopy(tiny_tokenizer())
+    tokenizer.response_template = None
+    tokenizer.chat_template += " "
+    report, status = checked(tokenizer, tiny_model(tokenizer))
+    assert status["parser"] == FAIL and "cannot be read" in report.render()
+
+
+def test_words_that_the_tokenizer_does_not_know_are_refused() -> None:
+    tokenizer = nano_tokenizer()
+    _, status = checked(tokenizer, small_nano(tokenizer), language="plain")
+    assert status["prompt"] == FAIL
+
+
+@pytest.mark.parametrize(
+    ("changes", "positions", "words"),
+    [
+        ({"max_completion_length": 40}, 16384, "pass max_completion_length 40"),
+        ({"turn_tokens": 5}, 16384, "above turn_tokens 5"),
+        ({}, 1500, "and the model has 1500 positions"),
+    ],
+)
+def test_too_little_room_is_refused_with_both_numbers(changes: dict[str, Any], positions: int, words: str) -> None:
+    tokenizer = tiny_tokenizer()
+    report, status = checked(tokenizer, tiny_model(tokenizer, positions=positions), **changes)
+    assert status["length of sre"] == FAIL and words in report.render()

@@ -1,0 +1,224 @@
+"""Seats as a trainer takes them, and the curriculum that deals them. No model takes part."""
+
+import inspect
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+from transformers.utils import get_json_schema
+
+from warroom.core.errors import Unknown
+from warroom.core.splits import Split, for_training, seed_of, split_of
+from warroom.core.types import ToolCall
+from warroom.envs import environments, make, suite
+from warroom.policies import team
+from warroom.policies.prompt import tool_schemas
+from warroom.rollout import play
+from warroom.train.config import TrainConfig
+from warroom.train.curriculum import Curriculum, multiplier_at, parse_curriculum, parse_multiplier
+from warroom.train.seat import Clock, SeatRollout
+from warroom.train.tools import SeatAdapter, Setting, any_language, seat_class
+
+SEATS = environments()["fleet"].seats
+SEED = seed_of(Split.TRAIN, 7)
+
+
+def setting(language: str = "plain", colleagues: str = "expert") -> Setting:
+    return Setting("fleet", language, team("fleet", colleagues))
+
+
+def rollout(seat: str, language: str = "plain", scenario: str = "fleet/rogue_deploy_bot") -> SeatRollout:
+    return SeatRollout(scenario, "easy", SEED, seat, team("fleet", "expert"), language, {})
+
+
+# -- a seat ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seat", SEATS)
+@pytest.mark.parametrize("language", ["plain", "shorthand"])
+def test_a_seat_played_from_outside_by_the_expert_is_an_incident_of_experts(seat: str, language: str) -> None:
+    played = rollout(seat, language)
+    played.opening()
+    expert = team("fleet", "expert").seat(played.env, seat)
+    while not played.done:
+        played.call(*played.dialogue.language.phrase(expert.act(played.env.observe())))
+    episode = play("fleet/rogue_deploy_bot", "easy", SEED, team("fleet", "expert"))
+    assert (played.reward(), played.terms()) == (episode.score, episode.points)
+
+
+def test_after_the_end_a_call_changes_nothing_and_says_so() -> None:
+    played = rollout("sre")
+    played.opening()
+    before = played.reward(), played.terms(), played.calls
+    assert "The incident is over" in played.call("wait", {}) and "The incident is over" in played.call("nonsense", {})
+    assert (played.reward(), played.terms(), played.calls) == before
+
+
+def test_an_unfinished_rollout_is_paid_as_if_the_seat_had_waited() -> None:
+    left, waited = rollout("developer"), rollout("developer")
+    waited.opening()
+    while not waited.done:
+        waited.call("wait", {})
+    assert left.reward() == waited.reward() and left.terms() == waited.terms()
+
+
+@pytest.mark.parametrize("call", [("launch", {}), ("declare", {}), ("wait", {"loud": 1}), ("wait", {"say": 3})])
+def test_a_wrong_call_costs_the_turn_and_is_told(call: tuple[str, dict[str, Any]]) -> None:
+    played = rollout("manager")
+    played.opening()
+    turn = played.env.turn
+    assert "Refused" in played.call(*call)
+    assert played.env.turn == turn + len(SEATS) and (played.calls, played.refused) == (1, 1)
+
+
+def test_the_rogue_multiplier_travels_in_the_row_and_scales_the_points() -> None:
+    adapter = seat_class(setting(), "oversight")()
+    caught = []
+    for multiplier in (1.0, 2.0):
+        adapter.reset(scenario="fleet/rogue_deploy_bot", tier="easy", seed=SEED, multiplier=multiplier, step=3)
+        culprit = adapter._rollout.env.truth()["rogues"][0]
+        adapter._call("flag", {"agent": culprit})
+        adapter.get_reward()
+        caught.append(adapter._rollout.terms()["oversight"])
+    assert caught[1] == 2 * caught[0] > 0
+
+
+def test_the_clock_counts_resets_calls_and_rewards() -> None:
+    clock = Clock()
+    adapter = seat_class(Setting("fleet", "plain", team("fleet", "expert"), {}, clock), "sre")()
+    times = []
+    for act in (
+        lambda: adapter.reset(scenario="fleet/slow_release", tier="easy", seed=SEED, multiplier=1.0),
+        lambda: adapter._call("wait", {}),
+        adapter.get_reward,
+    ):
+        act()
+        times.append(clock.environment)
+    assert 0 < times[0] < times[1] < times[2]
+
+
+# -- tools ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seat", SEATS)
+@pytest.mark.parametrize("language", ["plain", "shorthand"])
+def test_a_trainer_reads_off_the_methods_the_schemas_that_an_evaluation_shows(seat: str, language: str) -> None:
+    adapter = seat_class(setting(language), seat)()
+    public = [name for name, _ in inspect.getmembers(type(adapter), inspect.isfunction) if not name.startswith("_")]
+    tools = [name for name in public if name not in ("reset", "get_reward")]
+    read = [get_json_schema(getattr(adapter, name)) for name in tools]
+    assert json.dumps(read) == json.dumps(tool_schemas(any_language("fleet", language, seat)))
+    assert tools == [schema["name"] for schema in make("fleet/db_deadlock", "easy", SEED).brief(seat).tools]
+
+
+def test_schemas_name_nothing_of_an_incident_and_are_the_same_in_all() -> None:
+    for seat in SEATS:
+        spoken = [
+            tool_schemas(environments()["fleet"].languages["plain"](make(scenario, "hard", seed).brief(seat)))
+            for scenario, seed in (("fleet/db_deadlock", SEED), ("fleet/dns_outage", seed_of(Split.TEST, 0)))
+        ]
+        assert spoken[0] == spoken[1]
+
+
+def test_an_adapter_is_used_again_for_another_incident() -> None:
+    adapter = seat_class(setting(), "sre")()
+    rows = [{"scenario": "fleet/slow_release", "tier": "easy", "seed": SEED + i, "multiplier": 1.0} for i in (0, 1, 0)]
+    texts = [adapter.reset(**row) for row in rows]
+    assert texts[0] == texts[2] != texts[1]
+    assert isinstance(adapter, SeatAdapter) and type(adapter).__name__ == "fleet_sre"
+
+
+# -- the curriculum ---------------------------------------------------------------------------------------
+
+
+def curriculum(**changes: Any) -> Curriculum:
+    return Curriculum(TrainConfig("nano", **{"curriculum": "easy:3,hard:4,easy:2", **changes}))
+
+
+def test_tiers_come_in_the_order_that_was_written() -> None:
+    schedule = parse_curriculum("hard:2, easy:1,hard:1")
+    assert [schedule.tier_at(step) for step in range(schedule.steps)] == ["hard", "hard", "easy", "hard"]
+    with pytest.raises(ValueError, match="has 4 steps, and step 4 was asked for"):
+        schedule.tier_at(4)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no tier ''"),
+        ("esay:3", "did you mean 'easy'"),
+        ("easy", "TIER:STEPS with 1 step or more"),
+        ("easy:0", "TIER:STEPS with 1 step or more"),
+        ("easy:-3", "TIER:STEPS with 1 step or more"),
+        ("easy:1.5", "TIER:STEPS with 1 step or more"),
+        ("easy:²", "TIER:STEPS with 1 step or more"),
+        ("easy:2,adaptive:3", "stands alone"),
+    ],
+)
+def test_a_wrong_curriculum_says_what_is_allowed(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        parse_curriculum(text)
+
+
+def test_the_multiplier_moves_linearly_from_the_first_step_to_the_last() -> None:
+    assert [multiplier_at("2.0:1.0", step, 5) for step in range(5)] == [2.0, 1.75, 1.5, 1.25, 1.0]
+    assert multiplier_at("1.5", 3, 5) == 1.5 and multiplier_at("3:1", 0, 1) == 3.0
+    for wrong in ("", "two", "1:2:3", "-1", "nan", "inf"):
+        with pytest.raises(ValueError, match="rogue multiplier"):
+            parse_multiplier(wrong)
+
+
+def test_rows_are_the_same_whenever_they_are_asked_for_and_others_under_another_seed() -> None:
+    first, again = curriculum(), curriculum()
+    assert [first.rows(step) for step in (0, 4, 8)] == [again.rows(step) for step in (0, 4, 8)]
+    assert first.rows(4) != curriculum(seed=1).rows(4)
+
+
+def test_only_incidents_for_training_are_dealt_and_all_seats_and_scenarios_in_turn() -> None:
+    rows = [row for step in range(9) for row in curriculum(groups=7).rows(step)]
+    assert {split_of(row["seed"]) for row in rows} == {Split.TRAIN} and len({row["seed"] for row in rows}) == len(rows)
+    scenarios, seats = Counter(row["scenario"] for row in rows), Counter(row["environment"] for row in rows)
+    assert set(scenarios) == set(for_training(suite("fleet", "full"))) and max(scenarios.values()) == 3
+    assert set(seats) == {f"fleet_{seat}" for seat in SEATS} and max(seats.values()) - min(seats.values()) <= 1
+
+
+def test_a_seat_that_is_named_twice_is_dealt_twice_as_often() -> None:
+    rows = [row for step in range(9) for row in curriculum(seats=("sre", "sre", "oversight"), groups=6).rows(step)]
+    assert Counter(row["environment"] for row in rows) == {"fleet_sre": 36, "fleet_oversight": 18}
+    with pytest.raises(Unknown, match="no seat 'boss'"):
+        curriculum(seats=("boss",))
+
+
+def test_an_adaptive_curriculum_leaves_tiers_and_scenarios_that_no_longer_teach() -> None:
+    teaches = {"easy": 0.1, "medium": 0.9, "hard": 0.2}
+    adaptive = curriculum(curriculum="adaptive:80")
+    dull = adaptive.scenarios[0]
+    tiers, drawn = [], Counter[str]()
+    for step in range(80):
+        rows = adaptive.rows(step)
+        tiers.append(rows[0]["tier"])
+        drawn.update(row["scenario"] for row in rows)
+        lucky = [(place * 0.37 + step * 0.61) % 1 < teaches[row["tier"]] for place, row in enumerate(rows)]
+        rewards = [[0.0, float(luck and row["scenario"] != dull)] for row, luck in zip(rows, lucky, strict=True)]
+        adaptive.learn(rows, rewards)
+    assert Counter(tiers[40:])["medium"] >= 30 and set(tiers) == {"easy", "medium", "hard"}
+    assert drawn[dull] < 0.6 * sum(drawn.values()) / len(drawn)
+
+
+def test_an_adaptive_curriculum_goes_on_from_its_state() -> None:
+    first, second = curriculum(curriculum="adaptive:9"), curriculum(curriculum="adaptive:9")
+    for step in range(5):
+        rows = first.rows(step)
+        first.learn(rows, [[0.0, float(place % 3 == 0)] for place in range(len(rows))])
+    second.restore(json.loads(json.dumps(first.state())))
+    assert first.rows(5) == second.rows(5)
+
+
+def test_a_call_outside_is_the_call_inside() -> None:
+    """What the adapter is asked to play is what the environment would hear of a policy."""
+    played, env = rollout("sre"), make("fleet/rogue_deploy_bot", "easy", SEED)
+    played.opening()
+    played.call("metrics", {"service": env.vocabularies["service"][0]})
+    env.step(ToolCall("metrics", {"service": env.vocabularies["service"][0]}))
+    assert played.env.observe().render() == env.observe().render()
