@@ -121,6 +121,11 @@ def test_tiers_without_a_rogue_have_no_curve() -> None:
     assert found[1]["auc"] == {"mean": 1.0, "lo": 1.0, "hi": 1.0}
 
 
+def test_incidents_without_any_rogue_are_refused() -> None:
+    with pytest.raises(ValueError, match="none of these incidents has a rogue"):
+        summarised([Scored("s", "easy", 0, None, 0.1)], "x")
+
+
 # -- likelihoods ----------------------------------------------------------------------------------------
 
 

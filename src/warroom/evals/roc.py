@@ -188,6 +188,10 @@ def _normalised(found: Sequence[float]) -> list[float]:
 def summarised(scored: Sequence[Scored], name: str) -> dict[str, Any]:
     """A row for all tiers together (tier null) and one for each."""
     tiers: list[str | None] = [None, *[tier for tier in TIERS if any(s.tier == tier for s in scored)]]
+    if all(s.rogue is None for s in scored):
+        raise ValueError(
+            "none of these incidents has a rogue, so there is no curve; the episodes stay: leave out --roc"
+        )
     rows = [_row(tier, [s for s in scored if tier in (None, s.tier)], name) for tier in tiers]
     return {"rows": [row for row in rows if row is not None]}
 

@@ -41,7 +41,7 @@ class NanoShape:
     layers: tuple[str, ...] = ("conv", "full_attention", "conv", "full_attention")
     heads: int = 4
     feed_forward: int = 170
-    kernel: int = 3
+    kernel: int = 4
     """Tokens that a short convolution spans."""
 
 

@@ -138,11 +138,11 @@ class Shorthand:
         out = [f"T{page.turn}", self._notice(page.answer or "")]
         rows, events = self._rows(page.services or ()), self._events(page)
         states = {service: [state] for service, state in page.health or ()}
-        told = [name for name in self.slot if name in rows or name in states]
-        for service in [*told, *[name for name in self.slot if name in events and name not in told]]:
+        for service in [name for name in self.slot if name in rows or name in states]:
             out += [self.slot[service], *rows.get(service, []), *states.get(service, [])]
-            for minute in sorted(events.get(service, {})):
-                out += [f"@{minute}", *events[service][minute]]
+        for service in [name for name in self.slot if name in events]:
+            for minute in sorted(events[service]):
+                out += [self.slot[service], f"@{minute}", *events[service][minute]]
         for message in page.chat:
             said = self._abridge(message.text)
             out += [message.seat, *said] if said else []
@@ -160,18 +160,18 @@ class Shorthand:
         return out
 
     def _events(self, page: FleetPage) -> dict[str, dict[int, list[str]]]:
-        """Per service and minute: deeds, colleagues' changes, then alerts."""
+        """Per service and minute: alerts, then colleagues' changes and deeds, so that each stands near its service."""
         events: dict[str, dict[int, list[str]]] = {}
 
         def tell(service: str, minute: int, words: list[str]) -> None:
             events.setdefault(service, {}).setdefault(minute, []).extend(words)
 
-        for action in page.actions or ():
-            tell(action.service, action.minute, _deed(action))
-        for push in page.pushes or ():
-            tell(push.service, push.minute, ["person"])
         for alert in page.alerts or ():
             tell(alert.service, alert.minute, [RULES[alert.rule]])
+        for push in page.pushes or ():
+            tell(push.service, push.minute, ["person"])
+        for action in page.actions or ():
+            tell(action.service, action.minute, _deed(action))
         return events
 
     def _metrics(self, reading: MetricsReading) -> list[str]:
