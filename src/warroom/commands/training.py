@@ -19,6 +19,8 @@ INTERRUPTED = 130
 STARTS = {"warm": "nano", "trained": "nano-trained"}
 """What `--from` means for the nano."""
 LISTS = ("seats", "report_to")
+SCRATCH = ("from_scratch", "hidden", "expert_share", "warm_steps", "only_warm_start")
+"""Options that say how a nano is made from nothing."""
 
 
 def train_command(
@@ -26,6 +28,10 @@ def train_command(
     model: o.Model,
     start: o.From = "warm",
     from_scratch: o.FromScratch = False,
+    hidden: o.Hidden = None,
+    expert_share: o.ExpertShare = None,
+    warm_steps: o.WarmSteps = None,
+    only_warm_start: o.OnlyWarmStart = False,
     lora_rank: o.LoraRank = None,
     lora_alpha: o.LoraAlpha = None,
     env: o.Env = None,
@@ -73,10 +79,14 @@ def train_command(
 
     Example: warroom train --model nano --curriculum easy:50,medium:50,hard:100 --out runs/nano
     """
-    folder = out or Path("runs") / f"train-{_short(model)}-{datetime.now():%Y%m%d-%H%M%S}"
+    kind = "warm" if only_warm_start else "train"
+    folder = out or Path("runs") / f"{kind}-{_short(model)}-{datetime.now():%Y%m%d-%H%M%S}"
     if resume and out is None:
         raise ValueError("--resume goes on with a run: name its folder by --out")
     config = configuration(context.params)
+    if only_warm_start:
+        _warm_start(config, context.params, folder)
+        return
     if from_scratch:
         config = _from_scratch(config, context.params, folder, resume)
     if preflight_only:
@@ -100,6 +110,9 @@ def configuration(given: Mapping[str, Any]) -> "TrainConfig":
             options[name] = tuple(word.strip() for word in str(options[name]).split(",") if word.strip())
     if given["start"] not in STARTS:
         raise Unknown("start", given["start"], STARTS)
+    needless = [name for name in SCRATCH[1:] if given.get(name) and not given["from_scratch"]]
+    if needless:
+        raise ValueError(f"--{needless[0].replace('_', '-')} says how a nano is made; add --from-scratch")
     if given["model"] == "nano":
         options["model"] = STARTS[given["start"]]
     elif given["start"] != "warm" or given["from_scratch"]:
@@ -110,16 +123,38 @@ def configuration(given: Mapping[str, Any]) -> "TrainConfig":
 
 
 def _from_scratch(config: "TrainConfig", given: Mapping[str, Any], folder: Path, resume: bool) -> "TrainConfig":
-    """Make a warm start beside the run folder, and the configuration that trains it."""
-    from importlib import import_module
-
+    """Make a warm start beside the run folder, unless it is there, and return the configuration that trains it."""
     start = folder.with_name(folder.name + "-start")
-    if (start / "config.json").is_file() and not resume:
+    if start.exists() and not resume:
         raise ValueError(f"{start} holds a warm start already; train it with --model {start}, or choose another --out")
-    if not (start / "config.json").is_file():
-        say(f"making a warm start from nothing -> {start}")
-        import_module("warroom.train.warmstart").make_nano(start, seed=config.seed)
-    return configuration({**given, "model": str(start), "start": "warm", "from_scratch": False})
+    if folder.exists() and not resume:  # found out now, not after the minutes of a warm start
+        raise ValueError(f"{folder} exists; choose another --out, or add --resume to go on with the run in it")
+    _warm_start(config, given, start)
+    return configuration({**given, **dict.fromkeys(SCRATCH), "model": str(start), "start": "warm"})
+
+
+def _warm_start(config: "TrainConfig", given: Mapping[str, Any], folder: Path) -> None:
+    """Make a nano from nothing in `folder`; one that is there already has to be the very one that would be made."""
+    from warroom.policies.dialogue import read_manifest
+    from warroom.train.warmstart import make_nano, planned
+    from warroom.train.watch import phases_shown
+
+    plan = planned(given["hidden"], given["expert_share"], given["warm_steps"], config.seed)
+    if folder.exists():
+        if read_manifest(folder).get("warm_start") != plan.to_json():
+            raise ValueError(
+                f"{folder} holds something else than the warm start that was asked for; choose another --out"
+            )
+        say(f"the warm start is there already: {folder}")
+        return
+    say(f"making a warm start from nothing -> {folder}")
+    try:
+        with phases_shown(say) as watch:
+            make_nano(folder, plan, config.env, watch)
+    except KeyboardInterrupt:
+        say("\nStopped; a warm start that is not finished leaves nothing behind.", "yellow")
+        raise typer.Exit(INTERRUPTED) from None
+    say(f"evaluate it: warroom eval --policies heuristic,expert,hf:{folder} --seeds 20")
 
 
 def _preflight(config: "TrainConfig", rehearse: int) -> None:

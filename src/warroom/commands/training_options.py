@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-WHAT, PLAY, LEARN, SIZE, STOP, SPEED, KEEP = (
+WHAT, SCRATCH, PLAY, LEARN, SIZE, STOP, SPEED, KEEP = (
     "What is trained",
+    "A nano from nothing",
     "What it is trained on",
     "How it learns",
     "Sizes",
@@ -28,7 +29,26 @@ From = Annotated[
     str, _option(WHAT, "Which shipped weights the nano starts from: warm (imitation only) or trained.", "--from")
 ]
 FromScratch = Annotated[
-    bool, _option(WHAT, "Make the nano's warm start from random weights first: minutes of imitation.", "--from-scratch")
+    bool,
+    _option(
+        SCRATCH, "Make the nano's warm start from random weights first, in OUT-start: minutes of imitation.",
+        "--from-scratch",
+    ),
+]  # fmt: skip
+Hidden = Annotated[int | None, _option(SCRATCH, "Width of the nano, a multiple of 16. Default: 64.")]
+ExpertShare = Annotated[
+    float | None,
+    _option(
+        SCRATCH,
+        "Share of seats that the scripted expert plays in the demonstrations; naive scripts play the others, the "
+        "oracle never does. Default: 0.93.",
+    ),
+]
+WarmSteps = Annotated[
+    int | None, _option(SCRATCH, "Steps of imitation, the last quarter or so of good play only. Default: 1500.")
+]
+OnlyWarmStart = Annotated[
+    bool, _option(SCRATCH, "Stop there, with the warm start itself as the folder --out.", "--only-warm-start")
 ]
 LoraRank = Annotated[
     int | None,

@@ -111,6 +111,12 @@ class World:
         twin.snapshots, twin.trace, twin.records = {}, [], False
         return twin
 
+    def twin(self) -> "World":
+        """An independent world in the same state and with the same past, to be played in its place."""
+        twin = self.copy()
+        twin.snapshots, twin.trace, twin.records = dict(self.snapshots), list(self.trace), self.records
+        return twin
+
     @property
     def latency(self) -> list[float]:
         """Mean latency of each service now, in milliseconds, callees included."""

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 CONTROLS = ("frozen", "shuffled-reward")
+SNAPSHOT = "snapshot"
+"""Name of the colleagues that are the model's own start."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,11 @@ class Mixture:
     slips: float = 0.06
     """Share of turns that begin with another script's call in place of the seat's own."""
 
+    def __post_init__(self) -> None:
+        for name in ("expert", "slips"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"the share of {name} must lie in 0..1, got {getattr(self, name)}")
+
 
 @dataclass(frozen=True)
 class Demonstration:

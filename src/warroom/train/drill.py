@@ -1,31 +1,55 @@
-"""The recall drill: looking things up, learned on random words before any incident is seen.
+"""Recall drills: looking things up, learned on random words before any incident is seen.
 
 Demonstrations hold too few clean look-ups to form the copying heads that everything else is built on.
 """
 
+from collections.abc import Sequence
 from random import Random
 
 import torch
 from torch import Tensor
 
-KEYS = 8
-"""Pairs of a drill."""
+KEYS = 6
+"""Pairs of a simple drill."""
 REPEATS = 2
 """Times that every pair is asked for after it was told."""
+THINGS, MARKS = 5, 3
+"""Things of a joint drill, and marks that each of them may bear."""
+
+Drill = tuple[Tensor, Tensor]
+"""Token ids and the weight of each, both (rows, tokens)."""
 
 
-def recall_batch(words: list[int], size: int, rng: Random, start: int) -> tuple[Tensor, Tensor]:
-    """Token ids and weights, both (size, 1 + 2 * KEYS * (1 + REPEATS)): pairs are told, then asked in other orders."""
-    rows, weights = [], []
+def recall_batch(words: Sequence[int], size: int, rng: Random, start: int) -> Drill:
+    """Pairs are told, then asked for in other orders: what went with this word?"""
+    rows = []
     for _ in range(size):
-        keys = rng.sample(words, KEYS)
-        pairs = [(key, rng.choice(words)) for key in keys]
-        row, weight = [start], [0.0]
+        pairs = [(key, rng.choice(words)) for key in rng.sample(words, KEYS)]
+        row = [(start, 0.0)]
         for told in range(REPEATS + 1):
             rng.shuffle(pairs)
-            for key, value in pairs:
-                row += [key, value]
-                weight += [0.0, float(told > 0)]
+            row += [part for key, value in pairs for part in ((key, 0.0), (value, float(told > 0)))]
         rows.append(row)
-        weights.append(weight)
-    return torch.tensor(rows), torch.tensor(weights)
+    return _tensors(rows)
+
+
+def joint_batch(words: Sequence[int], marks: Sequence[int], size: int, rng: Random, start: int) -> Drill:
+    """Things with marks and holders are told, with words between, then asked for: who holds this thing with that mark?
+
+    Each thing bears several marks with different holders, so that neither word alone leads to the answer.
+    """
+    rows = []
+    for _ in range(size):
+        chosen = rng.sample(marks, MARKS)
+        facts = [(thing, mark, rng.choice(words)) for thing in rng.sample(words, THINGS) for mark in chosen]
+        facts = rng.sample(facts, len(facts) * 2 // 3)
+        told = [word for thing, mark, holder in facts for word in (thing, rng.choice(marks), mark, holder)]
+        asked = rng.sample(facts, len(facts))
+        row = [(start, 0.0), *[(word, 0.0) for word in told]]
+        rows.append(row + [part for thing, mark, holder in asked for part in ((thing, 0.0), (mark, 0.0), (holder, 1.0))])
+    return _tensors(rows)
+
+
+def _tensors(rows: list[list[tuple[int, float]]]) -> Drill:
+    ids = [[word for word, _ in row] for row in rows]
+    return torch.tensor(ids), torch.tensor([[weight for _, weight in row] for row in rows])

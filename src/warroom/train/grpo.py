@@ -14,7 +14,7 @@ from warroom.core.scenario import TIERS, Policy
 from warroom.core.splits import Split, seed_of
 from warroom.envs import environments, make
 from warroom.policies import Team, team
-from warroom.train.config import CONTROLS, TrainConfig
+from warroom.train.config import CONTROLS, SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum
 from warroom.train.tools import Setting
 
@@ -32,8 +32,6 @@ try:
 except ImportError as error:
     raise MissingExtra("train", error) from error
 
-SNAPSHOT = "snapshot"
-"""Name of the colleagues that are the model's own start."""
 CHECKPOINTS = "checkpoints"
 """Folder of a run that holds TRL's checkpoints."""
 LARGE = 200_000_000

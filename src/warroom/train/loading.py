@@ -195,6 +195,12 @@ def _weights(folder: Path, config: TrainConfig, device: str) -> Any:
     return model
 
 
+def stored_type(folder: Path) -> "torch.dtype | None":
+    """In which numbers the weights of a model's folder were written; None if it does not say."""
+    found: torch.dtype | None = _config_of(folder).dtype
+    return found
+
+
 def _listed(what: str, names: Iterable[Any]) -> str:
     found = sorted(str(name) for name in names)
     more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""

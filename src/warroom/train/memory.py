@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warroom.train.config import TrainConfig
+from warroom.train.config import SNAPSHOT, TrainConfig
 
 FLOAT, HALF, FOUR_BIT = 4.0, 2.0, 4.127 / 8
 """Bytes of a number: float32, bfloat16, and NF4 with its doubly quantised scales (QLoRA, section 3)."""
 ADAM = 2
 """Moments that the optimizer keeps of every trained weight."""
-COMPARED = 500_000_000
+SMALL = 500_000_000
 """Weights up to which a run keeps a copy of its start to measure the divergence from, even where no loss needs it."""
 MEMINFO, CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
 
@@ -45,14 +45,16 @@ def shape_of(model_config: Any) -> Shape:
 
 
 def bytes_needed(shape: Shape, config: TrainConfig, device: str) -> int:
-    """Bytes of weights, gradients and optimizer: a lower bound, since activations come on top."""
+    """Bytes of weights, gradients, optimizer and copies of the start: a lower bound, activations come on top."""
+    snapshot = config.teammates == SNAPSHOT
     if not config.lora_rank:
-        reference = 1 if config.beta or shape.parameters <= COMPARED else 0
-        return int(shape.parameters * FLOAT * (2 + ADAM + reference))
+        copies = bool(config.beta or shape.parameters <= SMALL) + snapshot
+        return int(shape.parameters * FLOAT * (2 + ADAM + copies))
     width = HALF if device == "cuda" else FLOAT
     packed = shape.linear if config.load_in_4bit else 0
     frozen = (shape.parameters - packed) * width + packed * FOUR_BIT
-    return int(frozen + config.lora_rank * shape.sides * FLOAT * (2 + ADAM))
+    adapter = config.lora_rank * shape.sides * FLOAT
+    return int(frozen * (1 + snapshot) + adapter * (2 + ADAM + snapshot))
 
 
 def bytes_free(device: str) -> int:

@@ -44,6 +44,14 @@ class NanoShape:
     kernel: int = 4
     """Tokens that a short convolution spans."""
 
+    @classmethod
+    def of_width(cls, hidden: int) -> "NanoShape":
+        """A nano of another width, and a feed-forward layer to match; a `ValueError` if heads do not divide it."""
+        unit = 4 * cls.heads
+        if hidden < unit or hidden % unit:
+            raise ValueError(f"the width of a nano must be a multiple of {unit}, such as {cls.hidden}; got {hidden}")
+        return cls(hidden=hidden, feed_forward=hidden * 8 // 3)
+
 
 def nano_tokenizer(lexicon: Lexicon) -> Any:
     """A word-level tokenizer over a closed vocabulary, with the chat template and the parser of calls."""

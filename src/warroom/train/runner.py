@@ -2,23 +2,26 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from warroom.policies.dialogue import MANIFEST
+from warroom.policies.dialogue import MANIFEST, read_manifest
 from warroom.runs import SUMMARY, Record, check_folder, claim, git_commit, now, write_text
 from warroom.train.card import MODEL, write_card
 from warroom.train.config import TrainConfig
 from warroom.train.curriculum import parse_curriculum
 from warroom.train.curves import CURVE, learning_curve
 from warroom.train.grpo import last_checkpoint, run_grpo
-from warroom.train.loading import PolicyStatus, load_base, load_state, quiet, without_bars
+from warroom.train.loading import PolicyStatus, load_base, load_state, quiet, stored_type, without_bars
 from warroom.train.preflight import Report, preflight
 from warroom.train.sources import sha256, weight_files
-from warroom.train.watch import CHECKPOINTS, FINISHED, INTERRUPTED, Interrupts, Watch, display
+from warroom.train.watch import FINISHED, INTERRUPTED, Interrupts, Watch, display
+
+if TYPE_CHECKING:
+    import torch
 
 LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers", "vllm", "unsloth")
 """Libraries whose versions a run notes, if they are there."""
@@ -61,7 +64,7 @@ def train(config: TrainConfig, folder: Path, command: str, resume: bool, groups:
             tell(f"note: {note}")
     with Interrupts(tell) as interrupts, without_bars():
         shown = display(tell)
-        watch = Watch(folder, config, shown, interrupts, tell)
+        watch = Watch(folder, config, shown, interrupts, tell, manifest_of(config, status))
         try:
             done = run_grpo(
                 config,
@@ -145,9 +148,10 @@ def _finish(
     summary["weights_step"] = summary["steps"]
     if summary["stopped"] != FINISHED and summary["best_step"] is not None:
         # A rule was broken: the last weights are what it was to protect from.
-        load_state(model, folder / CHECKPOINTS / f"checkpoint-{summary['best_step']}")
+        load_state(model, watch.checkpoint(summary["best_step"]))
         summary["weights_step"] = summary["best_step"]
-    save_model(config, folder / MODEL, model, tokenizer)
+    stored = None if config.lora_rank else stored_type(Path(status.loaded))
+    save_model(folder / MODEL, model, tokenizer, manifest_of(config, status), stored)
     summary["model"] = {path.name: sha256(path) for path in weight_files(folder / MODEL)}
     write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
     picture = learning_curve(folder)
@@ -158,13 +162,24 @@ def _finish(
     return summary
 
 
-def save_model(config: TrainConfig, folder: Path, model: Any, tokenizer: Any) -> None:
-    """Write weights, tokenizer, and the manifest that makes an evaluation play as the training did."""
-    with quiet():
-        model.save_pretrained(str(folder))
-        tokenizer.save_pretrained(str(folder))
+def manifest_of(config: TrainConfig, status: PolicyStatus) -> dict[str, Any]:
+    """What makes an evaluation play as the training did, and how the start was made where its own manifest says so."""
     names = ("language", "env", "max_completion_length", "turn_tokens")
-    manifest = {name: getattr(config, name) for name in names}
+    made = read_manifest(Path(status.loaded)).get("warm_start")
+    return {name: getattr(config, name) for name in names} | ({"warm_start": made} if made else {})
+
+
+def save_model(
+    folder: Path, model: Any, tokenizer: Any, manifest: Mapping[str, Any], stored: "torch.dtype | None"
+) -> None:
+    """Write weights, tokenizer and manifest. Whoever evaluates the model plays these very numbers.
+
+    Weights are trained in float32 and written as the start's files were, the shipped nano's in bfloat16; an adapter
+    stays as it is.
+    """
+    with quiet():
+        (model if stored is None else model.to(stored)).save_pretrained(str(folder))
+        tokenizer.save_pretrained(str(folder))
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
 
 

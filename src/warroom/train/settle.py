@@ -2,24 +2,25 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib.util import find_spec
-from math import isfinite
+from math import gcd, isfinite
 from pathlib import Path
 from typing import Any
 
 from warroom.core.errors import NotInstalled, Unknown
 from warroom.policies.dialogue import read_manifest
-from warroom.train.config import CONTROLS, TrainConfig
+from warroom.train.config import CONTROLS, SNAPSHOT, TrainConfig
 
-NANO: dict[str, Any] = {"language": "shorthand", "learning_rate": 3e-4, "max_completion_length": 512, "turn_tokens": 16}
+NANO: dict[str, Any] = {
+    "language": "shorthand", "learning_rate": 3e-4, "max_completion_length": 512, "turn_tokens": 16, "micro_batch": 16,
+}  # fmt: skip
 """A model of a few million weights: all of them are trained, at a rate that would ruin a large one."""
 LLM: dict[str, Any] = {"language": "plain", "learning_rate": 2e-5, "lora_rank": 16, "micro_batch": 1}
 """A language model: an adapter beside frozen weights, one rollout at a time through the model."""
 LOSSES = ("bnpo", "cispo", "dapo", "dr_grpo", "grpo", "sapo", "vespo")
 SCALINGS = ("batch", "group", "none")
 REPORTERS = ("clearml", "comet_ml", "mlflow", "neptune", "swanlab", "tensorboard", "trackio", "wandb")
-SNAPSHOT = "snapshot"
 
 
 def _positive(value: float) -> bool:
@@ -60,6 +61,8 @@ def settle(options: Mapping[str, Any]) -> TrainConfig:
     known = {field.name for field in fields(TrainConfig)}
     given = {name: value for name, value in options.items() if name in known and value is not None}
     config = TrainConfig(**{**defaults(str(given["model"])), **given})
+    if "micro_batch" not in given:
+        config = replace(config, micro_batch=gcd(config.micro_batch, config.groups * config.group_size))
     check(config)
     return config
 

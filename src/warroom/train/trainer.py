@@ -20,6 +20,7 @@ from trl.trainer.utils import add_fused_lm_head
 from warroom.core.rng import stream
 from warroom.policies.prompt import read_message, tool_schemas
 from warroom.train.curriculum import Curriculum, Row
+from warroom.train.memory import SMALL
 from warroom.train.record import Note, step_record
 from warroom.train.seat import together
 from warroom.train.tools import SeatAdapter, Setting, any_language, environment_name, seat_class
@@ -28,8 +29,6 @@ STATE = "curriculum.json"
 """The file of a checkpoint that holds what the curriculum had learnt."""
 COMPARED = 8
 """Rollouts of a step on which the divergence from the start is measured when the loss does not need it."""
-SMALL = 500_000_000
-"""Weights up to which a copy of the start is kept for that."""
 THEIRS = (".*gradient_checkpointing.* is deprecated",)
 """Warnings about how TRL calls transformers, of which nobody who runs a training can do anything."""
 Recorder = Callable[[Mapping[str, Any]], None]

@@ -1,9 +1,10 @@
-"""From random weights to a policy that plays: the recall drill, then imitation of scripted play of mixed quality."""
+"""From random weights to a policy that plays: drills of looking things up, then imitation of scripted play."""
 
 import json
 import math
+import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,10 +13,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from warroom.core.language import Lexicon
 from warroom.envs import environments
 from warroom.policies.dialogue import MANIFEST
 from warroom.train.demonstrations import Demonstration, Mixture, demonstrations
-from warroom.train.drill import recall_batch
+from warroom.train.drill import Drill, joint_batch, recall_batch
 from warroom.train.nano import ASSISTANT, END, USER, NanoShape, nano_model, nano_tokenizer
 
 LENGTHS = {"max_completion_length": 1024, "turn_tokens": 20}
@@ -23,7 +25,11 @@ LENGTHS = {"max_completion_length": 1024, "turn_tokens": 20}
 PORTION = 1800
 """Tokens that pass through the model at once: more of them fall out of a laptop's cache."""
 Watcher = Callable[[str, int, int, float], None]
-"""Told the phase, the step, the steps of the phase, and the loss."""
+"""Told the phase, the step and the steps of that phase, and the loss."""
+RECALL, JOINT, ALL, GOOD = "simple look-ups", "joint look-ups", "imitating all play", "imitating good play"
+"""The phases, in order."""
+REFRESH = 4
+"""Every so many steps of the second drill go over the first again, or it would be forgotten."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +37,13 @@ class WarmStart:
     """How a nano is warmed up. One step is one update of the weights; rates are (Muon's, AdamW's)."""
 
     shape: NanoShape = field(default_factory=NanoShape)
-    drill_steps: int = 200
+    recall_steps: int = 100
+    """Of simple look-ups: what went with this word?"""
+    recall_batch: int = 64
+    drill_steps: int = 250
+    """Then of joint look-ups: who did this to that?"""
+    drill_batch: int = 32
     drill_rates: tuple[float, float] = (1e-2, 3e-3)
-    drill_batch: int = 64
     steps: int = 1100
     """Imitation of all play."""
     filtered_steps: int = 400
@@ -49,11 +59,38 @@ class WarmStart:
     mixture: Mixture = field(default_factory=Mixture)
     seed: int = 0
 
+    def lasting(self, steps: int) -> "WarmStart":
+        """The same with that many steps of imitation in all, shared out as before."""
+        if steps < 1:
+            raise ValueError(f"a warm start needs 1 step of imitation or more, got {steps}")
+        filtered = round(steps * self.filtered_steps / (self.steps + self.filtered_steps))
+        return replace(self, steps=steps - filtered, filtered_steps=filtered)
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as a manifest holds it."""
+        found: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return found
+
+
+def planned(
+    hidden: int | None = None, expert_share: float | None = None, steps: int | None = None, seed: int = 0
+) -> WarmStart:
+    """The usual plan but for what is given; a `ValueError` says what a number may be."""
+    plan = WarmStart(seed=seed)
+    if hidden is not None:
+        plan = replace(plan, shape=NanoShape.of_width(hidden))
+    if expert_share is not None:
+        plan = replace(plan, mixture=replace(plan.mixture, expert=expert_share))
+    return plan if steps is None else plan.lasting(steps)
+
 
 def make_nano(
     folder: Path, plan: WarmStart | None = None, env: str = "fleet", watch: Watcher = lambda *told: None
 ) -> None:
-    """Make a nano from nothing and write it to a folder that does not exist: weights, tokenizer, manifest."""
+    """Make a nano from nothing and write it to a folder that does not exist: weights, tokenizer, manifest.
+
+    The folder appears whole at the end or not at all.
+    """
     plan = plan or WarmStart()
     lexicon = environments()[env].lexicon
     if lexicon is None:
@@ -63,55 +100,86 @@ def make_nano(
     tokenizer = nano_tokenizer(lexicon())
     model = nano_model(tokenizer, plan.shape, plan.seed)
     model.train()
-    drill(model, tokenizer, lexicon().symbols, plan, watch)
+    drill(model, tokenizer, lexicon(), plan, watch)
     imitate(model, tokenizer, plan, watch, env)
     save_nano(folder, model, tokenizer, env, plan)
 
 
 def save_nano(folder: Path, model: Any, tokenizer: Any, env: str, plan: WarmStart) -> None:
-    """Write the weights in bfloat16, which is what they are read in again, the tokenizer and the manifest."""
-    model.to(torch.bfloat16).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    manifest = {"language": "shorthand", "env": env, **LENGTHS, "warm_start": asdict(plan)}
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    """Write the weights in bfloat16, the tokenizer, and a manifest that says what made them."""
+    beside = folder.with_name(folder.name + ".part")
+    shutil.rmtree(beside, ignore_errors=True)  # what a stroke of power left behind
+    try:
+        model.to(torch.bfloat16).save_pretrained(beside)
+        tokenizer.save_pretrained(beside)
+        manifest = {"language": "shorthand", "env": env, **LENGTHS, "warm_start": plan.to_json()}
+        (beside / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+        beside.rename(folder)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
 
 
-def drill(
-    model: Any,
-    tokenizer: Any,
-    symbols: Sequence[str],
-    plan: WarmStart,
-    watch: Watcher = lambda *told: None,
-) -> None:
-    """Teach the model to look things up."""
-    rng = Random(plan.seed)
-    ids = tokenizer.convert_tokens_to_ids(list(symbols))
-    start = tokenizer.convert_tokens_to_ids(USER)
+# -- drills -------------------------------------------------------------------------------------------------
+
+
+def drill(model: Any, tokenizer: Any, lexicon: Lexicon, plan: WarmStart, watch: Watcher = lambda *told: None) -> None:
+    """Teach the model to look things up: by one word first, then by two together."""
     optimizers = Optimizers(model)
-    for step in range(plan.drill_steps):
-        loss = weighted_loss(model, *recall_batch(ids, plan.drill_batch, rng, start))
+    for step, batch in enumerate(_drills(tokenizer, lexicon, plan)):
+        loss = weighted_loss(model, *batch)
         torch.autograd.backward(loss)
         optimizers.update(plan.drill_rates, min(1.0, (step + 1) / 30))
-        watch("recall drill", step + 1, plan.drill_steps, loss.item())
+        joint = step - plan.recall_steps
+        if joint < 0:
+            watch(RECALL, step + 1, plan.recall_steps, loss.item())
+        else:
+            watch(JOINT, joint + 1, plan.drill_steps, loss.item())
+
+
+def _drills(tokenizer: Any, lexicon: Lexicon, plan: WarmStart) -> Iterator[Drill]:
+    rng = Random(plan.seed)
+    start = tokenizer.convert_tokens_to_ids(USER)
+    words = tokenizer.convert_tokens_to_ids(list(lexicon.symbols))
+    marks = tokenizer.convert_tokens_to_ids([word for word in lexicon.words if word not in lexicon.symbols])
+    for step in range(plan.recall_steps + plan.drill_steps):
+        if step < plan.recall_steps or step % REFRESH == 0:
+            yield recall_batch(words, plan.recall_batch, rng, start)
+        else:
+            yield joint_batch(words, marks, plan.drill_batch, rng, start)
+
+
+# -- imitation ----------------------------------------------------------------------------------------------
 
 
 def imitate(
-    model: Any,
-    tokenizer: Any,
-    plan: WarmStart,
-    watch: Watcher = lambda *told: None,
-    env: str = "fleet",
+    model: Any, tokenizer: Any, plan: WarmStart, watch: Watcher = lambda *told: None, env: str = "fleet"
 ) -> None:
     """Imitate scripted play: first all of it, then that of teams that did well."""
     play = demonstrations(env, plan.mixture, "shorthand", plan.seed + 1)
     optimizers, total = Optimizers(model), plan.steps + plan.filtered_steps
     for step in range(total):
-        good = step >= plan.steps
-        shown = [d for _ in range(plan.incidents) for d in next(play) if not good or d.score >= plan.good]
+        late = step - plan.steps
+        shown = lesson(play, plan.incidents, plan.good if late >= 0 else None)
         loss = imitation_loss(model, tokenizer, shown, plan.reading)
         fall = 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * step / total))
         optimizers.update(plan.rates, min(1.0, (step + 1) / 50) * fall)
-        watch("imitating good play" if good else "imitating all play", step + 1, total, loss)
+        if late < 0:
+            watch(ALL, step + 1, plan.steps, loss)
+        else:
+            watch(GOOD, late + 1, plan.filtered_steps, loss)
+
+
+def lesson(play: Iterator[list[Demonstration]], incidents: int, least: float | None) -> list[Demonstration]:
+    """What is imitated in one step: the play of the next incidents, or what of it scored at least `least`.
+
+    Never empty: where no team did well, the next one that did is waited for.
+    """
+    shown: list[Demonstration] = []
+    played = 0
+    while played < incidents or not shown:
+        shown += [d for d in next(play) if least is None or d.score >= least]
+        played += 1
+    return shown
 
 
 def imitation_loss(model: Any, tokenizer: Any, batch: Sequence[Demonstration], reading: float) -> float:

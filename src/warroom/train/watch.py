@@ -1,14 +1,18 @@
 """The eyes on a run: writes its steps, shows them, stops it when a rule is broken or on Ctrl-C."""
 
+import json
+import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol, Self
 
 from warroom.core.errors import MissingExtra
+from warroom.policies.dialogue import MANIFEST
 from warroom.train.config import TrainConfig
 from warroom.train.rules import RULES, best_checkpoint, stop_reason
 from warroom.train.steps import WINDOW, Row, StepLog, mean, merge, summarise
@@ -22,8 +26,10 @@ except ImportError as error:
 CHECKPOINTS = "checkpoints"
 FINISHED, INTERRUPTED = "finished", "interrupted"
 """Reasons to stop besides those of the rules."""
-EVERY = 10
-"""Steps between two lines where no terminal shows a bar."""
+EVERY, SELDOM = 10, 100
+"""Steps between two lines where no terminal shows a bar: of a run, and of a warm start, whose steps are short."""
+KEPT = 3
+"""Checkpoints that stay besides the best: the last ones."""
 
 
 class Interrupts:
@@ -66,10 +72,16 @@ class Watch(TrainerCallback):
     """What a trainer calls at each step. `record` takes what the rollouts of the step know, before it is logged."""
 
     def __init__(
-        self, folder: Path, config: TrainConfig, display: Display, interrupts: Interrupts, tell: Callable[[str], None]
+        self,
+        folder: Path,
+        config: TrainConfig,
+        display: Display,
+        interrupts: Interrupts,
+        tell: Callable[[str], None],
+        manifest: Mapping[str, Any],
     ) -> None:
         self.folder, self.config, self.display, self.interrupts = folder, config, display, interrupts
-        self._tell = tell
+        self._tell, self._manifest = tell, manifest
         self.log = StepLog(folder)
         self.rows: list[dict[str, Any]] = []
         self.stopped: str | None = None
@@ -113,6 +125,22 @@ class Watch(TrainerCallback):
         for note in unmeasured(row) if len(self.rows) == 1 else ():
             self._tell(f"note: {note}")
         self.display.show(self.rows, total)
+
+    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **more: Any) -> None:
+        """Make the checkpoint a policy that plays, and remove the ones before it but for the last and the best."""
+        if not state.is_world_process_zero:
+            return
+        text = json.dumps(self._manifest, indent=1) + "\n"
+        (self.checkpoint(state.global_step) / MANIFEST).write_text(text, encoding="utf-8")
+        saved = self.saved()
+        best = best_checkpoint(self.rows, saved, self.config)
+        for step in saved[:-KEPT]:
+            if step != best:
+                shutil.rmtree(self.checkpoint(step))
+
+    def checkpoint(self, step: int) -> Path:
+        """The folder of a checkpoint."""
+        return self.folder / CHECKPOINTS / f"checkpoint-{step}"
 
     def saved(self) -> list[int]:
         """Steps whose checkpoints are on disk."""
@@ -207,3 +235,28 @@ class Bar:
 def display(tell: Callable[[str], None]) -> Display:
     """A bar on a terminal, lines elsewhere."""
     return Bar() if sys.stderr.isatty() else Lines(tell)
+
+
+@contextmanager
+def phases_shown(tell: Callable[[str], None]) -> Iterator[Callable[[str, int, int, float], None]]:
+    """What a warm start is to call with (phase, step, steps, loss): a bar for each phase on a terminal, lines elsewhere."""
+    if not sys.stderr.isatty():
+        yield (
+            lambda phase, step, steps, loss: (
+                tell(f"{phase} {step}/{steps} | loss {loss:.3f}") if step in (1, steps) or step % SELDOM == 0 else None
+            )
+        )
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    text = TextColumn("{task.description} | loss {task.fields[loss]:.3f}")
+    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), text, console=Console(stderr=True)) as bar:
+        tasks: dict[str, Any] = {}
+
+        def show(phase: str, step: int, steps: int, loss: float) -> None:
+            if phase not in tasks:
+                tasks[phase] = bar.add_task(phase, total=steps, loss=loss)
+            bar.update(tasks[phase], completed=step, loss=loss)
+
+        yield show

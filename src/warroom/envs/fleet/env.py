@@ -68,12 +68,13 @@ class Fleet(Env):
         self.root_cause, self._causes, self._multiplier = plot.root_cause, causes, multiplier
         split = split_of(seed)
         shape = options.get("topology")
-        self.redraws, self.world, self.certificate = oracle.draw_certified(
+        self.redraws, drawn, self.certificate = oracle.draw_certified(
             plot.cast, tier, seed,
             blueprint=_blueprint(shape) if shape else None,
             wording=parse_split(options["wording"]) if "wording" in options else split,
             names=parse_split(options["names"]) if "names" in options else split,
         )  # fmt: skip
+        self.world = drawn.twin()
         self.incident: Incident = self.world.incident
         budget = self.incident.tier.budget
         super().__init__(scenario.name, tier, seed, budget, fleet_rubric(budget, multiplier))

@@ -1,5 +1,6 @@
 """What one who knows the truth does, and the certificate that it works: shared, so that the two cannot disagree."""
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from warroom.core.errors import DoesNotFit
@@ -130,8 +131,12 @@ def certify(world: World) -> Certificate:
     return Certificate(True, turns, lasts, harmful)
 
 
+@lru_cache(maxsize=16)
 def draw_certified(cast: Cast, tier: str, seed: int, **how: Any) -> tuple[int, World, Certificate]:
-    """Draw until the certificate holds: the same redraws everywhere, since each attempt has its own stream."""
+    """Draw until the certificate holds: the same redraws everywhere, since each attempt has its own stream.
+
+    The latest draws are kept, for the same incident is often played several times on end: play a `World.twin`.
+    """
     for attempt in range(ATTEMPTS):
         world = at_page(draw_incident(cast, tier, seed, attempt, **how))
         certificate = certify(world)

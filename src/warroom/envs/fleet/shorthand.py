@@ -7,7 +7,7 @@ texts, reasons, exact numbers, and the services that are well.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from warroom.core.language import Lexicon
@@ -40,6 +40,7 @@ STRANGERS = ((0.08, "strangers"), (0.3, "flood"))
 LEVELS = {"cpu": (70, 80, 88), "memory": (70, 80, 87), "disk": (80, 88, 93), "slots": (50, 70, 90)}
 """Per cent from which a gauge stands at level 1, 2 and 3."""
 RULES = {"error rate": "err!", "latency": "lat!", "cpu": "cpu!", "memory": "mem!", "disk": "disk!"}
+ONSETS = (RULES["error rate"], RULES["latency"])
 STATES = ("healthy", "degraded", "critical", "unknown")
 SIZES = ("usual", "double", "most")
 """How many replicas a scale gives: the usual number, twice as many, or three times as many and two."""
@@ -93,12 +94,16 @@ class Shorthand:
         self.kind = {name: kind for name, kind, _ in facts.services}
         self.usual: dict[str, int] = {name: replicas for name, _, replicas in facts.services}
         self.callees: dict[str, list[str]] = {name: [] for name in names}
+        self.callers: dict[str, list[str]] = {name: [] for name in names}
         for wire in facts.calls:
             self.callees[wire.caller].append(wire.callee)
+            self.callers[wire.callee].append(wire.caller)
         self.ill: set[str] = set()
         """Services on the latest page that are in trouble."""
         self.rps: dict[str, float] = {}
         """Requests per second, as last seen."""
+        self.events: dict[str, dict[int, list[str]]] = {name: {} for name in names}
+        """What was told of each service, by minute: repeated beside its gauges, as dashboards do."""
 
     # -- what the model reads -------------------------------------------------------------------------
 
@@ -141,8 +146,9 @@ class Shorthand:
         for service in [name for name in self.slot if name in rows or name in states]:
             out += [self.slot[service], *rows.get(service, []), *states.get(service, [])]
         for service in [name for name in self.slot if name in events]:
-            for minute in sorted(events[service]):
-                out += [self.slot[service], f"@{minute}", *events[service][minute]]
+            out += self._told(service, events[service])
+            for minute, words in events[service].items():
+                self.events[service].setdefault(minute, []).extend(words)
         for message in page.chat:
             said = self._abridge(message.text)
             out += [message.seat, *said] if said else []
@@ -174,6 +180,14 @@ class Shorthand:
             tell(action.service, action.minute, _deed(action))
         return events
 
+    def _told(self, service: str, events: Mapping[int, Sequence[str]]) -> list[str]:
+        return [word for minute in sorted(events) for word in (self.slot[service], f"@{minute}", *events[minute])]
+
+    def _onsets(self, service: str) -> dict[int, list[str]]:
+        """The alerts on errors and latency among a service's events."""
+        found = {minute: [w for w in words if w in ONSETS] for minute, words in self.events[service].items()}
+        return {minute: words for minute, words in found.items() if words}
+
     def _metrics(self, reading: MetricsReading) -> list[str]:
         before, now = reading.rows[0], reading.rows[-1]
         self.rps[reading.service] = before.rps
@@ -185,7 +199,10 @@ class Shorthand:
             "n-" if now.replicas < 0.8 * before.replicas else "n+" if now.replicas > 1.2 * before.replicas else "",
         ]
         said = [word for word in words if word]
-        return [self.slot[reading.service], self.kind[reading.service], *(said or ["ok"])]
+        told = self._told(reading.service, self.events[reading.service])
+        for caller in self.callers[reading.service]:
+            told += self._told(caller, self._onsets(caller))
+        return [self.slot[reading.service], self.kind[reading.service], *(said or ["ok"]), *told]
 
     def _traces(self, reading: TracesReading) -> list[str]:
         out = [self.slot[reading.service]]
@@ -209,6 +226,8 @@ class Shorthand:
         out = []
         for _, kind, match in found:
             words = " ".join([group for group in match.groups() if group]).split()
+            if kind == "cause":
+                words.reverse()
             if kind == "do" and match[1] == "scale":
                 words[2:] = [self._size(match[2], int(match[3] or 0))]
             out += [kind, *[self.slot.get(w, w) for w in words]]
@@ -228,12 +247,12 @@ class Shorthand:
             return ToolCall(name, {"service": self._service(words)})
         if name == "record":
             return ToolCall(name, {"agent": words.pop(0) if words else ""})
-        if name == "declare":
-            taken["cause"] = words.pop(0) if words else ""
         if name == "flag":
             taken["agent"] = words.pop() if words else ""
         if name in (*REPAIRS, "declare"):
             taken["service"] = self._service(words)
+        if name == "declare":
+            taken["cause"] = words.pop(0) if words else ""
         if name == "scale":
             taken["replicas"] = self._replicas(taken["service"], words)
         said = self._sentence(words)
@@ -266,7 +285,7 @@ class Shorthand:
         if kind == "look":
             return f"look at {' '.join(names)}"
         if kind == "cause":
-            return f"cause {' at '.join(names[:2])}"
+            return f"cause {' at '.join(reversed(names[:2]))}"
         if kind == "do" and names[:1] == ["scale"] and len(names) > 1:
             return f"do scale {names[1]} to {self._replicas(names[1], words[2:])}"
         return " ".join([kind, *names]) if kind in CHATTER else ""
@@ -274,9 +293,11 @@ class Shorthand:
     def phrase(self, call: ToolCall) -> tuple[str, dict[str, Any]]:
         """The call on one line."""
         arguments = call.arguments
-        words = [arguments["cause"]] if "cause" in arguments else []
+        words = []
         if "service" in arguments:
             words.append(self.slot.get(arguments["service"], arguments["service"]))
+        if "cause" in arguments:
+            words.append(arguments["cause"])
         if "replicas" in arguments:
             words.append(self._size(arguments["service"], arguments["replicas"]))
         words += self._abridge(arguments.get("say", ""))

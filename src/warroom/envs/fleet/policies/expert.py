@@ -24,6 +24,8 @@ from warroom.envs.fleet.views import FleetPage, Message
 
 SETTLING = 4
 """Minutes that a repair is given before it counts as failed."""
+PLAIN = 2.5
+"""Strength of a finding from which a seat reads no further."""
 ORDER = re.compile(r"do (restart|rollback|scale|escalate) (\S+?)(?: to (\d+))?(?:[;.]|$)")
 POINTER = re.compile(r"look at (\S+?)(?:[;.]|$)")
 VERDICT = re.compile(r"cause (\S+) at (\S+?)(?:[;.]|$)")
@@ -53,7 +55,7 @@ class Looker:
         if isinstance(observation, FleetPage):
             self.reads = 0
             self._review_repairs()
-        reading = self._next_reading() if self.reads < 3 else None
+        reading = self._next_reading() if self.reads < 3 and not self._knows() else None
         if reading is not None:
             self.reads += 1
             return reading
@@ -62,6 +64,11 @@ class Looker:
     def decide(self) -> ToolCall:
         """The act that ends the turn."""
         raise NotImplementedError
+
+    def _knows(self) -> bool:
+        """Whether what was read tells the cause: further readings never changed what the team did (docs/log.md)."""
+        causes = self.causes()
+        return bool(causes) and (causes[0].sure or self.findings()[0].strength >= PLAIN)
 
     # -- where to look --------------------------------------------------------------------------------
 
