@@ -6,10 +6,19 @@ PYTHON ?= $(shell for p in python3 python3.12 python3.11 python3.13; do "$$p" -c
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-fast bench audit check format golden docs clean
+# Steps of GRPO of the demo: minutes on two cores. Each demo gets a folder of its own.
+DEMO_STEPS ?= easy:10,medium:10,hard:20
+DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
-demo: .venv/plots  ## evaluate four policies on unseen incidents, then open the picture and the report
-	$(BIN)/warroom eval --env fleet --open
+.PHONY: demo nano test test-fast bench audit check format golden docs clean
+
+demo: .venv/train  ## train the nano from its warm start, evaluate it beside scripts on unseen incidents, open what came out
+	$(BIN)/warroom train --model nano --curriculum $(DEMO_STEPS) --out $(DEMO)
+	$(BIN)/warroom eval --policies random,heuristic,nano-warm,hf:$(DEMO)/model,expert,oracle --out $(DEMO)-eval --open
+	@[ -n "$$CI" ] || $(BIN)/python -m webbrowser -t "file://$(CURDIR)/$(DEMO)/learning_curve.png"
+
+nano: .venv/train  ## make the nano's shipped weights again, from nothing: a warm start, then GRPO
+	recipes/train_nano.sh
 
 test: .venv/dev  ## the whole suite
 	$(BIN)/python -m pytest --numprocesses=2 --dist=worksteal

@@ -112,6 +112,29 @@ def test_eval_writes_a_whole_run_folder(tmp_path: Path) -> None:
     assert record["config"]["baseline"] == "heuristic"
 
 
+def test_eval_takes_names_and_phrases_of_another_split(tmp_path: Path) -> None:
+    """So that generalisation can be told axis by axis."""
+    wanted = [
+        "eval",
+        "--scenarios",
+        "db_deadlock",
+        "--policies",
+        "noop",
+        "--tiers",
+        "easy",
+        "--seeds",
+        "1",
+        "--workers",
+        "1",
+    ]
+    pages = []
+    for out, more in ((tmp_path / "own", ()), (tmp_path / "train", ("--names", "train", "--wording", "train"))):
+        assert run(*wanted, *more, "--out", out).exit_code == 0
+        pages.append(next(iter(read_episodes(out))).steps[0].shown)
+    assert pages[0] != pages[1]
+    assert "did you mean 'train'" in refused(*wanted, "--names", "trian")
+
+
 def test_eval_prints_its_summary_for_programs(tmp_path: Path) -> None:
     done = run("eval", *SMALL, "--out", tmp_path / "run", "--policies", "oracle", "--json")
     assert json.loads(done.stdout) == json.loads((tmp_path / "run" / "summary.json").read_text())

@@ -263,6 +263,8 @@ def test_defaults_fit_the_kind_of_model(tmp_path: Path) -> None:
         8,
     )
     assert (llm.language, llm.learning_rate, llm.lora_rank, llm.micro_batch) == ("plain", 2e-5, 16, 1)
+    sizes = [configuration({**given, "model": "nano", "groups": n, "group_size": 3}).micro_batch for n in (1, 8, 32)]
+    assert (nano.micro_batch, sizes) == (16, [1, 8, 16])  # as many as divide the rollouts of a step
     (tmp_path / "warroom.json").write_text(json.dumps({"language": "shorthand", "turn_tokens": 7}))
     (tmp_path / "adapter_config.json").write_text(json.dumps({"r": 5}))
     own = configuration({**given, "model": str(tmp_path)})

@@ -15,7 +15,8 @@ import torch
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 from trl import GRPOTrainer
 
-from tiny_model import nano_tokenizer, small_nano, tiny_model, tiny_tokenizer
+import tiny_nano
+from tiny_model import tiny_model, tiny_tokenizer
 from warroom.core.errors import Unknown
 from warroom.envs import make
 from warroom.policies import team
@@ -40,9 +41,11 @@ def config(**changes: Any) -> TrainConfig:
 
 def train(folder: Path, resume: bool = False, stop: int = 0, **changes: Any) -> tuple[Any, Rows]:
     rows: Rows = []
-    model = small_nano(nano_tokenizer())
+    model = tiny_nano.nano(tiny_nano.tokenizer())
     callbacks = [Stop(stop)] if stop else []
-    run_grpo(config(**changes), folder, model, nano_tokenizer(), callbacks=callbacks, record=rows.append, resume=resume)
+    run_grpo(
+        config(**changes), folder, model, tiny_nano.tokenizer(), callbacks=callbacks, record=rows.append, resume=resume
+    )
     return model, rows
 
 
@@ -85,8 +88,8 @@ def spoken(
 
     monkeypatch.setattr(GRPOTrainer, "_generate_single_turn", speak)
     rows: Rows = []
-    tokenizer = nano_tokenizer()
-    trainer = make_trainer(config(**changes), folder, small_nano(tokenizer), tokenizer, record=rows.append)
+    tokenizer = tiny_nano.tokenizer()
+    trainer = make_trainer(config(**changes), folder, tiny_nano.nano(tokenizer), tokenizer, record=rows.append)
     trainer.train()
     return trainer, rows, waiting
 
@@ -191,7 +194,9 @@ def test_a_group_shares_its_incident_and_the_record_holds_the_step(tmp_path: Pat
 
     rows: Rows = []
     wanted = config(group_size=3, micro_batch=4)
-    make_trainer(wanted, tmp_path, small_nano(nano_tokenizer()), nano_tokenizer(), record=rows.append, kind=Spy).train()
+    make_trainer(
+        wanted, tmp_path, tiny_nano.nano(tiny_nano.tokenizer()), tiny_nano.tokenizer(), record=rows.append, kind=Spy
+    ).train()
     for step, batch in enumerate(seen):
         assert [len(set(batch[i : i + 3])) for i in range(0, 12, 3)] == [1, 1, 1, 1]
         assert len(set(batch)) == 4 and {place[3] for place in batch} == {step}
@@ -202,7 +207,7 @@ def test_a_group_shares_its_incident_and_the_record_holds_the_step(tmp_path: Pat
 
 
 def test_training_moves_weights_and_the_frozen_control_leaves_every_bit(tmp_path: Path) -> None:
-    start = weights(small_nano(nano_tokenizer()))
+    start = weights(tiny_nano.nano(tiny_nano.tokenizer()))
     moved, rows = train(tmp_path / "moved", entropy_coefficient=0.1)
     frozen, same_rows = train(tmp_path / "frozen", entropy_coefficient=0.1, control="frozen")
     assert not same(start, weights(moved)) and same(start, weights(frozen))
@@ -227,9 +232,13 @@ def test_the_shuffled_control_pays_other_rollouts_and_records_the_truth(tmp_path
         rows: Rows = []
         wanted = config(curriculum="easy:1", groups=8, control=control)
         trainer = make_trainer(
-            wanted, tmp_path / str(control), small_nano(nano_tokenizer()), nano_tokenizer(), record=rows.append,
+            wanted,
+            tmp_path / str(control),
+            tiny_nano.nano(tiny_nano.tokenizer()),
+            tiny_nano.tokenizer(),
+            record=rows.append,
             kind=spy(control),
-        )  # fmt: skip
+        )
         trainer.train()
         records[control] = {**rows[0], "seconds": 0, "kl": 0}
     assert paid[None] != paid["shuffled-reward"] and sorted(paid[None]) == sorted(paid["shuffled-reward"])
@@ -277,8 +286,8 @@ def test_a_seat_reads_the_same_tokens_in_training_and_in_evaluation(
     from warroom.policies.checkpoint import Checkpoint
     from warroom.policies.model import Model, ModelSeat
 
-    tokenizer = tiny_tokenizer() if language == "plain" else nano_tokenizer()
-    model = tiny_model(tokenizer) if language == "plain" else small_nano(tokenizer)
+    tokenizer = tiny_tokenizer() if language == "plain" else tiny_nano.tokenizer()
+    model = tiny_model(tokenizer) if language == "plain" else tiny_nano.nano(tokenizer)
     wanted = config(
         language=language, curriculum="medium:1", groups=1, seats=("oversight",), max_completion_length=4000
     )
@@ -328,16 +337,16 @@ def test_portions_divide_a_step_and_say_which_do() -> None:
 
 def test_wrong_settings_are_refused_before_anything_is_trained(tmp_path: Path) -> None:
     with pytest.raises(Unknown, match="no control 'frosen'; did you mean 'frozen'"):
-        make_trainer(config(control="frosen"), tmp_path, small_nano(nano_tokenizer()), nano_tokenizer())
+        make_trainer(config(control="frosen"), tmp_path, tiny_nano.nano(tiny_nano.tokenizer()), tiny_nano.tokenizer())
     with pytest.raises(ValueError, match="vllm must be colocate or server"):
-        make_trainer(config(vllm="remote"), tmp_path, small_nano(nano_tokenizer()), nano_tokenizer())
+        make_trainer(config(vllm="remote"), tmp_path, tiny_nano.nano(tiny_nano.tokenizer()), tiny_nano.tokenizer())
 
 
 def test_colleagues_who_are_the_models_own_start_play_as_they_do_one_by_one(tmp_path: Path) -> None:
     rows: Rows = []
     wanted = config(teammates="snapshot", group_size=2, turn_tokens=4, max_completion_length=300)
-    model = small_nano(nano_tokenizer())
-    trainer = make_trainer(wanted, tmp_path, model, nano_tokenizer(), record=rows.append)
+    model = tiny_nano.nano(tiny_nano.tokenizer())
+    trainer = make_trainer(wanted, tmp_path, model, tiny_nano.tokenizer(), record=rows.append)
     record = trainer.rehearse()
     for row, adapter in zip(Curriculum(wanted).rows(0), trainer.environments[::2], strict=True):
         played = adapter._rollout
@@ -351,11 +360,11 @@ def test_colleagues_who_are_the_models_own_start_play_as_they_do_one_by_one(tmp_
 
 
 def test_a_snapshot_stays_the_start_while_the_model_learns(tmp_path: Path) -> None:
-    model = small_nano(nano_tokenizer())
+    model = tiny_nano.nano(tiny_nano.tokenizer())
     wanted = config(teammates="snapshot", entropy_coefficient=0.1, turn_tokens=4, max_completion_length=300)
-    trainer = make_trainer(wanted, tmp_path, model, nano_tokenizer())
+    trainer = make_trainer(wanted, tmp_path, model, tiny_nano.tokenizer())
     seat: Any = trainer.setting.team.seat(make("fleet/dns_outage", "easy", 1), "sre")
-    start = small_nano(nano_tokenizer())
+    start = tiny_nano.nano(tiny_nano.tokenizer())
     ids = torch.tensor([[1, 2, 3, 4]])
     trainer.train()
     assert not same(weights(model), weights(start))

@@ -217,6 +217,16 @@ def test_an_adapter_needs_less_and_four_bits_less_still() -> None:
     assert needs[0] > 5 * needs[1] > 10 * needs[2]
 
 
+def test_copies_of_the_start_are_counted() -> None:
+    small, rank = Shape(parameters=1_000_000, linear=900_000, sides=5_000), {"lora_rank": 16}
+    plain, snapshot = (TrainConfig("x", teammates=team) for team in ("expert", "snapshot"))
+    assert bytes_needed(small, plain, "cpu") == 5 * 4_000_000  # weights, gradients, two moments, the start
+    assert bytes_needed(small, snapshot, "cpu") == 6 * 4_000_000
+    assert bytes_needed(THREE_B, TrainConfig("x", beta=0.1), "cpu") == 5 * bytes_needed(THREE_B, plain, "cpu") // 4
+    one, two = (bytes_needed(THREE_B, TrainConfig("x", teammates=t, **rank), "cuda") for t in ("expert", "snapshot"))
+    assert 1.8 * one < two < 2 * one
+
+
 def test_memory_is_checked_before_weights_are_loaded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("warroom.train.memory.bytes_free", lambda device: 1_000_000)
     (folder / "model.safetensors").write_bytes(b"")

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tiny_model import nano_tokenizer, small_nano, tiny_model, tiny_tokenizer
+import tiny_nano
+from tiny_model import tiny_model, tiny_tokenizer
 from warroom.train.config import TrainConfig
 from warroom.train.preflight import FAIL, OK, WARN, Report, preflight
 
@@ -29,8 +30,8 @@ def test_a_language_model_with_tools_in_its_template_passes() -> None:
 
 
 def test_the_nano_passes_and_it_is_said_that_it_sees_no_schemas() -> None:
-    tokenizer = nano_tokenizer()
-    model = small_nano(tokenizer)
+    tokenizer = tiny_nano.tokenizer()
+    model = tiny_nano.nano(tokenizer)
     report, status = checked(
         tokenizer, model, sampled_groups=4, language="shorthand", max_completion_length=1500,
         turn_tokens=24, group_size=6,
@@ -63,8 +64,8 @@ def test_an_unknown_template_without_a_parser_is_refused() -> None:
 
 
 def test_words_that_the_tokenizer_does_not_know_are_refused() -> None:
-    tokenizer = nano_tokenizer()
-    _, status = checked(tokenizer, small_nano(tokenizer), language="plain")
+    tokenizer = tiny_nano.tokenizer()
+    _, status = checked(tokenizer, tiny_nano.nano(tokenizer), language="plain")
     assert status["prompt"] == FAIL
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from copy import deepcopy
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -33,9 +34,14 @@ def texts_of(scenario: str, tier: str, seed: int, policy: str = "expert") -> lis
     return out
 
 
-@cache
 def tiny_tokenizer(size: int = 2000) -> Any:
-    """A byte-pair tokenizer with the chat template of Qwen2.5, trained on a few incidents."""
+    """A byte-pair tokenizer with the chat template of Qwen2.5; each caller's own, since trainers write into theirs."""
+    return deepcopy(_tokenizer(size))
+
+
+@cache
+def _tokenizer(size: int) -> Any:
+    """Trained on a few incidents."""
     texts = [
         text
         for number, scenario in enumerate(("fleet/db_deadlock", "fleet/rogue_deploy_bot", "fleet/misrouted_traffic"))
@@ -94,21 +100,3 @@ def tiny_model(tokenizer: Any, seed: int = 0, positions: int = 16384) -> Any:
         bos_token_id=None,
     )
     return Qwen2ForCausalLM(config)
-
-
-@cache
-def nano_tokenizer() -> Any:
-    """The nano's own tokenizer for the fleet's shorthand."""
-    from warroom.train import nano
-
-    lexicon = environments()["fleet"].lexicon
-    assert lexicon is not None
-    return nano.nano_tokenizer(lexicon())
-
-
-def small_nano(tokenizer: Any, seed: int = 0) -> Any:
-    """A nano of two layers."""
-    from warroom.train import nano
-
-    shape = nano.NanoShape(hidden=32, layers=("conv", "full_attention"), heads=2, feed_forward=64)
-    return nano.nano_model(tokenizer, shape, seed)

@@ -1,4 +1,4 @@
-"""A nano for tests, taught within a second to write calls at random: a folder as training leaves one."""
+"""Nanos for tests: of random weights, or taught within a second to write calls at random."""
 
 import json
 import os
@@ -8,10 +8,9 @@ from typing import Any
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-AGENTS = ("autoscaler", "deploy_bot", "cache_janitor", "cert_bot")
-
 
 def tokenizer() -> Any:
+    """The nano's own tokenizer for the fleet's shorthand."""
     from warroom.envs import environments
     from warroom.train.nano import nano_tokenizer
 
@@ -20,14 +19,27 @@ def tokenizer() -> Any:
     return nano_tokenizer(lexicon())
 
 
+def shape() -> Any:
+    """Two layers."""
+    from warroom.train.nano import NanoShape
+
+    return NanoShape(hidden=32, layers=("conv", "full_attention"), heads=2, feed_forward=64)
+
+
+def nano(words: Any, seed: int = 0) -> Any:
+    """A nano of two layers and random weights."""
+    from warroom.train.nano import nano_model
+
+    return nano_model(words, shape(), seed)
+
+
 def babbling(words: Any, steps: int = 60) -> Any:
     """A model that has learnt the form of a call and nothing else."""
     import torch
 
     from warroom.envs.fleet.shorthand import SLOT, TOOLS
-    from warroom.train.nano import NanoShape, nano_model
 
-    model = nano_model(words, NanoShape(hidden=32, layers=("conv", "full_attention"), heads=2, feed_forward=64), seed=1)
+    model = nano(words, seed=1)
     learning, rng = torch.optim.Adam(model.parameters(), lr=1e-2), Random(0)
     everything = sorted(words.get_vocab())
 

@@ -54,6 +54,13 @@ def eval_command(
     baseline: Annotated[str | None, typer.Option(help="Whom to compare with. Default: heuristic, if it plays.")] = None,
     rogue_multiplier: RogueMultiplier = None,
     topology: Topology = None,
+    names: Annotated[
+        str | None,
+        typer.Option(help="The split that service names and graph shapes are drawn from. Default: the incidents' own."),
+    ] = None,
+    wording: Annotated[
+        str | None, typer.Option(help="The split that phrases are drawn from. Default: the incidents' own.")
+    ] = None,
     roc: Annotated[
         bool,
         typer.Option("--roc", help="Score a model on the oversight seat at every threshold: plays its episodes again."),
@@ -65,20 +72,22 @@ def eval_command(
 
     Example: warroom eval --policies heuristic,expert --tiers hard --seeds 20 --out runs/hard
     """
+    from warroom.core.splits import parse_split
     from warroom.evals.plan import Plan, parse_policies, parse_seeds, words
     from warroom.evals.publish import default_baseline, publish
 
-    names, options = parse_policies(policies), options_of(rogue_multiplier, topology)
+    chosen, options = parse_policies(policies), options_of(rogue_multiplier, topology)
+    options |= {axis: parse_split(name).value for axis, name in (("names", names), ("wording", wording)) if name}
     plan = Plan(
         env=env,
         scenarios=_scenarios(env, suite, scenarios, (words(tiers), parse_seeds(seeds), split), options),
         tiers=words(tiers),
-        policies=names,
+        policies=chosen,
         seeds=parse_seeds(seeds),
         split=split,
         attempts=attempts,
         options=options,
-        baseline=baseline or default_baseline(names),
+        baseline=baseline or default_baseline(chosen),
     )
     if roc:
         from warroom.evals.roc import overseers

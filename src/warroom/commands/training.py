@@ -86,6 +86,7 @@ def train_command(
     config = configuration(context.params)
     if only_warm_start:
         _warm_start(config, context.params, folder)
+        say(f"evaluate it: warroom eval --policies heuristic,expert,hf:{folder} --seeds 20")
         return
     if from_scratch:
         config = _from_scratch(config, context.params, folder, resume)
@@ -110,7 +111,7 @@ def configuration(given: Mapping[str, Any]) -> "TrainConfig":
             options[name] = tuple(word.strip() for word in str(options[name]).split(",") if word.strip())
     if given["start"] not in STARTS:
         raise Unknown("start", given["start"], STARTS)
-    needless = [name for name in SCRATCH[1:] if given.get(name) and not given["from_scratch"]]
+    needless = [name for name in SCRATCH[1:] if _is_given(given.get(name)) and not given["from_scratch"]]
     if needless:
         raise ValueError(f"--{needless[0].replace('_', '-')} says how a nano is made; add --from-scratch")
     if given["model"] == "nano":
@@ -120,6 +121,10 @@ def configuration(given: Mapping[str, Any]) -> "TrainConfig":
             f"--from and --from-scratch are for --model nano; {given['model']} starts from its own weights"
         )
     return settle({**options, "options": options_of(None, given["topology"])})
+
+
+def _is_given(value: Any) -> bool:
+    return value is not None and value is not False
 
 
 def _from_scratch(config: "TrainConfig", given: Mapping[str, Any], folder: Path, resume: bool) -> "TrainConfig":
@@ -136,6 +141,7 @@ def _from_scratch(config: "TrainConfig", given: Mapping[str, Any], folder: Path,
 def _warm_start(config: "TrainConfig", given: Mapping[str, Any], folder: Path) -> None:
     """Make a nano from nothing in `folder`; one that is there already has to be the very one that would be made."""
     from warroom.policies.dialogue import read_manifest
+    from warroom.train.loading import quiet
     from warroom.train.warmstart import make_nano, planned
     from warroom.train.watch import phases_shown
 
@@ -149,12 +155,11 @@ def _warm_start(config: "TrainConfig", given: Mapping[str, Any], folder: Path) -
         return
     say(f"making a warm start from nothing -> {folder}")
     try:
-        with phases_shown(say) as watch:
+        with quiet(), phases_shown(say) as watch:
             make_nano(folder, plan, config.env, watch)
     except KeyboardInterrupt:
         say("\nStopped; a warm start that is not finished leaves nothing behind.", "yellow")
         raise typer.Exit(INTERRUPTED) from None
-    say(f"evaluate it: warroom eval --policies heuristic,expert,hf:{folder} --seeds 20")
 
 
 def _preflight(config: "TrainConfig", rehearse: int) -> None:

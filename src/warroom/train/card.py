@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from warroom.core.splits import HELD_OUT, SPAN, Split, seed_of
+from warroom.policies.dialogue import read_manifest
 from warroom.runs import SUMMARY, Record, read_record
 from warroom.train.steps import Row, read_steps
 
@@ -84,6 +85,7 @@ def card(
         _results(evaluations),
         _training(summary, rows),
         _data(config, rows),
+        _start(read_manifest(run / MODEL).get("warm_start")),
         _parameters(config),
         _limits(),
         _reproduce(record),
@@ -220,6 +222,21 @@ def _data(config: Mapping[str, Any], rows: Sequence[Row]) -> str:
         f"`{config['env']}`, train split (seeds 0 to {SPAN - 1:,}; the test begins at {seed_of(Split.TEST, 0):,}). "
         f"Rollouts by seat: {counts}. Pages and tools were worded in `{config['language']}`.\n\n"
         f"Kept from training, besides the test's own service names, graph shapes and wordings:\n\n{kept}"
+    )
+
+
+def _start(plan: Mapping[str, Any] | None) -> str:
+    """How the weights were made that the training began from, if they were made here."""
+    if not plan:
+        return ""
+    drills, late = plan["recall_steps"] + plan["drill_steps"], plan["filtered_steps"]
+    mixture, least = plan["mixture"], plan["good"]
+    return (
+        f"## The start\n\nRandom weights (width {plan['shape']['hidden']}, seed {plan['seed']}), then {drills} steps "
+        f"of look-up drills on random words, then {plan['steps'] + late} steps of imitation of {plan['incidents']} "
+        f"incidents each, the last {late} of teams that scored {least} or more. What is imitated is scripted play on "
+        f"training incidents: the expert's in {mixture['expert']:.0%} of the seats, naive scripts' in the others and "
+        f"in {mixture['slips']:.0%} of all turns. The oracle never plays there."
     )
 
 

@@ -46,7 +46,7 @@ def joint_batch(words: Sequence[int], marks: Sequence[int], size: int, rng: Rand
         told = [word for thing, mark, holder in facts for word in (thing, rng.choice(marks), mark, holder)]
         asked = rng.sample(facts, len(facts))
         row = [(start, 0.0), *[(word, 0.0) for word in told]]
-        rows.append(row + [part for thing, mark, holder in asked for part in ((thing, 0.0), (mark, 0.0), (holder, 1.0))])
+        rows.append(row + [part for fact in asked for part in zip(fact, (0.0, 0.0, 1.0), strict=True)])
     return _tensors(rows)
 
 

@@ -31,6 +31,11 @@ def together(plays: Sequence[Play[Result]]) -> list[Result]:
     return [done[number] for number in range(len(plays))]
 
 
+LEAVING = 0.25
+"""What it costs, on the scale of the score, to end one's part by a message without a call before the incident ends.
+Beside good colleagues an idle seat loses little else, and a group of rollouts that fall silent would teach silence."""
+
+
 class Clock:
     """Seconds spent in environments, colleagues' scripts included; shared by all rollouts of a run."""
 
@@ -71,6 +76,8 @@ class SeatRollout:
         """Calls made before the end, and how many of them the environment refused."""
         self._colleagues = {other: team.seat(self.env, other) for other in self.env.SEATS if other != seat}
         self._first: str | None = None
+        self.left = False
+        """Whether the seat left before the end."""
 
     @property
     def done(self) -> bool:
@@ -92,9 +99,9 @@ class SeatRollout:
         together([self.end()])
 
     def reward(self) -> float:
-        """The team's score once the incident is over: 0 as the no-op policy, 1 as the oracle, within [-1, 1]."""
+        """The team's score once the incident is over: 0 as the no-op policy, 1 as the oracle, less `LEAVING`."""
         self.finish()
-        return self.env.score()
+        return self.env.score() - LEAVING * self.left
 
     def terms(self) -> dict[str, float]:
         """Points by term once the incident is over."""
@@ -124,6 +131,7 @@ class SeatRollout:
     def end(self) -> Play[None]:
         """Idle to the end."""
         idle = self.env.brief(self.seat).idle
+        self.left |= not self.env.done
         while not self.env.done:
             yield from self._until_own_turn()
             self.env.step(idle)

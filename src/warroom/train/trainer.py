@@ -1,6 +1,7 @@
 """TRL's GRPO trainer, taught what it lacks: the end of an incident, calls that cost a turn, controls, and a record."""
 
 import json
+import logging
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +32,8 @@ COMPARED = 8
 """Rollouts of a step on which the divergence from the start is measured when the loss does not need it."""
 THEIRS = (".*gradient_checkpointing.* is deprecated",)
 """Warnings about how TRL calls transformers, of which nobody who runs a training can do anything."""
+SLOWER = "is falling back to its reference PyTorch implementation"
+"""The library's advice to install kernels, which at a nano's size gain nothing."""
 Recorder = Callable[[Mapping[str, Any]], None]
 """Takes what the rollouts of a step showed, before the step is logged."""
 
@@ -308,10 +311,19 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    with warnings.catch_warnings():
-        for message in THEIRS:
-            warnings.filterwarnings("ignore", message=message)
-        yield
+    kernels = logging.getLogger("transformers.integrations.hub_kernels")
+    kernels.addFilter(_is_news)
+    try:
+        with warnings.catch_warnings():
+            for message in THEIRS:
+                warnings.filterwarnings("ignore", message=message)
+            yield
+    finally:
+        kernels.removeFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return SLOWER not in record.getMessage()
 
 
 def _copy(model: Any, beta: float) -> Any:

@@ -44,9 +44,9 @@ class WarmStart:
     """Then of joint look-ups: who did this to that?"""
     drill_batch: int = 32
     drill_rates: tuple[float, float] = (1e-2, 3e-3)
-    steps: int = 1100
+    steps: int = 1600
     """Imitation of all play."""
-    filtered_steps: int = 400
+    filtered_steps: int = 600
     """Then imitation of the play of teams that did well."""
     rates: tuple[float, float] = (1.2e-2, 3e-3)
     """They fall along half a cosine to a twentieth."""

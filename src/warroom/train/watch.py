@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol, Self
@@ -239,13 +240,9 @@ def display(tell: Callable[[str], None]) -> Display:
 
 @contextmanager
 def phases_shown(tell: Callable[[str], None]) -> Iterator[Callable[[str, int, int, float], None]]:
-    """What a warm start is to call with (phase, step, steps, loss): a bar for each phase on a terminal, lines elsewhere."""
+    """What shows a warm start, called with (phase, step, steps, loss): a bar for each phase, or lines now and then."""
     if not sys.stderr.isatty():
-        yield (
-            lambda phase, step, steps, loss: (
-                tell(f"{phase} {step}/{steps} | loss {loss:.3f}") if step in (1, steps) or step % SELDOM == 0 else None
-            )
-        )
+        yield partial(_phase_line, tell)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -260,3 +257,8 @@ def phases_shown(tell: Callable[[str], None]) -> Iterator[Callable[[str, int, in
             bar.update(tasks[phase], completed=step, loss=loss)
 
         yield show
+
+
+def _phase_line(tell: Callable[[str], None], phase: str, step: int, steps: int, loss: float) -> None:
+    if step in (1, steps) or step % SELDOM == 0:
+        tell(f"{phase} {step}/{steps} | loss {loss:.3f}")

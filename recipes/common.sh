@@ -1,0 +1,48 @@
+# What the recipes of the nano share. Sourced, not run: the folder and `set -euo pipefail` are the caller's.
+# A run that came to its end is left alone, one that was cut goes on, and each says how long it took.
+WARROOM=${WARROOM:-.venv/bin/warroom}
+QUICK=${QUICK:-}  # QUICK=1 makes everything tiny: whether a recipe works, not what comes out
+
+# train FOLDER OPTIONS...
+train() {
+  run train "$@" ${QUICK:+--groups 2 --group-size 4 --rehearse 0 --min-calls 0 --min-entropy 0}
+}
+
+# evaluate FOLDER OPTIONS... ; on the test split
+evaluate() {
+  run eval "$@" --split test --seeds "$seeds"
+}
+
+# warm_start FOLDER OPTIONS... ; a nano from nothing
+warm_start() {
+  local folder=$1
+  shift
+  timed "warm start $folder" "$WARROOM" train --model nano --from-scratch --only-warm-start --out "$folder" \
+    ${QUICK:+--warm-steps 20} "$@"
+}
+
+run() {
+  local verb=$1 folder=$2 resume=
+  shift 2
+  if [ -f "$folder/summary.json" ]; then
+    echo "whole already: $folder"
+    return
+  fi
+  if [ -f "$folder/run.json" ]; then resume=--resume; fi
+  timed "$verb $folder" "$WARROOM" "$verb" --out "$folder" $resume "$@"
+}
+
+timed() {
+  local what=$1 begin=$SECONDS
+  shift
+  "$@"
+  echo "seconds: $((SECONDS - begin)) for $what"
+}
+
+# A curriculum of few steps in quick mode, else the one that is given.
+curriculum() {
+  if [ -n "$QUICK" ]; then echo "$1" | sed -E 's/:[0-9]+/:1/g'; else echo "$1"; fi
+}
+
+seeds=${SEEDS:-9}  # of each scenario and tier: 216 incidents a tier of the full suite
+if [ -n "$QUICK" ]; then seeds=1; fi

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# The nano's two sets of weights, from nothing: a warm start by imitation, then GRPO from it. Says what each took.
+# recipes/train_nano.sh [OUT] [SEED]; with QUICK=1 a trial of the recipe that leaves the shipped weights alone.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. recipes/common.sh
+out=${1:-runs/nano} seed=${2:-0}
+
+warm_start "$out/warm" --seed "$seed"
+train "$out/grpo" --model "$out/warm" --seed "$seed" --curriculum "$(curriculum easy:40,medium:40,hard:80)"
+
+shipped=src/warroom/policies/weights
+if [ -n "$QUICK" ]; then shipped=$out/shipped; fi
+mkdir -p "$shipped"
+rm -rf "$shipped/nano-warm" "$shipped/nano"
+cp -R "$out/warm" "$shipped/nano-warm"
+cp -R "$out/grpo/model" "$shipped/nano"
+du -sh "$shipped"/*

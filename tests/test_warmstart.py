@@ -1,0 +1,263 @@
+"""From nothing to a policy: what is imitated, that it is learnt, the same twice, and what lies in the folder."""
+
+import os
+
+os.environ.update(TRL_EXPERIMENTAL_SILENCE="1", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+import tiny_nano
+from warroom.cli import app
+from warroom.commands import training_options
+from warroom.core.splits import Split, held_out, split_of
+from warroom.envs import environments
+from warroom.policies import checkpoint, oracle, team
+from warroom.policies.dialogue import read_manifest
+from warroom.rollout import play
+from warroom.train import demonstrations as shown
+from warroom.train import warmstart
+from warroom.train.demonstrations import Demonstration, Mixture, demonstrations
+from warroom.train.nano import NanoShape, nano_model
+from warroom.train.runner import train
+from warroom.train.settle import settle
+from warroom.train.steps import read_steps
+from warroom.train.warmstart import JOINT, RECALL, WarmStart, drill, imitate, lesson, make_nano, planned
+
+TINY = WarmStart(
+    shape=tiny_nano.shape(), recall_steps=2, drill_steps=2, recall_batch=8, drill_batch=8,
+    steps=6, filtered_steps=4, incidents=1,
+)  # fmt: skip
+
+
+def lexicon() -> Any:
+    make_lexicon = environments()["fleet"].lexicon
+    assert make_lexicon is not None
+    return make_lexicon()
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a nano that was warmed up for a few steps."""
+    folder = tmp_path_factory.mktemp("nanos") / "warm"
+    make_nano(folder, TINY)
+    return folder
+
+
+# -- what is imitated ---------------------------------------------------------------------------------------
+
+
+def test_demonstrations_are_of_the_training_split_and_the_oracle_never_plays(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, int]] = []
+
+    def noting(scenario: str, tier: str, seed: int, real: Any = shown.make) -> Any:
+        made.append((scenario, seed))
+        return real(scenario, tier, seed)
+
+    def refuse(self: object, *arguments: object) -> None:
+        raise AssertionError("the oracle plays")
+
+    monkeypatch.setattr(shown, "make", noting)
+    monkeypatch.setattr(oracle.Oracle, "__init__", refuse)
+    for seed in (0, 3):
+        assert all(list(islice(demonstrations("fleet", Mixture(0.5, 0.3), "shorthand", seed), 60)))
+    assert len({seed for _, seed in made}) == len(made) == 120
+    assert {split_of(seed) for _, seed in made} == {Split.TRAIN}
+    assert {held_out(scenario) for scenario, _ in made} == {None}
+
+
+def test_the_shares_of_a_mixture_are_kept() -> None:
+    """The more seats the expert plays, the better the play; without slips and others it is the expert's own."""
+    means = []
+    for expert in (0.0, 0.6, 1.0):
+        played = islice(demonstrations("fleet", Mixture(expert, 0.0), "shorthand", 1), 60)
+        means.append(sum(incident[0].score for incident in played) / 60)
+    assert means[0] < means[1] < means[2] and means[2] > 0.9
+    with pytest.raises(ValueError, match=r"share of expert must lie in 0..1, got 1.5"):
+        Mixture(1.5)
+
+
+def test_a_lesson_of_good_play_holds_nothing_else_and_is_never_empty() -> None:
+    mixture = Mixture(0.5, 0.2)
+    everything = lesson(demonstrations("fleet", mixture, "shorthand", 0), 40, None)
+    good = lesson(demonstrations("fleet", mixture, "shorthand", 0), 40, 0.8)
+    assert good == [one for one in everything if one.score >= 0.8]
+    assert 0 < len(good) < len(everything)
+
+    def bad_at_first() -> Iterator[list[Demonstration]]:
+        for score in (-1.0, -1.0, -1.0, 0.9):
+            yield [Demonstration("sre", [], score)]
+
+    assert [one.score for one in lesson(bad_at_first(), 2, 0.8)] == [0.9]
+
+
+def test_what_the_model_writes_is_what_is_weighed() -> None:
+    words = tiny_nano.tokenizer()
+    (talk, *_) = next(demonstrations("fleet", Mixture(), "shorthand", 0))
+    ids, weights = warmstart.encode(words, talk, 0.0)
+    written = [token for token, weight in zip(ids, weights, strict=True) if weight]
+    calls = [message["tool_calls"][0]["function"] for message in talk.messages if message["role"] == "assistant"]  # type: ignore[index]
+    assert words.decode(written).split() == " <e> ".join(
+        [" ".join([call["name"], *call["arguments"]["line"].split()]) for call in calls] + [""]
+    ).split()  # fmt: skip
+
+
+# -- what is learnt -----------------------------------------------------------------------------------------
+
+
+def test_drills_lower_their_loss() -> None:
+    words, losses = tiny_nano.tokenizer(), dict[str, list[float]]()
+    plan = replace(TINY, recall_steps=60, drill_steps=20)
+    drill(
+        tiny_nano.nano(words), words, lexicon(), plan, lambda phase, *told: losses.setdefault(phase, []).append(told[2])
+    )
+    assert (len(losses[RECALL]), len(losses[JOINT])) == (60, 20)
+    assert sum(losses[RECALL][-5:]) / 5 < losses[RECALL][0] - 1
+
+
+def test_imitation_lowers_its_loss_and_is_the_same_twice() -> None:
+    words, runs = tiny_nano.tokenizer(), []
+    for seed in (0, 0, 1):
+        model, losses = nano_model(words, TINY.shape, seed=5), list[float]()
+        imitate(model, words, replace(TINY, seed=seed), lambda *told, seen=losses: seen.append(told[3]))
+        runs.append((losses, torch.cat([value.flatten() for value in model.state_dict().values()])))
+    (first, weights), (again, same), (_, other) = runs
+    assert len(first) == 10 and first == again and torch.equal(weights, same)
+    assert first[-1] < first[0]
+    assert not torch.equal(weights, other)
+
+
+# -- what lies in the folder --------------------------------------------------------------------------------
+
+
+def test_the_manifest_says_what_made_it_and_the_weights_are_played_as_they_lie(warm: Path) -> None:
+    from safetensors.torch import load_file
+
+    assert read_manifest(warm)["warm_start"] == TINY.to_json()
+    files = load_file(warm / "model.safetensors")
+    assert {value.dtype for value in files.values()} == {torch.bfloat16}
+    loaded = checkpoint.load(str(warm))
+    assert loaded.manifest["language"] == "shorthand"
+    for name, value in loaded.model.state_dict().items():
+        if name in files:
+            wanted = torch.float32 if checkpoint.device() == "cpu" else torch.bfloat16
+            assert value.dtype == wanted and torch.equal(value.cpu(), files[name].to(wanted))
+    play("fleet/db_deadlock", "easy", 0, team("fleet", f"hf:{warm}"))
+
+
+def test_a_warm_start_that_is_stopped_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(phase: str, *told: object) -> None:
+        if phase == warmstart.ALL:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_nano(tmp_path / "warm", TINY, watch=stop)
+
+    def stroke(path: Path, target: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "rename", stroke)
+    with pytest.raises(KeyboardInterrupt):
+        make_nano(tmp_path / "warm", replace(TINY, steps=1, filtered_steps=1))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="exists; name a new folder"):
+        make_nano(tmp_path, TINY)
+
+
+def test_a_plan_is_the_usual_one_but_for_what_is_given() -> None:
+    usual = WarmStart()
+    assert planned() == usual
+    long = planned(hidden=32, expert_share=0.5, steps=2 * (usual.steps + usual.filtered_steps), seed=3)
+    assert (long.steps, long.filtered_steps) == (2 * usual.steps, 2 * usual.filtered_steps)
+    assert (long.shape.hidden, long.shape.feed_forward, long.mixture.expert, long.seed) == (32, 85, 0.5, 3)
+    assert NanoShape.of_width(NanoShape.hidden) == NanoShape()
+    for width in (0, 8, 40, -16):
+        with pytest.raises(ValueError, match=f"a multiple of 16, such as {NanoShape.hidden}; got {width}"):
+            planned(hidden=width)
+    with pytest.raises(ValueError, match="1 step of imitation or more"):
+        planned(steps=0)
+
+
+# -- training goes on from it -------------------------------------------------------------------------------
+
+
+def test_a_trained_model_and_its_checkpoints_play_and_remember_their_start(warm: Path, tmp_path: Path) -> None:
+    config = settle({
+        "model": str(warm), "seats": ("manager",), "curriculum": "easy:6", "groups": 1, "group_size": 2,
+        "save_every": 1, "min_calls": 0.0, "min_entropy": 0.0,
+    })  # fmt: skip
+    assert (config.micro_batch, config.turn_tokens) == (2, 20)
+    summary = train(config, tmp_path / "run", "warroom train", False, 0, lambda text: None).summary
+    folders = {path.name: path for path in (tmp_path / "run" / "checkpoints").glob("checkpoint-*")}
+    best = summary["best_step"]
+    assert set(folders) == {f"checkpoint-{step}" for step in (4, 5, 6, best)}
+    assert len(read_steps(tmp_path / "run")) == 6
+    for folder in (*folders.values(), tmp_path / "run" / "model"):
+        assert read_manifest(folder) == read_manifest(warm)
+        assert checkpoint.load(str(folder)).model.num_parameters() == summary["policy_status"]["parameters"]
+    assert "then 10 steps of imitation of 1 incidents each" in (tmp_path / "run" / "model" / "README.md").read_text()
+    written = json.loads((tmp_path / "run" / "model" / "config.json").read_text())["dtype"]
+    assert written == "bfloat16"
+
+
+# -- the command --------------------------------------------------------------------------------------------
+
+
+def run(*arguments: object) -> Any:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+def test_the_command_makes_a_warm_start_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warmstart, "planned", lambda *given: replace(TINY, steps=2, filtered_steps=1, seed=given[-1]))
+    command = ["train", "--model", "nano", "--from-scratch", "--only-warm-start", "--out", tmp_path / "warm"]
+    done = run(*command)
+    assert done.exit_code == 0, done.output
+    assert "imitating good play 1/1 | loss" in done.stderr and (tmp_path / "warm" / "warroom.json").is_file()
+    assert "is there already" in run(*command).stderr
+    other = run(*command, "--seed", "1")
+    assert other.exit_code == 2 and "holds something else" in other.stderr
+
+
+def test_ctrl_c_ends_a_warm_start_with_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(warmstart, "drill", stop)
+    done = run("train", "--model", "nano", "--from-scratch", "--out", tmp_path / "run")
+    assert done.exit_code == 130 and "leaves nothing behind" in done.stderr and not list(tmp_path.iterdir())
+
+
+def test_the_help_tells_the_defaults() -> None:
+    plan = WarmStart()
+    for option, default in (
+        (training_options.Hidden, plan.shape.hidden),
+        (training_options.ExpertShare, plan.mixture.expert),
+        (training_options.WarmSteps, plan.steps + plan.filtered_steps),
+    ):
+        assert f"Default: {default}." in get_args(option)[1].help
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--hidden", "30", "--from-scratch"], "must be a multiple of 16"),
+        (["--expert-share", "2", "--from-scratch"], "must lie in 0..1"),
+        (["--warm-steps", "0", "--from-scratch"], "1 step of imitation or more"),
+        (["--hidden", "32"], "--hidden says how a nano is made; add --from-scratch"),
+        (["--only-warm-start"], "add --from-scratch"),
+    ],
+)
+def test_wrong_options_are_refused_before_anything_is_made(arguments: list[str], words: str, tmp_path: Path) -> None:
+    done = run("train", "--model", "nano", *arguments, "--out", tmp_path / "run")
+    assert done.exit_code == 2 and words in done.stderr and not list(tmp_path.iterdir())
