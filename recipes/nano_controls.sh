@@ -12,7 +12,7 @@ for seed in 0 1 2; do
   for control in none frozen shuffled-reward; do
     folder=$out/$control-$seed how=
     if [ "$control" != none ]; then how="--control $control"; fi
-    train "$folder" --model "$start" --seed "$seed" --curriculum "$(curriculum easy:40,medium:40,hard:80)" $how
+    train "$folder" --model "$start" --seed "$seed" "${nano_grpo[@]}" $how
     evaluate "$folder-eval" --suite full --policies "hf:$folder/model@sampled"
     "$WARROOM" compare "$out/start-eval" "$folder-eval" --json > "$folder-eval/against-start.json"
   done

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 out=${1:-runs/nano} seed=${2:-0}
 
 warm_start "$out/warm" --seed "$seed"
-train "$out/grpo" --model "$out/warm" --seed "$seed" --curriculum "$(curriculum easy:40,medium:40,hard:80)"
+train "$out/grpo" --model "$out/warm" --seed "$seed" "${nano_grpo[@]}"
 
 shipped=src/warroom/policies/weights
 if [ -n "$QUICK" ]; then shipped=$out/shipped; fi

@@ -124,7 +124,6 @@ def renamed(value: Any, new: dict[str, str]) -> Any:
     return value
 
 
-@pytest.mark.xfail(strict=True, reason="latencies are compared before they are rounded")
 def test_it_tells_no_number_finer_than_the_text_of_the_page() -> None:
     for env in games():
         twins = {seat: Shorthand(env.brief(seat)) for seat in env.SEATS}
@@ -208,7 +207,6 @@ SENTENCES = st.one_of(
 )
 
 
-@pytest.mark.xfail(strict=True, reason="names that the system lacks are passed on into the page")
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(SENTENCES, max_size=5).map("; ".join))
 def test_what_a_colleague_says_in_other_words_is_left_out(said: str) -> None:

@@ -17,7 +17,7 @@ from warroom.policies.prompt import tool_schemas
 from warroom.rollout import play
 from warroom.train.config import TrainConfig
 from warroom.train.curriculum import Curriculum, multiplier_at, parse_curriculum, parse_multiplier
-from warroom.train.seat import Clock, SeatRollout
+from warroom.train.seat import LEAVING, Clock, SeatRollout
 from warroom.train.tools import SeatAdapter, Setting, any_language, seat_class
 
 SEATS = environments()["fleet"].seats
@@ -55,12 +55,12 @@ def test_after_the_end_a_call_changes_nothing_and_says_so() -> None:
     assert (played.reward(), played.terms(), played.calls) == before
 
 
-def test_an_unfinished_rollout_is_paid_as_if_the_seat_had_waited() -> None:
+def test_a_seat_that_leaves_is_paid_as_if_it_had_waited_less_the_price_of_leaving() -> None:
     left, waited = rollout("developer"), rollout("developer")
     waited.opening()
     while not waited.done:
         waited.call("wait", {})
-    assert left.reward() == waited.reward() and left.terms() == waited.terms()
+    assert left.reward() == waited.reward() - LEAVING and left.terms() == waited.terms()
 
 
 @pytest.mark.parametrize("call", [("launch", {}), ("declare", {}), ("wait", {"loud": 1}), ("wait", {"say": 3})])

@@ -45,7 +45,7 @@ ExpertShare = Annotated[
     ),
 ]
 WarmSteps = Annotated[
-    int | None, _option(SCRATCH, "Steps of imitation, the last ones of good play only. Default: 2200.")
+    int | None, _option(SCRATCH, "Steps of imitation, the last ones of good play only. Default: 3000.")
 ]
 OnlyWarmStart = Annotated[
     bool, _option(SCRATCH, "Stop there, with the warm start itself as the folder --out.", "--only-warm-start")

@@ -23,6 +23,8 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#8C6D00", "#5
 CUSTOMARY = ("random", "heuristic", "expert", "oracle", "noop", "keyword")
 """Policies that look the same in every picture; others take what these leave free."""
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
+LONGEST_NAME = 28
+"""Letters of a policy's name that a picture shows."""
 INK, GRID = "#222222", "#DDDDDD"
 STYLE: dict[Any, Any] = {
     "font.size": 14,
@@ -39,6 +41,11 @@ STYLE: dict[Any, Any] = {
 
 Row = Mapping[str, Any]
 Draw = Callable[[Sequence[Row]], "Figure | None"]
+
+
+def short(policy: str) -> str:
+    """A policy's name as a picture has room for: of a long path the end."""
+    return policy if len(policy) <= LONGEST_NAME else "…" + policy[-LONGEST_NAME:]
 
 
 def draw_all(summary: Mapping[str, Any], folder: Path) -> list[Path]:
@@ -108,7 +115,7 @@ def draw_roc(roc: Row, folder: Path) -> Path:
         figure, grid = plt.subplots(1, len(shown), figsize=size, sharey=True, squeeze=False, layout="constrained")
         for axes, found in zip(grid[0], shown, strict=True):
             _roc_panel(axes, found["rows"], roc["levels"])
-            axes.set_title(found["policy"], weight="normal", fontsize=12)
+            axes.set_title(short(found["policy"]), weight="normal", fontsize=12)
         grid[0][0].set_ylabel("rogues caught")
         figure.supxlabel("episodes in which an innocent agent is flagged")
         figure.suptitle("Catch rate at every threshold of the overseer", weight="bold", x=0.02, ha="left")
@@ -153,7 +160,7 @@ def _rogue_panel(axes: Axes, rows: Sequence[Row], policies: Sequence[str]) -> No
         right = points[policy][0] <= 0.6
         color = styles[policy]["color"]
         place, align = x + (0.045 if right else -0.045), "left" if right else "right"
-        name = axes.text(place, y, policy, color=color, weight="bold", ha=align, va="center")
+        name = axes.text(place, y, short(policy), color=color, weight="bold", ha=align, va="center")
         name.set_path_effects([withStroke(linewidth=4, foreground="white")])
 
 
@@ -211,7 +218,7 @@ def _label_ends(axes: Axes, place: float, ends: Mapping[str, float], styles: Map
     order = sorted(ends, key=lambda policy: ends[policy])
     heights = spread([ends[policy] for policy in order], (high - low) * 0.055)
     for policy, height in zip(order, heights, strict=True):
-        axes.text(place, height, policy, color=styles[policy]["color"], weight="bold", va="center")
+        axes.text(place, height, short(policy), color=styles[policy]["color"], weight="bold", va="center")
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:

@@ -22,6 +22,7 @@ from warroom.core.rng import stream
 from warroom.policies.prompt import read_message, tool_schemas
 from warroom.train.curriculum import Curriculum, Row
 from warroom.train.memory import SMALL
+from warroom.train.portions import portions
 from warroom.train.record import Note, step_record
 from warroom.train.seat import together
 from warroom.train.tools import SeatAdapter, Setting, any_language, environment_name, seat_class
@@ -90,6 +91,7 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
     """GRPO over seats of incidents. A step's incidents are drawn when it generates, so a curriculum may adapt."""
 
     environments: list[SeatAdapter]
+    _buffered_inputs: list[dict[str, Any]] | None
 
     def __init__(
         self,
@@ -166,6 +168,19 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
         self._divergence = self._measure_divergence(output)
         self._generation += time.perf_counter() - start
         return output
+
+    def _prepare_inputs(self, generation_batch: Any) -> dict[str, Any]:
+        """Play a step's rollouts when its first portion is due; the trainer's own portions are padded and random."""
+        every = self.args.steps_per_generation * self.num_iterations
+        if not self.model.training:
+            inputs: dict[str, Any] = super()._prepare_inputs(generation_batch)
+            return inputs
+        if self._step % every == 0 or self._buffered_inputs is None:
+            played = self._generate_and_score_completions(generation_batch)
+            lean = not self.beta and not self.args.entropy_coef
+            self._buffered_inputs = portions(played, self.args.steps_per_generation, lean)
+        portion: dict[str, Any] = self._buffered_inputs[self._step % self.args.steps_per_generation]
+        return portion
 
     def _tool_call_loop(self, prompts: Any, prompt_ids: list[list[int]], *more: Any) -> Any:
         self._sync_tool_dicts = [Calls(adapter) for adapter in self.environments]

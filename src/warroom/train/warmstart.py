@@ -37,16 +37,16 @@ class WarmStart:
     """How a nano is warmed up. One step is one update of the weights; rates are (Muon's, AdamW's)."""
 
     shape: NanoShape = field(default_factory=NanoShape)
-    recall_steps: int = 100
+    recall_steps: int = 150
     """Of simple look-ups: what went with this word?"""
     recall_batch: int = 64
-    drill_steps: int = 250
+    drill_steps: int = 400
     """Then of joint look-ups: who did this to that?"""
     drill_batch: int = 32
     drill_rates: tuple[float, float] = (1e-2, 3e-3)
-    steps: int = 1600
+    steps: int = 2300
     """Imitation of all play."""
-    filtered_steps: int = 600
+    filtered_steps: int = 700
     """Then imitation of the play of teams that did well."""
     rates: tuple[float, float] = (1.2e-2, 3e-3)
     """They fall along half a cosine to a twentieth."""

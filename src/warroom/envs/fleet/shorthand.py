@@ -13,6 +13,7 @@ from typing import Any
 from warroom.core.language import Lexicon
 from warroom.core.rng import stream
 from warroom.core.types import Brief, Notice, Observation, ToolCall
+from warroom.envs.fleet.env import failures
 from warroom.envs.fleet.scenario import NO_INCIDENT
 from warroom.envs.fleet.views import (
     ChangesReading,
@@ -98,6 +99,7 @@ class Shorthand:
         for wire in facts.calls:
             self.callees[wire.caller].append(wire.callee)
             self.callers[wire.callee].append(wire.caller)
+        self.causes = frozenset((*failures(), NO_INCIDENT))
         self.ill: set[str] = set()
         """Services on the latest page that are in trouble."""
         self.rps: dict[str, float] = {}
@@ -221,17 +223,22 @@ class Shorthand:
         return out or ["nothing"]
 
     def _abridge(self, text: str) -> list[str]:
-        """What is understood of a message, in its order."""
+        """What is understood of a message, in its order; a sentence about things that are not there is left out."""
         found = sorted((m.start(), kind, m) for pattern, kind in SENTENCES for m in pattern.finditer(text))
-        out = []
-        for _, kind, match in found:
-            words = " ".join([group for group in match.groups() if group]).split()
-            if kind == "cause":
-                words.reverse()
-            if kind == "do" and match[1] == "scale":
-                words[2:] = [self._size(match[2], int(match[3] or 0))]
-            out += [kind, *[self.slot.get(w, w) for w in words]]
-        return out
+        return [word for _, kind, match in found for word in self._sentence_of(kind, match)]
+
+    def _sentence_of(self, kind: str, match: re.Match[str]) -> list[str]:
+        words: list[str] = [group for group in match.groups() if group]
+        if kind == "cause":
+            words.reverse()  # the place first: whoever knows where has the rest beside it
+            if words[-1] not in self.causes:
+                return []
+        service = next((word for word in words if word not in (*REPAIRS, *self.causes)), None)
+        if service is not None and service not in self.slot:
+            return []
+        if kind == "do" and match[1] == "scale":
+            words[2:] = [self._size(match[2], int(match[3] or 0))]
+        return [kind, *[self.slot.get(word, word) for word in words]]
 
     def _size(self, service: str, replicas: int) -> str:
         factor = replicas / max(1, self.usual.get(service, replicas))
@@ -321,7 +328,7 @@ def _row(row: ServiceRow) -> list[str]:
         return ["dark"]
     words = [
         _word(ERRORS[1:], row.error),
-        _word(SLOWER[1:], row.p95 / max(1.0, row.usual_p95)),
+        _word(SLOWER[1:], round(row.p95) / max(1, round(row.usual_p95))),
         _word(TRAFFIC, row.rps / max(1, row.usual_rps)),
     ]
     return [word for word in words if word]
