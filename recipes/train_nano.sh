@@ -15,4 +15,6 @@ mkdir -p "$shipped"
 rm -rf "$shipped/nano-warm" "$shipped/nano"
 cp -R "$out/warm" "$shipped/nano-warm"
 cp -R "$out/grpo/model" "$shipped/nano"
+# The card speaks of the run's folder; here the model is called by its name.
+sed -i.bak -e "s#hf:$out/grpo/model#nano#g" -e 's/^# grpo$/# nano/' "$shipped/nano/README.md" && rm "$shipped/nano/README.md.bak"
 du -sh "$shipped"/*

@@ -116,7 +116,7 @@ def _opening(record: Record, summary: Mapping[str, Any]) -> str:
         if config["control"]
         else ""
     )
-    seats = ", ".join(config["seats"]) or "every seat"
+    seats = ", ".join(dict.fromkeys(config["seats"])) or "every seat"
     ended = "came to its end" if summary["stopped"] == "finished" else f"stopped: {summary['stopped']}"
     return (
         f"A policy for the `{config['env']}` environment of Warroom, trained by GRPO from `{config['model']}` to play "

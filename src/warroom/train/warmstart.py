@@ -32,6 +32,21 @@ REFRESH = 4
 """Every so many steps of the second drill go over the first again, or it would be forgotten."""
 
 
+CARD = """---
+license: mit
+library_name: transformers
+tags: [warroom, {env}]
+---
+
+# A nano's warm start
+
+It imitates scripted play of Warroom's `{env}` environment, training split, in shorthand: {steps} steps of
+{plan.incidents} incidents, after look-up drills on random words. It learnt from no reward yet;
+`warroom train --model FOLDER` goes on from here by GRPO. The whole plan is in `warroom.json`; such a model is made again by
+`warroom train --model nano --from-scratch --only-warm-start`.
+"""
+
+
 @dataclass(frozen=True)
 class WarmStart:
     """How a nano is warmed up. One step is one update of the weights; rates are (Muon's, AdamW's)."""
@@ -114,6 +129,7 @@ def save_nano(folder: Path, model: Any, tokenizer: Any, env: str, plan: WarmStar
         tokenizer.save_pretrained(beside)
         manifest = {"language": "shorthand", "env": env, **LENGTHS, "warm_start": plan.to_json()}
         (beside / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+        (beside / "README.md").write_text(CARD.format(env=env, steps=plan.steps + plan.filtered_steps, plan=plan))
         beside.rename(folder)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
