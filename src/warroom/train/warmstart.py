@@ -42,8 +42,8 @@ tags: [warroom, {env}]
 
 It imitates scripted play of Warroom's `{env}` environment, training split, in shorthand: {steps} steps of
 {plan.incidents} incidents, after look-up drills on random words. It learnt from no reward yet;
-`warroom train --model FOLDER` goes on from here by GRPO. The whole plan is in `warroom.json`; such a model is made again by
-`warroom train --model nano --from-scratch --only-warm-start`.
+`warroom train --model FOLDER` goes on from here by GRPO. The whole plan is in `warroom.json`;
+`warroom train --model nano --from-scratch --only-warm-start` makes such a model again.
 """
 
 
