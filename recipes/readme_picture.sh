@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The picture of the README: the 540 episodes of the default evaluation.
+# The picture of the README: the core suite with its default seeds, scripts and both nanos.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$(mktemp -d)/run
-.venv/bin/warroom eval --env fleet --out "$out"
+.venv/bin/warroom eval --env fleet --policies random,heuristic,nano-warm,nano,expert,oracle --out "$out"
 cp "$out/comparison.png" docs/comparison.png
