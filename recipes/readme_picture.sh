@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$(mktemp -d)/run
-.venv/bin/warroom eval --env fleet --policies random,heuristic,nano-warm,nano,expert,oracle --out "$out"
+.venv/bin/warroom eval --env fleet --policies heuristic,nano-warm,nano,expert,oracle --out "$out"
 cp "$out/comparison.png" docs/comparison.png
