@@ -18,3 +18,23 @@ def realdata() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data: neither WARROOM_REALDATA nor {beside} is a folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def nano(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a nano that has learnt the form of a call and nothing else."""
+    import tiny_nano
+
+    words = tiny_nano.tokenizer()
+    return tiny_nano.save(tmp_path_factory.mktemp("nano"), tiny_nano.babbling(words), words)
+
+
+@pytest.fixture(scope="session")
+def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A language model of random weights without a manifest: it plays in plain language."""
+    from tiny_model import tiny_model, tiny_tokenizer
+
+    folder, words = tmp_path_factory.mktemp("qwen"), tiny_tokenizer()
+    tiny_model(words).save_pretrained(folder)
+    words.save_pretrained(folder)
+    return folder

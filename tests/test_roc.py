@@ -13,7 +13,6 @@ pytest.importorskip("torch")
 
 from typer.testing import CliRunner
 
-import tiny_nano
 from warroom.cli import app
 from warroom.core.splits import seed_of
 from warroom.core.types import Notice
@@ -31,22 +30,6 @@ def on_the_processor() -> Iterator[None]:
         patch.setenv("WARROOM_DEVICE", "cpu")
         yield
     hf.model_at.cache_clear()
-
-
-@pytest.fixture(scope="module")
-def nano(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    words = tiny_nano.tokenizer()
-    return tiny_nano.save(tmp_path_factory.mktemp("nano"), tiny_nano.babbling(words), words)
-
-
-@pytest.fixture(scope="module")
-def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from tiny_model import tiny_model, tiny_tokenizer
-
-    folder, words = tmp_path_factory.mktemp("qwen"), tiny_tokenizer()
-    tiny_model(words).save_pretrained(folder)
-    words.save_pretrained(folder)
-    return folder
 
 
 def overseer(folder: Path) -> Any:

@@ -21,7 +21,7 @@ from warroom.train.drill import Drill, joint_batch, recall_batch
 from warroom.train.nano import ASSISTANT, END, USER, NanoShape, nano_model, nano_tokenizer
 
 LENGTHS = {"max_completion_length": 1024, "turn_tokens": 20}
-"""Tokens of a nano's conversation after the first page, and of one message; the longest seen are 900 and 14."""
+"""Tokens of a nano's conversation after the first page, and of one message; the preflight measures against them."""
 PORTION = 1800
 """Tokens that pass through the model at once: more of them fall out of a laptop's cache."""
 Watcher = Callable[[str, int, int, float], None]
