@@ -13,7 +13,7 @@ from warroom.sim.topology import System
 
 COLD = 0.45
 """Capacity of a restarted service until it is warm, as a share of the full one."""
-COLD_MINUTES = {"restart": 2, "rollback": 1, "scale": 0, "escalate": 0}
+COLD_MINUTES = {"restart": 2, "rollback": 1, "scale": 0, "escalate": 0, "flush-cache": 2, "kill-query": 0}
 """Minutes that people's actions leave a service cold; stores take one more, for a scale too."""
 FELT = 0.03
 """Burn below which users notice nothing."""

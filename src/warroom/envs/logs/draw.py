@@ -1,0 +1,248 @@
+"""Drawing an incident: first what decides whether it is fair, then, once it is, how services write about it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import shake_128
+from random import Random
+from typing import NamedTuple
+
+from warroom.core.errors import DoesNotFit
+from warroom.core.rng import digest, stream
+from warroom.core.splits import Split
+from warroom.envs.logs.incident import DIALS, KNOT, OTHER_OWNER, OWNERS, Chronic, Dial, Drift, Triage
+from warroom.envs.logs.normal import QUANTILES
+from warroom.envs.logs.scenario import Outage
+from warroom.envs.logs.views import SEVERITIES
+from warroom.sim import incident as world_incident
+from warroom.sim.blueprint import Blueprint
+from warroom.sim.faults import Fault, Mechanism
+from warroom.sim.incident import HISTORY
+from warroom.sim.outages import ABUSE, FRONT, VENDOR
+from warroom.sim.topology import System, draw_blueprint, size_system
+from warroom.sim.wordings import SERVICES, pool
+
+DOCUMENT = Blueprint(
+    names=(
+        "api-gateway", "auth-service", "payment-service", "notification-service", "user-db", "payment-db", "email-queue",
+    ),
+    kinds=("gateway", "service", "service", "service", "db", "db", "queue"),
+    calls=((0, 1), (0, 2), (0, 3), (1, 4), (2, 5), (3, 6)),
+)  # fmt: skip
+"""The default system: users log in, pay and are notified, each by a service with a store of its own."""
+
+Shape = Callable[[Random, list[str]], Blueprint]
+"""Gives the call graph of an incident, from its generator and the names that it may use."""
+
+
+def document_shape(rng: Random, names: list[str]) -> Blueprint:
+    """Always the default system."""
+    return DOCUMENT
+
+
+def drawn_shape(low: int, high: int) -> Shape:
+    """Systems of `low` to `high` services."""
+
+    def shape(rng: Random, names: list[str]) -> Blueprint:
+        size = low + int(rng.random() * (high - low + 1))
+        more = [f"{name}-{part}" for part in ("api", "worker") for name in names] if size > len(names) else []
+        return draw_blueprint(rng, size, [*names, *more])
+
+    return shape
+
+
+class Draft(NamedTuple):
+    """What decides whether an incident is fair, but for how bad it is."""
+
+    scenario: Outage
+    tier: str
+    base: world_incident.Incident
+    """What the world is built from, with faults of middling severity."""
+    sampled: float
+    """Share of lines that the log pipeline keeps."""
+    mended: int
+    """Minute in which a provider outside comes back."""
+    wanted: str
+    """How bad it should be for users: P1 to P3, all three as often."""
+
+    @property
+    def dial(self) -> Dial:
+        """The dial of its tier."""
+        return DIALS[self.tier]
+
+    def as_bad(self, share: float) -> "Draft":
+        """The same with all faults at a share (0 to 1) of their worst."""
+        mild = self.dial.mild
+        faults = tuple(
+            [replace(fault, severity=share * (mild if fault.mechanism.slow else 1.0)) for fault in self.base.faults]
+        )
+        return self._replace(base=replace(self.base, faults=faults))
+
+
+def draw_draft(
+    scenario: Outage, tier: str, seed: int, attempt: int, shape: Shape, wording: Split, names: Split
+) -> Draft:
+    """Draw system, roots and causes. `attempt` counts redraws of those that failed their certificate."""
+    dial = DIALS[tier]
+    rng = stream(seed, "triage", scenario.name, tier, attempt)
+    system, faults = _draw_system(rng, scenario, shape, SERVICES[pool(names)])
+    horizon = HISTORY + scenario.budget + 3
+    key = digest(16, seed, "lines", scenario.name, tier, attempt)
+    base = world_incident.Incident(
+        key=key, tier=world_incident.TIERS[tier], wording=pool(wording), system=system, faults=faults, roster=(),
+        plan=(), pushes=(), traffic=_draw_traffic(rng, horizon), hot={}, decoys=(), muted=frozenset(),
+        late=frozenset(),
+    )  # fmt: skip
+    sampled = dial.kept * (0.7 + 0.6 * rng.random()) / (60 * system.load[0])
+    return Draft(scenario, tier, base, sampled, 3 + int(3 * rng.random()), SEVERITIES[int(3 * rng.random())])
+
+
+ATTEMPTS = 60
+
+
+def _draw_system(rng: Random, scenario: Outage, shape: Shape, names: list[str]) -> tuple[System, tuple[Fault, ...]]:
+    for _ in range(ATTEMPTS):
+        system = size_system(rng, shape(rng, names))
+        faults = _draw_faults(rng, scenario, system)
+        if faults is not None:
+            return system, faults
+    wanted = ", ".join(m.name for m in (*scenario.causes, *scenario.second))
+    raise DoesNotFit(
+        f"no service of this topology can carry {scenario.name!r} ({wanted}); it has kinds "
+        f"{', '.join(sorted(set(system.kinds)))}; choose another scenario or topology"
+    )
+
+
+def _draw_faults(rng: Random, scenario: Outage, system: System) -> tuple[Fault, ...] | None:
+    """The roots, apart from one another; None where the system has no place for them."""
+    faults: list[Fault] = []
+    for causes in (scenario.causes, scenario.second):
+        if not causes:
+            continue
+        places = [(m, i) for m in causes for i in victims(system, m) if _apart(system, i, faults)]
+        if not places:
+            return None
+        # First the service, then the mechanism: else services that many mechanisms fit would be roots more often.
+        target = rng.choice(sorted({i for _, i in places}))
+        mechanism = rng.choice([m for m, i in places if i == target])
+        low, high = scenario.onset
+        faults.append(Fault(mechanism, target, low + int(rng.random() * (high - low + 1)), 0.5))
+    return tuple(faults)
+
+
+def victims(system: System, mechanism: Mechanism) -> list[int]:
+    """Services that can carry a mechanism; the gateway is one where its kind fits."""
+    front = [0] if mechanism.kinds >= FRONT and not mechanism.slow else []
+    return [i for i in (*front, *system.services(mechanism.kinds)) if mechanism.fits(system, i)]
+
+
+def _apart(system: System, i: int, faults: list[Fault]) -> bool:
+    """Whether neither of two roots depends on the other, so that each is a cause of its own."""
+    return not faults or not ({i} | above(system, i)) & ({faults[0].target} | above(system, faults[0].target)) - {0}
+
+
+def above(system: System, i: int) -> set[int]:
+    """Every service that depends on service `i`, directly or not."""
+    found, todo = set(), [i]
+    while todo:
+        new = [c for c in system.callers[todo.pop()] if c not in found]
+        found.update(new)
+        todo += new
+    return found
+
+
+def _draw_traffic(rng: Random, minutes: int) -> tuple[float, ...]:
+    level, out = 0.0, []
+    for minute in range(minutes):
+        if minute % world_incident.TRAFFIC_STEP == 0:
+            level = 0.5 * level + 0.04 * (rng.random() - 0.5)
+        out.append(1.0 + level)
+    return tuple(out)
+
+
+def draw_writers(draft: Draft, seed: int, attempt: int) -> Triage:
+    """The whole incident: how each service writes, and everything about nothing."""
+    scenario, tier, base, dial, system = draft.scenario, draft.tier, draft.base, draft.dial, draft.base.system
+    rng = stream(seed, "writers", scenario.name, tier, attempt)
+    random = rng.random
+    n, roots = system.size, [fault.target for fault in base.faults]
+    heard = {caller for root in roots for caller in system.callers[root]}
+    if tier != "hard" or any(fault.mechanism in (VENDOR, ABUSE) for fault in base.faults):
+        heard.update(roots)  # only on hard may a root be unheard; its callers never are
+    unheard = [i for i in range(1, n) if i not in heard]
+    innocent = [i for i in range(1, n) if i not in roots]
+    begun = min((fault.onset for fault in base.faults), default=-3)
+    return Triage(
+        key=base.key, scenario=scenario, tier=tier, dial=dial, wording=base.wording, base=base,
+        owners=_draw_owners(rng, system),
+        sampled=draft.sampled,
+        habits=tuple([_HABITS[int(20 * random())] for _ in range(n)]),
+        timed=tuple([kind != "db" or bool(scenario.least_noise) or random() < 0.6 for kind in system.kinds]),
+        missing=frozenset([i for i in unheard if random() < dial.missing]),
+        behind=frozenset([i for i in unheard if random() < dial.behind]),
+        skew=tuple([int((2 * random() - 1) * dial.skew) if dial.skew and random() < 0.3 else 0 for _ in range(n)]),
+        speaks=random() < dial.speaks,
+        chronic=tuple([
+            Chronic(int(n * random()), (0.001 + 0.005 * random()) / (1 + dial.decoys), int(64 * random()))
+            for _ in range(1 + dial.decoys)
+        ]),
+        nuisance=tuple([0.01 + 0.06 * random() for _ in range(n)]),
+        drifting={
+            rng.choice(innocent): Drift(-9 + int(8 * random()), 1.6 + 2.2 * random()) for _ in range(dial.decoys)
+        },
+        decoys=tuple([(_CLASSES[int(len(_CLASSES) * random())], rng.choice(innocent)) for _ in range(dial.decoys)]),
+        started=_draw_started(rng, base, dial.decoys),
+        loud=_draw_loud(rng, system, roots, begun) if scenario.loud else None,
+        mended=draft.mended,
+        wandering=_draw_wandering(base.key, n, dial.wander, (HISTORY + scenario.budget + 4) // KNOT + 2),
+    )  # fmt: skip
+
+
+_HABITS = ("ERROR",) * 8 + ("WARN",) * 7 + ("",) * 5
+_CLASSES = (
+    "crash", "release", "lock", "saturation", "plan_cache", "report", "leak", "backlog", "slow_release",
+)  # fmt: skip
+
+
+def _draw_owners(rng: Random, system: System) -> tuple[str, ...]:
+    teams = ("sre", "backend", "dba")
+    return tuple([
+        teams[int(3 * rng.random())] if rng.random() < OTHER_OWNER else OWNERS[kind] for kind in system.kinds
+    ])  # fmt: skip
+
+
+def _draw_started(rng: Random, base: world_incident.Incident, count: int) -> tuple[tuple[int, int, str, int], ...]:
+    """Ordinary builds and jobs, and those that began the trouble."""
+    random, system = rng.random, base.system
+    stores = system.services(frozenset({"db"}))
+    servers = [i for i, kind in enumerate(system.kinds) if kind in FRONT]
+    struck = {(fault.target, minute) for fault in base.faults for minute in range(fault.onset - 3, fault.onset + 4)}
+    out: list[tuple[int, int, str, int]] = []
+    for _ in range(1 + count):
+        for what, places in (("build", servers), ("job", stores)):
+            minute = -HISTORY + int((HISTORY - 1) * random())
+            if places and ((i := rng.choice(places)), minute) not in struck:
+                out.append((minute, i, what, 100 + int(900 * random())))
+    for fault in base.faults:
+        begun = STARTS.get(fault.mechanism.name)
+        if begun is not None:
+            out.append((fault.onset, fault.target, begun, 100 + int(900 * random())))
+    return tuple(sorted(out))
+
+
+STARTS = {"faulty_release": "build", "creeping_release": "build", "report": "job"}
+"""What starts as a cause begins."""
+
+
+def _draw_loud(rng: Random, system: System, roots: list[int], begun: int) -> tuple[int, int, float]:
+    """An innocent service apart from the roots, at which clients send nonsense."""
+    near = set(roots).union(*(above(system, root) for root in roots)) if roots else set()
+    apart = [i for i in range(1, system.size) if i not in near] or [i for i in range(1, system.size) if i not in roots]
+    return rng.choice(apart), begun, 0.008 + 0.012 * rng.random()
+
+
+def _draw_wandering(key: bytes, services: int, spread: float, knots: int) -> tuple[tuple[float, ...], ...]:
+    drawn = iter(shake_128(key + b"wander").digest(services * knots))
+    # What users see is a mix of many operations, which wander each by themselves.
+    return tuple([
+        tuple([(spread if i else spread / 3) * QUANTILES[next(drawn)] for _ in range(knots)]) for i in range(services)
+    ])  # fmt: skip

@@ -1,0 +1,170 @@
+"""One incident of log triage, drawn whole before its first minute: the system, what breaks, and how services write."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from warroom.core.splits import Split
+from warroom.envs.logs.scenario import Outage
+from warroom.sim import incident as world_incident
+from warroom.sim.faults import Fault
+from warroom.sim.incident import HISTORY
+from warroom.sim.outages import ABUSE, VENDOR
+from warroom.sim.topology import System
+
+OWNERS = {"gateway": "sre", "service": "backend", "db": "dba", "cache": "sre", "queue": "sre"}
+"""Who usually owns a kind of service."""
+OTHER_OWNER = 0.25
+"""Share of services that another team owns, so that the catalogue has to be read."""
+SECURITY, OUTSIDE = "security", "sre"
+"""Who is paged for abuse, and for what a provider outside the system does wrong, whoever owns the service."""
+KNOT = 5
+"""Minutes between the points through which the wandering of healthy durations is drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dial:
+    """The one dial of difficulty."""
+
+    noise: float
+    """Share of the lines on a page that have nothing to do with the incident."""
+    imitate: float
+    """Share of those that look like trouble."""
+    signs: float
+    """Probability per minute that the root writes its own signature, once it may."""
+    speaks: float
+    """Probability that the root logs its own failures as errors."""
+    nameless: float
+    """Share of complaints about a callee that do not name it."""
+    missing: float
+    """Probability that a service's logs do not arrive."""
+    behind: float
+    """Probability that a service's logs arrive `BEHIND` minutes late."""
+    spread: float
+    """Standard deviation of the logarithm of durations of single requests."""
+    wander: float
+    """The same of the medians of healthy services, from window to window."""
+    skew: int
+    """Seconds by which a clock may be off, at most."""
+    kept: int
+    """User requests a minute whose lines the log pipeline keeps, about."""
+    decoys: int
+    """Steady sources of errors, drifting background jobs, false signatures and ordinary builds: so many of each."""
+    mild: float
+    """What severities of drifts are multiplied by."""
+
+
+DIALS = {
+    "easy": Dial(
+        noise=0.2, imitate=0.35, signs=0.2, speaks=0.35, nameless=0.5, missing=0.0, behind=0.0, spread=0.35,
+        wander=0.06, skew=0, kept=160, decoys=1, mild=1.0,
+    ),
+    "medium": Dial(
+        noise=0.4, imitate=0.4, signs=0.15, speaks=0.2, nameless=0.6, missing=0.06, behind=0.06, spread=0.5,
+        wander=0.1, skew=0, kept=120, decoys=2, mild=0.9,
+    ),
+    "hard": Dial(
+        noise=0.6, imitate=0.55, signs=0.1, speaks=0.12, nameless=0.7, missing=0.12, behind=0.1, spread=0.6,
+        wander=0.14, skew=40, kept=90, decoys=3, mild=0.8,
+    ),
+}  # fmt: skip
+BEHIND = 3
+"""Minutes by which some services' logs arrive late."""
+BEFORE = -8
+"""The middle of the window "before"; its three minutes end before any trouble begins."""
+
+
+class Drift(NamedTuple):
+    """Background work of a service that gets slower; its callers do not feel it."""
+
+    minute: int
+    factor: float
+
+
+class Chronic(NamedTuple):
+    """Errors that a service writes every day."""
+
+    service: int
+    share: float
+    """Of all lines of the system."""
+    wording: int
+
+
+@dataclass(frozen=True)
+class Triage:
+    """Everything drawn. Two of one (scenario, tier, seed) are equal, wherever they are drawn."""
+
+    key: bytes
+    """Seeds the observation noise."""
+    scenario: Outage
+    tier: str
+    dial: Dial
+    wording: Split
+    base: world_incident.Incident
+    """What the world is built from."""
+    owners: tuple[str, ...]
+    sampled: float
+    """Share of lines that the log pipeline keeps."""
+    habits: tuple[str, ...]
+    """The level at which each service logs a failed call; empty: not at all."""
+    timed: tuple[bool, ...]
+    """Whether each service logs durations."""
+    missing: frozenset[int]
+    behind: frozenset[int]
+    """Services whose logs do not arrive, and those whose logs arrive late."""
+    skew: tuple[int, ...]
+    """Seconds by which each service's clock is off."""
+    speaks: bool
+    """Whether the roots log their own failures as errors."""
+    chronic: tuple[Chronic, ...]
+    nuisance: tuple[float, ...]
+    """Share of each service's lines that are warnings about nothing."""
+    drifting: dict[int, Drift]
+    decoys: tuple[tuple[str, int], ...]
+    """(signature class, service): words about faults that are not there."""
+    started: tuple[tuple[int, int, str, int], ...]
+    """(minute, service, build or job, number), in order of time."""
+    loud: tuple[int, int, float] | None
+    """(service, from minute, share of all lines): errors about malformed requests of clients."""
+    mended: int
+    """Minute in which a provider outside comes back."""
+    wandering: tuple[tuple[float, ...], ...]
+    """Logarithm of the factor on the healthy durations of each service, at every `KNOT` minutes from -HISTORY on."""
+
+    @property
+    def system(self) -> System:
+        """The services and their healthy operating point."""
+        return self.base.system
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What is wrong; the first is the main root's."""
+        return self.base.faults
+
+    @cached_property
+    def roots(self) -> tuple[int, ...]:
+        """Where it is wrong."""
+        return tuple(fault.target for fault in self.faults)
+
+    @cached_property
+    def teams(self) -> frozenset[str]:
+        """Who has to be paged."""
+        return frozenset(team_of(fault, self.owners) for fault in self.faults)
+
+    @property
+    def noise(self) -> float:
+        """The share of unrelated lines that a page declares."""
+        return max(self.dial.noise, self.scenario.least_noise) if self.faults else 1.0
+
+    def wander(self, service: int, minute: int) -> float:
+        """Logarithm of the factor on a service's healthy durations in a minute."""
+        knots = self.wandering[service]
+        k, rest = divmod(minute + HISTORY, KNOT)
+        return knots[k] + (knots[k + 1] - knots[k]) * rest / KNOT
+
+
+def team_of(fault: Fault, owners: tuple[str, ...]) -> str:
+    """The team to page for a fault: the owner of its service, unless it comes from outside."""
+    if fault.mechanism is ABUSE:
+        return SECURITY
+    return OUTSIDE if fault.mechanism is VENDOR else owners[fault.target]

@@ -1,0 +1,227 @@
+"""What one who knows the truth does, and the certificate that an incident is fair: shared, so that they cannot disagree."""
+
+from functools import lru_cache
+from math import log, sqrt
+from typing import Any, NamedTuple
+
+from warroom.core.errors import DoesNotFit
+from warroom.core.rubric import Rubric
+from warroom.core.types import Event
+from warroom.envs.logs.draw import Draft, draw_draft, draw_writers
+from warroom.envs.logs.incident import BEFORE, Triage
+from warroom.envs.logs.reply import edge
+from warroom.envs.logs.scenario import Outage
+from warroom.envs.logs.views import RULE, WINDOW
+from warroom.sim.faults import Fault
+from warroom.sim.incident import Incident
+from warroom.sim.outages import ABUSE, VENDOR
+from warroom.sim.world import World
+
+ATTEMPTS = 80
+"""Draws before an incident counts as impossible."""
+STOPPED = 2
+"""Minutes that security needs to stop abuse once it is paged."""
+ROLLBACK_HARM = 0.25
+"""Share of requests that the older build of a service fails besides while its provider is down: it has no fallback."""
+HALVINGS = 5
+"""Severities that are tried for one draw."""
+START = {"P1": 0.75, "P2": 0.5, "P3": 0.25}
+"""Severity of faults, 0 to 1, that is tried first."""
+LEAST_FAILURES = 12
+"""Failed calls that the root's caller must have seen in the window, as expected, where the root is not slow."""
+LEAST_SIGMA = 4.0
+"""Standard errors of a median, wandering included, by which the root must be slow where its calls do not fail."""
+
+
+class Move(NamedTuple):
+    """An act of the oracle, by index."""
+
+    verb: str
+    service: int = -1
+
+
+LOOK, RESOLVE = Move("look"), Move("resolve")
+
+
+def can_resolve(world: World) -> bool:
+    """Every fault gone, and users well in the last minute."""
+    return world.quiet_faults() and world.quiet >= 1
+
+
+def best_act(world: World) -> Move:
+    """Mend what a remedy mends, wait for the rest, and resolve when users are well."""
+    if can_resolve(world):
+        return RESOLVE
+    for fault, active in zip(world.incident.faults, world.active, strict=True):
+        if active and fault.mechanism.cure and fault.target not in world.repaired:
+            return Move(fault.mechanism.cure, fault.target)
+    return LOOK
+
+
+def remedy(world: World, verb: str, service: int) -> None:
+    """Carry out a remedy: it heals what it cures, and has its side effects either way."""
+    usual = world.system.replicas[service]
+    world.repair(verb, service, max(round(3 * usual), world.replicas[service]) if verb == "scale" else 0)
+    for fault, active in zip(world.incident.faults, world.active, strict=True):
+        if active and fault.mechanism is VENDOR and fault.target == service and verb == "rollback":
+            world.own_error[service] = min(0.95, world.own_error[service] + ROLLBACK_HARM)
+            world.stale.add(service)
+
+
+def pass_minute(world: World, mended: int, stopped: int | None) -> None:
+    """One minute, and what others do in it: providers come back, security stops abuse."""
+    world.tick()
+    for fault, active in list(zip(world.incident.faults, world.active, strict=True)):
+        if active and fault.mechanism is VENDOR and world.minute >= mended:
+            world.heal(fault)
+        if active and fault.mechanism is ABUSE and stopped is not None and world.minute >= stopped:
+            world.heal(fault)
+
+
+def solve(world: World, budget: int, mended: int) -> int | None:
+    """Turns in which the oracle resolves the incident from the page on, or None; the world is used up."""
+    for turn in range(budget):
+        move = best_act(world)
+        if move is RESOLVE:
+            return turn + 1
+        if move is not LOOK:
+            remedy(world, move.verb, move.service)
+        pass_minute(world, mended, STOPPED)
+    return None
+
+
+def before_onset(incident: Incident) -> World:
+    """The quiet world just before the first fault begins."""
+    world = World(incident)
+    world.settle(min((fault.onset for fault in incident.faults), default=0) - 1)
+    return world
+
+
+def until_page(quiet: World, incident: Incident) -> World:
+    """A world of its own that goes on to minute 0, when the page goes out, with that incident's faults."""
+    world = quiet.twin()
+    world.incident, world.foreseen = incident, {}
+    while world.minute < 0:
+        world.tick()
+    return world
+
+
+class Impact(NamedTuple):
+    """What users suffered in the window up to the page, exactly."""
+
+    failing: float
+    """Share of their requests."""
+    slower: float
+    """Their latency as a multiple of that before."""
+
+    @property
+    def severity(self) -> str:
+        """By the rule that the brief states."""
+        return RULE.severity(*self)
+
+    @property
+    def grade(self) -> float:
+        """On the scale on which a P2 begins at 0 and a P1 at 1."""
+        (e1, l1), (e2, l2) = RULE.p1, RULE.p2
+        failing = log(max(self.failing, 1e-4) / e2) / log(e1 / e2)
+        return max(failing, log(self.slower / l2) / log(l1 / l2))
+
+
+CLEAR = {"P1": (1.28, 9.0), "P2": (0.28, 0.72), "P3": (-9.0, -0.28)}
+"""Grades that leave no doubt: half as many failures again as a threshold, or a fifth more latency, so that counts tell."""
+
+
+def impact(world: World) -> Impact:
+    """The harm to users in the window that ends with the page."""
+    window = [world.snapshots[minute] for minute in range(1 - WINDOW, 1)]
+    failing = sum([snapshot.error[0] for snapshot in window]) / WINDOW
+    usual = world.snapshots[BEFORE].latency[0]
+    return Impact(failing, sum([snapshot.latency[0] for snapshot in window]) / WINDOW / usual)
+
+
+class Certificate(NamedTuple):
+    """Why an incident may be served."""
+
+    impact: Impact
+    clear: bool
+    """Its severity is beyond doubt, and as bad as was drawn."""
+    seen: bool
+    """The lines of the roots' callers hold each root above the noise of counts and wandering medians."""
+    oracle_turns: int | None
+    """Turns that the oracle needs; None: it fails."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether the incident may be served."""
+        return self.clear and self.seen and self.oracle_turns is not None
+
+
+def certify(draft: Draft, world: World) -> Certificate:
+    """Certify an incident at its page; the world itself is left as it is."""
+    felt, faults = impact(world), draft.base.faults
+    low, high = CLEAR[draft.wanted if faults else "P3"]
+    clear = low <= felt.grade <= high
+    visible = clear and all(seen(draft, world, fault) for fault in faults)
+    turns = (solve(world.copy(), draft.scenario.budget, draft.mended) if faults else 1) if visible else None
+    return Certificate(felt, clear, visible, turns)
+
+
+def seen(draft: Draft, world: World, fault: Fault) -> bool:
+    """Whether the lines of the root's caller (users, for the gateway) tell of the fault clearly enough."""
+    root, system, kept = fault.target, world.system, 60 * draft.sampled
+    window = [world.snapshots[minute] for minute in range(1 - WINDOW, 1)]
+    if not root:
+        return kept * sum([s.load[0] * s.error[0] for s in window]) >= LEAST_FAILURES
+    caller = system.callers[root][0]
+    call = next(c for c in system.calls[caller] if c.callee == root)
+    calls = [kept * s.load[caller] * call.rate for s in window]
+    failures = sum([made * edge(s, caller, root)[0] for made, s in zip(calls, window, strict=True)])
+    if failures >= LEAST_FAILURES:
+        return True
+    later = sum([min(s.latency[root], call.deadline) for s in window]) / WINDOW
+    error = sqrt(2 * (1.25 * draft.dial.spread) ** 2 / max(3.0, sum(calls)) + 2 * draft.dial.wander**2)
+    return log(later / system.latency[root]) >= LEAST_SIGMA * error
+
+
+def graded(draft: Draft) -> tuple[Draft, World, Certificate]:
+    """The draft made as bad as it should be, by halving the range of severities; perhaps in vain."""
+    low, high, share = 0.0, 1.0, START[draft.wanted]
+    quiet = before_onset(draft.base)
+    for _ in range(HALVINGS):
+        tried = draft.as_bad(share)
+        world = until_page(quiet, tried.base)
+        certificate = certify(tried, world)
+        if certificate.valid or not draft.base.faults:
+            break
+        too_bad = certificate.impact.grade > CLEAR[draft.wanted][1]
+        low, high = (low, share) if too_bad else (share, high)
+        share = (low + high) / 2
+    return tried, world, certificate
+
+
+@lru_cache(maxsize=16)
+def draw_certified(scenario: Outage, tier: str, seed: int, **how: Any) -> tuple[int, Triage, World, Certificate]:
+    """Draw until the certificate holds: the same redraws everywhere, since each attempt has its own stream.
+
+    The latest draws are kept, for the same incident is often played several times on end: play a `World.twin`.
+    """
+    for attempt in range(ATTEMPTS):
+        draft, world, certificate = graded(draw_draft(scenario, tier, seed, attempt, **how))
+        if certificate.valid:
+            return attempt, draw_writers(draft, seed, attempt), world, certificate
+    raise DoesNotFit(
+        f"no certified incident of {scenario.name!r} in {ATTEMPTS} draws (tier {tier}, seed {seed}): "
+        "this topology may be too small or too shallow for it; choose another scenario or topology"
+    )
+
+
+def most_points(rubric: Rubric, incident: Triage, turns: int) -> float:
+    """Points of one who declares everything rightly and closes after so many turns."""
+    if not incident.faults:
+        return rubric.total({Event("ignored"): 0}, turns)
+    events = [
+        Event("severity_right"), Event("recovered"),
+        *[Event("root_right", str(root)) for root in incident.roots],
+        *[Event("team_right", team) for team in sorted(incident.teams)],
+    ]  # fmt: skip
+    return rubric.total(dict.fromkeys(events, 0), turns)

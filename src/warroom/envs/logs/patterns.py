@@ -1,0 +1,107 @@
+"""Lines at WARN or above, counted by their wording with the numbers masked: what a log viewer calls patterns."""
+
+from collections.abc import Iterator, Sequence
+
+from warroom.envs.logs.normal import count
+from warroom.envs.logs.stream import SIGNS, Stream
+from warroom.envs.logs.views import WINDOW, Pair, Pattern
+from warroom.envs.logs.wordings import CHRONIC, CLIENT, REFUSED, REFUSED_BLIND, SIGNATURES, TIMEOUT, TIMEOUT_BLIND
+from warroom.sim.faults import Mechanism
+from warroom.sim.outages import ABUSE, VENDOR
+from warroom.sim.world import Snapshot
+
+MOST = 6
+"""Patterns that a reply shows at most."""
+FROM_OUTSIDE = 0.3
+"""Least probability that trouble from outside leaves its words: little else tells it from a crash."""
+Row = tuple[str, str, int, int]
+"""(level, text, count before, count now)."""
+
+
+def patterns(stream: Stream, service: int, last: int, now: Sequence[Snapshot]) -> tuple[Pattern, ...]:
+    """The patterns of one service in the window that ends with minute `last`, the most frequent first."""
+    noise = iter(stream.noise(SIGNS, last, service, 64))
+    rows = [
+        *_steady(stream, service, last, noise),
+        *_complaints(stream, service, now, noise),
+        *_decoys(stream, service, noise),
+        *_signs(stream, service, last, noise),
+    ]
+    rows.sort(key=lambda row: (-max(row[2], row[3]), row[1]))
+    return tuple([Pattern(level, text, Pair(a, b)) for level, text, a, b in rows if a or b][:MOST])
+
+
+def masked(text: str, callee: str = "") -> str:
+    """A wording with its numbers masked."""
+    return text.format(n="<n>", ms="<n>", id="<id>", callee=callee)
+
+
+def sign_rate(stream: Stream, mechanism: Mechanism) -> float:
+    """Probability that a root writes its signature at one of its chances."""
+    signs = stream.incident.dial.signs
+    return max(signs, FROM_OUTSIDE) if mechanism in (VENDOR, ABUSE) else signs
+
+
+def _steady(stream: Stream, service: int, last: int, noise: Iterator[int]) -> list[Row]:
+    """Errors that have nothing to do with anything."""
+    incident, rows = stream.incident, []
+    for i, share, wording in incident.chronic:
+        if i == service:
+            usual = WINDOW * stream.total * share
+            text = masked(stream.wording(CHRONIC, service, wording))
+            rows.append(("ERROR", text, count(usual, next(noise)), count(usual, next(noise))))
+    if incident.loud is not None and incident.loud[0] == service:
+        _, since, share = incident.loud
+        minutes = max(0, min(WINDOW, last - since + 1))
+        text = masked(stream.wording(CLIENT, service))
+        rows.append(("ERROR", text, 0, count(minutes * stream.total * share, next(noise))))
+    return rows
+
+
+def _decoys(stream: Stream, service: int, noise: Iterator[int]) -> list[Row]:
+    """Words about faults that are not there: before and now alike."""
+    rows = []
+    for k, (kind, i) in enumerate(stream.incident.decoys):
+        if i == service:
+            usual = 1 + (stream.incident.key[k] & 3)
+            text = masked(stream.wording(SIGNATURES[kind], service, k))
+            rows.append(("WARN", text, count(usual, next(noise)), count(usual, next(noise))))
+    return rows
+
+
+def _complaints(stream: Stream, service: int, now: Sequence[Snapshot], noise: Iterator[int]) -> list[Row]:
+    """What a caller writes about calls that fail, by its habit."""
+    incident = stream.incident
+    habit, rows = incident.habits[service], []
+    if not habit:
+        return []
+    totals: dict[int, list[float]] = {}
+    for snapshot in now:
+        for i, j, share, late, calls in snapshot.failing:
+            if i == service:
+                failures = 60 * incident.sampled * calls * share
+                total = totals.setdefault(j, [0.0, 0.0])
+                total[0] += failures * late
+                total[1] += failures * (1 - late)
+    for j, (late, refused) in totals.items():
+        named, callee = stream.names_callee(service, j), stream.system.names[j]
+        for texts, blind, mean in ((TIMEOUT, TIMEOUT_BLIND, late), (REFUSED, REFUSED_BLIND, refused)):
+            number = count(mean, next(noise)) if mean >= 0.5 else 0
+            rows.append((habit, masked(stream.wording(texts if named else blind, service), callee), 0, number))
+    return rows
+
+
+def _signs(stream: Stream, service: int, last: int, noise: Iterator[int]) -> list[Row]:
+    """What a root writes about itself, seldom and late."""
+    incident, rows = stream.incident, []
+    for k, fault in enumerate(incident.faults):
+        if fault.target != service:
+            continue
+        since = fault.onset + incident.scenario.hush
+        minutes = range(max(since, last - WINDOW + 1), last + 1)
+        chances = 3 * sum([stream.world.snapshots[minute].active[k] for minute in minutes])
+        rate = 256 * sign_rate(stream, fault.mechanism)
+        signs = sum([next(noise) < rate for _ in range(chances)])
+        if signs:
+            rows.append(("WARN", masked(stream.wording(SIGNATURES[fault.mechanism.signature], service)), 0, signs))
+    return rows

@@ -1,0 +1,188 @@
+"""Log triage on incidents that really happened: the same seat and tools, on a recording that nobody can change."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from warroom.core.rng import stream
+from warroom.core.rubric import Rubric, credits_once
+from warroom.core.splits import SPAN
+from warroom.core.types import Notice, ToolCall
+from warroom.envs.logs.digest import Digest
+from warroom.envs.logs.incident import OWNERS
+from warroom.envs.logs.oncall import OnCall
+from warroom.envs.logs.scenario import RECORDED
+from warroom.envs.logs.tail import FIRST, LATER
+from warroom.envs.logs.views import ALL, TEAMS, Catalogue, Entry, LogPage, Overview, ServiceLogs
+from warroom.sim.recording import INDEX, Archive, read_archive
+
+RIGHT, WRONG = 100.0, -10.0
+"""Points of the first root that is named."""
+NAMED = 3
+"""Services that may be named, the likeliest first; points are for the first alone."""
+OPTION = "recording"
+"""The option that says which folder of recordings is played."""
+JOB = (
+    "You are on call. What you read are the logs, traces and metrics of a real system in which one fault was active; "
+    "find the service where the trouble began. Callers complain; the root itself often says nothing."
+)
+RULES = (
+    "{budget} turns in all. A turn ends with one act: request_more_logs, resolve or ignore; nothing in a recording can "
+    "be changed, so remediate only costs its turn. Before it you may declare, at no cost of time, up to {declarations} "
+    "times. identify_root_cause may be called for up to {named} services, the likeliest first; the first counts. "
+    "Severity and team are not graded. 'Before' is a window free of the fault, 'now' one with it, counted over equal "
+    "times; calls and medians are from traces, a caller's as it waited for them. Lines are a sample: of all services at "
+    "first, later of the service that was asked about. Close with resolve once you have named the root."
+)
+POINTS = f"Points: the right root {RIGHT:+g}, a wrong one {WRONG:+g}."
+
+
+@dataclass(frozen=True)
+class Recording:
+    """The scenario whose incidents are those of a folder of recordings."""
+
+    name: str
+    story: str
+    budget: int = 12
+    """Turns."""
+    suites: tuple[str, ...] = (RECORDED,)
+
+
+class Recorded(OnCall):
+    """One recorded incident. A tier changes nothing: a recording is as hard as it is."""
+
+    def __init__(self, scenario: Recording, tier: str, seed: int, options: Mapping[str, Any]) -> None:
+        if OPTION not in options:
+            raise ValueError(
+                f"the scenario {scenario.name!r} plays a folder of recordings, which the option {OPTION!r} names; "
+                "make one with warroom import incidents, and play it: warroom eval --env logs --suite recorded "
+                "--recording FOLDER"
+            )
+        archive = _archive(Path(options[OPTION]))
+        self.incident = archive.incidents[seed % SPAN % len(archive.incidents)]
+        self.label = archive.label(self.incident)
+        rubric = Rubric((credits_once("root_cause", {"root_right": RIGHT, "root_wrong": WRONG}),))
+        super().__init__(scenario.name, tier, seed, scenario.budget, rubric, catalogue_of(archive))
+        self.digest = _digest(archive.folder, self.incident.id, _written(archive.folder))
+        self._read: str | None = None
+        """Whose logs the page brings."""
+
+    def job(self) -> str:
+        """The job, the rules and the catalogue."""
+        rules = RULES.format(budget=self.budget, declarations=self.READS_PER_TURN, named=NAMED)
+        return "\n".join((JOB, rules, POINTS, self.catalogue.render()))
+
+    def page(self) -> LogPage:
+        """Some lines of the recording, and what the last act brought."""
+        number = LATER if self.turn else FIRST
+        lines = self.digest.tail(stream(self.seed, "tail", self.turn), number, self._read)
+        answer = self.answers.get(self.seat, "")
+        return LogPage(self.turn + 1, self.budget, 0, self.digest.volume(), lines, answer, self._reply)
+
+    def most(self, kind: str) -> int:
+        """Three roots in order; of what is not graded, one severity and every team."""
+        return {"severity": 1, "root": NAMED, "team": len(TEAMS)}[kind]
+
+    def judge(self, kind: str, value: str) -> None:
+        """Only the first root counts."""
+        if kind == "root" and len(self.said["root"]) == 1:
+            self.happen("root_right" if value == self.label.root else "root_wrong", value)
+
+    def change(self, action: str, service: str) -> Notice:
+        """Refuse."""
+        return Notice("A recording cannot be changed.")
+
+    def close(self, ignored: bool) -> Notice:
+        """Nothing is mended, so both ways of closing are alike."""
+        return Notice("The incident is closed.")
+
+    def read(self, source: str) -> ServiceLogs | Overview:
+        """What the recording says."""
+        if source == ALL:
+            return self.digest.dashboard(self.catalogue.names)
+        return self.digest.logs(source)
+
+    def advance(self) -> None:
+        """No time passes in a recording."""
+        self._read = self._wanted if self._wanted in self.digest.lines else None
+        super().advance()
+
+    def truth(self) -> dict[str, Any]:
+        """The root, and the source's word for the fault."""
+        return {"root": self.label.root, "fault": self.label.fault, "incident": self.incident.id}
+
+    def oracle(self) -> ToolCall:
+        """Name the root, and close."""
+        if not self.said["root"]:
+            return ToolCall("identify_root_cause", {"service": self.label.root})
+        return ToolCall("resolve")
+
+    def bounds(self) -> tuple[float, float]:
+        """Points of the no-op policy and of the oracle."""
+        return 0.0, RIGHT
+
+    def outcome(self) -> dict[str, bool | float | None]:
+        """Whether the root was named first, and whether it was among those named."""
+        right = self.happened("root_right")
+        return {
+            "solved": right,
+            "root_cause": right,
+            "root_cause_at_3": self.label.root in self.said["root"],
+            "turns": float(self.turn),
+        }
+
+    def board(self) -> dict[str, list[str]]:
+        """Panels for a live board: who depends on whom, and what was declared."""
+        said = [f"{kind}: {', '.join(values) or '-'}" for kind, values in self.said.items()]
+        return {"catalogue": self.catalogue.render().splitlines(), "declared": said}
+
+
+def catalogue_of(archive: Archive) -> Catalogue:
+    """The services of a recording, the gateway first, callers before callees as far as calls go one way.
+
+    Where the recording knows no team, it is the one that usually owns such a service.
+    """
+    entries = {
+        name: Entry(name, kind, team or OWNERS[kind], tuple(sorted(b for a, b in archive.calls if a == name)))
+        for name, (kind, team) in archive.services.items()
+    }
+    return Catalogue(tuple([entries[name] for name in _in_order(archive)]))
+
+
+def _in_order(archive: Archive) -> list[str]:
+    left, order = sorted(archive.services, key=lambda name: _place(archive, name)), []
+    while left:
+        called = {b for a, b in archive.calls if a in left and a != b}
+        chosen = next((name for name in left if name not in called), left[0])
+        order.append(chosen)
+        left.remove(chosen)
+    return order
+
+
+def _place(archive: Archive, name: str) -> tuple[bool, bool, str]:
+    """The gateway first, and services of which no call is known last."""
+    return archive.services[name][0] != "gateway", not any(name in edge for edge in archive.calls), name
+
+
+def _written(folder: Path) -> int:
+    """When the index was last written: what was read before that is out of date."""
+    path = folder / INDEX
+    return path.stat().st_mtime_ns if path.is_file() else 0
+
+
+def _archive(folder: Path) -> Archive:
+    return _archive_of(folder, _written(folder))
+
+
+@lru_cache(maxsize=4)
+def _archive_of(folder: Path, written: int) -> Archive:
+    return read_archive(folder)
+
+
+@lru_cache(maxsize=32)
+def _digest(folder: Path, id: str, written: int) -> Digest:
+    """Reading one takes a fifth of a second, and many policies play the same incident."""
+    archive = _archive_of(folder, written)
+    return Digest(archive, next(incident for incident in archive.incidents if incident.id == id))

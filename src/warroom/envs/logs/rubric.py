@@ -1,0 +1,77 @@
+"""What a triage is worth, in points: the right root at the right team's door, and only then the rest."""
+
+from functools import cache
+
+from warroom.core.rubric import Events, Rubric, Term
+
+DIAGNOSIS, SEVERITY, RECOVERY, SPEED = 45.0, 15.0, 20.0, 20.0
+"""Points of the four credits: an honest triage that took no time would get 100."""
+HALF = 20.0
+"""For one of two independent roots, nothing wrong besides."""
+WRONG_ROOT, WRONG_REMEDY, WRONG_END, REPEATED = -10.0, -10.0, -20.0, -5.0
+
+EVENTS = {
+    "root_right": "a root was named",
+    "root_wrong": "a service was named that is no root; each counts once",
+    "team_right": "a team that has to know was paged",
+    "team_wrong": "a team was paged that need not know: the diagnosis is void",
+    "severity_right": "the first classification was right",
+    "severity_wrong": "the first classification was wrong",
+    "wrong_remedy": "a remedy that goes at no fault; each distinct one counts once",
+    "repeated": "a declaration beyond the first; each counts",
+    "recovered": "resolved with every fault gone and service levels held",
+    "ignored": "ignored, rightly: nothing was wrong",
+    "closed_wrongly": "resolved too early, or ignored what was wrong",
+}
+"""What each event means; the documentation is made from this."""
+
+
+def found(events: Events, roots: int, teams: int) -> float:
+    """Share of the diagnosis that is right: 0 once anything named or paged was wrong."""
+    names = [event.name for event in events]
+    if "root_wrong" in names or "team_wrong" in names or not roots:
+        return 0.0
+    if names.count("root_right") == roots and names.count("team_right") == teams:
+        return 1.0
+    return HALF / DIAGNOSIS if names.count("root_right") and names.count("team_right") and roots > 1 else 0.0
+
+
+def conduct(events: Events) -> float:
+    """What mistakes cost."""
+    cost = {"root_wrong": WRONG_ROOT, "wrong_remedy": WRONG_REMEDY, "repeated": REPEATED, "closed_wrongly": WRONG_END}
+    return sum([cost.get(event.name, 0.0) for event in events])
+
+
+@cache
+def triage_rubric(budget: int, roots: int, teams: int) -> Rubric:
+    """The rubric of an incident with that budget and so many roots and teams to page; no root is a false alarm."""
+
+    def whole(events: Events) -> bool:
+        if not roots:
+            return _has(events, "ignored") and not _has(events, "root_wrong")
+        return found(events, roots, teams) == 1.0
+
+    def diagnosis(events: Events, turns: int) -> float:
+        return DIAGNOSIS * (whole(events) if not roots else found(events, roots, teams))
+
+    def severity(events: Events, turns: int) -> float:
+        return SEVERITY * (whole(events) and (not roots or _has(events, "severity_right")))
+
+    def recovery(events: Events, turns: int) -> float:
+        return RECOVERY * (whole(events) and (not roots or _has(events, "recovered")))
+
+    def speed(events: Events, turns: int) -> float:
+        return SPEED * (1 - turns / budget) if recovery(events, turns) else 0.0
+
+    calls = 6 * budget  # five declarations and an act a turn
+    return Rubric((
+        Term("diagnosis", diagnosis, 0.0, DIAGNOSIS),
+        Term("severity", severity, 0.0, SEVERITY),
+        Term("recovery", recovery, 0.0, RECOVERY),
+        Term("speed", speed, 0.0, SPEED),
+        Term("conduct", lambda events, turns: conduct(events), WRONG_ROOT * calls, 0.0),
+    ))  # fmt: skip
+
+
+def _has(events: Events, name: str) -> bool:
+    return any(event.name == name for event in events)

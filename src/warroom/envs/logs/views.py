@@ -1,0 +1,248 @@
+"""What the agent on call reads: lines of log in their order, counts and durations, and the service catalogue."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+SEVERITIES = ("P1", "P2", "P3")
+TEAMS = ("sre", "backend", "dba", "security")
+REMEDIES = ("restart", "rollback", "scale", "flush-cache", "kill-query")
+ALL = "all"
+"""What `request_more_logs` takes in place of a service for an overview of all."""
+WINDOW = 3
+"""Minutes over which "before" and "now" are counted."""
+
+
+class Pair(NamedTuple):
+    """A figure of the window before the trouble could have begun, and of the last minutes."""
+
+    before: float
+    now: float
+
+    def render(self) -> str:
+        """Both, whole numbers as such."""
+        return f"{self.before:g} -> {self.now:g}"
+
+
+class LogLine(NamedTuple):
+    """One line as it was written. The clock is the writer's own and may be off."""
+
+    minute: int
+    """Relative to the page."""
+    second: int
+    level: str
+    service: str
+    text: str
+    callee: str = ""
+    """The service that the text speaks of; empty if none."""
+    milliseconds: int | None = None
+    """The duration that the text states, if any."""
+
+    def render(self) -> str:
+        """As a log viewer shows it."""
+        return f"{self.minute:+d}:{self.second:02d} {self.level} {self.service} {self.text}"
+
+
+class Level(NamedTuple):
+    """How much one service writes: counts over the window."""
+
+    service: str
+    lines: Pair | None
+    """None, as are the others, where no logs of the service arrive."""
+    warnings: Pair | None
+    errors: Pair | None
+
+    def render(self) -> str:
+        """One line."""
+        if self.lines is None or self.warnings is None or self.errors is None:
+            return f"{self.service}: no logs arrive"
+        return (
+            f"{self.service}: lines {self.lines.render()}, WARN {self.warnings.render()}, ERROR {self.errors.render()}"
+        )
+
+
+class CallLogs(NamedTuple):
+    """What the lines of a caller say about its calls of one service."""
+
+    callee: str
+    made: Pair
+    failed: Pair
+    late: int
+    """Per cent of the failures now that were timeouts."""
+    median: Pair
+    """Milliseconds."""
+
+    def render(self) -> str:
+        """One line."""
+        timeouts = f" ({self.late}% timeouts)" if self.failed.now else ""
+        return (
+            f"  calls {self.callee}: {self.made.render()}, failed {self.failed.render()}{timeouts}, "
+            f"median {self.median.render()} ms"
+        )
+
+
+class Pattern(NamedTuple):
+    """Lines at WARN or above that differ in numbers only, counted."""
+
+    level: str
+    text: str
+    seen: Pair
+
+    def render(self) -> str:
+        """One line."""
+        return f"  {self.level} '{self.text}' {self.seen.render()}"
+
+
+class Gauge(NamedTuple):
+    """A metric of a recording: what it was before, how much it wandered then, and what it is now."""
+
+    name: str
+    usual: float
+    spread: float
+    """Standard deviation before."""
+    now: float
+
+    def render(self) -> str:
+        """One line."""
+        return f"  {self.name}: usually {self.usual:g} (sd {self.spread:g}), now {self.now:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceLogs:
+    """Everything that the logs of one service say, before and now."""
+
+    level: Level
+    handled: Pair | None = None
+    """Requests that it tells of; None where it does not log them."""
+    failed: Pair | None = None
+    """Those of them that it answered with an error."""
+    median: Pair | None = None
+    """Milliseconds of its requests, callees included; None where it does not log durations."""
+    calls: tuple[CallLogs, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
+    started: tuple[tuple[int, str], ...] = ()
+    """(minute, what): builds and jobs that began."""
+    behind: int = 0
+    """Minutes by which its lines arrive late: "now" ends that much earlier."""
+    gauges: tuple[Gauge, ...] = ()
+    """Metrics, where a recording has them; none in a drawn incident."""
+
+    @property
+    def service(self) -> str:
+        """Whose logs they are."""
+        return self.level.service
+
+    def render(self) -> str:
+        """A few lines, before -> now."""
+        if self.level.lines is None:
+            return "\n".join([self.level.render(), *[gauge.render() for gauge in self.gauges]])
+        late = f" (lines arrive {self.behind} minutes late)" if self.behind else ""
+        parts = [self.level.render() + late]
+        if self.handled is not None and self.failed is not None:
+            duration = f", median {self.median.render()} ms" if self.median is not None else ", durations not logged"
+            parts.append(f"  requests {self.handled.render()}, failed {self.failed.render()}{duration}")
+        rows: list[CallLogs | Pattern | Gauge] = [*self.calls, *self.patterns, *self.gauges]
+        parts += [row.render() for row in rows]
+        parts += [f"  {minute:+d} {what} started" for minute, what in self.started]
+        return "\n".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """How much every service writes."""
+
+    levels: tuple[Level, ...]
+
+    def render(self) -> str:
+        """One line for each service."""
+        return "\n".join([level.render() for level in self.levels])
+
+
+@dataclass(frozen=True, slots=True)
+class LogPage:
+    """What the agent sees at the start of a turn."""
+
+    turn: int
+    """From 1."""
+    budget: int
+    minute: int
+    volume: Level
+    """Of the whole system; `service` is `all`."""
+    lines: tuple[LogLine, ...]
+    """Some of the lines of the last minute, by the writers' clocks."""
+    answer: str = ""
+    """What the last act came to; empty at first."""
+    reply: ServiceLogs | Overview | None = None
+    """What `request_more_logs` brought."""
+
+    def render(self) -> str:
+        """The page as text."""
+        parts = [f"minute {self.minute:+d}, turn {self.turn} of {self.budget}", self.volume.render()]
+        if self.reply is not None:
+            parts.append(f"logs before -> now:\n{self.reply.render()}")
+        elif self.answer:
+            parts.append(self.answer)
+        return "\n".join([*parts, *[line.render() for line in self.lines]])
+
+
+class Entry(NamedTuple):
+    """A service of the catalogue."""
+
+    name: str
+    kind: str
+    """gateway, service, db, cache or queue."""
+    team: str
+    """Who owns it."""
+    calls: tuple[str, ...]
+    """The services that it depends on."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeverityRule:
+    """From which share of failed user requests, or factor on their median latency, an incident is a P1 or a P2."""
+
+    p1: tuple[float, float] = (0.20, 3.0)
+    p2: tuple[float, float] = (0.05, 1.5)
+
+    def severity(self, failing: float, slower: float) -> str:
+        """P1 to P3 of a share of failed user requests (0 to 1) and a factor on their latency."""
+        if failing >= self.p1[0] or slower >= self.p1[1]:
+            return "P1"
+        return "P2" if failing >= self.p2[0] or slower >= self.p2[1] else "P3"
+
+    def render(self) -> str:
+        """The rule as the brief states it."""
+        (e1, l1), (e2, l2) = self.p1, self.p2
+        return (
+            f"P1 if at least {100 * e1:g}% of user requests fail or their median takes {l1:g} times as long as before, "
+            f"P2 from {100 * e2:g}% or {l2:g} times, else P3"
+        )
+
+
+RULE = SeverityRule()
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The services, callers before callees; the first is the gateway, where users arrive."""
+
+    entries: tuple[Entry, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All services."""
+        return tuple(entry.name for entry in self.entries)
+
+    def entry(self, service: str) -> Entry:
+        """The entry of a service."""
+        return next(entry for entry in self.entries if entry.name == service)
+
+    def callers(self, service: str) -> tuple[str, ...]:
+        """Who depends on a service."""
+        return tuple(entry.name for entry in self.entries if service in entry.calls)
+
+    def render(self) -> str:
+        """One line for each service."""
+        return "\n".join(
+            f"{e.name} ({e.kind}, owner {e.team}){': calls ' + ', '.join(e.calls) if e.calls else ''}"
+            for e in self.entries
+        )
