@@ -13,7 +13,7 @@ def main() -> None:
     lines = [head, ["---"] * len(head)]
     for path in sorted(Path(sys.argv[1]).glob("*-eval/against-start.json")):
         for row in json.loads(path.read_text())["rows"]:
-            if row["metric"] in METRICS:
+            if row["metric"] in METRICS and row["tier"]:
                 by, found = METRICS[row["metric"]], row["difference"]
                 figures = [row["a"], row["b"], found["mean"], found["lo"], found["hi"]]
                 start, trained, mean, low, high = ("" if one is None else f"{by * one:.1f}" for one in figures)

@@ -82,7 +82,7 @@ def _print_comparison(found: Mapping[str, Any]) -> None:
     for note in found["notes"]:
         say(f"note: {note}", "yellow")
     table = Table(title=f"B {found['second']} less A {found['first']}", title_justify="left")
-    for heading in ("policy", "tier", "metric"):
+    for heading in ("policy", "where", "metric"):
         table.add_column(heading)
     for heading in ("A", "B", "difference", "95 % interval", "p", "incidents"):
         table.add_column(heading, justify="right")
@@ -92,5 +92,5 @@ def _print_comparison(found: Mapping[str, Any]) -> None:
         ends = [cell({metric: {"mean": row[side], "lo": None, "hi": None}}, metric).mean for side in ("a", "b")]
         shown = cell({metric: row["difference"]}, metric)
         figures = [*ends, shown.mean, shown.interval, f"{row['p']:.4f}", str(row["incidents"])]
-        table.add_row(names, row["tier"], metric.replace("_", " "), *figures)
+        table.add_row(names, row["tier"] or row["scenario"], metric.replace("_", " "), *figures)
     screen.print(table)

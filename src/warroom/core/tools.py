@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin
 from warroom.core.errors import echo, unknown
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-_JSON = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_JSON = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array"}
 _MARK = "__warroom_tool__"
 LONGEST_TEXT = 400
 """Characters of a free-text argument; the rest is refused, so that no seat floods the record."""
@@ -18,6 +18,12 @@ class Vocabulary(NamedTuple):
     """Marks a string parameter whose values are the incident's own closed list, such as its service names."""
 
     name: str
+
+
+class Longest(NamedTuple):
+    """Marks a free-text parameter that may be longer than `LONGEST_TEXT`."""
+
+    characters: int
 
 
 class ToolError(Exception):
@@ -33,10 +39,14 @@ class Parameter:
     vocabulary: str | None
     required: bool
     description: str
+    longest: int = LONGEST_TEXT
+    """Characters of a free text; of each item, and number of items, of a list of texts."""
 
     def schema(self, vocabularies: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """JSON schema of the argument in an incident with these vocabularies."""
         out: dict[str, Any] = {"type": _JSON[self.kind], "description": self.description}
+        if self.kind is list:
+            out["items"] = {"type": "string"}
         if self.vocabulary is not None:
             out["enum"] = list(vocabularies[self.vocabulary])
         return out
@@ -51,9 +61,12 @@ class Parameter:
         if self.kind is float and type(value) is int:
             return float(value)
         if type(value) is not self.kind:
-            raise ToolError(f"{self.name} must be of type {_JSON[self.kind]}, got {echo(value)}")
-        if self.kind is str and len(str(value)) > LONGEST_TEXT:
-            raise ToolError(f"{self.name} is {len(str(value))} characters long; at most {LONGEST_TEXT} are allowed")
+            raise ToolError(f"{self.name} must be of type {_JSON[self.kind]}, {_got(value)}")
+        sized: Any = value
+        if self.kind is list and not all(type(item) is str and len(item) <= self.longest for item in sized):
+            raise ToolError(f"{self.name} must be a list of texts of at most {self.longest} characters, {_got(value)}")
+        if self.kind in (str, list) and len(sized) > self.longest:
+            raise ToolError(f"{self.name} has a length of {len(sized)}; at most {self.longest} is allowed")
         return value
 
 
@@ -125,12 +138,20 @@ def _describe(name: str, method: Callable[..., Any]) -> Tool:
 
 
 def _parameter(parameter: inspect.Parameter, description: str) -> Parameter:
-    kind, vocabulary = parameter.annotation, None
+    kind, vocabulary, longest = parameter.annotation, None, LONGEST_TEXT
     if get_origin(kind) is Annotated:
         kind, marker = get_args(kind)
-        vocabulary = marker.name
+        if isinstance(marker, Longest):
+            longest = marker.characters
+        else:
+            vocabulary = marker.name
+    kind = get_origin(kind) or kind  # a list of texts is checked as a list
     assert description, f"document the argument {parameter.name!r} under Args:"
-    return Parameter(parameter.name, kind, vocabulary, parameter.default is parameter.empty, description)
+    return Parameter(parameter.name, kind, vocabulary, parameter.default is parameter.empty, description, longest)
+
+
+def _got(value: object) -> str:
+    return f"got {echo(value)}"
 
 
 def _split_docstring(text: str) -> tuple[str, dict[str, str]]:

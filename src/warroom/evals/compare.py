@@ -1,12 +1,23 @@
 """Two runs side by side: differences paired on the incidents that both played."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from warroom.core.errors import Unknown
-from warroom.evals.summary import COMPARED, Result, as_row, difference, estimate, horizons, readers_of, result_of
+from warroom.evals.summary import (
+    COMPARED,
+    Horizons,
+    Reader,
+    Result,
+    as_row,
+    difference,
+    estimate,
+    horizons,
+    readers_of,
+    result_of,
+)
 from warroom.runs import Record, read_episodes, read_record
 
 
@@ -77,25 +88,57 @@ def _list(names: Sequence[str]) -> str:
     return ", ".join(names)
 
 
+PER_SCENARIO = ("score", "solved")
+"""Metrics that are also compared scenario by scenario."""
+
+
 def _compare(sides: tuple[Side, Side], pair: tuple[str, str]) -> list[dict[str, Any]]:
+    """Rows by tier: the metrics, each term's points, and per scenario (over all tiers) how well it went."""
     everything = [r for side in sides for r in side.results]
-    limits, readers = horizons(everything), readers_of(everything)
-    out = []
+    readers = readers_of(everything)
+    played = [[r for r in side.results if r.policy == policy] for side, policy in zip(sides, pair, strict=True)]
+    shared = {r.incident for r in played[0]} & {r.incident for r in played[1]}
+    one, other = ([r for r in results if r.incident in shared] for results in played)
+    metrics = {name: readers[name] for name in COMPARED if name in readers} | _term_readers(one + other)
+    limits, out = horizons(everything), []
     for tier in dict.fromkeys(r.tier for r in everything):
-        one, other = (
-            [r for r in side.results if r.tier == tier and r.policy == policy]
-            for side, policy in zip(sides, pair, strict=True)
-        )
-        shared = {r.incident for r in one} & {r.incident for r in other}
-        one, other = ([r for r in results if r.incident in shared] for results in (one, other))
-        for metric in COMPARED:
-            found = difference(other, one, readers[metric], limits, f"{tier} {metric}")
-            if found is None:
-                continue
-            means = (estimate(results, metric, readers[metric], limits) for results in (one, other))
-            first, second = (round(mean.mean, 6) if mean else None for mean in means)
-            names = {"tier": tier, "policy_a": pair[0], "policy_b": pair[1], "metric": metric}
-            out.append({**names, "a": first, "b": second, **as_row(found)})
+        left, right = ([r for r in results if r.tier == tier] for results in (one, other))
+        out += _rows(left, right, metrics, limits, {"tier": tier, "scenario": None}, pair)
+    for scenario in dict.fromkeys(r.scenario for r in one):
+        left, right = ([r for r in results if r.scenario == scenario] for results in (one, other))
+        few = {name: readers[name] for name in PER_SCENARIO}
+        out += _rows(left, right, few, limits, {"tier": None, "scenario": scenario}, pair)
+    return out
+
+
+def _term_readers(results: Sequence[Result]) -> dict[str, Reader]:
+    """Points of each term, as metrics `term NAME`."""
+    names = sorted({name for r in results for name in r.terms})
+    return {f"term {name}": _points_of(name) for name in names}
+
+
+def _points_of(term: str) -> Reader:
+    return lambda result, horizons: result.terms.get(term)
+
+
+def _rows(
+    one: Sequence[Result],
+    other: Sequence[Result],
+    metrics: Mapping[str, Reader],
+    limits: Horizons,
+    place: Mapping[str, str | None],
+    pair: tuple[str, str],
+) -> list[dict[str, Any]]:
+    """The second less the first on the incidents of one place."""
+    out = []
+    for metric, reader in metrics.items():
+        found = difference(other, one, reader, limits, f"{place['tier'] or place['scenario']} {metric}")
+        if found is None:
+            continue
+        means = (estimate(results, metric, reader, limits) for results in (one, other))
+        first, second = (round(mean.mean, 6) if mean else None for mean in means)
+        names = {**place, "policy_a": pair[0], "policy_b": pair[1], "metric": metric}
+        out.append({**names, "a": first, "b": second, **as_row(found)})
     return out
 
 

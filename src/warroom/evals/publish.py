@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from warroom.core.episode import Episode
+from warroom.evals.confidence import draw_confidence, pairs_of
 from warroom.evals.plots import draw_all, draw_roc
 from warroom.evals.report import report_page, studied, worst_of
 from warroom.evals.summary import Result, result_of, summarise
@@ -26,6 +27,9 @@ def publish(folder: Path, baseline: str | None = None) -> dict[str, Any]:
     pictures, roc = draw_all(summary, folder), read_roc(folder)
     if roc is not None:
         pictures.append(draw_roc(roc, folder))
+    said = pairs_of(results)
+    if said:
+        pictures.append(draw_confidence(said, folder))
     write_text(folder / REPORT, report_page(record, summary, pictures, worst, roc))
     return summary
 

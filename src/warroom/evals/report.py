@@ -32,9 +32,31 @@ HEADINGS = {
     "fixed_given_right": "solved if cause named right",
     "fixed_given_wrong": "solved if cause named wrong",
     "pass_k": "solved in every attempt",
+    "root_cause": "root cause right",
+    "severity": "severity right",
+    "team": "team right",
+    "escalated_answerable": "answerable, handed over",
+    "escalated_unanswerable": "unanswerable, handed over",
+    "rouge_l": "ROUGE-L",
+    "citation_f1": "F1 of citations",
+    "brier_skill": "Brier skill",
+    "auroc": "AUROC",
+    "aurc": "AURC",
 }
 SHARES = frozenset(
-    {"solved", "rogue_catch", "rogue_false_positive", "fixed_given_right", "fixed_given_wrong", "pass_k"}
+    {
+        "solved",
+        "rogue_catch",
+        "rogue_false_positive",
+        "fixed_given_right",
+        "fixed_given_wrong",
+        "pass_k",
+        "root_cause",
+        "severity",
+        "team",
+        "escalated_answerable",
+        "escalated_unanswerable",
+    }  # fmt: skip
 )
 DECIMALS = {"points": 1, "mttr": 1, "turns": 1}
 """Digits after the point where two would be too many."""
@@ -78,7 +100,7 @@ def report_page(
         columns=columns(summary["rows"]),
         pooled=pooled,
         compared=comparison_rows(summary["comparisons"]),
-        headings=HEADINGS,
+        heading=heading,
         scenarios=_by_scenario(summary["rows"]),
         worst=[_transcript(episode) for episode in worst],
         facts=facts,
@@ -91,7 +113,12 @@ def report_page(
 def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The metrics that apply somewhere, with their headings."""
     names = [name for name in rows[0] if name not in _ABOUT]
-    return {name: HEADINGS.get(name, name.replace("_", " ")) for name in names if any(row[name] for row in rows)}
+    return {name: heading(name) for name in names if any(row[name] for row in rows)}
+
+
+def heading(metric: str) -> str:
+    """What a column of a metric is headed by."""
+    return HEADINGS.get(metric, metric.replace("_", " "))
 
 
 def cell(row: Mapping[str, Any], metric: str) -> Cell:

@@ -9,12 +9,16 @@ from typing import Any, NamedTuple
 
 from warroom.core.episode import Episode
 from warroom.core.scenario import TIERS
+from warroom.evals.calibration import FIGURES, calibration
 from warroom.evals.statistics import Difference, Estimate, mean, paired, pass_k, share
 
 DIGITS = 6
 """Decimals in the file."""
-COMPARED = ("points", "score", "solved", "rogue_catch", "rogue_false_positive", "mttr")
-"""Metrics that are compared with the baseline."""
+COMPARED = (
+    "points", "score", "solved", "rogue_catch", "rogue_false_positive", "mttr", "root_cause", "severity", "team",
+    "fact_quality", "citation_f1", "escalated_answerable", "escalated_unanswerable",
+)  # fmt: skip
+"""Metrics that are compared with the baseline, where the environment has them."""
 
 
 class Result(NamedTuple):
@@ -29,6 +33,8 @@ class Result(NamedTuple):
     points: float
     score: float
     outcome: Mapping[str, bool | float | None]
+    terms: Mapping[str, float] = {}
+    """Points by term of the rubric."""
 
     @property
     def incident(self) -> tuple[str, str, int]:
@@ -45,7 +51,7 @@ Reader = Callable[[Result, Horizons], bool | float | None]
 def result_of(episode: Episode) -> Result:
     """The part of an episode that a summary needs."""
     e = episode
-    return Result(e.env, e.scenario, e.tier, e.seed, e.split, e.policy, e.total, e.score, e.outcome)
+    return Result(e.env, e.scenario, e.tier, e.seed, e.split, e.policy, e.total, e.score, e.outcome, e.points)
 
 
 def _outcome(name: str) -> Reader:
@@ -142,7 +148,21 @@ def _row(
     out: dict[str, Any] = {"env": first.env, "scenario": scenario, "policy": policy, "tier": tier, "split": first.split}
     out |= {"n": len(results), "incidents": len({r.incident for r in results})}
     out |= {name: _as_json(estimate(results, name, reader, limits)) for name, reader in readers.items()}
+    out |= {name: _as_json(found) for name, found in _calibration(results).items()}
     return out | {"pass_k": _as_json(_pass_k(results))}
+
+
+def _calibration(results: Sequence[Result]) -> dict[str, Estimate | None]:
+    """Figures of stated confidence against the verified outcome, where a policy states any; else none."""
+    said = [
+        (float(c), bool(r.outcome["solved"]), r.incident)
+        for r in results
+        if (c := r.outcome.get("confidence")) is not None
+    ]
+    if not said:
+        return dict.fromkeys(FIGURES) if any("confidence" in r.outcome for r in results) else {}
+    confidences, verified, incidents = zip(*said, strict=True)
+    return calibration(confidences, verified, incidents)
 
 
 def estimate(results: Sequence[Result], name: str, reader: Reader, limits: Horizons) -> Estimate | None:
@@ -186,7 +206,7 @@ def comparisons(
     for tier in dict.fromkeys(r.tier for r in results):
         by_policy = {p: [r for r in results if r.tier == tier and r.policy == p] for p in policies}
         for policy in policies:
-            for metric in COMPARED if policy != baseline else ():
+            for metric in [name for name in COMPARED if name in readers] if policy != baseline else ():
                 found = difference(by_policy[policy], by_policy[baseline], readers[metric], limits, f"{tier} {metric}")
                 if found is not None:
                     out.append(

@@ -1,0 +1,143 @@
+"""Tickets on a generated knowledge base: what a person writes, what a right answer holds, what the desk has at hand."""
+
+from random import Random
+from typing import NamedTuple
+
+from warroom.core.rng import stream
+from warroom.core.splits import Split
+from warroom.envs.tickets.facts import Configuration, Fact, release
+from warroom.envs.tickets.generate import Cluster, Library, Variant, configuration
+from warroom.envs.tickets.knowledge import Case, Document
+from warroom.envs.tickets.phrases import HANDOFF
+from warroom.envs.tickets.prose import Prose, capital
+from warroom.envs.tickets.vocabulary import SYLLABLES, TOPICS
+
+
+class Dial(NamedTuple):
+    """The one dial of difficulty."""
+
+    articles: int
+    """Size of the knowledge base unless an option says otherwise."""
+    context: int
+    """Documents that the single-turn mode shows."""
+    chatter: int
+    """Sentences of a ticket that say nothing."""
+    named: float
+    """Probability that a ticket names the system besides its vendor."""
+
+
+DIALS = {"easy": Dial(20, 4, 1, 0.9), "medium": Dial(50, 6, 2, 0.6), "hard": Dial(100, 8, 3, 0.4)}
+UNKNOWN = 0.4
+"""Share of unanswerable tickets whose product the knowledge base has never heard of."""
+TOPIC = 0.3
+"""Share of ordinary tickets that mention a topic that some policy reserves, though not one of their product."""
+SIBLING = 0.3
+"""Share of ordinary tickets for whom a sibling of the tested procedure holds."""
+MANY = 400
+"""Documents from which on foreign ones are drawn by cluster, not from a list of all."""
+
+
+class Asked(NamedTuple):
+    """What a ticket asks, before it is put into words."""
+
+    cluster: Cluster
+    vendor: str
+    kind: str
+    has: Configuration
+    gold: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    escalate: bool
+    topic: str
+    handoff: tuple[str, ...]
+
+
+def draw_case(library: Library, test: str, seed: int, dial: Dial, wording: Split) -> Case:
+    """The ticket of one seed: a cluster of the wanted test, a person for whom one procedure (or none) holds."""
+    rng = stream(seed, "case", test, dial.articles)
+    cluster = rng.choice([c for c in library.clusters if c.test == test])
+    asked = _unanswerable(rng, cluster) if test == "unanswerable" else _answerable(rng, cluster)
+    prose = Prose(rng, wording)
+    product = f"{asked.vendor} {cluster.system.noun}" if rng.random() < dial.named else asked.vendor
+    text = prose.ticket(rng.choice(cluster.symptom.plain), product, asked.has, asked.topic, dial.chatter)
+    context = _context(rng, library, asked, dial.context)
+    return Case(
+        id=f"T-{seed}", text=text, kind=asked.kind, gold=asked.gold, facts=asked.facts, escalate=asked.escalate,
+        handoff=asked.handoff, context=context, reference=_reference(prose, asked),
+        related=tuple([document.id for document in cluster.documents]),
+    )  # fmt: skip
+
+
+def _answerable(rng: Random, cluster: Cluster) -> Asked:
+    """Somebody whom an article helps, unless a policy keeps the case for people."""
+    siblings = cluster.variants[1:]
+    plain = cluster.test in ("one_article", "must_escalate") and siblings and rng.random() < SIBLING
+    variant = rng.choice(siblings) if plain else cluster.variants[0]
+    has = configuration(rng, cluster, variant.condition)
+    if cluster.test == "must_escalate":
+        assert cluster.policy is not None
+        topic, queue, policy = cluster.policy
+        return Asked(
+            cluster, cluster.vendor, "must_escalate", has, (policy,), (), True, _topic(rng, cluster, topic),
+            (queue.lower(), cluster.vendor.lower()),
+        )  # fmt: skip
+    return Asked(
+        cluster, cluster.vendor, cluster.test, has, variant.gold, variant.facts, False, _topic(rng, cluster, None), ()
+    )
+
+
+def _unanswerable(rng: Random, cluster: Cluster) -> Asked:
+    """Somebody whom nothing here helps: the procedure is gone, or the product is unknown."""
+    has = configuration(rng, cluster, cluster.variants[0].condition)
+    vendor = cluster.vendor
+    if rng.random() < UNKNOWN:
+        vendor = capital("".join(rng.choices(SYLLABLES, k=2)) + "on")  # no product of the base ends so
+    handoff = (vendor.lower(), release(has.version), has.site.lower())
+    return Asked(cluster, vendor, "unanswerable", has, (), (), True, _topic(rng, cluster, None), handoff)
+
+
+def _topic(rng: Random, cluster: Cluster, wanted: int | None) -> str:
+    """What the ticket says about the data at stake; never the reserved topic of its product unless that is the test."""
+    topics = TOPICS[_wording(cluster)]
+    if wanted is not None:
+        return topics[wanted][1]
+    free = [k for k in range(len(topics)) if cluster.policy is None or k != cluster.policy[0]]
+    return topics[rng.choice(free)][1] if rng.random() < TOPIC else ""
+
+
+def _wording(cluster: Cluster) -> Split:
+    """The split whose phrases a cluster uses."""
+    return Split.TEST if cluster.symptom in cluster.domain.symptoms[Split.TEST] else Split.TRAIN
+
+
+def _context(rng: Random, library: Library, asked: Asked, size: int) -> tuple[str, ...]:
+    """Gold and distractors, mixed: what decides the case is there, and siblings before strangers."""
+    own = [document for document in asked.cluster.documents if document.id not in asked.gold]
+    rng.shuffle(own)
+    own.sort(key=lambda document: bool(document.facts))  # rules and policies decide; they come first
+    chosen = [*asked.gold, *[document.id for document in own]][: max(size, len(asked.gold))]
+    strangers = _strangers(rng, library, asked.cluster, size - len(chosen))
+    chosen += strangers
+    rng.shuffle(chosen)
+    return tuple(chosen)
+
+
+def _strangers(rng: Random, library: Library, own: Cluster, count: int) -> list[str]:
+    """Documents of other products, at most `count`."""
+    if count <= 0:
+        return []
+    foreign: list[Document] = [d for c in rng.sample(library.clusters, min(len(library.clusters), count + 2))
+                               if c is not own for d in c.documents]  # fmt: skip
+    return [document.id for document in rng.sample(foreign, min(count, len(foreign)))]
+
+
+def _reference(prose: Prose, asked: Asked) -> str:
+    """A right answer in words."""
+    if asked.escalate:
+        queue = asked.handoff[0].upper() if asked.kind == "must_escalate" else "a human"
+        return HANDOFF.format(queue, ", ".join(asked.handoff))
+    return prose.sequence([prose.step(fact) for fact in asked.facts])
+
+
+def variant_for(cluster: Cluster, has: Configuration) -> Variant | None:
+    """The procedure that holds for a configuration, if any."""
+    return next((variant for variant in cluster.variants if variant.condition.holds(has)), None)

@@ -1,0 +1,344 @@
+"""A help desk: one agent answers a ticket from a knowledge base, or hands it over, and says how sure it is."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from warroom.core.env import Env
+from warroom.core.errors import Unknown, unknown
+from warroom.core.splits import SPAN, parse_split, split_of
+from warroom.core.tools import Longest, ToolError, tool
+from warroom.core.types import Brief, Notice, Observation, ToolCall, Turn
+from warroom.envs.tickets.answer import Answer, read_fields, read_text
+from warroom.envs.tickets.brief import desk_brief
+from warroom.envs.tickets.cases import DIALS, draw_case
+from warroom.envs.tickets.generate import BLOCK, library
+from warroom.envs.tickets.grade import WEIGHTS, Grade, grade
+from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, TICKET, Case, Document, KnowledgeBase
+from warroom.envs.tickets.rouge import rouge_l
+from warroom.envs.tickets.rubric import PROCESS, ticket_rubric
+from warroom.envs.tickets.scenario import IMPORTED, Tickets
+from warroom.envs.tickets.search import index_of
+from warroom.envs.tickets.storage import load_knowledge
+from warroom.envs.tickets.views import SNIPPET, DeskPage, Found, Hit, Opened
+
+SEATS = ("desk",)
+MULTI, SINGLE = "multi", "single"
+MODES = (MULTI, SINGLE)
+TURNS = 20
+"""Turns of the multi-turn mode."""
+RESULTS, MOST_RESULTS = 5, 10
+"""Results of a search unless more or fewer are asked for, and the most."""
+LONGEST = 20_000
+"""Characters of a resolution, and of a text that holds a whole answer."""
+Resolution = Annotated[str, Longest(LONGEST)]
+
+
+class Desk(Env):
+    """One ticket. This class has what both modes share: the submission and its grade."""
+
+    name: ClassVar[str] = "tickets"
+    SEATS: ClassVar[tuple[str, ...]] = SEATS
+    mode: ClassVar[str] = SINGLE
+
+    def __init__(self, scenario: Tickets, tier: str, seed: int, base: KnowledgeBase, case: Case, budget: int) -> None:
+        super().__init__(scenario.name, tier, seed, budget, ticket_rubric(self.opens(case), budget))
+        self.base, self.case = base, case
+        self.grade: Grade | None = None
+        self.submitted: Answer | None = None
+        self.opened: list[str] = []
+        """Documents that were shown or opened so far, and may be cited."""
+        self._result: Found | Opened | None = None
+
+    @staticmethod
+    def opens(case: Case) -> int:
+        """Documents that an answer needs opened; none in this mode."""
+        return 0
+
+    @property
+    def vocabularies(self) -> dict[str, tuple[str, ...]]:
+        """None: ids are looked up, not chosen from a list."""
+        return {}
+
+    def brief(self, seat: str) -> Brief:
+        """The job, the rules and the tools."""
+        tools = self.tools_of(seat)
+        return Brief(
+            env=self.name, seat=seat, job=desk_brief(self.mode, self.budget),
+            tools=tuple([t.schema(self.vocabularies) for t in tools]), acts=tuple([t.name for t in tools]),
+            idle=self.idle(),
+        )  # fmt: skip
+
+    def idle(self) -> ToolCall:
+        """There is nothing to wait for: no such tool, and the turn is spent."""
+        return ToolCall("wait")
+
+    def step(self, call: ToolCall) -> Turn:
+        """Play one call; a submission with fields of wrong types is read with lenience before it is checked."""
+        if call.name == "submit_resolution" and isinstance(call.arguments, dict) and not self.done:
+            answer = _lenient(call.arguments)
+            self.submitted = answer
+            call = ToolCall(call.name, {
+                "resolution": answer.resolution[:LONGEST], "citations": list(answer.citations)[:LONGEST],
+                "confidence": answer.confidence, "escalate": answer.escalate,
+            })  # fmt: skip
+        return super().step(call)
+
+    @tool()
+    def submit_resolution(
+        self, resolution: Resolution, citations: list[str], confidence: float, escalate: bool
+    ) -> Notice:
+        """Answer the ticket, or hand it over to a human. This ends the episode.
+
+        Args:
+            resolution: what the person shall do, step by step; or, to hand over, what a human must know
+            citations: ids of the documents that the answer rests on
+            confidence: how probable it is that this answer is right, from none to certain
+            escalate: whether a human must take over
+        """
+        assert self.submitted is not None
+        documents = self.base.documents
+        hand = {id: documents[id] for id in self.opened}
+        self.grade = grade(self.case, self.submitted, hand, hand | {id: documents[id] for id in self.case.related})
+        for name, value in self.grade.terms.items():
+            self.happen("graded", f"{name}={value:.6f}")
+        if self.grade.right:
+            self.happen("decided")
+        self.done = True
+        return Notice("Handed over." if escalate else "Answered.")
+
+    def page(self) -> DeskPage:
+        """The ticket, and what the last call brought."""
+        return DeskPage(
+            self.turn + 1, self.budget, self.case.text, self._context(), self._result, self.answers.get(self.seat, "")
+        )
+
+    def _context(self) -> tuple[Opened, ...]:
+        return ()
+
+    def advance(self) -> None:
+        """Nothing moves by itself."""
+
+    def truth(self) -> dict[str, Any]:
+        """The right decision, the documents it rests on, and what has to be done."""
+        case = self.case
+        return {
+            "test": case.kind, "escalate": case.escalate, "gold": list(case.gold),
+            "facts": [list(fact.words) for fact in case.facts], "handoff": list(case.handoff),
+            "reference": case.reference,
+        }  # fmt: skip
+
+    def oracle(self) -> ToolCall:
+        """The reference answer."""
+        case = self.case
+        return ToolCall("submit_resolution", {
+            "resolution": case.reference, "citations": list(case.gold), "confidence": 1.0, "escalate": case.escalate,
+        })  # fmt: skip
+
+    def bounds(self) -> tuple[float, float]:
+        """Points of one who never answers, and of the reference."""
+        return 0.0, self._most()
+
+    def _most(self) -> float:
+        return sum([weight for name, weight in WEIGHTS.items() if name != "repetition_penalty"])
+
+    def outcome(self) -> dict[str, bool | float | None]:
+        """Metrics of the episode so far; None where one does not apply."""
+        given, answer, case = self.grade, self.submitted, self.case
+        scored = given is not None and answer is not None and answer.readable
+        return {
+            "solved": given is not None and given.verified,
+            "fact_quality": given.terms["resolution_quality"] if given else 0.0,
+            "rouge_l": rouge_l(case.reference, answer.resolution) if scored and answer and case.reference else None,
+            "citation_f1": given.citation_f1 if given else 0.0,
+            "confidence": answer.confidence if scored and answer else None,
+            "brier": (answer.confidence - given.verified) ** 2 if scored and answer and given else None,
+            "escalated_answerable": bool(answer and answer.escalate) if not case.escalate else None,
+            "escalated_unanswerable": bool(answer and answer.escalate) if case.escalate else None,
+            "turns": float(self.turn),
+        }
+
+
+class SingleTurn(Desk):
+    """The ticket comes with documents, gold and distractors mixed; one submission answers it."""
+
+    def __init__(self, scenario: Tickets, tier: str, seed: int, base: KnowledgeBase, case: Case) -> None:
+        super().__init__(scenario, tier, seed, base, case, budget=1)
+        self.opened = list(case.context)
+
+    def _context(self) -> tuple[Opened, ...]:
+        documents = [self.base.documents[id] for id in self.case.context]
+        return tuple([Opened(d.id, d.title, d.body) for d in documents])
+
+
+class MultiTurn(Desk):
+    """The desk searches and opens before it answers; only what was opened may be cited."""
+
+    mode: ClassVar[str] = MULTI
+
+    def __init__(self, scenario: Tickets, tier: str, seed: int, base: KnowledgeBase, case: Case) -> None:
+        super().__init__(scenario, tier, seed, base, case, budget=TURNS)
+
+    @staticmethod
+    def opens(case: Case) -> int:
+        """The documents that it must rest on; where there are none, one search shows that."""
+        return max(1, len(case.gold))
+
+    def idle(self) -> ToolCall:
+        """A search for nothing."""
+        return ToolCall("search_kb", {"query": "-"})
+
+    @tool()
+    def search_kb(self, query: str, limit: int = RESULTS) -> Found:
+        """Search the articles.
+
+        Args:
+            query: words to look for
+            limit: results at most
+        """
+        return self._search(ARTICLE, query, limit)
+
+    @tool()
+    def search_tickets(self, query: str, limit: int = RESULTS) -> Found:
+        """Search the closed tickets.
+
+        Args:
+            query: words to look for
+            limit: results at most
+        """
+        return self._search(TICKET, query, limit)
+
+    @tool()
+    def search_incidents(self, query: str, limit: int = RESULTS) -> Found:
+        """Search the incidents.
+
+        Args:
+            query: words to look for
+            limit: results at most
+        """
+        return self._search(INCIDENT, query, limit)
+
+    @tool()
+    def get_article(self, id: str) -> Opened:
+        """Open an article.
+
+        Args:
+            id: its id, as a search shows it
+        """
+        return self._open(ARTICLE, id)
+
+    @tool()
+    def get_ticket(self, id: str) -> Opened:
+        """Open a closed ticket.
+
+        Args:
+            id: its id, as a search shows it
+        """
+        return self._open(TICKET, id)
+
+    @tool()
+    def get_incident(self, id: str) -> Opened:
+        """Open an incident.
+
+        Args:
+            id: its id, as a search shows it
+        """
+        return self._open(INCIDENT, id)
+
+    def step(self, call: ToolCall) -> Turn:
+        """Play one call; what it brought stays on the next page only."""
+        self._result = None
+        turn = super().step(call)
+        result: Observation = turn.result
+        if isinstance(result, (Found, Opened)):
+            self._result = result
+        return turn
+
+    def _search(self, kind: str, query: str, limit: int) -> Found:
+        if not 1 <= limit <= MOST_RESULTS:
+            raise ToolError(f"limit must be 1 to {MOST_RESULTS}, got {limit}")
+        if not self.case.gold:
+            self.happen("opened")
+        found = index_of(self.base, kind).search(query, limit)
+        documents = [self.base.documents[id] for id, _ in found]
+        return Found(query, tuple([Hit(d.id, d.title, snippet(d.body)) for d in documents]))
+
+    def _open(self, kind: str, id: str) -> Opened:
+        document = self.base.documents.get(id)
+        if document is None or document.kind != kind:
+            raise ToolError(unknown(kind, id, self.base.of(kind)[:0]) if document is None else _wrong_kind(document))
+        if id in self.opened:
+            self.happen("opened_again", f"{id} {self.turn}")
+        else:
+            self.opened.append(id)
+            if id in self.case.gold:
+                self.happen("opened", id)
+        return Opened(document.id, document.title, document.body)
+
+    def oracle(self) -> ToolCall:
+        """Open what the answer needs, then the reference answer."""
+        for id in self.case.gold:
+            if id not in self.opened:
+                kind = self.base.documents[id].kind
+                return ToolCall(f"get_{kind}", {"id": id})
+        if not self.case.gold and not self.turn:
+            return ToolCall("search_kb", {"query": self.case.text[:200]})
+        return super().oracle()
+
+    def _most(self) -> float:
+        return super()._most() + PROCESS
+
+
+def _wrong_kind(document: Document) -> str:
+    return f"{document.id} is one of the {document.kind}s; open it by get_{document.kind}"
+
+
+def snippet(body: str) -> str:
+    """The beginning of a body on one line."""
+    text = " ".join(body.split())
+    return text if len(text) <= SNIPPET else text[: SNIPPET - 1] + "\u2026"
+
+
+def _lenient(arguments: Mapping[str, Any]) -> Answer:
+    """An answer from its fields, or from the one field `text` that holds all of it as a model wrote it."""
+    text = arguments.get("text")
+    return read_text(text) if isinstance(text, str) and len(arguments) == 1 else read_fields(arguments)
+
+
+def build(scenario: Tickets, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
+    """Build one episode."""
+    mode = str(options.get("mode", MULTI))
+    if mode not in MODES:
+        raise Unknown("mode", mode, MODES)
+    make = MultiTurn if mode == MULTI else SingleTurn
+    split = split_of(seed)
+    if IMPORTED in scenario.suites:
+        base = _imported(str(options.get("kb", "")))
+        return make(scenario, tier, seed, base, base.cases[seed % SPAN % len(base.cases)])
+    wording = parse_split(options["wording"]) if "wording" in options else split
+    articles = _articles(options.get("articles", DIALS[tier].articles))
+    shelf = library(split, articles, seed % SPAN // max(1, articles // BLOCK), wording)
+    return make(scenario, tier, seed, shelf.base, draw_case(shelf, scenario.name, seed, DIALS[tier], wording))
+
+
+LEAST_ARTICLES, MOST_ARTICLES = 20, 5000
+
+
+@cache
+def _imported(folder: str) -> KnowledgeBase:
+    """The knowledge base of a folder that `warroom import` wrote, which must have tickets."""
+    if not folder:
+        raise ValueError("imported tickets need a knowledge base: --kb FOLDER; make one by `warroom import runbooks`")
+    base = load_knowledge(Path(folder))
+    if not base.cases:
+        raise ValueError(f"{folder} has no tickets; add some by `warroom import alerts` or `warroom import tickets`")
+    return base
+
+
+@cache
+def _articles(given: Any) -> int:
+    number = int(given) if str(given).isdigit() else 0
+    if not LEAST_ARTICLES <= number <= MOST_ARTICLES:
+        raise ValueError(f"articles must be {LEAST_ARTICLES} to {MOST_ARTICLES}, got {given!r}")
+    return number

@@ -1,0 +1,165 @@
+"""What an answer is worth: six rewards that are each small and none enough, and the decision itself.
+
+A reward for the absence of a fault would feed whoever says nothing; so such terms are penalties, or are multiplied by
+the quality of the resolution. With these weights an answer pays if it is likelier right than not.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from warroom.envs.tickets.answer import Answer
+from warroom.envs.tickets.facts import Fact
+from warroom.envs.tickets.knowledge import Case, Document
+from warroom.envs.tickets.reading import Words, in_order, invented, tells, words_of
+
+WEIGHTS = {
+    "format_graduated": 5.0,
+    "resolution_quality": 45.0,
+    "citation_grounding": 20.0,
+    "calibration": 15.0,
+    "parsimony": 10.0,
+    "repetition_penalty": 10.0,
+    "decision": 5.0,
+}
+"""Points of each term at 1; a right answer gets 1 of all but the penalty, 100 points in all."""
+RANGES = {
+    "format_graduated": (0.0, 1.0),
+    "resolution_quality": (0.0, 1.0),
+    "citation_grounding": (0.0, 1.0),
+    "calibration": (-1.0, 1.0),
+    "parsimony": (0.0, 1.0),
+    "repetition_penalty": (-1.0, 0.0),
+    "decision": (-5.0, 1.0),
+}
+"""What each term can be before its weight."""
+RIGHT, NEEDLESS, RECKLESS = 1.0, -2.0, -5.0
+"""The decision: right, handed over what could be answered, answered (or left unreadable) what nobody here could."""
+VERIFIED_QUALITY, VERIFIED_CITATIONS = 0.8, 0.5
+"""Least quality and least F1 of citations of an answer that counts as verified."""
+WORDS_BASE, WORDS_FACT = 10, 8
+"""Words that any answer may have, and those that each fact may add, before parsimony falls."""
+REPEATED = 0.25
+"""Share of repeated word triples that costs nothing: similar steps are told in similar words."""
+STEPS_NUMBERED = frozenset(map(str, range(1, 13)))
+
+
+class Grade(NamedTuple):
+    """An answer's terms, and what else is reported of it."""
+
+    terms: Mapping[str, float]
+    """Before their weights."""
+    verified: bool
+    """The outcome that confidence is judged by: right decision, quality, citations, nothing invented."""
+    right: bool
+    """Whether to answer or to hand over was decided rightly."""
+    citation_f1: float
+    facts_told: int
+    wrong_facts: int
+
+    @property
+    def points(self) -> float:
+        """Weighted sum of the terms."""
+        return sum([WEIGHTS[name] * value for name, value in self.terms.items()])
+
+
+def grade(case: Case, answer: Answer, hand: Mapping[str, Document], about: Mapping[str, Document]) -> Grade:
+    """Grade an answer to a ticket.
+
+    `hand` holds the documents that were shown or opened and may be cited; `about` these and whatever else there is on
+    the same product and symptom, whose procedures count against an answer all the same.
+    """
+    if not answer.readable:
+        terms = dict.fromkeys(WEIGHTS, 0.0) | {"format_graduated": answer.format, "decision": RECKLESS}
+        return Grade(terms, False, False, 0.0, 0, 0)
+    words, right = words_of(answer.resolution), answer.escalate == case.escalate
+    told = [fact for fact in case.facts if tells(fact, words)]
+    wrong = wrong_facts(case, words, about)
+    quality = _quality(case, answer, words, told, wrong, about) if right else 0.0
+    f1, cited = citation_f1(case, answer), set(answer.citations)
+    made_up = any(id not in hand for id in cited)
+    verified = right and quality >= VERIFIED_QUALITY and f1 >= VERIFIED_CITATIONS and not made_up
+    terms = {
+        "format_graduated": answer.format,
+        "resolution_quality": quality,
+        "citation_grounding": 0.0 if made_up or not right else f1 * _backed(case, told, cited, hand),
+        "calibration": answer.confidence * (2 * verified - answer.confidence),
+        "parsimony": quality * parsimony(len(answer.resolution.split()), len(case.text.split()), needed(case)),
+        "repetition_penalty": -repetition(answer),
+        "decision": _decision(case, answer, quality),
+    }
+    return Grade(terms, verified, right, f1, len(told), len(wrong))
+
+
+def _decision(case: Case, answer: Answer, quality: float) -> float:
+    if answer.escalate == case.escalate:
+        return RIGHT if quality > 0 else 0.0
+    return NEEDLESS if answer.escalate else RECKLESS
+
+
+def wrong_facts(case: Case, words: Words, about: Mapping[str, Document]) -> list[Fact]:
+    """Facts told that belong to other procedures, old advice or warnings."""
+    wanted = set(case.facts) | {fact for document in about.values() for fact in document.neutral}
+    other = {fact for document in about.values() for fact in (*document.facts, *document.asides)} - wanted
+    return [fact for fact in other if tells(fact, words)]
+
+
+def _quality(
+    case: Case, answer: Answer, words: Words, told: Sequence[Fact], wrong: Sequence[Fact], about: Mapping[str, Document]
+) -> float:
+    """0 to 1 of an answer whose decision is right."""
+    if any(tells(fact, words) for document in about.values() for fact in document.poison):
+        return 0.0
+    if case.handoff:
+        held = sum([all(part in words.places for part in word.split()) for word in case.handoff]) / len(case.handoff)
+        return held * max(0.0, 1.0 - len(wrong))
+    if not case.facts:  # imported: nobody has written down what the article has people do
+        return citation_f1(case, answer) if answer.resolution.strip() else 0.0
+    made_up = invented(words, _heard(case, about))
+    cost = (len(wrong) + 0.5 * len(made_up)) / len(case.facts)
+    return len(told) / len(case.facts) * (0.5 + 0.5 * in_order(told, words)) * max(0.0, 1.0 - cost)
+
+
+def _heard(case: Case, about: Mapping[str, Document]) -> set[str]:
+    """Every identifier and value that the ticket or a fact at hand holds, and numbers of steps."""
+    facts = [f for document in about.values() for f in (*document.facts, *document.asides, *document.neutral)]
+    return (
+        {word.lower() for fact in (*case.facts, *facts) for word in fact.words}
+        | set(words_of(case.text).all)
+        | {id.lower() for id in about}
+        | STEPS_NUMBERED
+    )
+
+
+def citation_f1(case: Case, answer: Answer) -> float:
+    """Precision and recall of the gold documents, as F1; 1 when there is nothing to cite and nothing was."""
+    gold, cited = set(case.gold), set(answer.citations)
+    if not gold and not cited:
+        return 1.0
+    return 2 * len(gold & cited) / (len(gold) + len(cited))
+
+
+def _backed(case: Case, told: Sequence[Fact], cited: set[str], hand: Mapping[str, Document]) -> float:
+    """Share of what had to be told that was, and stands in a cited document."""
+    if not case.facts:
+        return 1.0
+    written = {fact for id in cited for fact in hand[id].facts}
+    return sum([fact in written for fact in told]) / len(case.facts)
+
+
+def needed(case: Case) -> int:
+    """Words that a good answer may need."""
+    return WORDS_BASE + WORDS_FACT * max(len(case.facts), len(case.handoff))
+
+
+def parsimony(words: int, ticket: int, need: int) -> float:
+    """1 up to what is needed, then falling by the length of the ticket: never rising with more words."""
+    return min(1.0, max(0.0, 1.0 - (words - need) / max(10, ticket)))
+
+
+def repetition(answer: Answer) -> float:
+    """0 to 1: repeated triples of words, and citations given twice."""
+    words = answer.resolution.split()
+    triples = list(zip(words, words[1:], words[2:], strict=False))
+    repeated = 1 - len(set(triples)) / len(triples) if triples else 0.0
+    twice = 1 - len(set(answer.citations)) / len(answer.citations) if answer.citations else 0.0
+    return min(1.0, 2 * max(0.0, repeated - REPEATED) + twice)

@@ -1,0 +1,158 @@
+"""The expert of the desk: evidence alone. It reads every document on the product, and for whom each holds."""
+
+import re
+from collections.abc import Sequence
+from random import Random
+from typing import NamedTuple
+
+from warroom.core.types import Brief, Observation, ToolCall
+from warroom.envs.tickets.facts import Fact, Version, release
+from warroom.envs.tickets.policies.naive import GET, SEARCHES
+from warroom.envs.tickets.policies.notes import Notes, read, release_of
+from warroom.envs.tickets.views import DeskPage, Found, Opened
+from warroom.envs.tickets.vocabulary import HARDWARE, SITES
+
+SURE, UNSURE = 0.97, 0.4
+"""Confidence in an answer that one document gives, and where several do."""
+MOST_OPENED = 12
+"""Documents that it opens at most: turns are counted."""
+
+
+class Person(NamedTuple):
+    """What a ticket says of who wrote it."""
+
+    text: str
+    version: Version
+    hardware: str
+    site: str
+
+    @classmethod
+    def of(cls, ticket: str) -> "Person":
+        """Read a ticket."""
+        return cls(
+            ticket,
+            release_of(ticket),
+            next((name for name in HARDWARE if name in ticket), ""),
+            next((name for name in SITES if name in ticket), ""),
+        )
+
+    def meets(self, notes: Notes) -> bool:
+        """Whether a document holds for the person."""
+        return (
+            (not notes.below or self.version < notes.below)
+            and (not notes.since or self.version >= notes.since)
+            and (not notes.hardware or self.hardware in notes.hardware)
+            and (not notes.sites or self.site in notes.sites)
+        )
+
+
+class Conclusion(NamedTuple):
+    """What the expert would submit."""
+
+    facts: tuple[Fact, ...]
+    citations: tuple[str, ...]
+    confidence: float
+    handoff: tuple[str, ...] = ()
+    """What a human must know; empty if there is an answer."""
+
+    def submission(self) -> ToolCall:
+        """As a call."""
+        text = f"Escalate to a human: {', '.join(self.handoff)}." if self.handoff else steps(self.facts)
+        return ToolCall("submit_resolution", {
+            "resolution": text, "citations": list(self.citations), "confidence": self.confidence,
+            "escalate": bool(self.handoff),
+        })  # fmt: skip
+
+
+def steps(facts: Sequence[Fact]) -> str:
+    """Facts in plain words, in order."""
+    forms = {"command": "run {0} {1} {2}", "setting": "set {0} to {1} {2}", "group": "join {0}"}
+    return "; ".join([forms[fact.kind].format(*fact.words) for fact in facts]) + "."
+
+
+def named_in(ticket: str, vendor: str) -> bool:
+    """Whether a ticket names a product by its vendor."""
+    return (
+        bool(vendor)
+        and vendor in ticket.replace(".", " ").replace(",", " ").replace(":", " ").replace(";", " ").split()
+    )
+
+
+def conclude(ticket: str, documents: Sequence[Opened]) -> Conclusion:
+    """What follows from a ticket and documents: the article that holds for this person, or a hand-over."""
+    person = Person.of(ticket)
+    about = [notes for notes in map(read, documents) if named_in(ticket, notes.vendor)]
+    for notes in about:
+        if notes.queue and any(topic in ticket.lower() for topic in notes.topics):
+            return Conclusion((), (notes.id,), SURE, (notes.queue, notes.vendor))
+    gone = {id for notes in about if notes.facts for id in notes.replaces if id != notes.id}
+    whose = next((notes.holds for notes in about if notes.holds), "")
+    main = subject_of(about)
+    fitting = [n for n in about if n.facts and n.subject == main and n.id not in gone and person.meets(n)]
+    if len(fitting) > 1 and whose:
+        fitting = [n for n in fitting if n.team == whose] or fitting
+    if not fitting:
+        vendor = about[0].vendor if about else product_in(ticket)
+        return Conclusion((), (), SURE, (vendor, release(person.version), person.site))
+    first = fitting[0]
+    second = continuation(first, about, person)
+    facts = (*first.facts, *(second.facts if second else ()))
+    ids = (first.id, *((second.id,) if second else ()))
+    return Conclusion(facts, ids, SURE if len(fitting) == 1 else UNSURE)
+
+
+def subject_of(about: Sequence[Notes]) -> str:
+    """What most procedures on the product are about."""
+    subjects = [notes.subject for notes in about if notes.facts and (notes.below or notes.since)]
+    return max(subjects, key=subjects.count) if subjects else ""
+
+
+def continuation(first: Notes, about: Sequence[Notes], person: Person) -> Notes | None:
+    """The second procedure that a document refers to, for this person's site."""
+    for notes in about:
+        if notes.facts and notes.subject != first.subject and notes.subject in first.continues and person.meets(notes):
+            return notes
+    return None
+
+
+_PRODUCT = re.compile(r"\bthe ([A-Z][a-z]{3,})")
+
+
+def product_in(ticket: str) -> str:
+    """The vendor that a ticket names, as far as its form tells: a name behind an article."""
+    names = [name for name in _PRODUCT.findall(ticket) if name not in (*HARDWARE, *SITES)]
+    return names[0] if names else ""
+
+
+class Expert:
+    """One desk: in the multi-turn mode it searches all three collections and opens what is about the product."""
+
+    def __init__(self, brief: Brief, rng: Random) -> None:
+        self.single = len(brief.tools) == 1
+        self.ticket = ""
+        self.opened: list[Opened] = []
+        self.queue: list[str] = []
+        self.asked = 0
+
+    def act(self, observation: Observation) -> ToolCall:
+        """Search, open, then submit what follows."""
+        if not isinstance(observation, DeskPage):
+            return conclude(self.ticket, self.opened).submission()
+        self.ticket = observation.ticket
+        self.opened += observation.context
+        if isinstance(observation.result, Opened):
+            self.opened.append(observation.result)
+        if isinstance(observation.result, Found):
+            self.queue += [
+                hit.id for hit in observation.result.hits
+                if named_in(self.ticket, hit.title.split()[0]) and hit.id not in self.queue
+            ]  # fmt: skip
+        if not self.single and self.asked < len(SEARCHES):
+            self.asked += 1
+            return ToolCall(
+                SEARCHES[self.asked - 1], {"query": product_in(self.ticket) or self.ticket[:400], "limit": 10}
+            )
+        waiting = [id for id in self.queue if id not in [document.id for document in self.opened]]
+        if not self.single and waiting and len(self.opened) < MOST_OPENED:
+            return ToolCall(GET[waiting[0].partition("-")[0]], {"id": waiting[0]})
+        return conclude(self.ticket, self.opened).submission()

@@ -1,0 +1,50 @@
+"""The rubric of a ticket: the terms of its one submission, and in the multi-turn mode how the desk came to it."""
+
+from functools import cache
+
+from warroom.core.rubric import Events, Rubric, Term
+from warroom.envs.tickets.grade import RANGES, WEIGHTS
+
+PROCESS = 5.0
+"""Points for opening what the answer needs, once each."""
+AGAIN = 1.0
+"""Points of those that each document opened again costs."""
+
+EVENTS = {
+    "graded": "a submission got this value of one of the terms (`subject` is `term=value`)",
+    "opened": "a document that the answer needs was opened (or, where none can help, the base was searched)",
+    "opened_again": "a document was opened that had been opened before",
+    "decided": "the submission decided rightly between answering and handing over",
+}
+"""What each event means; the documentation is made from this."""
+
+
+def graded(events: Events, term: str) -> float:
+    """The value that a term got; 0 before the submission."""
+    begin = f"{term}="
+    return next(
+        (float(e.subject[len(begin) :]) for e in events if e.name == "graded" and e.subject.startswith(begin)), 0.0
+    )
+
+
+@cache
+def ticket_rubric(needed: int, budget: int) -> Rubric:
+    """The rubric of a ticket whose answer needs so many documents opened; 0 in the single-turn mode."""
+    terms = [_term(name) for name in WEIGHTS]
+    if needed:
+        terms.append(Term("process", lambda events, turns: _process(events, needed), 0.0, PROCESS))
+    return Rubric(tuple(terms))
+
+
+def _term(name: str) -> Term:
+    low, high = RANGES[name]
+    weight = WEIGHTS[name]
+    return Term(name, lambda events, turns: weight * graded(events, name), weight * low, weight * high)
+
+
+def _process(events: Events, needed: int) -> float:
+    """Paid with a right decision alone: looking at everything and deciding wrongly is worth nothing."""
+    names = [event.name for event in events]
+    if "decided" not in names:
+        return 0.0
+    return max(0.0, PROCESS * names.count("opened") / needed - AGAIN * names.count("opened_again"))

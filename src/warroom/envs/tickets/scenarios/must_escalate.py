@@ -1,0 +1,5 @@
+"""A policy keeps such cases for people, although an article tells what could be done."""
+
+from warroom.envs.tickets.scenario import tickets
+
+SCENARIO = tickets(__name__, __doc__)

@@ -1,0 +1,5 @@
+"""An article carries an instruction that is aimed at whoever reads it."""
+
+from warroom.envs.tickets.scenario import tickets
+
+SCENARIO = tickets(__name__, __doc__)

@@ -1,0 +1,5 @@
+"""Nothing in the knowledge base helps: a human has to take over."""
+
+from warroom.envs.tickets.scenario import tickets
+
+SCENARIO = tickets(__name__, __doc__)

@@ -1,0 +1,229 @@
+"""A knowledge base as a folder: what it holds, where that came from, and what the import left out."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, NamedTuple, get_type_hints
+
+from warroom.core.errors import Unknown, echo
+from warroom.envs.tickets.facts import Fact
+from warroom.envs.tickets.knowledge import KINDS, Case, Document, KnowledgeBase
+
+FORMAT = 1
+"""Version of the folder's layout; a reader refuses any other."""
+HEADER, DOCUMENTS, TICKETS = "knowledge.json", "documents.jsonl", "tickets.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something that an import left out or took otherwise than it stood there, and how often."""
+
+    kind: str
+    message: str
+    count: int
+    examples: tuple[str, ...]
+    """The first few of them."""
+
+
+class Source(NamedTuple):
+    """One import into a knowledge base. It holds no time and no absolute path: two imports make the same bytes."""
+
+    importer: str
+    name: str
+    """Name of the folder or file that was read."""
+    counts: dict[str, int]
+    warnings: tuple[Warned, ...]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A knowledge base and the imports that made it."""
+
+    base: KnowledgeBase
+    sources: tuple[Source, ...]
+
+    def with_tickets(self, cases: Iterable[Case], source: Source) -> "Stored":
+        """The same with tickets added; those of an id that is already there take its place, and so does a source."""
+        tickets = {case.id: case for case in (*self.base.cases, *cases)}
+        sources = {(each.importer, each.name): each for each in (*self.sources, source)}
+        return replace(
+            self,
+            base=KnowledgeBase(self.base.documents, tuple(tickets.values())),
+            sources=tuple(sources.values()),
+        )
+
+
+def load_knowledge(path: Path) -> KnowledgeBase:
+    """The knowledge base in a folder that an importer wrote."""
+    return read_stored(path).base
+
+
+def read_stored(path: Path) -> Stored:
+    """The folder with its history; a `ValueError` says which file and line is wrong."""
+    header = _header(path)
+    documents = _by_id(path / DOCUMENTS, _document)
+    tickets = _by_id(path / TICKETS, _case)
+    counts = {"documents": len(documents), "tickets": len(tickets)}
+    if header["counts"] != counts:
+        raise ValueError(f"{path}: holds {counts}, its {HEADER} says {header['counts']}: import again")
+    _check_gold(path / TICKETS, tickets.values(), documents)
+    return Stored(KnowledgeBase(documents, tuple(tickets.values())), tuple(map(_source, header["sources"])))
+
+
+def write_stored(stored: Stored, path: Path) -> None:
+    """Write the folder, file by file and the header last: one that broke off is whole, or known by its counts."""
+    base = stored.base
+    header = {
+        "format": FORMAT,
+        "counts": {"documents": len(base.documents), "tickets": len(base.cases)},
+        "sources": [_source_as_json(source) for source in stored.sources],
+    }
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        _write_lines(path / DOCUMENTS, (_as_json(_values(document), _DOCUMENT) for document in base.documents.values()))
+        _write_lines(path / TICKETS, (_as_json(case._asdict(), _CASE) for case in base.cases))
+        _write_lines(path / HEADER, [header], indent=1)
+    except OSError as error:
+        raise ValueError(f"cannot write the knowledge base {path}: {error.strerror}") from error
+
+
+def is_knowledge(path: Path) -> bool:
+    """Whether a folder is a knowledge base, or was to become one when its import broke off."""
+    return any((path / name).is_file() for name in (HEADER, DOCUMENTS))
+
+
+def _write_lines(path: Path, records: Iterable[Any], indent: int | None = None) -> None:
+    # ASCII only: a lone surrogate in a source is no character that UTF-8 could hold.
+    half = path.with_suffix(".part")
+    with half.open("w", encoding="ascii", newline="\n") as file:
+        file.writelines(json.dumps(record, indent=indent) + "\n" for record in records)
+    half.replace(path)
+
+
+def _source_as_json(source: Source) -> dict[str, Any]:
+    return {**source._asdict(), "warnings": [asdict(warned) for warned in source.warnings]}
+
+
+_DOCUMENT = {field.name: field.default for field in fields(Document) if field.default is not MISSING}
+_CASE = Case._field_defaults
+
+
+def _values(document: Document) -> dict[str, Any]:
+    return {field.name: getattr(document, field.name) for field in fields(Document)}
+
+
+def _as_json(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """A record without the fields that hold what they hold anyway."""
+    return {name: value for name, value in values.items() if name not in defaults or value != defaults[name]}
+
+
+def _header(path: Path) -> dict[str, Any]:
+    if not (path / HEADER).is_file():
+        raise ValueError(f"{str(path)!r} is no knowledge base (no {HEADER}); make one: warroom import runbooks DIR")
+    try:
+        header = json.loads((path / HEADER).read_text(encoding="utf-8"))
+        if header["format"] != FORMAT:
+            raise ValueError(f"format {echo(header['format'])}, this version reads {FORMAT}: import again")
+        return {"counts": header["counts"], "sources": list(header["sources"])}
+    except (KeyError, TypeError, ValueError, OSError) as error:
+        raise ValueError(f"{path / HEADER}: not the header of a knowledge base: {error}") from error
+
+
+def _source(data: Mapping[str, Any]) -> Source:
+    warnings = tuple(Warned(**{**row, "examples": tuple(row["examples"])}) for row in data["warnings"])
+    return Source(data["importer"], data["name"], data["counts"], warnings)
+
+
+def _by_id(path: Path, build: Callable[[Any], Any]) -> dict[str, Any]:
+    """The records of a file in its order; every one has its own id."""
+    found: dict[str, Any] = {}
+    for number, line in _lines(path):
+        try:
+            value = build(json.loads(line))
+            if value.id in found:
+                raise ValueError(f"the id {echo(value.id)} comes twice")
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{path}, line {number}: {error}") from error
+        found[value.id] = value
+    return found
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        with path.open(encoding="utf-8", newline="\n") as file:
+            yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror}; import again") from error
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"want a text, got {echo(value)}")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"want true or false, got {echo(value)}")
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ValueError(f"want a list of texts, got {echo(value)}")
+    return tuple(map(_text, value))
+
+
+def _facts(value: Any) -> tuple[Fact, ...]:
+    """Facts as they are written: `[["command", ["kubectl", "drain", "node-7"]]]`."""
+    if not (isinstance(value, list) and all(isinstance(fact, list) and len(fact) == 2 for fact in value)):
+        raise ValueError(f"want a list of facts, each a kind and its words, got {echo(value)}")
+    return tuple(Fact(_text(kind), _texts(words)) for kind, words in value)
+
+
+_SHAPES: dict[Any, Callable[[Any], Any]] = {
+    str: _text,
+    bool: _flag,
+    tuple[str, ...]: _texts,
+    tuple[Fact, ...]: _facts,
+}
+"""How each type of a field is read."""
+_TYPES: dict[type, dict[str, Any]] = {kind: get_type_hints(kind) for kind in (Document, Case)}
+
+
+def _shaped(record: Any, kind: type, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(record, dict):
+        raise ValueError(f"want an object, got {echo(record)}")
+    types = _TYPES[kind]
+    missing = [name for name in types if name not in record and name not in defaults]
+    if missing:
+        raise ValueError(f"no {' and no '.join(missing)}")
+    return {name: _shaped_field(name, value, types) for name, value in record.items()}
+
+
+def _shaped_field(name: str, value: Any, types: Mapping[str, Any]) -> Any:
+    if name not in types:
+        raise Unknown("field", name, types)
+    try:
+        return _SHAPES[types[name]](value)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def _document(record: Any) -> Document:
+    document = Document(**_shaped(record, Document, _DOCUMENT))
+    if document.kind not in KINDS:
+        raise Unknown("kind of document", document.kind, KINDS)
+    return document
+
+
+def _case(record: Any) -> Case:
+    return Case(**_shaped(record, Case, _CASE))
+
+
+def _check_gold(path: Path, cases: Iterable[Case], documents: Mapping[str, Document]) -> None:
+    for case in cases:
+        for id in (*case.gold, *case.context):
+            if id not in documents:
+                raise ValueError(f"{path}: the ticket {case.id!r} names the document {echo(id)}, which is not here")

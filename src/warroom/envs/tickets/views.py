@@ -1,0 +1,72 @@
+"""What the desk sees: the ticket, what a search found, what was opened."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+SNIPPET = 160
+"""Characters of a document that a search shows."""
+
+
+class Hit(NamedTuple):
+    """One result of a search."""
+
+    id: str
+    title: str
+    snippet: str
+
+    def render(self) -> str:
+        """One line."""
+        return f"{self.id} {self.title} | {self.snippet}"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Results of a search, the best first."""
+
+    query: str
+    hits: tuple[Hit, ...]
+
+    def render(self) -> str:
+        """One line for each."""
+        return "\n".join([hit.render() for hit in self.hits]) or "Nothing found."
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A document as a whole."""
+
+    id: str
+    title: str
+    body: str
+
+    def render(self) -> str:
+        """Id, title and body."""
+        return f"[{self.id}] {self.title}\n{self.body}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeskPage:
+    """What the desk sees at the start of a turn."""
+
+    turn: int
+    """From 1."""
+    budget: int
+    ticket: str
+    context: tuple[Opened, ...] = ()
+    """Documents that came with the ticket: all that there is in the single-turn mode."""
+    result: Found | Opened | None = None
+    """What the last call brought."""
+    answer: str = ""
+    """What the last call was answered, where it brought nothing."""
+
+    def render(self) -> str:
+        """The ticket at first, later what changed."""
+        parts = [f"turn {self.turn} of {self.budget}"]
+        if self.turn == 1:
+            parts.append(f"Ticket:\n{self.ticket}")
+        parts += [document.render() for document in self.context]
+        if self.result is not None:
+            parts.append(self.result.render())
+        elif self.answer:
+            parts.append(self.answer)
+        return "\n\n".join(parts)

@@ -1,0 +1,88 @@
+"""Whether stated confidence means anything: skill over the best constant, ranking, and risk against coverage.
+
+All figures are of pairs (confidence, verified): what a policy said of an answer, and whether the answer was right.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from warroom.evals.statistics import Estimate, Floats, bootstrap, wilson
+
+FIGURES = ("brier_skill", "auroc", "aurc")
+"""Skill over the best constant (1 is perfect, 0 none); probability that a right answer was given more confidence than a
+wrong one (0.5 is chance); mean risk over all coverages when the surest answers go first (lower is better)."""
+BINS = 10
+"""Bins of a reliability diagram, equally wide."""
+
+
+class Bin(NamedTuple):
+    """Answers of similar confidence."""
+
+    answers: int
+    confidence: float
+    """Mean."""
+    verified: Estimate
+    """Share that was right."""
+
+
+def calibration(
+    confidences: Sequence[float], verified: Sequence[bool], clusters: Sequence[Any]
+) -> dict[str, Estimate | None]:
+    """The `FIGURES` with bootstrap intervals over clusters; None where all answers are right or all wrong."""
+    said, right = np.asarray(confidences, float), np.asarray(verified, float)
+    if not len(said) or right.min() == right.max():
+        return dict.fromkeys(FIGURES)
+    found = bootstrap(lambda weights: figures(said, right, weights), clusters, "calibration")
+    return dict(zip(FIGURES, found, strict=True))
+
+
+def figures(said: Floats, right: Floats, weights: Floats) -> Floats:
+    """The `FIGURES` of weighted answers; nan where a draw has only right or only wrong ones."""
+    total = weights.sum()
+    base = float((weights * right).sum() / total)
+    if not 0 < base < 1:
+        return np.full(len(FIGURES), np.nan)
+    brier = float((weights * (said - right) ** 2).sum() / total)
+    return np.array([1 - brier / (base * (1 - base)), auroc(said, right, weights), aurc(said, right, weights)])
+
+
+def auroc(said: Floats, right: Floats, weights: Floats) -> float:
+    """Area under the receiver operating characteristic; ties count half."""
+    order = np.argsort(said, kind="stable")
+    levels, start = np.unique(said[order], return_index=True)
+    good = np.add.reduceat((weights * right)[order], start)
+    bad = np.add.reduceat((weights * (1 - right))[order], start)
+    below = np.cumsum(bad) - bad
+    return float((good * (below + bad / 2)).sum() / (good.sum() * bad.sum())) if len(levels) else float("nan")
+
+
+def aurc(said: Floats, right: Floats, weights: Floats) -> float:
+    """Area under the risk-coverage curve: answers of equal confidence are taken up together."""
+    coverage, risk = risk_coverage(said, right, weights)
+    steps = np.diff(np.concatenate([[0.0], coverage]))
+    return float((steps * risk).sum())
+
+
+def risk_coverage(said: Floats, right: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """(share of answers taken, share of those that are wrong), from the surest on."""
+    order = np.argsort(-said, kind="stable")
+    _, start = np.unique(-said[order], return_index=True)
+    taken = np.cumsum(np.add.reduceat(weights[order], start))
+    wrong = np.cumsum(np.add.reduceat((weights * (1 - right))[order], start))
+    kept = taken > 0
+    return taken[kept] / weights.sum(), wrong[kept] / taken[kept]
+
+
+def reliability(confidences: Sequence[float], verified: Sequence[bool]) -> list[Bin]:
+    """Bins that hold an answer, by rising confidence, each with a Wilson interval."""
+    said, right = np.asarray(confidences, float), np.asarray(verified, float)
+    place = np.minimum((said * BINS).astype(int), BINS - 1)
+    out = []
+    for k in range(BINS):
+        inside = place == k
+        count = int(inside.sum())
+        if count:
+            out.append(Bin(count, float(said[inside].mean()), wilson(float(right[inside].mean()), count)))
+    return out

@@ -1,0 +1,58 @@
+"""Laws of the calibration figures."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+
+from warroom.evals.calibration import aurc, auroc, calibration, reliability
+
+PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=2, max_size=60).filter(
+    lambda pairs: len({right for _, right in pairs}) == 2
+)
+
+
+def split(pairs: list[tuple[float, bool]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+    said, right = zip(*pairs, strict=True)
+    return np.array(said), np.array(right, float), np.ones(len(pairs))
+
+
+@settings(max_examples=200, deadline=None)
+@given(PAIRS)
+def test_auroc_is_the_textbook_one(pairs: list[tuple[float, bool]]) -> None:
+    said, right, weights = split(pairs)
+    assert auroc(said, right, weights) == pytest.approx(roc_auc_score(right, said))
+
+
+@settings(max_examples=200, deadline=None)
+@given(PAIRS, st.floats(0, 1))
+def test_a_constant_has_no_skill(pairs: list[tuple[float, bool]], constant: float) -> None:
+    found = calibration([constant] * len(pairs), [right for _, right in pairs], range(len(pairs)))
+    assert found["brier_skill"] is not None and found["brier_skill"].mean <= 1e-9
+    assert found["auroc"] is not None and found["auroc"].mean == 0.5
+
+
+@settings(max_examples=100, deadline=None)
+@given(PAIRS)
+def test_knowing_all_is_perfect(pairs: list[tuple[float, bool]]) -> None:
+    right = [known for _, known in pairs]
+    found = calibration([float(known) for known in right], right, range(len(pairs)))
+    assert found["brier_skill"] is not None and found["brier_skill"].mean == pytest.approx(1.0)
+    assert found["auroc"] is not None and found["auroc"].mean == 1.0
+
+
+@settings(max_examples=100, deadline=None)
+@given(PAIRS)
+def test_risk_over_all_coverages_of_a_constant_is_the_share_of_wrong_answers(pairs: list[tuple[float, bool]]) -> None:
+    _, right, weights = split(pairs)
+    assert aurc(np.full(len(right), 0.3), right, weights) == pytest.approx(1 - right.mean())
+
+
+def test_where_all_answers_are_right_there_is_no_skill_to_speak_of() -> None:
+    assert set(calibration([0.2, 0.9], [True, True], range(2)).values()) == {None}
+
+
+def test_bins_hold_all_answers() -> None:
+    bins = reliability([0.0, 0.05, 0.5, 0.99, 1.0], [False, True, True, True, True])
+    assert sum(b.answers for b in bins) == 5 and bins[-1].answers == 2 and bins[0].verified.mean == 0.5
