@@ -28,9 +28,11 @@ test-fast: .venv/dev  ## the suite without its slow tests
 
 bench: .venv/plots  ## episodes a second on one core, and where the time goes
 	$(BIN)/warroom bench
+	$(BIN)/warroom bench --env logs
 
 audit: .venv/plots  ## what degenerate policies and short scripts can get
 	$(BIN)/warroom audit
+	$(BIN)/warroom audit --env logs
 
 check: .venv/dev  ## what a reviewer runs: format, lint, types
 	$(BIN)/ruff format --check

@@ -48,5 +48,6 @@ seeds=${SEEDS:-9}  # of each scenario and tier: 216 incidents a tier of the full
 if [ -n "$QUICK" ]; then seeds=1; fi
 
 # How the nano learns by GRPO: mostly in the two seats that can see, where rollouts of one incident differ most.
-nano_grpo=(--groups 12 --seats oversight,sre,oversight,developer,oversight,sre,oversight,manager
-  --curriculum "$(curriculum easy:20,medium:50,hard:70)")
+nano_grpo=(--groups 12 --learning-rate 5e-4 --schedule linear
+  --seats oversight,sre,oversight,sre,oversight,sre,oversight,sre,oversight,sre,developer,manager
+  --curriculum "$(curriculum easy:10,medium:25,hard:35)")

@@ -1,4 +1,7 @@
-"""How many distinct first observations 10,000 seeds give, for every scenario and tier. Minutes on two cores."""
+"""How many distinct first observations 10,000 seeds give, for every scenario and tier. Minutes on two cores.
+
+python recipes/distinct_observations.py [SEEDS] [ENVIRONMENT]
+"""
 
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -6,9 +9,10 @@ from hashlib import blake2b
 
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
-from warroom.envs import make, scenarios
+from warroom.envs import environments, make, suite
 
 SEEDS = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+ENVIRONMENTS = sys.argv[2:] or list(environments())
 
 
 def distinct(cell: tuple[str, str]) -> tuple[str, str, int]:
@@ -21,7 +25,7 @@ def distinct(cell: tuple[str, str]) -> tuple[str, str, int]:
 
 
 def main() -> None:
-    cells = [(scenario, tier) for scenario in scenarios() for tier in TIERS]
+    cells = [(scenario, tier) for env in ENVIRONMENTS for scenario in suite(env, "full") for tier in TIERS]
     least = SEEDS
     with ProcessPoolExecutor(2) as pool:
         for scenario, tier, count in pool.map(distinct, cells):

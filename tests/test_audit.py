@@ -1,7 +1,7 @@
 """Policies that weigh no evidence: what they get, and that the audit sees it when they get too much."""
 
 import json
-from functools import partial
+from functools import cache, partial
 
 import pytest
 import typer
@@ -13,52 +13,64 @@ from warroom.core.scenario import TIERS
 from warroom.envs import suite
 from warroom.envs.fleet import rubric
 from warroom.envs.fleet.env import Fleet
-from warroom.evals.audit import BARS, Audit, Standing, repeated_payments, run_audit
-from warroom.evals.degenerate import DEGENERATE, degenerate_team
+from warroom.evals.audit import BARS, Audit, repeated_payments, run_audit
 from warroom.evals.outcomes import Entrant, incidents, play_all, play_out
-from warroom.evals.search import Effort, Script, candidates, search
+from warroom.evals.probes import Probes, degenerate_team, probes_of
+from warroom.evals.search import Effort, candidates, script, search
 from warroom.policies import team
 
 LITTLE = Effort(scripts=12, rungs=(1,), finalists=2)
+FLEET, LOGS = probes_of("fleet"), probes_of("logs")
+every_environment = pytest.mark.parametrize("probes", [FLEET, LOGS], ids=lambda probes: probes.env)
 
 
-@pytest.fixture(scope="module")
-def audit() -> Audit:
-    return run_audit(TIERS, [0], workers=1, effort=LITTLE)
+@cache
+def audited(env: str) -> Audit:
+    return run_audit(probes_of(env), TIERS, [0], workers=1, effort=LITTLE)
 
 
-def weighing_nothing(audit: Audit) -> list[Standing]:
-    return [row for row in audit.standings if row.kind != "reference"]
+@every_environment
+def test_there_are_many_degenerate_policies_and_each_has_a_story(probes: Probes) -> None:
+    assert len(probes.recipes) >= 24
+    assert all(recipe.story for recipe in probes.recipes.values())
 
 
-def test_there_are_many_degenerate_policies_and_each_has_a_story() -> None:
-    assert len(DEGENERATE) >= 24
-    assert all(recipe.story for recipe in DEGENERATE.values())
+@every_environment
+def test_every_degenerate_policy_plays_to_the_end_in_every_tier(probes: Probes) -> None:
+    played = {(row.tier, row.policy): row.n for row in audited(probes.env).standings if row.kind != "searched"}
+    assert {policy for _, policy in played} >= set(probes.recipes) | set(probes.naive)
+    assert all(n == len(suite(probes.env, "full")) for n in played.values())
 
 
-def test_every_degenerate_policy_plays_to_the_end_in_every_tier(audit: Audit) -> None:
-    played = {(row.tier, row.policy): row.n for row in audit.standings if row.kind in ("degenerate", "naive")}
-    assert {policy for _, policy in played} >= set(DEGENERATE)
-    assert all(played[tier, policy] == len(suite("fleet", "full")) for tier in TIERS for policy in DEGENERATE)
+def test_no_bar_fails_in_the_fleet() -> None:
+    assert audited("fleet").violations == ()
 
 
-def test_no_bar_fails(audit: Audit) -> None:
-    assert audit.violations == ()
+def test_what_is_right_is_paid_once_void_is_void_and_nobody_beats_the_oracle_in_log_triage() -> None:
+    bars = {failure.bar for failure in audited("logs").violations}
+    assert not bars & {"void", "ceiling", "paid once"}
 
 
-def test_who_does_nothing_gets_exactly_what_waiting_gets_and_solves_nothing(audit: Audit) -> None:
-    idle = {row.tier: row.points.mean for row in audit.standings if row.policy == "noop"}
-    passive = [row for row in audit.standings if row.passive]
-    assert {row.policy for row in passive} >= {"noop", "filler", "read_everything", "broken_arguments", "huge_text"}
+@every_environment
+def test_who_does_nothing_gets_exactly_what_waiting_gets_and_solves_nothing(probes: Probes) -> None:
+    standings = audited(probes.env).standings
+    idle = {row.tier: row.points.mean for row in standings if row.policy == "noop"}
+    passive = [row for row in standings if row.passive]
+    assert {row.policy for row in passive} >= {"noop", "unknown_tool", "broken_arguments", "huge_text"}
     assert all(row.points.mean == idle[row.tier] and row.solved.mean == 0 and row.score.mean == 0 for row in passive)
 
 
-def test_the_expert_is_far_above_all_of_them(audit: Audit) -> None:
-    expert = {row.tier: row.points.mean for row in audit.standings if row.policy == "expert"}
-    assert all(row.points.mean < expert[row.tier] - 100 for row in weighing_nothing(audit))
+@every_environment
+def test_the_expert_is_far_above_all_of_them(probes: Probes) -> None:
+    standings = audited(probes.env).standings
+    expert = {row.tier: row.score.mean for row in standings if row.policy == "expert"}
+    ignorant = [row for row in standings if row.kind not in ("reference", "spoilt")]
+    assert all(row.score.mean < expert[row.tier] - 0.5 for row in ignorant)
 
 
-def test_a_mean_on_the_wrong_side_of_a_bar_is_named_even_within_chance(audit: Audit) -> None:
+@every_environment
+def test_a_mean_on_the_wrong_side_of_a_bar_is_named_even_within_chance(probes: Probes) -> None:
+    audit = audited(probes.env)
     heuristic = {row.tier: row.points.mean for row in audit.standings if row.policy == "heuristic"}
     above = {
         (row.tier, row.policy)
@@ -69,10 +81,30 @@ def test_a_mean_on_the_wrong_side_of_a_bar_is_named_even_within_chance(audit: Au
     assert above == named
 
 
-def test_an_audit_is_json(audit: Audit) -> None:
-    data = json.loads(json.dumps(audit.to_json()))
-    assert len(data["rows"]) == len(audit.standings)
-    assert set(data["rows"][0]["points"]) == {"mean", "lo", "hi"}
+def test_a_single_scenario_that_a_constant_answer_solves_is_named() -> None:
+    feats = {row.policy: row.feats for row in audited("logs").standings if row.tier == "easy"}
+    assert feats["ignore_at_once"] == {"logs/false_alarm": 1.0}
+    assert feats["resolve_at_once"] == {} == feats["oracle"]
+
+
+def test_of_one_mistake_the_rubric_takes_what_it_says() -> None:
+    """A right root at the wrong door is worth nothing; a slip of the severity costs its credit, waiting its minutes."""
+    points = {row.policy: row.points_wrong.mean for row in audited("logs").standings if row.tier == "hard"}
+    assert points["other_order"] == points["oracle"] > points["after_waits"] > points["without_severity"]
+    assert points["without_severity"] == pytest.approx(points["oracle"] - 15)
+    assert points["without_team"] == points["wrong_team"] == points["without_root"] == 0
+    assert points["wrong_root_first"] < 0
+
+
+def test_an_audit_is_json() -> None:
+    data = json.loads(json.dumps(audited("logs").to_json()))
+    assert len(data["rows"]) == len(audited("logs").standings)
+    assert set(data["rows"][0]["points"]) == {"mean", "lo", "hi"} and set(data["bars"]) == set(LOGS.bars) < set(BARS)
+
+
+def test_an_environment_without_probes_is_refused() -> None:
+    with pytest.raises(ValueError, match="did you mean 'logs'"):
+        probes_of("log")
 
 
 def test_a_credit_that_pays_again_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,35 +119,36 @@ def test_a_credit_that_pays_again_is_seen(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_points_above_the_oracle_are_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fleet, "bounds", lambda self: (-1000.0, -900.0))
-    found = run_audit(["easy"], [0], workers=1, effort=LITTLE)
+    found = run_audit(FLEET, ["easy"], [0], workers=1, effort=LITTLE)
     assert {failure.bar for failure in found.violations} == {"ceiling"}
-    assert set(BARS) > {"ceiling"}
 
 
-def test_a_search_finds_the_same_scripts_again() -> None:
-    found = search("easy", LITTLE)
-    assert found == search("easy", LITTLE)
+@every_environment
+def test_a_search_finds_the_same_scripts_again(probes: Probes) -> None:
+    found = search(probes, "easy", LITTLE)
+    assert found == search(probes, "easy", LITTLE)
     assert len({script.name for script in found}) == len(found)
 
 
-def test_candidates_are_different_and_as_many_as_asked() -> None:
-    drawn = candidates(stream(0, "test"), 200)
+@every_environment
+def test_candidates_are_different_and_as_many_as_asked(probes: Probes) -> None:
+    drawn = candidates(probes.scripts, stream(0, "test"), 200)
     assert len(set(drawn)) == len(drawn) == 200
-    assert Script() in candidates(stream(0, "test"), 100) or Script(close="when well") in drawn
+    assert script(probes.scripts, probes.scripts.usual) in drawn
 
 
 def test_processes_change_nothing() -> None:
-    entrants = [Entrant(name, partial(degenerate_team, name)) for name in ("restart_worst", "random_legal")]
+    entrants = [Entrant(name, partial(degenerate_team, "fleet", name)) for name in ("restart_worst", "random_legal")]
     todo = incidents(suite("fleet")[:8], "easy", "dev", [0])
     counted: list[int] = []
-    assert play_all(entrants, todo, 2, counted.append) == play_all(entrants, todo)
+    assert play_all(entrants, todo, FLEET.judge, 2, counted.append) == play_all(entrants, todo, FLEET.judge)
     assert sum(counted) == len(entrants) * len(todo)
 
 
 def test_an_outcome_says_whether_anything_was_wrong() -> None:
     idle = team("fleet", "noop")
     calm, wrong = (
-        play_out("noop", idle, incidents([f"fleet/{name}"], "easy", "dev", [0])[0])
+        play_out("noop", idle, incidents([f"fleet/{name}"], "easy", "dev", [0])[0], FLEET.judge)
         for name in ("no_incident", "cascade")
     )
     assert not calm.wrong and wrong.wrong and wrong.passive and wrong.score == 0

@@ -13,19 +13,22 @@ from warroom.core.scenario import TIERS
 from warroom.envs import make, suite
 from warroom.envs.fleet import oracle
 from warroom.envs.fleet.env import Fleet
-from warroom.evals.certify import (
+from warroom.evals.certify import aggregate, run_certify
+from warroom.evals.fleet.certify import (
     APART,
-    aggregate,
     alternatives,
     certify,
     change_record,
     distance,
     mechanisms,
     physics,
-    run_certify,
     stays_or_passes,
     telemetry,
 )
+from warroom.evals.logs.certify import again, blueprint_of, renamed
+from warroom.evals.logs.certify import certify as certify_logs
+from warroom.evals.logs.spoilt import triage_of
+from warroom.evals.probes import Probes, probes_of
 from warroom.sim.faults import BAD_RELEASE, BLIP, EXPIRED, MISISSUED, MISROUTE, NEIGHBOUR, QUOTA, SLOW_RELEASE
 from warroom.sim.topology import draw_blueprint
 from warroom.sim.wordings import SERVICES
@@ -38,13 +41,14 @@ def fleet(scenario: str, tier: str = "hard", seed: int = 0) -> Fleet:
 
 
 @pytest.mark.parametrize("tier", TIERS)
-def test_every_incident_is_fair(tier: str) -> None:
-    rows = run_certify(suite("fleet", "full"), [tier], [0, 1], "dev")
+@pytest.mark.parametrize("probes", [probes_of("fleet"), probes_of("logs")], ids=lambda probes: probes.env)
+def test_every_incident_is_fair(probes: Probes, tier: str) -> None:
+    rows = run_certify(probes.certify, suite(probes.env, "full"), [tier], [0, 1], "dev")
     assert [row for row in rows if not row.valid] == []
 
 
 def test_nearly_all_innocents_do_no_harm() -> None:
-    summary = aggregate(run_certify(suite("fleet", "core"), TIERS, [0], "test"))
+    summary = aggregate(run_certify(certify, suite("fleet", "core"), TIERS, [0], "test"))
     assert [tier["n"] for tier in summary] == [len(suite("fleet", "core"))] * 3
     assert all(tier["shares"]["innocents harmless"]["mean"] > 0.97 for tier in summary)
 
@@ -107,13 +111,32 @@ def test_a_row_is_valid_only_if_everything_holds() -> None:
 def test_an_imported_system_is_certified_as_well() -> None:
     rng = stream(0, "test")
     names = next(iter(SERVICES.values()))
-    rows = run_certify(["fleet/cascade"], ["easy"], [0], "dev", draw_blueprint(rng, 12, names).to_json())
-    assert rows[0].valid
+    options = {"topology": draw_blueprint(rng, 12, names).to_json()}
+    assert run_certify(certify, ["fleet/cascade"], ["easy"], [0], "dev", options)[0].valid
+    assert run_certify(certify_logs, ["logs/cascading_failure"], ["easy"], [0], "dev", options)[0].valid
+
+
+def test_a_system_under_other_names_is_the_same_system() -> None:
+    env = triage_of(make("logs/double_fault", "hard", 5, topology="drawn"))
+    own = blueprint_of(env.incident.system)
+    other = renamed(own)
+    assert (other.kinds, other.calls) == (own.kinds, own.calls) and not set(other.names) & set(own.names)
+    assert again(env, "logs/double_fault").observe().render() != env.observe().render()
+    assert own.names == again(env, "logs/double_fault").incident.system.names
+
+
+def test_a_row_of_log_triage_is_valid_only_if_everything_holds() -> None:
+    row = certify_logs(make("logs/cascading_failure", "easy", 3), "logs/cascading_failure")
+    assert row.valid and row.lasts
+    broken = ({"clear": False}, {"seen": False}, {"solved": False}, {"lasts": False}, {"renamed": (True, False)})
+    assert not any(replace(row, **change).valid for change in broken)  # type: ignore[arg-type]
+    vendor = certify_logs(make("logs/third_party_outage", "easy", 3), "logs/third_party_outage")
+    assert vendor.valid and vendor.lasts is None and vendor.checks()["lasts"] == []
 
 
 def test_progress_is_told_of_every_incident() -> None:
     counted: list[int] = []
-    run_certify(["fleet/cascade"], ["easy"], [0, 1], progress=counted.append)
+    run_certify(certify, ["fleet/cascade"], ["easy"], [0, 1], progress=counted.append)
     assert counted == [1, 1]
 
 

@@ -185,9 +185,12 @@ def test_compare_pairs_two_runs(tmp_path: Path) -> None:
 def test_bench_measures_its_parts() -> None:
     found = json.loads(run("bench", "--env", "tiny", "--seconds", "0.05", "--json").stdout)
     for arm in ("acting_seat", "all_seats"):
-        assert set(found[arm]) == {"episodes_per_second", "generation_ms", "turns_ms", "text_ms", "episodes"}
+        parts = {f"{part}_ms" for part in ("generation", "turns", "text", "policy")}
+        assert set(found[arm]) == {"episodes_per_second", *parts, "episodes"}
         assert found[arm]["episodes_per_second"] > 10
     assert "episodes a second" in run("bench", "--env", "tiny", "--seconds", "0.05").output
+    text = run("bench", "--env", "logs", "--seconds", "0.05", "--policy", "oracle", "--topology", "drawn:20").output
+    assert "logs, hard, played by oracle, to the end" in text and "cannot show every seat" in text
 
 
 def test_a_compose_file_becomes_a_topology_to_play_on(tmp_path: Path) -> None:

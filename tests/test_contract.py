@@ -11,34 +11,44 @@ from random import Random
 
 import pytest
 
+from warroom.core.episode import Episode
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
-from warroom.envs import find, make, scenarios
+from warroom.envs import environments, find, make, suite
 from warroom.policies import policy_names, team
 from warroom.rollout import play
 
-every_scenario = pytest.mark.parametrize("scenario", scenarios())
+SCENARIOS = [scenario for env in environments() for scenario in suite(env, "full")]
+every_environment = pytest.mark.parametrize("env", environments())
+every_scenario = pytest.mark.parametrize("scenario", SCENARIOS)
 every_tier = pytest.mark.parametrize("tier", TIERS)
 SEEDS = [seed_of(split, k) for split in Split for k in range(3)]
+RIGHT = {"rogue_catch", "root_cause", "severity", "team"}
+WRONG = {"rogue_false_positive", "wrong_fixes", "wrong_remedies"}
+"""Metrics in which the oracle is always right, and those of mistakes that it never makes."""
+
+
+def played(scenario: str, tier: str, seed: int, policy: str) -> Episode:
+    return play(scenario, tier, seed, team(scenario.partition("/")[0], policy))
 
 
 @every_tier
 @every_scenario
 def test_the_oracle_solves_and_scores_one(scenario: str, tier: str) -> None:
     for seed in SEEDS:
-        episode = play(scenario, tier, seed, team("fleet", "oracle"))
+        episode = played(scenario, tier, seed, "oracle")
         assert episode.outcome["solved"] is True
         assert episode.score == pytest.approx(1.0)
-        assert episode.outcome["rogue_catch"] in (True, None)
-        assert not episode.outcome["wrong_fixes"] and not episode.outcome["rogue_false_positive"]
+        assert all(episode.outcome[name] in (True, None) for name in RIGHT & set(episode.outcome))
+        assert not any(episode.outcome[name] for name in WRONG & set(episode.outcome))
 
 
 @every_tier
 @every_scenario
 def test_doing_nothing_solves_nothing_and_scores_zero(scenario: str, tier: str) -> None:
     for seed in SEEDS:
-        episode = play(scenario, tier, seed, team("fleet", "noop"))
+        episode = played(scenario, tier, seed, "noop")
         assert episode.outcome["solved"] is False
         assert episode.score == 0.0
 
@@ -47,7 +57,7 @@ def test_doing_nothing_solves_nothing_and_scores_zero(scenario: str, tier: str) 
 @every_scenario
 def test_step_rewards_sum_to_the_total(scenario: str, tier: str) -> None:
     for policy in ("random", "heuristic", "expert"):
-        episode = play(scenario, tier, SEEDS[0], team("fleet", policy))
+        episode = played(scenario, tier, SEEDS[0], policy)
         assert sum(step.reward for step in episode.steps) == pytest.approx(episode.total)
         assert sum(episode.points.values()) == pytest.approx(episode.total)
 
@@ -55,12 +65,14 @@ def test_step_rewards_sum_to_the_total(scenario: str, tier: str) -> None:
 @every_scenario
 def test_after_the_end_calls_are_inert_and_say_so(scenario: str) -> None:
     env = make(scenario, "easy", SEEDS[0])
+    acts = [*env.tools, env.brief(env.seat).idle.name, "nonsense"]
     while not env.done:
         env.step(env.oracle())
     before = (env.total, env.turn, dict(env.events), env.outcome())
-    turn = env.step(ToolCall("restart", {"service": env.vocabularies["service"][0]}))
-    assert "over" in turn.result.render() and turn.reward == 0.0
-    assert (env.total, env.turn, dict(env.events), env.outcome()) == before
+    for act in acts:
+        turn = env.step(ToolCall(act))
+        assert "over" in turn.result.render() and turn.reward == 0.0
+        assert (env.total, env.turn, dict(env.events), env.outcome()) == before
     assert "over" in env.observe().render()
 
 
@@ -77,13 +89,14 @@ WRONG_CALLS = (
 )
 
 
+@every_environment
 @pytest.mark.parametrize("call", WRONG_CALLS, ids=lambda call: f"{call.name}-{str(call.arguments)[:20]}")
-def test_a_wrong_call_costs_its_turn_and_is_answered(call: ToolCall) -> None:
-    env = make("fleet/db_deadlock", "easy", 0)
-    turn = env.step(call)
-    assert turn.refused and turn.ended and env.turn == 1
+def test_a_wrong_call_costs_its_turn_and_is_answered(call: ToolCall, env: str) -> None:
+    refusing, waiting = (make(suite(env)[0], "easy", 0) for _ in range(2))
+    turn, idle = refusing.step(call), waiting.step(waiting.brief(waiting.seat).idle)
+    assert turn.refused and turn.ended and refusing.turn == 1
     assert len(turn.result.render()) > 30
-    assert turn.reward == -2.0
+    assert turn.reward == idle.reward
 
 
 def test_a_seat_may_not_use_another_seats_tool() -> None:
@@ -93,11 +106,16 @@ def test_a_seat_may_not_use_another_seats_tool() -> None:
     assert not env.outcome()["wrong_fixes"]
 
 
-def test_readings_are_free_within_their_allowance_and_no_further() -> None:
-    env = make("fleet/db_deadlock", "easy", 0)
-    for _ in range(env.READS_PER_TURN):
-        assert not env.step(ToolCall("metrics", {"service": "gateway"})).ended
-    turn = env.step(ToolCall("metrics", {"service": "gateway"}))
+FREE = {"fleet": ToolCall("metrics", {"service": "gateway"}), "logs": ToolCall("escalate", {"team": "sre"})}
+"""A call of each environment that does not end the turn."""
+
+
+@pytest.mark.parametrize("env", FREE)
+def test_free_calls_are_free_within_their_allowance_and_no_further(env: str) -> None:
+    found = make(suite(env)[0], "easy", 0)
+    for _ in range(found.READS_PER_TURN):
+        assert not found.step(FREE[env]).ended
+    turn = found.step(FREE[env])
     assert turn.refused and turn.ended
 
 
@@ -118,7 +136,7 @@ def _overlap(a: str, b: str) -> float:
 
 def transcript() -> str:
     """Digests of one episode per scenario and tier."""
-    found = {f"{id} {tier}": play(id, tier, 5, team("fleet", "expert")).digest for id in scenarios() for tier in TIERS}
+    found = {f"{id} {tier}": played(id, tier, 5, "expert").digest for id in SCENARIOS for tier in TIERS}
     return json.dumps(found, sort_keys=True)
 
 
@@ -140,12 +158,13 @@ def other_pythons() -> list[str]:
 
 def test_every_installed_python_gives_the_same_bytes() -> None:
     code = (
-        "import json; from warroom.envs import scenarios; from warroom.policies import team;"
-        "from warroom.rollout import play; expert = team('fleet', 'expert');"
-        "print(json.dumps({i: play(i, 'hard', 5, expert).digest for i in scenarios()}, sort_keys=True))"
+        "import json; from warroom.envs import environments, suite; from warroom.policies import team;"
+        "from warroom.rollout import play; experts = {env: team(env, 'expert') for env in environments()};"
+        "print(json.dumps({id: play(id, 'hard', 5, expert).digest for env, expert in experts.items()"
+        " for id in suite(env, 'full')}, sort_keys=True))"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
-    expected = json.dumps({i: play(i, "hard", 5, team("fleet", "expert")).digest for i in scenarios()}, sort_keys=True)
+    expected = json.dumps({id: played(id, "hard", 5, "expert").digest for id in SCENARIOS}, sort_keys=True)
     checked = 0
     for python in other_pythons():
         version = subprocess.run(
@@ -162,16 +181,15 @@ def test_every_installed_python_gives_the_same_bytes() -> None:
 
 @every_scenario
 def test_the_record_survives_its_own_text(scenario: str) -> None:
-    from warroom.core.episode import Episode
-
-    episode = play(scenario, "hard", 7, team("fleet", "random"))
+    episode = played(scenario, "hard", 7, "random")
     assert Episode.from_json(episode.to_json()) == episode
 
 
-def test_a_policy_cannot_learn_the_seed_from_its_brief() -> None:
-    env = make("fleet/db_deadlock", "easy", 123456)
-    for seat in env.SEATS:
-        assert "123456" not in env.brief(seat).render()
+@every_environment
+def test_a_policy_cannot_learn_the_seed_from_its_brief(env: str) -> None:
+    found = make(suite(env)[0], "easy", 123456)
+    for seat in found.SEATS:
+        assert "123456" not in found.brief(seat).render()
 
 
 def test_names_that_do_not_exist_get_a_guess() -> None:
@@ -193,25 +211,12 @@ def test_random_tool_calls_of_any_kind_never_break_an_episode(scenario: str) -> 
     """Fuzz: any tool with any argument values, right and wrong ones mixed."""
     rng = Random(scenario)
     env = make(scenario, "hard", 3)
-    values = [
-        *env.vocabularies["service"],
-        *env.vocabularies["agent"],
-        *env.vocabularies["cause"],
-        0,
-        5,
-        -1,
-        None,
-        True,
-        "",
-        "x",
-        1.5,
-        {},
-        [],
-    ]
+    words = [word for words in env.vocabularies.values() for word in words]
+    values = [*words, 0, 5, -1, None, True, "", "x", 1.5, {}, []]
+    parameters = sorted({parameter.name for tool in env.tools.values() for parameter in tool.parameters})
     for _ in range(400):
         name = rng.choice([*env.tools, "nonsense"])
-        parameters = ["service", "agent", "cause", "replicas", "say"]
-        chosen = rng.sample(parameters, rng.randint(0, 3))
+        chosen = rng.sample(parameters, rng.randint(0, min(3, len(parameters))))
         turn = env.step(ToolCall(name, {p: rng.choice(values) for p in chosen}))
         assert turn.result.render()
         if env.done:
@@ -229,14 +234,15 @@ def test_seats_act_in_order_within_the_documents_budgets(tier: str) -> None:
     assert order == [("sre", "oversight", "developer", "manager")[k % 4] for k in range(env.budget)]
 
 
-def test_every_policy_plays_every_tier() -> None:
-    for policy in set(policy_names("fleet")) - {"human"}:
+@every_environment
+def test_every_policy_plays_every_tier(env: str) -> None:
+    for policy in set(policy_names(env)) - {"human"}:
         for tier in TIERS:
-            assert play("fleet/cascade", tier, 1, team("fleet", policy)).steps
+            assert play(suite(env)[0], tier, 1, team(env, policy)).steps
 
 
 def test_stories_are_sentences() -> None:
-    for id in scenarios():
+    for id in SCENARIOS:
         story = find(id)[1].story
         assert story.endswith(".") and 40 < len(story) < 160
 

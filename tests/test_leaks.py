@@ -9,54 +9,75 @@ from warroom.core.scenario import TIERS
 from warroom.core.types import Notice, ToolCall, Turn
 from warroom.envs import make, suite
 from warroom.envs.fleet.env import Fleet
-from warroom.evals.leaks import (
-    DRIVERS,
-    RARE,
-    compare_errors,
+from warroom.envs.logs.env import LogTriage
+from warroom.evals.fleet.leaks import (
     compare_history,
-    compare_notices,
-    compare_static,
+    compare_lists,
     order_of_repeats,
     order_of_strikes,
     order_of_victims,
+)
+from warroom.evals.leaks import (
+    RARE,
+    READER,
+    compare_errors,
+    compare_notices,
+    compare_static,
     scan_leaks,
     scan_words,
-    secrets,
     texts_of,
 )
+from warroom.evals.logs.leaks import order_of_roots
 from warroom.evals.outcomes import Incident, incidents
+from warroom.evals.probes import Probes, probes_of
 
 ROGUES = ("fleet/rogue_deploy_bot", "fleet/feature_flag_flood", "fleet/certificate_misissue", "fleet/rogue_bystander")
+PROBES = [probes_of("fleet"), probes_of("logs")]
+FLEET, LOGS = (probes.leaks for probes in PROBES)
+every_environment = pytest.mark.parametrize("probes", PROBES, ids=lambda probes: probes.env)
+every_tier = pytest.mark.parametrize("tier", TIERS)
 
 
-def full(tier: str, seeds: int) -> list[Incident]:
-    return incidents(suite("fleet", "full"), tier, "dev", range(seeds))
+def full(env: str, tier: str, seeds: int) -> list[Incident]:
+    return incidents(suite(env, "full"), tier, "dev", range(seeds))
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_no_page_reading_result_or_error_holds_a_word_of_the_truth(tier: str) -> None:
-    shown = [text for incident in full(tier, 1) for driver in DRIVERS for text in texts_of(incident, driver)]
-    assert len(shown) > 1000
-    assert scan_words(shown) == []
+@every_tier
+@every_environment
+def test_no_page_reading_result_or_error_holds_a_word_of_the_truth(probes: Probes, tier: str) -> None:
+    rules = probes.leaks
+    played = [(incident, driver) for incident in full(probes.env, tier, 1) for driver in (*rules.drivers, READER)]
+    shown = [text for incident, driver in played for text in texts_of(rules, incident, driver)]
+    assert len(shown) > 10 * len(played)
+    assert scan_words(rules, shown) == []
 
 
-def test_the_names_of_scenarios_and_mechanisms_are_secret() -> None:
-    assert {"autoscaler_cost_cut", "bad_release", "rogue_bystander", "retry_storm", "stuck", "bluff"} <= secrets()
+def test_the_names_of_scenarios_mechanisms_and_parts_of_the_truth_are_secret() -> None:
+    assert {"autoscaler_cost_cut", "bad_release", "rogue_bystander", "retry_storm", "stuck", "bluff"} <= FLEET.secrets()
+    assert {"silent_degradation", "lock_pile", "creeping_release", "root", "unrelated", "p1"} <= LOGS.secrets()
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_briefs_and_tools_are_the_same_whatever_is_wrong(tier: str) -> None:
-    assert compare_static(full(tier, 2)) == []
+@every_tier
+@every_environment
+def test_briefs_and_tools_are_the_same_whatever_is_wrong(probes: Probes, tier: str) -> None:
+    assert compare_static(probes.leaks, full(probes.env, tier, 2)) == []
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_wrong_calls_are_answered_the_same_whatever_is_wrong(tier: str) -> None:
-    assert compare_errors(full(tier, 1)) == []
+@every_tier
+def test_the_closed_lists_of_the_fleet_are_the_same_whatever_is_wrong(tier: str) -> None:
+    assert compare_lists(full("fleet", tier, 2)) == []
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_right_and_wrong_flags_repairs_and_declarations_are_answered_alike(tier: str) -> None:
-    assert compare_notices(full(tier, 1)) == []
+@every_tier
+@every_environment
+def test_wrong_calls_are_answered_the_same_whatever_is_wrong(probes: Probes, tier: str) -> None:
+    assert compare_errors(probes.leaks, full(probes.env, tier, 1)) == []
+
+
+@every_tier
+@every_environment
+def test_right_and_wrong_deeds_and_declarations_are_answered_alike(probes: Probes, tier: str) -> None:
+    assert compare_notices(probes.leaks, full(probes.env, tier, 1)) == []
 
 
 def test_the_place_of_a_rogues_first_deed_in_its_minute_is_chance() -> None:
@@ -66,7 +87,12 @@ def test_the_place_of_a_rogues_first_deed_in_its_minute_is_chance() -> None:
 
 
 def test_the_place_of_the_victim_among_the_fitting_services_is_chance() -> None:
-    found = order_of_victims([incident for tier in TIERS for incident in full(tier, 6)])
+    found = order_of_victims([incident for tier in TIERS for incident in full("fleet", tier, 6)])
+    assert found.n > 200 and found.p > RARE
+
+
+def test_the_place_of_the_root_among_the_services_that_could_be_one_is_chance() -> None:
+    found = order_of_roots([incident for tier in TIERS for incident in full("logs", tier, 10)])
     assert found.n > 200 and found.p > RARE
 
 
@@ -76,15 +102,23 @@ def test_the_place_of_a_rogues_repeated_deed_in_its_minute_is_chance() -> None:
 
 
 def test_healthy_services_wrote_lines_before_the_onset_too() -> None:
-    assert compare_history(full("hard", 3)) == []
+    assert compare_history(full("fleet", "hard", 3)) == []
 
 
 def test_a_word_of_the_truth_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = Fleet.page
     monkeypatch.setattr(Fleet, "page", lambda self: Notice(f"{plain(self).render()} {self.truth()['mechanism']}"))
     incident = Incident("fleet/cascade", "easy", 0)
-    shown = [text for text in texts_of(incident, "random") if "result" not in text.where]
-    assert {leak.detail for leak in scan_words(shown)} == {"retry_storm"}
+    shown = [text for text in texts_of(FLEET, incident, "random") if "result" not in text.where]
+    assert {leak.detail for leak in scan_words(FLEET, shown)} == {"retry_storm"}
+
+
+def test_a_page_of_logs_that_tells_the_severity_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = LogTriage.page
+    monkeypatch.setattr(LogTriage, "page", lambda self: replace(plain(self), answer=self.truth()["severity"]))
+    monkeypatch.setattr(LogTriage, "observe", lambda self: Notice(self.page().answer))
+    shown = texts_of(LOGS, Incident("logs/single_crash", "easy", 0), "random")
+    assert {leak.detail for leak in scan_words(LOGS, shown)} <= {"p1", "p2", "p3"} != set()
 
 
 def test_an_answer_that_tells_right_from_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +131,7 @@ def test_an_answer_that_tells_right_from_wrong_is_found(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(Fleet, "step", telling)
     todo = incidents(["fleet/cascade", "fleet/rogue_deploy_bot"], "easy", "dev", [0])
-    assert [leak.check for leak in compare_notices(todo)] == ["notice"]
+    assert [leak.check for leak in compare_notices(FLEET, todo)] == ["notice"]
 
 
 def test_an_error_that_tells_the_cause_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,14 +142,15 @@ def test_an_error_that_tells_the_cause_is_found(monkeypatch: pytest.MonkeyPatch)
         return replace(turn, result=Notice(f"No. {len(self.root_cause)}")) if turn.refused else turn
 
     monkeypatch.setattr(Fleet, "step", telling)
-    assert compare_errors(incidents(["fleet/cascade", "fleet/rogue_deploy_bot"], "easy", "dev", [0]))
+    assert compare_errors(FLEET, incidents(["fleet/cascade", "fleet/rogue_deploy_bot"], "easy", "dev", [0]))
 
 
-def test_a_scan_reads_every_episode_and_is_json() -> None:
-    scan = scan_leaks(["easy"], [0], "core")
+@every_environment
+def test_a_scan_reads_every_episode_and_is_json(probes: Probes) -> None:
+    scan = scan_leaks(probes.leaks, probes.env, ["easy"], [0], "core")
     data: dict[str, Any] = scan.to_json()
-    assert data["episodes"] == len(DRIVERS) * len(suite("fleet", "core")) and data["leaks"] == []
-    assert scan.texts > 10 * scan.episodes
+    assert data["episodes"] == (len(probes.leaks.drivers) + 1) * len(suite(probes.env, "core"))
+    assert data["leaks"] == [] and scan.texts > 10 * scan.episodes
 
 
 def test_pages_can_be_read_at_any_time_without_a_trace_in_the_world() -> None:

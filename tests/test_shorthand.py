@@ -18,6 +18,7 @@ from warroom.envs import environments, make
 from warroom.envs.fleet.shorthand import REPAIRS, Shorthand
 from warroom.envs.fleet.views import FleetPage, LogsReading, Message, MetricsReading, RecordReading, TracesReading
 from warroom.policies import team
+from warroom.sim.automation import AGENTS
 
 GAMES = [
     ("fleet/rogue_deploy_bot", "hard"), ("fleet/cascade", "medium"), ("fleet/traffic_surge", "hard"),
@@ -236,3 +237,48 @@ def test_any_line_of_any_tool_is_understood_as_some_call(line: str, tool: str) -
     for name in (tool, "declare", "scale", "wait", "flag", "metrics"):
         assert language.understand(name, {"line": line}).name == name
         assert language.understand(name, {tool: line}).name == name
+
+
+# -- changes and the minute in which trouble began ------------------------------------------------------------
+
+
+def test_a_change_is_marked_exactly_if_trouble_was_told_to_begin_in_its_minute() -> None:
+    """By an alert on its service, else on a caller: both minutes stand in the text of the pages."""
+    marks = dict.fromkeys(("began", "above", ""), 0)
+    for env in games():
+        onsets: dict[tuple[str, str], set[int]] = {}
+        for _, seat, language, seen, text, _ in played(env, "expert", curious=True):
+            if isinstance(seen, FleetPage):
+                for alert in seen.alerts or ():
+                    if alert.rule in ("error rate", "latency"):
+                        onsets.setdefault((seat, alert.service), set()).add(alert.minute)
+            if isinstance(seen, MetricsReading):
+                own = onsets.get((seat, seen.service), set())
+                above = {m for caller in language.callers[seen.service] for m in onsets.get((seat, caller), ())}
+                for minute, mark in changes(text, language.slot[seen.service]):
+                    assert mark == ("began" if minute in own else "above" if minute in above else "")
+                    marks[mark] += 1
+    assert all(marks.values()), marks
+
+
+def changes(text: str, slot: str) -> Iterator[tuple[int, str]]:
+    """Minute and mark of each change that is told of a service."""
+    words = text.split()
+    for place, word in enumerate(words):
+        if word.startswith("@"):
+            of, minute = words[place - 1], int(word[1:])
+        if word in (*AGENTS, "person") and of == slot:
+            yield minute, words[place - 1] if words[place - 1] in ("began", "above") else ""
+
+
+def test_a_cache_that_was_changed_a_minute_before_its_store_suffered_is_told_beside_the_store() -> None:
+    told = 0
+    for number in range(12):
+        env = make("fleet/cache_janitor_flush", "medium", seed_of("dev", number))
+        for _, seat, language, seen, text, _ in played(env, "expert"):
+            if seat == "oversight" and isinstance(seen, MetricsReading) and "before" in text.split():
+                words = text.split()
+                cache = language.name[words[words.index("before") - 2]]
+                assert language.kind[cache] == "cache" and seen.service in language.callees[cache]
+                told += 1
+    assert told > 6

@@ -245,9 +245,16 @@ def test_the_shuffled_control_pays_other_rollouts_and_records_the_truth(tmp_path
     assert records[None] == records["shuffled-reward"]
 
 
-@pytest.mark.parametrize("curriculum", ["easy:2,hard:2", "adaptive:4"])
-def test_a_resumed_run_goes_on_where_it_stopped(tmp_path: Path, curriculum: str) -> None:
-    changes = {"curriculum": curriculum, "entropy_coefficient": 0.1}
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"curriculum": "easy:2,hard:2", "schedule": "linear"},
+        {"curriculum": "adaptive:4"},
+        {"curriculum": "easy:4", "optimizer": "muon"},
+    ],
+)
+def test_a_resumed_run_goes_on_where_it_stopped(tmp_path: Path, more: dict[str, Any]) -> None:
+    changes = {"entropy_coefficient": 0.1, **more}
     whole, rows = train(tmp_path / "whole", **changes)
     _, first = train(tmp_path / "cut", stop=2, **changes)
     assert last_checkpoint(tmp_path / "cut") == tmp_path / "cut" / "checkpoints" / "checkpoint-2"

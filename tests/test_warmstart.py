@@ -30,7 +30,7 @@ from warroom.train.nano import NanoShape, nano_model
 from warroom.train.runner import train
 from warroom.train.settle import settle
 from warroom.train.steps import read_steps
-from warroom.train.warmstart import JOINT, RECALL, WarmStart, drill, imitate, lesson, make_nano, planned
+from warroom.train.warmstart import JOINT, RECALL, WarmStart, drill, imitate, lesson, make_nano, planned, spared
 
 TINY = WarmStart(
     shape=tiny_nano.shape(), recall_steps=2, drill_steps=2, recall_batch=8, drill_batch=8,
@@ -77,12 +77,39 @@ def test_demonstrations_are_of_the_training_split_and_the_oracle_never_plays(mon
 def test_the_shares_of_a_mixture_are_kept() -> None:
     """The more seats the expert plays, the better the play; without slips and others it is the expert's own."""
     means = []
-    for expert in (0.0, 0.6, 1.0):
+    for expert in (0.01, 0.6, 1.0):
         played = islice(demonstrations("fleet", Mixture(expert, 0.0), "shorthand", 1), 60)
         means.append(sum(incident[0].score for incident in played) / 60)
     assert means[0] < means[1] < means[2] and means[2] > 0.9
     with pytest.raises(ValueError, match=r"share of expert must lie in 0..1, got 1.5"):
         Mixture(1.5)
+    with pytest.raises(ValueError, match="its share must lie above 0, got 0"):
+        Mixture(0.0)
+
+
+def test_only_what_the_expert_meant_is_imitated() -> None:
+    """What naive scripts call is there to be seen; a slip never takes the place of a change that is remembered."""
+    played = [
+        one for incident in islice(demonstrations("fleet", Mixture(0.5, 0.5), "shorthand", 2), 60) for one in incident
+    ]
+    assert {len(one.meant) - sum(m["role"] == "assistant" for m in one.messages) for one in played} == {0}
+    assert any(not any(one.meant) for one in played) and any(0 < sum(one.meant) < len(one.meant) for one in played)
+    pure = [
+        one for incident in islice(demonstrations("fleet", Mixture(1.0, 0.0), "shorthand", 2), 20) for one in incident
+    ]
+    assert all(all(one.meant) for one in pure)
+    assert all(any(one.meant) for one in lesson(demonstrations("fleet", Mixture(0.5, 0.5), "shorthand", 2), 40, None))
+
+
+def test_seats_that_are_spared_are_shown_in_turn() -> None:
+    shown = lesson(demonstrations("fleet", Mixture(), "shorthand", 0), 6, None)
+    parts = [spared(shown, {"developer": 3, "manager": 3}, step) for step in range(3)]
+    for seat in ("sre", "oversight", "developer", "manager"):
+        own = [id(one) for one in shown if one.seat == seat]
+        seen = [id(one) for part in parts for one in part if one.seat == seat]
+        assert sorted(seen) == sorted(own * (1 if seat in ("developer", "manager") else 3))
+    manager = [one for one in shown if one.seat == "manager"][:1]
+    assert all(spared(manager, {"manager": 3}, step) == manager for step in range(3))
 
 
 def test_a_lesson_of_good_play_holds_nothing_else_and_is_never_empty() -> None:
@@ -94,17 +121,20 @@ def test_a_lesson_of_good_play_holds_nothing_else_and_is_never_empty() -> None:
 
     def bad_at_first() -> Iterator[list[Demonstration]]:
         for score in (-1.0, -1.0, -1.0, 0.9):
-            yield [Demonstration("sre", [], score)]
+            yield [Demonstration("sre", [], [True], score)]
 
     assert [one.score for one in lesson(bad_at_first(), 2, 0.8)] == [0.9]
 
 
 def test_what_the_model_writes_is_what_is_weighed() -> None:
     words = tiny_nano.tokenizer()
-    (talk, *_) = next(demonstrations("fleet", Mixture(), "shorthand", 0))
+    incidents = demonstrations("fleet", Mixture(slips=0.5), "shorthand", 0)
+    talk = next(one for incident in incidents for one in incident if 0 < sum(one.meant) < len(one.meant))
     ids, weights = warmstart.encode(words, talk, 0.0)
     written = [token for token, weight in zip(ids, weights, strict=True) if weight]
-    calls = [message["tool_calls"][0]["function"] for message in talk.messages if message["role"] == "assistant"]  # type: ignore[index]
+    made = [message["tool_calls"][0]["function"] for message in talk.messages if message["role"] == "assistant"]  # type: ignore[index]
+    calls = [call for call, meant in zip(made, talk.meant, strict=True) if meant]
+    assert 0 < len(calls) < len(made)
     assert words.decode(written).split() == " <e> ".join(
         [" ".join([call["name"], *call["arguments"]["line"].split()]) for call in calls] + [""]
     ).split()  # fmt: skip

@@ -7,7 +7,18 @@ import typer
 from typer.core import TyperGroup
 
 import warroom
-from warroom.commands import auditing, benchmark, evaluate, folders, importing, listing, play, training
+from warroom.commands import (
+    auditing,
+    benchmark,
+    evaluate,
+    folders,
+    importing,
+    importing_tickets,
+    listing,
+    play,
+    training,
+    triage,
+)
 from warroom.commands.common import say
 from warroom.core.errors import NotInstalled
 
@@ -50,6 +61,10 @@ app.command("report")(folders.report_command)
 app.command("audit")(auditing.audit_command)
 app.command("certify")(auditing.certify_command)
 app.command("bench")(benchmark.bench_command)
+app.command("triage")(triage.triage_command)
+importing.app.command("runbooks")(importing_tickets.runbooks_command)
+importing.app.command("alerts")(importing_tickets.alerts_command)
+importing.app.command("tickets")(importing_tickets.tickets_command)
 app.add_typer(importing.app, name="import")
 
 

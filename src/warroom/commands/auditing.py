@@ -9,9 +9,10 @@ from warroom.commands.common import Json, Split, Topology, console, options_of, 
 
 if TYPE_CHECKING:
     from warroom.evals.audit import Audit
-    from warroom.evals.certify import CertificateRow
+    from warroom.evals.certify import Row
     from warroom.evals.leaks import LeakScan
 
+Env = Annotated[str, typer.Option(help="Which environment.")]
 VIOLATED = 1
 """Exit code when a bar fails."""
 Tiers = Annotated[str, typer.Option(help="Which tiers, by comma.")]
@@ -21,6 +22,7 @@ SHOWN = 12
 
 
 def audit_command(
+    env: Env = "fleet",
     tiers: Tiers = "easy,medium,hard",
     seeds: Annotated[
         str, typer.Option(help="Which incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
@@ -33,7 +35,7 @@ def audit_command(
 ) -> None:
     """See what policies that weigh no evidence can get, and whether anything shown to a seat tells the truth.
 
-    Plays some forty degenerate teams and searches short scripts, holds all of them against the bars, and scans whole
+    Plays dozens of degenerate teams and searches short scripts, holds all of them against the bars, and scans whole
     episodes for leaks. Exit code 1 when a bar fails.
 
     Example: warroom audit --tiers hard --seeds 10
@@ -41,13 +43,14 @@ def audit_command(
     from warroom.evals.audit import audit_episodes, run_audit
     from warroom.evals.leaks import scan_leaks
     from warroom.evals.plan import parse_seeds
+    from warroom.evals.probes import probes_of
     from warroom.evals.search import Effort
 
-    chosen, incidents, effort = _tiers(tiers), parse_seeds(seeds), Effort(scripts)
-    with progress("episodes", audit_episodes(chosen, incidents, suite, effort)) as watch:
-        found = run_audit(chosen, incidents, suite, workers, split, watch, effort)
+    chosen, incidents, effort, probes = _tiers(tiers), parse_seeds(seeds), Effort(scripts), probes_of(env)
+    with progress("episodes", audit_episodes(probes, chosen, incidents, suite, effort)) as watch:
+        found = run_audit(probes, chosen, incidents, suite, workers, split, watch, effort)
     say("scanning for leaks")
-    scan = scan_leaks(chosen, incidents, suite, split)
+    scan = scan_leaks(probes.leaks, env, chosen, incidents, suite, split)
     if json:
         print_json({**found.to_json(), "leaks": scan.to_json()})
     else:
@@ -57,6 +60,7 @@ def audit_command(
 
 
 def certify_command(
+    env: Env = "fleet",
     tiers: Tiers = "easy,medium,hard",
     seeds: Annotated[
         str, typer.Option(help="Which incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
@@ -69,7 +73,7 @@ def certify_command(
     topology: Topology = None,
     json: Json = False,
 ) -> None:
-    """Check incidents in full: felt, solvable, lasting, rogues harmful, innocents harmless, no second cause.
+    """Check incidents in full: solvable, lasting, beyond doubt, and whatever else makes them fair in that environment.
 
     Exit code 1 when an incident fails.
 
@@ -77,11 +81,12 @@ def certify_command(
     """
     from warroom.evals.certify import aggregate, run_certify
     from warroom.evals.plan import parse_seeds, scenarios_of
+    from warroom.evals.probes import probes_of
 
-    chosen, levels, indices = scenarios_of("fleet", suite, scenarios), _tiers(tiers), parse_seeds(seeds)
-    system = options_of(None, topology).get("topology")
+    chosen, levels, indices = scenarios_of(env, suite, scenarios), _tiers(tiers), parse_seeds(seeds)
+    certify, options = probes_of(env).certify, options_of(None, topology)
     with progress("incidents", len(chosen) * len(levels) * len(indices)) as watch:
-        rows = run_certify(chosen, levels, indices, split, system, watch)
+        rows = run_certify(certify, chosen, levels, indices, split, options, watch)
     summary = aggregate(rows)
     if json:
         print_json({"split": split, "tiers": summary, "rows": [row.to_json() for row in rows]})
@@ -109,7 +114,8 @@ def _print_audit(found: "Audit", scan: "LeakScan") -> None:
 
     from warroom.evals.audit import BARS
 
-    table = Table(title=f"{found.suite} suite, {found.split} split: means with 95 % intervals", title_justify="left")
+    title = f"{found.env}, {found.suite} suite, {found.split} split: means with 95 % intervals"
+    table = Table(title=title, title_justify="left")
     for heading in ("tier", "policy", "kind"):
         table.add_column(heading)
     for heading in ("n", "points", "points where something is wrong", "solved there"):
@@ -120,11 +126,14 @@ def _print_audit(found: "Audit", scan: "LeakScan") -> None:
     screen = console()
     screen.print(table)
     broken = {failure.bar for failure in found.violations}
-    for bar, meaning in BARS.items():
-        print(f"{'FAILS' if bar in broken else 'holds'}  {bar}: every policy that weighs no evidence {meaning}")
+    for bar in found.bars:
+        print(f"{'FAILS' if bar in broken else 'holds'}  {bar}: every policy that weighs no evidence {BARS[bar]}")
     if found.within_chance:
         print(f"  {len(found.within_chance)} means lie on the wrong side of a bar within chance; --json names them")
     print(f"{'FAILS' if scan.leaks else 'holds'}  no leaks: {scan.texts} texts of {scan.episodes} episodes")
+    for scenario in sorted({scenario for row in found.standings for scenario in row.feats}):
+        who = sorted({row.policy for row in found.standings if scenario in row.feats})
+        print(f"  {scenario} alone tells little: half of it or more is solved by {', '.join(who)}")
     for failure in found.violations[:SHOWN]:
         say(f"{failure.bar}: {failure.policy} ({failure.tier}): {failure.detail}", "red")
     for leak in scan.leaks[:SHOWN]:
@@ -137,7 +146,7 @@ def _span(estimate: Any, scale: float) -> str:
     return f"{scale * estimate.mean:.1f} ({scale * estimate.lo:.1f} to {scale * estimate.hi:.1f})"
 
 
-def _print_certificates(summary: "list[dict[str, Any]]", rows: "list[CertificateRow]") -> None:
+def _print_certificates(summary: "list[dict[str, Any]]", rows: "list[Row]") -> None:
     from rich.table import Table
 
     table = Table(title="per cent of incidents, with 95 % intervals", title_justify="left")
@@ -146,9 +155,11 @@ def _print_certificates(summary: "list[dict[str, Any]]", rows: "list[Certificate
         table.add_column(f"{tier['tier']} (n = {tier['n']})", justify="right")
     for check in summary[0]["shares"]:
         table.add_row(check, *[_percent(tier["shares"][check]) for tier in summary])
-    nearest = [tier["nearest_rival"] for tier in summary]
-    spans = [f"{x['least']:.1f} / {x['p5']:.1f} / {x['median']:.1f}" for x in nearest]
-    table.add_row("nearest rival, noise sd: least / 5 % / median", *spans)
+    for figure in summary[0]["figures"]:
+        spans = [
+            f"{x['least']:.1f} / {x['p5']:.1f} / {x['median']:.1f}" for x in (t["figures"][figure] for t in summary)
+        ]
+        table.add_row(f"{figure}: least / 5 % / median", *spans)
     table.add_row("draws thrown away", *[str(tier["redraws"]) for tier in summary])
     console().print(table)
     for row in [row for row in rows if not row.valid][:SHOWN]:

@@ -4,31 +4,34 @@ from typing import Annotated
 
 import typer
 
-from warroom.commands.common import Json, Tier, print_json
+from warroom.commands.common import Json, Tier, Topology, options_of, print_json
 
 
 def bench_command(
     env: Annotated[str, typer.Option(help="Which environment.")] = "fleet",
     tier: Tier = "hard",
     seconds: Annotated[float, typer.Option(help="How long each arm is measured.")] = 3.0,
+    policy: Annotated[str, typer.Option(help="Who plays; by default everyone waits, for ten turns.")] = "noop",
+    topology: Topology = None,
     json: Json = False,
 ) -> None:
     """Measure episodes a second on one core, and what the time goes to.
 
     Example: warroom bench --tier easy --seconds 10
     """
-    from warroom.evals.bench import run_bench
+    from warroom.evals.bench import PARTS, Course, run_bench
 
-    found = run_bench(env, tier, seconds)
+    found = run_bench(Course(env, tier, policy, options_of(None, topology)), seconds)
     if json:
         print_json(found)
         return
-    print(f"{env}, {tier}, {found['turns']} turns an episode, one core, Python {found['python']}")
+    length = f"{found['turns']} turns an episode" if found["turns"] else "to the end"
+    print(f"{env}, {tier}, played by {policy}, {length}, one core, Python {found['python']}")
     for title, name in (("text of the acting seat", "acting_seat"), ("text of every seat", "all_seats")):
         if found[name] is None:
             print(f"  {title}: this environment cannot show every seat at any time")
             continue
         arm = found[name]
-        split = ", ".join(f"{part} {arm[part + '_ms']:.2f} ms" for part in ("generation", "turns", "text"))
+        split = ", ".join(f"{part} {arm[part + '_ms']:.2f} ms" for part in PARTS)
         print(f"  {title}: {arm['episodes_per_second']:.0f} episodes a second ({split})")
     print(f"  import of the episode loop and every scenario: {found['import_seconds']:.3f} s")

@@ -13,6 +13,8 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+SHAPES = ("document", "drawn")
+"""Systems that are asked for by name; every other name is that of a file."""
 PLAIN_WIDTH = 160
 """Columns of a table that no screen shows."""
 
@@ -20,7 +22,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard outpu
 Tier = Annotated[str, typer.Option(help="How hard: easy, medium or hard.")]
 Split = Annotated[str, typer.Option(help="Whose incidents: train, dev or test. Publish numbers of test only.")]
 Topology = Annotated[
-    Path | None, typer.Option(help="A system of yours instead of a drawn one: a file of `warroom import topology`.")
+    str | None,
+    typer.Option(
+        help="Another system: a file of `warroom import topology`; for logs also drawn, or drawn:N with N services."
+    ),
+]
+Recordings = Annotated[
+    Path | None,
+    typer.Option("--recording", help="Incidents that were recorded: a folder of `warroom import incidents`."),
 ]
 RogueMultiplier = Annotated[
     float | None,
@@ -28,9 +37,10 @@ RogueMultiplier = Annotated[
 ]
 
 
-def options_of(rogue_multiplier: float | None, topology: Path | None) -> dict[str, Any]:
+def options_of(rogue_multiplier: float | None, topology: str | None, recording: Path | None = None) -> dict[str, Any]:
     """Options for building incidents: only those that were given."""
     from warroom.sim.blueprint import load_blueprint
+    from warroom.sim.recording import read_archive
 
     options: dict[str, Any] = {}
     if rogue_multiplier is not None:
@@ -38,7 +48,11 @@ def options_of(rogue_multiplier: float | None, topology: Path | None) -> dict[st
             raise ValueError(f"the rogue multiplier must be a number above 0, got {rogue_multiplier}")
         options["rogue_multiplier"] = rogue_multiplier
     if topology is not None:
-        options["topology"] = load_blueprint(topology).to_json()
+        named = topology.partition(":")[0] in SHAPES and not Path(topology).exists()
+        options["topology"] = topology if named else load_blueprint(Path(topology)).to_json()
+    if recording is not None:
+        # Absolute, so that a replay finds it from wherever it is started.
+        options["recording"] = str(read_archive(recording.resolve()).folder)
     return options
 
 

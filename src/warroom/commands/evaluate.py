@@ -12,6 +12,7 @@ import typer
 
 from warroom.commands.common import (
     Json,
+    Recordings,
     RogueMultiplier,
     Split,
     Topology,
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from warroom.evals.plan import Plan
     from warroom.runs import Record
 
+RECORDED_TIER = "medium"
+"""The tier of recordings: they are as hard as they are, and three tiers would play each three times."""
 INTERRUPTED = 130
 """Exit code of a command that Ctrl-C stopped."""
 
@@ -36,7 +39,9 @@ def eval_command(
     policies: Annotated[
         str, typer.Option(help="Who plays, by comma; a team by seat such as oversight=expert,rest=heuristic is one.")
     ] = "random,heuristic,expert,oracle",
-    tiers: Annotated[str, typer.Option(help="Which tiers, by comma.")] = "easy,medium,hard",
+    tiers: Annotated[
+        str | None, typer.Option(help="Which tiers, by comma. Default: easy,medium,hard; one alone with --recording.")
+    ] = None,
     seeds: Annotated[
         str, typer.Option(help="Which incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
     ] = "5",
@@ -54,6 +59,7 @@ def eval_command(
     baseline: Annotated[str | None, typer.Option(help="Whom to compare with. Default: heuristic, if it plays.")] = None,
     rogue_multiplier: RogueMultiplier = None,
     topology: Topology = None,
+    recording: Recordings = None,
     names: Annotated[
         str | None,
         typer.Option(help="The split that service names and graph shapes are drawn from. Default: the incidents' own."),
@@ -76,12 +82,13 @@ def eval_command(
     from warroom.evals.plan import Plan, parse_policies, parse_seeds, words
     from warroom.evals.publish import default_baseline, publish
 
-    chosen, options = parse_policies(policies), options_of(rogue_multiplier, topology)
+    chosen, options = parse_policies(policies), options_of(rogue_multiplier, topology, recording)
+    levels = words(tiers or ("easy,medium,hard" if recording is None else RECORDED_TIER))
     options |= {axis: parse_split(name).value for axis, name in (("names", names), ("wording", wording)) if name}
     plan = Plan(
         env=env,
-        scenarios=_scenarios(env, suite, scenarios, (words(tiers), parse_seeds(seeds), split), options),
-        tiers=words(tiers),
+        scenarios=_scenarios(env, suite, scenarios, (levels, parse_seeds(seeds), split), options),
+        tiers=levels,
         policies=chosen,
         seeds=parse_seeds(seeds),
         split=split,
@@ -210,5 +217,5 @@ def print_summary(summary: Mapping[str, Any], folder: Path) -> None:
     screen.print(Text(f"report: {folder / 'report.html'}"))
 
 
-HEADLINES = ("points", "score", "solved", "rogue_catch", "rogue_false_positive", "wrong_fixes", "mttr")
+HEADLINES = ("points", "score", "solved", "root_cause", "rogue_catch", "rogue_false_positive", "wrong_fixes", "mttr")
 """Metrics of the table at the terminal; the report has all."""

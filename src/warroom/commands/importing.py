@@ -1,11 +1,14 @@
 """`warroom import`: real systems as material for incidents."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from warroom.commands.common import Json, print_json
+from warroom.commands.common import Json, console, print_json, progress, say
+
+if TYPE_CHECKING:
+    from warroom.importers.recording import Shelf
 
 app = typer.Typer(no_args_is_help=True, help="Read a real system into files that the other commands take.")
 
@@ -54,4 +57,70 @@ def _as_json(imported: Any, out: Path) -> dict[str, Any]:
         "out": str(out),
         "services": list(imported.blueprint.names),
         **{name: [list(x) if isinstance(x, tuple) else x for x in getattr(imported, name)] for name in names},
+    }
+
+
+@app.command()
+def incidents(
+    source: Annotated[str, typer.Argument(help="Where they come from: nezha.")],
+    folder: Annotated[Path, typer.Argument(help="The folder that the source fills.")],
+    out: Annotated[Path, typer.Option(help="The folder of recordings that is made.")] = Path("recordings"),
+    force: Annotated[
+        bool, typer.Option("--force", help="Import all again, over the recordings that are there.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Read recorded incidents (logs, traces, metrics, answers) into a folder that the environment `logs` plays.
+
+    What was imported is kept whatever comes after it: an import that broke off goes on where it stopped.
+
+    Example: warroom import incidents nezha nezha_trainticket --out recordings
+    """
+    from warroom.importers.recording import import_incidents, open_source
+
+    found = open_source(source, folder)
+    with progress("incidents", len(found.ids)) as watch:
+        shelf = import_incidents(found, source, out, force, watch)
+    if json:
+        print_json(_shelf_as_json(shelf))
+    else:
+        _print_shelf(shelf)
+    if shelf.broken:
+        raise typer.Exit(1)
+
+
+def _print_shelf(shelf: "Shelf") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=f"{len(shelf.incidents)} incidents, {len(shelf.kinds)} services", title_justify="left")
+    table.add_column("incident")
+    for heading in ("lines", "spans", "samples", "warnings"):
+        table.add_column(heading, justify="right")
+    for id, row in shelf.incidents.items():
+        table.add_row(id, *(f"{count:,}" for count in row["counts"].values()), str(len(row["warnings"])))
+    for id in shelf.broken:
+        table.add_row(id, "broken", "", "", "", style="red")
+    warnings = Table(title="warnings", title_justify="left")
+    for heading in ("kind", "count", "what"):
+        warnings.add_column(heading, justify="right" if heading == "count" else "left")
+    for warned in shelf.warnings:
+        warnings.add_row(warned.kind, f"{warned.count:,}", warned.message)
+    screen = console()
+    screen.print(table)
+    screen.print(warnings)
+    for id, reason in shelf.broken.items():
+        say(f"{id} could not be read: {reason}", "red")
+    screen.print(
+        Text(f"wrote {shelf.folder}; play: warroom eval --env logs --suite recorded --recording {shelf.folder}")
+    )
+
+
+def _shelf_as_json(shelf: "Shelf") -> dict[str, Any]:
+    return {
+        "out": str(shelf.folder),
+        "incidents": [{"id": id, "counts": row["counts"]} for id, row in shelf.incidents.items()],
+        "services": list(shelf.kinds),
+        "warnings": [{"kind": w.kind, "count": w.count, "message": w.message} for w in shelf.warnings],
+        "broken": shelf.broken,
     }

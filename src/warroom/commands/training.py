@@ -39,10 +39,14 @@ def train_command(
     seats: o.Seats = None,
     teammates: o.Teammates = None,
     suite: o.Suite = None,
+    task: o.Task = None,
+    episodes: o.Episodes = None,
     curriculum: o.Curriculum = None,
     rogue_multiplier: o.Multiplier = None,
     topology: Topology = None,
     learning_rate: o.LearningRate = None,
+    schedule: o.Schedule = None,
+    optimizer: o.Optimizer = None,
     temperature: o.Temperature = None,
     beta: o.Beta = None,
     loss_type: o.LossType = None,
@@ -145,7 +149,7 @@ def _warm_start(config: "TrainConfig", given: Mapping[str, Any], folder: Path) -
     from warroom.train.warmstart import make_nano, planned
     from warroom.train.watch import phases_shown
 
-    plan = planned(given["hidden"], given["expert_share"], given["warm_steps"], config.seed)
+    plan = planned(given["hidden"], given["expert_share"], given["warm_steps"], config.seed, config.env)
     if folder.exists():
         if read_manifest(folder).get("warm_start") != plan.to_json():
             raise ValueError(

@@ -41,11 +41,11 @@ ExpertShare = Annotated[
     _option(
         SCRATCH,
         "Share of seats that the scripted expert plays in the demonstrations; naive scripts play the others, the "
-        "oracle never does. Default: 0.93.",
+        "oracle never does. Default: 0.85.",
     ),
 ]
 WarmSteps = Annotated[
-    int | None, _option(SCRATCH, "Steps of imitation, the last ones of good play only. Default: 3000.")
+    int | None, _option(SCRATCH, "Steps of imitation, the last ones of good play only. Default: 2000.")
 ]
 OnlyWarmStart = Annotated[
     bool, _option(SCRATCH, "Stop there, with the warm start itself as the folder --out.", "--only-warm-start")
@@ -74,6 +74,13 @@ Teammates = Annotated[
 Suite = Annotated[
     str | None, _option(PLAY, "Which scenarios: a suite of `warroom list`. Held-out ones are never drawn.")
 ]
+Task = Annotated[
+    str | None, _option(PLAY, "Scenarios of the suite to train on, by comma, such as cascading_failure. Default: all.")
+]
+Episodes = Annotated[
+    int | None,
+    _option(PLAY, "Rollouts in all: the curriculum is made as long as that, its tiers in proportion."),
+]
 Curriculum = Annotated[
     str | None,
     _option(
@@ -94,6 +101,13 @@ Multiplier = Annotated[
 LearningRate = Annotated[
     float | None,
     _option(LEARN, "Default: 2e-5 for an LLM, 3e-4 for the nano. At 5e-6 a 1.5B did not move in 400 steps."),
+]
+Schedule = Annotated[
+    str | None, _option(LEARN, "Of the learning rate: constant (default), or linear, which falls to nothing.")
+]
+Optimizer = Annotated[
+    str | None,
+    _option(LEARN, "adamw (default), or muon for the matrices inside the layers beside AdamW for the rest."),
 ]
 Temperature = Annotated[
     float | None, _option(LEARN, "Of sampling, default 1.0. Lower explores less; the update assumes what was sampled.")

@@ -13,28 +13,33 @@ from typing import Any, Literal, NamedTuple
 from warroom.core.splits import parse_split
 from warroom.core.types import ToolCall
 from warroom.envs import make, suite
-from warroom.evals.degenerate import DEGENERATE, degenerate_team
 from warroom.evals.outcomes import Entrant, Incident, Outcome, Progress, incidents, play_all
+from warroom.evals.probes import Probes, degenerate_team
 from warroom.evals.search import Effort, effort_episodes, entrant, search
 from warroom.evals.statistics import Difference, Estimate, mean, paired, share
 from warroom.policies import Team, team
 
-Kind = Literal["reference", "naive", "degenerate", "searched"]
+Kind = Literal["reference", "naive", "degenerate", "spoilt", "searched"]
 
 BARS = {
     "negative": "has negative mean points",
     "below heuristic": "has mean points not above the naive heuristic's, on the same incidents",
     "solves less": "solves no larger share of incidents where something is wrong than the naive heuristic",
+    "void": "gets no points where something is wrong, once it makes a mistake that voids all credits",
     "ceiling": "never gets more points than the oracle on any incident",
     "paid once": "is paid nothing for doing again what was paid before",
 }
-"""What must hold of every degenerate and searched policy, the first of naive ones too, the last two of everyone."""
-BASELINE, IDLE = "heuristic", "noop"
+"""What must hold of every degenerate and searched policy, the first of naive ones too, the last two of everyone.
+
+An environment holds those that its probes name.
+"""
+BASELINE = "heuristic"
 REFERENCES = ("expert", "oracle")
-NAIVE = (IDLE, "random", "keyword", BASELINE)
-REPEATED = ("expert", "heuristic", "random")
+REPEATED = ("oracle", "expert", BASELINE, "random")
 """Policies whose calls are played twice over, to see whether a repetition is paid."""
 ROUNDING = 1e-9
+FEAT = 0.5
+"""Share of the incidents of one scenario from which a policy that weighs no evidence is named for solving them."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,9 @@ class Standing:
     solved: Estimate
     solved_wrong: Estimate
     passive: bool
-    """Whether it never made a change, a flag, a declaration or a closing."""
+    """Whether it never did more than wait or look."""
+    feats: Mapping[str, float]
+    """Shares solved of those scenarios of which it solves half or more: each of them alone would tell little."""
 
 
 class Failure(NamedTuple):
@@ -70,22 +77,26 @@ class Failure(NamedTuple):
 class Audit:
     """Standings of all policies, and which bars fail."""
 
+    env: str
     split: str
     suite: str
     seeds: tuple[int, ...]
+    bars: tuple[str, ...]
+    """The bars of `BARS` that are held here."""
     standings: tuple[Standing, ...]
     violations: tuple[Failure, ...]
-    """Bars of `BARS` that fail; none is the aim."""
+    """Bars that fail; none is the aim."""
     within_chance: tuple[Failure, ...]
     """Means on the wrong side of a bar whose interval does not lie there whole."""
 
     def to_json(self) -> dict[str, Any]:
         """For a program: estimates as mean, lo and hi."""
         return {
+            "env": self.env,
             "split": self.split,
             "suite": self.suite,
             "seeds": list(self.seeds),
-            "bars": BARS,
+            "bars": {bar: BARS[bar] for bar in self.bars},
             "rows": [_plain(standing) for standing in self.standings],
             "violations": [failure._asdict() for failure in self.violations],
             "within_chance": [failure._asdict() for failure in self.within_chance],
@@ -98,6 +109,7 @@ def _plain(standing: Standing) -> dict[str, Any]:
 
 
 def run_audit(
+    probes: Probes,
     tiers: Sequence[str],
     seeds: Sequence[int],
     suite_name: str = "full",
@@ -111,37 +123,37 @@ def run_audit(
     `seeds` are indices into the split. Scripts are searched on the training split, with the given effort.
     """
     parse_split(split)  # refused before the search begins
-    scenarios, standings, failures, chance = suite("fleet", suite_name), [], [], []
+    scenarios, standings, failures, chance = suite(probes.env, suite_name), [], [], []
     for tier in tiers:
-        entrants = {
-            **_listed(),
-            **{entrant(s).name: entrant(s) for s in search(tier, effort or Effort(), workers, progress)},
-        }
-        played = _by_entrant(
-            play_all(list(entrants.values()), incidents(scenarios, tier, split, seeds), workers, progress)
-        )
-        rows = [_standing(tier, name, outcomes) for name, outcomes in played.items()]
+        scripts = search(probes, tier, effort or Effort(), workers, progress)
+        entrants = [*_listed(probes), *[entrant(probes.env, script) for script in scripts]]
+        todo = incidents(scenarios, tier, split, seeds)
+        played = _by_entrant(play_all(entrants, todo, probes.judge, workers, progress))
+        rows = [_standing(probes, tier, name, outcomes) for name, outcomes in played.items()]
         standings += rows
         for row in rows:
-            judged = _judged(row, played)
+            judged = _judged(row, played, probes.bars)
             failures += [failure for failure, beyond in judged if beyond]
             chance += [failure for failure, beyond in judged if not beyond]
             failures += _above_ceiling(row, played[row.policy])
-        failures += _paid_again(
-            [Incident(s, tier, i.seed) for s in scenarios for i in incidents([s], tier, split, seeds[:1])]
-        )
-    return Audit(split, suite_name, tuple(seeds), tuple(standings), tuple(failures), tuple(chance))
+            failures += _not_void(probes, row, played[row.policy])
+        failures += _paid_again(probes.env, incidents(scenarios, tier, split, seeds[:1]))
+    found = (tuple(standings), tuple(failures), tuple(chance))
+    return Audit(probes.env, split, suite_name, tuple(seeds), probes.bars, *found)
 
 
-def audit_episodes(tiers: Sequence[str], seeds: Sequence[int], suite_name: str, effort: Effort) -> int:
+def audit_episodes(probes: Probes, tiers: Sequence[str], seeds: Sequence[int], suite_name: str, effort: Effort) -> int:
     """About how many episodes an audit plays, for a progress bar."""
-    entrants = len(_listed()) + 2 * effort.finalists
-    return len(tiers) * (effort_episodes(effort) + entrants * len(seeds) * len(suite("fleet", suite_name)))
+    entrants = len(_listed(probes)) + 2 * effort.finalists
+    searched = effort_episodes(probes.env, effort)
+    return len(tiers) * (searched + entrants * len(seeds) * len(suite(probes.env, suite_name)))
 
 
-def _listed() -> dict[str, Entrant]:
-    named = {name: Entrant(name, partial(team, "fleet", name)) for name in (*NAIVE, *REFERENCES)}
-    return {**{name: Entrant(name, partial(degenerate_team, name)) for name in DEGENERATE}, **named}
+def _listed(probes: Probes) -> list[Entrant]:
+    degenerate = [Entrant(name, partial(degenerate_team, probes.env, name)) for name in probes.recipes]
+    # Some recipes are naive policies under another name: the named ones stand for both.
+    shipped = [Entrant(name, partial(team, probes.env, name)) for name in (*probes.naive, *REFERENCES)]
+    return [*[one for one in degenerate if one.name not in probes.naive], *shipped]
 
 
 def _by_entrant(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
@@ -151,26 +163,37 @@ def _by_entrant(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
     return dict(out)
 
 
-def _kind(policy: str) -> Kind:
+def _kind(probes: Probes, policy: str) -> Kind:
     if policy in REFERENCES:
         return "reference"
-    if policy in NAIVE:
+    if policy in probes.naive:
         return "naive"
-    return "degenerate" if policy in DEGENERATE else "searched"
+    if policy in probes.recipes:
+        return "spoilt" if probes.recipes[policy].spoilt else "degenerate"
+    return "searched"
 
 
-def _standing(tier: str, policy: str, outcomes: Sequence[Outcome]) -> Standing:
+def _standing(probes: Probes, tier: str, policy: str, outcomes: Sequence[Outcome]) -> Standing:
     wrong = [outcome for outcome in outcomes if outcome.wrong]
-    story = DEGENERATE[policy].story if policy in DEGENERATE else ""
+    story = probes.recipes[policy].story if policy in probes.recipes else ""
+    kind = _kind(probes, policy)
     return Standing(
-        tier, policy, _kind(policy), story, len(outcomes),
+        tier, policy, kind, story, len(outcomes),
         points=_mean([o.points for o in outcomes]),
         points_wrong=_mean([o.points for o in wrong]),
         score=_mean([o.score for o in outcomes]),
         solved=_share([o.solved for o in outcomes]),
         solved_wrong=_share([o.solved for o in wrong]),
         passive=all(o.passive for o in outcomes),
+        feats=_feats(outcomes) if kind in ("naive", "degenerate", "searched") else {},
     )  # fmt: skip
+
+
+def _feats(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    solved = defaultdict(list)
+    for outcome in outcomes:
+        solved[outcome.incident.scenario].append(outcome.solved)
+    return {name: sum(found) / len(found) for name, found in solved.items() if sum(found) >= FEAT * len(found)}
 
 
 def _mean(values: Sequence[float]) -> Estimate:
@@ -184,33 +207,49 @@ def _share(values: Sequence[bool]) -> Estimate:
 # -- the bars -------------------------------------------------------------------------------------------
 
 
-def _judged(row: Standing, played: Mapping[str, Sequence[Outcome]]) -> list[tuple[Failure, bool]]:
-    """Bars on means that are missed, and whether beyond chance."""
-    own, baseline = played[row.policy], played[BASELINE]
-    out = []
-    if row.kind != "reference" and row.points.mean >= 0:
-        detail = f"{row.points.mean:.1f} points"
-        out.append((Failure("negative", row.tier, row.policy, detail), (row.points.lo or 0.0) > 0))
-    if row.kind in ("reference", "naive"):
-        return out
-    gained = _difference(list(own), list(baseline), lambda o: o.points)
-    if gained.mean is not None and gained.mean > ROUNDING:
-        detail = f"{gained.mean:.1f} points more than the heuristic"
-        out.append((Failure("below heuristic", row.tier, row.policy, detail), _beyond(gained)))
+Judged = list[tuple[Failure, bool]]
+"""Bars on means that are missed, and whether beyond chance."""
+
+
+def _judged(row: Standing, played: Mapping[str, Sequence[Outcome]], bars: Sequence[str]) -> Judged:
+    """The bars that concern a policy of that kind."""
+    out: Judged = []
+    if row.kind in ("naive", "degenerate", "searched"):
+        out += _negative(row)
+    if row.kind in ("degenerate", "searched"):
+        own, baseline = played[row.policy], played[BASELINE]
+        out += [*_below(row, own, baseline), *_solves_less(row, own, baseline)]
+    return [(failure, beyond) for failure, beyond in out if failure.bar in bars]
+
+
+def _negative(row: Standing) -> Judged:
+    if row.points.mean < 0:
+        return []
+    failure = Failure("negative", row.tier, row.policy, f"{row.points.mean:.1f} points")
+    return [(failure, (row.points.lo or 0.0) > 0)]
+
+
+def _below(row: Standing, own: Sequence[Outcome], baseline: Sequence[Outcome]) -> Judged:
+    gained = _difference(own, baseline, lambda o: o.points)
+    detail = f"{gained.mean or 0.0:.1f} points more than the heuristic"
+    return _above_zero(gained, Failure("below heuristic", row.tier, row.policy, detail))
+
+
+def _solves_less(row: Standing, own: Sequence[Outcome], baseline: Sequence[Outcome]) -> Judged:
     wrong = [(a, b) for a, b in zip(own, baseline, strict=True) if a.wrong]
     more = _difference([a for a, _ in wrong], [b for _, b in wrong], lambda o: float(o.solved))
-    if more.mean is not None and more.mean > ROUNDING:
-        detail = f"solves {100 * more.mean:.0f} in 100 more than the heuristic"
-        out.append((Failure("solves less", row.tier, row.policy, detail), _beyond(more)))
-    return out
+    detail = f"solves {100 * (more.mean or 0.0):.0f} in 100 more than the heuristic"
+    return _above_zero(more, Failure("solves less", row.tier, row.policy, detail))
 
 
-def _difference(own: list[Outcome], other: list[Outcome], value: Callable[[Outcome], float]) -> Difference:
+def _above_zero(difference: Difference, failure: Failure) -> Judged:
+    if difference.mean is None or difference.mean <= ROUNDING:
+        return []
+    return [(failure, difference.lo is not None and difference.lo > ROUNDING)]
+
+
+def _difference(own: Sequence[Outcome], other: Sequence[Outcome], value: Callable[[Outcome], float]) -> Difference:
     return paired([value(o) for o in own], [value(o) for o in other], range(len(own)))
-
-
-def _beyond(difference: Difference) -> bool:
-    return difference.lo is not None and difference.lo > ROUNDING
 
 
 def _above_ceiling(row: Standing, own: Sequence[Outcome]) -> list[Failure]:
@@ -224,10 +263,23 @@ def _above_ceiling(row: Standing, own: Sequence[Outcome]) -> list[Failure]:
     ]  # fmt: skip
 
 
+def _not_void(probes: Probes, row: Standing, own: Sequence[Outcome]) -> list[Failure]:
+    if row.policy not in probes.recipes or not probes.recipes[row.policy].worthless:
+        return []
+    return [
+        Failure(
+            "void", row.tier, row.policy,
+            f"{o.points:.0f} points on {o.incident.scenario}, seed {o.incident.seed}",
+        )
+        for o in own
+        if o.wrong and o.points > ROUNDING
+    ]  # fmt: skip
+
+
 # -- repeated credits -----------------------------------------------------------------------------------
 
 
-def _paid_again(todo: Sequence[Incident]) -> list[Failure]:
+def _paid_again(env: str, todo: Sequence[Incident]) -> list[Failure]:
     return [
         Failure(
             "paid once",
@@ -237,12 +289,12 @@ def _paid_again(todo: Sequence[Incident]) -> list[Failure]:
         )
         for name in REPEATED
         for incident in todo
-        for detail in repeated_payments(team("fleet", name), incident)
+        for detail in repeated_payments(team(env, name), incident)
     ]
 
 
 def repeated_payments(players: Team, incident: Incident) -> list[str]:
-    """Terms that rise when a call that was paid is made again, in the seat's next turn or after the end: none may."""
+    """Terms that rise when a call that was paid is made again, as the seat's next or after the end: none may."""
     env = make(*incident)
     policies = {seat: players.seat(env, seat) for seat in env.SEATS}
     again, found, paid = dict[str, ToolCall](), list[str](), env.points()
@@ -250,12 +302,12 @@ def repeated_payments(players: Team, incident: Incident) -> list[str]:
         seat, before = env.seat, env.points()
         repeated = again.pop(seat, None)
         call = repeated or policies[seat].act(env.observe())
-        ended = env.step(call).ended
+        env.step(call)
         after = env.points()
         risen = [term for term, value in after.items() if value > before[term]]
         if repeated is not None:
             found += [f"{call.name} raised {term} again" for term in risen]
-        elif ended and risen:
+        elif risen:
             again[seat] = call
         paid = after
     env.step(call)

@@ -3,8 +3,8 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -12,11 +12,12 @@ from warroom.core.env import Env
 from warroom.core.errors import Unknown
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, seed_of
-from warroom.core.types import Observation, ToolCall
+from warroom.core.types import Observation
 from warroom.envs import make, suite
+from warroom.policies import Team, team
 
-TURNS = 10
-"""Turns of a measured episode."""
+IDLE, TURNS = "noop", 10
+"""Who plays a measured episode unless another is named, and the turns that this lasts; others play to the end."""
 IMPORTS = 3
 """Fresh processes whose import is timed; the fastest counts."""
 _IMPORT = (
@@ -45,50 +46,59 @@ class Spent:
     """The world moving on, and rewards."""
     text: float = 0.0
     """Observations and their rendering."""
+    policy: float = 0.0
+    """What whoever plays thinks."""
 
     @property
     def total(self) -> float:
         """All seconds."""
-        return self.generation + self.turns + self.text
+        return self.generation + self.turns + self.text + self.policy
 
     def to_json(self) -> dict[str, float]:
         """Episodes a second, and milliseconds an episode by part."""
-        parts = {f"{name}_ms": 1000 * getattr(self, name) / self.episodes for name in ("generation", "turns", "text")}
+        parts = {f"{name}_ms": 1000 * getattr(self, name) / self.episodes for name in PARTS}
         return {"episodes_per_second": self.episodes / self.total, **parts, "episodes": self.episodes}
 
 
+PARTS = ("generation", "turns", "text", "policy")
 Show = Callable[[Env], None]
 
 
-@dataclass
-class _Idle:
-    """The call that does nothing, asked of each environment once."""
+@dataclass(frozen=True)
+class Course:
+    """What is measured."""
 
-    calls: dict[str, ToolCall] = field(default_factory=dict)
+    env: str
+    tier: str
+    policy: str = IDLE
+    options: Mapping[str, Any] | None = None
+    """What the incidents are built from besides."""
 
-    def of(self, env: Env) -> ToolCall:
-        if env.seat not in self.calls:
-            self.calls[env.seat] = env.brief(env.seat).idle
-        return self.calls[env.seat]
+    def incidents(self) -> Iterator[Env]:
+        """Fresh incidents of the default suite, one scenario after another, for ever."""
+        scenarios = suite(self.env)
+        for k in count():
+            yield make(scenarios[k % len(scenarios)], self.tier, seed_of(Split.TRAIN, k), **(self.options or {}))
 
 
-def run_bench(env: str, tier: str, seconds: float) -> dict[str, Any]:
+def run_bench(course: Course, seconds: float) -> dict[str, Any]:
     """Measure an environment's default suite for about `seconds` per arm.
 
     Arms: the acting seat's text each turn, and every seat's text each turn (null where the environment cannot show
-    that). All seats wait, so that no policy's time is in it.
+    that). Unless a policy is named all seats wait, so that no policy's time is in it.
     """
-    if tier not in TIERS:
-        raise Unknown("tier", tier, TIERS)
+    if course.tier not in TIERS:
+        raise Unknown("tier", course.tier, TIERS)
     if seconds <= 0:
         raise ValueError(f"seconds must be above 0, got {seconds}")
-    first = make(suite(env)[0], tier, seed_of(Split.TRAIN, 0))
-    acting = measure(env, tier, seconds, _show_acting)
-    everyone = measure(env, tier, seconds, _show_all) if isinstance(first, Viewed) else None
+    acting = measure(course, seconds, _show_acting)
+    viewed = isinstance(next(course.incidents()), Viewed)
+    everyone = measure(course, seconds, _show_all) if viewed else None
     return {
-        "env": env,
-        "tier": tier,
-        "turns": TURNS,
+        "env": course.env,
+        "tier": course.tier,
+        "policy": course.policy,
+        "turns": TURNS if course.policy == IDLE else None,
         "acting_seat": acting.to_json(),
         "all_seats": everyone.to_json() if everyone else None,
         "import_seconds": import_seconds(),
@@ -96,13 +106,13 @@ def run_bench(env: str, tier: str, seconds: float) -> dict[str, Any]:
     }
 
 
-def measure(env: str, tier: str, seconds: float, show: Show) -> Spent:
-    """Play idle episodes until `seconds` have gone, at least one of each scenario."""
-    incidents, spent, idle = _incidents(env), Spent(), _Idle()
-    least = len(suite(env))
-    _play(*next(incidents), tier, show, idle, Spent())
+def measure(course: Course, seconds: float, show: Show) -> Spent:
+    """Play episodes until `seconds` have gone, at least one of each scenario."""
+    incidents, players, spent = course.incidents(), team(course.env, course.policy), Spent()
+    least, most = len(suite(course.env)), TURNS if course.policy == IDLE else sys.maxsize
+    _play(incidents, players, most, show, Spent())
     while spent.total < seconds or spent.episodes < least:
-        _play(*next(incidents), tier, show, idle, spent)
+        _play(incidents, players, most, show, spent)
     return spent
 
 
@@ -115,11 +125,6 @@ def import_seconds() -> float:
     return min(float(run.stdout) for run in runs)
 
 
-def _incidents(env: str) -> Iterator[tuple[str, int]]:
-    scenarios = suite(env)
-    return ((scenarios[i % len(scenarios)], seed_of(Split.TRAIN, i)) for i in count())
-
-
 def _show_acting(env: Env) -> None:
     env.observe().render()
 
@@ -129,18 +134,20 @@ def _show_all(env: Env) -> None:
         cast(Viewed, env).view(seat).render()
 
 
-def _play(scenario: str, seed: int, tier: str, show: Show, idle: _Idle, spent: Spent) -> None:
+def _play(incidents: Iterator[Env], players: Team, most: int, show: Show, spent: Spent) -> None:
     clock = time.perf_counter
     start = clock()
-    env = make(scenario, tier, seed)
+    env = next(incidents)
     spent.generation += clock() - start
-    for _ in range(TURNS):
-        if env.done:
-            break
-        call, start = idle.of(env), clock()
+    policies = {seat: players.seat(env, seat) for seat in env.SEATS}
+    while not env.done and env.turn < most:
+        start = clock()
         show(env)
         shown = clock()
+        call = policies[env.seat].act(env.observe())
+        chosen = clock()
         env.step(call)
         spent.text += shown - start
-        spent.turns += clock() - shown
+        spent.policy += chosen - shown
+        spent.turns += clock() - chosen
     spent.episodes += 1

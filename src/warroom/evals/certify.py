@@ -1,332 +1,112 @@
 """Certificates: what makes an incident fair to serve, checked in full, the costly part included.
 
-Serving checks what is cheap (felt, solvable, a rogue that harms). Here every incident is also left alone to the end
-of its budget, every innocent is taken out of the world to see what that changes, and every other cause that could
-have struck is simulated and compared with the telemetry of the page.
+Serving checks what is cheap. What is checked beyond that belongs to each environment; here incidents are drawn, rows
+collected and shares worked out.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from math import hypot, sqrt
-from typing import Any, NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
 
+from warroom.core.env import Env
 from warroom.core.splits import seed_of
 from warroom.envs import make
-from warroom.envs.fleet import oracle
-from warroom.envs.fleet.env import Fleet, failures
 from warroom.evals.outcomes import Progress
 from warroom.evals.statistics import share
-from warroom.sim.faults import BLIP, MISROUTE, Fault, Mechanism
-from warroom.sim.incident import Incident
-from warroom.sim.world import World
 
-APART = 4.0
-"""Noise standard deviations by which the page's telemetry of every other cause has to differ, in this one look."""
-SEVERITIES = (0.15, 0.5, 0.85)
-"""Severities at which other causes are tried."""
-ERROR_STEP, GAUGE_STEP, CALL_STEP = 0.004, 0.007, 0.01
-"""Rounding and offsets of error shares, gauges and call shares: differences below it are no evidence."""
-MOST = 5.0
-"""Standard deviations that one noisy reading can count for: a single odd one must not decide."""
-EXACT = 10.0
-"""What a different number of replicas counts for: it is read without noise."""
-
-
-class Rival(NamedTuple):
-    """Another cause that might explain the page."""
-
-    mechanism: str
-    service: str
-    distance: float
-    """Noise standard deviations between its telemetry and the page's."""
+Checks = Mapping[str, Sequence[bool]]
+"""By name, whether each thing that a check concerns passes it: none where it does not apply."""
 
 
 @dataclass(frozen=True)
-class CertificateRow:
-    """What was found of one incident."""
+class Row(ABC):
+    """What was found of one incident. Subclasses add their findings, and say what they amount to."""
 
     scenario: str
     tier: str
     seed: int
-    root_cause: str
     redraws: int
     """Draws that were thrown away before this one."""
-    felt: bool
-    """Users noticed."""
-    oracle_turns: int | None
-    """Turns that the oracle needs; None: it fails."""
-    lasts: bool
-    """Left alone it stays to the end of the budget; a false alarm has to pass instead."""
-    harm: float | None
-    """Least harm that a rogue's deeds do, in minutes of full outage; None without rogues."""
-    innocents: int
-    """Innocent agents at work."""
-    harmless: int
-    """Those whose deeds do no harm by counterfactual replay."""
-    rival: str
-    """The other cause that comes nearest to explaining the telemetry: mechanism and service."""
-    distance: float
-    """Noise standard deviations between both."""
-    changers: int
-    """Agents and colleagues that changed the victim in the minute in which it began to fail."""
-    joined: bool
-    """Whether that is the one who caused it, and nobody where nature did."""
+    LENIENT: ClassVar[frozenset[str]] = frozenset()
+    """Checks that are judged by their share over many incidents, not in each."""
 
-    @property
-    def unique(self) -> bool:
-        """Whether no other cause explains the page: physics tell them apart, and the change record the rest."""
-        return self.distance > APART and self.joined
+    @abstractmethod
+    def checks(self) -> Checks:
+        """The checks, in the order in which they are told."""
+
+    @abstractmethod
+    def figures(self) -> Mapping[str, float]:
+        """Measures of which the least, the twentieth and the median are told."""
 
     @property
     def valid(self) -> bool:
-        """Whether everything holds that must hold of a single incident; innocents are judged by their share."""
-        harmful = self.harm is None or self.harm > oracle.HARM
-        return self.felt and self.oracle_turns is not None and self.lasts and harmful and self.unique
+        """Whether everything holds that must hold of a single incident."""
+        return all(all(passed) for name, passed in self.checks().items() if name not in self.LENIENT)
 
     def to_json(self) -> dict[str, Any]:
         """For a program."""
-        return {**asdict(self), "unique": self.unique, "valid": self.valid}
+        checks = {name: list(found) for name, found in self.checks().items()}
+        return {**asdict(self), "checks": checks, "valid": self.valid}
+
+
+Certifier = Callable[[Env, str], Row]
+"""Certifies the incident of a fresh env; the text is the scenario's id."""
 
 
 def run_certify(
+    certify: Certifier,
     scenarios: Sequence[str],
     tiers: Sequence[str],
     seeds: Sequence[int],
     split: str = "dev",
-    topology: str | None = None,
+    options: Mapping[str, Any] | None = None,
     progress: Progress = lambda count: None,
-) -> list[CertificateRow]:
-    """Certify incidents in full. `seeds` are indices into the split, `topology` the JSON text of an imported one."""
-    options = {"topology": topology} if topology else {}
+) -> list[Row]:
+    """Certify incidents in full. `seeds` are indices into the split, `options` what they are built from besides."""
     rows = []
     for tier in tiers:
         for scenario in scenarios:
             for k in seeds:
-                env = make(scenario, tier, seed_of(split, k), **options)
-                if not isinstance(env, Fleet):
-                    raise ValueError(f"only fleet incidents have certificates, got {scenario!r}")
-                rows.append(certify(env, scenario))
+                rows.append(certify(make(scenario, tier, seed_of(split, k), **(options or {})), scenario))
                 progress(1)
     return rows
 
 
-def certify(env: Fleet, scenario: str) -> CertificateRow:
-    """Certify the incident of a fresh env."""
-    incident = env.incident
-    nearest, (changers, joined) = nearest_rival(incident), change_record(incident)
-    innocent = [oracle.harm(incident, agent) for agent in incident.roster if agent not in incident.rogues]
-    return CertificateRow(
-        scenario, env.tier, env.seed, env.root_cause, env.redraws,
-        felt=env.certificate.felt,
-        oracle_turns=env.certificate.oracle_turns,
-        lasts=stays_or_passes(incident),
-        harm=min((oracle.harm(incident, agent) for agent in incident.rogues), default=None),
-        innocents=len(innocent),
-        harmless=sum(harm <= oracle.HARM for harm in innocent),
-        rival=f"{nearest.mechanism} at {nearest.service}",
-        distance=round(nearest.distance, 2),
-        changers=changers,
-        joined=joined,
-    )  # fmt: skip
-
-
-def stays_or_passes(incident: Incident) -> bool:
-    """Left alone, a failure stays felt to the end of the budget, and a false alarm is over."""
-    world = oracle.at_page(incident)
-    if incident.cause.mechanism is not BLIP:
-        return oracle.outlasts(world)
-    for _ in range(incident.tier.budget):
-        world.tick()
-    return oracle.can_close(world)
-
-
-def change_record(incident: Incident) -> tuple[int, bool]:
-    """(who changed the victim in the onset minute, whether it is exactly the one who caused it)."""
-    cause = incident.cause
-    at = (cause.onset, cause.target)
-    agents = {agent for minute, _, agent, _, service, *_ in incident.plan if (minute, service) == at}
-    people = {who for minute, who, service, _ in incident.pushes if (minute, service) == at}
-    if cause.agent is not None:
-        return len(agents | people), agents == {cause.agent} and not people
-    return len(agents | people), not agents and len(people) <= 1
-
-
-# -- other causes that might explain the page ----------------------------------------------------------------
-
-
-def nearest_rival(incident: Incident) -> Rival:
-    """The other (mechanism, service) whose telemetry at the page is nearest to the incident's own."""
-    own = telemetry(oracle.at_page(incident))
-    names = incident.system.names
-    found = [
-        Rival(f.mechanism.name, names[f.target], distance(own, telemetry(oracle.at_page(other)), incident.tier.noise))
-        for f, other in alternatives(incident)
-    ]
-    return min(found, key=lambda rival: rival.distance)
-
-
-def alternatives(incident: Incident) -> Iterator[tuple[Fault, Incident]]:
-    """The incident with another cause, once for every mechanism, fitting service and severity, done by nature."""
-    cause, system = incident.cause, incident.system
-    # Deeds carry the number of the fault that they begin; the cause is number 0.
-    plan = tuple(deed for deed in incident.plan if not (deed[6] == "rogue" and deed[7] == 0))
-    for mechanism in mechanisms():
-        for target in system.services(mechanism.kinds):
-            same = target == cause.target and physics(mechanism) == physics(cause.mechanism)
-            if same or not mechanism.fits(system, target):
-                continue
-            for fault in _versions(incident, mechanism, target):
-                yield fault, replace(incident, faults=(fault, *incident.faults[1:]), plan=plan)
-
-
-def _versions(incident: Incident, mechanism: Mechanism, target: int) -> Iterator[Fault]:
-    onset = incident.cause.onset
-    if mechanism.slow:
-        onset = min(onset, -6)
-    elif mechanism is BLIP:
-        onset = -1
-    receiver = _receiver(incident, target) if mechanism is MISROUTE else 0
-    for severity in SEVERITIES:
-        for hushed in (False, True) if mechanism.signature == "handler" else (False,):
-            yield Fault(mechanism, target, onset, severity, receiver=receiver, hushed=hushed)
-
-
-def _receiver(incident: Incident, target: int) -> int:
-    """The incident's own receiver where it can be one, else the first service that does not call the target."""
-    system = incident.system
-    near = {target, *system.callers[target]}
-    open_ = [i for i in system.services(frozenset({"service"})) if i not in near]
-    return incident.receiver if incident.receiver in open_ else (open_ or [0])[0]
-
-
-def mechanisms() -> list[Mechanism]:
-    """One mechanism of each physics, by name; a false alarm among them."""
-    found = {physics(f.cast.mechanism): f.cast.mechanism for f in failures().values()}
-    return [*found.values(), BLIP]
-
-
-def physics(mechanism: Mechanism) -> tuple[object, ...]:
-    """What makes two mechanisms the same to every instrument; the change record has to tell such apart."""
-    return (mechanism.begin, mechanism.step, mechanism is MISROUTE)
-
-
-class View(NamedTuple):
-    """What instruments could read of one minute if they had no noise, by kind of noise."""
-
-    wide: list[float]
-    """Traffic and latency of every service: relative noise."""
-    errors: list[float]
-    gauges: list[float]
-    """Processor, slots, memory and disk as dashboards show them, with the gauges that are always full."""
-    replicas: list[int]
-    attempts: list[float]
-    """Calls per request on every call edge."""
-    failed: list[float]
-    """Share of the calls that fail on every call edge."""
-    outside: list[float]
-    """Requests of unknown clients, as a share of the service's traffic."""
-
-
-def telemetry(world: World) -> tuple[View, ...]:
-    """The readings of a world at the page: metrics two minutes ago, metrics and traces now."""
-    return _metrics(world, -2), _traced(_metrics(world, 0), world)
-
-
-def _metrics(world: World, minute: int) -> View:
-    snapshot, incident = world.snapshots[minute], world.incident
-    cpu, slots = (_with_hot(incident, gauge, getattr(snapshot, gauge)) for gauge in ("cpu", "slots"))
-    errors = list(snapshot.error)
-    if incident.receiver and snapshot.astray:
-        i = incident.receiver
-        errors[i] = 1 - (1 - errors[i]) * (1 - snapshot.astray / snapshot.load[i])
-    gauges = [*cpu, *slots, *snapshot.memory, *snapshot.disk]
-    return View([*snapshot.load, *snapshot.latency], errors, gauges, list(snapshot.replicas), [], [], [])
-
-
-def _traced(metrics: View, world: World) -> View:
-    snapshot, incident, system = world.snapshots[0], world.incident, world.system
-    failing = {(i, j): failed for i, j, failed, *_ in snapshot.failing}
-    outside = list(world.outside)
-    outside[incident.receiver] += snapshot.astray if incident.receiver else 0.0
-    return metrics._replace(
-        attempts=[rate * more for rates, more in zip(snapshot.flow, snapshot.fan_out, strict=True) for rate in rates],
-        failed=[failing.get((i, call.callee), 0.0) for i, out in enumerate(system.calls) for call in out],
-        outside=[stranger / max(load, 1.0) for stranger, load in zip(outside, snapshot.load, strict=True)],
-    )
-
-
-def _with_hot(incident: Incident, gauge: str, levels: Sequence[float]) -> list[float]:
-    return [max(level, incident.hot.get((i, gauge), 0.0)) for i, level in enumerate(levels)]
-
-
-def distance(a: tuple[View, ...], b: tuple[View, ...], noise: float) -> float:
-    """Noise standard deviations between two sets of readings (Euclidean, as if all were taken at once).
-
-    Both are taken as noisy, which is where the root of two in `_apart` comes from: that is conservative.
-    """
-    return hypot(*(d for x, y in zip(a, b, strict=True) for d in _between(x, y, noise)))
-
-
-def _between(a: View, b: View, noise: float) -> list[float]:
-    return [
-        *_apart(a.wide, b.wide, noise, 0.0),
-        *_apart(a.errors, b.errors, noise, ERROR_STEP),
-        *_apart(a.gauges, b.gauges, noise / 4, GAUGE_STEP),
-        *_apart(a.attempts, b.attempts, noise / 4, CALL_STEP),
-        *_apart(a.failed, b.failed, noise, CALL_STEP),
-        *_apart(a.outside, b.outside, noise, CALL_STEP),
-        *[EXACT * (x != y) for x, y in zip(a.replicas, b.replicas, strict=True)],
-    ]
-
-
-def _apart(a: Sequence[float], b: Sequence[float], noise: float, step: float) -> list[float]:
-    return [
-        min(MOST, abs(x - y) / (sqrt(2) * noise * max(abs(x), abs(y)) + step)) if x != y else 0.0
-        for x, y in zip(a, b, strict=True)
-    ]
-
-
-# -- many incidents -----------------------------------------------------------------------------------------
-
-
-def aggregate(rows: Sequence[CertificateRow]) -> list[dict[str, Any]]:
-    """Shares with intervals, by tier; harms and innocents are counted over those who have them."""
+def aggregate(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Shares with intervals, by tier; a check is counted over those whom it concerns."""
     return [
         _summary(tier, [row for row in rows if row.tier == tier]) for tier in dict.fromkeys(row.tier for row in rows)
     ]
 
 
-def _summary(tier: str, rows: Sequence[CertificateRow]) -> dict[str, Any]:
-    rogues = [row for row in rows if row.harm is not None]
-    agents = [(k < row.harmless, number) for number, row in enumerate(rows) for k in range(row.innocents)]
-    distances = sorted(row.distance for row in rows)
-    checks = {
-        "felt": [row.felt for row in rows],
-        "oracle solves": [row.oracle_turns is not None for row in rows],
-        "lasts": [row.lasts for row in rows],
-        "rogue harms": [(row.harm or 0.0) > oracle.HARM for row in rogues],
-        "no rival": [row.distance > APART for row in rows],
-        "one change": [row.joined for row in rows],
-        "valid": [row.valid for row in rows],
-        "first draw": [row.redraws == 0 for row in rows],
-    }
-    shares = {name: _estimate(values, range(len(values))) for name, values in checks.items()}
-    shares["innocents harmless"] = _estimate([harmless for harmless, _ in agents], [number for _, number in agents])
+def _summary(tier: str, rows: Sequence[Row]) -> dict[str, Any]:
+    checks = [row.checks() for row in rows]
+    shares = {name: _share([found[name] for found in checks]) for name in checks[0]}
+    shares["valid"] = _share([[row.valid] for row in rows])
+    shares["first draw"] = _share([[row.redraws == 0] for row in rows])
+    figures = [row.figures() for row in rows]
     return {
         "tier": tier,
         "n": len(rows),
-        "rogues": len(rogues),
-        "innocents": len(agents),
-        "nearest_rival": {
-            "least": distances[0],
-            "p5": distances[len(distances) // 20],
-            "median": distances[len(rows) // 2],
-        },
         "redraws": sum(row.redraws for row in rows),
         "shares": shares,
+        "figures": {name: _quantiles([found[name] for found in figures if name in found]) for name in _names(figures)},
     }
 
 
-def _estimate(values: Sequence[bool], clusters: Sequence[int]) -> dict[str, float | None] | None:
-    """None where nobody is concerned."""
+def _names(figures: Sequence[Mapping[str, float]]) -> list[str]:
+    return list(dict.fromkeys(name for found in figures for name in found))
+
+
+def _share(found: Sequence[Sequence[bool]]) -> dict[str, float | None] | None:
+    """Clustered by incident; None where nobody is concerned."""
+    values = [passed for one in found for passed in one]
+    clusters = [number for number, one in enumerate(found) for _ in one]
     return share(values, clusters)._asdict() if values else None
+
+
+def _quantiles(values: Sequence[float]) -> dict[str, float]:
+    ordered = sorted(values)
+    n = len(ordered)
+    return {"least": ordered[0], "p5": ordered[n // 20], "median": ordered[n // 2]}

@@ -7,11 +7,11 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from warroom.core.env import Env
 from warroom.core.splits import seed_of
 from warroom.envs import make
 from warroom.policies import Team
 
-IDLE = frozenset({"wait"})
 CHUNK = 4
 """Incidents that a worker plays with every team before it reports."""
 Progress = Callable[[int], None]
@@ -35,6 +35,16 @@ class Entrant:
 
 
 @dataclass(frozen=True, slots=True)
+class Judge:
+    """How an environment's episodes are read; pickles, since processes take it along."""
+
+    looking: frozenset[str]
+    """Tools that only look or wait."""
+    wrong: Callable[[Env], bool]
+    """Whether anything is wrong in an incident: False for a false alarm."""
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What one team made of one incident."""
 
@@ -48,7 +58,7 @@ class Outcome:
     wrong: bool
     """Whether anything was wrong: False for a false alarm."""
     passive: bool
-    """Whether every call that was accepted only waited or read."""
+    """Whether every call that was accepted only waited or looked."""
 
 
 def incidents(scenarios: Sequence[str], tier: str, split: str, seeds: Sequence[int]) -> list[Incident]:
@@ -56,7 +66,7 @@ def incidents(scenarios: Sequence[str], tier: str, split: str, seeds: Sequence[i
     return [Incident(scenario, tier, seed_of(split, k)) for k in seeds for scenario in scenarios]
 
 
-def play_out(entrant: str, team: Team, incident: Incident) -> Outcome:
+def play_out(entrant: str, team: Team, incident: Incident, judge: Judge) -> Outcome:
     """Play one incident to its end without a record: many times faster, and nobody reads these episodes."""
     env = make(*incident)
     policies = {seat: team.seat(env, seat) for seat in env.SEATS}
@@ -64,13 +74,17 @@ def play_out(entrant: str, team: Team, incident: Incident) -> Outcome:
     while not env.done:
         call = policies[env.seat].act(env.observe())
         turn = env.step(call)
-        passive = passive and (turn.refused or not turn.ended or call.name in IDLE)
-    wrong, solved = bool(env.truth()["cure"]), env.happened("resolved")
-    return Outcome(entrant, incident, env.total, env.score(), env.bounds()[1], solved, wrong, passive)
+        passive = passive and (turn.refused or call.name in judge.looking)
+    solved = env.outcome()["solved"] is True
+    return Outcome(entrant, incident, env.total, env.score(), env.bounds()[1], solved, judge.wrong(env), passive)
 
 
 def play_all(
-    entrants: Sequence[Entrant], todo: Sequence[Incident], workers: int = 1, progress: Progress = lambda count: None
+    entrants: Sequence[Entrant],
+    todo: Sequence[Incident],
+    judge: Judge,
+    workers: int = 1,
+    progress: Progress = lambda count: None,
 ) -> list[Outcome]:
     """Every entrant on every incident, in that order of incidents whatever the number of processes."""
     if workers < 1:
@@ -79,26 +93,26 @@ def play_all(
     if workers == 1 or len(chunks) < 2:
         played = []
         for chunk in chunks:
-            played.append(_play_chunk(entrants, chunk))
+            played.append(_play_chunk(entrants, chunk, judge))
             progress(len(played[-1]))
     else:
-        played = _in_processes(entrants, chunks, workers, progress)
+        played = _in_processes(entrants, chunks, judge, workers, progress)
     return [outcome for part in played for outcome in part]
 
 
-def _play_chunk(entrants: Sequence[Entrant], chunk: Sequence[Incident]) -> list[Outcome]:
+def _play_chunk(entrants: Sequence[Entrant], chunk: Sequence[Incident], judge: Judge) -> list[Outcome]:
     teams = [(entrant.name, entrant.make()) for entrant in entrants]
-    return [play_out(name, team, incident) for incident in chunk for name, team in teams]
+    return [play_out(name, team, incident, judge) for incident in chunk for name, team in teams]
 
 
 def _in_processes(
-    entrants: Sequence[Entrant], chunks: Sequence[Sequence[Incident]], workers: int, progress: Progress
+    entrants: Sequence[Entrant], chunks: Sequence[Sequence[Incident]], judge: Judge, workers: int, progress: Progress
 ) -> list[list[Outcome]]:
     # Fresh processes, not forks: a fork beside the threads of a progress bar may hang. They leave Ctrl-C to this one.
     context = multiprocessing.get_context("spawn")
     quiet = (signal.SIGINT, signal.SIG_IGN)
     with ProcessPoolExecutor(workers, context, initializer=signal.signal, initargs=quiet) as pool:
-        futures = {pool.submit(_play_chunk, entrants, chunk): k for k, chunk in enumerate(chunks)}
+        futures = {pool.submit(_play_chunk, entrants, chunk, judge): k for k, chunk in enumerate(chunks)}
         try:
             for future in as_completed(futures):
                 progress(len(future.result()))

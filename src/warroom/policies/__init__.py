@@ -65,7 +65,7 @@ def team(env: str, text: str) -> Team:
 
 def _team(env: str, text: str, names: Mapping[str, str]) -> Team:
     makers = {name: _maker(env, name) for name in dict.fromkeys(names.values())}
-    models = {seat: name for seat, name in names.items() if hf.is_model(name)}
+    models = {seat: hf.own(env, name) for seat, name in names.items() if hf.is_model(name)}
     return Team(text, {seat: makers[name] for seat, name in names.items()}, models)
 
 
@@ -73,7 +73,7 @@ def _maker(env: str, name: str) -> SeatMaker:
     if name == "oracle":
         return lambda episode, seat, attempt: Oracle(episode)
     if hf.is_model(name):
-        choice = hf.choice_of(name)
+        choice = hf.choice_of(hf.own(env, name))
         # Not by name: a folder that moves plays as before, and models are compared under equal draws.
         return lambda episode, seat, attempt: hf.policy(
             choice, episode.brief(seat), _draws(episode, "model", seat, attempt)

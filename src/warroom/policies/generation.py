@@ -14,8 +14,8 @@ from torch import Tensor
 
 SMALL = 20_000_000
 """Weights up to which a model is computed by one thread: more are slower, and many times so beside other work."""
-MOST_TOKENS = 1 << 16
-"""Padded tokens that go through the model at once."""
+MOST_TOKENS, MOST_TOKENS_SMALL = 1 << 16, 1 << 13
+"""Padded tokens that go through a model at once; through a small one fewer, or they fall out of the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def complete(model: Any, rows: Sequence[Row], pad: int, ends: frozenset[int]) ->
     """The tokens that each row goes on with, the end token included."""
     out: list[list[int]] = [[] for _ in rows]
     with _fitting_threads(model):
-        for chunk in _chunks([len(row.ids) + row.room for row in rows]):
+        for chunk in _chunks([len(row.ids) + row.room for row in rows], _most(model)):
             for number, written in zip(chunk, _complete(model, [rows[k] for k in chunk], pad, ends), strict=True):
                 out[number] = written
     return out
@@ -114,7 +114,7 @@ def log_likelihoods(model: Any, questions: Sequence[Question], pad: int) -> list
     stems = [(number, stem) for number, question in enumerate(questions) for stem in _stems(question.paths)]
     sequences = [questions[number].ids + stem for number, stem in stems]
     out: list[list[float]] = [[0.0] * len(question.paths) for question in questions]
-    for chunk in _chunks([len(ids) for ids in sequences]):
+    for chunk in _chunks([len(ids) for ids in sequences], _most(model)):
         ids, mask, places = _left_padded([sequences[k] for k in chunk], pad, model.device)
         keep = 1 + max(len(stems[k][1]) for k in chunk)
         with _fitting_threads(model):
@@ -146,11 +146,15 @@ def _left_padded(rows: Sequence[list[int]], pad: int, device: Any) -> tuple[Tens
     return ids, mask, (mask.cumsum(1) - 1).clamp(min=0)
 
 
-def _chunks(lengths: Sequence[int]) -> list[list[int]]:
-    """Rows of like length together, each chunk within `MOST_TOKENS` where one row is."""
+def _most(model: Any) -> int:
+    return MOST_TOKENS_SMALL if is_small(model) else MOST_TOKENS
+
+
+def _chunks(lengths: Sequence[int], most: int) -> list[list[int]]:
+    """Rows of like length together, each chunk within `most` tokens where one row is."""
     out: list[list[int]] = []
     for number in sorted(range(len(lengths)), key=lambda k: lengths[k]):
-        if out and (len(out[-1]) + 1) * lengths[number] <= MOST_TOKENS:
+        if out and (len(out[-1]) + 1) * lengths[number] <= most:
             out[-1].append(number)
         else:
             out.append([number])

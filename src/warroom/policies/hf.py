@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from warroom.core.errors import Unknown
 from warroom.core.scenario import Policy
 from warroom.core.types import Brief
+from warroom.envs import environments
 from warroom.policies.dialogue import read_manifest
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ WEIGHTS = Path(__file__).parent / "weights"
 """Where the weights lie that ship with the package, one folder per policy."""
 SHIPPED = ("nano", "nano-warm")
 """Names that always mean such weights, so that their absence is an error of its own."""
+STARTS = {"nano": "nano-warm", "nano-trained": "nano"}
+"""What training calls such weights, each with the name by which they play."""
+FIRST = "fleet"
+"""The environment whose weights bear these names as they are; those of another bear its name behind, as `nano-logs`."""
 DECODINGS = {"greedy": 0.0, "sampled": 1.0}
 """Temperatures by name; the default is greedy, for every model."""
 
@@ -46,14 +51,26 @@ class Choice:
         return "greedy" if self.temperature == 0 else f"sampled at temperature {self.temperature:g}"
 
 
+def own(env: str, name: str) -> str:
+    """What `env` calls weights of its own, with the decoding behind; any other name means the same everywhere."""
+    base, at, decoding = name.partition("@")
+    return f"{base}-{env}{at}{decoding}" if env != FIRST and base in (*SHIPPED, *STARTS) else name
+
+
+def starts() -> dict[str, Path]:
+    """The folders of weights that ship, by the names that training gives them."""
+    return {own(env, start): WEIGHTS / own(env, name) for env in environments() for start, name in STARTS.items()}
+
+
 def is_model(name: str) -> bool:
     """Whether a policy's name means a model."""
-    return name.startswith(PREFIX) or name.partition("@")[0] in SHIPPED
+    known = {own(env, shipped) for env in environments() for shipped in SHIPPED}
+    return name.startswith(PREFIX) or name.partition("@")[0] in known
 
 
 def shipped(env: str) -> list[str]:
-    """The models that ship with the package and were trained in `env`."""
-    return [name for name in SHIPPED if read_manifest(WEIGHTS / name).get("env") == env]
+    """The models that ship with the package and were trained in `env`, by the names that they have there."""
+    return [name for name in SHIPPED if read_manifest(WEIGHTS / own(env, name)).get("env") == env]
 
 
 def choice_of(name: str) -> Choice:

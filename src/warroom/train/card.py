@@ -18,23 +18,38 @@ SHOWN = {
     "points": ("points", 1, 1),
     "score": ("score", 1, 2),
     "solved": ("solved %", 100, 1),
+    "root_cause": ("root cause right %", 100, 1),
+    "severity": ("severity right %", 100, 1),
+    "team": ("team right %", 100, 1),
     "rogue_catch": ("rogues caught %", 100, 1),
     "rogue_false_positive": ("innocents flagged %", 100, 1),
     "mttr": ("minutes to resolve", 1, 1),
 }
 """Columns of the results: heading, scale and decimals."""
 PARAMETERS = (
-    "learning_rate", "temperature", "group_size", "groups", "beta", "loss_type", "scale_rewards", "entropy_coefficient",
-    "curriculum", "rogue_multiplier", "max_completion_length", "turn_tokens", "lora_rank", "lora_alpha", "load_in_4bit",
-    "seats", "teammates", "control", "seed",
+    "learning_rate", "schedule", "optimizer", "temperature", "group_size", "groups", "beta", "loss_type",
+    "scale_rewards", "entropy_coefficient", "curriculum", "rogue_multiplier", "max_completion_length", "turn_tokens",
+    "lora_rank", "lora_alpha", "load_in_4bit", "seats", "teammates", "control", "seed",
 )  # fmt: skip
+JOBS = {
+    "fleet": "play {seats} of an on-call team: find what broke production, heal it, tell who must know, and flag the "
+    "automation that did it, if one did",
+    "logs": "triage incidents on call, from logs alone: say how bad it is, find the service where it began, page the "
+    "team that has to know, mend it and close",
+}
+"""What a model was trained to do, by environment."""
 LIMITS = (
     "The incidents are simulated: a model that does well here has not been shown to do well in a real control room.",
     "It was trained to act with the tools of this environment and in this wording of its pages; other tools and other "
     "words are out of its distribution.",
-    "A flag is a suspicion, not a proof. Suspending an innocent agent does harm; see the share of innocents flagged.",
     "Rewards during training come from the training split and are not results; only the test table is.",
 )
+CAUTIONS = {
+    "fleet": "A flag is a suspicion, not a proof. Suspending an innocent agent does harm; see the share of innocents "
+    "flagged.",
+    "logs": "A named root is a suspicion, not a proof. A wrong remedy has side effects; let a person confirm both.",
+}
+"""What else a user has to be told, by environment."""
 
 
 def write_card(run: Path, evaluations: Sequence[Path] = ()) -> Path:
@@ -87,7 +102,7 @@ def card(
         _data(config, rows),
         _start(read_manifest(run / MODEL).get("warm_start")),
         _parameters(config),
-        _limits(),
+        _limits(config["env"]),
         _reproduce(record),
         _usage(run, record),
     ]
@@ -119,9 +134,8 @@ def _opening(record: Record, summary: Mapping[str, Any]) -> str:
     seats = ", ".join(dict.fromkeys(config["seats"])) or "every seat"
     ended = "came to its end" if summary["stopped"] == "finished" else f"stopped: {summary['stopped']}"
     return (
-        f"A policy for the `{config['env']}` environment of Warroom, trained by GRPO from `{config['model']}` to play "
-        f"{seats} of an on-call team: find what broke production, heal it, tell who must know, and flag the "
-        f"automation that did it, if one did.\n\n"
+        f"A policy for the `{config['env']}` environment of Warroom, trained by GRPO from `{config['model']}` to "
+        f"{JOBS.get(config['env'], 'play {seats}').format(seats=seats)}.\n\n"
         f"- {status['parameters']:,} weights, of which {status['trainable']:,} were trained"
         f"{' (' + status['adapter'] + ')' if status['adapter'] else ''}, {status['dtype']} on {status['device']}\n"
         f"- {summary['steps']} optimizer steps; the run {ended}\n"
@@ -218,11 +232,18 @@ def _data(config: Mapping[str, Any], rows: Sequence[Row]) -> str:
             seats[seat] = seats.get(seat, 0) + count
     counts = ", ".join(f"{seat} {count:,}" for seat, count in seats.items())
     return (
-        f"## Data\n\nNo corpus: incidents are drawn by the simulator from the {config['suite']} suite of "
+        f"## Data\n\nNo corpus: incidents are drawn by the simulator from {_drawn_from(config)} of "
         f"`{config['env']}`, train split (seeds 0 to {SPAN - 1:,}; the test begins at {seed_of(Split.TEST, 0):,}). "
         f"Rollouts by seat: {counts}. Pages and tools were worded in `{config['language']}`.\n\n"
-        f"Kept from training, besides the test's own service names, graph shapes and wordings:\n\n{kept}"
+        "Kept from training are the test's own service names, graph shapes and wordings"
+        + (f", and besides:\n\n{kept}" if kept else ".")
     )
+
+
+def _drawn_from(config: Mapping[str, Any]) -> str:
+    task = config.get("task", "all")  # runs of before this option drew from the whole suite
+    whole = f"the {config['suite']} suite"
+    return whole if task == "all" else f"`{task}` in {whole}"
 
 
 def _start(plan: Mapping[str, Any] | None) -> str:
@@ -249,8 +270,9 @@ def _parameters(config: Mapping[str, Any]) -> str:
     return "## Hyper-parameters\n\n" + "\n".join(lines)
 
 
-def _limits() -> str:
-    return "## Limits\n\n" + "\n".join(f"- {limit}" for limit in LIMITS)
+def _limits(env: str) -> str:
+    cautions = [CAUTIONS[env]] if env in CAUTIONS else []
+    return "## Limits\n\n" + "\n".join(f"- {limit}" for limit in (*LIMITS, *cautions))
 
 
 def _reproduce(record: Record) -> str:

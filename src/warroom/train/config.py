@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 CONTROLS = ("frozen", "shuffled-reward")
+SCHEDULES = ("constant", "linear")
+OPTIMIZERS = ("adamw", MUON := "muon")
 SNAPSHOT = "snapshot"
 """Name of the colleagues that are the model's own start."""
 
@@ -23,11 +25,17 @@ class TrainConfig:
     teammates: str = "expert"
     """Who plays the other seats: a team text of scripted policies, or `snapshot` for the model's frozen start."""
     suite: str = "full"
+    task: str = "all"
+    """Scenarios of the suite to train on, by comma; `all` of them."""
     curriculum: str = "easy:200,medium:200,hard:200"
     """`TIER:STEPS` parts in order, or `adaptive:STEPS`."""
     rogue_multiplier: str = "1.0"
     """A number, or `FROM:TO` to move from one to the other, linearly over the steps."""
     learning_rate: float = 2e-5
+    schedule: str = "constant"
+    """Of the learning rate: `constant`, or `linear`, which falls to nothing over the run."""
+    optimizer: str = "adamw"
+    """`adamw`, or `muon` for the matrices inside the layers."""
     temperature: float = 1.0
     group_size: int = 8
     """Rollouts of one incident that are compared with one another."""

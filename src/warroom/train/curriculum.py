@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -13,6 +14,8 @@ from warroom.envs import environments, suite
 from warroom.train.config import TrainConfig
 from warroom.train.tools import environment_name
 
+ALL = "all"
+"""The task that is every scenario."""
 ADAPTIVE = "adaptive"
 TARGET = 0.6
 """Share of groups with differing rewards that the adaptive curriculum keeps up: the others teach nothing."""
@@ -69,6 +72,28 @@ def _stage(part: str, text: str) -> Stage:
     return Stage(tier, int(steps))
 
 
+def stretched(text: str, steps: int) -> str:
+    """A curriculum of so many steps, shared out as in `text`; stages that are left without a step go."""
+    stages = parse_curriculum(text).stages
+    ends = [
+        round(sum(stage.steps for stage in stages[:k]) * steps / Schedule(stages).steps) for k in range(len(stages) + 1)
+    ]
+    lengths = [end - begin for begin, end in pairwise(ends)]
+    return ",".join(f"{stage.tier}:{length}" for stage, length in zip(stages, lengths, strict=True) if length)
+
+
+def tasks(scenarios: list[str], text: str) -> list[str]:
+    """The scenarios that `text` names by comma, with or without their environment; `all` of them by that name."""
+    if text == ALL:
+        return scenarios
+    short = {name.rpartition("/")[2]: name for name in scenarios}
+    chosen = [word.strip() for word in text.split(",")]
+    for word in chosen:
+        if word not in short and word not in scenarios:
+            raise Unknown("task", word, (ALL, *short))
+    return list(dict.fromkeys(short.get(word, word) for word in chosen))
+
+
 def parse_multiplier(text: str) -> tuple[float, float]:
     """Read `2.0`, or `2.0:1.0` to move from one to the other over the run: (at the start, at the end)."""
     first, _, last = text.partition(":")
@@ -97,7 +122,7 @@ class Curriculum:
     def __init__(self, config: TrainConfig) -> None:
         self.config, self.schedule = config, parse_curriculum(config.curriculum)
         parse_multiplier(config.rogue_multiplier)
-        self.scenarios = for_training(suite(config.env, config.suite))
+        self.scenarios = tasks(for_training(suite(config.env, config.suite)), config.task)
         known = environments()[config.env].seats
         for seat in config.seats:
             if seat not in known:

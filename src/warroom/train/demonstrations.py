@@ -1,8 +1,9 @@
 """Scripted play of mixed quality, as conversations: what the warm start imitates. The oracle never plays here."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from random import Random
+from typing import Any
 
 from warroom.core.env import Env
 from warroom.core.rng import stream
@@ -12,23 +13,31 @@ from warroom.envs import environments, make, suite
 from warroom.policies import team
 from warroom.policies.dialogue import Dialogue
 
-OTHERS = ("heuristic", "keyword", "random")
-"""Who plays a seat that the expert does not play, and who slips into its turns."""
+OTHERS = {"fleet": ("heuristic", "keyword", "random"), "logs": ("heuristic", "blame", "random")}
+"""By environment: who plays a seat that the expert does not play, and who slips into its turns."""
+
+HARMLESS = ("wait", "metrics", "logs", "traces", "record", "pushes", "request_more_logs")
+"""Calls that change nothing."""
+ANSWERS = {"fleet": (), "logs": ("classify_severity", "identify_root_cause", "escalate")}
+"""By environment: calls that do not slip in, for they would leave a script in the middle of what it has to say."""
 
 
 @dataclass(frozen=True)
 class Mixture:
     """How good the play is that a model imitates."""
 
-    expert: float = 0.93
-    """Share of seats that the expert plays; the others are played by naive scripts."""
-    slips: float = 0.06
-    """Share of turns that begin with another script's call in place of the seat's own."""
+    expert: float = 0.85
+    """Share of seats that the expert plays; the others are played by naive scripts, and are not imitated."""
+    slips: float = 0.1
+    """Share of turns that begin with another script's call in place of the seat's own. Where the seat meant to change
+    something its call stands: a script remembers what it did, and would not do it again."""
 
     def __post_init__(self) -> None:
         for name in ("expert", "slips"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"the share of {name} must lie in 0..1, got {getattr(self, name)}")
+        if not self.expert:
+            raise ValueError("only the expert's calls are imitated: its share must lie above 0, got 0")
 
 
 @dataclass(frozen=True)
@@ -37,40 +46,81 @@ class Demonstration:
 
     seat: str
     messages: list[dict[str, object]]
+    meant: list[bool]
+    """For each call, whether the expert made it; the others are there to be seen, not to be imitated."""
     score: float
     """Of the team: 0 as the no-op policy, 1 as the oracle."""
 
 
 def demonstrate(env: Env, mixture: Mixture, language: str, rng: Random) -> list[Demonstration]:
     """Play one incident and return a conversation for each seat."""
-    makers = {name: team(env.name, name) for name in ("expert", *OTHERS)}
+    others = OTHERS[env.name]
+    makers = {name: team(env.name, name) for name in ("expert", *others)}
     spoken = environments()[env.name].languages[language]
-    own, other, dialogues = {}, {}, {}
+    names, own, other, dialogues = {}, {}, {}, {}
+    meant: dict[str, list[bool]] = {seat: [] for seat in env.SEATS}
     for seat in env.SEATS:
-        name = "expert" if rng.random() < mixture.expert else rng.choice(OTHERS)
-        own[seat] = makers[name].seat(env, seat)
-        other[seat] = makers[rng.choice(OTHERS)].seat(env, seat)
+        names[seat] = "expert" if rng.random() < mixture.expert else rng.choice(others)
+        own[seat] = makers[names[seat]].seat(env, seat)
+        other[seat] = makers[rng.choice(others)].seat(env, seat)
         dialogues[seat] = Dialogue(spoken(env.brief(seat)))
     while not env.done:
         seat, observation, dialogue = env.seat, env.observe(), dialogues[env.seat]
         dialogue.see(observation)
         call = own[seat].act(observation)
+        slips = False
         if env.reads == 0:
             slip = other[seat].act(observation)  # it has to see every page, heard or not
-            call = slip if rng.random() < mixture.slips else call
+            slips = rng.random() < mixture.slips and call.name in HARMLESS and slip.name not in ANSWERS[env.name]
+            call = slip if slips else call
+        meant[seat].append(names[seat] == "expert" and not slips)
         env.step(dialogue.call(*dialogue.language.phrase(call)))
     score = env.score()
-    return [Demonstration(seat, dialogues[seat].messages, score) for seat in env.SEATS if dialogues[seat].messages]
+    return [Demonstration(seat, talk.messages, meant[seat], score) for seat, talk in dialogues.items() if talk.messages]
 
 
 def demonstrations(
     env: str, mixture: Mixture, language: str, seed: int, tiers: Sequence[str] = TIERS
 ) -> Iterator[list[Demonstration]]:
     """Endless play of the training split's incidents, one list per incident."""
-    scenarios, index = for_training(list(suite(env, None if env != "fleet" else "full"))), 0
+    scenarios, index = for_training(suite(env, "full")), 0
     while True:
         rng = stream(seed, "demonstration", index)
         scenario, tier = rng.choice(scenarios), rng.choice(list(tiers))
         incident = make(scenario, tier, seed_of(Split.TRAIN, seed * 10_000_000 + index))
         yield demonstrate(incident, mixture, language, rng)
         index += 1
+
+
+KEPT = 6000
+"""Incidents that are kept to be shown again."""
+
+
+def repeated(
+    play: Iterator[list[Demonstration]], times: int, symbols: Sequence[str], rng: Random
+) -> Iterator[list[Demonstration]]:
+    """Each incident so many times, on average, and with other symbols each time: playing costs more than learning."""
+    kept: list[list[Demonstration]] = []
+    for incident in play:
+        yield incident
+        if times == 1:
+            continue
+        kept.append(incident)
+        if len(kept) > KEPT:
+            kept.pop(rng.randrange(KEPT))
+        for _ in range(times - 1):
+            yield [dealt(one, symbols, rng) for one in rng.choice(kept)]
+
+
+def dealt(one: Demonstration, symbols: Sequence[str], rng: Random) -> Demonstration:
+    """The same conversation with the symbols dealt anew."""
+    new = dict(zip(symbols, rng.sample(symbols, len(symbols)), strict=True))
+    return replace(one, messages=_renamed(one.messages, new))
+
+
+def _renamed(value: Any, new: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return " ".join([new.get(word, word) for word in value.split()])
+    if isinstance(value, list):
+        return [_renamed(part, new) for part in value]
+    return {key: _renamed(part, new) for key, part in value.items()} if isinstance(value, dict) else value

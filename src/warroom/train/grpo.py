@@ -140,7 +140,7 @@ def trl_config(config: TrainConfig, folder: Path, curriculum: Curriculum, model:
         shuffle_dataset=False,
         # Frozen: the same rollouts, losses and logs, and an optimizer whose steps have no length.
         learning_rate=0.0 if config.control == "frozen" else config.learning_rate,
-        lr_scheduler_type="constant",
+        lr_scheduler_type=config.schedule,
         adam_beta1=0.9,
         adam_beta2=0.98,
         max_grad_norm=1.0,

@@ -10,7 +10,8 @@ from typing import Any
 
 from warroom.core.errors import NotInstalled, Unknown
 from warroom.policies.dialogue import read_manifest
-from warroom.train.config import CONTROLS, SNAPSHOT, TrainConfig
+from warroom.policies.hf import FIRST, own, starts
+from warroom.train.config import CONTROLS, OPTIMIZERS, SCHEDULES, SNAPSHOT, TrainConfig
 
 NANO: dict[str, Any] = {
     "language": "shorthand", "learning_rate": 3e-4, "max_completion_length": 512, "turn_tokens": 16, "micro_batch": 16,
@@ -60,31 +61,40 @@ def settle(options: Mapping[str, Any]) -> TrainConfig:
     """
     known = {field.name for field in fields(TrainConfig)}
     given = {name: value for name, value in options.items() if name in known and value is not None}
-    config = TrainConfig(**{**defaults(str(given["model"])), **given})
+    given["model"] = own(given.get("env", FIRST), str(given["model"]))
+    config = TrainConfig(**{**defaults(given["model"]), **given})
+    if (episodes := options.get("episodes")) is not None:
+        config = replace(config, curriculum=_lasting(config, episodes))
     if "micro_batch" not in given:
         config = replace(config, micro_batch=gcd(config.micro_batch, config.groups * config.group_size))
     check(config)
     return config
 
 
+def _lasting(config: TrainConfig, episodes: int) -> str:
+    """The curriculum with as many rollouts in all, to the nearest step."""
+    from warroom.train.curriculum import stretched
+
+    if episodes < 1:
+        raise ValueError(f"--episodes must be 1 or more, got {episodes}")
+    return stretched(config.curriculum, max(1, round(episodes / (config.groups * config.group_size))))
+
+
 def defaults(model: str) -> dict[str, Any]:
     """What suits a model, unless its command says otherwise."""
     said = read_manifest(folder_here(model))
-    own: dict[str, Any] = {
+    kept: dict[str, Any] = {
         name: said[name] for name in ("language", "env", "max_completion_length", "turn_tokens") if name in said
     }
-    nano = model in ("nano", "nano-trained") or own.get("language") == "shorthand"
+    nano = model in starts() or kept.get("language") == "shorthand"
     rank = _rank(folder_here(model))
     adapter: dict[str, Any] = {} if rank is None else {"lora_rank": rank}
-    return {**(NANO if nano else LLM), **own, **adapter}
+    return {**(NANO if nano else LLM), **kept, **adapter}
 
 
 def folder_here(model: str) -> Path:
     """Where a model lies if it is on this machine; a path that does not exist for one of the Hub."""
-    from warroom.policies.hf import WEIGHTS
-
-    shipped = {"nano": WEIGHTS / "nano-warm", "nano-trained": WEIGHTS / "nano"}
-    return shipped.get(model, Path(model).expanduser())
+    return starts().get(model, Path(model).expanduser())
 
 
 def _rank(folder: Path) -> int | None:
@@ -119,6 +129,8 @@ def _check_names(config: TrainConfig) -> None:
         ("loss type", config.loss_type, LOSSES),
         ("scaling of rewards", config.scale_rewards, SCALINGS),
         ("control", config.control, CONTROLS),
+        ("optimizer", config.optimizer, OPTIMIZERS),
+        ("schedule", config.schedule, SCHEDULES),
         ("vllm mode", config.vllm, ("colocate", "server")),
         *(("reporter", reporter, REPORTERS) for reporter in config.report_to),
     )

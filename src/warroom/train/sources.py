@@ -7,16 +7,14 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import warroom
 from warroom.core.errors import MissingExtra, echo
+from warroom.policies.hf import starts
 
 try:
     from huggingface_hub import errors, snapshot_download
 except ImportError as error:
     raise MissingExtra("train", error) from error
 
-SHIPPED = {"nano": "nano-warm", "nano-trained": "nano"}
-"""Names of the weights in the package, each with its folder."""
 WEIGHTS = ("*.safetensors", "pytorch_model*.bin", "adapter_model.bin")
 DESCRIPTION = ("*.json", "*.jinja", "*.txt", "*.model")
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model", "tekken.json")
@@ -51,7 +49,7 @@ def find(name: str) -> Source:
 
 def folder_of(name: str) -> Path:
     """The folder of a shipped model, of a path, or of a Hub name."""
-    if name in SHIPPED:
+    if name in starts():
         return _shipped(name)
     path = Path(name).expanduser()
     if path.is_dir():
@@ -65,7 +63,7 @@ def folder_of(name: str) -> Path:
 
 
 def _shipped(name: str) -> Path:
-    folder = Path(warroom.__file__).parent / "policies" / "weights" / SHIPPED[name]
+    folder = starts()[name]
     if not (folder / "config.json").is_file():
         raise ValueError(
             f"this installation ships no weights for {name} ({folder} is not there); "
@@ -104,7 +102,7 @@ def _fetch(name: str, patterns: Iterable[str]) -> Path:
 
 
 def _near(name: str) -> str:
-    near = get_close_matches(name, SHIPPED, n=1, cutoff=0.5)
+    near = get_close_matches(name, starts(), n=1, cutoff=0.5)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 

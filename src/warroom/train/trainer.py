@@ -19,9 +19,13 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.utils import add_fused_lm_head
 
 from warroom.core.rng import stream
+from warroom.policies.generation import Row as Said
+from warroom.policies.generation import complete, is_small
 from warroom.policies.prompt import read_message, tool_schemas
+from warroom.train.config import MUON
 from warroom.train.curriculum import Curriculum, Row
 from warroom.train.memory import SMALL
+from warroom.train.optimizers import Both
 from warroom.train.portions import portions
 from warroom.train.record import Note, step_record
 from warroom.train.seat import together
@@ -148,6 +152,14 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
             self._generate_and_score_completions(places)
         return step_record(self._notes, self.num_generations, self._seconds())
 
+    def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
+        """Muon and AdamW together where the configuration says so, else the library's own."""
+        if self.curriculum.config.optimizer == MUON and self.optimizer is None:
+            rate = self.args.learning_rate
+            self.optimizer = Both(self.model if model is None else model, (rate, rate))
+        made: torch.optim.Optimizer = super().create_optimizer(model)
+        return made
+
     # -- a step -----------------------------------------------------------------------------------
 
     def training_step(self, *arguments: Any, **more: Any) -> torch.Tensor:
@@ -162,6 +174,7 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
         assert {row["place"] // groups for row in inputs} == {step}, f"rows of another step than {step}"
         self._rows = self.curriculum.rows(step)
         rows = [dict(self._rows[row["place"] % groups]) for row in inputs]
+        self._draws = stream(self.curriculum.config.seed, "sampled", step, self.accelerator.process_index)
         if self.setting.thinking:
             self._begin_together(rows)
         output: dict[str, Any] = super()._generate_and_score_completions(rows)
@@ -203,9 +216,8 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
         live = [i for i, ids in enumerate(prompt_ids) if not self._is_over(ids)]
         written: list[list[int]] = [[] for _ in prompt_ids]
         chances: list[list[float]] = [[] for _ in prompt_ids]
-        ids, logprobs = (
-            super()._generate_single_turn([list(prompt_ids[i]) for i in live], *more, **named) if live else ([], [])
-        )
+        asked = [list(prompt_ids[i]) for i in live]
+        ids, logprobs = self._write(asked, *more, **named) if live else ([], [])
         for place, own in zip(live, ids, strict=True):
             written[place] = own
         if self.setting.thinking:
@@ -215,6 +227,16 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
         for place, chance in zip(live, logprobs, strict=True):
             chances[place] = chance
         return written, chances
+
+    def _write(self, asked: list[list[int]], *more: Any, **named: Any) -> tuple[list[list[int]], Any]:
+        """What the model says next. A small one writes as in an evaluation: the library's own loop takes longer than
+        such a model."""
+        if self.args.use_vllm or not is_small(self.model):
+            written: tuple[list[list[int]], Any] = super()._generate_single_turn(asked, *more, **named)
+            return written
+        room = self.generation_config.max_new_tokens
+        rows = [Said(ids, room, self.temperature, self._draws) for ids in asked]
+        return complete(self.model, rows, self.processing_class.pad_token_id, frozenset(self.eos_token_ids)), None
 
     # Colleagues who think are asked together. TRL plays one rollout after another, so what it is about to play is
     # played before it asks, for all rollouts side by side, and the answers are kept for it.

@@ -3,7 +3,7 @@
 import json
 import math
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -16,9 +16,10 @@ from torch.nn.functional import cross_entropy
 from warroom.core.language import Lexicon
 from warroom.envs import environments
 from warroom.policies.dialogue import MANIFEST
-from warroom.train.demonstrations import Demonstration, Mixture, demonstrations
+from warroom.train.demonstrations import Demonstration, Mixture, demonstrations, repeated
 from warroom.train.drill import Drill, joint_batch, recall_batch
 from warroom.train.nano import ASSISTANT, END, USER, NanoShape, nano_model, nano_tokenizer
+from warroom.train.optimizers import parts_of
 
 LENGTHS = {"max_completion_length": 1024, "turn_tokens": 20}
 """Tokens of a nano's conversation after the first page, and of one message; the preflight measures against them."""
@@ -43,7 +44,7 @@ tags: [warroom, {env}]
 It imitates scripted play of Warroom's `{env}` environment, training split, in shorthand: {steps} steps of
 {plan.incidents} incidents, after look-up drills on random words. It learnt from no reward yet;
 `warroom train --model FOLDER` goes on from here by GRPO. The whole plan is in `warroom.json`;
-`warroom train --model nano --from-scratch --only-warm-start` makes such a model again.
+`warroom train --env {env} --model nano --from-scratch --only-warm-start` makes such a model again.
 """
 
 
@@ -59,14 +60,18 @@ class WarmStart:
     """Then of joint look-ups: who did this to that?"""
     drill_batch: int = 32
     drill_rates: tuple[float, float] = (1e-2, 3e-3)
-    steps: int = 2300
+    steps: int = 1533
     """Imitation of all play."""
-    filtered_steps: int = 700
+    filtered_steps: int = 467
     """Then imitation of the play of teams that did well."""
     rates: tuple[float, float] = (1.2e-2, 3e-3)
     """They fall along half a cosine to a twentieth."""
     incidents: int = 12
     """Incidents per step; each gives one conversation per seat."""
+    times: int = 1
+    """Times that each incident is shown, with other symbols each time; only where these mean nothing by themselves."""
+    spared: Mapping[str, int] = field(default_factory=lambda: {"developer": 3, "manager": 3})
+    """Seats that are soon learnt: one in so many of their conversations is imitated."""
     good: float = 0.8
     """Score from which play is imitated in the last phase."""
     reading: float = 0.03
@@ -87,11 +92,19 @@ class WarmStart:
         return found
 
 
+PLANS: Mapping[str, Mapping[str, Any]] = {"logs": {"incidents": 20, "times": 4, "steps": 1400, "filtered_steps": 400}}
+"""What is otherwise in environments other than the fleet: with one seat an incident gives one conversation."""
+
+
 def planned(
-    hidden: int | None = None, expert_share: float | None = None, steps: int | None = None, seed: int = 0
+    hidden: int | None = None,
+    expert_share: float | None = None,
+    steps: int | None = None,
+    seed: int = 0,
+    env: str = "fleet",
 ) -> WarmStart:
-    """The usual plan but for what is given; a `ValueError` says what a number may be."""
-    plan = WarmStart(seed=seed)
+    """The usual plan of an environment but for what is given; a `ValueError` says what a number may be."""
+    plan = replace(WarmStart(seed=seed), **PLANS.get(env, {}))
     if hidden is not None:
         plan = replace(plan, shape=NanoShape.of_width(hidden))
     if expert_share is not None:
@@ -172,10 +185,14 @@ def imitate(
 ) -> None:
     """Imitate scripted play: first all of it, then that of teams that did well."""
     play = demonstrations(env, plan.mixture, "shorthand", plan.seed + 1)
+    if plan.times > 1:
+        lexicon = environments()[env].lexicon
+        assert lexicon is not None
+        play = repeated(play, plan.times, lexicon().symbols, Random(plan.seed))
     optimizers, total = Optimizers(model), plan.steps + plan.filtered_steps
     for step in range(total):
         late = step - plan.steps
-        shown = lesson(play, plan.incidents, plan.good if late >= 0 else None)
+        shown = spared(lesson(play, plan.incidents, plan.good if late >= 0 else None), plan.spared, step)
         loss = imitation_loss(model, tokenizer, shown, plan.reading)
         fall = 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * step / total))
         optimizers.update(plan.rates, min(1.0, (step + 1) / 50) * fall)
@@ -186,16 +203,21 @@ def imitate(
 
 
 def lesson(play: Iterator[list[Demonstration]], incidents: int, least: float | None) -> list[Demonstration]:
-    """What is imitated in one step: the play of the next incidents, or what of it scored at least `least`.
+    """What is imitated in one step: the expert's part in the next incidents, or in those that scored at least `least`.
 
     Never empty: where no team did well, the next one that did is waited for.
     """
     shown: list[Demonstration] = []
     played = 0
     while played < incidents or not shown:
-        shown += [d for d in next(play) if least is None or d.score >= least]
+        shown += [d for d in next(play) if any(d.meant) and (least is None or d.score >= least)]
         played += 1
     return shown
+
+
+def spared(shown: list[Demonstration], every: Mapping[str, int], step: int) -> list[Demonstration]:
+    """A lesson with one in so many conversations of the seats that are named, other ones in each step. Never empty."""
+    return [d for n, d in enumerate(shown) if (n + step) % every.get(d.seat, 1) == 0] or shown[:1]
 
 
 def imitation_loss(model: Any, tokenizer: Any, batch: Sequence[Demonstration], reading: float) -> float:
@@ -216,13 +238,16 @@ Row = tuple[list[int], list[float]]
 
 
 def encode(tokenizer: Any, shown: Demonstration, reading: float) -> Row:
-    """A conversation as tokens: what the model writes weighs 1, what it reads weighs `reading`."""
+    """A conversation as tokens: what the expert wrote weighs 1, what is read `reading`, what others wrote nothing."""
     text = tokenizer.apply_chat_template(shown.messages, tokenize=False)
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     begin, end = tokenizer.convert_tokens_to_ids(ASSISTANT), tokenizer.convert_tokens_to_ids(END)
+    meant, written = iter(shown.meant), 0.0
     weights, writing = [], False
     for token in ids:
-        weights.append(1.0 if writing else reading)
+        weights.append(written if writing else reading)
+        if token == begin:
+            written = float(next(meant))
         writing = (writing or token == begin) and token != end
     return ids, weights
 
@@ -256,17 +281,10 @@ def weighted_loss(model: Any, ids: Tensor, weights: Tensor, total: float | None 
 
 
 class Optimizers:
-    """Muon for the matrices inside the layers, AdamW for the rest: fewer steps than AdamW alone (docs/log.md)."""
+    """Both optimizers of a nano, at rates that change from step to step."""
 
     def __init__(self, model: Any) -> None:
-        matrices = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
-        inside = {id(p) for p in matrices}
-        rest = [p for p in model.parameters() if id(p) not in inside]
-        self.model = model
-        self.parts: tuple[torch.optim.Optimizer, ...] = (
-            torch.optim.Muon(matrices, lr=1e-3, momentum=0.95, weight_decay=0.01, adjust_lr_fn="match_rms_adamw"),
-            torch.optim.AdamW(rest, lr=1e-3, betas=(0.9, 0.98), weight_decay=0.01),
-        )
+        self.model, self.parts = model, parts_of(model, (1e-3, 1e-3))
 
     def update(self, rates: tuple[float, float], share: float = 1.0) -> None:
         """One step of both with a share of these learning rates (Muon's, AdamW's), then forget the gradient."""

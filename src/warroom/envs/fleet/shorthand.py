@@ -59,6 +59,7 @@ SEATS = ("sre", "oversight", "developer", "manager")
 OTHERS = (
     *("dark", "needs", "to", "from", "ill", "ok", "late", "n-", "n+", "-", "--", "+", "person", "ERROR", "WARN"),
     *("nothing", "early", "refused", "again", "over"),
+    *("began", "above", "before"),
 )
 REPAIRS = ("restart", "rollback", "scale", "escalate")
 TOOLS = (
@@ -145,7 +146,7 @@ class Shorthand:
         out = [f"T{page.turn}", self._notice(page.answer or "")]
         rows, events = self._rows(page.services or ()), self._events(page)
         states = {service: [state] for service, state in page.health or ()}
-        for service in [name for name in self.slot if name in rows or name in states]:
+        for service in [*rows, *[name for name in self.slot if name in states and name not in rows]]:
             out += [self.slot[service], *rows.get(service, []), *states.get(service, [])]
         for service in [name for name in self.slot if name in events]:
             out += self._told(service, events[service])
@@ -157,8 +158,10 @@ class Shorthand:
         return [word for word in out if word]
 
     def _rows(self, rows: tuple[ServiceRow, ...]) -> dict[str, list[str]]:
-        """What is said of each service that is not well: its kind, its levels, and which of its callees are not."""
-        said = {row.service: words for row in rows if (words := _row(row))}
+        """What is said of each service that is not well, most errors first: its kind, its levels, and which of its
+        callees are not well."""
+        worst_first = sorted(rows, key=lambda row: -1.0 if row.error is None else round(row.error, 1), reverse=True)
+        said = {row.service: words for row in worst_first if (words := _row(row))}
         self.ill = {service for service, words in said.items() if words != ["dark"]}
         self.rps |= {row.service: row.rps if row.rps is not None else row.usual_rps for row in rows}
         out = {}
@@ -185,10 +188,9 @@ class Shorthand:
     def _told(self, service: str, events: Mapping[int, Sequence[str]]) -> list[str]:
         return [word for minute in sorted(events) for word in (self.slot[service], f"@{minute}", *events[minute])]
 
-    def _onsets(self, service: str) -> dict[int, list[str]]:
-        """The alerts on errors and latency among a service's events."""
-        found = {minute: [w for w in words if w in ONSETS] for minute, words in self.events[service].items()}
-        return {minute: words for minute, words in found.items() if words}
+    def _onsets(self, service: str) -> set[int]:
+        """Minutes in which an alert on a service's errors or latency opened."""
+        return {minute for minute, words in self.events[service].items() if any(word in ONSETS for word in words)}
 
     def _metrics(self, reading: MetricsReading) -> list[str]:
         before, now = reading.rows[0], reading.rows[-1]
@@ -201,15 +203,33 @@ class Shorthand:
             "n-" if now.replicas < 0.8 * before.replicas else "n+" if now.replicas > 1.2 * before.replicas else "",
         ]
         said = [word for word in words if word]
-        told = self._told(reading.service, self.events[reading.service])
+        told = self._told(reading.service, self._joined(reading.service))
         for caller in self.callers[reading.service]:
-            told += self._told(caller, self._onsets(caller))
+            told += self._told(caller, self._before(caller, reading.service))
         return [self.slot[reading.service], self.kind[reading.service], *(said or ["ok"]), *told]
+
+    def _joined(self, service: str) -> dict[int, list[str]]:
+        """The service's events. A change in a minute in which its trouble began is told so: by an alert of its own,
+        else by one above, at a caller."""
+        own = self._onsets(service)
+        above = {minute for caller in self.callers[service] for minute in self._onsets(caller)}
+        out = {}
+        for minute, words in self.events[service].items():
+            out[minute] = _marked(words, "began" if minute in own else "above" if minute in above else "")
+        return out
+
+    def _before(self, cache: str, store: str) -> dict[int, list[str]]:
+        """What changed a cache in the minute before an alert on the store behind it: misses come a minute later."""
+        if self.kind[cache] != "cache":
+            return {}
+        events = {minute - 1: self.events[cache].get(minute - 1, []) for minute in self._onsets(store)}
+        changes = {minute: [word for word in words if word not in RULES.values()] for minute, words in events.items()}
+        return {minute: _marked(words, "before") for minute, words in changes.items() if words}
 
     def _traces(self, reading: TracesReading) -> list[str]:
         out = [self.slot[reading.service]]
         for sign, calls in (("to", reading.outgoing), ("from", reading.incoming)):
-            for call in calls:
+            for call in sorted(calls, key=lambda call: call.failed, reverse=True):
                 other = call.callee if sign == "to" else call.caller
                 out += [sign, self.slot[other], *(["ill"] if other in self.ill else []), *_call(call)]
         known = self.rps.get(reading.service)
@@ -341,6 +361,12 @@ def _deed(action: Action) -> list[str]:
     before, _, after = action.detail.partition("->")
     ratio = int(after) / max(1, int(before))
     return [action.agent, "--" if ratio < 0.6 else "-" if ratio < 1 else "+"]
+
+
+def _marked(words: Sequence[str], mark: str) -> list[str]:
+    """The words of a minute, with a mark before each change; none if the mark is empty."""
+    changes = ("person", *AGENTS) if mark else ()
+    return [part for word in words for part in ((mark, word) if word in changes else (word,))]
 
 
 def _levels(gauge: str, before: Gauges, now: Gauges) -> str:

@@ -5,6 +5,7 @@ from warroom.core.scenario import Environment
 from warroom.envs.logs.env import SEATS, build
 from warroom.envs.logs.policies import POLICIES
 from warroom.envs.logs.scenario import CORE, FULL
+from warroom.envs.logs.shorthand import Shorthand, lexicon
 
 ENVIRONMENT = Environment(
     name="logs",
@@ -19,5 +20,6 @@ ENVIRONMENT = Environment(
         "names": "the split whose service names a drawn topology uses (default: the seed's own)",
     },
     policies=POLICIES,
-    languages={"plain": Plain},
+    languages={"plain": Plain, "shorthand": Shorthand},
+    lexicon=lexicon,
 )

@@ -225,7 +225,7 @@ class LogTriage(Env):
 
     def oracle(self) -> ToolCall:
         """The move that the certificate was made with, declarations first."""
-        truth, names = self.truth(), self.incident.system.names
+        truth = self.truth()
         if not self.incident.faults:
             return ToolCall("ignore")
         if not self.said["severity"]:
@@ -234,12 +234,16 @@ class LogTriage(Env):
             for value in truth[f"{kind}s"]:
                 if value not in self.said[kind]:
                     return ToolCall(name, {argument: value})
+        return self.best_act()
+
+    def best_act(self) -> ToolCall:
+        """What one who knows the truth does with the world where something is wrong, whatever was declared."""
         move = oracle.best_act(self.world)
         if move is oracle.RESOLVE:
             return ToolCall("resolve")
         if move is oracle.LOOK:
             return ToolCall("request_more_logs", {"service": ALL})
-        return ToolCall("remediate", {"action": move.verb, "service": names[move.service]})
+        return ToolCall("remediate", {"action": move.verb, "service": self.incident.system.names[move.service]})
 
     def bounds(self) -> tuple[float, float]:
         """Points of the no-op policy, which never closes, and of the oracle in the certificate's run."""

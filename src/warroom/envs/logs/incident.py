@@ -30,6 +30,8 @@ class Dial:
     """Share of the lines on a page that have nothing to do with the incident."""
     imitate: float
     """Share of those that look like trouble."""
+    deep: float
+    """Share of the related lines that are sought in the whole system; the others are what users feel at the gateway."""
     signs: float
     """Probability per minute that the root writes its own signature, once it may."""
     speaks: float
@@ -56,15 +58,15 @@ class Dial:
 
 DIALS = {
     "easy": Dial(
-        noise=0.2, imitate=0.35, signs=0.2, speaks=0.35, nameless=0.5, missing=0.0, behind=0.0, spread=0.35,
+        noise=0.2, imitate=0.35, deep=0.5, signs=0.2, speaks=0.35, nameless=0.5, missing=0.0, behind=0.0, spread=0.35,
         wander=0.06, skew=0, kept=160, decoys=1, mild=1.0,
     ),
     "medium": Dial(
-        noise=0.4, imitate=0.4, signs=0.15, speaks=0.2, nameless=0.6, missing=0.06, behind=0.06, spread=0.5,
+        noise=0.4, imitate=0.4, deep=0.4, signs=0.15, speaks=0.2, nameless=0.6, missing=0.06, behind=0.06, spread=0.5,
         wander=0.1, skew=0, kept=120, decoys=2, mild=0.9,
     ),
     "hard": Dial(
-        noise=0.6, imitate=0.55, signs=0.1, speaks=0.12, nameless=0.7, missing=0.12, behind=0.1, spread=0.6,
+        noise=0.6, imitate=0.55, deep=0.4, signs=0.1, speaks=0.12, nameless=0.7, missing=0.12, behind=0.1, spread=0.6,
         wander=0.14, skew=40, kept=90, decoys=3, mild=0.8,
     ),
 }  # fmt: skip

@@ -23,9 +23,12 @@ STOPPED = 2
 """Minutes that security needs to stop abuse once it is paged."""
 ROLLBACK_HARM = 0.25
 """Share of requests that the older build of a service fails besides while its provider is down: it has no fallback."""
-HALVINGS = 5
+TRIES = 5
 """Severities that are tried for one draw."""
-START = {"P1": 0.75, "P2": 0.5, "P3": 0.25}
+SLOPE, LEAST_STEP = 2.4, 0.2
+"""Grades by which an outage gets worse from its mildest to its worst, that of a crash, whose failures grow 27-fold; and
+the least change of severity between two tries."""
+START = {"P1": 0.8, "P2": 0.3, "P3": 0.1}
 """Severity of faults, 0 to 1, that is tried first."""
 LEAST_FAILURES = 12
 """Failed calls that the root's caller must have seen in the window, as expected, where the root is not slow."""
@@ -127,6 +130,10 @@ class Impact(NamedTuple):
         return max(failing, log(self.slower / l2) / log(l1 / l2))
 
 
+NEAR = 0.1
+"""Grades below the worst that is wanted from which going on to it would change little."""
+AIM = {"P1": 1.7, "P2": 0.5, "P3": -0.36}
+"""Grades that a second try aims at."""
 CLEAR = {"P1": (1.28, 9.0), "P2": (0.28, 0.72), "P3": (-9.0, -0.28)}
 """Grades that leave no doubt: half as many failures again as a threshold, or a fifth more latency, so that counts tell."""
 
@@ -184,19 +191,30 @@ def seen(draft: Draft, world: World, fault: Fault) -> bool:
 
 
 def graded(draft: Draft) -> tuple[Draft, World, Certificate]:
-    """The draft made as bad as it should be, by halving the range of severities; perhaps in vain."""
-    low, high, share = 0.0, 1.0, START[draft.wanted]
-    quiet = before_onset(draft.base)
-    for _ in range(HALVINGS):
+    """The draft made as bad as it should be; perhaps in vain."""
+    mild: float | None = None
+    bad: float | None = None
+    share, worst, quiet = START[draft.wanted], CLEAR[draft.wanted][1], before_onset(draft.base)
+    for _ in range(TRIES):
         tried = draft.as_bad(share)
         world = until_page(quiet, tried.base)
         certificate = certify(tried, world)
-        if certificate.valid or not draft.base.faults:
+        grade = certificate.impact.grade
+        mild, bad = (mild, share) if grade > worst else (share, bad)
+        hardly_seen = certificate.clear and grade > worst - NEAR  # as bad as may be, and not bad enough to be seen
+        if certificate.valid or not draft.base.faults or hardly_seen or mild == 1.0 or bad == 0.0:
             break
-        too_bad = certificate.impact.grade > CLEAR[draft.wanted][1]
-        low, high = (low, share) if too_bad else (share, high)
-        share = (low + high) / 2
+        share = _next_share(mild, bad, share + (AIM[draft.wanted] - grade) / SLOPE)
     return tried, world, certificate
+
+
+def _next_share(mild: float | None, bad: float | None, guess: float) -> float:
+    """What to try after a share that was too mild and one that was too bad: half-way, or a guess while one is missing."""
+    if mild is not None and bad is not None:
+        return (mild + bad) / 2
+    if mild is not None:
+        return min(1.0, max(guess, mild + LEAST_STEP))
+    return max(0.0, min(guess, (bad or 0.0) - LEAST_STEP))
 
 
 @lru_cache(maxsize=16)

@@ -16,7 +16,7 @@ from warroom.envs.logs.oncall import OnCall
 from warroom.envs.logs.scenario import RECORDED
 from warroom.envs.logs.tail import FIRST, LATER
 from warroom.envs.logs.views import ALL, TEAMS, Catalogue, Entry, LogPage, Overview, ServiceLogs
-from warroom.sim.recording import INDEX, Archive, read_archive
+from warroom.sim.recording import INDEX, LABELS, Archive, Label, read_archive
 
 RIGHT, WRONG = 100.0, -10.0
 """Points of the first root that is named."""
@@ -33,8 +33,8 @@ RULES = (
     "be changed, so remediate only costs its turn. Before it you may declare, at no cost of time, up to {declarations} "
     "times. identify_root_cause may be called for up to {named} services, the likeliest first; the first counts. "
     "Severity and team are not graded. 'Before' is a window free of the fault, 'now' one with it, counted over equal "
-    "times; calls and medians are from traces, a caller's as it waited for them. Lines are a sample: of all services at "
-    "first, later of the service that was asked about. Close with resolve once you have named the root."
+    "times; calls and medians are from traces, a caller's as it waited for them. Lines are a sample: of all services "
+    "at first, later of the service that was asked about. Close with resolve once you have named the root."
 )
 POINTS = f"Points: the right root {RIGHT:+g}, a wrong one {WRONG:+g}."
 
@@ -60,12 +60,16 @@ class Recorded(OnCall):
                 "make one with warroom import incidents, and play it: warroom eval --env logs --suite recorded "
                 "--recording FOLDER"
             )
-        archive = _archive(Path(options[OPTION]))
-        self.incident = archive.incidents[seed % SPAN % len(archive.incidents)]
-        self.label = archive.label(self.incident)
+        folder = Path(options[OPTION])
+        archive, labels = _opened(folder, _written(folder))
+        played = [incident for incident in archive.incidents if incident.id in labels]
+        if not played:
+            raise ValueError(f"{folder}: no incident has a label, so none can be played")
+        self.incident = played[seed % SPAN % len(played)]
+        self.label = labels[self.incident.id]
         rubric = Rubric((credits_once("root_cause", {"root_right": RIGHT, "root_wrong": WRONG}),))
         super().__init__(scenario.name, tier, seed, scenario.budget, rubric, catalogue_of(archive))
-        self.digest = _digest(archive.folder, self.incident.id, _written(archive.folder))
+        self.digest = _digest(folder, self.incident.id, _written(folder))
         self._read: str | None = None
         """Whose logs the page brings."""
 
@@ -152,37 +156,36 @@ def catalogue_of(archive: Archive) -> Catalogue:
 
 
 def _in_order(archive: Archive) -> list[str]:
-    left, order = sorted(archive.services, key=lambda name: _place(archive, name)), []
+    """A circle of calls is entered at its first service by alphabet; services of which no call is known come last."""
+    left = sorted(
+        {name for edge in archive.calls for name in edge}, key=lambda name: (not _gateway(archive, name), name)
+    )
+    order = []
     while left:
-        called = {b for a, b in archive.calls if a in left and a != b}
-        chosen = next((name for name in left if name not in called), left[0])
-        order.append(chosen)
-        left.remove(chosen)
-    return order
+        called = {callee for caller, callee in archive.calls if caller in left}
+        order.append(next((name for name in left if name not in called), left[0]))
+        left.remove(order[-1])
+    rest = sorted(set(archive.services) - set(order), key=lambda name: (not _gateway(archive, name), name))
+    return order + rest
 
 
-def _place(archive: Archive, name: str) -> tuple[bool, bool, str]:
-    """The gateway first, and services of which no call is known last."""
-    return archive.services[name][0] != "gateway", not any(name in edge for edge in archive.calls), name
+def _gateway(archive: Archive, name: str) -> bool:
+    return archive.services[name][0] == "gateway"
 
 
 def _written(folder: Path) -> int:
-    """When the index was last written: what was read before that is out of date."""
-    path = folder / INDEX
-    return path.stat().st_mtime_ns if path.is_file() else 0
-
-
-def _archive(folder: Path) -> Archive:
-    return _archive_of(folder, _written(folder))
+    """Changes whenever index or answers are written: what was read before that is out of date."""
+    return sum(path.stat().st_mtime_ns for path in (folder / INDEX, folder / LABELS) if path.is_file())
 
 
 @lru_cache(maxsize=4)
-def _archive_of(folder: Path, written: int) -> Archive:
-    return read_archive(folder)
+def _opened(folder: Path, written: int) -> tuple[Archive, dict[str, Label]]:
+    archive = read_archive(folder)
+    return archive, archive.labels()
 
 
 @lru_cache(maxsize=32)
 def _digest(folder: Path, id: str, written: int) -> Digest:
     """Reading one takes a fifth of a second, and many policies play the same incident."""
-    archive = _archive_of(folder, written)
+    archive, _ = _opened(folder, written)
     return Digest(archive, next(incident for incident in archive.incidents if incident.id == id))

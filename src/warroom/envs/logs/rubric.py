@@ -9,6 +9,8 @@ DIAGNOSIS, SEVERITY, RECOVERY, SPEED = 45.0, 15.0, 20.0, 20.0
 HALF = 20.0
 """For one of two independent roots, nothing wrong besides."""
 WRONG_ROOT, WRONG_REMEDY, WRONG_END, REPEATED = -10.0, -10.0, -20.0, -5.0
+COSTS = {"root_wrong": WRONG_ROOT, "wrong_remedy": WRONG_REMEDY, "repeated": REPEATED, "closed_wrongly": WRONG_END}
+"""Points of each mistake."""
 
 EVENTS = {
     "root_right": "a root was named",
@@ -38,8 +40,7 @@ def found(events: Events, roots: int, teams: int) -> float:
 
 def conduct(events: Events) -> float:
     """What mistakes cost."""
-    cost = {"root_wrong": WRONG_ROOT, "wrong_remedy": WRONG_REMEDY, "repeated": REPEATED, "closed_wrongly": WRONG_END}
-    return sum([cost.get(event.name, 0.0) for event in events])
+    return sum([COSTS.get(event.name, 0.0) for event in events])
 
 
 @cache

@@ -46,6 +46,7 @@ class Stream:
         self.total = 37 * 60 * incident.sampled * self.system.load[0]
         """Lines of the whole system in a usual minute."""
         self._written: dict[int, list[Written]] = {}
+        self._named: dict[tuple[int, int], bool] = {}
 
     def noise(self, channel: int, minute: int, of: int, size: int) -> bytes:
         """Observation noise of one channel, minute and subject."""
@@ -132,7 +133,11 @@ class Stream:
 
     def names_callee(self, caller: int, callee: int) -> bool:
         """Whether a caller's complaints name whom they are about: a habit of its code."""
-        return digest(1, caller, "names", callee, self.incident.key.hex())[0] >= 256 * self.incident.dial.nameless
+        named = self._named.get((caller, callee))
+        if named is None:
+            chance = digest(1, caller, "names", callee, self.incident.key.hex())[0]
+            named = self._named[caller, callee] = chance >= 256 * self.incident.dial.nameless
+        return named
 
     def wording(self, texts: Texts, service: int, number: int = 0) -> str:
         """The wording that a service uses for a class of lines: one code base, one wording."""

@@ -1,16 +1,18 @@
 """Some lines of a minute, as a page shows them: a declared share of them has nothing to do with the incident.
 
 A fair sample of a stream whose lines are 99 % ordinary would show the trouble once in a dozen pages, so the share is a
-property of the page. Related and unrelated lines are of the same classes: requests, complaints about callees, words
-of faults. Which class a line is of says nothing of whether it matters.
+property of the page. Most related lines are what users feel at the gateway, which says that something is wrong and not
+where. The rest are sought anywhere in the system, as unrelated lines are, and both are of the same classes: requests,
+complaints about callees, words of faults. So which services write, and which class a line is of, says little of whether
+it matters.
 """
 
 from math import exp
 from typing import NamedTuple
 
 from warroom.envs.logs.normal import QUANTILES
-from warroom.envs.logs.patterns import sign_rate
 from warroom.envs.logs.signatures import CLASSES, SIGNATURES, Texts
+from warroom.envs.logs.incident import Triage
 from warroom.envs.logs.stream import TAIL, Stream
 from warroom.envs.logs.views import LogLine
 from warroom.envs.logs.wordings import (
@@ -27,14 +29,21 @@ from warroom.envs.logs.wordings import (
     TIMEOUT_BLIND,
 )
 
-FIRST, LATER = 14, 6
+FIRST, LATER = 12, 6
 """Lines on the first page, and on later ones."""
 BYTES = 10
 """Bytes of noise that one line uses."""
 AFFECTED = 1.15, 0.01
 """Latency, as a multiple of the healthy one, and share of errors from which a service's requests are affected."""
+FELT = 1.02, 0.001
+"""The same for the gateway while anything is broken: users feel the least of it."""
 TROUBLED = 0.01
 """Share of failed calls from which an edge is in trouble."""
+SIGNED = 32
+"""256 times the probability that a related line is the root's own word, for each unit of the dial."""
+BLIND, BACKSTAGE, OFTEN = 100, 30, 192
+"""256 times these shares: gateway lines that complain of nobody in particular, ordinary lines that tell of background
+work, and hiccups that come from the few calls that often have them."""
 
 
 class Fact(NamedTuple):
@@ -56,14 +65,14 @@ class Fact(NamedTuple):
 class Scene(NamedTuple):
     """What of a minute a page can tell."""
 
-    failing: list[tuple[int, int, float]]
-    """(caller, callee, share of timeouts) of calls in trouble whose callers tell of them."""
+    failing: dict[tuple[int, int], float]
+    """Calls in trouble whose callers tell of them -> share of timeouts, callers before callees."""
     affected: list[int]
-    """Services whose requests are slow or fail, and are logged."""
+    """Services whose requests are slow or fail, and are logged; callers before callees."""
     well: list[int]
     """The others that log durations."""
     healthy: list[tuple[int, int]]
-    """Calls in no trouble."""
+    """Calls in no trouble whose callers tell of failures."""
     signing: list[int]
     """Faults whose root may write its signature now."""
 
@@ -71,86 +80,116 @@ class Scene(NamedTuple):
 def scene(stream: Stream, minute: int) -> Scene:
     """Sort services and calls of a minute into those in trouble and those that are well."""
     incident, system, snapshot = stream.incident, stream.system, stream.world.snapshots[minute]
-    missing = incident.missing
-    trouble = [(i, j, late) for i, j, share, late, _ in snapshot.failing if share > TROUBLED and i not in missing]
+    tells = [bool(habit) and i not in incident.missing for i, habit in enumerate(incident.habits)]
+    trouble = sorted([(i, j, late) for i, j, share, late, _ in snapshot.failing if share > TROUBLED])
     busy = {(i, j) for i, j, _ in trouble}
-    silent = {fault.target for fault in incident.faults if incident.scenario.hush == 7 and minute < fault.onset + 7}
-    slow, wrong = AFFECTED
-    affected, well = [], []
-    for i, (latency, healthy, error) in enumerate(zip(snapshot.latency, system.latency, snapshot.error, strict=True)):
-        if i not in missing and incident.timed[i]:
-            bad = latency > slow * healthy or error > wrong
-            if not (bad and i in silent):
-                (affected if bad else well).append(i)
+    affected, well = _sorted(stream, minute)
     return Scene(
-        [edge for edge in trouble if incident.habits[edge[0]]],
+        {(i, j): late for i, j, late in trouble if tells[i]},
         affected,
         well,
-        [wire for wire in system.wires if wire not in busy and wire[0] not in missing],
+        [wire for wire in system.wires if wire not in busy and tells[wire[0]]],
         [
             k for k, fault in enumerate(incident.faults)
-            if snapshot.active[k] and minute >= fault.onset + incident.scenario.hush and fault.target not in missing
+            if snapshot.active[k] and minute >= fault.onset + incident.scenario.hush
+            and fault.target not in incident.missing
         ],
     )  # fmt: skip
+
+
+def _sorted(stream: Stream, minute: int) -> tuple[list[int], list[int]]:
+    """Services that log durations: those whose requests are affected, and those that are well."""
+    incident, system, snapshot = stream.incident, stream.system, stream.world.snapshots[minute]
+    speechless = _speechless(incident, minute)
+    affected: list[int] = []
+    well: list[int] = []
+    slow, wrong = FELT if any(snapshot.active) else AFFECTED
+    for i, (latency, healthy, error) in enumerate(zip(snapshot.latency, system.latency, snapshot.error, strict=True)):
+        bad = latency > slow * healthy or error > wrong
+        slow, wrong = AFFECTED
+        if i not in incident.missing and incident.timed[i] and not (bad and i in speechless):
+            (affected if bad else well).append(i)
+    return affected, well
+
+
+def _speechless(incident: Triage, minute: int) -> set[int]:
+    """Roots that stall and write nothing of their own yet. A root that drifts goes on writing its ordinary lines."""
+    hush = incident.scenario.hush
+    return {fault.target for fault in incident.faults if minute < fault.onset + hush and not fault.mechanism.slow}
 
 
 def tail(stream: Stream, minute: int, size: int) -> tuple[list[LogLine], int]:
     """`size` lines of a minute by the writers' clocks, and how many of them are related to the incident."""
     incident, now = stream.incident, scene(stream, minute)
-    noise, facts, owed = stream.noise(TAIL, minute, size, BYTES * size + 1), [], 0.0
+    noise = stream.noise(TAIL, minute, size, BYTES * size + 1)
+    # False alarms look alike: gateway lines take the place of related ones.
+    share = incident.noise if incident.faults else incident.dial.noise
+    facts: list[Fact] = []
     owed = noise[-1] / 256  # rounds up as often as it should: the mean share is the declared one
     for k in range(size):
         drawn = noise[BYTES * k : BYTES * (k + 1)]
-        owed += incident.noise
-        related = owed < 1 and bool(now.failing or now.affected)
-        if related:
+        owed += share
+        if owed >= 1:
+            owed -= 1
+            facts.append(_unrelated(stream, minute, now, drawn, share))
+        elif now.failing or now.affected:
             facts.append(_related(stream, minute, now, drawn))
         else:
-            owed -= 1
-            facts.append(_unrelated(stream, minute, now, drawn))
+            facts.append(_ordinary(stream, minute, 0, drawn))
     facts.sort(key=lambda fact: (fact.second + incident.skew[fact.service], fact.service))
     return [_line(stream, minute, fact) for fact in facts], sum([fact.related for fact in facts])
 
 
 def _line(stream: Stream, minute: int, fact: Fact) -> LogLine:
-    name = stream.system.names[fact.callee] if fact.callee >= 0 else ""
-    texts = fact.texts[stream.incident.wording]
-    text = texts[(stream.incident.key[fact.service & 15] + fact.wording) % len(texts)]
-    stated = fact.milliseconds if "{ms}" in text else None
-    text = text.format(callee=name, ms=fact.milliseconds, n=fact.number, id=f"{fact.number * 40503 & 65535:04x}")
-    clock = fact.second + stream.incident.skew[fact.service]
-    return LogLine(minute + clock // 60, clock % 60, fact.level, stream.system.names[fact.service], text, name, stated)
+    second, level, service, texts, wording, callee, took, number, _ = fact
+    names = stream.system.names
+    name = names[callee] if callee >= 0 else ""
+    wordings = texts[stream.incident.wording]
+    text = wordings[(stream.incident.key[service & 15] + wording) % len(wordings)]
+    stated = took if "{ms}" in text else None
+    text = text.format(callee=name, ms=took, n=number, id=f"{number * 40503 & 65535:04x}")
+    clock = second + stream.incident.skew[service]
+    return LogLine(minute + clock // 60, clock % 60, level, names[service], text, name, stated)
 
 
 def _related(stream: Stream, minute: int, now: Scene, drawn: bytes) -> Fact:
     """A line that would not be there, or not be so, without the incident."""
-    incident = stream.incident
-    if now.signing:
+    incident, system = stream.incident, stream.system
+    if now.signing and drawn[2] < SIGNED * incident.dial.signs:
         fault = incident.faults[now.signing[drawn[1] % len(now.signing)]]
-        if drawn[2] < 64 * sign_rate(stream, fault.mechanism):
-            return _word(fault.target, fault.mechanism.signature, 0, drawn, related=True)
-    if now.failing and (not now.affected or drawn[3] & 1):
-        i, j, late = now.failing[drawn[4] % len(now.failing)]
-        return _complaint(stream, i, j, drawn[5] < 256 * late, drawn, related=True)
-    i = now.affected[drawn[4] % len(now.affected)]
-    snapshot = stream.world.snapshots[minute]
-    return _request(stream, minute, i, snapshot.latency[i], drawn[5] < 255 * snapshot.error[i], drawn, related=True)
+        return _word(fault.target, fault.mechanism.signature, 0, drawn, related=True)
+    if drawn[3] < 256 * incident.dial.deep:
+        i, wire = drawn[4] * system.size >> 8, system.wires[drawn[4] * len(system.wires) >> 8]
+        if drawn[3] & 1 and wire in now.failing:
+            return _complaint(stream, *wire, drawn[5] < 256 * now.failing[wire], drawn, related=True)
+        if not drawn[3] & 1 and i in now.affected:
+            return _affected(stream, minute, i, drawn)
+    return _felt(stream, minute, now, drawn)
 
 
-def _unrelated(stream: Stream, minute: int, now: Scene, drawn: bytes) -> Fact:
+def _felt(stream: Stream, minute: int, now: Scene, drawn: bytes) -> Fact:
+    """What users feel: the gateway's lines, if it has any to write, else those of any service in trouble."""
+    blind = [wire for wire in now.failing if wire[0] == 0 and not stream.names_callee(*wire)]
+    if blind and drawn[9] < BLIND:
+        wire = blind[drawn[7] % len(blind)]
+        return _complaint(stream, *wire, drawn[5] < 256 * now.failing[wire], drawn, related=True)
+    if now.affected:
+        return _affected(stream, minute, 0 if 0 in now.affected else now.affected[drawn[7] % len(now.affected)], drawn)
+    wire, late = list(now.failing.items())[drawn[7] % len(now.failing)]
+    return _complaint(stream, *wire, drawn[5] < 256 * late, drawn, related=True)
+
+
+def _unrelated(stream: Stream, minute: int, now: Scene, drawn: bytes, share: float) -> Fact:
+    """A line that would be there without the incident; `share` of the page's lines are such."""
     incident = stream.incident
     imitate = incident.dial.imitate * (0.5 if incident.scenario.least_noise else 1)
     if drawn[1] < 256 * imitate:
         return _imitation(stream, minute, now, drawn)
-    if incident.drifting and drawn[2] < 35:
-        i = list(incident.drifting)[drawn[4] % len(incident.drifting)]
-        if i not in incident.missing:
-            drift = incident.drifting[i]
-            factor = drift.factor if minute > drift.minute else 1.0
-            return _timed(stream, minute, i, factor * stream.system.latency[i], BACKGROUND, drawn)
-    if now.well and drawn[2] < 215:
-        i = now.well[drawn[4] % len(now.well)]
-        return _request(stream, minute, i, stream.system.latency[i], drawn[5] < 2, drawn, related=False)
+    i = drawn[4] * stream.system.size >> 8
+    # As many requests of services that are well as of affected ones: whose lines are shown must tell nothing.
+    balance = (1 - share) * incident.dial.deep / (2 * share * (1 - imitate))
+    if drawn[2] < 256 * balance and (i in now.well or (i in now.affected and drawn[9] < BACKSTAGE)):
+        return _background(stream, minute, i, drawn) if drawn[9] < BACKSTAGE else _ordinary(stream, minute, i, drawn)
     i = _heard(stream, drawn[4])
     return Fact(drawn[0] * 60 >> 8, "INFO", i, HOUSEKEEPING, drawn[7], -1, 0, drawn[8] * 7 + 3, False)
 
@@ -166,12 +205,22 @@ def _imitation(stream: Stream, minute: int, now: Scene, drawn: bytes) -> Fact:
         if i not in incident.missing:
             return Fact(second, "ERROR", i, CHRONIC, wording, -1, 0, drawn[8] + 100, False)
     if drawn[3] < 170 and now.healthy:
-        i, j = now.healthy[drawn[4] % len(now.healthy)]
-        return _complaint(stream, i, j, bool(drawn[5] & 1), drawn, related=False)
+        return _complaint(stream, *_flaky(stream, now, drawn), bool(drawn[5] & 1), drawn, related=False)
     i = _heard(stream, drawn[4])
     if drawn[3] < 205:
         return Fact(second, "WARN", i, NUISANCE, drawn[7], -1, drawn[6], drawn[8] + 100, False)
+    if drawn[3] < 225 and i in now.well:
+        return _request(stream, minute, i, stream.system.latency[i], True, drawn, related=False)
     return _word(i, CLASSES[drawn[5] % len(CLASSES)], drawn[6], drawn, related=False)
+
+
+def _flaky(stream: Stream, now: Scene, drawn: bytes) -> tuple[int, int]:
+    """A call that fails now and then in a healthy system: mostly one of a few that often do."""
+    wires, key = stream.system.wires, stream.incident.key
+    often = [wires[key[k] % len(wires)] for k in range(1 + stream.incident.dial.decoys)]
+    known = [wire for wire in often if wire in now.healthy]
+    choice = known if known and drawn[9] < OFTEN else now.healthy
+    return choice[drawn[4] % len(choice)]
 
 
 def _heard(stream: Stream, byte: int) -> int:
@@ -196,12 +245,31 @@ def _complaint(stream: Stream, i: int, j: int, late: bool, drawn: bytes, related
     return Fact(drawn[0] * 60 >> 8, level, i, texts, 0, j if named else -1, waited, drawn[8] + 100, related)
 
 
+def _affected(stream: Stream, minute: int, i: int, drawn: bytes) -> Fact:
+    """A request that is slow or fails, as it came out."""
+    snapshot = stream.world.snapshots[minute]
+    return _request(stream, minute, i, snapshot.latency[i], drawn[5] < 255 * snapshot.error[i], drawn, related=True)
+
+
+def _ordinary(stream: Stream, minute: int, i: int, drawn: bytes) -> Fact:
+    """A request at a service that is well; a few fail on any day."""
+    return _request(stream, minute, i, stream.system.latency[i], drawn[5] < 5, drawn, related=False)
+
+
+def _background(stream: Stream, minute: int, i: int, drawn: bytes) -> Fact:
+    """Work that no user waits for; that of some services gets slower, and nobody feels it."""
+    drift = stream.incident.drifting.get(i)
+    factor = drift.factor if drift is not None and minute > drift.minute else 1.0
+    return _timed(stream, minute, i, factor * stream.system.latency[i], BACKGROUND, drawn)
+
+
 def _request(stream: Stream, minute: int, i: int, latency: float, failed: bool, drawn: bytes, related: bool) -> Fact:
-    fact = _timed(stream, minute, i, latency, FAILED if failed else SERVED, drawn)
-    return fact._replace(related=related)
+    return _timed(stream, minute, i, latency, FAILED if failed else SERVED, drawn, related)
 
 
-def _timed(stream: Stream, minute: int, i: int, latency: float, texts: Texts, drawn: bytes) -> Fact:
+def _timed(
+    stream: Stream, minute: int, i: int, latency: float, texts: Texts, drawn: bytes, related: bool = False
+) -> Fact:
     """An ordinary line that states how long something took."""
     took = stream.duration(i, minute, latency) * exp(stream.incident.dial.spread * QUANTILES[drawn[6]])
-    return Fact(drawn[0] * 60 >> 8, "INFO", i, texts, drawn[7] & 1, -1, max(1, round(took)), drawn[8] + 100, False)
+    return Fact(drawn[0] * 60 >> 8, "INFO", i, texts, drawn[7] & 1, -1, max(1, round(took)), drawn[8] + 100, related)

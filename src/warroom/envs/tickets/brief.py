@@ -16,9 +16,9 @@ MODES = {
 RULES = (
     "Tell the person what to do: the exact commands, identifiers and values, in order, and nothing of other "
     "procedures. Cite what the answer rests on, and nothing else. State how probable it is that your answer is right. "
-    "If nothing here helps, or a policy says so, hand over: name the product, and the release and the site or the queue. "
-    "Say no more than is needed. A hand-over that was not needed costs some; an answer where none could be given costs "
-    "more than that."
+    "If nothing here helps, or a policy says so, hand over: name the product, and what is said of release and site, or "
+    "the queue. Say no more than is needed. A hand-over that was not needed costs some; an answer where none could be "
+    "given costs more than that."
 )
 
 

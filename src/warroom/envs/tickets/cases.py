@@ -9,7 +9,7 @@ from warroom.envs.tickets.facts import Configuration, Fact, release
 from warroom.envs.tickets.generate import Cluster, Library, Variant, configuration
 from warroom.envs.tickets.knowledge import Case, Document
 from warroom.envs.tickets.phrases import HANDOFF
-from warroom.envs.tickets.prose import Prose, capital
+from warroom.envs.tickets.prose import Prose, capital, plainly
 from warroom.envs.tickets.vocabulary import SYLLABLES, TOPICS
 
 
@@ -24,9 +24,12 @@ class Dial(NamedTuple):
     """Sentences of a ticket that say nothing."""
     named: float
     """Probability that a ticket names the system besides its vendor."""
+    omits: float
+    """Probability that a ticket leaves out the hardware, and the same for the site. Where two procedures differ in just
+    that nobody can be sure: an honest answer says so."""
 
 
-DIALS = {"easy": Dial(20, 4, 1, 0.9), "medium": Dial(50, 6, 2, 0.6), "hard": Dial(100, 8, 3, 0.4)}
+DIALS = {"easy": Dial(20, 4, 1, 0.9, 0.0), "medium": Dial(50, 6, 2, 0.6, 0.1), "hard": Dial(100, 8, 3, 0.4, 0.2)}
 UNKNOWN = 0.4
 """Share of unanswerable tickets whose product the knowledge base has never heard of."""
 TOPIC = 0.3
@@ -56,13 +59,14 @@ def draw_case(library: Library, test: str, seed: int, dial: Dial, wording: Split
     rng = stream(seed, "case", test, dial.articles)
     cluster = rng.choice([c for c in library.clusters if c.test == test])
     asked = _unanswerable(rng, cluster) if test == "unanswerable" else _answerable(rng, cluster)
+    asked = _forgetful(rng, asked, dial)
     prose = Prose(rng, wording)
     product = f"{asked.vendor} {cluster.system.noun}" if rng.random() < dial.named else asked.vendor
     text = prose.ticket(rng.choice(cluster.symptom.plain), product, asked.has, asked.topic, dial.chatter)
     context = _context(rng, library, asked, dial.context)
     return Case(
         id=f"T-{seed}", text=text, kind=asked.kind, gold=asked.gold, facts=asked.facts, escalate=asked.escalate,
-        handoff=asked.handoff, context=context, reference=_reference(prose, asked),
+        handoff=asked.handoff, context=context, reference=_reference(asked),
         related=tuple([document.id for document in cluster.documents]),
     )  # fmt: skip
 
@@ -93,6 +97,13 @@ def _unanswerable(rng: Random, cluster: Cluster) -> Asked:
         vendor = capital("".join(rng.choices(SYLLABLES, k=2)) + "on")  # no product of the base ends so
     handoff = (vendor.lower(), release(has.version), has.site.lower())
     return Asked(cluster, vendor, "unanswerable", has, (), (), True, _topic(rng, cluster, None), handoff)
+
+
+def _forgetful(rng: Random, asked: Asked, dial: Dial) -> Asked:
+    """The same with what the person forgets to say left out, of what a hand-over must hold too."""
+    hardware, site = (value if rng.random() >= dial.omits else "" for value in (asked.has.hardware, asked.has.site))
+    handoff = tuple([word for word in asked.handoff if site or word != asked.has.site.lower()])
+    return asked._replace(has=asked.has._replace(hardware=hardware, site=site), handoff=handoff)
 
 
 def _topic(rng: Random, cluster: Cluster, wanted: int | None) -> str:
@@ -130,12 +141,12 @@ def _strangers(rng: Random, library: Library, own: Cluster, count: int) -> list[
     return [document.id for document in rng.sample(foreign, min(count, len(foreign)))]
 
 
-def _reference(prose: Prose, asked: Asked) -> str:
+def _reference(asked: Asked) -> str:
     """A right answer in words."""
     if asked.escalate:
         queue = asked.handoff[0].upper() if asked.kind == "must_escalate" else "a human"
         return HANDOFF.format(queue, ", ".join(asked.handoff))
-    return prose.sequence([prose.step(fact) for fact in asked.facts])
+    return plainly(asked.facts)
 
 
 def variant_for(cluster: Cluster, has: Configuration) -> Variant | None:

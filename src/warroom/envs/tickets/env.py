@@ -22,6 +22,7 @@ from warroom.envs.tickets.scenario import IMPORTED, Tickets
 from warroom.envs.tickets.search import index_of
 from warroom.envs.tickets.storage import load_knowledge
 from warroom.envs.tickets.views import SNIPPET, DeskPage, Found, Hit, Opened
+from warroom.sim.wordings import pool
 
 SEATS = ("desk",)
 MULTI, SINGLE = "multi", "single"
@@ -316,7 +317,7 @@ def build(scenario: Tickets, tier: str, seed: int, options: Mapping[str, Any]) -
     if IMPORTED in scenario.suites:
         base = _imported(str(options.get("kb", "")))
         return make(scenario, tier, seed, base, base.cases[seed % SPAN % len(base.cases)])
-    wording = parse_split(options["wording"]) if "wording" in options else split
+    wording = pool(parse_split(options["wording"]) if "wording" in options else split)
     articles = _articles(options.get("articles", DIALS[tier].articles))
     shelf = library(split, articles, seed % SPAN // max(1, articles // BLOCK), wording)
     return make(scenario, tier, seed, shelf.base, draw_case(shelf, scenario.name, seed, DIALS[tier], wording))

@@ -24,7 +24,7 @@ class Fact(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """What the person who writes a ticket has."""
+    """What the person who writes a ticket has, or says; empty is unsaid."""
 
     version: Version
     hardware: str

@@ -97,7 +97,7 @@ class Library:
 
 @lru_cache(maxsize=4)
 def library(split: Split, articles: int, block: int, wording: Split) -> Library:
-    """The knowledge base number `block` of a split, with about that many articles."""
+    """The knowledge base number `block` of a split, with about that many articles, in phrases of training or test."""
     return Builder(split, articles, block, wording).build()
 
 
@@ -107,7 +107,7 @@ class Builder:
     def __init__(self, split: Split, articles: int, block: int, wording: Split) -> None:
         self.rng = stream(block, "library", split.value, articles)
         self.split, self.articles = split, articles
-        self.wording = Split.TEST if wording is Split.TEST else Split.TRAIN
+        self.wording = wording
         self.ids: set[str] = set()
         self.vendors: set[str] = set()
 

@@ -61,9 +61,9 @@ class Case(NamedTuple):
     """A right answer in words."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KnowledgeBase:
-    """Documents by id, in a fixed order."""
+    """Documents by id, in a fixed order. Two are never equal, so that what is made of one can be kept by it."""
 
     documents: Mapping[str, Document]
     cases: tuple[Case, ...] = field(default=())

@@ -38,6 +38,15 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+PLAIN = {"command": "run {0} {1} {2}", "setting": "set {0} to {1} {2}", "group": "join {0}"}
+"""A fact in as few words as will do."""
+
+
+def plainly(facts: Sequence[Fact]) -> str:
+    """Facts in as few words as will do, in order."""
+    return "; ".join([PLAIN[fact.kind].format(*fact.words) for fact in facts]) + "."
+
+
 class Prose:
     """One writer's way of putting things: phrases of one split, one style of quotes."""
 
@@ -101,12 +110,12 @@ class Prose:
         )
 
     def ticket(self, plain: str, product: str, has: Configuration, topic: str, chatter: int) -> str:
-        """What a person writes: the symptom, the product, and what they happen to know, in any order."""
+        """What a person writes: the symptom, the product, and what they happen to say, in any order."""
         rng = self.rng
         sentences = [
             self.say(phrases.RELEASE, release(has.version)),
-            self.say(phrases.BOX, has.hardware),
-            self.say(phrases.PLACE, has.site),
+            *([self.say(phrases.BOX, has.hardware)] if has.hardware else []),
+            *([self.say(phrases.PLACE, has.site)] if has.site else []),
             *([capital(topic) + "."] if topic else []),
             *[
                 text.format(n=rng.randrange(1000, 9999))

@@ -4,6 +4,7 @@ import logging
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import count
 from math import log
 from pathlib import PurePosixPath
@@ -79,8 +80,9 @@ def searched_text(document: Document) -> str:
     return f"{PurePosixPath(document.path).stem}\n{document.title}\n{document.body}"
 
 
+@lru_cache(maxsize=24)
 def index_of(base: KnowledgeBase, kind: str) -> "Index":
-    """The documents of one kind, ready to be searched."""
+    """The documents of one kind, ready to be searched; those of the latest bases are kept."""
     return Index({id: searched_text(base.documents[id]) for id in base.of(kind)})
 
 

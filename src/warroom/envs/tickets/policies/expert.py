@@ -9,11 +9,12 @@ from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.tickets.facts import Fact, Version, release
 from warroom.envs.tickets.policies.naive import GET, SEARCHES
 from warroom.envs.tickets.policies.notes import Notes, read, release_of
+from warroom.envs.tickets.prose import plainly
 from warroom.envs.tickets.views import DeskPage, Found, Opened
 from warroom.envs.tickets.vocabulary import HARDWARE, SITES
 
-SURE, UNSURE = 0.97, 0.4
-"""Confidence in an answer that one document gives, and where several do."""
+SURE = 0.97
+"""Confidence in an answer that one document alone gives; where several do, it is shared."""
 MOST_OPENED = 12
 """Documents that it opens at most: turns are counted."""
 
@@ -37,12 +38,12 @@ class Person(NamedTuple):
         )
 
     def meets(self, notes: Notes) -> bool:
-        """Whether a document holds for the person."""
+        """Whether a document holds for the person, as far as the ticket tells."""
         return (
             (not notes.below or self.version < notes.below)
             and (not notes.since or self.version >= notes.since)
-            and (not notes.hardware or self.hardware in notes.hardware)
-            and (not notes.sites or self.site in notes.sites)
+            and (not notes.hardware or self.hardware in ("", *notes.hardware))
+            and (not notes.sites or self.site in ("", *notes.sites))
         )
 
 
@@ -57,17 +58,11 @@ class Conclusion(NamedTuple):
 
     def submission(self) -> ToolCall:
         """As a call."""
-        text = f"Escalate to a human: {', '.join(self.handoff)}." if self.handoff else steps(self.facts)
+        text = f"Escalate to a human: {', '.join(self.handoff)}." if self.handoff else plainly(self.facts)
         return ToolCall("submit_resolution", {
             "resolution": text, "citations": list(self.citations), "confidence": self.confidence,
             "escalate": bool(self.handoff),
         })  # fmt: skip
-
-
-def steps(facts: Sequence[Fact]) -> str:
-    """Facts in plain words, in order."""
-    forms = {"command": "run {0} {1} {2}", "setting": "set {0} to {1} {2}", "group": "join {0}"}
-    return "; ".join([forms[fact.kind].format(*fact.words) for fact in facts]) + "."
 
 
 def named_in(ticket: str, vendor: str) -> bool:
@@ -93,12 +88,12 @@ def conclude(ticket: str, documents: Sequence[Opened]) -> Conclusion:
         fitting = [n for n in fitting if n.team == whose] or fitting
     if not fitting:
         vendor = about[0].vendor if about else product_in(ticket)
-        return Conclusion((), (), SURE, (vendor, release(person.version), person.site))
+        return Conclusion((), (), SURE, tuple(filter(None, (vendor, release(person.version), person.site))))
     first = fitting[0]
     second = continuation(first, about, person)
     facts = (*first.facts, *(second.facts if second else ()))
     ids = (first.id, *((second.id,) if second else ()))
-    return Conclusion(facts, ids, SURE if len(fitting) == 1 else UNSURE)
+    return Conclusion(facts, ids, SURE / len(fitting))
 
 
 def subject_of(about: Sequence[Notes]) -> str:

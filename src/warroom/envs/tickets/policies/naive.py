@@ -27,7 +27,7 @@ def submit(text: str, citations: Sequence[str], confidence: float, escalate: boo
 
 
 class Reader:
-    """Looks at what comes with the ticket, or searches each collection once and opens the best of each, then submits."""
+    """Looks at what comes with the ticket, or searches each collection and opens the best of each; then submits."""
 
     def __init__(self, move: Move, brief: Brief) -> None:
         self.move, self.ticket = move, ""

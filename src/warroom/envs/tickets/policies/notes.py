@@ -50,6 +50,11 @@ class Notes(NamedTuple):
     """The text after which another procedure is to be followed; empty if none."""
 
 
+def injected(body: str) -> bool:
+    """Whether a text gives orders to whoever reads it."""
+    return bool(_INJECTED.search(body))
+
+
 def read(document: Opened) -> Notes:
     """Read a document. What is aimed at its reader is left out."""
     body = " ".join([s for s in _SENTENCE.split(document.body) if s and not _INJECTED.search(s)])

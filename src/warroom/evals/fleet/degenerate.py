@@ -4,15 +4,11 @@ They see only what their seats see. A table of recipes gives each team a name, a
 without a move wait.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-
-from warroom.core.rng import stream
-from warroom.core.scenario import Policy, PolicyMaker
+from warroom.core.scenario import PolicyMaker
 from warroom.core.tools import LONGEST_TEXT
 from warroom.envs.fleet.env import SEATS
 from warroom.envs.fleet.scenario import NO_INCIDENT
-from warroom.evals.moves import (
+from warroom.evals.fleet.moves import (
     Move,
     before_alert,
     beside,
@@ -45,19 +41,11 @@ from warroom.evals.moves import (
     wait,
     worst,
 )
-from warroom.policies import Team
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """A degenerate team: its story and what its seats play; other seats wait."""
-
-    story: str
-    seats: Mapping[str, PolicyMaker]
+from warroom.evals.recipes import Recipe, blind
 
 
 def _team(story: str, **moves: Move) -> Recipe:
-    return Recipe(story, {seat: scripted(move) for seat, move in moves.items()})
+    return Recipe(story, {seat: blind(scripted(move)) for seat, move in moves.items()})
 
 
 def _everyone(story: str, move: Move) -> Recipe:
@@ -65,7 +53,8 @@ def _everyone(story: str, move: Move) -> Recipe:
 
 
 def _heuristic(story: str, **others: PolicyMaker) -> Recipe:
-    return Recipe(story, {**dict.fromkeys(SEATS, shipped("heuristic")), **others})
+    makers = {**dict.fromkeys(SEATS, shipped("heuristic")), **others}
+    return Recipe(story, {seat: blind(maker) for seat, maker in makers.items()})
 
 
 def _closing(story: str, developer: Move = report) -> Recipe:
@@ -125,22 +114,6 @@ DEGENERATE: dict[str, Recipe] = {
     "heuristic_resolves": _heuristic(
         "the naive script, and the manager closes in each turn", manager=beside("heuristic", resolve),
     ),
-    "random_legal": Recipe("everyone draws a fitting call by lot", dict.fromkeys(SEATS, shipped("random"))),
+    "random_legal": Recipe("everyone draws a fitting call by lot", dict.fromkeys(SEATS, blind(shipped("random")))),
 }  # fmt: skip
 """Every degenerate team by name."""
-
-
-def degenerate_team(name: str) -> Team:
-    """The team of that name."""
-    return team_of(name, DEGENERATE[name].seats)
-
-
-def team_of(name: str, seats: Mapping[str, PolicyMaker]) -> Team:
-    """A team whose seats are made by these makers, and wait where there is none."""
-    idle = scripted(wait)
-
-    def build(seat: str) -> Callable[..., Policy]:
-        maker = seats.get(seat, idle)
-        return lambda env, at, attempt: maker(env.brief(at), stream(env.seed, "policy", name, at))
-
-    return Team(name, {seat: build(seat) for seat in SEATS})

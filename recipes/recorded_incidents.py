@@ -1,0 +1,59 @@
+"""How often each kind of evidence alone, their fusion, and the expert name the root of a recorded incident.
+
+Import first: warroom import incidents nezha .../nezha_trainticket --out recordings
+Then: .venv/bin/python recipes/recorded_incidents.py recordings
+
+Intervals are Wilson's at the number of incidents. The thresholds of `fusion` were found on these ten incidents, labels
+in view (src/warroom/envs/logs/policies/fusion.py): its figure says what such a rule can reach, and no more.
+`expert` is the scripted expert of the drawn incidents as it is; it names one service.
+"""
+
+import sys
+from pathlib import Path
+from random import Random
+
+from warroom.core.scenario import Policy
+from warroom.core.splits import seed_of
+from warroom.envs import make
+from warroom.envs.logs.policies.fusion import RANKINGS, Ranker
+from warroom.evals.statistics import share
+from warroom.policies import team
+from warroom.sim.recording import read_archive
+
+RANDOM_PLAYS = 20
+"""Plays of each incident by chance, which says little in one."""
+
+
+def outcome(folder: str, name: str, index: int) -> tuple[str, bool, bool]:
+    env = make("logs/recorded", "medium", seed_of("test", index), recording=folder)
+    policy: Policy = (
+        Ranker(RANKINGS[name], Random(index)) if name in RANKINGS else team("logs", name).seat(env, env.seat)
+    )
+    while not env.done:
+        env.step(policy.act(env.observe()))
+    found = env.outcome()
+    return env.truth()["incident"], bool(found["root_cause"]), bool(found["root_cause_at_3"])
+
+
+def row(folder: str, name: str, number: int) -> tuple[float, str]:
+    plays = [outcome(folder, name, index) for index in range(number * (RANDOM_PLAYS if name == "anyone" else 1))]
+    incidents = [incident for incident, _, _ in plays]
+    cells = []
+    for column in (1, 2):
+        found = share([bool(play[column]) for play in plays], incidents)
+        cells.append(f"{found.mean:.2f} ({found.lo:.2f} to {found.hi:.2f})")
+    return sum(play[1] for play in plays) / len(plays), f"| {name} | {' | '.join(cells)} | {len(plays)} |"
+
+
+def main() -> None:
+    folder = sys.argv[1]
+    number = len(read_archive(Path(folder)).labels())
+    rows = {name: row(folder, name, number) for name in (*RANKINGS, "expert")}
+    print("| evidence | right | among three | plays |\n| --- | --- | --- | --- |")
+    print("\n".join(text for _, text in rows.values()))
+    chance, loudest, fusion = (rows[name][0] for name in ("anyone", "loudest", "fusion"))
+    print("chance < loudest < fusion:", "yes" if chance < loudest < fusion else "NO")
+
+
+if __name__ == "__main__":
+    main()

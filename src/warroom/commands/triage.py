@@ -1,0 +1,218 @@
+"""`warroom triage`."""
+
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warroom.commands.common import Json, console, print_json, say
+
+if TYPE_CHECKING:
+    from warroom.envs.logs.policies.diagnosis import Diagnosis
+    from warroom.importers.logcase import Case
+
+UNDETERMINED = 3
+"""Exit code: the log was read, and nothing wrong was found, or not enough to say what."""
+EXPERT = "expert"
+POLICIES = (EXPERT,)
+MODELS = ("nano", "nano-warm", "hf:")
+"""How the names of models begin."""
+PATIENCE = 2.0
+"""Seconds that reading may take before a bar shows."""
+CONFIDENCE = ((0.95, "very sure"), (0.8, "fairly sure"), (0.5, "more likely than not"), (0.0, "a guess"))
+"""From which probability on the confidence is called what."""
+SURE = 0.99
+"""As sure as a script may call itself: its probabilities hold in its own world and were not calibrated on real logs."""
+
+
+def triage_command(
+    file: Annotated[str, typer.Argument(help="A log file, plain or gzipped, or - for standard input.")],
+    topology: Annotated[
+        Path | None,
+        typer.Option(help="Who calls whom: a compose file, or a file of `warroom import topology`. Default: inferred."),
+    ] = None,
+    owners: Annotated[
+        Path | None,
+        typer.Option(help="Who owns what: YAML of service: team, or CSV. Default: by kind."),
+    ] = None,
+    policy: Annotated[str, typer.Option(help="Who judges: expert, a script that weighs evidence.")] = EXPERT,
+    split_at: Annotated[
+        str | None,
+        typer.Option("--split-at", "--since", help="When the trouble began, as the log writes times. Default: found."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Read a log of your system: how bad it is, the root cause, whom to page, what helps, how sure, and the lines why.
+
+    Exit codes: 0 a root cause was found, 2 the input is wrong, 3 nothing wrong was found or it cannot be told.
+
+    Example: warroom triage incident.log --topology compose.yaml --split-at 10:15
+    """
+    from warroom.envs.logs.policies.diagnosis import conclude
+    from warroom.importers.logcase import make_case
+    from warroom.importers.logfile import STDIN, read_log, size_of
+    from warroom.importers.logtopology import read_owners, read_topology
+
+    check_policy(policy)
+    known = read_topology(topology) if topology is not None else None
+    teams = read_owners(owners) if owners is not None else {}
+    if file == STDIN and sys.stdin.isatty():
+        say("paste the log, then press Ctrl-D")
+    with bytes_bar(size_of(file)) as watch:
+        log = read_log(file, known.kinds if known is not None else (), watch)
+    case = make_case(log, known, teams, split_at)
+    verdict = Verdict(case, conclude(case.catalogue, case.readings, case.overview))
+    if json:
+        print_json(verdict.as_json(file))
+    else:
+        verdict.show()
+    if not verdict.diagnosis.roots:
+        raise typer.Exit(UNDETERMINED)
+
+
+def check_policy(policy: str) -> None:
+    """Refuse whom this command cannot ask."""
+    from warroom.core.errors import Unknown
+
+    if policy.startswith(MODELS):
+        raise ValueError(
+            f"{policy!r} is a model, and models cannot read pasted logs yet: they read the pages of an environment; "
+            f"leave --policy out, or give one of: {', '.join(POLICIES)}"
+        )
+    if policy not in POLICIES:
+        raise Unknown("policy for triage", policy, POLICIES)
+
+
+class Verdict:
+    """What was concluded of a log, for people and for programs."""
+
+    def __init__(self, case: "Case", diagnosis: "Diagnosis") -> None:
+        self.case, self.diagnosis = case, diagnosis
+        self.shown = case.lines_about(diagnosis.roots)
+        self.no_severity = case.without_severity()
+
+    @property
+    def evidence(self) -> list[str]:
+        """The figures behind the conclusion; what was assumed of an earlier time is no evidence."""
+        if self.case.split.before is not None:
+            return list(self.diagnosis.evidence)
+        return [re.sub(r" \(before [^)]*\)", "", sentence) for sentence in self.diagnosis.evidence]
+
+    @property
+    def confidence(self) -> str:
+        """The confidence in words and as a number."""
+        probability = self.diagnosis.confidence
+        words = next(words for least, words in CONFIDENCE if probability >= least)
+        given = "" if self.case.split.before is not None else ", if the time before these lines was ordinary"
+        return f"{words} ({100 * min(probability, SURE):.0f}%){given}"
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the reader must know to trust the result, or not."""
+        assumed = "no earlier lines to compare with: an ordinary time without failures is assumed before them"
+        return [*self.case.warnings, *([assumed] if self.case.split.before is None else [])]
+
+    def as_json(self, file: str) -> dict[str, Any]:
+        """One object for a program."""
+        found, case = self.diagnosis, self.case
+        return {
+            "file": file,
+            "decided_by": "a script (expert)",
+            "found": bool(found.roots),
+            "severity": None if self.no_severity or not found.roots else found.severity,
+            "severity_unknown": self.no_severity or None,
+            "roots": list(found.roots),
+            "cause": found.cause if found.roots else None,
+            "team": found.team or None,
+            "teams": list(found.teams),
+            "remedy": found.remedy or None,
+            "confidence": round(min(found.confidence, SURE), 3),
+            "confidence_words": self.confidence,
+            "evidence": self.evidence,
+            "lines": [{"number": line.number, "line": line.line, "like_it": line.like_it} for line in self.shown],
+            "split": {
+                "how": case.split.how,
+                "before": case.times(case.split.before),
+                "now": case.times(case.split.now),
+            },
+            "topology": {
+                "source": case.drawn.source,
+                "services": {entry.name: list(entry.calls) for entry in case.catalogue.entries},
+            },
+            "read": {
+                "lines": case.log.lines,
+                "formats": dict(case.log.formats),
+                "stack_trace_lines": case.log.attached,
+                "unread": case.log.unread,
+            },
+            "warnings": self.warnings,
+        }
+
+    def show(self) -> None:
+        """The verdict for a person: what first, then why, then how the log was read."""
+        from rich.text import Text
+
+        screen = console()
+        for name, answer in self._answers():
+            screen.print(Text.assemble((f"{name:<11}", "bold"), answer), soft_wrap=True)
+        for title, lines in self._sections():
+            if lines:
+                screen.print(Text(f"\n{title}", "bold"))
+                for line in lines:
+                    screen.print(Text(f"  {line}"), soft_wrap=True)
+
+    def _answers(self) -> Iterator[tuple[str, str]]:
+        found = self.diagnosis
+        if not found.roots:
+            yield "root cause", "none found: nothing in these lines speaks for one service"
+        else:
+            yield "severity", f"unknown: {self.no_severity}" if self.no_severity else found.severity
+            yield "root cause", f"{' and '.join(found.roots)} ({found.cause})"
+            yield "team", ", then ".join(found.teams)
+            yield (
+                "remedy",
+                f"{found.remedy} {found.roots[0]}" if found.remedy else "none of the usual: wait and page the team",
+            )
+        yield "confidence", self.confidence
+        yield "decided by", "a script (expert)"
+
+    def _sections(self) -> Iterator[tuple[str, list[str]]]:
+        read = f"{self.case.log.lines:,} lines as {', '.join(self.case.log.formats)}"
+        traces = f", {self.case.log.attached:,} of stack traces" if self.case.log.attached else ""
+        yield "why", self.evidence
+        yield "lines", [f"{line.number}: {line.line}{_more(line.like_it)}" for line in self.shown]
+        yield "how it was read", [read + traces, f"split {self.case.split.how}", f"topology {self.case.drawn.source}"]
+        yield "beware", self.warnings
+
+
+def _more(like_it: int) -> str:
+    return f"  (and {like_it - 1:,} like it)" if like_it > 1 else ""
+
+
+@contextmanager
+def bytes_bar(total: int | None) -> Iterator[Callable[[int], None]]:
+    """A bar of bytes on a screen once reading has taken a while; nothing elsewhere. Yields what counts bytes."""
+    if not sys.stderr.isatty():
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task, begun = bar.add_task("reading", total=total), time.monotonic()
+
+    def watch(count: int) -> None:
+        bar.advance(task, count)
+        if not bar.live.is_started and time.monotonic() - begun > PATIENCE:
+            bar.start()
+
+    try:
+        yield watch
+    finally:
+        bar.stop()

@@ -1,0 +1,25 @@
+"""A help desk answers tickets from a knowledge base, with citations and honest confidence, or hands them over."""
+
+from warroom.core.language import Plain
+from warroom.core.scenario import Environment
+from warroom.envs.tickets.env import SEATS, build
+from warroom.envs.tickets.policies import POLICIES
+from warroom.envs.tickets.scenario import CORE, FULL, IMPORTED
+from warroom.envs.tickets.shorthand import Shorthand, lexicon
+
+ENVIRONMENT = Environment(
+    name="tickets",
+    summary="A desk answers a ticket from a knowledge base with citations and calibrated confidence, or hands it over",
+    seats=SEATS,
+    suites=(CORE, FULL, IMPORTED),
+    build=build,
+    options={
+        "mode": "multi (search, open, submit: the default) or single (the ticket comes with documents; one submission)",
+        "articles": "size of the knowledge base, 20 to 5000 (default 20, 50 and 100 by tier)",
+        "wording": "the split whose phrases are used (default: the seed's own)",
+        "kb": "folder of an imported knowledge base; only for imported tickets",
+    },
+    policies=POLICIES,
+    lexicon=lexicon,
+    languages={"plain": Plain, "shorthand": Shorthand},
+)

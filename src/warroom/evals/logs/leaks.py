@@ -1,0 +1,112 @@
+"""What log triage keeps secret: the causes, which lines have to do with them, and whether an answer was right."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from warroom.core.env import Env
+from warroom.core.types import Observation, ToolCall
+from warroom.envs import make, scenarios
+from warroom.envs.logs import wordings
+from warroom.envs.logs.draw import victims
+from warroom.envs.logs.policies.naive import Seen
+from warroom.envs.logs.rubric import EVENTS
+from warroom.envs.logs.views import SEVERITIES, LogPage
+from warroom.evals.leaks import LeakRules, words_of
+from warroom.evals.logs.moves import Calls, ask, mend, name, page, planned, severe
+from warroom.evals.logs.spoilt import triage_of
+from warroom.evals.orders import Order, order_of
+from warroom.evals.outcomes import Incident
+from warroom.sim import faults, outages
+
+HIDDEN = (
+    "root", "roots", "related", "unrelated", "decoy", "decoys", "chronic", "nuisance", "hush", "imitation", "drifting",
+    "onset", "certificate", "innocent", "culprit", "redraw", "redraws", "cure", "cures", "mechanism",
+    "mechanisms", "truth", "signature", "missing", "loud", "false_alarm",
+)  # fmt: skip
+"""What the incident and the truth call their parts."""
+WRONG_CALLS = (
+    ToolCall("no_such_tool_x"),
+    ToolCall("classify_severity", {"severity": "P9"}),
+    ToolCall("classify_severity", {"severity": 1}),
+    ToolCall("identify_root_cause", {"service": "qqqqqqqq"}),
+    ToolCall("escalate", {"team": "qqqqqqqq"}),
+    ToolCall("remediate", {"action": "reboot", "service": "qqqqqqqq"}),
+    ToolCall("remediate", {"action": "restart"}),
+    ToolCall("request_more_logs", {}),
+    ToolCall("resolve", {"force": True}),
+)
+
+
+def secrets() -> frozenset[str]:
+    """Names of scenarios, mechanisms, events and severities, and parts of the truth, unless services write the word."""
+    mechanisms = {m.name for m in vars(outages).values() if isinstance(m, faults.Mechanism)}
+    names = {id.partition("/")[2] for id in scenarios() if id.startswith("logs/")}
+    public = {word for text in _phrases(vars(wordings)) for word in words_of(text)}
+    levels = {severity.lower() for severity in SEVERITIES}
+    return frozenset((mechanisms | names | levels | set(EVENTS) | set(HIDDEN)) - public)
+
+
+def _phrases(part: Any) -> Iterator[str]:
+    """Every text of the phrase books."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict):
+        for key, value in part.items():
+            if not str(key).startswith("__"):
+                yield from _phrases(value)
+    elif isinstance(part, tuple):
+        for value in part:
+            yield from _phrases(value)
+
+
+def without_answer(observation: Observation) -> Observation:
+    """A page repeats what the last act was answered, which is looked at by itself."""
+    return replace(observation, answer="") if isinstance(observation, LogPage) else observation
+
+
+def without_catalogue(text: str, env: Env) -> str:
+    """A text without the catalogue, the closed lists and the number of turns."""
+    text = text.replace(triage_of(env).catalogue.render(), "")
+    for values in env.vocabularies.values():
+        text = text.replace(str(list(values)), "[...]")
+    return re.sub(r"\d+ turns in all", "", text)
+
+
+def read_on(seen: Seen, rng: Random) -> Calls:
+    """The logs of one service after another, for ever."""
+    while True:
+        yield from [ask(service) for service in seen.catalogue.names]
+
+
+def judged(env: Env) -> Iterator[tuple[str, ToolCall]]:
+    """Every declaration, and every remedy."""
+    lists = env.vocabularies
+    declared = [*map(severe, lists["severity"]), *map(name, lists["service"]), *map(page, lists["team"])]
+    remedies = [mend(action, service) for action in lists["remedy"] for service in lists["service"]]
+    for call in (*declared, *remedies):
+        yield env.SEATS[0], call
+
+
+def order_of_roots(todo: Sequence[Incident]) -> Order:
+    """The place of the first root among the services that its scenario could have struck."""
+    places = []
+    for incident in todo:
+        found = triage_of(make(*incident)).incident
+        open_ = sorted({i for cause in found.scenario.causes for i in victims(found.system, cause)})
+        places += [(open_.index(root), len(open_)) for root in found.roots[:1]]
+    return order_of("the root among the services that could be one", places)
+
+
+RULES = LeakRules(
+    secrets=secrets,
+    drivers=("expert", "heuristic", "random", "oracle"),
+    reader=planned(read_on),
+    unsaid=without_answer,
+    wrong_calls=WRONG_CALLS,
+    public=without_catalogue,
+    judged=judged,
+    orders=(order_of_roots,),
+)

@@ -1,0 +1,131 @@
+"""Plans of one who is told the truth and makes one mistake: what single steps are worth, and what a wrong one voids."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from warroom.core.env import Env
+from warroom.core.types import ToolCall
+from warroom.envs.logs.env import LogTriage
+from warroom.envs.logs.views import REMEDIES, SEVERITIES, TEAMS
+from warroom.evals.logs.moves import IGNORE, LOOK, Calls, ToldPlan, mend, name, page, severe
+
+
+class Answers(NamedTuple):
+    """Declarations by kind, in the order of the oracle."""
+
+    severity: Sequence[ToolCall]
+    roots: Sequence[ToolCall]
+    teams: Sequence[ToolCall]
+
+    @property
+    def all(self) -> list[ToolCall]:
+        """Severity, roots, teams."""
+        return [*self.severity, *self.roots, *self.teams]
+
+
+def right(truth: dict[str, Any]) -> Answers:
+    """The right declarations; none but a severity where nothing is wrong."""
+    roots, teams = truth["roots"], truth["teams"]
+    return Answers([severe(truth["severity"])], [name(root) for root in roots], [page(team) for team in teams])
+
+
+def spoilt(declared: Callable[[Env, Answers], Sequence[ToolCall]]) -> ToldPlan:
+    """Declares what `declared` makes of the right answers, then acts as the oracle does."""
+
+    def plan(env: Env) -> Calls:
+        answers = right(env.truth())
+        yield from spread(env, declared(env, answers))
+        yield from acts(env)
+
+    return plan
+
+
+def spread(env: Env, calls: Sequence[ToolCall]) -> Calls:
+    """Declarations, and a look where a turn has no room for more of them."""
+    for place, call in enumerate(calls):
+        if place and place % env.READS_PER_TURN == 0:
+            yield LOOK
+        yield call
+
+
+def acts(env: Env) -> Calls:
+    """The oracle's acts without its declarations."""
+    if not env.truth()["roots"]:
+        yield IGNORE
+    while True:
+        yield triage_of(env).best_act()
+
+
+def triage_of(env: Env) -> LogTriage:
+    """An env as one of log triage."""
+    assert isinstance(env, LogTriage)
+    return env
+
+
+def wrong_of(allowed: Sequence[str], true: Sequence[str]) -> str:
+    """The first of a list that is not true."""
+    return next(value for value in allowed if value not in true)
+
+
+def wrong_root(env: Env) -> ToolCall:
+    """A root that is none."""
+    return name(wrong_of(env.vocabularies["service"][1:], env.truth()["roots"]))
+
+
+def every_wrong_root(env: Env) -> list[ToolCall]:
+    """All roots that are none."""
+    return [name(service) for service in env.vocabularies["service"] if service not in env.truth()["roots"]]
+
+
+def wrong_team(env: Env) -> ToolCall:
+    """A team that need not know."""
+    return page(wrong_of(TEAMS, env.truth()["teams"]))
+
+
+def wrong_severity(env: Env) -> ToolCall:
+    """A severity that is not the incident's."""
+    return severe(wrong_of(SEVERITIES, [env.truth()["severity"]]))
+
+
+def after_waits(env: Env) -> Calls:
+    """The oracle, three turns late."""
+    yield from [LOOK] * 3
+    while True:
+        yield env.oracle()
+
+
+def never_closes(env: Env) -> Calls:
+    """Declares and mends, and does not close."""
+    while True:
+        call = env.oracle()
+        yield LOOK if call.name in ("resolve", "ignore") else call
+
+
+def closes_at_once(env: Env) -> Calls:
+    """Declares rightly and resolves without a remedy."""
+    yield from spread(env, right(env.truth()).all)
+    yield ToolCall("resolve")
+
+
+def ignores(env: Env) -> Calls:
+    """Declares rightly and ignores."""
+    yield from spread(env, right(env.truth()).all)
+    yield IGNORE
+
+
+def every_remedy(env: Env) -> Calls:
+    """Declares rightly, then tries every remedy on the root, and closes."""
+    truth = env.truth()
+    yield from spread(env, right(truth).all)
+    yield from [mend(action, root) for root in truth["roots"] for action in REMEDIES]
+    yield from acts(env)
+
+
+def mends_first(env: Env) -> Calls:
+    """Mends before it declares anything; the declarations come with the closing."""
+    triage, roots = triage_of(env), env.truth()["roots"]
+    while roots and triage.best_act().name != "resolve":
+        yield triage.best_act()
+    if roots:
+        yield from spread(env, right(env.truth()).all)
+    yield from acts(env)

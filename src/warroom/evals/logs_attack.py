@@ -1,0 +1,320 @@
+"""The learned attack on log triage: what learners can tell of the root from the catalogue and one first page.
+
+They are trained on the train split and rank the services of a page. They read better than any script: the class of each
+line is looked up in the environment's own wordings, of all splits, and each line is related to each suspect through the
+call graph. What they cannot do is ask. If they name the root often, the page gives it away.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warroom.core.splits import Split, seed_of
+from warroom.envs import make, suite
+from warroom.envs.logs import wordings
+from warroom.envs.logs.env import LogTriage
+from warroom.envs.logs.views import Catalogue, LogLine, LogPage, Pair
+
+Floats = NDArray[np.float64]
+KINDS = ("gateway", "service", "db", "cache", "queue")
+CALM = "logs/false_alarm"
+"""The scenario without a root, of which there is nothing to name."""
+UNKNOWN = -99.0
+"""Stands for a figure that the page does not give."""
+WAITED = 3.5
+"""Times the healthy duration of the callee that a complaint states, about."""
+ORDINARY = {
+    "timeout": wordings.TIMEOUT, "refused": wordings.REFUSED, "timeout_blind": wordings.TIMEOUT_BLIND,
+    "refused_blind": wordings.REFUSED_BLIND, "served": wordings.SERVED, "failed": wordings.FAILED,
+    "background": wordings.BACKGROUND, "housekeeping": wordings.HOUSEKEEPING, "nuisance": wordings.NUISANCE,
+    "chronic": wordings.CHRONIC, "client": wordings.CLIENT,
+}  # fmt: skip
+TOPICS = (*ORDINARY, *wordings.CLASSES)
+"""What a line can be about."""
+COMPLAINTS = frozenset(("timeout", "refused", "timeout_blind", "refused_blind"))
+GROUPS = (COMPLAINTS, frozenset(("served",)), frozenset(("failed",)), frozenset(wordings.CLASSES))
+"""Topics that are counted over parts of the call graph."""
+
+
+class Read(NamedTuple):
+    """A line as a learner reads it."""
+
+    topic: str
+    writer: int
+    callee: int
+    """Whom it names; -1: nobody."""
+    level: str
+    milliseconds: int | None
+
+
+class Graph(NamedTuple):
+    """The call graph of a catalogue, by index."""
+
+    callees: tuple[tuple[int, ...], ...]
+    callers: tuple[tuple[int, ...], ...]
+    above: tuple[frozenset[int], ...]
+    """All that depend on a service, directly or not."""
+    below: tuple[frozenset[int], ...]
+    """All that it depends on."""
+    depth: tuple[int, ...]
+    """Calls between the gateway and a service, at least."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One incident as a learner sees it, with the answer beside."""
+
+    scenario: str
+    prior: Floats
+    """What the catalogue says of each service, a row each."""
+    page: Floats
+    """What the page says of each service, a row each."""
+    words: str
+    """The words of the page, each with the place of its writer in the catalogue."""
+    roots: tuple[int, ...]
+
+    def worth(self, pick: int) -> float:
+        """The share of the roots that a pick names."""
+        return (pick in self.roots) / len(self.roots)
+
+
+@cache
+def _topics() -> re.Pattern[str]:
+    """One pattern with a group for each topic."""
+    places = {"ms": r"\d+", "n": r"\d+", "id": "[0-9a-f]{4}", "callee": r"\S+"}
+    table = {**ORDINARY, **wordings.SIGNATURES}
+    parts = []
+    for name in TOPICS:
+        texts = [re.escape(text) for split in (Split.TRAIN, Split.TEST) for text in table[name][split]]
+        filled = [re.sub(r"\\{(\w+)\\}", lambda match: places[match[1]], text) for text in texts]
+        parts.append(f"(?P<{name}>{'|'.join(filled)})")
+    return re.compile("|".join(parts))
+
+
+def read(line: LogLine, names: Sequence[str]) -> Read:
+    """What a line is about."""
+    match = _topics().fullmatch(line.text)
+    assert match is not None and match.lastgroup is not None, line.text
+    callee = names.index(line.callee) if line.callee else -1
+    return Read(match.lastgroup, names.index(line.service), callee, line.level, line.milliseconds)
+
+
+def graph(catalogue: Catalogue) -> Graph:
+    """The call graph; callers stand before their callees."""
+    names = catalogue.names
+    callees = tuple([tuple([names.index(name) for name in entry.calls]) for entry in catalogue.entries])
+    callers = tuple([tuple([i for i, out in enumerate(callees) if j in out]) for j in range(len(names))])
+    above: list[frozenset[int]] = []
+    depth: list[int] = []
+    for j in range(len(names)):
+        above.append(frozenset(callers[j]).union(*[above[i] for i in callers[j]]))
+        depth.append(1 + min([depth[i] for i in callers[j]], default=-1))
+    below = tuple([frozenset([j for j in range(len(names)) if i in above[j]]) for i in range(len(names))])
+    return Graph(callees, callers, tuple(above), below, tuple(depth))
+
+
+def sample(env: LogTriage, scenario: str) -> Sample:
+    """Features of an incident's first page, and the truth."""
+    page, catalogue = env.page(), env.catalogue
+    calls, lines = graph(catalogue), [read(line, catalogue.names) for line in page.lines]
+    header = [_rise(page.volume.lines), _rise(page.volume.warnings), _rise(page.volume.errors)]
+    size = range(len(catalogue.names))
+    prior = np.array([_prior(catalogue, calls, i) for i in size], dtype=np.float64)
+    own = np.array([[*header, *_evidence(calls, lines, i)] for i in size], dtype=np.float64)
+    # Beside each figure, how far it lies above those of the other suspects of the same page.
+    beside = own[:, len(header) :] - np.nan_to_num(own[:, len(header) :]).max(axis=0)
+    rows = np.nan_to_num(np.column_stack([prior, own, beside]), nan=UNKNOWN)
+    return Sample(scenario, prior, rows, _slotted(page, catalogue.names), env.incident.roots)
+
+
+def _rise(pair: Pair | None) -> float:
+    return float(np.log((1 + pair.now) / (1 + pair.before))) if pair is not None else 0.0
+
+
+def _prior(catalogue: Catalogue, calls: Graph, i: int) -> list[float]:
+    """Kind, place and degrees."""
+    entry = catalogue.entries[i]
+    return [
+        *[float(entry.kind == kind) for kind in KINDS], len(calls.above), i, calls.depth[i],
+        len(calls.callees[i]), len(calls.callers[i]), len(calls.above[i]), len(calls.below[i]),
+    ]  # fmt: skip
+
+
+def _evidence(calls: Graph, lines: list[Read], i: int) -> list[float]:
+    """What the page says for and against one suspect."""
+    mine = [line for line in lines if line.writer == i]
+    blamed = [line for line in lines if line.callee == i]
+    return [
+        len(mine), *[sum([line.level == level for line in mine]) for level in ("WARN", "ERROR")],
+        *[sum([line.topic == topic for line in mine]) for topic in TOPICS],
+        len(blamed), len({line.writer for line in blamed}), sum([line.topic == "timeout" for line in blamed]),
+        *_around(calls, lines, i), *_explained(calls, lines, i), *_durations(calls, lines, i),
+    ]  # fmt: skip
+
+
+def _around(calls: Graph, lines: list[Read], i: int) -> list[float]:
+    """How many lines of each group the suspect's callers, other dependants, callees and strangers write."""
+    near, over, under = set(calls.callers[i]), calls.above[i], calls.below[i]
+    out: list[float] = []
+    for topics in GROUPS:
+        writers = [line.writer for line in lines if line.topic in topics]
+        parts = [
+            sum([w in near for w in writers]), sum([w in over and w not in near for w in writers]),
+            sum([w in under for w in writers]), sum([w != i and w not in over and w not in under for w in writers]),
+        ]  # fmt: skip
+        out += [*parts, len({w for w in writers if w in near})]
+    return out
+
+
+def _explained(calls: Graph, lines: list[Read], i: int) -> list[float]:
+    """How well the suspect would explain whom the others complain of."""
+    over, complaints = calls.above[i], [line for line in lines if line.topic in COMPLAINTS]
+    named = [line.callee for line in complaints if line.callee >= 0]
+    blind = [line.writer for line in complaints if line.callee < 0]
+    blamed, moaning = set(named), {line.writer for line in complaints}
+    deeper = any(j in blamed for j in calls.callees[i])
+    return [
+        sum([j == i or j in over for j in named]), sum([j != i and j not in over for j in named]),
+        sum([1 / len(calls.callees[w]) for w in blind if i in calls.callees[w]]),
+        sum([j in blamed for j in calls.callees[i]]), float(i in moaning), float(i in blamed and not deeper),
+        float(i in blamed and not deeper and i not in moaning),
+        sum([w in moaning for w in calls.callers[i]]) / max(1, len(calls.callers[i])),
+        sum([w in over for w in moaning]) / max(1, len(moaning)),
+    ]  # fmt: skip
+
+
+def _durations(calls: Graph, lines: list[Read], i: int) -> list[float]:
+    """How long the suspect's requests take: against one another, against its neighbours', against what callers waited."""
+    took: dict[int, list[float]] = {}
+    for line in lines:
+        if line.topic in ("served", "failed") and line.milliseconds:
+            took.setdefault(line.writer, []).append(float(np.log(line.milliseconds)))
+    mine = took.get(i, [])
+    waits = [np.log(line.milliseconds / WAITED) for line in lines if line.callee == i and line.milliseconds]
+    above = [value for j in calls.callers[i] for value in took.get(j, [])]
+    below = [value for j in calls.callees[i] for value in took.get(j, [])]
+    all_others = [value for j, values in took.items() if j != i for value in values]
+    middle = _middle(mine)
+    return [
+        middle, max(mine, default=np.nan) - min(mine, default=np.nan), middle - _middle(above), middle - _middle(below),
+        middle - _middle(all_others), middle - _middle([float(wait) for wait in waits]), _middle(above), _middle(below),
+    ]  # fmt: skip
+
+
+def _middle(values: list[float]) -> float:
+    return float(np.median(values)) if values else float("nan")
+
+
+def _slotted(page: LogPage, names: Sequence[str]) -> str:
+    """The words of all lines, numbers masked, each with the places of its writer and of whom it names."""
+    out = []
+    for line in page.lines:
+        topic, writer, callee, level, _ = read(line, names)
+        slot = f"s{writer}"
+        text = re.sub(r"\S*\d\S*", "", line.text.replace(line.callee, "") if line.callee else line.text)
+        out += [slot, f"{slot}_{level}", f"{slot}_{topic}", f"{slot}_c{callee}", f"c{callee}", f"{topic}_c{callee}"]
+        out += [f"{slot}_{word}" for word in re.findall(r"[a-z]+", text.lower())]
+    return " ".join(out)
+
+
+# -- learners ------------------------------------------------------------------------------------------
+
+
+class Ranker:
+    """Ranks the services of a page by the probability that a row belongs to a root."""
+
+    def __init__(self, model: Any, rows: Callable[[Sample], Floats]) -> None:
+        self.model, self.rows = model, rows
+
+    def fit(self, samples: list[Sample]) -> "Ranker":
+        """Learn from incidents with their answers."""
+        labels = [np.isin(np.arange(len(s.prior)), s.roots) for s in samples]
+        self.model.fit(np.concatenate([self.rows(s) for s in samples]), np.concatenate(labels))
+        return self
+
+    def pick(self, sample: Sample) -> int:
+        """The likeliest root."""
+        return int(np.argmax(self.model.predict_proba(self.rows(sample))[:, 1]))
+
+
+class Binned:
+    """Naive Bayes on features cut into bins of equal weight."""
+
+    def __init__(self, bins: int = 8) -> None:
+        self.shares = np.linspace(0, 1, bins + 1)[1:-1]
+
+    def fit(self, rows: Floats, labels: NDArray[np.bool_]) -> "Binned":
+        """Cut and count."""
+        from sklearn.naive_bayes import CategoricalNB
+
+        self.cuts = [np.unique(np.quantile(column, self.shares)) for column in rows.T]
+        self.model = CategoricalNB(alpha=0.5, min_categories=len(self.shares) + 1)
+        self.model.fit(self._cut(rows), labels)
+        return self
+
+    def predict_proba(self, rows: Floats) -> Floats:
+        """Probability of no root and of a root."""
+        return np.asarray(self.model.predict_proba(self._cut(rows)), dtype=np.float64)
+
+    def _cut(self, rows: Floats) -> NDArray[np.int64]:
+        binned = [np.searchsorted(cuts, column, side="right") for cuts, column in zip(self.cuts, rows.T, strict=True)]
+        return np.column_stack(binned)
+
+
+class Words:
+    """Naive Bayes over the words of a whole page: for one fixed topology, where a place always means the same service."""
+
+    def fit(self, samples: list[Sample]) -> "Words":
+        """Count words by the first root."""
+        from sklearn.feature_extraction.text import CountVectorizer
+        from sklearn.naive_bayes import MultinomialNB
+
+        self.counts, self.model = CountVectorizer(token_pattern=r"\S+"), MultinomialNB(alpha=0.2)
+        self.model.fit(self.counts.fit_transform([s.words for s in samples]), [s.roots[0] for s in samples])
+        return self
+
+    def pick(self, sample: Sample) -> int:
+        """The likeliest root."""
+        return int(self.model.predict(self.counts.transform([sample.words]))[0])
+
+
+def _trees() -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(
+        max_iter=100, learning_rate=0.07, max_leaf_nodes=12, min_samples_leaf=25, l2_regularization=1.0, random_state=0
+    )
+
+
+LEARNERS: dict[str, Callable[[], Ranker | Words]] = {
+    "prior": lambda: Ranker(_trees(), lambda s: s.prior),
+    "trees": lambda: Ranker(_trees(), lambda s: s.page),
+    "bayes": lambda: Ranker(Binned(), lambda s: s.page),
+    "words": Words,
+}
+"""`prior` sees the catalogue alone: an attack that does not beat it has found nothing, or is broken."""
+
+
+def samples(tier: str, split: str, count: int, topology: str, first: int = 0) -> list[Sample]:
+    """`count` incidents of each scenario of the full suite in which something is wrong."""
+    out = []
+    for scenario in suite("logs", "full"):
+        for k in range(first, first + count if scenario != CALM else 0):
+            env = make(scenario, tier, seed_of(split, k), topology=topology)
+            assert isinstance(env, LogTriage)
+            out.append(sample(env, scenario))
+    return out
+
+
+def attack(known: list[Sample], unknown: list[Sample], learner: str) -> dict[str, float]:
+    """Share of incidents in which the root is named, by scenario and for `all`; one of two roots counts half."""
+    fitted = LEARNERS[learner]().fit(known)
+    worth = [(s.scenario, s.worth(fitted.pick(s))) for s in unknown]
+    names = dict.fromkeys([name for name, _ in worth])
+    found = {name: float(np.mean([value for other, value in worth if other == name])) for name in names}
+    return {"all": float(np.mean([value for _, value in worth])), **found}

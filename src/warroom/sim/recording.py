@@ -1,0 +1,276 @@
+"""Incidents that were recorded on a real system: the layout of their folder, and its reader.
+
+Whatever monitoring they came from, all lie in one layout, which docs/recordings.md describes. `recording.json` says
+which incidents there are; each has a gzipped file of records; `labels.json` holds the answers, for graders alone.
+"""
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from warroom.core.errors import Unknown, echo, unknown
+
+FORMAT = 1
+"""Version of the layout; a reader refuses any other."""
+_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+INDEX, LABELS, FOLDER = "recording.json", "labels.json", "incidents"
+WINDOWS = ("before", "now")
+"""`before` is free of the fault, wherever in time it lies; `now` is what the agent on call is shown."""
+LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
+LOUD = frozenset({"WARN", "ERROR", "FATAL"})
+
+CPU = "cpu %"
+"""What a sample of processor use is called, in per cent of what the service may use."""
+
+
+class Line(NamedTuple):
+    """A line of a log."""
+
+    window: str
+    time: float
+    """Seconds since 1970, UTC, as are all times here."""
+    service: str
+    level: str
+    """One of `LEVELS`; empty where the line states none."""
+    text: str
+    trace: str | None = None
+    """The request that it belongs to."""
+
+
+class Span(NamedTuple):
+    """A stretch of work that a service traced."""
+
+    window: str
+    time: float
+    """When it began."""
+    service: str
+    operation: str
+    milliseconds: float
+    parent: str | None = None
+    """The service whose span contains this one: its own within one request; None where no service called."""
+    waited: float | None = None
+    """Milliseconds that the span of another service around it took, network included; None where there is none."""
+    failed: bool | None = None
+    """None where the source does not tell."""
+    trace: str | None = None
+
+    @property
+    def request(self) -> bool:
+        """Whether the service was called from outside, rather than by itself."""
+        return self.parent != self.service
+
+
+class Sample(NamedTuple):
+    """A metric of a service at one time."""
+
+    window: str
+    time: float
+    service: str
+    name: str
+    """With its unit, such as `cpu %`."""
+    value: float
+
+
+Record = Line | Span | Sample
+KINDS: dict[str, type[Line] | type[Span] | type[Sample]] = {"line": Line, "span": Span, "sample": Sample}
+"""The kinds of record by the word that each begins with."""
+_TEXT, _NUMBER, _NULL = (str,), (int, float), type(None)
+_TYPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("window", "service", "level", "text", "operation", "name"), _TEXT),
+    **dict.fromkeys(("time", "milliseconds", "value"), _NUMBER),
+    **dict.fromkeys(("parent", "trace"), (str, _NULL)),
+    "waited": (*_NUMBER, _NULL),
+    "failed": (bool, _NULL),
+}
+"""The types that a field may have, in whichever kind of record."""
+_NEEDED = {kind: frozenset(made._fields) - frozenset(made._field_defaults) for kind, made in KINDS.items()}
+
+
+class Label(NamedTuple):
+    """The answer to an incident: which service was at fault, and how."""
+
+    root: str
+    fault: str
+    """The source's own word for the kind of fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What the index says of one incident."""
+
+    id: str
+    started: float
+    """When the window `now` begins."""
+    seconds: tuple[float, float]
+    """How long the windows `before` and `now` are."""
+    counts: Mapping[str, int]
+    """Records by kind."""
+
+    @property
+    def file(self) -> str:
+        """Where its records are, within the folder."""
+        return f"{FOLDER}/{self.id}.jsonl.gz"
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """A folder of recorded incidents."""
+
+    folder: Path
+    source: str
+    """Which importer made it."""
+    services: Mapping[str, tuple[str, str]]
+    """Every service in alphabetical order, with its kind, and its team where one is known."""
+    calls: Mapping[tuple[str, str], int]
+    """(caller, callee) and how often that was seen."""
+    incidents: tuple[Recorded, ...]
+
+    def records(self, incident: Recorded) -> Iterator[Record]:
+        """The records of an incident, one by one."""
+        return read_records(self.folder / incident.file)
+
+    def labels(self) -> dict[str, Label]:
+        """The answers by incident. For graders and oracles only."""
+        path = self.folder / LABELS
+        known = read_labels(path) if path.exists() else {}
+        for id, label in known.items():
+            if label.root not in self.services:
+                raise ValueError(f"{path}, {id}: {unknown('service', label.root, self.services)}")
+        return {one.id: known[one.id] for one in self.incidents if one.id in known}
+
+
+def read_archive(folder: Path) -> Archive:
+    """Read the index of a folder that `warroom import incidents` wrote."""
+    path = folder / INDEX
+    if not path.is_file():
+        raise ValueError(f"{folder} is no folder of recordings (no {INDEX}); make one: warroom import incidents --help")
+    data = read_json(path)
+    if data.get("format") != FORMAT:
+        raise ValueError(f"{path}: layout version {echo(data.get('format'))}; this Warroom reads version {FORMAT}")
+    try:
+        archive = Archive(
+            folder=folder,
+            source=str(data["source"]),
+            services={row["name"]: (row["kind"], row["team"] or "") for row in data["services"]},
+            calls={(row["caller"], row["callee"]): int(row["count"]) for row in data["calls"]},
+            incidents=tuple(_recorded(row) for row in data["incidents"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: not an index of recordings: {error!r}") from error
+    strange = {name for edge in archive.calls for name in edge} - archive.services.keys()
+    if strange:
+        raise Unknown(f"service of {path}", min(strange), archive.services)
+    if not archive.incidents:
+        raise ValueError(f"{path} lists no incident; import some: warroom import incidents --help")
+    return archive
+
+
+def _recorded(row: Mapping[str, Any]) -> Recorded:
+    check_id(row["id"])
+    before, now = (float(row["seconds"][window]) for window in WINDOWS)
+    if not (0 < before < inf and 0 < now < inf):
+        raise ValueError(f"the windows of {row['id']} must be longer than 0 seconds, got {before} and {now}")
+    return Recorded(row["id"], float(row["started"]), (before, now), {kind: int(row["counts"][kind]) for kind in KINDS})
+
+
+def check_id(id: object) -> None:
+    """An incident's id is the name of a file, so it must not hold signs that lead elsewhere."""
+    if not isinstance(id, str) or not _ID.fullmatch(id):
+        raise ValueError(f"an incident's id holds letters, digits, '.', '_' and '-', got {echo(id)}")
+
+
+def read_labels(path: Path) -> dict[str, Label]:
+    """All answers of a folder by incident."""
+    try:
+        return {id: Label(str(row["root"]), str(row["fault"])) for id, row in read_json(path).items()}
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path}: a label needs root and fault, got {error!r}") from error
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file, or an error that says where it breaks off."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise ValueError(f"{path} is not valid JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise ValueError(f"{path}: want a JSON object, got {echo(data)}")
+    return data
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """The records of a gzipped file, one by one; an error names the file and the line."""
+    for number, text in text_lines(path):
+        try:
+            yield parse_record(json.loads(text, parse_constant=_no_number))
+        except ValueError as error:
+            raise ValueError(f"{path}, line {number}: {error}") from error
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no number")
+
+
+def parse_record(data: object) -> Record:
+    """One record of an object such as {"kind": "sample", "window": "now", "time": 0, "service": "cart", ...}."""
+    if not isinstance(data, dict):
+        raise ValueError(f"want a JSON object, got {echo(data)}")
+    kind = data.pop("kind", None)
+    if kind not in KINDS:
+        raise Unknown("kind of record", kind, KINDS)
+    made = KINDS[kind]
+    for name, value in data.items():
+        if name not in made._fields:
+            raise Unknown(f"field of a {kind}", name, made._fields)
+        if type(value) not in _TYPES[name]:
+            allowed = " or ".join("null" if one is _NULL else one.__name__ for one in _TYPES[name])
+            raise ValueError(f"{name} of a {kind} must be {allowed}, got {echo(value)}")
+    if not _NEEDED[kind] <= data.keys():
+        raise ValueError(f"a {kind} lacks {', '.join(sorted(_NEEDED[kind] - data.keys()))}")
+    record = made(**data)
+    _check_word("window", record.window, WINDOWS)
+    if isinstance(record, Line) and record.level:
+        _check_word("level", record.level, LEVELS)
+    return record
+
+
+def _check_word(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(unknown(name, value, allowed))
+
+
+def text_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines of a text file, gzipped if its name ends in .gz, with their numbers from 1."""
+    opened: Callable[..., Any] = gzip.open if path.suffix == ".gz" else open
+    number = 0
+    try:
+        with opened(path, "rt", encoding="utf-8", newline="") as file:
+            for number, text in enumerate(file, start=1):
+                yield number, text
+    except (EOFError, zlib.error) as error:
+        raise ValueError(f"{path} is cut off after line {number}; copy it again") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not UTF-8 after line {number}") from error
+    except gzip.BadGzipFile as error:
+        raise ValueError(f"{path} is no gzip file ({error}); copy it again") from error
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror}") from error
+    if not number:
+        raise ValueError(f"{path} is empty")
+
+
+def write_records(path: Path, records: Iterable[Record]) -> None:
+    """Write the records of an incident: the same bytes for the same records."""
+    kinds = {made: kind for kind, made in KINDS.items()}
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", mtime=0, fileobj=raw) as packed:
+        for record in records:
+            told = {name: value for name, value in record._asdict().items() if value is not None}
+            packed.write(json.dumps({"kind": kinds[type(record)], **told}, ensure_ascii=False).encode() + b"\n")

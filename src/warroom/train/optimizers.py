@@ -1,0 +1,51 @@
+"""Muon for the matrices inside the layers, AdamW for the rest: fewer steps than AdamW alone (docs/log.md)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+BETAS = (0.9, 0.98)
+WEIGHT_DECAY = 0.01
+
+
+def parts_of(model: Any, rates: tuple[float, float]) -> tuple[torch.optim.Optimizer, torch.optim.Optimizer]:
+    """Muon for the matrices inside the layers and AdamW for the rest, with these learning rates (Muon's, AdamW's)."""
+    matrices = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
+    inside = {id(p) for p in matrices}
+    rest = [p for p in model.parameters() if id(p) not in inside]
+    return (
+        torch.optim.Muon(
+            matrices, lr=rates[0], momentum=0.95, weight_decay=WEIGHT_DECAY, adjust_lr_fn="match_rms_adamw"
+        ),
+        torch.optim.AdamW(rest, lr=rates[1], betas=BETAS, weight_decay=WEIGHT_DECAY),
+    )
+
+
+class Both(torch.optim.Optimizer):
+    """The two as one optimizer, for trainers that know of one only."""
+
+    def __init__(self, model: Any, rates: tuple[float, float]) -> None:
+        self.parts = parts_of(model, rates)
+        super().__init__(self._groups(), {})
+
+    def _groups(self) -> list[dict[str, Any]]:
+        """The parts' own groups: whoever changes a learning rate there changes it here."""
+        return [group for part in self.parts for group in part.param_groups]
+
+    def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
+        """One step of both."""
+        loss = None if closure is None else closure()
+        for part in self.parts:
+            part.step()
+        return loss
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of each part, in order."""
+        return {"parts": [part.state_dict() for part in self.parts]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from such a state."""
+        for part, state in zip(self.parts, state_dict["parts"], strict=True):
+            part.load_state_dict(state)
+        self.param_groups = self._groups()

@@ -1,0 +1,81 @@
+"""The bands of log triage on the test split, and the laws of its dial: noise as declared, severities even."""
+
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from warroom.core.episode import Episode
+from warroom.core.scenario import TIERS
+from warroom.core.splits import seed_of
+from warroom.envs import make, suite
+from warroom.envs.logs.env import LogTriage
+from warroom.evals.probes import degenerate_team
+from warroom.policies import team
+from warroom.rollout import play
+
+SEEDS = 15
+"""Per scenario of the full suite: 120 incidents a tier. `recipes/logs_bands.sh` plays 200."""
+AT_LEAST = {"oracle": (100, 100, 100), "expert": (95, 92, 88)}
+AT_MOST = {"loudest": (55, 40, 30), "keyword": (55, 40, 30), "random": (20, 20, 20), "lottery": (20, 20, 20)}
+"""Per cent of incidents whose roots are named on easy, medium and hard, nothing wrong named."""
+SUITE = suite("logs", "full")
+NOISY = [scenario for scenario in SUITE if scenario != "logs/false_alarm"]
+every_tier = pytest.mark.parametrize("tier", TIERS)
+
+
+@cache
+def played(policy: str, tier: str) -> list[Episode]:
+    players = degenerate_team("logs", policy) if policy == "lottery" else team("logs", policy)
+    return [play(scenario, tier, seed_of("test", k), players) for scenario in SUITE for k in range(SEEDS)]
+
+
+def per_cent(policy: str, tier: str, metric: str) -> float:
+    values = [bool(episode.outcome[metric]) for episode in played(policy, tier)]
+    return 100 * sum(values) / len(values)
+
+
+@every_tier
+@pytest.mark.parametrize("policy", [*AT_LEAST, *AT_MOST])
+def test_the_share_of_roots_found_is_within_its_band(policy: str, tier: str) -> None:
+    found, k = per_cent(policy, tier, "root_cause"), TIERS.index(tier)
+    assert found >= AT_LEAST[policy][k] if policy in AT_LEAST else found <= AT_MOST[policy][k]
+
+
+@every_tier
+def test_the_oracle_solves_all_of_it(tier: str) -> None:
+    assert per_cent("oracle", tier, "solved") == 100
+
+
+@every_tier
+def test_nobody_beats_the_oracle_on_any_incident(tier: str) -> None:
+    for policy in ("expert", "loudest", "keyword", "random", "lottery"):
+        for own, best in zip(played(policy, tier), played("oracle", tier), strict=True):
+            assert own.total <= best.total + 1e-9, (policy, own.scenario, own.seed)
+
+
+def test_every_severity_is_common() -> None:
+    found = Counter(episode.truth["severity"] for tier in TIERS for episode in played("oracle", tier))
+    assert min(found.values()) >= 0.2 * found.total() and len(found) == 3
+
+
+@every_tier
+def test_the_share_of_lines_that_mean_nothing_is_the_declared_one(tier: str) -> None:
+    unrelated = declared = lines = 0.0
+    for scenario in NOISY:
+        for k in range(SEEDS):
+            env = watched(scenario, tier, k)
+            shown = env.related + env.unrelated
+            unrelated, declared, lines = unrelated + env.unrelated, declared + shown * env.incident.noise, lines + shown
+    assert lines > 2000
+    assert abs(unrelated - declared) < 0.02 * lines
+
+
+def watched(scenario: str, tier: str, k: int) -> LogTriage:
+    """An incident that nobody touches, read to the end of its budget."""
+    env = make(scenario, tier, seed_of("test", k))
+    assert isinstance(env, LogTriage)
+    while not env.done:
+        env.observe()
+        env.step(env.brief(env.seat).idle)
+    return env

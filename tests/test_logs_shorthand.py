@@ -1,0 +1,247 @@
+"""The laws of the logs' shorthand: a closed vocabulary, calls that come back as they went, nothing the texts lack."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from warroom.core.env import Env
+from warroom.core.language import Lexicon
+from warroom.core.splits import seed_of
+from warroom.core.types import Observation, ToolCall
+from warroom.envs import environments, make, suite
+from warroom.envs.logs.shorthand import FAILING, SLOWER, Shorthand, failing, slower
+from warroom.envs.logs.views import RULE, LogPage, Overview, Pair, ServiceLogs
+from warroom.policies import team
+
+TIERS = ("easy", "hard")
+SCRIPTS = ("expert", "heuristic", "blame", "random", "oracle")
+Seen = tuple[Shorthand, Observation, str, ToolCall]
+"""The shorthand of an incident, what was shown, that in shorthand, and what was called then."""
+
+
+def lexicon(env: str = "logs") -> Lexicon:
+    make_lexicon = environments()[env].lexicon
+    assert make_lexicon is not None
+    return make_lexicon()
+
+
+def games(split: str = "dev", **options: str) -> Iterator[Env]:
+    for number, (scenario, tier) in enumerate(product(suite("logs", "full"), TIERS)):
+        yield make(scenario, tier, seed_of(split, number), **options)
+
+
+def played(env: Env, name: str) -> Iterator[Seen]:
+    """A whole incident, played by a script."""
+    policy, language = team("logs", name).seat(env, "oncall"), Shorthand(env.brief("oncall"))
+    while not env.done:
+        observation = env.observe()
+        text = language.show(observation)
+        call = policy.act(observation)
+        yield language, observation, text, call
+        env.step(call)
+
+
+# -- what is read -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_every_word_that_is_shown_is_in_the_lexicon_and_pages_are_short(name: str) -> None:
+    words, replies = set(lexicon().words), set()
+    for env in (*games("train"), *games("test"), *games("test", topology="drawn")):
+        spoken = []
+        for language, observation, text, call in played(env, name):
+            spoken += [*text.split(), *language.phrase(call)[1]["line"].split(), "<a>", call.name, "<e>", "<t>"]
+            replies.add(type(getattr(observation, "reply", None)).__name__)
+            assert len(text.split()) <= 120
+            assert set(text.split()) | set(language.opening().split()) <= words
+        assert len(spoken) <= 900
+    assert replies >= ({"ServiceLogs"} if name == "expert" else {"Overview"} if name == "heuristic" else set())
+
+
+def test_it_depends_on_nothing_but_the_brief_and_what_was_shown() -> None:
+    for env in games():
+        twin = Shorthand(env.brief("oncall"))
+        for _, observation, text, _ in played(env, "expert"):
+            assert twin.show(observation) == text
+
+
+def test_what_the_page_does_not_print_is_not_told() -> None:
+    """The answer to the last act stands on a page only where no logs do, and gauges are left out altogether."""
+    for env in games():
+        twin = Shorthand(env.brief("oncall"))
+        for _, observation, text, _ in played(env, "heuristic"):
+            if isinstance(observation, LogPage) and observation.reply is not None:
+                observation = replace(observation, answer="Refused, and the turn is spent: nonsense")
+            assert twin.show(observation) == text
+
+
+def test_equal_texts_give_equal_words() -> None:
+    """Structures that print alike are told alike: every number as it is printed, every line by what it says."""
+    for env in games():
+        twin = Shorthand(env.brief("oncall"))
+        for _, observation, text, _ in played(env, "expert"):
+            assert twin.show(as_printed(observation)) == text
+
+
+def as_printed(value: Any) -> Any:
+    """The same with numbers as exact as the text has them, and without what a line's structure repeats of its text."""
+    if isinstance(value, Pair):
+        return Pair(*(float(f"{number:g}") for number in value))
+    if isinstance(value, tuple):
+        parts = [as_printed(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if is_dataclass(value):
+        return replace(value, **{field.name: as_printed(getattr(value, field.name)) for field in fields(value)})  # type: ignore[type-var]
+    return value
+
+
+def test_whoever_is_blamed_stands_in_the_text() -> None:
+    for env in games():
+        for _, observation, _, _ in played(env, "blame"):
+            if isinstance(observation, LogPage):
+                assert all(line.callee in line.text for line in observation.lines)
+
+
+def test_other_names_for_the_services_change_the_slots_and_nothing_else() -> None:
+    for env in (*games(), *games("dev", topology="drawn")):
+        names = [name for name in env.vocabularies["service"] if name != "gateway"]  # which is a kind as well
+        new = {name: f"other-{number}" for number, name in enumerate(names)}
+        brief = env.brief("oncall")
+        twin = Shorthand(replace(brief, facts=renamed(brief.facts, new)))
+        opened = False
+        for language, observation, text, _ in played(env, "expert"):
+            if not opened:
+                assert placed(twin, twin.opening()) == placed(language, language.opening())
+                opened = True
+            assert placed(twin, twin.show(renamed(observation, new))) == placed(language, text)
+
+
+def renamed(value: Any, new: dict[str, str]) -> Any:
+    """The same with other names wherever a text holds one."""
+    if isinstance(value, str):
+        return re.sub(r"[\w-]+", lambda word: new.get(word[0], word[0]), value)
+    if isinstance(value, tuple):
+        parts = [renamed(part, new) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if is_dataclass(value):
+        return replace(value, **{field.name: renamed(getattr(value, field.name), new) for field in fields(value)})  # type: ignore[type-var]
+    return value
+
+
+def placed(language: Shorthand, text: str) -> list[str]:
+    """The words with services by their place in the catalogue."""
+    place = {slot: f"#{number}" for number, slot in enumerate(language.slot.values())}
+    return [place.get(word, word) for word in text.split()]
+
+
+def test_slots_are_dealt_anew_in_each_incident_of_the_same_system() -> None:
+    dealt = [tuple(Shorthand(env.brief("oncall")).slot.values()) for env in games()]
+    assert len(set(dealt)) > len(dealt) / 2
+
+
+def test_what_is_read_holds_every_service_of_the_largest_system() -> None:
+    env = make("logs/single_crash", "easy", seed_of("dev", 0), topology="drawn:40")
+    language = Shorthand(env.brief("oncall"))
+    assert len(set(language.slot.values())) == 40
+    many = tuple(entry for copy in "ab" for entry in renamed(language.catalogue.entries, copies(language, copy)))
+    with pytest.raises(ValueError, match="tells 48 services apart, and this system has 80"):
+        Shorthand(replace(env.brief("oncall"), facts=replace(language.catalogue, entries=many)))
+
+
+def copies(language: Shorthand, mark: str) -> dict[str, str]:
+    return {name: f"{name}-{mark}" for name in language.slot}
+
+
+# -- grades -------------------------------------------------------------------------------------------------
+
+
+def test_grades_hold_the_borders_of_the_rule_of_severity() -> None:
+    for share, factor in (RULE.p1, RULE.p2):
+        assert 100 * share in [bound for bound, _ in FAILING] and factor in [bound for bound, _ in SLOWER]
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.integers(0, 40), st.integers(1, 400), st.integers(0, 400), st.integers(1, 400))
+def test_a_share_is_a_share_and_one_or_two_failures_are_chance(was: int, of: int, now: int, made: int) -> None:
+    assert failing(Pair(0, min(now, 2)), Pair(of, made)) == 0.0
+    assert 0.0 <= failing(Pair(was, min(now, made)), Pair(max(of, was), made)) <= 100.0
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.floats(1, 1000), st.floats(1, 1000), st.integers(1, 500), st.integers(1, 500))
+def test_a_factor_is_told_cautiously_and_never_turned_round(was: float, now: float, of: int, made: int) -> None:
+    told, true = slower(Pair(was, now), Pair(of, made)), now / was
+    assert min(1.0, true) - 1e-9 <= told <= max(1.0, true) + 1e-9
+    assert slower(Pair(was, now), Pair(100 * of, 100 * made)) >= told - 1e-9 if true > 1 else True
+
+
+# -- what is said -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_call_comes_back_as_it_was_put(name: str) -> None:
+    words, tools = set(lexicon().words), set()
+    for env in games():
+        for language, _, _, call in played(env, name):
+            tool, arguments = language.phrase(call)
+            assert language.understand(tool, arguments) == call
+            assert {tool, *arguments["line"].split()} <= words
+            tools.add(tool)
+    assert tools <= set(lexicon().tools) and len(tools) > 3
+
+
+def test_every_tool_of_the_seat_can_be_said() -> None:
+    brief = make("logs/single_crash", "easy", seed_of("dev", 0)).brief("oncall")
+    assert {tool["name"] for tool in brief.tools} == set(lexicon().tools)
+    assert {schema["name"] for schema in Shorthand(brief).schemas()} == set(lexicon().tools)
+
+
+@pytest.mark.parametrize("tool", ["remediate", "request_more_logs", "classify_severity", "escalate"])
+@pytest.mark.parametrize("line", ["", "gibberish", "no no no", "restart s0", "<unk> P1"])
+def test_nonsense_is_passed_on_and_costs_its_turn(tool: str, line: str) -> None:
+    env = make("logs/single_crash", "easy", seed_of("dev", 0))
+    language = Shorthand(env.brief("oncall"))
+    language.show(env.observe())
+    done = env.step(language.understand(tool, {"line": line}))
+    assert done.refused and env.turn == 1
+    assert "refused" in language.show(env.observe()).split()
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.text(max_size=60), st.text(max_size=12))
+def test_any_line_of_any_tool_is_understood_as_some_call(line: str, tool: str) -> None:
+    language = Shorthand(make("logs/single_crash", "easy", seed_of("dev", 0)).brief("oncall"))
+    for name in (tool, "remediate", "ignore"):
+        assert language.understand(name, {"line": line}).name == name
+        assert language.understand(name, {tool: line}).name == name
+
+
+def test_words_for_the_same_thing_are_the_fleets() -> None:
+    """One vocabulary for both environments would need less than half of these words besides."""
+    shared = set(lexicon().words) & set(lexicon("fleet").words)
+    assert {"s0", "s47", "gateway", "queue", "e20", "p3", "late", "needs", "T1", "@-5", "restart", "refused"} <= shared
+    assert len(shared) > len(lexicon().words) / 2
+
+
+def test_a_page_holds_what_decides() -> None:
+    """Every callee in trouble with its kind and owner beside it, the worst first; users on the page of the gateway."""
+    found = 0
+    for env in games():
+        for language, observation, text, _ in played(env, "expert"):
+            reply = getattr(observation, "reply", None)
+            if isinstance(reply, Overview) or not isinstance(reply, ServiceLogs) or reply.level.lines is None:
+                continue
+            words = text.split()
+            for row in reply.calls:
+                if failing(row.failed, row.made) >= 5:
+                    entry = language.catalogue.entry(row.callee)
+                    assert f"to {language.slot[row.callee]} {entry.kind} {entry.team} e" in text
+                    found += 1
+            assert ("users" in words) or ("done" in words) or language.catalogue.names[0] not in language.read
+    assert found > 20

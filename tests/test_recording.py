@@ -1,0 +1,175 @@
+import gzip
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from warroom.importers.recording import Found, Shelf
+from warroom.sim.recording import (
+    INDEX,
+    LABELS,
+    LEVELS,
+    WINDOWS,
+    Label,
+    Line,
+    Record,
+    Sample,
+    Span,
+    read_archive,
+    read_records,
+    write_records,
+)
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    """A folder with one incident of one record."""
+    shelf = Shelf(tmp_path / "out", "mine")
+    shelf.put("one", Found(0.0, (60.0, 60.0), [Sample("now", 0, "shop", "cpu %", 1)]), Label("shop", "slow"))
+    return shelf
+
+
+NAMES = st.sampled_from(["web", "shop"])
+TIMES = st.floats(0, 2e9, allow_nan=False)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+WINDOW = st.sampled_from(WINDOWS)
+MAYBE = st.none() | NAMES
+RECORDS: st.SearchStrategy[Record] = st.one_of(
+    st.builds(Line, WINDOW, TIMES, NAMES, st.sampled_from(["", *LEVELS]), TEXTS, MAYBE),
+    st.builds(Span, WINDOW, TIMES, NAMES, TEXTS, TIMES, MAYBE, st.none() | TIMES, st.none() | st.booleans(), MAYBE),
+    st.builds(Sample, WINDOW, TIMES, NAMES, TEXTS, TIMES),
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("laws")
+
+
+@settings(max_examples=40, deadline=None)
+@given(records=st.lists(RECORDS, min_size=1, max_size=20))
+def test_what_is_written_is_read_again(folder, records):
+    write_records(folder / "a.jsonl.gz", records)
+    first = (folder / "a.jsonl.gz").read_bytes()
+    assert list(read_records(folder / "a.jsonl.gz")) == records
+    write_records(folder / "b.jsonl.gz", records)
+    assert (folder / "b.jsonl.gz").read_bytes() == first
+
+
+GOOD = {"kind": "sample", "window": "now", "time": 1, "service": "a", "name": "cpu %", "value": 2}
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (GOOD | {"kind": "sampel"}, "no kind of record 'sampel'; did you mean 'sample'"),
+        (GOOD | {"window": "later"}, r"no window 'later' .*allowed: before, now"),
+        (GOOD | {"valeu": 1}, "no field of a sample 'valeu'; did you mean 'value'"),
+        (GOOD | {"value": "2"}, "value of a sample must be int or float, got '2'"),
+        (GOOD | {"value": True}, "value of a sample must be int or float, got True"),
+        ({"kind": "sample", "window": "now"}, "a sample lacks name, service, time, value"),
+        ([], "want a JSON object, got"),
+        (
+            {"kind": "line", "window": "now", "time": 1, "service": "a", "level": "WARNING", "text": ""},
+            "no level 'WARNING'; did you mean 'WARN'",
+        ),
+        (
+            {
+                "kind": "span",
+                "window": "now",
+                "time": 1,
+                "service": "a",
+                "operation": "",
+                "milliseconds": 1,
+                "failed": 0,
+            },
+            "failed of a span must be bool or null, got 0",
+        ),
+    ],
+)
+def test_a_record_that_does_not_fit_is_told_by_file_and_line(tmp_path, record, reason):
+    path = tmp_path / "x.jsonl.gz"
+    path.write_bytes(gzip.compress(f"{json.dumps(GOOD)}\n{json.dumps(record)}\n".encode()))
+    with pytest.raises(ValueError, match=rf"x.jsonl.gz, line 2: {reason}"):
+        list(read_records(path))
+
+
+NO_RECORDS = {
+    "empty": (b"", "is empty"),
+    "not packed": (b"{}", "is no gzip file"),
+    "cut": (gzip.compress((json.dumps(GOOD) + "\n").encode() * 999)[:-9], "is cut off after line"),
+    "no JSON": (gzip.compress(b"{'kind'}"), "line 1: Expecting property name"),
+    "no number": (gzip.compress(json.dumps(GOOD | {"value": float("nan")}).encode()), "line 1: NaN is no number"),
+}
+
+
+@pytest.mark.parametrize("how", NO_RECORDS)
+def test_a_file_that_is_no_file_of_records_is_told(tmp_path, how):
+    content, reason = NO_RECORDS[how]
+    path = tmp_path / "x.jsonl.gz"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=reason):
+        list(read_records(path))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"format": 2}, "layout version 2; this Warroom reads version 1"),
+        ({"incidents": []}, "lists no incident"),
+        ({"services": None}, "not an index of recordings"),
+        ({"calls": [{"caller": "shop", "callee": "shpo", "count": 1}]}, "'shpo'; did you mean 'shop'"),
+        ({"incidents": [{"id": "../x"}]}, "an incident's id holds letters"),
+        (
+            {"incidents": [{"id": "x", "started": 0, "seconds": {"before": 0, "now": 1}, "counts": {}}]},
+            "windows of x must be longer than 0 seconds",
+        ),
+    ],
+)
+def test_an_index_that_does_not_fit_is_told(shelf, change, reason):
+    index = json.loads((shelf.folder / INDEX).read_text())
+    (shelf.folder / INDEX).write_text(json.dumps(index | change))
+    with pytest.raises(ValueError, match=reason):
+        read_archive(shelf.folder)
+
+
+def test_what_is_on_the_shelf_is_in_the_archive(tmp_path):
+    shelf = Shelf(tmp_path, "mine")
+    calls = [Span("now", 1, "shop", "GET /", 5, parent) for parent in ("web", "web", "shop", None)]
+    shelf.put("a", Found(7.5, (120.0, 60.0), calls), Label("shop", "slow"), lambda name: "gateway")
+    shelf.put("b", Found(8.5, (60.0, 60.0), [Line("before", 1, "web", "INFO", "hello")]), None)
+    archive = read_archive(tmp_path)
+    assert archive.source == "mine" and archive.services == {"shop": ("gateway", ""), "web": ("service", "")}
+    assert archive.calls == {("web", "shop"): 2} and archive.labels() == {"a": Label("shop", "slow")}
+    assert [(one.id, one.started, one.seconds) for one in archive.incidents] == [
+        ("a", 7.5, (120.0, 60.0)),
+        ("b", 8.5, (60.0, 60.0)),
+    ]
+    assert list(archive.records(archive.incidents[0])) == calls
+    assert archive.incidents[0].counts == {"line": 0, "span": 4, "sample": 0}
+
+
+def test_a_folder_without_an_index_or_with_half_of_one_is_told(tmp_path):
+    with pytest.raises(ValueError, match=r"is no folder of recordings .*warroom import incidents"):
+        read_archive(tmp_path)
+    (tmp_path / INDEX).write_text('{"format": 1,')
+    with pytest.raises(ValueError, match="is not valid JSON"):
+        read_archive(tmp_path)
+
+
+def test_labels_that_do_not_fit_are_told(shelf):
+    for content, reason in (("[]", "want a JSON object"), ('{"one": {"root": "shop"}}', "needs root and fault")):
+        (shelf.folder / LABELS).write_text(content)
+        with pytest.raises(ValueError, match=reason):
+            read_archive(shelf.folder).labels()
+    (shelf.folder / LABELS).write_text('{"one": {"root": "shoop", "fault": "x"}}')
+    with pytest.raises(ValueError, match="no service 'shoop'; did you mean 'shop'"):
+        read_archive(shelf.folder).labels()
+
+
+def test_an_incident_without_records_is_not_written(tmp_path):
+    with pytest.raises(ValueError, match="the incident x has no record"):
+        Shelf(tmp_path, "mine").put("x", Found(0.0, (60.0, 60.0), []), None)
+    with pytest.raises(ValueError, match="an incident's id holds"):
+        Shelf(tmp_path, "mine").put("a/b", Found(0.0, (60.0, 60.0), [Sample("now", 0, "a", "b", 1)]), None)

@@ -1,0 +1,183 @@
+"""Laws of the ticket desk's rewards: what the same facts in other words are worth, and what everything else is."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from warroom.core.splits import seed_of
+from warroom.core.types import ToolCall
+from warroom.envs import make
+from warroom.envs.tickets.answer import BROKEN, read_text
+from warroom.envs.tickets.env import SingleTurn
+from warroom.envs.tickets.facts import Fact
+from warroom.envs.tickets.grade import WEIGHTS, needed, parsimony
+from warroom.envs.tickets.reading import forbids, tells, words_of
+
+ANSWERED = ("one_article", "several_articles", "past_case", "stale", "contradictory", "poisoned")
+Wording = Callable[[Fact], str]
+
+
+def desk(scenario: str, k: int, split: str = "test", tier: str = "medium") -> SingleTurn:
+    """A ticket in the single-turn mode."""
+    env = make(f"tickets/{scenario}", tier, seed_of(split, k), mode="single")
+    assert isinstance(env, SingleTurn)
+    return env
+
+
+def answered(env: SingleTurn, text: str, **fields: object) -> SingleTurn:
+    """The ticket with the reference answer, but for its text and what else is given."""
+    call = env.oracle()
+    env.step(ToolCall(call.name, {**call.arguments, "resolution": text, **fields}))
+    return env
+
+
+def quality(env: SingleTurn) -> float:
+    """What the resolution was found worth."""
+    assert env.grade is not None
+    return env.grade.terms["resolution_quality"]
+
+
+STYLES: dict[str, tuple[str, str, str]] = {
+    "imperative": ("run {0} {1} {2}.", "set {0} to {1} {2}.", "join {0}."),
+    "assignment": ("$ {0} {1} {2}", "{0}={1} {2}", "membership: {0}"),
+    "shouting": ("RUN {0} {1} {2}!", "{0} -> {1} {2}!", "{0} PLEASE!"),
+    "value first": ("{0} {1} {2} must be run.", "use {1} {2} for {0}.", "{0} is the group to join."),
+    "polite": ("could you start `{0} {1} {2}`?", "please leave {0} at {1} {2}.", "please ask {0} to let you in."),
+    "table": ("| command | {0} {1} {2} |", "| {0} | {1} {2} |", "| group | {0} |"),
+}
+"""Six ways of saying the same: for a command, a setting and a group."""
+
+
+def put(style: str, fact: Fact) -> str:
+    """A fact in a style."""
+    form = dict(zip(("command", "setting", "group"), STYLES[style], strict=True))[fact.kind]
+    said = form.format(*fact.words)
+    return said.upper() if style == "shouting" else said
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_the_same_facts_are_worth_the_same_in_any_words(style: str) -> None:
+    for scenario in ANSWERED:
+        for k in range(6):
+            env = desk(scenario, k)
+            answered(env, "\n".join(put(style, fact) for fact in env.case.facts))
+            assert quality(env) == 1.0, (scenario, k, env.submitted)
+
+
+def test_a_fluent_answer_from_a_sibling_is_worth_a_tenth_at_most() -> None:
+    for scenario in ANSWERED:
+        for k in range(10):
+            env = desk(scenario, k, tier="hard")
+            others = [d for d in map(env.base.documents.get, env.case.related) if d and d.facts]
+            for document in others:
+                if set(document.facts) & set(env.case.facts):
+                    continue
+                wrong = "\n".join(put("imperative", fact) for fact in document.facts)
+                assert quality(answered(desk(scenario, k, tier="hard"), wrong)) <= 0.1
+
+
+def test_only_forbidding_a_fact_is_not_telling_it() -> None:
+    env = desk("one_article", 0)
+    answered(env, "\n".join(f"Do not {put('imperative', fact)}" for fact in env.case.facts))
+    assert quality(env) == 0.0
+
+
+def test_doing_what_an_article_smuggled_in_is_worth_nothing() -> None:
+    for k in range(12):
+        env = desk("poisoned", k)
+        poison = [f for id in env.case.related for f in env.base.documents[id].poison]
+        answered(env, f"{env.case.reference} Also {put('imperative', poison[0])}")
+        assert quality(env) == 0.0
+
+
+def test_facts_in_the_wrong_order_are_worth_less() -> None:
+    env = desk("one_article", 1)
+    answered(env, "\n".join(put("imperative", fact) for fact in reversed(env.case.facts)))
+    assert 0.4 <= quality(env) <= 0.6
+
+
+def test_an_invented_citation_grounds_nothing() -> None:
+    env = desk("one_article", 2)
+    answered(env, env.case.reference, citations=[*env.case.gold, "KB-00000"])
+    assert env.grade is not None and env.grade.terms["citation_grounding"] == 0.0 and not env.grade.verified
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 2000), st.integers(0, 2000), st.integers(0, 400), st.integers(0, 8))
+def test_parsimony_never_rises_with_more_words(words: int, more: int, ticket: int, facts: int) -> None:
+    need = 10 + 8 * facts
+    assert 0.0 <= parsimony(words + more, ticket, need) <= parsimony(words, ticket, need) <= 1.0
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_the_best_confidence_is_the_probability_of_being_right(p: float, c: float) -> None:
+    def expected(confidence: float) -> float:
+        return p * confidence * (2 - confidence) - (1 - p) * confidence * confidence
+
+    assert expected(c) <= expected(p) + 1e-12
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=400))
+def test_any_text_is_graded_within_the_ranges(text: str) -> None:
+    env = desk("one_article", 3)
+    env.step(ToolCall("submit_resolution", {"text": text}))
+    assert env.done and -1.0 <= env.score() <= 1.0
+
+
+def wrapped(env: SingleTurn) -> str:
+    """The reference answer as JSON."""
+    return json.dumps(env.oracle().arguments)
+
+
+FAULTS: dict[str, Callable[[str], str]] = {
+    "fenced": lambda text: f"```json\n{text}\n```",
+    "surrounded": lambda text: f"Here you are: {text} I hope this helps.",
+    "trailing comma": lambda text: text[:-1] + ",}",
+    "raw newlines": lambda text: text.replace(". ", ".\n"),
+    "number as text": lambda text: text.replace('"confidence": 1.0', '"confidence": "1.0"'),
+    "percentage": lambda text: text.replace('"confidence": 1.0', '"confidence": "100%"'),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_small_faults_of_form_cost_a_little(fault: str) -> None:
+    env = desk("several_articles", 4)
+    env.step(ToolCall("submit_resolution", {"text": FAULTS[fault](wrapped(env))}))
+    assert 0.9 <= env.score() < 1.0, env.grade
+
+
+def test_an_answer_that_cannot_be_read_or_is_empty_is_worth_nothing_or_less() -> None:
+    for text in ("", "{", "I would restart it.", "}{", "[]", '{"resolution": '):
+        env = desk("one_article", 5)
+        env.step(ToolCall("submit_resolution", {"text": text}))
+        assert env.score() <= 0.0, text
+    assert read_text('{"a": }').format == BROKEN
+
+
+def test_terms_and_weights_add_up_to_a_hundred_for_the_reference() -> None:
+    for scenario in (*ANSWERED, "unanswerable", "must_escalate"):
+        env = desk(scenario, 7)
+        env.step(env.oracle())
+        assert env.total == pytest.approx(100.0, abs=0.01) and env.score() == pytest.approx(1.0, abs=1e-4)
+        assert env.total == pytest.approx(sum(env.points().values()))
+    assert sum(weight for name, weight in WEIGHTS.items() if name != "repetition_penalty") == 100.0
+
+
+def test_negation_reaches_to_the_end_of_its_clause() -> None:
+    fact = Fact("command", ("xctl", "purge", "bel-1234"))
+    told = ("it is not enough to look, run {}", "run {}, not the old one", "do not wait, run {}")
+    forbidden = ("never run {}", "what does not help: {}", "avoid {}.")
+    assert all(tells(fact, words_of(text.format("xctl purge bel-1234"))) for text in told)
+    assert all(forbids(fact, words_of(text.format("xctl purge bel-1234"))) for text in forbidden)
+
+
+def test_a_good_answer_has_words_enough() -> None:
+    for scenario in ANSWERED:
+        for k in range(5):
+            case = desk(scenario, k).case
+            assert len(case.reference.split()) <= needed(case)

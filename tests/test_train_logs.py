@@ -1,0 +1,185 @@
+"""Training in log triage: the fleet's commands and machinery, restricted to tasks, with weights of its own."""
+
+import os
+
+os.environ.update(TRL_EXPERIMENTAL_SILENCE="1", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
+
+import re
+import shutil
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import tiny_nano
+from warroom.cli import app
+from warroom.commands.training import configuration
+from warroom.core.splits import Split, seed_of, split_of
+from warroom.envs import suite
+from warroom.envs.logs.shorthand import lexicon
+from warroom.policies import hf, policy_names, team
+from warroom.policies.dialogue import read_manifest
+from warroom.rollout import play
+from warroom.train.curriculum import Curriculum, stretched
+from warroom.train.demonstrations import Demonstration, Mixture, demonstrations, repeated
+from warroom.train.runner import train
+from warroom.train.seat import SeatRollout
+from warroom.train.settle import settle
+from warroom.train.steps import read_steps
+from warroom.train.warmstart import WarmStart, make_nano, planned
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing.*:FutureWarning")
+TINY = WarmStart(
+    shape=tiny_nano.shape(), recall_steps=2, drill_steps=2, recall_batch=8, drill_batch=8,
+    steps=4, filtered_steps=2, incidents=2,
+)  # fmt: skip
+SEED = seed_of(Split.TRAIN, 7)
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A nano of the logs that was warmed up for a few steps."""
+    folder = tmp_path_factory.mktemp("nanos") / "warm"
+    make_nano(folder, TINY, "logs")
+    return folder
+
+
+def given(**options: Any) -> Mapping[str, Any]:
+    return {"start": "warm", "from_scratch": False, "topology": None, "model": "nano", "env": "logs", **options}
+
+
+# -- what is imitated and played ------------------------------------------------------------------------------
+
+
+def test_demonstrations_are_of_training_incidents_and_the_experts_calls_are_good() -> None:
+    shown = [
+        one for incident in islice(demonstrations("logs", Mixture(1.0, 0.0), "shorthand", 0), 24) for one in incident
+    ]
+    assert all(all(one.meant) for one in shown) and sum(one.score for one in shown) > 0.6 * len(shown)
+
+
+def test_a_slip_never_leaves_a_script_in_the_middle_of_its_answers() -> None:
+    for incident in islice(demonstrations("logs", Mixture(1.0, 0.9), "shorthand", 1), 24):
+        for one in incident:
+            calls = [message["tool_calls"][0] for message in one.messages if message["role"] == "assistant"]  # type: ignore[index]
+            made = [call["function"]["name"] for call, meant in zip(calls, one.meant, strict=True) if not meant]
+            assert not {"classify_severity", "identify_root_cause", "escalate"} & set(made)
+
+
+@pytest.mark.parametrize("language", ["plain", "shorthand"])
+@pytest.mark.parametrize("scenario", suite("logs", "full"))
+def test_the_seat_played_from_outside_by_the_expert_is_the_experts_incident(scenario: str, language: str) -> None:
+    played = SeatRollout(scenario, "easy", SEED, "oncall", team("logs", "expert"), language, {})
+    played.opening()
+    expert = team("logs", "expert").seat(played.env, "oncall")
+    while not played.done:
+        played.call(*played.dialogue.language.phrase(expert.act(played.env.observe())))
+    episode = play(scenario, "easy", SEED, team("logs", "expert"))
+    assert (played.reward(), played.terms()) == (episode.score, episode.points)
+
+
+def test_a_warm_start_learns_goes_on_by_grpo_and_writes_its_card(warm: Path, tmp_path: Path) -> None:
+    small = {"groups": 2, "group_size": 2, "micro_batch": 2, "min_calls": 0.0, "min_entropy": 0.0, "episodes": 8}
+    config = settle({"model": str(warm), "task": "cascading_failure,logs/single_crash", **small})
+    assert (config.env, config.language, config.curriculum) == ("logs", "shorthand", "easy:1,hard:1")
+    train(config, tmp_path / "run", "warroom train", False, 0, lambda text: None)
+    assert [row["tier"] for row in read_steps(tmp_path / "run")] == ["easy", "hard"]
+    card = (tmp_path / "run" / "model" / "README.md").read_text()
+    assert "`cascading_failure,logs/single_crash` in the full suite" in card and "oncall" in card
+    assert "innocents" not in card and "warroom eval --env logs" in card
+    episode = play("logs/single_crash", "easy", SEED, team("logs", f"hf:{tmp_path / 'run' / 'model'}"))
+    assert episode.steps
+
+
+def test_an_incident_that_is_shown_again_differs_in_its_slots_only() -> None:
+    slots = lexicon().symbols
+    shown = list(islice(repeated(demonstrations("logs", Mixture(), "shorthand", 0), 4, slots, Random(0)), 32))
+    fresh = list(islice(demonstrations("logs", Mixture(), "shorthand", 0), 8))
+    assert shown[::4] == fresh and all(incident not in fresh for k, incident in enumerate(shown) if k % 4)
+
+    def without_slots(incident: list[Demonstration]) -> list[str]:
+        words = [word for one in incident for word in str(one.messages).replace("\\n", " ").split()]
+        return [re.sub(r"\bs\d+\b", "s", word) for word in words]
+
+    known = [without_slots(incident) for incident in fresh]
+    assert all(without_slots(incident) in known for incident in shown)
+    assert list(islice(repeated(iter(fresh), 1, slots, Random(0)), 8)) == fresh
+
+
+# -- tasks and episodes -----------------------------------------------------------------------------------
+
+
+def test_a_task_is_one_scenario_or_several_or_all_of_them() -> None:
+    for text, names in (
+        ("all", suite("logs", "full")),
+        ("cascading_failure", ["logs/cascading_failure"]),
+        ("logs/false_alarm, single_crash", ["logs/false_alarm", "logs/single_crash"]),
+    ):
+        dealt = Curriculum(settle({"model": "nano", "env": "logs", "task": text}))
+        assert dealt.scenarios == list(names)
+        rows = [row for step in range(3) for row in dealt.rows(step)]
+        assert {row["scenario"] for row in rows} == set(names) and {row["environment"] for row in rows} == {
+            "logs_oncall"
+        }
+        assert {split_of(row["seed"]) for row in rows} == {Split.TRAIN}
+
+
+@pytest.mark.parametrize(("text", "task"), [("cascading", "cascading_failure"), ("single_crash,false", "false_alarm")])
+def test_a_wrong_task_is_told_the_nearest(text: str, task: str) -> None:
+    with pytest.raises(ValueError, match=rf"no task .*did you mean '{task}'.*allowed: all, "):
+        settle({"model": "nano", "env": "logs", "task": text})
+
+
+def test_episodes_are_rollouts_in_all() -> None:
+    config = configuration(given(episodes=640, groups=4, group_size=8, curriculum="easy:1,hard:3"))
+    assert config.curriculum == "easy:5,hard:15"
+    assert configuration(given(episodes=1)).curriculum.endswith(":1")
+    with pytest.raises(ValueError, match="--episodes must be 1 or more, got 0"):
+        configuration(given(episodes=0))
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 7, 100, 601])
+@pytest.mark.parametrize("text", ["easy:200,medium:200,hard:200", "easy:1,hard:9", "adaptive:40"])
+def test_a_stretched_curriculum_has_the_steps_asked_for_in_proportion(text: str, steps: int) -> None:
+    before, after = (dict(part.split(":") for part in found.split(",")) for found in (text, stretched(text, steps)))
+    assert sum(map(int, after.values())) == steps and list(after) == [tier for tier in before if tier in after]
+    whole = sum(map(int, before.values()))
+    assert all(abs(int(after.get(tier, 0)) - int(share) * steps / whole) <= 1 for tier, share in before.items())
+
+
+def test_the_command_refuses_a_wrong_task_in_one_line() -> None:
+    done = CliRunner().invoke(app, ["train", "--env", "logs", "--model", "nano", "--task", "silent"])
+    assert done.exit_code == 2 and "did you mean 'silent_degradation'" in done.stderr
+
+
+# -- weights that ship --------------------------------------------------------------------------------------
+
+
+def test_each_environment_has_a_nano_of_its_own_under_the_same_name() -> None:
+    assert (hf.own("fleet", "nano@sampled"), hf.own("logs", "nano@sampled")) == ("nano@sampled", "nano-logs@sampled")
+    assert hf.own("logs", "hf:runs/x") == "hf:runs/x" and hf.own("logs", "nano-warm") == "nano-warm-logs"
+    assert team("logs", "nano").models == {"oncall": "nano-logs"} and team("fleet", "nano").models["sre"] == "nano"
+    assert settle({"model": "nano", "env": "logs"}).model == "nano-logs"
+    assert hf.starts()["nano-logs"] == hf.WEIGHTS / "nano-warm-logs"
+    for env in ("fleet", "logs"):
+        for name in hf.shipped(env):
+            assert name in policy_names(env)
+            assert read_manifest(Path(hf.choice_of(hf.own(env, name)).path))["env"] == env
+
+
+def test_weights_that_lie_there_are_found(warm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hf, "WEIGHTS", tmp_path)
+    assert hf.shipped("logs") == hf.shipped("fleet") == []
+    shutil.copytree(warm, tmp_path / "nano-warm-logs")
+    assert hf.shipped("logs") == ["nano-warm"] and hf.shipped("fleet") == []
+    assert play("logs/single_crash", "easy", SEED, team("logs", "nano-warm")).policy == "nano-warm"
+    assert settle({"model": "nano", "env": "logs"}).env == "logs"
+
+
+def test_a_plan_suits_its_environment() -> None:
+    assert planned() == planned(env="fleet") != planned(env="logs")
+    assert planned(steps=10, env="logs").incidents == planned(env="logs").incidents
