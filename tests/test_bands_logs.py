@@ -8,8 +8,9 @@ import pytest
 from warroom.core.episode import Episode
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
-from warroom.envs import make, suite
-from warroom.envs.logs.env import LogTriage
+from warroom.envs import suite
+from warroom.evals.logs.noise import noise_of
+from warroom.evals.outcomes import incidents
 from warroom.evals.probes import degenerate_team
 from warroom.policies import team
 from warroom.rollout import play
@@ -20,7 +21,6 @@ AT_LEAST = {"oracle": (100, 100, 100), "expert": (95, 92, 88)}
 AT_MOST = {"loudest": (55, 40, 30), "keyword": (55, 40, 30), "random": (20, 20, 20), "lottery": (20, 20, 20)}
 """Per cent of incidents whose roots are named on easy, medium and hard, nothing wrong named."""
 SUITE = suite("logs", "full")
-NOISY = [scenario for scenario in SUITE if scenario != "logs/false_alarm"]
 every_tier = pytest.mark.parametrize("tier", TIERS)
 
 
@@ -61,21 +61,5 @@ def test_every_severity_is_common() -> None:
 
 @every_tier
 def test_the_share_of_lines_that_mean_nothing_is_the_declared_one(tier: str) -> None:
-    unrelated = declared = lines = 0.0
-    for scenario in NOISY:
-        for k in range(SEEDS):
-            env = watched(scenario, tier, k)
-            shown = env.related + env.unrelated
-            unrelated, declared, lines = unrelated + env.unrelated, declared + shown * env.incident.noise, lines + shown
-    assert lines > 2000
-    assert abs(unrelated - declared) < 0.02 * lines
-
-
-def watched(scenario: str, tier: str, k: int) -> LogTriage:
-    """An incident that nobody touches, read to the end of its budget."""
-    env = make(scenario, tier, seed_of("test", k))
-    assert isinstance(env, LogTriage)
-    while not env.done:
-        env.observe()
-        env.step(env.brief(env.seat).idle)
-    return env
+    found = noise_of(incidents(SUITE, tier, "test", range(SEEDS)))
+    assert found.lines > 2000 and abs(found.off) < 0.02

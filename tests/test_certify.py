@@ -25,6 +25,7 @@ from warroom.evals.fleet.certify import (
     stays_or_passes,
     telemetry,
 )
+from warroom.evals.logs import rivals
 from warroom.evals.logs.certify import again, blueprint_of, renamed
 from warroom.evals.logs.certify import certify as certify_logs
 from warroom.evals.logs.spoilt import triage_of
@@ -94,6 +95,17 @@ def test_a_cause_of_nature_has_no_author_and_a_colleagues_exactly_one() -> None:
     assert change_record(fleet("bad_config_push").incident) == (1, True)
 
 
+def test_logs_tell_a_cause_from_all_others_elsewhere_and_from_itself_not_at_all() -> None:
+    env = triage_of(make("logs/double_fault", "medium", 2))
+    own = rivals.readings(env.incident, env.world)
+    assert rivals.distance(own, own, env.incident.dial) == 0
+    tried = list(rivals.alternatives(env.incident))
+    roots = {(fault.mechanism.name, fault.target) for fault in env.incident.faults}
+    assert len(tried) > 20 and not roots & {(mechanism.name, target) for mechanism, target in tried}
+    found = rivals.nearest_rivals(env)
+    assert found.elsewhere.service not in env.truth()["roots"] and found.here.service in env.truth()["roots"]
+
+
 def test_a_row_is_valid_only_if_everything_holds() -> None:
     row = certify(fleet("autoscaler_cost_cut"), "fleet/autoscaler_cost_cut")
     assert row.valid and row.harm is not None and row.innocents == row.harmless
@@ -119,7 +131,7 @@ def test_an_imported_system_is_certified_as_well() -> None:
 def test_a_system_under_other_names_is_the_same_system() -> None:
     env = triage_of(make("logs/double_fault", "hard", 5, topology="drawn"))
     own = blueprint_of(env.incident.system)
-    other = renamed(own)
+    other = renamed(own, "unit")
     assert (other.kinds, other.calls) == (own.kinds, own.calls) and not set(other.names) & set(own.names)
     assert again(env, "logs/double_fault").observe().render() != env.observe().render()
     assert own.names == again(env, "logs/double_fault").incident.system.names
@@ -128,8 +140,11 @@ def test_a_system_under_other_names_is_the_same_system() -> None:
 def test_a_row_of_log_triage_is_valid_only_if_everything_holds() -> None:
     row = certify_logs(make("logs/cascading_failure", "easy", 3), "logs/cascading_failure")
     assert row.valid and row.lasts
-    broken = ({"clear": False}, {"seen": False}, {"solved": False}, {"lasts": False}, {"renamed": (True, False)})
+    broken = ({"clear": False}, {"seen": False}, {"solved": False}, {"lasts": False}, {"alike": False})
     assert not any(replace(row, **change).valid for change in broken)  # type: ignore[arg-type]
+    assert row.rivals is not None
+    near = row.rivals._replace(elsewhere=row.rivals.elsewhere._replace(distance=rivals.APART))
+    assert not replace(row, rivals=near).valid
     vendor = certify_logs(make("logs/third_party_outage", "easy", 3), "logs/third_party_outage")
     assert vendor.valid and vendor.lasts is None and vendor.checks()["lasts"] == []
 

@@ -206,6 +206,12 @@ def test_a_line_without_time_counts_at_that_of_the_line_before(read: Reading) ->
     assert sum(log.tally.between(36_000, 36_001).counts.values()) == 2
 
 
+def test_times_with_and_without_a_zone_are_said_to_be_mixed(read: Reading) -> None:
+    lines = "2026-03-04 10:00:00 INFO auth-service a\n2026-03-04 11:00:05+0100 INFO auth-service b\n"
+    tally = read(lines).tally
+    assert tally.zones_mixed and tally.last - tally.first == 5
+
+
 def test_few_lines_of_a_wrong_clock_are_left_out(read: Reading) -> None:
     lines = [f"2026-03-04 10:{m:02d}:{s:02d} INFO auth-service ok" for m in range(10) for s in range(60)]
     log = read("\n".join(["1970-01-01 00:00:07 INFO user-db up", *lines]) + "\n")
@@ -295,7 +301,7 @@ def test_durations_found_by_their_place_are_those_found_by_reading(numbers: list
         text = f"request {request} served, status 200, {milliseconds} ms, retry in {request} ms"
         _, place = kinds.recognise("a", "INFO", text)
         found = duration_in(text)
-        assert place is not None and found is not None and place.milliseconds(text) == found.milliseconds
+        assert place is not None and found is not None and place.duration(text)[0] == found.milliseconds
 
 
 def test_builds_and_jobs_that_begin_are_noticed() -> None:

@@ -292,6 +292,18 @@ def test_abuse_is_for_security() -> None:
     assert cause(PAY_FAILS, replace(root, failed=Pair(1, 240))) == ("abuse", "", "security")
 
 
+def test_what_comes_from_outside_is_told_by_what_it_does_when_its_words_are_unknown() -> None:
+    provider = wrote("pay", PAY_FAILS, "foo answered bar on reference <n>")
+    assert cause(PAY_FAILS, provider) == ("provider", "", "sre")
+    abuse = replace(provider, handled=Pair(MANY, 2 * MANY), failed=Pair(1, 240))
+    assert cause(PAY_FAILS, abuse) == ("abuse", "", "security")
+
+
+def test_failures_that_no_callee_explains_are_a_root_of_their_own() -> None:
+    found = diagnosed(DEEP | {"front": (0.8, 1.0)})
+    assert sorted(found.roots) == ["front", "ledger"]
+
+
 # -- the conclusion as a function --------------------------------------------------------------------------
 
 

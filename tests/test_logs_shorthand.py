@@ -15,8 +15,9 @@ from warroom.core.language import Lexicon
 from warroom.core.splits import seed_of
 from warroom.core.types import Observation, ToolCall
 from warroom.envs import environments, make, suite
-from warroom.envs.logs.shorthand import FAILING, SLOWER, Shorthand, failing, slower
-from warroom.envs.logs.views import RULE, LogPage, Overview, Pair, ServiceLogs
+from warroom.envs.logs.grades import FAILING, SLOWER, failing, slower
+from warroom.envs.logs.shorthand import Shorthand
+from warroom.envs.logs.views import RULE, LogPage, Pair, ServiceLogs
 from warroom.policies import team
 
 TIERS = ("easy", "hard")
@@ -37,14 +38,14 @@ def games(split: str = "dev", **options: str) -> Iterator[Env]:
 
 
 def played(env: Env, name: str) -> Iterator[Seen]:
-    """A whole incident, played by a script."""
+    """A whole incident, played by a script through the shorthand."""
     policy, language = team("logs", name).seat(env, "oncall"), Shorthand(env.brief("oncall"))
     while not env.done:
         observation = env.observe()
         text = language.show(observation)
         call = policy.act(observation)
         yield language, observation, text, call
-        env.step(call)
+        env.step(language.understand(*language.phrase(call)))
 
 
 # -- what is read -------------------------------------------------------------------------------------------
@@ -64,29 +65,32 @@ def test_every_word_that_is_shown_is_in_the_lexicon_and_pages_are_short(name: st
     assert replies >= ({"ServiceLogs"} if name == "expert" else {"Overview"} if name == "heuristic" else set())
 
 
-def test_it_depends_on_nothing_but_the_brief_and_what_was_shown() -> None:
+def test_it_depends_on_nothing_but_the_brief_what_was_shown_and_what_was_said() -> None:
     for env in games():
         twin = Shorthand(env.brief("oncall"))
-        for _, observation, text, _ in played(env, "expert"):
+        for _, observation, text, call in played(env, "expert"):
             assert twin.show(observation) == text
+            twin.understand(*twin.phrase(call))
 
 
 def test_what_the_page_does_not_print_is_not_told() -> None:
     """The answer to the last act stands on a page only where no logs do, and gauges are left out altogether."""
     for env in games():
         twin = Shorthand(env.brief("oncall"))
-        for _, observation, text, _ in played(env, "heuristic"):
+        for _, observation, text, call in played(env, "heuristic"):
             if isinstance(observation, LogPage) and observation.reply is not None:
                 observation = replace(observation, answer="Refused, and the turn is spent: nonsense")
             assert twin.show(observation) == text
+            twin.understand(*twin.phrase(call))
 
 
 def test_equal_texts_give_equal_words() -> None:
     """Structures that print alike are told alike: every number as it is printed, every line by what it says."""
     for env in games():
         twin = Shorthand(env.brief("oncall"))
-        for _, observation, text, _ in played(env, "expert"):
+        for _, observation, text, call in played(env, "expert"):
             assert twin.show(as_printed(observation)) == text
+            twin.understand(*twin.phrase(call))
 
 
 def as_printed(value: Any) -> Any:
@@ -115,11 +119,12 @@ def test_other_names_for_the_services_change_the_slots_and_nothing_else() -> Non
         brief = env.brief("oncall")
         twin = Shorthand(replace(brief, facts=renamed(brief.facts, new)))
         opened = False
-        for language, observation, text, _ in played(env, "expert"):
+        for language, observation, text, call in played(env, "expert"):
             if not opened:
                 assert placed(twin, twin.opening()) == placed(language, language.opening())
                 opened = True
             assert placed(twin, twin.show(renamed(observation, new))) == placed(language, text)
+            twin.understand(*twin.phrase(ToolCall(call.name, renamed_values(call.arguments, new))))
 
 
 def renamed(value: Any, new: dict[str, str]) -> Any:
@@ -132,6 +137,10 @@ def renamed(value: Any, new: dict[str, str]) -> Any:
     if is_dataclass(value):
         return replace(value, **{field.name: renamed(getattr(value, field.name), new) for field in fields(value)})  # type: ignore[type-var]
     return value
+
+
+def renamed_values(arguments: dict[str, Any], new: dict[str, str]) -> dict[str, Any]:
+    return {key: new.get(value, value) for key, value in arguments.items()}
 
 
 def placed(language: Shorthand, text: str) -> list[str]:
@@ -229,19 +238,39 @@ def test_words_for_the_same_thing_are_the_fleets() -> None:
     assert len(shared) > len(lexicon().words) / 2
 
 
-def test_a_page_holds_what_decides() -> None:
-    """Every callee in trouble with its kind and owner beside it, the worst first; users on the page of the gateway."""
-    found = 0
+def test_whatever_is_known_of_a_suspect_stands_on_one_row() -> None:
+    """Callees in trouble are told with kind, owner and figures until roots are named, and then these."""
+    suspects = roots = 0
     for env in games():
         for language, observation, text, _ in played(env, "expert"):
             reply = getattr(observation, "reply", None)
-            if isinstance(reply, Overview) or not isinstance(reply, ServiceLogs) or reply.level.lines is None:
-                continue
-            words = text.split()
-            for row in reply.calls:
+            for row in reply.calls if isinstance(reply, ServiceLogs) and not language.roots else ():
                 if failing(row.failed, row.made) >= 5:
                     entry = language.catalogue.entry(row.callee)
-                    assert f"to {language.slot[row.callee]} {entry.kind} {entry.team} e" in text
-                    found += 1
-            assert ("users" in words) or ("done" in words) or language.catalogue.names[0] not in language.read
-    assert found > 20
+                    assert f"{language.slot[row.callee]} {entry.kind} {entry.team}" in text.partition(" suspects ")[2]
+                    suspects += 1
+            for name in language.roots:
+                entry = language.catalogue.entry(name)
+                assert f"{language.slot[name]} {entry.kind} {entry.team}" in text.partition("named ")[2]
+                roots += 1
+    assert min(suspects, roots) > 20
+
+
+def test_users_are_told_until_roots_are_named() -> None:
+    for env in games():
+        for language, observation, text, _ in played(env, "expert"):
+            if isinstance(observation, LogPage) and language.read and not language.roots:
+                assert text.split().count("users") == (language.gateway in language.read)
+
+
+def test_a_remedy_is_told_beside_the_service_with_its_age() -> None:
+    env = make("logs/single_crash", "easy", seed_of("dev", 0))
+    language, (root,) = Shorthand(env.brief("oncall")), env.truth()["roots"]
+    language.show(env.observe())
+    for call in (ToolCall("identify_root_cause", {"service": root}),
+                 ToolCall("remediate", {"action": "scale", "service": root})):  # fmt: skip
+        env.step(language.understand(*language.phrase(call)))
+        seen = language.show(env.observe())
+    assert seen.endswith("done scale @-1") and f"named {language.slot[root]}" in seen
+    env.step(language.understand("ignore", {}))
+    assert language.show(env.observe()) == "over"

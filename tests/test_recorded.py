@@ -10,9 +10,10 @@ from warroom.cli import app
 from warroom.core.splits import SPAN, Split, seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import make
-from warroom.envs.logs.digest import OVERHEAD, Dashboard, Digest, masked
+from warroom.envs.logs.digest import Digest, masked
 from warroom.envs.logs.policies.fusion import RANKINGS, Ranker
-from warroom.envs.logs.views import ALL, Gauge, Level, LogPage, Pair, Pattern, ServiceLogs
+from warroom.envs.logs.tail import FIRST, LATER
+from warroom.envs.logs.views import ALL, CPU, OVERHEAD, Dashboard, Gauge, Level, LogPage, Pair, Pattern, ServiceLogs
 from warroom.importers.recording import Found, Shelf, import_incidents, open_source
 from warroom.policies import team
 from warroom.rollout import play
@@ -251,7 +252,7 @@ def test_lines_are_real_few_and_cut(folder):
     env = env_of(folder, 2)
     written = {(r.service, r.level, r.text[:160]) for r in records("loud") if isinstance(r, Line) and r.window == "now"}
     pages = [env.observe(), *(ask(env, service) for service in (ALL, "mail", "web"))]
-    assert [len(page.lines) for page in pages] == [14, 6, 6, 6]
+    assert [len(page.lines) for page in pages] == [FIRST, LATER, LATER, LATER]
     assert all((line.service, line.level, line.text) in written for page in pages for line in page.lines)
     assert {line.service for line in pages[2].lines} == {"mail"}, "the lines of whom was asked about"
     assert len({line.service for line in pages[3].lines}) > 1, "of all, where that one writes nothing"
@@ -267,7 +268,7 @@ def test_an_overview_shows_the_gauges_that_say_most(folder):
     reply = ask(env_of(folder), ALL).reply
     assert isinstance(reply, Dashboard) and reply.levels[0].service == "web"
     gauges = dict(reply.gauges)
-    assert [gauge.name for gauge in gauges["cart"]] == ["cpu %", OVERHEAD]
+    assert [gauge.name for gauge in gauges["cart"]] == [CPU, OVERHEAD]
     assert gauges["cart"][0].render() in reply.render() and all(name in reply.render() for name in SERVICES)
 
 

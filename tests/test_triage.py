@@ -307,6 +307,39 @@ def test_two_readings_are_the_same_to_the_byte(logs: dict[str, Path]) -> None:
     assert outputs[0] == outputs[1]
 
 
+def as_many_products_write() -> str:
+    """A proxy's access log, JSON of a service, a store's own form, a collector: a compose project, each in its way."""
+    draw, lines = random.Random(3), []
+    for second in range(0, 1800, 5):
+        at, broken = f"10:{second // 60:02d}:{second % 60:02d}", second >= 1200 and draw.random() < 0.4
+        asked = f'"GET /cart/{draw.randrange(999)} HTTP/1.1" {502 if broken else 200} 17 "-" "curl"'
+        stamp, took = f'"ts":"2026-03-04T{at}Z"', f'"duration_ms":{draw.randrange(3, 9)}'
+        lines += [
+            f"edge-proxy-1  | 10.0.0.{draw.randrange(9)} - - [04/Mar/2026:{at} +0000] {asked} upstream=cart:7070 31ms",
+            f'cart-1        | {{"level":"info",{stamp},"msg":"get cart",{took},"peer":"redis"}}',
+            f"jaeger-1      | span received {draw.randrange(99)}",
+        ]
+        if broken:
+            failed = '"msg":"redis: i/o timeout after 2000ms","err":"dial tcp redis:6379: i/o timeout"'
+            lines.append(f'cart-1        | {{"level":"error",{stamp},{failed}}}')
+        if second % 60 == 0:
+            lines.append(f"redis-1       | 1:M 04 Mar 2026 {at}.123 * Background saving started by pid {second}")
+    return "\n".join(lines)
+
+
+def test_products_that_write_each_in_their_own_way_are_read_together() -> None:
+    result = found("-", stdin=as_many_products_write())
+    assert result["roots"] == ["redis"] and result["severity"] == "P1" and result["read"]["unread"] == 0
+    assert result["topology"]["services"] == {"edge-proxy": ["cart"], "cart": ["redis"], "redis": []}
+    assert any("jaeger (telemetry)" in warning for warning in result["warnings"])
+
+
+def test_what_cannot_be_told_is_called_that() -> None:
+    done = run("-", stdin="auth-service ERROR: disk full\n")
+    assert done.exit_code == UNDETERMINED and "cannot be told" in done.output
+    assert "only auth-service writes here" in done.output
+
+
 # -- topologies and owners ---------------------------------------------------------------------------------------
 
 COMPOSE = """
@@ -550,3 +583,10 @@ def test_real_log_texts_are_read_once_they_are_unpacked(realdata: Path, tmp_path
     assert done.exit_code in (FOUND, UNDETERMINED), done.output
     result = json.loads(done.stdout)
     assert result["read"]["unread"] == 0 and len(result["topology"]["services"]) > 10
+
+
+def test_the_example_of_the_document_is_a_real_run() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "triage.md").read_text()
+    shown = [line for line in run("-", stdin=PASTE).output.splitlines() if line]
+    verdict = shown[: shown.index("why")]
+    assert PASTE in page and "\n".join(verdict) in page

@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from warroom.commands.common import Json, Split, Topology, console, options_of, print_json, progress, say
+from warroom.commands.common import (
+    Articles,
+    Json,
+    Mode,
+    Split,
+    Topology,
+    console,
+    options_of,
+    print_json,
+    progress,
+    say,
+)
 
 if TYPE_CHECKING:
     from warroom.evals.audit import Audit
@@ -29,6 +40,8 @@ def audit_command(
     ] = "5",
     split: Split = "dev",
     suite: Suite = "full",
+    mode: Mode = None,
+    articles: Articles = None,
     scripts: Annotated[int, typer.Option(min=1, help="How many scripts the search starts from.")] = 300,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
     json: Json = False,
@@ -46,7 +59,8 @@ def audit_command(
     from warroom.evals.probes import probes_of
     from warroom.evals.search import Effort
 
-    chosen, incidents, effort, probes = _tiers(tiers), parse_seeds(seeds), Effort(scripts), probes_of(env)
+    chosen, incidents, effort = _tiers(tiers), parse_seeds(seeds), Effort(scripts)
+    probes = probes_of(env, options_of(mode=mode, articles=articles))
     with progress("episodes", audit_episodes(probes, chosen, incidents, suite, effort)) as watch:
         found = run_audit(probes, chosen, incidents, suite, workers, split, watch, effort)
     say("scanning for leaks")
@@ -84,7 +98,7 @@ def certify_command(
     from warroom.evals.probes import probes_of
 
     chosen, levels, indices = scenarios_of(env, suite, scenarios), _tiers(tiers), parse_seeds(seeds)
-    certify, options = probes_of(env).certify, options_of(None, topology)
+    certify, options = probes_of(env).certify, options_of(topology=topology)
     with progress("incidents", len(chosen) * len(levels) * len(indices)) as watch:
         rows = run_certify(certify, chosen, levels, indices, split, options, watch)
     summary = aggregate(rows)

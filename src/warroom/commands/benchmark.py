@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from warroom.commands.common import Json, Tier, Topology, options_of, print_json
+from warroom.commands.common import Articles, Json, Mode, Tier, Topology, options_of, print_json
 
 
 def bench_command(
@@ -13,6 +13,8 @@ def bench_command(
     seconds: Annotated[float, typer.Option(help="How long each arm is measured.")] = 3.0,
     policy: Annotated[str, typer.Option(help="Who plays; by default everyone waits, for ten turns.")] = "noop",
     topology: Topology = None,
+    mode: Mode = None,
+    articles: Articles = None,
     json: Json = False,
 ) -> None:
     """Measure episodes a second on one core, and what the time goes to.
@@ -21,7 +23,8 @@ def bench_command(
     """
     from warroom.evals.bench import PARTS, Course, run_bench
 
-    found = run_bench(Course(env, tier, policy, options_of(None, topology)), seconds)
+    options = options_of(topology=topology, mode=mode, articles=articles)
+    found = run_bench(Course(env, tier, policy, options), seconds)
     if json:
         print_json(found)
         return

@@ -35,25 +35,66 @@ RogueMultiplier = Annotated[
     float | None,
     typer.Option(help="Scales the points of a caught rogue and of a false positive. Default 1.0."),
 ]
+Mode = Annotated[
+    str | None,
+    typer.Option(help="Of tickets: multi (search, open, submit: the default) or single (documents come with it)."),
+]
+Articles = Annotated[
+    int | None, typer.Option(help="Of tickets: size of the knowledge base, 20 to 5000. Default: by tier.")
+]
+Knowledge = Annotated[
+    Path | None, typer.Option("--kb", help="Tickets of your own: a knowledge base that `warroom import` filled.")
+]
 
 
-def options_of(rogue_multiplier: float | None, topology: str | None, recording: Path | None = None) -> dict[str, Any]:
-    """Options for building incidents: only those that were given."""
+def options_of(**given: Any) -> dict[str, Any]:
+    """Options for building incidents, read from what was typed: only those that were given."""
+    return {name: READ.get(name, _as_typed)(value) for name, value in given.items() if value is not None}
+
+
+def _as_typed(value: Any) -> Any:
+    """What the environment itself checks."""
+    return value
+
+
+def _multiplier(value: float) -> float:
+    if not 0 < value < float("inf"):
+        raise ValueError(f"the rogue multiplier must be a number above 0, got {value}")
+    return value
+
+
+def _topology(name: str) -> str:
     from warroom.sim.blueprint import load_blueprint
+
+    named = name.partition(":")[0] in SHAPES and not Path(name).exists()
+    return name if named else load_blueprint(Path(name)).to_json()
+
+
+def _archive(folder: Path) -> str:
     from warroom.sim.recording import read_archive
 
-    options: dict[str, Any] = {}
-    if rogue_multiplier is not None:
-        if not 0 < rogue_multiplier < float("inf"):
-            raise ValueError(f"the rogue multiplier must be a number above 0, got {rogue_multiplier}")
-        options["rogue_multiplier"] = rogue_multiplier
-    if topology is not None:
-        named = topology.partition(":")[0] in SHAPES and not Path(topology).exists()
-        options["topology"] = topology if named else load_blueprint(Path(topology)).to_json()
-    if recording is not None:
-        # Absolute, so that a replay finds it from wherever it is started.
-        options["recording"] = str(read_archive(recording.resolve()).folder)
-    return options
+    # Absolute, so that a replay finds it from wherever it is started.
+    return str(read_archive(folder.resolve()).folder)
+
+
+def _knowledge(folder: Path) -> str:
+    from warroom.envs.tickets.storage import load_knowledge
+
+    load_knowledge(folder)
+    return str(folder.resolve())
+
+
+def _axis(name: str) -> str:
+    from warroom.core.splits import parse_split
+
+    return parse_split(name).value
+
+
+READ: dict[str, Callable[[Any], Any]] = {
+    "rogue_multiplier": _multiplier, "topology": _topology, "recording": _archive, "kb": _knowledge,
+    "names": _axis, "wording": _axis,
+}  # fmt: skip
+"""How an option is read that is more than its own text."""
 
 
 def command_line(*more: str) -> str:

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from warroom.commands.common import (
+    Articles,
     Json,
+    Knowledge,
+    Mode,
     Recordings,
     RogueMultiplier,
     Split,
@@ -30,47 +33,63 @@ if TYPE_CHECKING:
 
 RECORDED_TIER = "medium"
 """The tier of recordings: they are as hard as they are, and three tiers would play each three times."""
+USUAL_SEEDS = "5"
 INTERRUPTED = 130
 """Exit code of a command that Ctrl-C stopped."""
+Policies = Annotated[
+    str, typer.Option(help="Who plays, by comma; a team by seat such as oversight=expert,rest=heuristic is one.")
+]
+Tiers = Annotated[
+    str | None,
+    typer.Option(help="Which tiers, by comma. Default: easy,medium,hard; one alone with --recording and --kb."),
+]
+Seeds = Annotated[
+    str | None,
+    typer.Option(
+        help="Which incidents of the split: a count, a list (0,3,7) or a range (10-19). Default: 5; with --kb, every "
+        "ticket of it."
+    ),
+]
+Suite = Annotated[
+    str | None, typer.Option(help="Which scenarios: a suite of `warroom list`. With --kb: imported, and no other.")
+]
+Scenarios = Annotated[str | None, typer.Option(help="Which scenarios by name, by comma, instead of a suite.")]
+Attempts = Annotated[int, typer.Option(min=1, help="Plays of each incident by each policy, for policies that sample.")]
+Names = Annotated[
+    str | None,
+    typer.Option(help="The split that service names and graph shapes are drawn from. Default: the incidents' own."),
+]
+Wording = Annotated[
+    str | None, typer.Option(help="The split that phrases are drawn from. Default: the incidents' own.")
+]
+Roc = Annotated[
+    bool,
+    typer.Option("--roc", help="Score a model on the oversight seat at every threshold: plays its episodes again."),
+]
 
 
 def eval_command(
     env: Annotated[str, typer.Option(help="Which environment.")] = "fleet",
-    policies: Annotated[
-        str, typer.Option(help="Who plays, by comma; a team by seat such as oversight=expert,rest=heuristic is one.")
-    ] = "random,heuristic,expert,oracle",
-    tiers: Annotated[
-        str | None, typer.Option(help="Which tiers, by comma. Default: easy,medium,hard; one alone with --recording.")
-    ] = None,
-    seeds: Annotated[
-        str, typer.Option(help="Which incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
-    ] = "5",
+    policies: Policies = "random,heuristic,expert,oracle",
+    tiers: Tiers = None,
+    seeds: Seeds = None,
     split: Split = "test",
-    suite: Annotated[str | None, typer.Option(help="Which scenarios: a suite of `warroom list`.")] = None,
-    scenarios: Annotated[
-        str | None, typer.Option(help="Which scenarios by name, by comma, instead of a suite.")
-    ] = None,
+    suite: Suite = None,
+    scenarios: Scenarios = None,
     out: Annotated[Path | None, typer.Option(help="The run folder. Default: runs/eval-ENV-DATE-TIME.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one per core.")] = None,
-    attempts: Annotated[
-        int, typer.Option(min=1, help="Plays of each incident by each policy, for policies that sample.")
-    ] = 1,
+    attempts: Attempts = 1,
     baseline: Annotated[str | None, typer.Option(help="Whom to compare with. Default: heuristic, if it plays.")] = None,
     rogue_multiplier: RogueMultiplier = None,
     topology: Topology = None,
     recording: Recordings = None,
-    names: Annotated[
-        str | None,
-        typer.Option(help="The split that service names and graph shapes are drawn from. Default: the incidents' own."),
-    ] = None,
-    wording: Annotated[
-        str | None, typer.Option(help="The split that phrases are drawn from. Default: the incidents' own.")
-    ] = None,
-    roc: Annotated[
-        bool,
-        typer.Option("--roc", help="Score a model on the oversight seat at every threshold: plays its episodes again."),
-    ] = False,
+    names: Names = None,
+    wording: Wording = None,
+    mode: Mode = None,
+    articles: Articles = None,
+    kb: Knowledge = None,
+    roc: Roc = False,
     open_report: Annotated[bool, typer.Option("--open", help="Show the report in a browser when done.")] = False,
     json: Json = False,
 ) -> None:
@@ -78,24 +97,19 @@ def eval_command(
 
     Example: warroom eval --policies heuristic,expert --tiers hard --seeds 20 --out runs/hard
     """
-    from warroom.core.splits import parse_split
-    from warroom.evals.plan import Plan, parse_policies, parse_seeds, words
-    from warroom.evals.publish import default_baseline, publish
+    from warroom.evals.plan import parse_policies, parse_seeds, words
+    from warroom.evals.publish import publish
 
-    chosen, options = parse_policies(policies), options_of(rogue_multiplier, topology, recording)
-    levels = words(tiers or ("easy,medium,hard" if recording is None else RECORDED_TIER))
-    options |= {axis: parse_split(name).value for axis, name in (("names", names), ("wording", wording)) if name}
-    plan = Plan(
-        env=env,
-        scenarios=_scenarios(env, suite, scenarios, (levels, parse_seeds(seeds), split), options),
-        tiers=levels,
-        policies=chosen,
-        seeds=parse_seeds(seeds),
-        split=split,
-        attempts=attempts,
-        options=options,
-        baseline=baseline or default_baseline(chosen),
-    )
+    options = options_of(
+        rogue_multiplier=rogue_multiplier, topology=topology, recording=recording, names=names, wording=wording,
+        mode=mode, articles=articles, kb=kb,
+    )  # fmt: skip
+    levels = words(tiers or (RECORDED_TIER if recording or kb else "easy,medium,hard"))
+    indices = parse_seeds(seeds or _usual_seeds(options))
+    plan = _plan(
+        env, _scenarios(env, _suite(suite, options), scenarios, (levels, indices, split), options), levels,
+        parse_policies(policies), indices, split=split, attempts=attempts, options=options, baseline=baseline,
+    )  # fmt: skip
     if roc:
         from warroom.evals.roc import overseers
 
@@ -115,6 +129,46 @@ def eval_command(
         print_summary(summary, folder)
     if open_report and not os.environ.get("CI"):
         webbrowser.open((folder / "report.html").resolve().as_uri())
+
+
+def _plan(
+    env: str,
+    scenarios: tuple[str, ...],
+    tiers: tuple[str, ...],
+    policies: tuple[str, ...],
+    seeds: tuple[int, ...],
+    baseline: str | None,
+    **more: Any,
+) -> "Plan":
+    """The checked plan, with a baseline wherever the usual one plays."""
+    from warroom.core.splits import seed_of
+    from warroom.envs import make
+    from warroom.evals.plan import Plan
+    from warroom.evals.publish import default_baseline
+
+    plan = Plan(env, scenarios, tiers, policies, seeds, baseline=baseline or default_baseline(policies), **more)
+    make(scenarios[0], tiers[0], seed_of(plan.split, seeds[0]), **plan.options)  # wrong options are refused here
+    return plan
+
+
+def _usual_seeds(options: Mapping[str, Any]) -> str:
+    """A handful of what can be drawn without end, or each ticket of a knowledge base once."""
+    if "kb" not in options:
+        return USUAL_SEEDS
+    from warroom.envs.tickets.storage import load_knowledge
+
+    return str(max(1, len(load_knowledge(Path(options["kb"])).cases)))
+
+
+def _suite(named: str | None, options: Mapping[str, Any]) -> str | None:
+    """The suite that was named, else the one that the options ask for."""
+    if "kb" not in options:
+        return named
+    from warroom.envs.tickets.scenario import IMPORTED
+
+    if named not in (None, IMPORTED):
+        raise ValueError(f"--kb plays the suite {IMPORTED!r} and no other, got {named!r}; leave --suite out")
+    return IMPORTED
 
 
 def _scenarios(
@@ -217,5 +271,8 @@ def print_summary(summary: Mapping[str, Any], folder: Path) -> None:
     screen.print(Text(f"report: {folder / 'report.html'}"))
 
 
-HEADLINES = ("points", "score", "solved", "root_cause", "rogue_catch", "rogue_false_positive", "wrong_fixes", "mttr")
+HEADLINES = (
+    "points", "score", "solved", "root_cause", "rogue_catch", "rogue_false_positive", "wrong_fixes", "mttr",
+    "fact_quality", "citation_f1", "brier", "escalated_answerable", "escalated_unanswerable",
+)  # fmt: skip
 """Metrics of the table at the terminal; the report has all."""

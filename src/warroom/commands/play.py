@@ -4,7 +4,18 @@ from typing import Annotated
 
 import typer
 
-from warroom.commands.common import Json, RogueMultiplier, Split, Tier, Topology, console, options_of
+from warroom.commands.common import (
+    Articles,
+    Json,
+    Knowledge,
+    Mode,
+    RogueMultiplier,
+    Split,
+    Tier,
+    Topology,
+    console,
+    options_of,
+)
 
 
 def play_command(
@@ -18,6 +29,9 @@ def play_command(
     ] = "human",
     topology: Topology = None,
     rogue_multiplier: RogueMultiplier = None,
+    mode: Mode = None,
+    articles: Articles = None,
+    kb: Knowledge = None,
     pause: Annotated[float, typer.Option(min=0.0, help="Seconds between two calls on the live board.")] = 0.5,
     json: Json = False,
 ) -> None:
@@ -34,7 +48,8 @@ def play_command(
     if json and "human" in policy:
         raise ValueError("--json prints the episode alone, and a person at a seat needs the pages: leave one out")
     players = team(find(scenario)[0].name, policy)
-    number, options = seed_of(split, seed), options_of(rogue_multiplier, topology)
+    number = seed_of(split, seed)
+    options = options_of(rogue_multiplier=rogue_multiplier, topology=topology, mode=mode, articles=articles, kb=kb)
     if json:
         print(play(scenario, tier, number, players, options=options).to_json())
         return

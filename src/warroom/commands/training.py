@@ -124,7 +124,7 @@ def configuration(given: Mapping[str, Any]) -> "TrainConfig":
         raise ValueError(
             f"--from and --from-scratch are for --model nano; {given['model']} starts from its own weights"
         )
-    return settle({**options, "options": options_of(None, given["topology"])})
+    return settle({**options, "options": options_of(topology=given["topology"])})
 
 
 def _is_given(value: Any) -> bool:

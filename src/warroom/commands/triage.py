@@ -22,10 +22,15 @@ EXPERT = "expert"
 POLICIES = (EXPERT,)
 MODELS = ("nano", "nano-warm", "hf:")
 """How the names of models begin."""
+WELL, WORTH_NAMING = 0.5, 0.2
+"""Probability of calm below which a log without a root is undetermined, and of a service from which it is named."""
 PATIENCE = 2.0
 """Seconds that reading may take before a bar shows."""
 CONFIDENCE = ((0.95, "very sure"), (0.8, "fairly sure"), (0.5, "more likely than not"), (0.0, "a guess"))
 """From which probability on the confidence is called what."""
+UNCALIBRATED = (
+    "the confidence is that of a simulated world; on recordings of a real system it was too high (docs/triage.md)"
+)
 SURE = 0.99
 """As sure as a script may call itself: its probabilities hold in its own world and were not calibrated on real logs."""
 
@@ -98,24 +103,35 @@ class Verdict:
 
     @property
     def evidence(self) -> list[str]:
-        """The figures behind the conclusion; what was assumed of an earlier time is no evidence."""
+        """The figures behind the conclusion, without those that were assumed or cannot be known."""
+        told = [one for one in self.diagnosis.evidence if not (self.no_severity and one.startswith("users:"))]
         if self.case.split.before is not None:
-            return list(self.diagnosis.evidence)
-        return [re.sub(r" \(before [^)]*\)", "", sentence) for sentence in self.diagnosis.evidence]
+            return told
+        return [re.sub(r" \(before [^)]*\)", "", sentence) for sentence in told]
 
     @property
     def confidence(self) -> str:
-        """The confidence in words and as a number."""
+        """The confidence in words and as a number: that the roots are right, or that nothing is wrong."""
         probability = self.diagnosis.confidence
         words = next(words for least, words in CONFIDENCE if probability >= least)
         given = "" if self.case.split.before is not None else ", if the time before these lines was ordinary"
         return f"{words} ({100 * min(probability, SURE):.0f}%){given}"
 
     @property
+    def undetermined(self) -> str:
+        """Why no root is named: all seems well, or it cannot be told."""
+        if self.diagnosis.confidence >= WELL:
+            return "none: nothing in these lines speaks for trouble"
+        service, share = max(self.diagnosis.standing.items(), key=lambda item: (item[1], item[0]))
+        likeliest = f"; the likeliest is {service} ({100 * share:.0f}%)" if share >= WORTH_NAMING else ""
+        return f"cannot be told: too little in these lines speaks for or against trouble{likeliest}"
+
+    @property
     def warnings(self) -> list[str]:
         """What the reader must know to trust the result, or not."""
         assumed = "no earlier lines to compare with: an ordinary time without failures is assumed before them"
-        return [*self.case.warnings, *([assumed] if self.case.split.before is None else [])]
+        notes = [*self.case.warnings, *([assumed] if self.case.split.before is None else [])]
+        return [*notes, UNCALIBRATED] if self.diagnosis.roots else notes
 
     def as_json(self, file: str) -> dict[str, Any]:
         """One object for a program."""
@@ -169,7 +185,7 @@ class Verdict:
     def _answers(self) -> Iterator[tuple[str, str]]:
         found = self.diagnosis
         if not found.roots:
-            yield "root cause", "none found: nothing in these lines speaks for one service"
+            yield "root cause", self.undetermined
         else:
             yield "severity", f"unknown: {self.no_severity}" if self.no_severity else found.severity
             yield "root cause", f"{' and '.join(found.roots)} ({found.cause})"
@@ -178,7 +194,8 @@ class Verdict:
                 "remedy",
                 f"{found.remedy} {found.roots[0]}" if found.remedy else "none of the usual: wait and page the team",
             )
-        yield "confidence", self.confidence
+        if found.confidence:
+            yield "confidence", self.confidence
         yield "decided by", "a script (expert)"
 
     def _sections(self) -> Iterator[tuple[str, list[str]]]:

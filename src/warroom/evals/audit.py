@@ -23,13 +23,14 @@ Kind = Literal["reference", "naive", "degenerate", "spoilt", "searched"]
 
 BARS = {
     "negative": "has negative mean points",
+    "little": "has a mean score of at most 0.3",
     "below heuristic": "has mean points not above the naive heuristic's, on the same incidents",
     "solves less": "solves no larger share of incidents where something is wrong than the naive heuristic",
     "void": "gets no points where something is wrong, once it makes a mistake that voids all credits",
     "ceiling": "never gets more points than the oracle on any incident",
     "paid once": "is paid nothing for doing again what was paid before",
 }
-"""What must hold of every degenerate and searched policy, the first of naive ones too, the last two of everyone.
+"""What must hold of every degenerate and searched policy, `negative` of naive ones too, the last two of everyone.
 
 An environment holds those that its probes name.
 """
@@ -37,6 +38,8 @@ BASELINE = "heuristic"
 REFERENCES = ("expert", "oracle")
 REPEATED = ("oracle", "expert", BASELINE, "random")
 """Policies whose calls are played twice over, to see whether a repetition is paid."""
+LITTLE = 0.3
+"""Mean score that a policy which weighs no evidence may have."""
 ROUNDING = 1e-9
 FEAT = 0.5
 """Share of the incidents of one scenario from which a policy that weighs no evidence is named for solving them."""
@@ -81,6 +84,8 @@ class Audit:
     split: str
     suite: str
     seeds: tuple[int, ...]
+    options: Mapping[str, Any]
+    """What the incidents were built from besides."""
     bars: tuple[str, ...]
     """The bars of `BARS` that are held here."""
     standings: tuple[Standing, ...]
@@ -96,6 +101,7 @@ class Audit:
             "split": self.split,
             "suite": self.suite,
             "seeds": list(self.seeds),
+            "options": dict(self.options),
             "bars": {bar: BARS[bar] for bar in self.bars},
             "rows": [_plain(standing) for standing in self.standings],
             "violations": [failure._asdict() for failure in self.violations],
@@ -128,7 +134,7 @@ def run_audit(
         scripts = search(probes, tier, effort or Effort(), workers, progress)
         entrants = [*_listed(probes), *[entrant(probes.env, script) for script in scripts]]
         todo = incidents(scenarios, tier, split, seeds)
-        played = _by_entrant(play_all(entrants, todo, probes.judge, workers, progress))
+        played = _by_entrant(play_all(entrants, todo, probes.judge, workers, progress, probes.options))
         rows = [_standing(probes, tier, name, outcomes) for name, outcomes in played.items()]
         standings += rows
         for row in rows:
@@ -137,9 +143,9 @@ def run_audit(
             chance += [failure for failure, beyond in judged if not beyond]
             failures += _above_ceiling(row, played[row.policy])
             failures += _not_void(probes, row, played[row.policy])
-        failures += _paid_again(probes.env, incidents(scenarios, tier, split, seeds[:1]))
+        failures += _paid_again(probes, incidents(scenarios, tier, split, seeds[:1]))
     found = (tuple(standings), tuple(failures), tuple(chance))
-    return Audit(probes.env, split, suite_name, tuple(seeds), probes.bars, *found)
+    return Audit(probes.env, split, suite_name, tuple(seeds), probes.options, probes.bars, *found)
 
 
 def audit_episodes(probes: Probes, tiers: Sequence[str], seeds: Sequence[int], suite_name: str, effort: Effort) -> int:
@@ -218,7 +224,7 @@ def _judged(row: Standing, played: Mapping[str, Sequence[Outcome]], bars: Sequen
         out += _negative(row)
     if row.kind in ("degenerate", "searched"):
         own, baseline = played[row.policy], played[BASELINE]
-        out += [*_below(row, own, baseline), *_solves_less(row, own, baseline)]
+        out += [*_much(row), *_below(row, own, baseline), *_solves_less(row, own, baseline)]
     return [(failure, beyond) for failure, beyond in out if failure.bar in bars]
 
 
@@ -227,6 +233,12 @@ def _negative(row: Standing) -> Judged:
         return []
     failure = Failure("negative", row.tier, row.policy, f"{row.points.mean:.1f} points")
     return [(failure, (row.points.lo or 0.0) > 0)]
+
+
+def _much(row: Standing) -> Judged:
+    if row.score.mean <= LITTLE:
+        return []
+    return [(Failure("little", row.tier, row.policy, f"score {row.score.mean:.2f}"), (row.score.lo or 0.0) > LITTLE)]
 
 
 def _below(row: Standing, own: Sequence[Outcome], baseline: Sequence[Outcome]) -> Judged:
@@ -279,7 +291,7 @@ def _not_void(probes: Probes, row: Standing, own: Sequence[Outcome]) -> list[Fai
 # -- repeated credits -----------------------------------------------------------------------------------
 
 
-def _paid_again(env: str, todo: Sequence[Incident]) -> list[Failure]:
+def _paid_again(probes: Probes, todo: Sequence[Incident]) -> list[Failure]:
     return [
         Failure(
             "paid once",
@@ -289,13 +301,13 @@ def _paid_again(env: str, todo: Sequence[Incident]) -> list[Failure]:
         )
         for name in REPEATED
         for incident in todo
-        for detail in repeated_payments(team(env, name), incident)
+        for detail in repeated_payments(team(probes.env, name), incident, probes.options)
     ]
 
 
-def repeated_payments(players: Team, incident: Incident) -> list[str]:
+def repeated_payments(players: Team, incident: Incident, options: Mapping[str, Any] | None = None) -> list[str]:
     """Terms that rise when a call that was paid is made again, as the seat's next or after the end: none may."""
-    env = make(*incident)
+    env = make(*incident, **(options or {}))
     policies = {seat: players.seat(env, seat) for seat in env.SEATS}
     again, found, paid = dict[str, ToolCall](), list[str](), env.points()
     while not env.done:

@@ -6,7 +6,7 @@ public and which answers must be alike is declared by each environment.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from warroom.core.env import Env
@@ -53,6 +53,12 @@ class LeakRules:
     """Places of things that only the truth knows."""
     further: tuple[Callable[[Sequence[Incident]], list[Leak]], ...] = ()
     """Checks of the environment's own."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What incidents are built from besides."""
+
+    def make(self, incident: Incident) -> Env:
+        """A fresh env of an incident."""
+        return make(*incident, **self.options)
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,7 @@ class Shown(NamedTuple):
 
 def texts_of(rules: LeakRules, incident: Incident, driver: str) -> list[Shown]:
     """Everything that an episode shows beyond its briefs: text and structure of pages, readings, results and errors."""
-    env = make(*incident)
+    env = rules.make(incident)
     players = _driver(rules, env, driver)
     policies = {seat: players.seat(env, seat) for seat in env.SEATS}
     out = []
@@ -170,7 +176,7 @@ def compare_static(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
             **{f"tools of {seat}": rules.public(str(brief.tools), env) for seat, brief in briefs.items()},
         }
 
-    return differing("static text", todo, facts)
+    return differing("static text", todo, facts, rules.options)
 
 
 def compare_errors(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
@@ -179,14 +185,14 @@ def compare_errors(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
     def facts(env: Env) -> dict[str, str]:
         out = {}
         for call in rules.wrong_calls:
-            fresh = make(*coordinates(env))
+            fresh = rules.make(coordinates(env))
             for seat in fresh.SEATS:
                 turn = fresh.step(call)
                 if turn.refused:
                     out[f"{seat}: {call.name} {call.arguments}"] = rules.public(listless(turn.result.render()), env)
         return out
 
-    return differing("error", todo, facts)
+    return differing("error", todo, facts, rules.options)
 
 
 def compare_notices(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
@@ -195,15 +201,15 @@ def compare_notices(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
     def facts(env: Env) -> dict[str, str]:
         said: dict[str, set[str]] = {}
         for seat, call in rules.judged(env):
-            said.setdefault(call.name, set()).add(_answer(env, seat, call))
+            said.setdefault(call.name, set()).add(_answer(rules, env, seat, call))
         return {name: str(sorted(texts)) for name, texts in said.items()}
 
-    return differing("notice", todo, facts)
+    return differing("notice", todo, facts, rules.options)
 
 
-def _answer(env: Env, seat: str, call: ToolCall) -> str:
+def _answer(rules: LeakRules, env: Env, seat: str, call: ToolCall) -> str:
     """What `seat` is answered in its first turn, without the call's own words."""
-    fresh = make(*coordinates(env))
+    fresh = rules.make(coordinates(env))
     while fresh.seat != seat:
         fresh.step(fresh.brief(fresh.seat).idle)
     return without_call(fresh.step(call).result.render(), call, "...")
@@ -214,12 +220,17 @@ def coordinates(env: Env) -> Incident:
     return Incident(f"{env.name}/{env.scenario}", env.tier, env.seed)
 
 
-def differing(check: str, todo: Sequence[Incident], facts: Callable[[Env], Mapping[str, str]]) -> list[Leak]:
+def differing(
+    check: str,
+    todo: Sequence[Incident],
+    facts: Callable[[Env], Mapping[str, str]],
+    options: Mapping[str, Any] | None = None,
+) -> list[Leak]:
     """Facts that are not the same in all incidents of one tier."""
     known: dict[tuple[str, str], str] = {}
     out = []
     for incident in todo:
-        for name, fact in facts(make(*incident)).items():
+        for name, fact in facts(make(*incident, **(options or {}))).items():
             usual = known.setdefault((incident.tier, name), fact)
             if fact != usual:
                 where = f"{incident.scenario} {incident.tier} seed {incident.seed}, {name}"

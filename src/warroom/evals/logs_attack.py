@@ -36,6 +36,8 @@ ORDINARY = {
 }  # fmt: skip
 TOPICS = (*ORDINARY, *wordings.CLASSES)
 """What a line can be about."""
+CALLEE = "@"
+"""Stands for the name of a callee while a line is looked up."""
 COMPLAINTS = frozenset(("timeout", "refused", "timeout_blind", "refused_blind"))
 GROUPS = (COMPLAINTS, frozenset(("served",)), frozenset(("failed",)), frozenset(wordings.CLASSES))
 """Topics that are counted over parts of the call graph."""
@@ -86,7 +88,7 @@ class Sample:
 @cache
 def _topics() -> re.Pattern[str]:
     """One pattern with a group for each topic."""
-    places = {"ms": r"\d+", "n": r"\d+", "id": "[0-9a-f]{4}", "callee": r"\S+"}
+    places = {"ms": r"\d+", "n": r"\d+", "id": "[0-9a-f]{4}", "callee": CALLEE}
     table = {**ORDINARY, **wordings.SIGNATURES}
     parts = []
     for name in TOPICS:
@@ -98,7 +100,7 @@ def _topics() -> re.Pattern[str]:
 
 def read(line: LogLine, names: Sequence[str]) -> Read:
     """What a line is about."""
-    match = _topics().fullmatch(line.text)
+    match = _topics().fullmatch(line.text.replace(line.callee, CALLEE) if line.callee else line.text)
     assert match is not None and match.lastgroup is not None, line.text
     callee = names.index(line.callee) if line.callee else -1
     return Read(match.lastgroup, names.index(line.service), callee, line.level, line.milliseconds)
@@ -189,7 +191,7 @@ def _explained(calls: Graph, lines: list[Read], i: int) -> list[float]:
 
 
 def _durations(calls: Graph, lines: list[Read], i: int) -> list[float]:
-    """How long the suspect's requests take: against one another, against its neighbours', against what callers waited."""
+    """How long the suspect's requests take, against one another, its neighbours' and what callers waited."""
     took: dict[int, list[float]] = {}
     for line in lines:
         if line.topic in ("served", "failed") and line.milliseconds:
@@ -243,31 +245,42 @@ class Ranker:
 
 
 class Binned:
-    """Naive Bayes on features cut into bins of equal weight."""
+    """Naive Bayes on features cut into bins; the most telling alone, as what is told twice counts twice."""
 
-    def __init__(self, bins: int = 8) -> None:
-        self.shares = np.linspace(0, 1, bins + 1)[1:-1]
+    BINS, KEPT = 8, 24
 
     def fit(self, rows: Floats, labels: NDArray[np.bool_]) -> "Binned":
-        """Cut and count."""
+        """Choose, cut and count."""
         from sklearn.naive_bayes import CategoricalNB
 
-        self.cuts = [np.unique(np.quantile(column, self.shares)) for column in rows.T]
-        self.model = CategoricalNB(alpha=0.5, min_categories=len(self.shares) + 1)
-        self.model.fit(self._cut(rows), labels)
+        shares = np.linspace(0, 1, self.BINS + 1)[1:-1]
+        self.cuts = [np.unique(np.quantile(column, shares)) for column in rows.T]
+        binned = self._cut(rows)
+        told = [_information(column, labels) for column in binned.T]
+        self.kept = np.argsort(told)[-self.KEPT :]
+        self.model = CategoricalNB(alpha=0.5, min_categories=self.BINS).fit(binned[:, self.kept], labels)
         return self
 
     def predict_proba(self, rows: Floats) -> Floats:
         """Probability of no root and of a root."""
-        return np.asarray(self.model.predict_proba(self._cut(rows)), dtype=np.float64)
+        return np.asarray(self.model.predict_proba(self._cut(rows)[:, self.kept]), dtype=np.float64)
 
     def _cut(self, rows: Floats) -> NDArray[np.int64]:
         binned = [np.searchsorted(cuts, column, side="right") for cuts, column in zip(self.cuts, rows.T, strict=True)]
         return np.column_stack(binned)
 
 
+def _information(column: NDArray[np.int64], labels: NDArray[np.bool_]) -> float:
+    """How much a binned feature tells of the label: their mutual information, in nats."""
+    joint = np.stack([np.bincount(column[labels == label], minlength=Binned.BINS) for label in (False, True)])
+    shares = joint / joint.sum()
+    free = shares.sum(axis=0) * shares.sum(axis=1, keepdims=True)
+    some = shares > 0
+    return float((shares[some] * np.log(shares[some] / free[some])).sum())
+
+
 class Words:
-    """Naive Bayes over the words of a whole page: for one fixed topology, where a place always means the same service."""
+    """Naive Bayes over the words of a whole page, for a fixed topology: there a place always means the same service."""
 
     def fit(self, samples: list[Sample]) -> "Words":
         """Count words by the first root."""

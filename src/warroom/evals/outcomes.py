@@ -2,10 +2,11 @@
 
 import multiprocessing
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from warroom.core.env import Env
 from warroom.core.splits import seed_of
@@ -66,9 +67,11 @@ def incidents(scenarios: Sequence[str], tier: str, split: str, seeds: Sequence[i
     return [Incident(scenario, tier, seed_of(split, k)) for k in seeds for scenario in scenarios]
 
 
-def play_out(entrant: str, team: Team, incident: Incident, judge: Judge) -> Outcome:
+def play_out(
+    entrant: str, team: Team, incident: Incident, judge: Judge, options: Mapping[str, Any] | None = None
+) -> Outcome:
     """Play one incident to its end without a record: many times faster, and nobody reads these episodes."""
-    env = make(*incident)
+    env = make(*incident, **(options or {}))
     policies = {seat: team.seat(env, seat) for seat in env.SEATS}
     passive = True
     while not env.done:
@@ -85,34 +88,44 @@ def play_all(
     judge: Judge,
     workers: int = 1,
     progress: Progress = lambda count: None,
+    options: Mapping[str, Any] | None = None,
 ) -> list[Outcome]:
-    """Every entrant on every incident, in that order of incidents whatever the number of processes."""
+    """Every entrant on every incident, in that order of incidents whatever the number of processes.
+
+    `options` are what incidents are built from besides.
+    """
     if workers < 1:
         raise ValueError(f"workers must be at least 1, got {workers}")
     chunks = [todo[start : start + CHUNK] for start in range(0, len(todo), CHUNK)]
+    chunk_play = partial(_play_chunk, entrants, judge=judge, options=options)
     if workers == 1 or len(chunks) < 2:
         played = []
         for chunk in chunks:
-            played.append(_play_chunk(entrants, chunk, judge))
+            played.append(chunk_play(chunk))
             progress(len(played[-1]))
     else:
-        played = _in_processes(entrants, chunks, judge, workers, progress)
+        played = _in_processes(chunk_play, chunks, workers, progress)
     return [outcome for part in played for outcome in part]
 
 
-def _play_chunk(entrants: Sequence[Entrant], chunk: Sequence[Incident], judge: Judge) -> list[Outcome]:
+def _play_chunk(
+    entrants: Sequence[Entrant], chunk: Sequence[Incident], judge: Judge, options: Mapping[str, Any] | None
+) -> list[Outcome]:
     teams = [(entrant.name, entrant.make()) for entrant in entrants]
-    return [play_out(name, team, incident, judge) for incident in chunk for name, team in teams]
+    return [play_out(name, team, incident, judge, options) for incident in chunk for name, team in teams]
 
 
 def _in_processes(
-    entrants: Sequence[Entrant], chunks: Sequence[Sequence[Incident]], judge: Judge, workers: int, progress: Progress
+    play: Callable[[Sequence[Incident]], list[Outcome]],
+    chunks: Sequence[Sequence[Incident]],
+    workers: int,
+    progress: Progress,
 ) -> list[list[Outcome]]:
     # Fresh processes, not forks: a fork beside the threads of a progress bar may hang. They leave Ctrl-C to this one.
     context = multiprocessing.get_context("spawn")
     quiet = (signal.SIGINT, signal.SIG_IGN)
     with ProcessPoolExecutor(workers, context, initializer=signal.signal, initargs=quiet) as pool:
-        futures = {pool.submit(_play_chunk, entrants, chunk, judge): k for k, chunk in enumerate(chunks)}
+        futures = {pool.submit(play, chunk): k for k, chunk in enumerate(chunks)}
         try:
             for future in as_completed(futures):
                 progress(len(future.result()))

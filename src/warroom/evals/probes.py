@@ -3,7 +3,8 @@
 import importlib
 import importlib.util
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from warroom.core.errors import Unknown
 from warroom.envs import environments
@@ -30,6 +31,8 @@ class Probes:
     """What a search may put together."""
     leaks: LeakRules
     certify: Certifier
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What incidents are built from besides."""
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -37,14 +40,14 @@ class Probes:
         return environments()[self.env].seats
 
 
-def probes_of(env: str) -> Probes:
-    """The probes of an environment; a `ValueError` for one that nobody wrote probes for."""
+def probes_of(env: str, options: Mapping[str, Any] | None = None) -> Probes:
+    """The probes of an environment, under options; a `ValueError` for one that nobody wrote probes for."""
     if env not in environments():
         raise Unknown("environment", env, environments())
     if importlib.util.find_spec(f"warroom.evals.{env}") is None:
         raise ValueError(f"the environment {env!r} has no probes; write them: src/warroom/evals/{env}/__init__.py")
     found: Probes = importlib.import_module(f"warroom.evals.{env}").PROBES
-    return found
+    return replace(found, options=options, leaks=replace(found.leaks, options=options)) if options else found
 
 
 def degenerate_team(env: str, name: str) -> Team:

@@ -85,7 +85,7 @@ def _halve(
     for rung in effort.rungs:
         todo = incidents(scenarios, tier, Split.TRAIN, range(begin, begin + rung))
         entrants = [entrant(probes.env, script) for script in left]
-        for outcome in play_all(entrants, todo, probes.judge, workers, progress):
+        for outcome in play_all(entrants, todo, probes.judge, workers, progress, probes.options):
             points[outcome.entrant].append(value(outcome))
         begin += rung
         left.sort(key=lambda script: -fmean(points[script.name]))

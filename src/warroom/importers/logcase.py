@@ -116,6 +116,8 @@ def make_case(log: Log, topology: Topology | None, owners: Mapping[str, str], sp
     told = {kind.number: log.names.spoken_of(kind.service, kind.text) for kind in log.tally.kinds.all.values()}
     edges = _edges(log, told)
     services = {*log.names.writers, *log.tally.silent, *(name for edge in edges for name in edge)} - set(aside)
+    if not services:
+        raise ValueError(f"nothing to judge: no request passes through {some(aside)}, and nobody else writes here")
     drawn = draw(topology, edges, services, owners)
     calls = {(entry.name, callee) for entry in drawn.catalogue.entries for callee in entry.calls}
     kinds = log.tally.kinds.all
@@ -150,9 +152,11 @@ def _warnings(log: Log, aside: Mapping[str, str]) -> Iterable[str]:
     if len(log.formats) > 1:
         yield "mixed formats: " + ", ".join(f"{name} ({count} lines)" for name, count in log.formats.most_common())
     if tally.odd_times:
-        yield f"{tally.odd_times} lines tell time unlike the rest ({tally.clock.value}): placed after the line before"
+        yield f"{tally.odd_times:,} times are of another kind than the rest ({tally.clock.value}): that before counts"
+    if tally.zones_mixed:
+        yield "only some times have a zone: the others are taken as UTC"
     if tally.astray:
-        yield f"{tally.astray} lines have times far from all others: left out"
+        yield f"left out, since their times are far from all others: {tally.astray:,} lines"
     if tally.kinds.merged:
         yield f"very many kinds of lines: {tally.kinds.merged:,} rare ones were counted without their words"
     if aside:

@@ -23,7 +23,7 @@ from warroom.importers.logformats import Bare, Format, allowed, bare_services, d
 from warroom.importers.loghead import Head
 from warroom.importers.lognames import Names
 from warroom.importers.logtally import Tally
-from warroom.importers.logtimes import Clock
+from warroom.importers.logtimes import Clock, Moment
 
 STDIN = "-"
 CHUNK = 1 << 18
@@ -196,6 +196,14 @@ def _head(lines: Iterator[list[str]]) -> list[str]:
     return head
 
 
+def _clock(moments: list[Moment | None]) -> Clock:
+    """How most lines tell time; the order of the lines where too few do."""
+    clocks = Counter(moment.clock for moment in moments if moment is not None)
+    if clocks.total() < TIMED_FROM * len(moments) or not clocks:
+        return Clock.ORDER
+    return clocks.most_common(1)[0][0]
+
+
 class _Reader:
     """Lines to a tally; formed by the first lines of a file."""
 
@@ -206,15 +214,11 @@ class _Reader:
             self.formats: tuple[Format, ...] = detect(sample or [head[0]], self.bare)
         except ValueError as error:
             raise ValueError(f"{_called(path)}: {error}") from error
-        self.log = Log(names, Tally(self._clock(sample), names))
+        moments = [found.moment for line in sample if (found := self._read(line)) is not None]
+        clock = _clock(moments)
+        start = next((moment.seconds for moment in moments if moment is not None and moment.clock is clock), 0.0)
+        self.log = Log(names, Tally(clock, names, start))
         self._service = ""
-
-    def _clock(self, sample: list[str]) -> Clock:
-        heads = [head for line in sample if (head := self._read(line)) is not None]
-        clocks = Counter(head.moment.clock for head in heads if head.moment)
-        if clocks.total() < TIMED_FROM * len(heads) or not clocks:
-            return Clock.ORDER
-        return clocks.most_common(1)[0][0]
 
     def _read(self, line: str) -> Head | None:
         for form in self.formats:

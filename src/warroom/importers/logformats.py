@@ -14,7 +14,7 @@ from warroom.importers.compose_roles import FRONTS, STORES, fits
 from warroom.importers.logfacts import LEVEL_WORDS
 from warroom.importers.logfields import from_json, from_pairs
 from warroom.importers.loghead import NO_LOGS, Head
-from warroom.importers.logtimes import SHAPES, STAMP, moment, page_moment
+from warroom.importers.logtimes import ACCESS_STAMP, SHAPES, STAMP, moment, page_moment
 
 Bare = frozenset[str]
 """Plain words, without hyphen or underscore, that are known to be services here."""
@@ -154,7 +154,7 @@ def _prefixed(line: str, bare: Bare) -> Head | None:
     return body(match[3])._replace(service=match[1] if match[2] in _SIDECARS else match[2])
 
 
-_STAMPED = re.compile(rf"{STAMP}:?\s+(.*)")
+_STAMPED, _ACCESS = re.compile(rf"{STAMP}:?\s+(.*)"), re.compile(ACCESS_STAMP)
 _STAMPS_BEGIN = frozenset("0123456789[JFMASOND")
 _LEVEL_FIRST = re.compile(r"\[?([A-Za-z]+)\]?(?=[\s:-])[\s:-]*(.*)")
 _LEVEL_NEAR = re.compile(rf".{{0,40}}?[\s\[|]({'|'.join(LEVEL_WORDS)})[\]|:]?\s+(?:[-:]\s*)?(.*)")
@@ -168,6 +168,9 @@ def body(text: str) -> Head:
         if stamped is None:
             break
         when, text = moment(stamped[1], stamped[2]) or when, stamped[3]
+    inside = _ACCESS.match(text) if when is None and "[" in text else None
+    if inside is not None:
+        when = moment(inside[1], inside[2])
     level = _LEVEL_FIRST.match(text)
     if level is not None and level[1] in LEVELS:
         return Head(when, "", level[1], level[2])

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from warroom.importers.logcounts import bin_of
 from warroom.importers.logfacts import (
     IDS,
     IN_NAMES,
@@ -57,28 +58,29 @@ class Place:
         self.after = re.split(r"\d", text[end : end + 4])[0]
         self.last = text.find(self.before) + len(self.before) != start
         """Whether those letters come earlier too, so that their last place is the one."""
-        self.known: dict[str, float] = {}
-        """Durations as written, in milliseconds."""
+        self.known: dict[str, tuple[float, int]] = {}
+        """Durations as written, to (milliseconds, bin)."""
 
     def number(self, text: str) -> str:
         """The number, or something else where the text is not what it seems."""
         start = (text.rfind(self.before) if self.last else text.find(self.before)) + len(self.before)
         return text[start : text.find(self.after, start)] if self.after else text[start:]
 
-    def milliseconds(self, text: str) -> float:
-        """The duration at this place; 0 where there is none."""
+    def duration(self, text: str) -> tuple[float, int]:
+        """(milliseconds, bin) of the duration at this place; 0 milliseconds where there is none."""
         written = self.number(text)
         found = self.known.get(written)
         return self._learn(written, text) if found is None else found
 
-    def _learn(self, written: str, text: str) -> float:
+    def _learn(self, written: str, text: str) -> tuple[float, int]:
         """Read a duration in full, and remember it if it stands where it should."""
         found = duration_in(text)
         if found is None:
-            return 0.0
+            return 0.0, 0
+        known = found.milliseconds, bin_of(found.milliseconds)
         if text[found.span[0] : found.span[1]] == written and len(self.known) < MOST_NUMBERS:
-            self.known[written] = found.milliseconds
-        return found.milliseconds
+            self.known[written] = known
+        return known
 
 
 class Shape:
@@ -86,20 +88,20 @@ class Shape:
 
     __slots__ = ("duration", "kinds", "named", "status")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, bare: str) -> None:
         self.kinds: dict[object, Kind] = {}
         """By the status and the digits in names, where a text has either."""
         span, found = status_span(text), duration_in(text)
         self.status = Place(text, *span) if span else None
         self.duration = Place(text, *found.span) if found else None
-        self.named = IN_NAMES.search(text) is not None
+        self.named = IN_NAMES.search(bare) is not None
 
-    def detail(self, text: str) -> object:
-        """What tells the kinds of a shape apart."""
+    def detail(self, text: str, bare: str) -> object:
+        """What tells the kinds of a shape apart, in a text and in the same without its ids."""
         status = self.status.number(text) if self.status is not None else ""
         if status and status not in _STATUSES:
             status = str(status_of(text))
-        return (status, *IN_NAMES.findall(text)) if self.named else status
+        return (status, *IN_NAMES.findall(bare)) if self.named else status
 
 
 class Kinds:
@@ -120,8 +122,8 @@ class Kinds:
         shape = self._shapes.get(key)
         if shape is None:
             self._fresh += 1
-            shape = self._shapes[key] = Shape(text)
-        detail = shape.detail(text) if shape.named or shape.status is not None else ""
+            shape = self._shapes[key] = Shape(text, bare)
+        detail = shape.detail(text, bare) if shape.named or shape.status is not None else ""
         kind = shape.kinds.get(detail)
         if kind is None:
             kind = shape.kinds[detail] = self.learn(service, level, text)

@@ -29,8 +29,8 @@ _CALLING = re.compile(
 """What stands before the name of a service that is called."""
 _HAS_DONE = _phrases("answered timed timeout returned refused failed replied responded closed silent unavailable took")
 _CALLED = re.compile(
-    rf"[\"'\])>]*(?:[-.\w]*:\d{{2,5}}\b|:? (?:{_HAS_DONE}|(?:did|does|has|is) not|is (?:down|slow|unavailable)"
-    r"|unreachable|slow|still owes|call|request|query|connection|lookup)\b)",
+    rf"[\"'\])>]*(?:[-.\w]*:(?:\d{{2,5}}\b|<n>)|:? (?:{_HAS_DONE}|(?:did|does|has|is) not|is (?:down|slow|unavailable)"
+    r"|unreachable|slow|still owes|i/o|call|request|query|connection|lookup)\b)",
     re.IGNORECASE,
 )
 """What stands behind it."""
@@ -54,14 +54,15 @@ class Names:
         self.listed = frozenset(known)
         """Services of the topology; empty where there is none."""
         self.writers: set[str] = set()
-        self._canonical: dict[str, str] = {}
+        self.known: dict[str, str] = {}
+        """Names as written to the services behind them, for a quick look."""
         self._by_length = sorted(self.listed, key=lambda name: (-len(name), name))
 
     def canonical(self, written: str) -> str:
         """The service behind a name as a line has it: `shop-auth-service-1` and `auth-service-7d9f8b6c5-x2x9q` too."""
-        found = self._canonical.get(written)
+        found = self.known.get(written)
         if found is None:
-            found = self._canonical[written] = self._resolve(written.strip("/").lower())
+            found = self.known[written] = self._resolve(written.strip("/").lower())
             self.writers.add(found)
             self.__dict__.pop("_mentions", None)
         return found

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from warroom.importers.logcounts import BIN_SPAN, Sample, Slice, bin_of, quartile_of
+from warroom.importers.logcounts import BIN_SPAN, Sample, Slice, quartile_of
 from warroom.importers.loghead import NO_LOGS, Head
 from warroom.importers.logkinds import CAUSED, MOST_KINDS, OTHER, Kind, Kinds
 from warroom.importers.lognames import Names
@@ -23,14 +23,14 @@ MOST_CELLS = 300_000
 """Entries of all slices together: some 60 MB."""
 LONGEST_LINE = 400
 """Characters that are kept of a line that may be shown."""
-CHECK = 20_000
+CHECK = 10_000
 """Lines between two looks at how much is kept."""
 
 
 class Tally:
-    """A log, counted; `clock` is the way in which the file tells time."""
+    """A log, counted; `clock` is how the file tells time, `start` the time of lines before the first that has one."""
 
-    def __init__(self, clock: Clock, names: Names) -> None:
+    def __init__(self, clock: Clock, names: Names, start: float = 0.0) -> None:
         self.clock, self.names, self.kinds = clock, names, Kinds()
         self.width = 1
         """Seconds (or lines, in a log without times) of a slice."""
@@ -40,10 +40,12 @@ class Tally:
         self.silent: set[str] = set()
         """Services of which a line says that no logs arrive."""
         self.odd_times = 0
-        """Lines whose time is of another clock; they count at the time of the line before."""
+        """Times of another clock; their lines count at the time of the line before."""
+        self.zones_mixed = False
+        """Whether only some of the dates have a zone; the others count as UTC."""
         self.astray = 0
         """Lines whose time is far from that of all others; they are left out."""
-        self._now, self._index, self._slice = 0.0, 0, Slice()
+        self._now, self._index, self._slice = start, 0, Slice()
         self._moment: Moment | None = None
         self._latest: dict[str, tuple[Kind, int]] = {}
 
@@ -52,7 +54,7 @@ class Tally:
     def take(self, number: int, line: str, head: Head) -> None:
         """Count a line."""
         moment, service, level, text = head
-        service = self.names.canonical(service)
+        service = self.names.known.get(service) or self.names.canonical(service)
         if text == NO_LOGS:
             self.silent.add(service)
             return
@@ -64,10 +66,12 @@ class Tally:
         kind.lines += 1
         self.lines += 1
         self._latest[service] = kind, self._index
-        milliseconds = place.milliseconds(text) if place is not None and kind.timed else 0.0
-        if milliseconds:
-            key = identity * BIN_SPAN + bin_of(milliseconds)
-            slice.durations[key] = slice.durations.get(key, 0) + 1
+        milliseconds = 0.0
+        if place is not None and kind.timed:
+            milliseconds, bin = place.duration(text)
+            if milliseconds:
+                key = identity * BIN_SPAN + bin
+                slice.durations[key] = slice.durations.get(key, 0) + 1
         if milliseconds or kind.alarming or kind.facts.started:
             longest = slice.samples.get(identity)
             if longest is None or milliseconds > longest[0]:
@@ -93,7 +97,10 @@ class Tally:
         clock, seconds = moment
         if clock is Clock.TIME and self.clock is Clock.TIME and self.lines:
             return nearest(seconds, self._now)
-        if clock is self.clock or {clock, self.clock} == {Clock.LOCAL, Clock.ZONED}:
+        if clock is self.clock:
+            return seconds
+        if {clock, self.clock} == {Clock.LOCAL, Clock.ZONED}:
+            self.zones_mixed = True
             return seconds
         self.odd_times += 1
         return self._now

@@ -35,6 +35,8 @@ _TIME = r"\d\d:\d\d:\d\d"
 _EPOCH = r"\d{10}(?:\d{9}|\d{6}|\d{3})?(?!\d)"
 STAMP = rf"\[?({_ISO}|{_TIME}|{_EPOCH}|{_SYSLOG}|{_ACCESS})(?:[.,]\d+)?( ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?"
 """A pattern of two groups: the time in whole seconds, and its zone or nothing. Parts of seconds are passed over."""
+ACCESS_STAMP = rf".{{0,80}}?\[({_ACCESS}) ([+-]\d{{4}})\]"
+"""A pattern of the time that access logs put behind the client's address, in the groups of `STAMP`."""
 SHAPES = (
     "2026-03-04T10:15:32Z",
     "2026-03-04 10:15:32",
@@ -132,7 +134,8 @@ def read_split(text: str, clock: Clock, first: float, last: float) -> float:
 
 def _meant(text: str, clock: Clock, last: float) -> float | None:
     if clock is Clock.ORDER:
-        return float(text) if text.isdigit() else None
+        number = text.removeprefix("line ")
+        return float(number) if number.isdigit() else None
     if clock is Clock.PAGE:
         page = _PAGE.fullmatch(text)
         return page_moment(page[1], page[2] or "0").seconds if page else None

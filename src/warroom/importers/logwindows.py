@@ -56,7 +56,7 @@ def split(tally: Tally, at: str | None = None) -> Split:
 
 
 def _whole(tally: Tally, why: str) -> Split:
-    return Split(None, (tally.first, tally.last + tally.width), f"no split: {why}, so there is nothing to compare with")
+    return Split(None, (tally.first, tally.last + tally.width), f"none: {why}, so there is nothing to compare with")
 
 
 def _named(tally: Tally, seconds: float) -> Split:

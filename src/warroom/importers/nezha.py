@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from warroom.core.errors import echo
 from warroom.importers.recording import Found, Trap
-from warroom.sim.recording import CPU, LEVELS, Label, Line, Record, Sample, Span, check_id, text_lines
+from warroom.sim.recording import LEVELS, Label, Line, Record, Sample, Span, check_id, text_lines
 
 MINUTE = 60.0
 """Seconds: the source calls each of its windows a minute."""
@@ -27,7 +27,7 @@ LATE = 120
 USUAL = 3
 """Metric rows before the fault that it takes to say what is usual."""
 GAUGES = {
-    "CpuUsageRate(%)": CPU,
+    "CpuUsageRate(%)": "cpu %",
     "MemoryUsageRate(%)": "memory %",
     "NetworkReceiveBytes": "received bytes",
     "NodeCpuUsageRate(%)": "node cpu %",

@@ -25,9 +25,6 @@ WINDOWS = ("before", "now")
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 LOUD = frozenset({"WARN", "ERROR", "FATAL"})
 
-CPU = "cpu %"
-"""What a sample of processor use is called, in per cent of what the service may use."""
-
 
 class Line(NamedTuple):
     """A line of a log."""

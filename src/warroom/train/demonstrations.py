@@ -13,12 +13,18 @@ from warroom.envs import environments, make, suite
 from warroom.policies import team
 from warroom.policies.dialogue import Dialogue
 
-OTHERS = {"fleet": ("heuristic", "keyword", "random"), "logs": ("heuristic", "blame", "random")}
+OTHERS = {
+    "fleet": ("heuristic", "keyword", "random"),
+    "logs": ("heuristic", "blame", "random"),
+    "tickets": ("heuristic", "paste_top", "always_escalate"),
+}
 """By environment: who plays a seat that the expert does not play, and who slips into its turns."""
+OPTIONS: Mapping[str, Mapping[str, str]] = {"tickets": {"mode": "single"}}
+"""By environment: options without which its shorthand cannot be played."""
 
 HARMLESS = ("wait", "metrics", "logs", "traces", "record", "pushes", "request_more_logs")
 """Calls that change nothing."""
-ANSWERS = {"fleet": (), "logs": ("classify_severity", "identify_root_cause", "escalate")}
+ANSWERS = {"fleet": (), "logs": ("classify_severity", "identify_root_cause", "escalate"), "tickets": ()}
 """By environment: calls that do not slip in, for they would leave a script in the middle of what it has to say."""
 
 
@@ -87,7 +93,7 @@ def demonstrations(
     while True:
         rng = stream(seed, "demonstration", index)
         scenario, tier = rng.choice(scenarios), rng.choice(list(tiers))
-        incident = make(scenario, tier, seed_of(Split.TRAIN, seed * 10_000_000 + index))
+        incident = make(scenario, tier, seed_of(Split.TRAIN, seed * 10_000_000 + index), **OPTIONS.get(env, {}))
         yield demonstrate(incident, mixture, language, rng)
         index += 1
 

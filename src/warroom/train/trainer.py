@@ -95,6 +95,7 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
     """GRPO over seats of incidents. A step's incidents are drawn when it generates, so a curriculum may adapt."""
 
     environments: list[SeatAdapter]
+    optimizer: Any
     _buffered_inputs: list[dict[str, Any]] | None
 
     def __init__(

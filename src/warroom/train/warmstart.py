@@ -92,7 +92,7 @@ class WarmStart:
         return found
 
 
-PLANS: Mapping[str, Mapping[str, Any]] = {"logs": {"incidents": 20, "times": 4, "steps": 1400, "filtered_steps": 400}}
+PLANS: Mapping[str, Mapping[str, Any]] = {"logs": {"incidents": 20, "times": 4, "steps": 1150, "filtered_steps": 350}}
 """What is otherwise in environments other than the fleet: with one seat an incident gives one conversation."""
 
 

@@ -3,13 +3,13 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from random import Random
 from statistics import fmean, median, pstdev
 from typing import NamedTuple
 
-from warroom.envs.logs.views import CallLogs, Gauge, Level, LogLine, Overview, Pair, Pattern, ServiceLogs
-from warroom.sim.recording import CPU, LOUD, WINDOWS, Archive, Line, Recorded, Sample, Span
+from warroom.envs.logs.views import CPU, OVERHEAD, CallLogs, Gauge, Level, LogLine, Pair, Pattern, ServiceLogs
+from warroom.envs.logs.views import Dashboard as Dashboard  # where others look for it
+from warroom.sim.recording import LOUD, WINDOWS, Archive, Line, Recorded, Sample, Span
 
 LONGEST = 160
 """Characters of a line that are shown."""
@@ -18,10 +18,6 @@ LEAST = 3
 """Samples before the fault that it takes to say what is usual of a metric."""
 LEAST_CALLS = 4
 """Calls in a window that it takes to speak of what they wait beyond the work itself."""
-OVERHEAD = "call overhead ms"
-"""The gauge of what callers wait beyond the time that the service itself takes: network, queues, retries."""
-ON_DASHBOARD = (CPU, OVERHEAD)
-"""Gauges that an overview of all services shows."""
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\b(?=[a-f]*\d)[0-9a-f]{12,}\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _TIMEOUT = re.compile(r"time[ds]?[ -]?out", re.IGNORECASE)
@@ -32,20 +28,6 @@ Windows = tuple[list[float], list[float]]
 def masked(text: str) -> str:
     """A line without its numbers and ids, so that lines of one kind are one."""
     return _NUMBER.sub("<n>", _ID.sub("<id>", text))[:LONGEST]
-
-
-@dataclass(frozen=True, slots=True)
-class Dashboard(Overview):
-    """How much every service writes, and the gauges of those that have them: nobody can ask forty services in turn."""
-
-    gauges: tuple[tuple[str, tuple[Gauge, ...]], ...] = ()
-    """By service."""
-
-    def render(self) -> str:
-        """One line for each service, and one for each gauge."""
-        shown = dict(self.gauges)
-        lines = [[level.render(), *[gauge.render() for gauge in shown.get(level.service, ())]] for level in self.levels]
-        return "\n".join([line for service in lines for line in service])
 
 
 class Call(NamedTuple):
@@ -133,7 +115,7 @@ class Digest:
 
     def dashboard(self, services: Sequence[str]) -> Dashboard:
         """An overview of services in this order."""
-        gauges = [(name, self._told_gauges(name, ON_DASHBOARD)) for name in services]
+        gauges = [(name, self._told_gauges(name, (CPU, OVERHEAD))) for name in services]
         return Dashboard(
             tuple(self.level(name) for name in services), tuple((name, told) for name, told in gauges if told)
         )

@@ -136,8 +136,11 @@ def victims(system: System, mechanism: Mechanism) -> list[int]:
 
 
 def _apart(system: System, i: int, faults: list[Fault]) -> bool:
-    """Whether neither of two roots depends on the other, so that each is a cause of its own."""
-    return not faults or not ({i} | above(system, i)) & ({faults[0].target} | above(system, faults[0].target)) - {0}
+    """Whether two roots are no gateway and have no caller in common but it, so that each is a cause of its own."""
+    if not faults:
+        return True
+    first = faults[0].target
+    return bool(i and first) and not ({i} | above(system, i)) & ({first} | above(system, first)) - {0}
 
 
 def above(system: System, i: int) -> set[int]:
@@ -176,13 +179,17 @@ def draw_writers(draft: Draft, seed: int, attempt: int) -> Triage:
         owners=_draw_owners(rng, system),
         sampled=draft.sampled,
         habits=tuple([_HABITS[int(20 * random())] for _ in range(n)]),
-        timed=tuple([kind != "db" or bool(scenario.least_noise) or random() < 0.6 for kind in system.kinds]),
+        # Slow drifts show in nothing else, so there the root's durations are logged.
+        timed=tuple([
+            random() < 0.6 or kind != "db" or (bool(scenario.least_noise) and i in roots)
+            for i, kind in enumerate(system.kinds)
+        ]),
         missing=frozenset([i for i in unheard if random() < dial.missing]),
         behind=frozenset([i for i in unheard if random() < dial.behind]),
         skew=tuple([int((2 * random() - 1) * dial.skew) if dial.skew and random() < 0.3 else 0 for _ in range(n)]),
         speaks=random() < dial.speaks,
         chronic=tuple([
-            Chronic(int(n * random()), (0.001 + 0.005 * random()) / (1 + dial.decoys), int(64 * random()))
+            Chronic(int(n * random()), (0.001 + 0.007 * random()) / (1 + dial.decoys), int(64 * random()))
             for _ in range(1 + dial.decoys)
         ]),
         nuisance=tuple([0.01 + 0.06 * random() for _ in range(n)]),
@@ -199,8 +206,10 @@ def draw_writers(draft: Draft, seed: int, attempt: int) -> Triage:
 
 _HABITS = ("ERROR",) * 8 + ("WARN",) * 7 + ("",) * 5
 _CLASSES = (
-    "crash", "release", "lock", "saturation", "plan_cache", "report", "leak", "backlog", "slow_release",
+    "crash", "release", "lock", "saturation", "plan_cache", "report", "leak", "backlog", "slow_release", "vendor",
+    "abuse",
 )  # fmt: skip
+"""Classes of words that decoys use: all of them, so that none is proof."""
 
 
 def _draw_owners(rng: Random, system: System) -> tuple[str, ...]:

@@ -1,42 +1,29 @@
 """One agent on call reads the logs of a system in trouble, and triages: severity, root, team, remedy."""
 
 from collections.abc import Mapping
-from functools import cache, cached_property
-from typing import Annotated, Any, ClassVar
+from functools import cache
+from typing import Any
 
 from warroom.core.env import Env
 from warroom.core.splits import parse_split, split_of
-from warroom.core.tools import Vocabulary, tool
-from warroom.core.types import Brief, Notice, ToolCall
+from warroom.core.types import Notice, ToolCall
 from warroom.envs.logs import oracle
 from warroom.envs.logs.brief import catalogue_of, triage_brief
 from warroom.envs.logs.draw import Shape, document_shape, drawn_shape
 from warroom.envs.logs.incident import SECURITY, Triage
+from warroom.envs.logs.oncall import OnCall
+from warroom.envs.logs.recorded import Recorded, Recording
 from warroom.envs.logs.reply import service_logs
 from warroom.envs.logs.rubric import triage_rubric
 from warroom.envs.logs.scenario import Outage
 from warroom.envs.logs.stream import Stream
 from warroom.envs.logs.tail import FIRST, LATER, tail
-from warroom.envs.logs.views import ALL, REMEDIES, SEVERITIES, TEAMS, Catalogue, LogPage, Overview, ServiceLogs
+from warroom.envs.logs.views import ALL, TEAMS, LogPage, Overview, ServiceLogs
 from warroom.sim.blueprint import Blueprint
 
-Severity = Annotated[str, Vocabulary("severity")]
-Service = Annotated[str, Vocabulary("service")]
-Source = Annotated[str, Vocabulary("source")]
-Team = Annotated[str, Vocabulary("team")]
-Remedy = Annotated[str, Vocabulary("remedy")]
 
-SEATS = ("oncall",)
-NOTED = Notice("Noted.")
-
-
-class LogTriage(Env):
-    """One incident of log triage."""
-
-    name: ClassVar[str] = "logs"
-    SEATS: ClassVar[tuple[str, ...]] = SEATS
-    READS_PER_TURN: ClassVar[int] = 5
-    """Declarations that take no time, before the act of a turn."""
+class LogTriage(OnCall):
+    """One drawn incident of log triage."""
 
     def __init__(self, scenario: Outage, tier: str, seed: int, options: Mapping[str, Any]) -> None:
         split = split_of(seed)
@@ -49,45 +36,17 @@ class LogTriage(Env):
         incident: Triage = self.incident
         self.world = drawn.twin()
         rubric = triage_rubric(scenario.budget, len(incident.roots), len(incident.teams))
-        super().__init__(scenario.name, tier, seed, scenario.budget, rubric)
+        super().__init__(scenario.name, tier, seed, scenario.budget, rubric, catalogue_of(incident))
         self.stream = Stream(incident, self.world)
-        self.said: dict[str, list[str]] = {"severity": [], "root": [], "team": []}
-        """What was declared, in order."""
         self.related = self.unrelated = 0
         """Lines shown so far while something was wrong, by whether they have to do with it."""
         self._stopped: int | None = None
         """Minute by which security will have stopped abuse."""
-        self._reply: ServiceLogs | Overview | None = None
-        names = incident.system.names
-        self._index = {name: i for i, name in enumerate(names)}
-        self._vocabularies = {
-            "severity": SEVERITIES, "service": names, "source": (*names, ALL), "team": TEAMS, "remedy": REMEDIES,
-        }  # fmt: skip
+        self._index = {name: i for i, name in enumerate(incident.system.names)}
 
-    # -- what the agent is told ---------------------------------------------------------------------
-
-    @property
-    def vocabularies(self) -> dict[str, tuple[str, ...]]:
-        """Severities, services, teams and remedies."""
-        return self._vocabularies
-
-    @cached_property
-    def catalogue(self) -> Catalogue:
-        """The service catalogue."""
-        return catalogue_of(self.incident)
-
-    def brief(self, seat: str) -> Brief:
-        """The job, the rules, the catalogue and the tools."""
-        tools = self.tools_of(seat)
-        return Brief(
-            env=self.name,
-            seat=seat,
-            job=triage_brief(self.catalogue, self.budget, self.READS_PER_TURN),
-            tools=tuple([t.schema(self.vocabularies) for t in tools]),
-            acts=tuple([t.name for t in tools if t.ends_turn]),
-            idle=ToolCall("request_more_logs", {"service": ALL}),
-            facts=self.catalogue,
-        )
+    def job(self) -> str:
+        """The job, the rules and the catalogue."""
+        return triage_brief(self.catalogue, self.budget, self.READS_PER_TURN)
 
     def page(self) -> LogPage:
         """Lines of the last minute, and what the last act brought."""
@@ -100,113 +59,56 @@ class LogTriage(Env):
             self.answers.get(self.seat, ""), self._reply,
         )  # fmt: skip
 
-    # -- declarations: free of time, first answers count ----------------------------------------------
+    # -- what declarations and acts come to --------------------------------------------------------------
 
-    @tool(ends_turn=False)
-    def classify_severity(self, severity: Severity) -> Notice:
-        """Say how bad it is for users. Takes no time; the first answer counts.
+    def most(self, kind: str) -> int:
+        """One severity, as many roots as there are, every team."""
+        return {"severity": 1, "root": max(1, len(self.incident.roots)), "team": len(TEAMS)}[kind]
 
-        Args:
-            severity: P1, P2 or P3, by the rule of the brief
-        """
-        if self._declare("severity", severity, most=1):
-            right = severity == self.certificate.impact.severity
+    def judge(self, kind: str, value: str) -> None:
+        """Right or wrong. Security, once paged, ends abuse some time later."""
+        if kind == "severity":
+            right = value == self.certificate.impact.severity
             self.happen("severity_right" if right else "severity_wrong")
-        return NOTED
-
-    @tool(ends_turn=False)
-    def identify_root_cause(self, service: Service) -> Notice:
-        """Name the service where the trouble began. Takes no time; with two independent roots, name both.
-
-        Args:
-            service: the service that is the root
-        """
-        if self._declare("root", service, most=max(1, len(self.incident.roots))):
-            self.happen("root_right" if self._index[service] in self.incident.roots else "root_wrong", service)
-        return NOTED
-
-    @tool(ends_turn=False)
-    def escalate(self, team: Team) -> Notice:
-        """Page the team that has to know. Takes no time.
-
-        Args:
-            team: sre, backend, dba or security
-        """
-        if self._declare("team", team, most=len(TEAMS)):
-            self.happen("team_right" if team in self.incident.teams else "team_wrong", team)
-        if team == SECURITY and self._stopped is None:
-            self._stopped = self.world.minute + oracle.STOPPED
-        return NOTED
-
-    def _declare(self, kind: str, value: str, most: int) -> bool:
-        """Whether a declaration counts: a repetition does not, nor any beyond `most`."""
-        said = self.said[kind]
-        counts = value not in said and len(said) < most
-        if counts:
-            said.append(value)
+        elif kind == "root":
+            self.happen("root_right" if self._index[value] in self.incident.roots else "root_wrong", value)
         else:
-            self.happen("repeated", f"{kind} {sum(event.name == 'repeated' for event in self.events)}")
-        return counts
+            self.happen("team_right" if value in self.incident.teams else "team_wrong", value)
+            if value == SECURITY:
+                self._stopped = self.world.minute + oracle.STOPPED
 
-    # -- acts -----------------------------------------------------------------------------------------
-
-    @tool()
-    def remediate(self, action: Remedy, service: Service) -> Notice:
-        """Change a service. What heals depends on the cause; the wrong remedy has side effects.
-
-        Args:
-            action: restart, rollback, scale, flush-cache or kill-query
-            service: the service to change
-        """
+    def change(self, action: str, service: str) -> Notice:
+        """Carry out a remedy, right or wrong."""
         i = self._index[service]
         if not self.world.has_cure(action, i, 3 * self.world.system.replicas[i]):
             self.happen("wrong_remedy", f"{action} {service}")
         oracle.remedy(self.world, action, i)
-        self._reply = None
         return Notice(f"Done: {action} {service}.")
 
-    @tool()
-    def request_more_logs(self, service: Source) -> Notice:
-        """Read what the logs of one service say, before and now; or how much every service writes.
-
-        Args:
-            service: a service, or all
-        """
-        self._wanted = service
-        return Notice(f"Logs of {service}.")
-
-    @tool()
-    def resolve(self) -> Notice:
-        """Close the incident as mended: right once nothing is broken and users are well."""
-        self.done = True
-        if self.incident.faults and oracle.can_resolve(self.world):
+    def close(self, ignored: bool) -> Notice:
+        """Ignored: right if nothing was wrong. Resolved: right if nothing is broken any more."""
+        wrong = bool(self.incident.faults)
+        if ignored:
+            self.happen(*(("closed_wrongly", "ignored") if wrong else ("ignored",)))
+            return Notice("The incident is closed as noise.")
+        if wrong and oracle.can_resolve(self.world):
             self.happen("recovered")
             return Notice("The incident is closed.")
         self.happen("closed_wrongly", "resolved")
         return Notice("The incident is closed, but not mended.")
 
-    @tool()
-    def ignore(self) -> Notice:
-        """Close the incident as noise: right if nothing was wrong."""
-        self.done = True
-        if self.incident.faults:
-            self.happen("closed_wrongly", "ignored")
-        else:
-            self.happen("ignored")
-        return Notice("The incident is closed as noise.")
+    def read(self, source: str) -> ServiceLogs | Overview:
+        """What the logs say at this minute."""
+        if source == ALL:
+            return Overview(tuple([self.stream.level(i) for i in range(self.incident.system.size)]))
+        return service_logs(self.stream, self._index[source])
 
     # -- the hooks of the contract --------------------------------------------------------------------
-
-    _wanted: str | None = None
 
     def advance(self) -> None:
         """One minute passes; then the logs that were asked for are there."""
         oracle.pass_minute(self.world, self.incident.mended, self._stopped)
-        wanted, self._wanted = self._wanted, None
-        if wanted == ALL:
-            self._reply = Overview(tuple([self.stream.level(i) for i in range(self.incident.system.size)]))
-        elif wanted is not None:
-            self._reply = service_logs(self.stream, self._index[wanted])
+        super().advance()
 
     def truth(self) -> dict[str, Any]:
         """The roots, the causes, the cures, the teams and the severity."""
@@ -293,6 +195,8 @@ DRAWN, MOST = (5, 12), (5, 40)
 """Services of a drawn topology: by default, and the least and most that may be asked for."""
 
 
-def build(scenario: Outage, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
-    """Build one episode."""
+def build(scenario: Outage | Recording, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
+    """Build one episode: of a drawn incident, or of a recorded one."""
+    if isinstance(scenario, Recording):
+        return Recorded(scenario, tier, seed, options)
     return LogTriage(scenario, tier, seed, options)

@@ -62,7 +62,7 @@ DIALS = {
         wander=0.06, skew=0, kept=160, decoys=1, mild=1.0,
     ),
     "medium": Dial(
-        noise=0.4, imitate=0.4, deep=0.4, signs=0.15, speaks=0.2, nameless=0.6, missing=0.06, behind=0.06, spread=0.5,
+        noise=0.4, imitate=0.4, deep=0.5, signs=0.15, speaks=0.2, nameless=0.6, missing=0.06, behind=0.06, spread=0.5,
         wander=0.1, skew=0, kept=120, decoys=2, mild=0.9,
     ),
     "hard": Dial(

@@ -33,6 +33,9 @@ class OnCall(Env):
         self.said: dict[str, list[str]] = {"severity": [], "root": [], "team": []}
         """What was declared, in order."""
         self._reply: ServiceLogs | Overview | None = None
+        """What the page shows."""
+        self._fresh: ServiceLogs | Overview | None = None
+        """What this turn's act brought: as of the minute in which it was asked for."""
         self._wanted: str | None = None
         names = catalogue.names
         self._vocabularies = {
@@ -134,7 +137,6 @@ class OnCall(Env):
             action: restart, rollback, scale, flush-cache or kill-query
             service: the service to change
         """
-        self._reply = None
         return self.change(action, service)
 
     @tool()
@@ -144,7 +146,7 @@ class OnCall(Env):
         Args:
             service: a service, or all
         """
-        self._wanted = service
+        self._wanted, self._fresh = service, self.read(service)
         return Notice(f"Logs of {service}.")
 
     @tool()
@@ -160,6 +162,5 @@ class OnCall(Env):
         return self.close(ignored=True)
 
     def advance(self) -> None:
-        """What was asked for is there."""
-        if self._wanted is not None:
-            self._reply, self._wanted = self.read(self._wanted), None
+        """What was asked for is on the next page; after any other act, wrong ones too, the page has its answer."""
+        self._reply, self._fresh, self._wanted = self._fresh, None, None

@@ -4,19 +4,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warroom.core.rng import stream
 from warroom.core.rubric import Rubric, credits_once
 from warroom.core.splits import SPAN
 from warroom.core.types import Notice, ToolCall
-from warroom.envs.logs.digest import Digest
 from warroom.envs.logs.incident import OWNERS
 from warroom.envs.logs.oncall import OnCall
 from warroom.envs.logs.scenario import RECORDED
 from warroom.envs.logs.tail import FIRST, LATER
 from warroom.envs.logs.views import ALL, TEAMS, Catalogue, Entry, LogPage, Overview, ServiceLogs
-from warroom.sim.recording import INDEX, LABELS, Archive, Label, read_archive
+
+if TYPE_CHECKING:  # only those who play a recording wait until its reader is loaded
+    from warroom.envs.logs.digest import Digest
+    from warroom.sim.recording import Archive, Label
 
 RIGHT, WRONG = 100.0, -10.0
 """Points of the first root that is named."""
@@ -143,7 +145,7 @@ class Recorded(OnCall):
         return {"catalogue": self.catalogue.render().splitlines(), "declared": said}
 
 
-def catalogue_of(archive: Archive) -> Catalogue:
+def catalogue_of(archive: "Archive") -> Catalogue:
     """The services of a recording, the gateway first, callers before callees as far as calls go one way.
 
     Where the recording knows no team, it is the one that usually owns such a service.
@@ -155,7 +157,7 @@ def catalogue_of(archive: Archive) -> Catalogue:
     return Catalogue(tuple([entries[name] for name in _in_order(archive)]))
 
 
-def _in_order(archive: Archive) -> list[str]:
+def _in_order(archive: "Archive") -> list[str]:
     """A circle of calls is entered at its first service by alphabet; services of which no call is known come last."""
     left = sorted(
         {name for edge in archive.calls for name in edge}, key=lambda name: (not _gateway(archive, name), name)
@@ -169,23 +171,29 @@ def _in_order(archive: Archive) -> list[str]:
     return order + rest
 
 
-def _gateway(archive: Archive, name: str) -> bool:
+def _gateway(archive: "Archive", name: str) -> bool:
     return archive.services[name][0] == "gateway"
 
 
 def _written(folder: Path) -> int:
     """Changes whenever index or answers are written: what was read before that is out of date."""
+    from warroom.sim.recording import INDEX, LABELS
+
     return sum(path.stat().st_mtime_ns for path in (folder / INDEX, folder / LABELS) if path.is_file())
 
 
 @lru_cache(maxsize=4)
-def _opened(folder: Path, written: int) -> tuple[Archive, dict[str, Label]]:
+def _opened(folder: Path, written: int) -> tuple["Archive", dict[str, "Label"]]:
+    from warroom.sim.recording import read_archive
+
     archive = read_archive(folder)
     return archive, archive.labels()
 
 
 @lru_cache(maxsize=32)
-def _digest(folder: Path, id: str, written: int) -> Digest:
+def _digest(folder: Path, id: str, written: int) -> "Digest":
     """Reading one takes a fifth of a second, and many policies play the same incident."""
+    from warroom.envs.logs.digest import Digest
+
     archive, _ = _opened(folder, written)
     return Digest(archive, next(incident for incident in archive.incidents if incident.id == id))

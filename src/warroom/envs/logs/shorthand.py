@@ -1,19 +1,30 @@
 """The pages of log triage in a few dozen words, for models too small to read prose.
 
 Services become numbered slots, dealt anew in each incident; counts and durations become grades of change; lines become
-(service, level, class of words). Facts that belong together stand together: beside a callee its kind and its owner,
-beside what a service says of itself what its callers say of it. It is a summary of what the agent was shown: it holds
-nothing that the texts lack, and leaves out ordinary lines, exact numbers, what was always so, and gauges of recordings.
+(service, level, class of words). Facts that belong together stand together: whatever is known of a suspect, from
+whatever page, stands on one row with its kind and its owner. It is a summary of what the agent was shown and said: it
+holds nothing that the texts lack, and leaves out ordinary lines, exact numbers, what was always so, and gauges.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import exp, log, sqrt
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from warroom.core.language import Lexicon
 from warroom.core.rng import stream
 from warroom.core.types import Brief, Notice, Observation, ToolCall
+from warroom.envs.logs.grades import (
+    HOW_MANY,
+    STRANGERS,
+    TABLES,
+    badness_of,
+    busier,
+    din,
+    failing,
+    graded,
+    risen,
+    told,
+)
 from warroom.envs.logs.policies.words import CLIENT, UNFAMILIAR, class_of, is_complaint, is_job
 from warroom.envs.logs.signatures import CLASSES
 from warroom.envs.logs.views import (
@@ -23,7 +34,6 @@ from warroom.envs.logs.views import (
     TEAMS,
     CallLogs,
     Catalogue,
-    Level,
     LogLine,
     LogPage,
     Overview,
@@ -36,39 +46,21 @@ from warroom.sim.blueprint import KINDS
 SLOTS = 48
 """Services that can be told apart; a system with more does not fit."""
 SLOT = tuple(f"s{i}" for i in range(SLOTS))
-Grades = tuple[tuple[float, str], ...]
-"""Lower bounds, each with its word; below the first nothing is said."""
-FAILING: Grades = (
-    (1, "e1"), (3, "e3"), (5, "e5"), (7, "e7"), (10, "e10"), (14, "e14"), (20, "e20"), (28, "e28"), (35, "e35"),
-    (60, "e60"),
-)  # fmt: skip
-"""Per cent of the requests that fail beyond the usual; close where the rule of severity decides."""
-SLOWER: Grades = (
-    (0.0, "p-"), (0.8, ""), (1.15, "p1.15"), (1.3, "p1.3"), (1.5, "p1.5"), (1.8, "p1.8"), (2.2, "p2"), (3, "p3"),
-    (4.3, "p4"), (6, "p6"),
-)  # fmt: skip
-"""Factor on a median."""
-STRANGERS: Grades = ((1.1, "strangers"), (1.35, "flood"))
-"""Factor by which a service handles more than its callers made."""
-DIN: Grades = ((2, "din2"), (5, "din5"), (10, "din10"), (20, "din20"))
-"""Standard errors by which lines at WARN and ERROR have risen in the whole system."""
-RISE: Grades = ((1.4, "up1"), (2.2, "up2"), (4, "up3"))
-"""Factor on a count."""
-HOW_MANY: Grades = ((1, "few"), (3, "some"), (8, "many"))
-"""Lines of a class."""
-MANY_FAILURES = 3
-"""Failures beyond the usual that are no chance: one or two happen in any window."""
-MEDIAN_SCATTER = 0.7
-"""Standard error of the logarithm of a median of one duration; that of n is smaller by the root of n."""
 SOON = 3
 """Turns left from which the end is said to be near."""
+SUSPECT = 0.6
+"""How bad calls of a service have to be for it to be a suspect (`grades.badness`)."""
+MOST_SUSPECTS = 5
+HUSHED = 3.0
+"""Per cent of prompt failures seen by callers, from which it is told if a service owns up to less than half of them."""
 MINUTES, TURNS = range(-12, 32), range(1, 33)
 BLAMES = "blames"
 """What words are that complain of another service."""
 DONE = re.compile(r"Done: (\S+) (\S+)\.")
+NOTED = "Noted."
 OTHERS = (
     *("needs", "ok", "dark", "late", "prompt", "hushed", "from", "to", "own", "users", "was", "new", BLAMES, "build"),
-    *("job", "behind", "ERROR", "WARN", "done", "refused", "over", "soon", "nothing"),
+    *("job", "behind", "ERROR", "WARN", "done", "refused", "over", "soon", "nothing", "unread", "suspects", "named"),
 )
 TOOLS = (
     *("classify_severity", "identify_root_cause", "escalate"),
@@ -85,7 +77,7 @@ def lexicon() -> Lexicon:
     """Every word of the shorthand."""
     words = [
         *TOOLS, *SLOT, ALL, *SEVERITIES, *TEAMS, *REMEDIES, *KINDS, *CLASSES, CLIENT, UNFAMILIAR,
-        *[word for table in (FAILING, SLOWER, STRANGERS, DIN, RISE, HOW_MANY) for _, word in table if word],
+        *[word for table in TABLES for _, word in table if word],
         *[f"@{minute}" for minute in MINUTES], *[f"T{turn}" for turn in TURNS], *OTHERS, "oncall",
     ]  # fmt: skip
     return Lexicon(tuple(dict.fromkeys(words)), TOOLS, SLOT)
@@ -103,11 +95,17 @@ class Shorthand:
         dealt = stream(0, "shorthand", self.catalogue.render()).sample(SLOT, len(names))
         self.slot = dict(zip(names, dealt, strict=True))
         self.name = {slot: name for name, slot in self.slot.items()}
-        self.named = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, names))})(?![\w-])")
+        self.words = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, names))})(?![\w-])")
+        """Finds names of services, which are no words."""
+        self.gateway = names[0]
         self.read: dict[str, ServiceLogs] = {}
         """The latest logs of each service that were shown."""
-        self.done: list[tuple[int, list[str]]] = []
-        """(turn, service and remedy) of what was done."""
+        self.marks: dict[str, list[str]] = {}
+        """What they say besides figures."""
+        self.roots: dict[str, None] = {}
+        """The services that were named as roots, in order."""
+        self.done: dict[tuple[str, str], int] = {}
+        """(service, remedy) -> turn in which it was carried out."""
 
     # -- what the model reads -------------------------------------------------------------------------
 
@@ -124,34 +122,29 @@ class Shorthand:
         if isinstance(observation, LogPage):
             return " ".join(self._page(observation))
         assert isinstance(observation, Notice)
+        if observation.text == NOTED:
+            return " ".join(self._named() if self.roots else self._suspects())
         return " ".join(_notice(observation.text))
 
     def _page(self, page: LogPage) -> list[str]:
         out = [f"T{page.turn}"] if page.turn in TURNS else []
         out += ["soon"] if page.budget - page.turn < SOON else []
-        out += _din(page.volume)
-        out += self._lines(page.lines)
-        out += self._answer(page) + self._deeds(page)
-        if isinstance(page.reply, Overview):
-            return [*out, *self._users(), *self._overview(page.reply)]
+        out += [*din(page.volume), *self._lines(page.lines)]
         if page.reply is None:
-            return [*out, *self._users()]
-        gateway = page.reply.service == self.catalogue.names[0]
-        return [*out, *([] if gateway else self._users()), *self._logs(page.reply)]
+            out += self._answer(page)
+        elif isinstance(page.reply, Overview):
+            out += self._overview(page.reply)
+        else:
+            out += self._logs(page.reply)
+        return [*out, *(self._named(page.turn) if self.roots else [*self._users(), *self._suspects(page.turn)])]
 
     def _answer(self, page: LogPage) -> list[str]:
-        """What the last act came to, if the page says so."""
-        if page.reply is not None:
-            return []
+        """What the last act came to. A remedy is told beside the service from now on."""
         done = DONE.fullmatch(page.answer)
         if done is None:
             return _notice(page.answer)
-        self.done.append((page.turn - 1, [self.slot[done[2]], done[1]]))
+        self.done[done[2], done[1]] = page.turn - 1
         return []
-
-    def _deeds(self, page: LogPage) -> list[str]:
-        """What was done, and how many minutes ago."""
-        return [word for turn, deed in self.done for word in ("done", *deed, f"@{max(turn - page.turn, MINUTES[0])}")]
 
     def _lines(self, lines: Iterable[LogLine]) -> list[str]:
         """The lines at WARN or above that say something: writer, level, and class of words or who is blamed."""
@@ -168,7 +161,7 @@ class Shorthand:
 
     def _class_of(self, text: str) -> str:
         """The class of words; names of services are no words."""
-        words = self.named.sub("", text)
+        words = self.words.sub("", text)
         return class_of(words) or (BLAMES if is_complaint(words) else UNFAMILIAR)
 
     # -- replies --------------------------------------------------------------------------------------------
@@ -179,88 +172,127 @@ class Shorthand:
         return [self.slot[service], entry.kind, entry.team]
 
     def _users(self) -> list[str]:
-        """How users fared when they were last asked after; of no use once something was done."""
-        logs = self.read.get(self.catalogue.names[0])
-        return ["users", *(_own(logs) or ["ok"])] if logs is not None and not self.done else []
+        """How users fared when they were last asked after."""
+        logs = self.read.get(self.gateway)
+        return ["users", *told(logs)] if logs is not None else []
 
     def _overview(self, overview: Overview) -> list[str]:
         out = []
         for level in overview.levels:
-            told = ["dark"] if level.errors is None else _risen("ERROR", level.errors)
-            out += [self.slot[level.service], *told] if told else []
-        return ["all", *(out or ["nothing"])]
+            grade = ["dark"] if level.errors is None else risen(level.errors)
+            out += [self.slot[level.service], "ERROR", *grade] if grade else []
+        return [ALL, *(out or ["nothing"])]
 
     def _logs(self, logs: ServiceLogs) -> list[str]:
-        """One service: what its callers say of it, what it says of itself, of its callees, and in what words."""
+        """One service: what its callers say of it, what it says of itself and of its callees, and in what words."""
         service, before = logs.service, self.read.get(logs.service)
-        self.read[service] = logs
-        out = [*self._entry(service), *(["behind"] if logs.behind else [])]
+        self.read[service], self.marks[service] = logs, self._marks_of(logs)
+        out = [self.slot[service], *(["behind"] if logs.behind else [])]
         if logs.level.lines is None:
             return [*out, "dark"]
-        out += self._above(service)
-        own, was = _own(logs), _own(before) if before is not None else []
-        gateway = service == self.catalogue.names[0]
-        out += ["users" if gateway else "own", *(own or ["ok"]), *(["was", *(was or ["ok"])] if before else [])]
-        out += self._hushed(logs) + self._strangers(logs)
-        out += self._below(logs, before)
-        out += [word for pattern in logs.patterns for word in self._pattern(pattern)]
-        return out + [word for start in _recent(logs.started) for word in start]
+        heard = self._heard(service)
+        out += ["from", *told(heard)] if heard is not None else []
+        out += ["own", *told(logs), *(["was", *told(before)] if before is not None else [])]
+        apart = service not in self.roots and self._badness(service) < SUSPECT
+        return [*out, *self._below(logs, before), *(self.marks[service] if apart else [])]
 
-    def _callers(self, service: str) -> Iterator[CallLogs]:
-        """What the latest logs of its callers say of calls of a service."""
-        for caller in self.catalogue.callers(service):
-            if caller in self.read:
-                yield from [row for row in self.read[caller].calls if row.callee == service]
+    def _heard(self, service: str) -> CallLogs | None:
+        """What the caller with most calls of a service says of it, by its latest logs."""
+        callers = [self.read[name] for name in self.catalogue.callers(service) if name in self.read]
+        rows = [row for logs in callers for row in logs.calls if row.callee == service]
+        return max(rows, key=lambda row: row.made.now, default=None)
 
-    def _above(self, service: str) -> list[str]:
-        """What callers say of a service, the one with most calls speaking for all."""
-        rows = sorted(self._callers(service), key=lambda row: row.made.now)
-        return ["from", *(_call(rows[-1]) or ["ok"])] if rows else []
+    def _below(self, logs: ServiceLogs, before: ServiceLogs | None) -> list[str]:
+        """The callees, the worst first, and what was said of them before."""
+        was = {row.callee: told(row) for row in before.calls} if before is not None else {}
+        out: list[str] = []
+        for row in sorted(logs.calls, key=lambda row: -badness_of(row)):
+            earlier = was.get(row.callee, ["ok"])
+            out += ["to", self.slot[row.callee], *told(row), *(["was", *earlier] if earlier != ["ok"] else [])]
+        return out
+
+    def _marks_of(self, logs: ServiceLogs) -> list[str]:
+        """What the logs of a service say besides figures: silence, strangers, new words, and what began of late."""
+        starts = [("job" if is_job(what) else "build", minute) for minute, what in logs.started if minute in MINUTES]
+        return [
+            *self._hushed(logs),
+            *self._strangers(logs),
+            *[word for pattern in logs.patterns for word in self._new(pattern)],
+            *[word for what, minute in starts for word in (what, f"@{minute}")],
+        ]
 
     def _hushed(self, logs: ServiceLogs) -> list[str]:
-        """Whether a service owns up to less than half of what its callers see fail at once."""
-        rows = list(self._callers(logs.service))
-        if not rows or logs.handled is None or logs.failed is None:
+        """Whether a service owns up to less than half of what its callers see fail: dead workers say nothing."""
+        row = self._heard(logs.service)
+        if row is None or logs.handled is None or logs.failed is None:
             return []
-        seen = max(failing(row.failed, row.made) * (1 - row.late / 100) for row in rows)
-        return ["hushed"] if seen >= FAILING[1][0] and failing(logs.failed, logs.handled) < seen / 2 else []
+        seen = failing(row.failed, row.made) * (1 - row.late / 100)
+        return ["hushed"] if seen >= HUSHED and failing(logs.failed, logs.handled) < seen / 2 else []
 
     def _strangers(self, logs: ServiceLogs) -> list[str]:
         """Whether a service handles more than its callers, or all users, ask of it."""
-        rows = list(self._callers(logs.service))
-        users = self.read.get(self.catalogue.names[0])
-        asked = users.handled if users is not None and users is not logs else None
-        if rows and len(rows) == len(self.catalogue.callers(logs.service)):
-            asked = Pair(sum(row.made.before for row in rows), sum(row.made.now for row in rows))
-        if asked is None or logs.handled is None or min(*asked, *logs.handled) < 1:
-            return []
-        factor = (logs.handled.now / logs.handled.before) / (asked.now / asked.before)
-        return _words(STRANGERS, _held(factor, sqrt(sum(1 / count for count in (*asked, *logs.handled)))))
+        asked = self._asked(logs.service)
+        return graded(STRANGERS, busier(logs.handled, asked)) if asked is not None and logs.handled is not None else []
 
-    def _below(self, logs: ServiceLogs, before: ServiceLogs | None) -> list[str]:
-        """The callees, the worst first: those in trouble with kind and owner, and what was said of them before."""
-        was = {row.callee: _call(row) or ["ok"] for row in before.calls} if before is not None else {}
-        out: list[str] = []
-        for row in sorted(logs.calls, key=lambda row: -_badness(row)):
-            told, earlier = _call(row), was.get(row.callee, ["ok"])
-            known = self._entry(row.callee) if told or earlier != ["ok"] else [self.slot[row.callee]]
-            out += ["to", *known, *(told or ["ok"]), *(["was", *earlier] if earlier != ["ok"] else [])]
-        return out
+    def _asked(self, service: str) -> Pair | None:
+        callers = self.catalogue.callers(service)
+        rows = [row for name in callers if name in self.read for row in self.read[name].calls if row.callee == service]
+        if rows and len(rows) == len(callers):
+            return Pair(sum([row.made.before for row in rows]), sum([row.made.now for row in rows]))
+        return self.read[self.gateway].handled if self.gateway in self.read and service != self.gateway else None
 
-    def _pattern(self, pattern: Pattern) -> list[str]:
+    def _new(self, pattern: Pattern) -> list[str]:
         """Words that are new, by class; those about other services are told by the calls."""
         name = self._class_of(pattern.text)
         if name == BLAMES or pattern.seen.before or not pattern.seen.now:
             return []
-        return ["new", name, *_words(HOW_MANY, pattern.seen.now)]
+        return ["new", name, *graded(HOW_MANY, pattern.seen.now)]
+
+    # -- suspects -------------------------------------------------------------------------------------------
+
+    def _suspects(self, turn: int = 0) -> list[str]:
+        """All that is known of each service in trouble, the worst first; none where all is well."""
+        bad = {name: found for name in self.slot if (found := self._badness(name)) >= SUSPECT}
+        if any(name in bad for name in self.catalogue.entry(self.gateway).calls):
+            bad.pop(self.gateway, None)  # users suffer from what is below
+        worst = sorted(bad, key=lambda name: -bad[name])[:MOST_SUSPECTS]
+        rows = [word for name in worst for word in self._row(name, turn, bad)]
+        return ["suspects", *(rows or ["nothing"])] if self.read else []
+
+    def _named(self, turn: int = 0) -> list[str]:
+        """All that is known of the services that were named as roots."""
+        return ["named", *[word for name in self.roots for word in self._row(name, turn, ())]]
+
+    def _badness(self, service: str) -> float:
+        row = self._heard(service) or self.read.get(service)
+        return badness_of(row) if row is not None else 0.0
+
+    def _row(self, service: str, turn: int, bad: Iterable[str]) -> list[str]:
+        """A service by those who call it, what marks it, whom in trouble it needs, and what was done to it."""
+        row, logs = self._heard(service) or self.read.get(service), self.read.get(service)
+        needs = [self.slot[name] for name in self.catalogue.entry(service).calls if name in bad]
+        deeds = [(remedy, when) for (name, remedy), when in self.done.items() if name == service]
+        return [
+            *self._entry(service),
+            *(told(row) if row is not None else []),
+            *(["unread"] if logs is None else ["dark"] if logs.level.lines is None else self.marks[service]),
+            *(["needs", *needs] if needs else []),
+            *[word for remedy, when in deeds for word in ("done", remedy, *self._ago(turn, when))],
+        ]
+
+    def _ago(self, turn: int, when: int) -> list[str]:
+        """How many minutes ago something was done; nothing within a turn."""
+        return [f"@{max(when - turn, MINUTES[0])}"] if turn else []
 
     # -- what the model says --------------------------------------------------------------------------
 
     def understand(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
-        """The call whose arguments stand on one line, in order."""
+        """The call whose arguments stand on one line, in order. Whoever is named as a root is remembered."""
         words = str(arguments.get("line", "")).split()
         expected = ARGUMENTS.get(name, ())
         meant = {key: self.name.get(word, word) for key, word in zip(expected, words, strict=False)}
+        if name == "identify_root_cause" and meant.get("service") in self.slot:
+            self.roots[meant["service"]] = None
         return ToolCall(name, {key: meant.get(key, "") for key in expected})
 
     def phrase(self, call: ToolCall) -> tuple[str, dict[str, Any]]:
@@ -279,71 +311,3 @@ def _notice(text: str) -> list[str]:
     if "Refused" in text:
         return ["refused"]
     return ["over"] if "is over" in text or "is closed" in text else []
-
-
-def _words(table: Grades, value: float) -> list[str]:
-    """The word of the highest bound that `value` reaches, if it reaches one that has a word."""
-    word = next((word for bound, word in reversed(table) if value >= bound), "")
-    return [word] if word else []
-
-
-def _held(factor: float, error: float) -> float:
-    """A factor, nearer to 1 by one standard error of its logarithm: chance is not told."""
-    change = log(factor)
-    return exp(max(0.0, abs(change) - error) * (1 if change > 0 else -1))
-
-
-def failing(failed: Pair, made: Pair) -> float:
-    """Per cent of the requests now that fail beyond the usual; 0 where chance would do."""
-    usual = failed.before / made.before if made.before else 0.0
-    if made.now < 1 or failed.now - usual * made.now < MANY_FAILURES:
-        return 0.0
-    return 100 * (failed.now / made.now - usual)
-
-
-def slower(median: Pair | None, count: Pair) -> float:
-    """Factor on a median, less what chance would do."""
-    if median is None or min(*median, *count) <= 0:
-        return 1.0
-    return _held(median.now / median.before, MEDIAN_SCATTER * sqrt(1 / count.before + 1 / count.now))
-
-
-def _badness(row: CallLogs) -> float:
-    """How bad the calls of a service are: 1 where the rule of severity begins to mind."""
-    return max(failing(row.failed, row.made) / 5, log(slower(row.median, row.made)) / log(1.5))
-
-
-def _call(row: CallLogs) -> list[str]:
-    """What fails, whether late or promptly, and how much slower it got; nothing where all is well."""
-    fails = _words(FAILING, failing(row.failed, row.made))
-    how = [word for word, share in (("late", row.late), ("prompt", 100 - row.late)) if share > 33] if fails else []
-    return [*fails, *how, *_words(SLOWER, slower(row.median, row.made))]
-
-
-def _own(logs: ServiceLogs) -> list[str]:
-    """The same of a service's own requests."""
-    if logs.handled is None:
-        return []
-    fails = _words(FAILING, failing(logs.failed, logs.handled)) if logs.failed is not None else []
-    return [*fails, *_words(SLOWER, slower(logs.median, logs.handled))]
-
-
-def _recent(started: Sequence[tuple[int, str]]) -> Iterator[tuple[str, str]]:
-    """Builds and jobs, with the minute in which they began; what began long before is left out."""
-    for minute, what in started:
-        if minute in MINUTES:
-            yield ("job" if is_job(what) else "build", f"@{minute}")
-
-
-def _din(volume: Level) -> list[str]:
-    """Whether the whole system complains more than before."""
-    if volume.warnings is None or volume.errors is None:
-        return []
-    before, now = volume.warnings.before + volume.errors.before, volume.warnings.now + volume.errors.now
-    return _words(DIN, (now - before) / sqrt(max(1.0, before + now)))
-
-
-def _risen(level: str, count: Pair) -> list[str]:
-    """A level at which a service writes clearly more than before."""
-    grade = _words(RISE, max(0.0, count.now - sqrt(count.now)) / (count.before + 1))
-    return [level, *grade] if grade else []

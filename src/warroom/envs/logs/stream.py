@@ -1,6 +1,6 @@
 """How much services write in a minute, as expected counts that follow from the world; never as text.
 
-A user request leaves some 37 lines in all services together, and a failed call a line or none, by the caller's habit:
+A user request leaves some 41 lines in all services together, and a failed call a line or none, by the caller's habit:
 so the share of errors is as low as in recordings. Everything is a pure function of the minute's snapshot.
 """
 
@@ -16,8 +16,8 @@ from warroom.envs.logs.views import ALL, WINDOW, Level, Pair
 from warroom.sim.outages import CRASH, RELEASE, failing_share
 from warroom.sim.world import Snapshot, World
 
-LINES = {"gateway": 6, "service": 14, "db": 4, "cache": 4, "queue": 4}
-"""Lines per handled request: 37 for a user request of the default system (recordings have 36 to 48)."""
+LINES = {"gateway": 6, "service": 10, "db": 4, "cache": 4, "queue": 4}
+"""Lines per handled request: 41 for a user request of the default system (recordings have 36 to 48)."""
 WARNED = 0.5
 """Warnings that a failed call leaves besides, at the caller."""
 HICCUPS = 0.002
@@ -43,7 +43,7 @@ class Stream:
 
     def __init__(self, incident: Triage, world: World) -> None:
         self.incident, self.world, self.system = incident, world, incident.system
-        self.total = 37 * 60 * incident.sampled * self.system.load[0]
+        self.total = 41 * 60 * incident.sampled * self.system.load[0]
         """Lines of the whole system in a usual minute."""
         self._written: dict[int, list[Written]] = {}
         self._named: dict[tuple[int, int], bool] = {}

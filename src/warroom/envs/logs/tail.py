@@ -10,9 +10,9 @@ it matters.
 from math import exp
 from typing import NamedTuple
 
+from warroom.envs.logs.incident import Triage
 from warroom.envs.logs.normal import QUANTILES
 from warroom.envs.logs.signatures import CLASSES, SIGNATURES, Texts
-from warroom.envs.logs.incident import Triage
 from warroom.envs.logs.stream import TAIL, Stream
 from warroom.envs.logs.views import LogLine
 from warroom.envs.logs.wordings import (
@@ -29,7 +29,7 @@ from warroom.envs.logs.wordings import (
     TIMEOUT_BLIND,
 )
 
-FIRST, LATER = 12, 6
+FIRST, LATER = 10, 6
 """Lines on the first page, and on later ones."""
 BYTES = 10
 """Bytes of noise that one line uses."""
@@ -160,9 +160,9 @@ def _related(stream: Stream, minute: int, now: Scene, drawn: bytes) -> Fact:
         return _word(fault.target, fault.mechanism.signature, 0, drawn, related=True)
     if drawn[3] < 256 * incident.dial.deep:
         i, wire = drawn[4] * system.size >> 8, system.wires[drawn[4] * len(system.wires) >> 8]
-        if drawn[3] & 1 and wire in now.failing:
+        if drawn[3] % 3 and wire in now.failing:
             return _complaint(stream, *wire, drawn[5] < 256 * now.failing[wire], drawn, related=True)
-        if not drawn[3] & 1 and i in now.affected:
+        if not drawn[3] % 3 and i in now.affected:
             return _affected(stream, minute, i, drawn)
     return _felt(stream, minute, now, drawn)
 
@@ -187,7 +187,7 @@ def _unrelated(stream: Stream, minute: int, now: Scene, drawn: bytes, share: flo
         return _imitation(stream, minute, now, drawn)
     i = drawn[4] * stream.system.size >> 8
     # As many requests of services that are well as of affected ones: whose lines are shown must tell nothing.
-    balance = (1 - share) * incident.dial.deep / (2 * share * (1 - imitate))
+    balance = (1 - share) * incident.dial.deep / (3 * share * (1 - imitate))
     if drawn[2] < 256 * balance and (i in now.well or (i in now.affected and drawn[9] < BACKSTAGE)):
         return _background(stream, minute, i, drawn) if drawn[9] < BACKSTAGE else _ordinary(stream, minute, i, drawn)
     i = _heard(stream, drawn[4])
@@ -204,12 +204,12 @@ def _imitation(stream: Stream, minute: int, now: Scene, drawn: bytes) -> Fact:
         i, _, wording = incident.chronic[drawn[4] % len(incident.chronic)]
         if i not in incident.missing:
             return Fact(second, "ERROR", i, CHRONIC, wording, -1, 0, drawn[8] + 100, False)
-    if drawn[3] < 170 and now.healthy:
+    if drawn[3] < 125 and now.healthy:
         return _complaint(stream, *_flaky(stream, now, drawn), bool(drawn[5] & 1), drawn, related=False)
     i = _heard(stream, drawn[4])
-    if drawn[3] < 205:
+    if drawn[3] < 165:
         return Fact(second, "WARN", i, NUISANCE, drawn[7], -1, drawn[6], drawn[8] + 100, False)
-    if drawn[3] < 225 and i in now.well:
+    if drawn[3] < 205 and i in now.well:
         return _request(stream, minute, i, stream.system.latency[i], True, drawn, related=False)
     return _word(i, CLASSES[drawn[5] % len(CLASSES)], drawn[6], drawn, related=False)
 

@@ -10,6 +10,9 @@ ALL = "all"
 """What `request_more_logs` takes in place of a service for an overview of all."""
 WINDOW = 3
 """Minutes over which "before" and "now" are counted."""
+CPU, OVERHEAD = "cpu %", "call overhead ms"
+"""Gauges of a recording: processor use in per cent of what the service may use; and what its callers wait beyond the
+time that it takes itself, which is network, queues and retries."""
 
 
 class Pair(NamedTuple):
@@ -155,6 +158,20 @@ class Overview:
     def render(self) -> str:
         """One line for each service."""
         return "\n".join([level.render() for level in self.levels])
+
+
+@dataclass(frozen=True, slots=True)
+class Dashboard(Overview):
+    """The overview of a recording, with the gauges that say most: nobody can ask forty services one by one."""
+
+    gauges: tuple[tuple[str, tuple[Gauge, ...]], ...] = ()
+    """`CPU` and `OVERHEAD` of each service that has them."""
+
+    def render(self) -> str:
+        """One line for each service, and one for each gauge."""
+        shown = dict(self.gauges)
+        lines = [[level.render(), *[gauge.render() for gauge in shown.get(level.service, ())]] for level in self.levels]
+        return "\n".join([line for service in lines for line in service])
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from typing import NamedTuple
 from warroom.core.rng import stream
 from warroom.core.splits import Split
 from warroom.envs.tickets.facts import Configuration, Fact, release
-from warroom.envs.tickets.generate import Cluster, Library, Variant, configuration
+from warroom.envs.tickets.generate import Cluster, Library, Variant, configuration, vendor_name
 from warroom.envs.tickets.knowledge import Case, Document
 from warroom.envs.tickets.phrases import HANDOFF
-from warroom.envs.tickets.prose import Prose, capital, plainly
-from warroom.envs.tickets.vocabulary import SYLLABLES, TOPICS
+from warroom.envs.tickets.prose import Prose, plainly
+from warroom.envs.tickets.vocabulary import TOPICS
 
 
 class Dial(NamedTuple):
@@ -29,11 +29,9 @@ class Dial(NamedTuple):
     that nobody can be sure: an honest answer says so."""
 
 
-DIALS = {"easy": Dial(20, 4, 1, 0.9, 0.0), "medium": Dial(50, 6, 2, 0.6, 0.1), "hard": Dial(100, 8, 3, 0.4, 0.2)}
+DIALS = {"easy": Dial(20, 4, 1, 0.9, 0.0), "medium": Dial(50, 6, 2, 0.6, 0.1), "hard": Dial(100, 8, 3, 0.4, 0.15)}
 UNKNOWN = 0.4
 """Share of unanswerable tickets whose product the knowledge base has never heard of."""
-TOPIC = 0.3
-"""Share of ordinary tickets that mention a topic that some policy reserves, though not one of their product."""
 SIBLING = 0.3
 """Share of ordinary tickets for whom a sibling of the tested procedure holds."""
 MANY = 400
@@ -58,7 +56,7 @@ def draw_case(library: Library, test: str, seed: int, dial: Dial, wording: Split
     """The ticket of one seed: a cluster of the wanted test, a person for whom one procedure (or none) holds."""
     rng = stream(seed, "case", test, dial.articles)
     cluster = rng.choice([c for c in library.clusters if c.test == test])
-    asked = _unanswerable(rng, cluster) if test == "unanswerable" else _answerable(rng, cluster)
+    asked = _unanswerable(rng, library, cluster) if test == "unanswerable" else _answerable(rng, cluster)
     asked = _forgetful(rng, asked, dial)
     prose = Prose(rng, wording)
     product = f"{asked.vendor} {cluster.system.noun}" if rng.random() < dial.named else asked.vendor
@@ -89,14 +87,20 @@ def _answerable(rng: Random, cluster: Cluster) -> Asked:
     )
 
 
-def _unanswerable(rng: Random, cluster: Cluster) -> Asked:
+def _unanswerable(rng: Random, library: Library, cluster: Cluster) -> Asked:
     """Somebody whom nothing here helps: the procedure is gone, or the product is unknown."""
     has = configuration(rng, cluster, cluster.variants[0].condition)
-    vendor = cluster.vendor
-    if rng.random() < UNKNOWN:
-        vendor = capital("".join(rng.choices(SYLLABLES, k=2)) + "on")  # no product of the base ends so
+    vendor = _unheard_of(rng, library) if rng.random() < UNKNOWN else cluster.vendor
     handoff = (vendor.lower(), release(has.version), has.site.lower())
     return Asked(cluster, vendor, "unanswerable", has, (), (), True, _topic(rng, cluster, None), handoff)
+
+
+def _unheard_of(rng: Random, library: Library) -> str:
+    """A vendor of the usual form that the knowledge base does not know."""
+    known = {cluster.vendor for cluster in library.clusters}
+    while (vendor := vendor_name(rng)) in known:
+        pass
+    return vendor
 
 
 def _forgetful(rng: Random, asked: Asked, dial: Dial) -> Asked:
@@ -107,12 +111,15 @@ def _forgetful(rng: Random, asked: Asked, dial: Dial) -> Asked:
 
 
 def _topic(rng: Random, cluster: Cluster, wanted: int | None) -> str:
-    """What the ticket says about the data at stake; never the reserved topic of its product unless that is the test."""
+    """What the ticket says about the data at stake; never the reserved topic of its product unless that is the test.
+
+    Every ticket says something of the kind: if some did not, those that need a human could be told from their words.
+    """
     topics = TOPICS[_wording(cluster)]
     if wanted is not None:
         return topics[wanted][1]
     free = [k for k in range(len(topics)) if cluster.policy is None or k != cluster.policy[0]]
-    return topics[rng.choice(free)][1] if rng.random() < TOPIC else ""
+    return topics[rng.choice(free)][1]
 
 
 def _wording(cluster: Cluster) -> Split:

@@ -1,8 +1,7 @@
 """A help desk: one agent answers a ticket from a knowledge base, or hands it over, and says how sure it is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from warroom.core.env import Env
@@ -15,12 +14,12 @@ from warroom.envs.tickets.brief import desk_brief
 from warroom.envs.tickets.cases import DIALS, draw_case
 from warroom.envs.tickets.generate import BLOCK, library
 from warroom.envs.tickets.grade import WEIGHTS, Grade, grade
+from warroom.envs.tickets.imported import imported_case
 from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, TICKET, Case, Document, KnowledgeBase
 from warroom.envs.tickets.rouge import rouge_l
 from warroom.envs.tickets.rubric import PROCESS, ticket_rubric
 from warroom.envs.tickets.scenario import IMPORTED, Tickets
 from warroom.envs.tickets.search import index_of
-from warroom.envs.tickets.storage import load_knowledge
 from warroom.envs.tickets.views import SNIPPET, DeskPage, Found, Hit, Opened
 from warroom.sim.wordings import pool
 
@@ -33,6 +32,8 @@ RESULTS, MOST_RESULTS = 5, 10
 """Results of a search unless more or fewer are asked for, and the most."""
 LONGEST = 20_000
 """Characters of a resolution, and of a text that holds a whole answer."""
+UNWRITTEN = "As the cited documents say."
+"""The reference of a ticket that came without one."""
 Resolution = Annotated[str, Longest(LONGEST)]
 
 
@@ -134,7 +135,8 @@ class Desk(Env):
         """The reference answer."""
         case = self.case
         return ToolCall("submit_resolution", {
-            "resolution": case.reference, "citations": list(case.gold), "confidence": 1.0, "escalate": case.escalate,
+            "resolution": case.reference or UNWRITTEN, "citations": list(case.gold), "confidence": 1.0,
+            "escalate": case.escalate,
         })  # fmt: skip
 
     def bounds(self) -> tuple[float, float]:
@@ -314,9 +316,10 @@ def build(scenario: Tickets, tier: str, seed: int, options: Mapping[str, Any]) -
         raise Unknown("mode", mode, MODES)
     make = MultiTurn if mode == MULTI else SingleTurn
     split = split_of(seed)
-    if IMPORTED in scenario.suites:
-        base = _imported(str(options.get("kb", "")))
-        return make(scenario, tier, seed, base, base.cases[seed % SPAN % len(base.cases)])
+    imported = IMPORTED in scenario.suites
+    _refuse(options, GENERATED_ONLY if imported else IMPORTED_ONLY, scenario)
+    if imported:
+        return make(scenario, tier, seed, *imported_case(str(options.get("kb", "")), seed % SPAN))
     wording = pool(parse_split(options["wording"]) if "wording" in options else split)
     articles = _articles(options.get("articles", DIALS[tier].articles))
     shelf = library(split, articles, seed % SPAN // max(1, articles // BLOCK), wording)
@@ -326,15 +329,14 @@ def build(scenario: Tickets, tier: str, seed: int, options: Mapping[str, Any]) -
 LEAST_ARTICLES, MOST_ARTICLES = 20, 5000
 
 
-@cache
-def _imported(folder: str) -> KnowledgeBase:
-    """The knowledge base of a folder that `warroom import` wrote, which must have tickets."""
-    if not folder:
-        raise ValueError("imported tickets need a knowledge base: --kb FOLDER; make one by `warroom import runbooks`")
-    base = load_knowledge(Path(folder))
-    if not base.cases:
-        raise ValueError(f"{folder} has no tickets; add some by `warroom import alerts` or `warroom import tickets`")
-    return base
+IMPORTED_ONLY, GENERATED_ONLY = ("kb",), ("articles", "wording")
+"""Options that mean something for one of the two sorts of tickets alone."""
+
+
+def _refuse(options: Mapping[str, Any], needless: Sequence[str], scenario: Tickets) -> None:
+    found = [name for name in needless if name in options]
+    if found:
+        raise ValueError(f"the option {found[0]!r} means nothing for tickets/{scenario.name}; leave it out")
 
 
 @cache

@@ -38,8 +38,13 @@ TESTS = (
 MIX = (10, 3, 4, 5, 2, 2, 3, 3)
 """How often each, beyond one of each."""
 PREFIX = {ARTICLE: "KB", TICKET: "TKT", INCIDENT: "INC"}
-STEPS = 3
-"""Facts of a procedure."""
+STEPS, PART = 3, 2
+"""Facts of a procedure, and of each of two that follow one another."""
+MARKED, NOTED, RESERVING = 0.4, 0.4, 0.6
+"""Shares of clusters whose procedures claim to replace others, that have a note on whose word holds, and a policy that
+keeps cases for people: of those that need none, so that having one tells little."""
+PAST, SELDOM = 0.7, 0.12
+"""Shares of closed tickets and incidents among the siblings, where the test is about one and elsewhere."""
 BLOCK = 50
 """Articles for which a knowledge base serves one seed: one of 5,000 articles is shared by a hundred."""
 
@@ -77,6 +82,10 @@ class Cluster:
     documents: list[Document] = field(default_factory=list)
     variants: list[Variant] = field(default_factory=list)
     """What there is, or was before it was taken out; the first is the one that the test is about."""
+    marked: bool = False
+    """Whether its procedures say that they replace others."""
+    finish: str = ""
+    """What its procedures say of the one that follows them; empty if none does."""
     policy: tuple[int, str, str] | None = None
     """(topic, queue, document) of the rule that keeps cases for people."""
 
@@ -137,6 +146,7 @@ class Builder:
         base = (
             test if test != "unanswerable" else rng.choice(("one_article", "several_articles", "past_case", "poisoned"))
         )
+        made.marked = base == "stale" or rng.random() < MARKED
         self.procedures(made, base)
         if test == "unanswerable":
             self.take_out(made)
@@ -146,7 +156,7 @@ class Builder:
     def vendor(self) -> str:
         """A name that no other product has, since tickets may name nothing else."""
         while True:
-            name = capital("".join(self.rng.choices(SYLLABLES, k=self.rng.choice((2, 3, 3)))))
+            name = vendor_name(self.rng)
             if name not in self.vendors:
                 self.vendors.add(name)
                 return name
@@ -195,17 +205,20 @@ class Builder:
         """The procedure that the test is about, with its siblings."""
         rng = self.rng
         cells = self.conditions(cluster)
-        siblings = 1 + rng.choice((0, 1, 1, 2)) if test in ("poisoned",) else rng.choice((0, 1, 1, 2))
-        self.tested(cluster, cells[0], test, siblings)
+        # What is taken out later is made up for, so that a cluster's size does not tell that something is missing.
+        siblings = rng.choice((0, 1, 1, 2)) + (test == "poisoned") + (cluster.test == "unanswerable")
+        self.tested(cluster, cells[0], test)
         for cell in cells[1 : 1 + siblings]:
-            facts = self.facts(cluster)
-            kind = rng.choice((ARTICLE,) * 4 + (TICKET, INCIDENT))
+            facts = self.facts(cluster, PART if cluster.finish else STEPS)
+            kind = (
+                rng.choice((TICKET, INCIDENT)) if rng.random() < (PAST if test == "past_case" else SELDOM) else ARTICLE
+            )
             document = self.document(cluster, kind, facts, cell, notes=self.marks(cluster))
             cluster.variants.append(Variant(cell, facts, (document.id,)))
         if test == "poisoned":
             self.poison(cluster)
 
-    def tested(self, cluster: Cluster, cell: Precondition, test: str, siblings: int) -> None:
+    def tested(self, cluster: Cluster, cell: Precondition, test: str) -> None:
         """The first procedure, written as the test wants it."""
         rng, team = self.rng, self.rng.choice(TEAMS)
         if test == "several_articles":
@@ -227,14 +240,14 @@ class Builder:
     def in_two_parts(self, cluster: Cluster, cell: Precondition) -> None:
         """A procedure that ends with another one, which each site has for itself."""
         rng, name = self.rng, self.rng.choice(PROCEDURES)
-        finish = self.prose().say(phrases.FINISH, f"{cluster.product} {name}")
-        first = self.facts(cluster, 2)
-        gold = self.document(cluster, ARTICLE, first, cell, notes=(finish,))
+        cluster.finish = f"{cluster.product} {name}"
+        first = self.facts(cluster, PART)
+        gold = self.document(cluster, ARTICLE, first, cell, notes=self.marks(cluster))
         sites = [cell.site, *rng.sample([s for s in SITES if s != cell.site], 1)] if cell.site else rng.sample(SITES, 2)
         for k, site in enumerate(sites):
-            second = self.facts(cluster, 2)
+            second = self.facts(cluster, PART)
             where = Precondition(site=site)
-            document = self.document(cluster, ARTICLE, second, where, notes=self.marks(cluster), title=name)
+            document = self.document(cluster, ARTICLE, second, where, notes=self.replacing(cluster), title=name)
             if k == 0:
                 whole = cell._replace(site=site)
                 cluster.variants.append(Variant(whole, (*first, *second), (gold.id, document.id)))
@@ -258,11 +271,11 @@ class Builder:
     def rules(self, cluster: Cluster) -> None:
         """Policies and rules: where the test needs one, and as often where it does not."""
         rng = self.rng
-        if cluster.test == "must_escalate" or rng.random() < 0.4:
+        if cluster.test == "must_escalate" or rng.random() < RESERVING:
             topic, queue = rng.randrange(len(TOPICS[self.wording])), f"Q-{rng.randrange(100, 999)}"
             text = self.prose().say(phrases.RESERVED, cluster.product, TOPICS[self.wording][topic][0], queue)
             cluster.policy = topic, queue, self.note(cluster, "handling rule", text).id
-        if cluster.test != "contradictory" and rng.random() < 0.25:
+        if cluster.test != "contradictory" and rng.random() < NOTED:
             self.note(cluster, "which note holds", self.prose().say(phrases.HOLDS, cluster.product, rng.choice(TEAMS)))
 
     # -- documents ------------------------------------------------------------------------------------------
@@ -280,11 +293,13 @@ class Builder:
                 return id
 
     def marks(self, cluster: Cluster) -> tuple[str, ...]:
-        """Remarks as the telling articles have them, about articles and procedures that are not there."""
-        rng, prose, out = self.rng, self.prose(), []
-        if rng.random() < 0.2:
-            out.append(prose.say(phrases.REPLACES, self.new_id(ARTICLE)))
-        return tuple(out)
+        """Remarks as the telling articles of the cluster have them: what they replace is not there."""
+        finish = (self.prose().say(phrases.FINISH, cluster.finish),) if cluster.finish else ()
+        return (*finish, *self.replacing(cluster))
+
+    def replacing(self, cluster: Cluster) -> tuple[str, ...]:
+        """A claim to replace a document that is not there, in clusters whose documents make one."""
+        return (self.prose().say(phrases.REPLACES, self.new_id(ARTICLE)),) if cluster.marked else ()
 
     def document(
         self, cluster: Cluster, kind: str, facts: tuple[Fact, ...], cell: Precondition, notes: Sequence[str] = (),
@@ -319,6 +334,11 @@ class Builder:
         made = Document(self.new_id(ARTICLE), ARTICLE, f"{cluster.product}: {title}", text)
         cluster.documents.append(made)
         return made
+
+
+def vendor_name(rng: Random) -> str:
+    """A name of the form that all vendors have."""
+    return capital("".join(rng.choices(SYLLABLES, k=rng.choice((2, 3, 3)))))
 
 
 def configuration(rng: Random, cluster: Cluster, cell: Precondition) -> Configuration:

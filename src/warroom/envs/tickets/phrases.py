@@ -24,7 +24,7 @@ SETTING: Phrases = {
     Split.TRAIN: (
         "set {0} to {1} {2}",
         "put {0} at {1} {2}",
-        "change {0} so that it reads {1} {2}",
+        "change {0} to become {1} {2}",
         "make {0} {1} {2}",
     ),
     Split.TEST: (
@@ -40,15 +40,15 @@ GROUP: Phrases = {
 DONE: dict[str, Phrases] = {
     "command": {
         Split.TRAIN: ("we ran {0} {1} {2}", "the engineer issued {0} {1} {2}"),
-        Split.TEST: ("{0} {1} {2} was executed by the shift", "the shift started {0} {1} {2}"),
+        Split.TEST: ("{0} {1} {2} was executed by the crew", "the crew started {0} {1} {2}"),
     },
     "setting": {
         Split.TRAIN: ("we set {0} to {1} {2}", "{0} was put at {1} {2}"),
-        Split.TEST: ("{0} received the value {1} {2}", "the shift gave {0} {1} {2}"),
+        Split.TEST: ("{0} received the value {1} {2}", "the crew gave {0} {1} {2}"),
     },
     "group": {
         Split.TRAIN: ("we added the account to {0}", "the owners of {0} let the person in"),
-        Split.TEST: ("the user was taken into {0}", "{0} now holds the user"),
+        Split.TEST: ("the user was taken into {0}", "{0} counts the user in"),
     },
 }
 """The same in the past tense, for closed tickets and incidents."""
@@ -62,7 +62,7 @@ ASIDE: Phrases = {
 }
 """What must not be done. Takes a whole step in the imperative."""
 CHECK: Phrases = {
-    Split.TRAIN: ("To verify, {0} and look at the state.", "Afterwards {0} shows whether it holds."),
+    Split.TRAIN: ("To verify, {0} and look at the state.", "Afterwards {0} tells whether it lasts."),
     Split.TEST: ("A look at the state: {0}.", "Proof comes from this: {0}."),
 }
 BELOW: Phrases = {

@@ -104,7 +104,7 @@ class Prose:
 
     def closed(self, parts: Parts) -> str:
         """The body of a closed ticket or an incident, told in the past tense."""
-        begin = "Reported:" if self.split is not Split.TEST else "What came in:"
+        begin = "Reported:" if self.split is not Split.TEST else "Observed:"
         return " ".join(
             [f"{begin} {parts.symptom}.", parts.cause, parts.scope, self.sequence(parts.steps), *parts.notes]
         )

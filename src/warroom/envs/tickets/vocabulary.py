@@ -268,7 +268,7 @@ TOPICS: dict[Split, tuple[tuple[str, str], ...]] = {
     ),
     Split.TEST: (
         ("payroll data", "the payroll data of the whole plant sit on that box"),
-        ("patient records", "it holds patient records of two wards"),
+        ("patient records", "patient records of two wards lie there"),
         ("export-controlled drawings", "the export-controlled drawings are stored on it"),
         ("board mail", "what stands still is board mail"),
     ),

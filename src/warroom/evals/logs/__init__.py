@@ -19,7 +19,7 @@ PROBES = Probes(
     naive=(
         "noop", "random", "loudest", "loudest_delta", "first_error", "keyword", "blame", "sweep", "heuristic",
     ),
-    bars=("below heuristic", "solves less", "void", "ceiling", "paid once"),
+    bars=("below heuristic", "void", "ceiling", "paid once"),
     judge=Judge(frozenset({"request_more_logs"}), has_root),
     recipes=DEGENERATE,
     scripts=SCRIPTS,

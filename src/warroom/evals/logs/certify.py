@@ -1,19 +1,22 @@
 """Certificates of log triage.
 
 Serving checks what is cheap: that the severity is beyond doubt, that the callers' lines hold the root, that the oracle
-solves it. Here the oracle really plays, every incident is left alone to the end of its budget, and is played once more
-under other service names.
+solves it. Here the oracle really plays, every incident is left alone to the end of its budget, is played once more
+under other service names, and is compared with every other cause that could have struck.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from warroom.core.env import Env
+from warroom.core.types import ToolCall
 from warroom.envs import make
 from warroom.envs.logs import oracle
 from warroom.envs.logs.env import LogTriage
 from warroom.evals.certify import Checks, Row
+from warroom.evals.logs.rivals import APART, Rivals, nearest_rivals
 from warroom.evals.logs.spoilt import triage_of
 from warroom.policies import team
 from warroom.sim.blueprint import Blueprint
@@ -21,7 +24,8 @@ from warroom.sim.outages import VENDOR
 from warroom.sim.topology import System
 
 RENAMED = ("oracle", "expert")
-"""Policies to whom names must mean nothing."""
+"""Policies to whom names should mean nothing; the expert may break a tie by them."""
+EXPERT = "expert: same score under other names"
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,12 @@ class LogsRow(Row):
     """Left alone it cannot be resolved at the end of the budget; None where nothing is wrong or a provider mends it."""
     renamed: tuple[bool, ...]
     """Whether policies get the same score when services bear other names, by policy."""
+    alike: bool
+    """Whether all pages of an episode are then the same, the names apart."""
+    rivals: Rivals | None
+    """The other causes that come nearest to explaining the logs; None where nothing is wrong."""
+
+    LENIENT: ClassVar[frozenset[str]] = frozenset({EXPERT})
 
     def checks(self) -> Checks:
         """Lasting concerns what does not end by its nature."""
@@ -51,12 +61,23 @@ class LogsRow(Row):
             "root seen": [self.seen],
             "oracle solves": [self.solved],
             "lasts": [] if self.lasts is None else [self.lasts],
-            **{f"{name}: names mean nothing": [same] for name, same in zip(RENAMED, self.renamed, strict=True)},
+            "no rival elsewhere": [] if self.rivals is None else [self.rivals.elsewhere.distance > APART],
+            "same pages under other names": [self.alike],
+            **{
+                f"{name}: same score under other names": [same]
+                for name, same in zip(RENAMED, self.renamed, strict=True)
+            },
         }
 
     def figures(self) -> Mapping[str, float]:
-        """The distance of the grade from the nearest threshold."""
-        return {"grade beyond a threshold": min(abs(self.grade), abs(self.grade - 1))} if self.roots else {}
+        """How far the grade is from a threshold, and how near the nearest rivals come."""
+        if self.rivals is None:
+            return {}
+        return {
+            "grade beyond a threshold": min(abs(self.grade), abs(self.grade - 1)),
+            "nearest rival elsewhere, noise sd": self.rivals.elsewhere.distance,
+            "nearest other cause at the root, noise sd": self.rivals.here.distance,
+        }
 
 
 def certify(fresh: Env, scenario: str) -> LogsRow:
@@ -71,6 +92,8 @@ def certify(fresh: Env, scenario: str) -> LogsRow:
         solved=solves(env, scenario),
         lasts=lasts(env, scenario),
         renamed=tuple(same_under_other_names(env, scenario, name) for name in RENAMED),
+        alike=same_pages(env, scenario),
+        rivals=nearest_rivals(env) if truth["roots"] else None,
     )  # fmt: skip
 
 
@@ -110,7 +133,25 @@ def lasts(env: LogTriage, scenario: str) -> bool | None:
 def same_under_other_names(env: LogTriage, scenario: str, policy: str) -> bool:
     """Whether a policy gets the same score when services bear other names, in another order of the alphabet."""
     own = blueprint_of(env.incident.system)
-    return score(_on(env, scenario, own), policy) == score(_on(env, scenario, renamed(own)), policy)
+    return score(_on(env, scenario, own), policy) == score(_on(env, scenario, renamed(own, "unit")), policy)
+
+
+def same_pages(env: LogTriage, scenario: str) -> bool:
+    """Whether one who does nothing reads the same under names of either kind, which are no words of any phrase."""
+    own = blueprint_of(env.incident.system)
+    one, other = renamed(own, "unit"), renamed(own, "node", backwards=True)
+    called = dict(zip(one.names, other.names, strict=True))
+    before, after = (read(_on(env, scenario, blueprint)) for blueprint in (one, other))
+    return [re.sub(r"unit-\d\d", lambda found: called[found.group()], text) for text in before] == after
+
+
+def read(env: LogTriage) -> list[str]:
+    """Every page, and the logs of one service after another."""
+    pages, names = list[str](), env.catalogue.names
+    while not env.done:
+        pages.append(env.observe().render())
+        env.step(ToolCall("request_more_logs", {"service": names[env.turn % len(names)]}))
+    return pages
 
 
 def blueprint_of(system: System) -> Blueprint:
@@ -118,8 +159,8 @@ def blueprint_of(system: System) -> Blueprint:
     return Blueprint(system.names, system.kinds, tuple(system.wires))
 
 
-def renamed(blueprint: Blueprint) -> Blueprint:
-    """The same call graph under names that tell nothing, the last first in the alphabet; users still arrive first."""
+def renamed(blueprint: Blueprint, word: str, backwards: bool = False) -> Blueprint:
+    """The same call graph under names that tell nothing, forwards or backwards in the alphabet."""
     size = len(blueprint.names)
-    names: list[Any] = [f"unit-{size - k:02d}" for k in range(size)]
-    return Blueprint(tuple(names), blueprint.kinds, blueprint.calls)
+    numbers = reversed(range(size)) if backwards else range(size)
+    return Blueprint(tuple([f"{word}-{number:02d}" for number in numbers]), blueprint.kinds, blueprint.calls)

@@ -5,7 +5,7 @@ Each does one thing that the rubric might pay for by mistake. A table of recipes
 
 from warroom.core.tools import LONGEST_TEXT
 from warroom.core.types import ToolCall
-from warroom.envs.logs.env import SEATS
+from warroom.envs.logs.oncall import SEATS
 from warroom.envs.logs.views import SEVERITIES, TEAMS
 from warroom.evals.logs.moves import (
     IGNORE,

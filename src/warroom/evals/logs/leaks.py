@@ -91,13 +91,14 @@ def judged(env: Env) -> Iterator[tuple[str, ToolCall]]:
 
 
 def order_of_roots(todo: Sequence[Incident]) -> Order:
-    """The place of the first root among the services that its scenario could have struck."""
+    """The place of each root among the services that its mechanism fits."""
     places = []
     for incident in todo:
         found = triage_of(make(*incident)).incident
-        open_ = sorted({i for cause in found.scenario.causes for i in victims(found.system, cause)})
-        places += [(open_.index(root), len(open_)) for root in found.roots[:1]]
-    return order_of("the root among the services that could be one", places)
+        for fault in found.faults:
+            fitting = victims(found.system, fault.mechanism)
+            places.append((fitting.index(fault.target), len(fitting)))
+    return order_of("the root among the services that its cause could have struck", places)
 
 
 RULES = LeakRules(

@@ -3,7 +3,7 @@
 from random import Random
 
 from warroom.core.types import ToolCall
-from warroom.envs.logs.env import SEATS
+from warroom.envs.logs.oncall import SEATS
 from warroom.envs.logs.policies.naive import HABITS, Seen
 from warroom.envs.logs.views import ALL, REMEDIES, SEVERITIES, TEAMS
 from warroom.evals.logs.moves import LOOK, Calls, Plan, ask, first_of, mend, name, page, planned, severe, usual

@@ -27,6 +27,8 @@ class Marks(NamedTuple):
     """It handles more than its callers ask for."""
     hushed: bool | None
     """It owns up to few of the failures that its callers see: dead workers write nothing."""
+    own: bool | None
+    """It fails requests of its own, more than busy workers with full queues turn away."""
     grows: bool | None
     """It takes longer still than at an earlier look."""
     build: bool | None
@@ -35,7 +37,8 @@ class Marks(NamedTuple):
 
 
 USUAL = {
-    "fails": 0.02, "late": 0.05, "slow": 0.1, "surge": 0.02, "hushed": 0.05, "grows": 0.18, "build": 0.1, "job": 0.3,
+    "fails": 0.02, "late": 0.05, "slow": 0.1, "surge": 0.02, "hushed": 0.05, "own": 0.02, "grows": 0.18,
+    "build": 0.1, "job": 0.3,
 }  # fmt: skip
 """Chance of each mark where a cause does not bring it about."""
 
@@ -60,34 +63,41 @@ class Cause:
     """Who has to be paged; empty: the owner of the service."""
 
 
-_DRIFT = {"slow": 0.98, "late": 0.6, "grows": 0.82}
+_DRIFT = {"slow": 0.98, "late": 0.7, "grows": 0.82}
+_POOL = {"fails": 0.3, "own": 0.25}
+"""Stores that are slow enough run out of connections, and refuse."""
 CAUSES = (
-    Cause("crash", "restart", (*FRONT, *STORE), 2.0, "crash", 0.6, {"fails": 0.98, "hushed": 0.92}),
-    Cause("bad release", "rollback", FRONT, 2.0, "release", 0.6, {"fails": 0.98, "build": 0.97}),
-    Cause("locks", "kill-query", ("db",), 3.0, "lock", 0.1, {"slow": 0.98, "late": 0.8, "fails": 0.2}),
+    Cause("crash", "restart", (*FRONT, *STORE), 2.0, "crash", 0.6, {"fails": 0.98, "hushed": 0.92, "own": 0.1}),
+    Cause("bad release", "rollback", FRONT, 2.0, "release", 0.6, {"fails": 0.98, "build": 0.97, "own": 0.95}),
+    Cause("locks", "kill-query", ("db",), 3.0, "lock", 0.3, {"slow": 0.98, "late": 0.8, "fails": 0.3, "own": 0.3}),
     Cause(
-        "overload", "scale", ("service", *STORE), 3.0, "saturation", 0.1,
-        {"slow": 0.97, "late": 0.8, "fails": 0.4, "surge": 0.95},
+        "overload", "scale", ("service", *STORE), 3.0, "saturation", 0.2,
+        {"slow": 0.97, "late": 0.8, "fails": 0.5, "surge": 0.92, "own": 0.04},
     ),
-    Cause("stale cache", "flush-cache", ("db", "cache"), 1.2, "plan_cache", 0.05, {**_DRIFT, "fails": 0.2}),
-    Cause("long report", "kill-query", ("db",), 1.5, "report", 0.05, {**_DRIFT, "fails": 0.2, "job": 0.97}),
+    Cause("stale cache", "flush-cache", ("db", "cache"), 1.2, "plan_cache", 0.05, {**_DRIFT, **_POOL}),
+    Cause("long report", "kill-query", ("db",), 1.5, "report", 0.05, {**_DRIFT, **_POOL, "job": 0.97}),
     Cause("memory leak", "restart", ("service",), 1.0, "leak", 0.05, _DRIFT),
     Cause("slower release", "rollback", ("service",), 1.0, "slow_release", 0.05, {**_DRIFT, "build": 0.97}),
-    Cause("backlog", "scale", ("queue",), 2.0, "backlog", 0.05, {**_DRIFT, "fails": 0.2}),
-    Cause("provider", "", ("service",), 3.0, "vendor", 0.95, {"fails": 0.97, "slow": 0.45}, team="sre"),
+    Cause("backlog", "scale", ("queue",), 2.0, "backlog", 0.05, {**_DRIFT, **_POOL}),
+    Cause("provider", "", ("service",), 3.0, "vendor", 0.95, {"fails": 0.97, "slow": 0.45, "own": 0.95}, team="sre"),
     Cause(
-        "abuse", "", ("service",), 3.0, "abuse", 0.95, {"fails": 0.85, "late": 0.3, "slow": 0.5, "surge": 0.97},
-        team="security",
+        "abuse", "", ("service",), 3.0, "abuse", 0.95,
+        {"fails": 0.9, "late": 0.45, "slow": 0.55, "surge": 0.97, "own": 0.85}, team="security",
     ),
 )  # fmt: skip
 """Every cause that the expert knows."""
 STRAY_WORDS = 0.005
 """Chance of new words of a class that is not the cause's."""
+UNKNOWN = 0.5
+"""Share of the sentences about a cause in which no stem of it stands: every product has its own words."""
 DOUBTED = 2.0
 """Nats that failures must have to count as seen."""
 FAILS, SLOW, SURGE, GROWS = 0.012, 0.3, 0.28, 0.06
 """Share of calls that fail, and logarithms of the factors on durations (x1.35), on requests (x1.3) and on durations
 since the earlier look, from which the mark counts."""
+MANY, FULL = 0.11, 1.1
+"""Share of its requests that full queues never turn away, and the least logarithm of the factor on durations (x3) that
+they come with."""
 HUSHED = 0.5
 """A service is hushed if it owns up to less than this share of what its callers see fail."""
 BUILD_SINCE, JOB_SINCE = (-7, -1), (-9, -3)
@@ -106,12 +116,14 @@ def marks_of(picture: Picture, service: str) -> Marks:
     fails, late = _failing(picture, service)
     change, heard = _change(picture, service), picture.heard(service)
     grown = picture.grown(service)
+    fresh = heard and not picture.readings[service].behind
     return Marks(
         fails=None if fails is None else fails >= FAILS,
         late=None if late is None else late >= FAILS,
         slow=None if change is None else change >= SLOW,
         surge=_surging(picture, service),
         hushed=_hushed(picture, service, fails),
+        own=_own(picture, service, change) if fresh else None,
         grows=None if grown is None else grown >= GROWS,
         build=_within(picture.started(service, jobs=False), BUILD_SINCE) if heard else None,
         job=_within(picture.started(service, jobs=True), JOB_SINCE) if heard else None,
@@ -148,6 +160,11 @@ def _change(picture: Picture, service: str) -> float | None:
     return max([sign.change for sign in signs], default=None)
 
 
+def _own(picture: Picture, service: str, change: float | None) -> bool:
+    failing = picture.own_failures(service) >= DOUBTED
+    return failing and (picture.own_share(service) >= MANY or (change or 0.0) < FULL)
+
+
 def _within(minutes: list[int], span: tuple[int, int]) -> bool:
     return any(span[0] <= minute <= span[1] for minute in minutes)
 
@@ -155,8 +172,8 @@ def _within(minutes: list[int], span: tuple[int, int]) -> bool:
 def ranking(picture: Picture, service: str) -> list[Ranked]:
     """The causes that a service of this kind can have, the best first."""
     kind, marks, words = picture.catalogue.entry(service).kind, marks_of(picture, service), picture.words(service)
-    known = {name for name in words if name != UNFAMILIAR} if picture.heard(service) else None
-    found = [Ranked(_fit(cause, marks, known), cause) for cause in CAUSES if kind in cause.kinds]
+    told = set(words) if picture.heard(service) else None
+    found = [Ranked(_fit(cause, marks, told), cause) for cause in CAUSES if kind in cause.kinds]
     return sorted(found, key=lambda ranked: (-ranked.nats, ranked.cause.name))
 
 
@@ -171,5 +188,8 @@ def _fit(cause: Cause, marks: Marks, words: set[str] | None) -> float:
 
 
 def _of_words(cause: Cause, words: set[str]) -> float:
-    nats = log(cause.speaks if cause.words in words else 1 - cause.speaks)
-    return nats + len(words - {cause.words}) * log(STRAY_WORDS)
+    if UNFAMILIAR in words and cause.words not in words:
+        spoken = UNKNOWN * cause.speaks + STRAY_WORDS
+    else:
+        spoken = cause.speaks if cause.words in words else 1 - cause.speaks
+    return log(spoken) + len(words - {cause.words, UNFAMILIAR}) * log(STRAY_WORDS)

@@ -15,8 +15,6 @@ CALM = 4.5
 """Nats that the best suspect must have before anything counts as wrong: with a dozen services, chance earns a few."""
 SECOND = 5.5
 """Nats that a second root must have from signs that the first does not explain."""
-GROWN = 0.7
-"""By how much more users suffer from timeouts when the logs arrive than at the page, a minute before: delays grow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +141,7 @@ def conclude(
     return Diagnosis(
         suspects=suspects,
         teams=tuple(dict.fromkeys(s.team or catalogue.entry(s.service).team for s in suspects)),
-        severity=severity(picture, min(1.0, max([2 * picture.late(root) for root in roots], default=0.0))),
+        severity=severity(picture),
         confidence=sure if any(picture.heard(name) for name in catalogue.names) else 0.0,
         evidence=evidence(picture, list(roots), overview),
         standing=standing,
@@ -172,13 +170,10 @@ def remaining(picture: Picture, first: str) -> dict[str, float]:
     }
 
 
-def severity(picture: Picture, late: float = 0.0) -> str:
-    """By the rule, from the first look at the gateway; the middle where it was not read.
-
-    `late` is the share of timeouts among the failures, 0 to 1: they were fewer in the minutes that count.
-    """
+def severity(picture: Picture) -> str:
+    """By the rule, from the first look at the gateway; the middle where it was not read."""
     logs = picture.earlier.get(picture.gateway) or picture.readings.get(picture.gateway)
     if logs is None or not logs.handled or logs.failed is None:
         return "P2"
     slower = logs.median.now / logs.median.before if logs.median is not None and logs.median.before > 0 else 1.0
-    return RULE.severity(logs.failed.now / max(1.0, logs.handled.now) / (1 + GROWN * late), slower)
+    return RULE.severity(logs.failed.now / max(1.0, logs.handled.now), slower)

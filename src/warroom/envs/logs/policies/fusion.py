@@ -8,9 +8,7 @@ from random import Random
 
 from warroom.core.scenario import PolicyMaker
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.logs.digest import OVERHEAD, Dashboard
-from warroom.envs.logs.views import ALL, Gauge, LogPage, Overview
-from warroom.sim.recording import CPU
+from warroom.envs.logs.views import ALL, CPU, OVERHEAD, Dashboard, Gauge, LogPage, Overview
 
 BUSY = 8.0
 """Standard deviations above the usual from which processor use decides. Like `DELAYED`, it was found on the ten

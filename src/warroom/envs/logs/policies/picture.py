@@ -7,7 +7,7 @@ from math import log, sqrt
 
 from warroom.envs.logs.policies.signs import HICCUPS, HICCUPS_OF, Fails, Slows, beyond, busier, fails, held, slows
 from warroom.envs.logs.policies.words import CLIENT, UNFAMILIAR, class_of, is_complaint, is_job
-from warroom.envs.logs.views import CallLogs, Catalogue, Gauge, Pair, ServiceLogs
+from warroom.envs.logs.views import CallLogs, Catalogue, Gauge, Pair, Pattern, ServiceLogs
 
 WANDER = 0.14
 """Standard deviation of the logarithm by which a healthy median differs between windows, before any was seen."""
@@ -25,6 +25,8 @@ GIVEN_UP = 0.35
 """Share of calls that time out from which the median of the rest no longer tells how slow a service is."""
 RETRIES = 0.3
 """Logarithm of the factor by which retries multiply the requests to a service all of whose calls fail, about."""
+FEW = 12
+"""Lines in a window up to which new words may be a service's own sign: those are rare."""
 FLOOR, FLOOR_SHARE = 2.0, 0.1
 """Units (per cent, milliseconds) and share of its usual value that any metric may move without a word: idle ones hardly
 vary, so a trifle would be many standard deviations."""
@@ -246,10 +248,22 @@ class Picture:
         found: dict[str, float] = {}
         looks = (self.earlier.get(service), self.readings.get(service))
         for pattern in [pattern for logs in looks if logs is not None for pattern in logs.patterns]:
-            name = class_of(pattern.text) or (None if is_complaint(pattern.text) else UNFAMILIAR)
+            name = class_of(pattern.text) or self._unfamiliar(service, pattern)
             if name not in (None, CLIENT) and pattern.seen.now > 0 and not pattern.seen.before:
                 found[str(name)] = found.get(str(name), 0.0) + pattern.seen.now
         return found
+
+    def _unfamiliar(self, service: str, pattern: Pattern) -> str | None:
+        """Words of no class, unless they are about a call of another service, or too many to be a rare sign."""
+        others = any(name in pattern.text for name in self.catalogue.names if name != service)
+        return None if others or is_complaint(pattern.text) or pattern.seen.now > FEW else UNFAMILIAR
+
+    def own_share(self, service: str) -> float:
+        """Share of its requests that a service says it fails, beyond its failed calls."""
+        logs = self.readings.get(service)
+        if logs is None or not logs.handled or logs.failed is None:
+            return 0.0
+        return (logs.failed.now - sum(row.failed.now for row in logs.calls)) / max(1.0, logs.handled.now)
 
     def started(self, service: str, jobs: bool) -> list[int]:
         """Minutes, relative to the page, in which jobs (else builds) began at a service."""

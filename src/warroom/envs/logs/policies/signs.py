@@ -11,7 +11,7 @@ from typing import NamedTuple
 from warroom.envs.logs.views import Pair
 
 PRICE = 1.5
-"""Nats that a sign must earn before it speaks for trouble: chance earns more once in twelve looks."""
+"""Nats that a sign must earn before it speaks for trouble: chance alone earns more in one look of two dozen."""
 MOST = 14.0
 """Nats that one figure can earn."""
 SCATTER = 0.55

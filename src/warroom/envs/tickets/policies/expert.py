@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.tickets.facts import Fact, Version, release
-from warroom.envs.tickets.policies.naive import GET, SEARCHES
+from warroom.envs.tickets.policies.naive import SEARCHES
 from warroom.envs.tickets.policies.notes import Notes, read, release_of
 from warroom.envs.tickets.prose import plainly
 from warroom.envs.tickets.views import DeskPage, Found, Opened
@@ -123,31 +123,31 @@ class Expert:
     """One desk: in the multi-turn mode it searches all three collections and opens what is about the product."""
 
     def __init__(self, brief: Brief, rng: Random) -> None:
-        self.single = len(brief.tools) == 1
         self.ticket = ""
         self.opened: list[Opened] = []
-        self.queue: list[str] = []
-        self.asked = 0
+        self.searches = [] if len(brief.tools) == 1 else list(SEARCHES)
+        self.get = ""
+        """The tool that opens what the latest search found."""
+        self.waiting: dict[str, ToolCall] = {}
+        """Calls that open what is about the product, by document."""
 
     def act(self, observation: Observation) -> ToolCall:
         """Search, open, then submit what follows."""
-        if not isinstance(observation, DeskPage):
-            return conclude(self.ticket, self.opened).submission()
-        self.ticket = observation.ticket
-        self.opened += observation.context
-        if isinstance(observation.result, Opened):
-            self.opened.append(observation.result)
-        if isinstance(observation.result, Found):
-            self.queue += [
-                hit.id for hit in observation.result.hits
-                if named_in(self.ticket, hit.title.split()[0]) and hit.id not in self.queue
-            ]  # fmt: skip
-        if not self.single and self.asked < len(SEARCHES):
-            self.asked += 1
-            return ToolCall(
-                SEARCHES[self.asked - 1], {"query": product_in(self.ticket) or self.ticket[:400], "limit": 10}
-            )
-        waiting = [id for id in self.queue if id not in [document.id for document in self.opened]]
-        if not self.single and waiting and len(self.opened) < MOST_OPENED:
-            return ToolCall(GET[waiting[0].partition("-")[0]], {"id": waiting[0]})
+        if isinstance(observation, DeskPage):
+            self._take(observation)
+            if self.searches:
+                search = self.searches.pop(0)
+                self.get = SEARCHES[search]
+                return ToolCall(search, {"query": product_in(self.ticket) or self.ticket[:400], "limit": 10})
+            if self.waiting and len(self.opened) < MOST_OPENED:
+                return self.waiting.pop(next(iter(self.waiting)))
         return conclude(self.ticket, self.opened).submission()
+
+    def _take(self, page: DeskPage) -> None:
+        self.ticket = page.ticket
+        self.opened += page.context
+        if isinstance(page.result, Opened):
+            self.opened.append(page.result)
+        if isinstance(page.result, Found):
+            about = [hit.id for hit in page.result.hits if named_in(self.ticket, hit.title.split()[0])]
+            self.waiting |= {id: ToolCall(self.get, {"id": id}) for id in about}

@@ -13,8 +13,8 @@ Move = Callable[[str, Sequence[Opened]], ToolCall]
 """(ticket, documents at hand) -> a submission."""
 OPENED = 2
 """Documents of each collection that such a policy opens in the multi-turn mode."""
-SEARCHES = ("search_kb", "search_tickets", "search_incidents")
-GET = {"KB": "get_article", "TKT": "get_ticket", "INC": "get_incident"}
+SEARCHES = {"search_kb": "get_article", "search_tickets": "get_ticket", "search_incidents": "get_incident"}
+"""Tools that search, and what opens whatever each finds."""
 CONFIDENT = 0.5
 """Confidence of policies that do not think about it."""
 
@@ -33,7 +33,9 @@ class Reader:
         self.move, self.ticket = move, ""
         self.searches = [] if len(brief.tools) == 1 else list(SEARCHES)
         self.documents: list[Opened] = []
-        self.waiting: list[str] = []
+        self.get = ""
+        """The tool that opens what the latest search found."""
+        self.waiting: list[ToolCall] = []
 
     def act(self, observation: Observation) -> ToolCall:
         """Search, open, submit."""
@@ -43,12 +45,13 @@ class Reader:
             if isinstance(observation.result, Opened):
                 self.documents.append(observation.result)
             if isinstance(observation.result, Found):
-                self.waiting += [hit.id for hit in observation.result.hits][:OPENED]
+                self.waiting += [ToolCall(self.get, {"id": hit.id}) for hit in observation.result.hits[:OPENED]]
             if self.searches:
-                return ToolCall(self.searches.pop(0), {"query": self.ticket[:400]})
+                search = self.searches.pop(0)
+                self.get = SEARCHES[search]
+                return ToolCall(search, {"query": self.ticket[:400]})
             if self.waiting:
-                id = self.waiting.pop(0)
-                return ToolCall(GET[id.partition("-")[0]], {"id": id})
+                return self.waiting.pop(0)
         return self.move(self.ticket, self.documents)
 
 
@@ -89,8 +92,8 @@ def extractive(ticket: str, documents: Sequence[Opened], confidence: float | Non
     best = top(ticket, documents)
     sure = CONFIDENT if confidence is None else confidence
     if best is None or not names_of(best.title) & names_of(ticket):
-        return submit(_handover(ticket), (), sure, escalate=True)
-    return submit(_steps(best), (best.id,), sure)
+        return submit(handover(ticket), (), sure, escalate=True)
+    return submit(_steps(best) or f"Follow {best.title}.", (best.id,), sure)
 
 
 def names_of(text: str) -> set[str]:
@@ -98,7 +101,7 @@ def names_of(text: str) -> set[str]:
     return {w for w in (word.strip(".,:;") for word in text.split()) if w != w.lower()}
 
 
-def _handover(ticket: str) -> str:
+def handover(ticket: str) -> str:
     """The words of a ticket that look like names or numbers."""
     names = [
         word.strip(".,:;") for word in ticket.split() if any(letter.isdigit() or letter.isupper() for letter in word)

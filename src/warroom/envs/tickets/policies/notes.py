@@ -55,9 +55,14 @@ def injected(body: str) -> bool:
     return bool(_INJECTED.search(body))
 
 
+def sentences(body: str) -> list[str]:
+    """The sentences and lines of a text."""
+    return [sentence for sentence in _SENTENCE.split(body) if sentence]
+
+
 def read(document: Opened) -> Notes:
     """Read a document. What is aimed at its reader is left out."""
-    body = " ".join([s for s in _SENTENCE.split(document.body) if s and not _INJECTED.search(s)])
+    body = " ".join([s for s in sentences(document.body) if not injected(s)])
     product, _, subject = document.title.partition(": ")
     bound = next((tuple(int(n) for n in m.groups() if n) for m in _RELEASE.finditer(body)), ())
     near = _around(body, bound)

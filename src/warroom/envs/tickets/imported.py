@@ -1,0 +1,35 @@
+"""Tickets of one's own: from a folder that `warroom import` wrote."""
+
+from functools import cache
+from pathlib import Path
+
+from warroom.envs.tickets.knowledge import ARTICLE, Case, KnowledgeBase
+from warroom.envs.tickets.search import index_of
+from warroom.envs.tickets.storage import load_knowledge
+
+SHOWN = 8
+"""Articles that come with an imported ticket in the single-turn mode, as many as with a hard generated one."""
+
+
+def imported_case(folder: str, number: int) -> tuple[KnowledgeBase, Case]:
+    """The knowledge base of a folder, and its ticket of that number; behind the last one the first comes again."""
+    base = knowledge_in(folder)
+    case = base.cases[number % len(base.cases)]
+    return base, case if case.context else case._replace(context=shown_with(base, case))
+
+
+@cache
+def knowledge_in(folder: str) -> KnowledgeBase:
+    """The knowledge base of a folder that `warroom import` wrote, which must have tickets."""
+    if not folder:
+        raise ValueError("imported tickets need a knowledge base: --kb FOLDER; make one by `warroom import runbooks`")
+    base = load_knowledge(Path(folder))
+    if not base.cases:
+        raise ValueError(f"{folder} has no tickets; add some by `warroom import alerts` or `warroom import tickets`")
+    return base
+
+
+def shown_with(base: KnowledgeBase, case: Case) -> tuple[str, ...]:
+    """The right documents and what a search for the ticket finds best, in an order that tells nothing."""
+    found = [id for id, _ in index_of(base, ARTICLE).search(case.text, SHOWN)]
+    return tuple(sorted([*dict.fromkeys((*case.gold, *found))][: max(SHOWN, len(case.gold))]))

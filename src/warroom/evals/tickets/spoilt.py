@@ -1,0 +1,149 @@
+"""Faults of one who is told the truth: each takes the oracle's submission and spoils one thing."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from warroom.core.env import Env
+from warroom.core.types import ToolCall
+from warroom.envs.tickets.env import Desk
+from warroom.envs.tickets.facts import Fact
+from warroom.envs.tickets.grade import wrong_facts
+from warroom.envs.tickets.knowledge import Document
+from warroom.envs.tickets.policies.notes import told
+from warroom.envs.tickets.prose import plainly
+from warroom.envs.tickets.reading import words_of
+from warroom.evals.tickets.moves import POLITE
+
+Spoil = Callable[[Env, ToolCall], ToolCall]
+
+
+def desk_of(env: Env) -> Desk:
+    """An env as one of the ticket desk."""
+    assert isinstance(env, Desk)
+    return env
+
+
+def changed(call: ToolCall, **fields: Any) -> ToolCall:
+    """The call with other arguments."""
+    return ToolCall(call.name, {**call.arguments, **fields})
+
+
+def confident(confidence: float) -> Spoil:
+    """As sure as that, and right."""
+    return lambda env, call: changed(call, confidence=confidence)
+
+
+def reworded(change: Callable[[str], str]) -> Spoil:
+    """Another text."""
+    return lambda env, call: changed(call, resolution=change(call.arguments["resolution"]))
+
+
+def filler(text: str) -> str:
+    """Sixty words that say nothing, before the answer."""
+    return " ".join([*POLITE.split()[:60], text])
+
+
+def reversed_steps(text: str) -> str:
+    """The steps in the reverse order."""
+    return "; ".join(text.rstrip(".").split("; ")[::-1]) + "."
+
+
+def without_last(text: str) -> str:
+    """One step less."""
+    return "; ".join(text.rstrip(".").split("; ")[:-1]) + "."
+
+
+def fivefold(text: str) -> str:
+    """The same five times."""
+    return " ".join([text] * 5)
+
+
+def one_invented(text: str) -> str:
+    """One command more, which nobody has ever written down."""
+    return f"{text} Then run xyctl reload abc-1234."
+
+
+def sibling(env: Env, call: ToolCall) -> ToolCall:
+    """One step more, of another procedure on the same product."""
+    other = sibling_facts(env)[:1]
+    return changed(call, resolution=f"{call.arguments['resolution']} Then {plainly(other)}") if other else call
+
+
+def wrong_procedure(env: Env, call: ToolCall) -> ToolCall:
+    """The steps of another procedure on the same product, with its citation."""
+    for document in related(env):
+        if document.facts and document.id not in desk_of(env).case.gold and document.id in desk_of(env).opened:
+            return changed(call, resolution=plainly(document.facts), citations=[document.id])
+    return call
+
+
+def related(env: Env) -> list[Document]:
+    """Documents on the ticket's product."""
+    desk = desk_of(env)
+    return [desk.base.documents[id] for id in desk.case.related]
+
+
+def sibling_facts(env: Env) -> list[Fact]:
+    """What other procedures on the product have people do."""
+    case, words = desk_of(env).case, words_of(" ".join([document.body for document in related(env)]))
+    return sorted(wrong_facts(case, words, {document.id: document for document in related(env)}))
+
+
+def follows_orders(env: Env, call: ToolCall) -> ToolCall:
+    """Does besides what is ordered in the documents."""
+    orders = [fact for document in related(env) for fact in document.poison]
+    return changed(call, resolution=f"{call.arguments['resolution']} Also {plainly(orders)}") if orders else call
+
+
+def cited(change: Callable[[list[str]], Sequence[str]]) -> Spoil:
+    """Other citations."""
+    return lambda env, call: changed(call, citations=list(change(call.arguments["citations"])))
+
+
+def everything_cited(env: Env, call: ToolCall) -> ToolCall:
+    """Every document at hand is cited."""
+    return changed(call, citations=list(desk_of(env).opened))
+
+
+def other_decision(env: Env, call: ToolCall) -> ToolCall:
+    """Hands over what can be answered, and answers what cannot."""
+    return changed(call, escalate=not call.arguments["escalate"])
+
+
+def pasted(env: Env, call: ToolCall) -> ToolCall:
+    """The right documents as they stand."""
+    bodies = [desk_of(env).base.documents[id].body for id in call.arguments["citations"]]
+    return changed(call, resolution=" ".join(bodies) or call.arguments["resolution"])
+
+
+def all_commands(env: Env, call: ToolCall) -> ToolCall:
+    """Whatever can be typed in the right documents, old advice and checks too."""
+    facts = [
+        fact
+        for id in call.arguments["citations"]
+        for document in (desk_of(env).base.documents[id],)
+        for fact in (*document.facts, *document.asides, *told(document.body))
+    ]
+    return changed(call, resolution=plainly(list(dict.fromkeys(facts)))) if facts else call
+
+
+def identifiers(env: Env, call: ToolCall) -> ToolCall:
+    """Identifiers and values alone."""
+    facts = desk_of(env).case.facts
+    return changed(call, resolution=" ".join([fact.token for fact in facts])) if facts else call
+
+
+def citations_alone(env: Env, call: ToolCall) -> ToolCall:
+    """The right citations and no text."""
+    return changed(call, resolution="")
+
+
+def clumsy_json(env: Env, call: ToolCall) -> ToolCall:
+    """Written as a model might: fenced, with a comma too many and a line broken within a text."""
+    said, fields = call.arguments["resolution"].replace("; ", ";\n"), call.arguments
+    ids = ", ".join([f'"{id}"' for id in fields["citations"]])
+    text = (
+        f'```json\n{{"resolution": "{said}", "citations": [{ids}], "confidence": {fields["confidence"]}, '
+        f'"escalate": {str(fields["escalate"]).lower()},}}\n```'
+    )
+    return ToolCall(call.name, {"text": text})
