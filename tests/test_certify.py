@@ -28,7 +28,7 @@ from warroom.evals.fleet.certify import (
 from warroom.evals.logs import rivals
 from warroom.evals.logs.certify import again, blueprint_of, renamed
 from warroom.evals.logs.certify import certify as certify_logs
-from warroom.evals.logs.spoilt import triage_of
+from warroom.evals.logs.moves import triage_of
 from warroom.evals.probes import Probes, probes_of
 from warroom.sim.faults import BAD_RELEASE, BLIP, EXPIRED, MISISSUED, MISROUTE, NEIGHBOUR, QUOTA, SLOW_RELEASE
 from warroom.sim.topology import draw_blueprint

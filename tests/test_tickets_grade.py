@@ -138,7 +138,7 @@ FAULTS: dict[str, Callable[[str], str]] = {
     "fenced": lambda text: f"```json\n{text}\n```",
     "surrounded": lambda text: f"Here you are: {text} I hope this helps.",
     "trailing comma": lambda text: text[:-1] + ",}",
-    "raw newlines": lambda text: text.replace(". ", ".\n"),
+    "raw newlines": lambda text: text.replace("; ", ";\n"),
     "number as text": lambda text: text.replace('"confidence": 1.0', '"confidence": "1.0"'),
     "percentage": lambda text: text.replace('"confidence": 1.0', '"confidence": "100%"'),
 }

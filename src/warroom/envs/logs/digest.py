@@ -7,8 +7,18 @@ from random import Random
 from statistics import fmean, median, pstdev
 from typing import NamedTuple
 
-from warroom.envs.logs.views import CPU, OVERHEAD, CallLogs, Gauge, Level, LogLine, Pair, Pattern, ServiceLogs
-from warroom.envs.logs.views import Dashboard as Dashboard  # where others look for it
+from warroom.envs.logs.views import (
+    CPU,
+    OVERHEAD,
+    CallLogs,
+    Dashboard,
+    Gauge,
+    Level,
+    LogLine,
+    Pair,
+    Pattern,
+    ServiceLogs,
+)
 from warroom.sim.recording import LOUD, WINDOWS, Archive, Line, Recorded, Sample, Span
 
 LONGEST = 160

@@ -14,7 +14,7 @@ from warroom.core.env import Env
 from warroom.envs.fleet import oracle
 from warroom.envs.fleet.env import failures
 from warroom.evals.certify import Checks, Row
-from warroom.evals.fleet.leaks import fleet_of
+from warroom.evals.fleet.moves import fleet_of
 from warroom.sim.faults import BLIP, MISROUTE, Fault, Mechanism
 from warroom.sim.incident import Incident
 from warroom.sim.world import World

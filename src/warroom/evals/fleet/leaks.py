@@ -12,7 +12,7 @@ from warroom.core.types import Observation, ToolCall
 from warroom.envs import make, scenarios
 from warroom.envs.fleet.env import LOG_MINUTES, Fleet
 from warroom.envs.fleet.views import FleetPage
-from warroom.evals.fleet.moves import Seen, scripted
+from warroom.evals.fleet.moves import Seen, fleet_of, scripted
 from warroom.evals.leaks import Leak, LeakRules, differing, words_of
 from warroom.evals.orders import Order, Place, order_of
 from warroom.evals.outcomes import Incident
@@ -65,12 +65,6 @@ def without_map(text: str, env: Env) -> str:
     for values in env.vocabularies.values():
         text = text.replace(str(list(values)), "[...]")
     return re.sub(r"must be 1 to \d+", "", text)
-
-
-def fleet_of(env: Env) -> Fleet:
-    """An env as one of the fleet."""
-    assert isinstance(env, Fleet)
-    return env
 
 
 def read_next(seen: Seen) -> ToolCall:

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from random import Random
 
+from warroom.core.env import Env
 from warroom.core.scenario import Policy, PolicyMaker
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments
+from warroom.envs.fleet.env import Fleet
 from warroom.envs.fleet.views import FleetPage, Message
 from warroom.policies import EVERYWHERE
 from warroom.sim.automation import VERBS
@@ -114,6 +116,12 @@ def shipped(name: str) -> PolicyMaker:
 def beside(name: str, move: Move) -> PolicyMaker:
     """A maker of seats that play a shipped policy and, where it would wait, `move`."""
     return lambda brief, rng: Beside(shipped(name)(brief, rng), move, brief, rng)
+
+
+def fleet_of(env: Env) -> Fleet:
+    """An env as one of the fleet."""
+    assert isinstance(env, Fleet)
+    return env
 
 
 # -- whom it concerns -----------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from warroom.envs import make
 from warroom.envs.logs import oracle
 from warroom.envs.logs.env import LogTriage
 from warroom.evals.certify import Checks, Row
+from warroom.evals.logs.moves import triage_of
 from warroom.evals.logs.rivals import APART, Rivals, nearest_rivals
-from warroom.evals.logs.spoilt import triage_of
 from warroom.policies import team
 from warroom.sim.blueprint import Blueprint
 from warroom.sim.outages import VENDOR

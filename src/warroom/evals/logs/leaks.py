@@ -15,8 +15,7 @@ from warroom.envs.logs.policies.naive import Seen
 from warroom.envs.logs.rubric import EVENTS
 from warroom.envs.logs.views import SEVERITIES, LogPage
 from warroom.evals.leaks import LeakRules, words_of
-from warroom.evals.logs.moves import Calls, ask, mend, name, page, planned, severe
-from warroom.evals.logs.spoilt import triage_of
+from warroom.evals.logs.moves import Calls, ask, mend, name, page, planned, severe, triage_of
 from warroom.evals.orders import Order, order_of
 from warroom.evals.outcomes import Incident
 from warroom.sim import faults, outages
@@ -91,14 +90,15 @@ def judged(env: Env) -> Iterator[tuple[str, ToolCall]]:
 
 
 def order_of_roots(todo: Sequence[Incident]) -> Order:
-    """The place of each root among the services that its mechanism fits."""
+    """The place of each root among the services of its kind that its mechanism fits: causes do prefer kinds."""
     places = []
     for incident in todo:
         found = triage_of(make(*incident)).incident
         for fault in found.faults:
-            fitting = victims(found.system, fault.mechanism)
+            kinds = found.system.kinds
+            fitting = [i for i in victims(found.system, fault.mechanism) if kinds[i] == kinds[fault.target]]
             places.append((fitting.index(fault.target), len(fitting)))
-    return order_of("the root among the services that its cause could have struck", places)
+    return order_of("the root among the services of its kind that its cause could have struck", places)
 
 
 RULES = LeakRules(

@@ -9,6 +9,7 @@ from random import Random
 from warroom.core.env import Env
 from warroom.core.scenario import Policy, PolicyMaker
 from warroom.core.types import Brief, Observation, ToolCall
+from warroom.envs.logs.env import LogTriage
 from warroom.envs.logs.policies.naive import USUAL_REMEDY, Seen
 from warroom.envs.logs.views import ALL, REMEDIES, SEVERITIES, TEAMS, LogPage
 from warroom.policies import SeatMaker
@@ -59,6 +60,12 @@ def told(plan: ToldPlan) -> SeatMaker:
         return Told(plan(env))
 
     return seat
+
+
+def triage_of(env: Env) -> LogTriage:
+    """An env as one of log triage."""
+    assert isinstance(env, LogTriage)
+    return env
 
 
 # -- single calls ---------------------------------------------------------------------------------------

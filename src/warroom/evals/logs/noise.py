@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from warroom.envs import make
-from warroom.evals.logs.spoilt import triage_of
+from warroom.evals.logs.moves import triage_of
 from warroom.evals.outcomes import Incident
 
 

@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 
 from warroom.core.env import Env
 from warroom.core.types import ToolCall
-from warroom.envs.logs.env import LogTriage
 from warroom.envs.logs.views import REMEDIES, SEVERITIES, TEAMS
-from warroom.evals.logs.moves import IGNORE, LOOK, Calls, ToldPlan, mend, name, page, severe
+from warroom.evals.logs.moves import IGNORE, LOOK, Calls, ToldPlan, mend, name, page, severe, triage_of
 
 
 class Answers(NamedTuple):
@@ -54,12 +53,6 @@ def acts(env: Env) -> Calls:
         yield IGNORE
     while True:
         yield triage_of(env).best_act()
-
-
-def triage_of(env: Env) -> LogTriage:
-    """An env as one of log triage."""
-    assert isinstance(env, LogTriage)
-    return env
 
 
 def wrong_of(allowed: Sequence[str], true: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
 
-from warroom.envs.logs.digest import Dashboard
+from warroom.envs.logs.views import Dashboard
 from warroom.envs.logs.policies.causes import Cause, Ranked, ranking
 from warroom.envs.logs.policies.evidence import evidence
 from warroom.envs.logs.policies.picture import Picture

@@ -1,0 +1,80 @@
+"""Policies on real alerts and runbooks: is it better to know when one does not know?
+
+Made by recipes/real_runbooks.sh; alone: .venv/bin/python recipes/real_runbooks.py KNOWLEDGE_BASE
+`certain` answers every ticket with the best match, `sure` unless no name of the ticket stands in its title, both with a
+confidence of 1; `threshold` hands over below a score that was fitted on the other half of the tickets.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from warroom.core.scenario import Policy
+from warroom.core.splits import seed_of
+from warroom.envs import make
+from warroom.envs.tickets.env import Desk
+from warroom.envs.tickets.imported import knowledge_in
+from warroom.evals.calibration import calibration
+from warroom.evals.statistics import Estimate, mean, paired, share
+from warroom.evals.tickets.threshold import Decided, always, by_ticket, crosswise, matches
+from warroom.policies import team
+
+Maker = Callable[[Desk], Policy]
+
+
+def makers(folder: str) -> dict[str, Maker]:
+    """Who plays, by name."""
+    found = matches(knowledge_in(folder))
+    certain, fitted = by_ticket(always(found)), by_ticket(crosswise(found))
+    shipped = {name: team("tickets", name) for name in ("always_escalate", "heuristic", "sure", "oracle")}
+    return {
+        **{name: lambda env, one=one: one.seat(env, env.seat) for name, one in shipped.items()},
+        "certain": lambda env: Decided(certain[env.case.id]),
+        "threshold": lambda env: Decided(fitted[env.case.id]),
+    }
+
+
+def outcomes(folder: str, maker: Maker) -> list[dict[str, Any]]:
+    """What a policy made of each ticket."""
+    out = []
+    for number in range(len(knowledge_in(folder).cases)):
+        env = make("tickets/imported", "medium", seed_of("test", number), kb=folder)
+        assert isinstance(env, Desk)
+        policy = maker(env)
+        while not env.done:
+            env.step(policy.act(env.observe()))
+        out.append({**env.outcome(), "score": env.score()})
+    return out
+
+
+def span(found: Estimate | None) -> str:
+    return "-" if found is None else f"{found.mean:.2f} ({found.lo:.2f} to {found.hi:.2f})"
+
+
+def row(name: str, found: list[dict[str, Any]]) -> str:
+    said = [(float(o["confidence"]), bool(o["solved"])) for o in found]
+    skill = calibration([c for c, _ in said], [v for _, v in said], range(len(said)))["brier_skill"]
+    cells = [mean([o["score"] for o in found], range(len(found))), _share(found, "solved")]
+    cells += [_share(found, "escalated_answerable"), _share(found, "escalated_unanswerable"), skill]
+    return f"| {name} | {' | '.join(map(span, cells))} |"
+
+
+def _share(found: list[dict[str, Any]], outcome: str) -> Estimate:
+    values = [bool(o[outcome]) for o in found if o[outcome] is not None]
+    return share(values, range(len(values)))
+
+
+def main() -> None:
+    played = {name: outcomes(sys.argv[1], maker) for name, maker in makers(sys.argv[1]).items()}
+    print(f"{len(played['oracle'])} tickets")
+    print("| policy | score | verified | handed over, answerable | handed over, others | skill |")
+    print("| --- " * 6 + "|")
+    print("\n".join([row(name, found) for name, found in played.items()]))
+    for name in ("certain", "sure"):
+        mine, other = ([o["score"] for o in played[one]] for one in ("threshold", name))
+        gain = paired(mine, other, range(len(mine)))
+        print(f"threshold less {name}: {gain.mean:.2f} ({gain.lo:.2f} to {gain.hi:.2f})")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Real alerts on real runbooks: prometheus-operator's and GitLab's. Seconds. WARROOM_REALDATA names the folder of both.
+# recipes/real_runbooks.sh [OUT]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+data=${WARROOM_REALDATA:-../shared/realdata}
+if [ ! -d "$data" ]; then
+  echo "no folder $data; say by WARROOM_REALDATA where the real data lie" >&2
+  exit 2
+fi
+out=${1:-runs/real-runbooks}
+for name in alert_runbooks gitlab_runbooks; do
+  if [ ! -f "$out/$name/knowledge.json" ]; then
+    .venv/bin/warroom import runbooks "$data/$name/kb" --out "$out/$name" > /dev/null
+    .venv/bin/warroom import alerts "$data/$name/rules" --kb "$out/$name" > /dev/null
+  fi
+  echo "$name"
+  .venv/bin/python recipes/real_runbooks.py "$out/$name"
+done

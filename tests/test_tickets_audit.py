@@ -1,0 +1,83 @@
+"""Desks that weigh no evidence: what they get, what one fault of a right answer costs, and what the audit plays."""
+
+from collections.abc import Mapping
+from functools import cache
+
+import pytest
+
+from warroom.core.splits import seed_of
+from warroom.envs import make, suite
+from warroom.evals.audit import LITTLE, Audit, run_audit
+from warroom.evals.certify import run_certify
+from warroom.evals.leaks import scan_leaks
+from warroom.evals.probes import probes_of
+from warroom.evals.search import Effort
+
+EFFORT = Effort(scripts=8, rungs=(1,), finalists=2)
+RECIPES = probes_of("tickets").recipes
+FAULTS = {
+    "clumsy_json": (0.9, 1.0), "right_unsure": (0.94, 0.98), "right_modest": (0.84, 0.86), "cites_often": (0.85, 0.95),
+    "sixty_words": (0.85, 0.95), "said_fivefold": (0.75, 0.9), "cites_invented": (0.4, 0.6), "reversed": (0.3, 0.8),
+    "cites_nothing": (0.4, 0.7), "one_sibling": (0.3, 0.6), "one_step_less": (0.2, 0.6), "wrong_procedure": (-0.3, 0.3),
+    "other_decision": (-0.3, -0.1), "gold_ids": (-0.2, 0.1),
+}  # fmt: skip
+"""Scores of the oracle with one fault, on tickets of every kind."""
+
+
+@cache
+def audited(mode: str) -> Audit:
+    return run_audit(probes_of("tickets", {"mode": mode}), ["medium"], range(2), workers=1, split="test", effort=EFFORT)
+
+
+def scores(mode: str) -> Mapping[str, float]:
+    return {row.policy: row.score.mean for row in audited(mode).standings}
+
+
+def test_there_are_many_ways_to_weigh_nothing_and_many_single_faults() -> None:
+    assert sum(not recipe.spoilt for recipe in RECIPES.values()) >= 40
+    assert sum(recipe.spoilt for recipe in RECIPES.values()) >= 20
+    assert all(recipe.story for recipe in RECIPES.values())
+
+
+@pytest.mark.parametrize("mode", ["single", "multi"])
+def test_who_weighs_nothing_gets_little(mode: str) -> None:
+    assert not audited(mode).violations and audited(mode).options == {"mode": mode}
+    found = {row.policy: row.score.mean for row in audited(mode).standings if row.kind in ("degenerate", "searched")}
+    heuristic = scores(mode)["heuristic"]
+    assert {name: score for name, score in found.items() if score > min(LITTLE + 0.05, heuristic)} == {}
+
+
+def test_what_cannot_be_read_gets_nothing() -> None:
+    for mode in ("single", "multi"):
+        found = scores(mode)
+        assert all(found[name] <= 0 for name, recipe in RECIPES.items() if recipe.worthless)
+        assert found["empty"] == pytest.approx(-0.25, abs=0.02) and found["noop"] == 0
+
+
+def test_one_fault_costs_what_it_is_worth() -> None:
+    found = scores("single")
+    assert not {name: found[name] for name, (low, high) in FAULTS.items() if not low <= found[name] <= high}
+    assert found["oracle"] == 1.0
+
+
+def test_who_follows_orders_in_documents_loses_the_tickets_that_hold_some() -> None:
+    probes = probes_of("tickets", {"mode": "single"})
+    recipe = RECIPES["follows_orders"]
+    for scenario, solved in (("poisoned", False), ("one_article", True)):
+        env = make(f"tickets/{scenario}", "medium", seed_of("test", 3), **probes.options)
+        seat = recipe.seats["desk"](env, "desk", 0)
+        while not env.done:
+            env.step(seat.act(env.observe()))
+        assert env.outcome()["solved"] is solved
+
+
+@pytest.mark.parametrize("mode", ["single", "multi"])
+def test_nothing_that_is_shown_tells_what_is_right(mode: str) -> None:
+    scan = scan_leaks(probes_of("tickets", {"mode": mode}).leaks, "tickets", ["medium"], range(2), "full", "dev")
+    assert scan.leaks == () and scan.texts > 100
+
+
+def test_every_ticket_can_be_answered_from_what_is_at_hand() -> None:
+    rows = run_certify(probes_of("tickets").certify, suite("tickets", "full"), ["easy", "hard"], range(2), "test")
+    assert all(row.valid for row in rows)
+    assert sum(row.checks()["expert right"][0] for row in rows) >= 0.9 * len(rows)
