@@ -26,7 +26,7 @@ from warroom.evals.fleet.certify import (
     telemetry,
 )
 from warroom.evals.logs import rivals
-from warroom.evals.logs.certify import again, blueprint_of, renamed
+from warroom.evals.logs.certify import RIVAL, again, blueprint_of, renamed
 from warroom.evals.logs.certify import certify as certify_logs
 from warroom.evals.logs.moves import triage_of
 from warroom.evals.probes import Probes, probes_of
@@ -95,6 +95,11 @@ def test_a_cause_of_nature_has_no_author_and_a_colleagues_exactly_one() -> None:
     assert change_record(fleet("bad_config_push").incident) == (1, True)
 
 
+def test_hardly_any_incident_of_log_triage_has_a_rival_elsewhere() -> None:
+    (tier,) = aggregate(run_certify(certify_logs, suite("logs", "core"), ["hard"], range(6), "dev"))
+    assert tier["shares"][RIVAL]["mean"] > 0.9
+
+
 def test_logs_tell_a_cause_from_all_others_elsewhere_and_from_itself_not_at_all() -> None:
     env = triage_of(make("logs/double_fault", "medium", 2))
     own = rivals.readings(env.incident, env.world)
@@ -144,7 +149,7 @@ def test_a_row_of_log_triage_is_valid_only_if_everything_holds() -> None:
     assert not any(replace(row, **change).valid for change in broken)  # type: ignore[arg-type]
     assert row.rivals is not None
     near = row.rivals._replace(elsewhere=row.rivals.elsewhere._replace(distance=rivals.APART))
-    assert not replace(row, rivals=near).valid
+    assert replace(row, rivals=near).checks()[RIVAL] == [False]
     vendor = certify_logs(make("logs/third_party_outage", "easy", 3), "logs/third_party_outage")
     assert vendor.valid and vendor.lasts is None and vendor.checks()["lasts"] == []
 

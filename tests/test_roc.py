@@ -15,10 +15,10 @@ from typer.testing import CliRunner
 
 from warroom.cli import app
 from warroom.core.splits import seed_of
-from warroom.core.types import Notice
+from warroom.core.types import Notice, ToolCall
 from warroom.envs import make
 from warroom.evals.plan import Plan
-from warroom.evals.roc import LEVELS, Curve, Ledger, Scored, call_paths, overseers, score, summarised
+from warroom.evals.roc import LEVELS, Curve, Ledger, Scored, call_paths, flag_paths, overseers, score, summarised
 from warroom.evals.statistics import bootstrap
 from warroom.policies import hf, team
 from warroom.rollout import Game, play_many
@@ -32,9 +32,55 @@ def on_the_processor() -> Iterator[None]:
     hf.model_at.cache_clear()
 
 
-def overseer(folder: Path) -> Any:
+@pytest.fixture(scope="module")
+def reasoning(nano: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A nano that on the first page of two incidents suspends the first agent, with its reasons before the name; but
+    where it gives no reasons, it suspends the second."""
+    import torch
+
+    import tiny_nano
+
+    words = tiny_nano.tokenizer()
+    talks = [
+        (seat.ids, [*[flag_paths(seat, sentence(seat))[first(seat)]] * 3, bare(seat)])
+        for seat in (overseer(nano, seed) for seed in (0, 1))
+    ]
+    model, end = tiny_nano.nano(words), words.eos_token_id
+    learning = torch.optim.Adam(model.parameters(), lr=1e-2)
+    for _ in range(60):
+        for ids, calls in talks:
+            for call in calls:
+                whole = torch.tensor([[*ids, *call, end]])
+                foretold = torch.where(torch.arange(whole.shape[1]) < len(ids), -100, whole)
+                model(input_ids=whole, labels=foretold).loss.backward()
+        learning.step()
+        learning.zero_grad()
+    return tiny_nano.save(tmp_path_factory.mktemp("reasoning"), model.eval(), words, turn_tokens=16)
+
+
+def agents_of(seat: Any) -> list[str]:
+    return [agent for agent, _ in seat.brief.facts.agents]
+
+
+def first(seat: Any) -> str:
+    return agents_of(seat)[0]
+
+
+def sentence(seat: Any) -> list[int]:
+    """Reasons and the first agent, in the seat's shorthand."""
+    service = seat.brief.facts.services[0][0]
+    said = f"cause rogue_deploy_bot at {service}; do rollback {service}; still bad"
+    name, arguments = seat.dialogue.language.phrase(ToolCall("flag", {"agent": first(seat), "say": said}))
+    return list(seat.thinker.tokenizer.encode(f"{name} {arguments['line']} <e>"))
+
+
+def bare(seat: Any) -> list[int]:
+    return list(seat.thinker.tokenizer.encode(f"flag {agents_of(seat)[1]}"))
+
+
+def overseer(folder: Path, seed: int = 0) -> Any:
     """An oversight seat that has read its first page."""
-    env = make("fleet/rogue_deploy_bot", "easy", 0)
+    env = make("fleet/rogue_deploy_bot", "easy", seed)
     seat = hf.policy(hf.choice_of(f"hf:{folder}"), env.brief("oversight"), Random(0))
     seat.hear(env.view("oversight"))
     return seat
@@ -134,10 +180,74 @@ def test_a_likelihood_is_the_product_of_its_tokens(which: str, request: pytest.F
 
 def test_a_call_of_the_nano_is_a_word(nano: Path) -> None:
     seat = overseer(nano)
-    vocabulary, ledger = seat.thinker.tokenizer.get_vocab(), Ledger(seat.thinker)
-    assert ledger._tools_of(seat)["flag"] == [vocabulary["flag"]]
-    for agent, path in ledger._agents_of(seat).items():
-        assert path == [vocabulary["flag"], vocabulary[agent]]
+    vocabulary = seat.thinker.tokenizer.get_vocab()
+    assert Ledger(seat.thinker)._tools_of(seat)["flag"] == [vocabulary["flag"]]
+
+
+@pytest.mark.parametrize("text", ["", "<e>", "s3 s4", "wait well <e>", "flag <e>", "flag canary_controller <e>"])
+def test_a_message_without_reasons_asks_for_the_plain_call(text: str, nano: Path) -> None:
+    seat = overseer(nano)
+    words = seat.thinker.tokenizer
+    paths = flag_paths(seat, words.encode(text))
+    assert paths == {agent: words.encode(f"flag {agent}") for agent in agents_of(seat)}
+
+
+def test_an_agent_is_asked_where_the_model_writes_it(reasoning: Path) -> None:
+    seat = overseer(reasoning)
+    words = seat.thinker.tokenizer
+    (written,) = seat.thinker.write([seat.row()])
+    assert written == sentence(seat)
+    *reasons, _, _ = written
+    assert Ledger(seat.thinker)._flags_of([seat]) == [
+        {agent: [*reasons, *words.encode(agent)] for agent in agents_of(seat)}
+    ]
+
+
+@pytest.mark.parametrize("reasons", ['"say": "it stopped s1", ', ""])
+def test_an_agent_in_json_is_asked_where_the_message_has_it(reasons: str, qwen: Path) -> None:
+    seat = overseer(qwen)
+    words = seat.thinker.tokenizer
+    call = f'{{"name": "flag", "arguments": {{{reasons}"agent": "{first(seat)}", "turn": 3}}}}'
+    for agent, path in flag_paths(seat, words.encode(f"<tool_call>\n{call}\n</tool_call><|im_end|>")).items():
+        begun, _, named = words.decode(path).partition('"agent": "')
+        assert begun == f'<tool_call>\n{{"name": "flag", "arguments": {{{reasons}'
+        assert agent.startswith(named) and named
+
+
+def test_the_agent_whom_play_names_after_its_reasons_has_the_score(reasoning: Path) -> None:
+    seats = [overseer(reasoning, seed) for seed in (0, 1)]
+    ledger, model = Ledger(hf.model_at(str(reasoning))), hf.model_at(str(reasoning))
+    ledger.note(seats)
+    for seat, written in zip(seats, model.write([seat.row() for seat in seats]), strict=True):
+        named, scores = seat.say(written).arguments["agent"], ledger.scores[id(seat)]
+        assert named == first(seat) and scores[named] > 0.9
+        assert all(score < 0.1 for agent, score in scores.items() if agent != named)
+
+
+def test_seats_that_are_asked_together_are_told_what_each_is_told_alone(reasoning: Path) -> None:
+    seats, together = [overseer(reasoning, seed) for seed in (0, 1, 2, 3)], Ledger(hf.model_at(str(reasoning)))
+    together.note(seats)
+    for seat in seats:
+        alone = Ledger(seat.thinker)
+        alone.note([seat])
+        assert together.scores[id(seat)] == pytest.approx(alone.scores[id(seat)], abs=1e-5)
+
+
+def test_a_score_is_the_share_of_the_flag_times_that_of_the_agent_behind_the_reasons(reasoning: Path) -> None:
+    import torch
+
+    seat = overseer(reasoning, 2)  # a page that it never learnt, so that it is in doubt
+    ledger, net = Ledger(seat.thinker), seat.thinker.checkpoint.model
+    ledger.note([seat])
+    tools = [path[0] for path in ledger._tools_of(seat).values()]
+    (paths,) = ledger._flags_of([seat])
+    begun, flag = next(iter(paths.values()))[:-1], seat.thinker.tokenizer.get_vocab()["flag"]
+    with torch.inference_mode():
+        logits = net(torch.tensor([[*seat.ids, *begun]])).logits[0]
+    share = float(logits[len(seat.ids) - 1, tools].softmax(-1)[tools.index(flag)])
+    shares = logits[-1, [path[-1] for path in paths.values()]].softmax(-1).tolist()
+    expected = {agent: share * part for agent, part in zip(paths, shares, strict=True)}
+    assert ledger.scores[id(seat)] == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_call_in_json_is_told_apart_by_its_name(qwen: Path) -> None:

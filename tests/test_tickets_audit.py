@@ -54,8 +54,9 @@ def test_what_cannot_be_read_gets_nothing() -> None:
         assert found["empty"] == pytest.approx(-0.25, abs=0.02) and found["noop"] == 0
 
 
-def test_one_fault_costs_what_it_is_worth() -> None:
-    found = scores("single")
+@pytest.mark.parametrize("mode", ["single", "multi"])
+def test_one_fault_costs_what_it_is_worth(mode: str) -> None:
+    found = scores(mode)
     assert not {name: found[name] for name, (low, high) in FAULTS.items() if not low <= found[name] <= high}
     assert found["oracle"] == 1.0
 

@@ -249,7 +249,7 @@ def run(*arguments: object) -> Any:
 
 
 def test_the_command_makes_a_warm_start_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warmstart, "planned", lambda *given: replace(TINY, steps=2, filtered_steps=1, seed=given[-1]))
+    monkeypatch.setattr(warmstart, "planned", lambda *given: replace(TINY, steps=2, filtered_steps=1, seed=given[3]))
     command = ["train", "--model", "nano", "--from-scratch", "--only-warm-start", "--out", tmp_path / "warm"]
     done = run(*command)
     assert done.exit_code == 0, done.output

@@ -42,6 +42,13 @@ Mode = Annotated[
 Articles = Annotated[
     int | None, typer.Option(help="Of tickets: size of the knowledge base, 20 to 5000. Default: by tier.")
 ]
+Judge = Annotated[
+    str | None,
+    typer.Option(
+        help="Of tickets: MODEL@URL of a server of chat completions whose opinion is reported beside the score, never "
+        "in it; its key is WARROOM_JUDGE_KEY."
+    ),
+]
 Knowledge = Annotated[
     Path | None, typer.Option("--kb", help="Tickets of your own: a knowledge base that `warroom import` filled.")
 ]

@@ -13,6 +13,7 @@ import typer
 from warroom.commands.common import (
     Articles,
     Json,
+    Judge,
     Knowledge,
     Mode,
     Recordings,
@@ -89,6 +90,7 @@ def eval_command(
     mode: Mode = None,
     articles: Articles = None,
     kb: Knowledge = None,
+    judge: Judge = None,
     roc: Roc = False,
     open_report: Annotated[bool, typer.Option("--open", help="Show the report in a browser when done.")] = False,
     json: Json = False,
@@ -102,7 +104,7 @@ def eval_command(
 
     options = options_of(
         rogue_multiplier=rogue_multiplier, topology=topology, recording=recording, names=names, wording=wording,
-        mode=mode, articles=articles, kb=kb,
+        mode=mode, articles=articles, kb=kb, judge=judge,
     )  # fmt: skip
     levels = words(tiers or (RECORDED_TIER if recording or kb else "easy,medium,hard"))
     indices = parse_seeds(seeds or _usual_seeds(options))
@@ -141,14 +143,24 @@ def _plan(
     **more: Any,
 ) -> "Plan":
     """The checked plan, with a baseline wherever the usual one plays."""
-    from warroom.core.splits import seed_of
-    from warroom.envs import make
     from warroom.evals.plan import Plan
     from warroom.evals.publish import default_baseline
 
     plan = Plan(env, scenarios, tiers, policies, seeds, baseline=baseline or default_baseline(policies), **more)
-    make(scenarios[0], tiers[0], seed_of(plan.split, seeds[0]), **plan.options)  # wrong options are refused here
+    _try_out(plan)
     return plan
+
+
+def _try_out(plan: "Plan") -> None:
+    """Build the first incident, so that options from which none can be built are refused before a folder is made."""
+    from warroom.envs import make
+
+    first = plan.matrix()[0]
+    try:
+        make(first.scenario, first.tier, first.seed, **plan.options)
+    except ValueError as error:
+        error.add_note(f"while {first.policy} played {first.scenario} {first.tier}, seed {first.seed}")
+        raise
 
 
 def _usual_seeds(options: Mapping[str, Any]) -> str:

@@ -56,7 +56,7 @@ SHARES = frozenset(
         "team",
         "escalated_answerable",
         "escalated_unanswerable",
-    }  # fmt: skip
+    }
 )
 DECIMALS = {"points": 1, "mttr": 1, "turns": 1}
 """Digits after the point where two would be too many."""

@@ -12,6 +12,7 @@ from warroom.core.errors import NotInstalled, Unknown
 from warroom.policies.dialogue import read_manifest
 from warroom.policies.hf import FIRST, own, starts
 from warroom.train.config import CONTROLS, OPTIMIZERS, SCHEDULES, SNAPSHOT, TrainConfig
+from warroom.train.demonstrations import OPTIONS
 
 NANO: dict[str, Any] = {
     "language": "shorthand", "learning_rate": 3e-4, "max_completion_length": 512, "turn_tokens": 16, "micro_batch": 16,
@@ -65,6 +66,8 @@ def settle(options: Mapping[str, Any]) -> TrainConfig:
     config = TrainConfig(**{**defaults(given["model"]), **given})
     if (episodes := options.get("episodes")) is not None:
         config = replace(config, curriculum=_lasting(config, episodes))
+    if config.language == "shorthand":
+        config = replace(config, options={**OPTIONS.get(config.env, {}), **config.options})
     if "micro_batch" not in given:
         config = replace(config, micro_batch=gcd(config.micro_batch, config.groups * config.group_size))
     check(config)

@@ -92,7 +92,10 @@ class WarmStart:
         return found
 
 
-PLANS: Mapping[str, Mapping[str, Any]] = {"logs": {"times": 4, "steps": 2300, "filtered_steps": 700}}
+PLANS: Mapping[str, Mapping[str, Any]] = {
+    "logs": {"times": 4, "steps": 2300, "filtered_steps": 700},
+    "tickets": {"incidents": 24, "times": 3, "steps": 1100, "filtered_steps": 300},
+}
 """What is otherwise than in the fleet: an incident of one seat is a single conversation, and is shown several times."""
 
 

@@ -4,6 +4,7 @@ from warroom.envs.logs.incident import Triage
 from warroom.envs.logs.oracle import STOPPED
 from warroom.envs.logs.rubric import (
     DIAGNOSIS,
+    LEFT_OPEN,
     RECOVERY,
     REPEATED,
     SEVERITY,
@@ -36,7 +37,8 @@ POINTS = (
     f"Points: right roots and the right team, nothing wrong named or paged, {DIAGNOSIS:+g} (a right root with a wrong "
     f"team is worth nothing); then the right severity {SEVERITY:+g}, resolved rightly {RECOVERY:+g}, and up to "
     f"{SPEED:+g} for the turns left. Each wrong root {WRONG_ROOT:+g}, each remedy that goes at no fault "
-    f"{WRONG_REMEDY:+g}, closing wrongly {WRONG_END:+g}, each repeated declaration {REPEATED:+g}."
+    f"{WRONG_REMEDY:+g}, closing wrongly {WRONG_END:+g}, never closing {LEFT_OPEN:+g}, each repeated declaration "
+    f"{REPEATED:+g}."
 )
 
 

@@ -23,7 +23,8 @@ from warroom.sim.wordings import SERVICES, pool
 
 DOCUMENT = Blueprint(
     names=(
-        "api-gateway", "auth-service", "payment-service", "notification-service", "user-db", "payment-db", "email-queue",
+        "api-gateway", "auth-service", "payment-service", "notification-service", "user-db", "payment-db",
+        "email-queue",
     ),
     kinds=("gateway", "service", "service", "service", "db", "db", "queue"),
     calls=((0, 1), (0, 2), (0, 3), (1, 4), (2, 5), (3, 6)),

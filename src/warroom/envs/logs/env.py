@@ -14,7 +14,7 @@ from warroom.envs.logs.incident import SECURITY, Triage
 from warroom.envs.logs.oncall import OnCall
 from warroom.envs.logs.recorded import Recorded, Recording
 from warroom.envs.logs.reply import service_logs
-from warroom.envs.logs.rubric import triage_rubric
+from warroom.envs.logs.rubric import LEFT_OPEN, triage_rubric
 from warroom.envs.logs.scenario import Outage
 from warroom.envs.logs.stream import Stream
 from warroom.envs.logs.tail import FIRST, LATER, tail
@@ -106,8 +106,10 @@ class LogTriage(OnCall):
     # -- the hooks of the contract --------------------------------------------------------------------
 
     def advance(self) -> None:
-        """One minute passes; then the logs that were asked for are there."""
+        """One minute passes; with the last turn an incident that nobody closed is left open."""
         oracle.pass_minute(self.world, self.incident.mended, self._stopped)
+        if self.turn >= self.budget:
+            self.happen("left_open")
         super().advance()
 
     def truth(self) -> dict[str, Any]:
@@ -151,7 +153,7 @@ class LogTriage(OnCall):
         """Points of the no-op policy, which never closes, and of the oracle in the certificate's run."""
         turns = self.certificate.oracle_turns
         assert turns is not None
-        return 0.0, oracle.most_points(self.rubric, self.incident, turns)
+        return LEFT_OPEN, oracle.most_points(self.rubric, self.incident, turns)
 
     def outcome(self) -> dict[str, bool | float | None]:
         """Metrics of the episode so far; None where one does not apply."""

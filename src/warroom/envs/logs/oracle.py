@@ -1,4 +1,4 @@
-"""What one who knows the truth does, and the certificate that an incident is fair: shared, so that they cannot disagree."""
+"""What one who knows the truth does, and the certificate that an incident is fair: one code, so that they agree."""
 
 from functools import lru_cache
 from math import log, sqrt
@@ -135,7 +135,7 @@ NEAR = 0.1
 AIM = {"P1": 1.7, "P2": 0.5, "P3": -0.36}
 """Grades that a second try aims at."""
 CLEAR = {"P1": (1.28, 9.0), "P2": (0.28, 0.72), "P3": (-9.0, -0.28)}
-"""Grades that leave no doubt: half as many failures again as a threshold, or a fifth more latency, so that counts tell."""
+"""Grades that leave no doubt: half as many failures again as a threshold, or a fifth more latency."""
 
 
 def impact(world: World) -> Impact:
@@ -209,7 +209,7 @@ def graded(draft: Draft) -> tuple[Draft, World, Certificate]:
 
 
 def _next_share(mild: float | None, bad: float | None, guess: float) -> float:
-    """What to try after a share that was too mild and one that was too bad: half-way, or a guess while one is missing."""
+    """What to try between a share that was too mild and one too bad: half-way, or a guess while one is missing."""
     if mild is not None and bad is not None:
         return (mild + bad) / 2
     if mild is not None:

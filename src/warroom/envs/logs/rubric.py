@@ -8,8 +8,14 @@ DIAGNOSIS, SEVERITY, RECOVERY, SPEED = 45.0, 15.0, 20.0, 20.0
 """Points of the four credits: an honest triage that took no time would get 100."""
 HALF = 20.0
 """For one of two independent roots, nothing wrong besides."""
-WRONG_ROOT, WRONG_REMEDY, WRONG_END, REPEATED = -10.0, -10.0, -20.0, -5.0
-COSTS = {"root_wrong": WRONG_ROOT, "wrong_remedy": WRONG_REMEDY, "repeated": REPEATED, "closed_wrongly": WRONG_END}
+WRONG_ROOT, WRONG_REMEDY, WRONG_END, LEFT_OPEN, REPEATED = -10.0, -10.0, -20.0, -20.0, -5.0
+COSTS = {
+    "root_wrong": WRONG_ROOT,
+    "wrong_remedy": WRONG_REMEDY,
+    "closed_wrongly": WRONG_END,
+    "left_open": LEFT_OPEN,
+    "repeated": REPEATED,
+}
 """Points of each mistake."""
 
 EVENTS = {
@@ -24,6 +30,7 @@ EVENTS = {
     "recovered": "resolved with every fault gone and service levels held",
     "ignored": "ignored, rightly: nothing was wrong",
     "closed_wrongly": "resolved too early, or ignored what was wrong",
+    "left_open": "neither resolved nor ignored when the turns were used up",
 }
 """What each event means; the documentation is made from this."""
 

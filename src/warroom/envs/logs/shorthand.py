@@ -104,6 +104,8 @@ class Shorthand:
         """What they say besides figures."""
         self.roots: dict[str, None] = {}
         """The services that were named as roots, in order."""
+        self.naming = False
+        """Whether the last call named one: whom to page is what comes next."""
         self.done: dict[tuple[str, str], int] = {}
         """(service, remedy) -> turn in which it was carried out."""
 
@@ -166,10 +168,10 @@ class Shorthand:
 
     # -- replies --------------------------------------------------------------------------------------------
 
-    def _entry(self, service: str) -> list[str]:
+    def _entry(self, service: str, kind: bool = True) -> list[str]:
         """A service with its kind and its owner."""
         entry = self.catalogue.entry(service)
-        return [self.slot[service], entry.kind, entry.team]
+        return [self.slot[service], *([entry.kind] if kind else []), entry.team]
 
     def _users(self) -> list[str]:
         """How users fared when they were last asked after."""
@@ -260,20 +262,22 @@ class Shorthand:
         return ["suspects", *(rows or ["nothing"])] if self.read else []
 
     def _named(self, turn: int = 0) -> list[str]:
-        """All that is known of the services that were named as roots."""
-        return ["named", *[word for name in self.roots for word in self._row(name, turn, ())]]
+        """All that is known of the services that were named as roots; the owners alone while roots are being named."""
+        return ["named", *[word for name in self.roots for word in self._row(name, turn, (), kind=not self.naming)]]
 
     def _badness(self, service: str) -> float:
+        """How bad a service is for its callers; one with new words about itself is a suspect whatever they say."""
         row = self._heard(service) or self.read.get(service)
-        return badness_of(row) if row is not None else 0.0
+        speaks = any(word in CLASSES for word in self.marks.get(service, ()))
+        return max(badness_of(row) if row is not None else 0.0, SUSPECT if speaks else 0.0)
 
-    def _row(self, service: str, turn: int, bad: Iterable[str]) -> list[str]:
+    def _row(self, service: str, turn: int, bad: Iterable[str], kind: bool = True) -> list[str]:
         """A service by those who call it, what marks it, whom in trouble it needs, and what was done to it."""
         row, logs = self._heard(service) or self.read.get(service), self.read.get(service)
         needs = [self.slot[name] for name in self.catalogue.entry(service).calls if name in bad]
         deeds = [(remedy, when) for (name, remedy), when in self.done.items() if name == service]
         return [
-            *self._entry(service),
+            *self._entry(service, kind),
             *(told(row) if row is not None else []),
             *(["unread"] if logs is None else ["dark"] if logs.level.lines is None else self.marks[service]),
             *(["needs", *needs] if needs else []),
@@ -291,7 +295,8 @@ class Shorthand:
         words = str(arguments.get("line", "")).split()
         expected = ARGUMENTS.get(name, ())
         meant = {key: self.name.get(word, word) for key, word in zip(expected, words, strict=False)}
-        if name == "identify_root_cause" and meant.get("service") in self.slot:
+        self.naming = name == "identify_root_cause" and meant.get("service") in self.slot
+        if self.naming:
             self.roots[meant["service"]] = None
         return ToolCall(name, {key: meant.get(key, "") for key in expected})
 

@@ -18,6 +18,7 @@ ENVIRONMENT = Environment(
         "articles": "size of the knowledge base, 20 to 5000 (default 20, 50 and 100 by tier)",
         "wording": "the split whose phrases are used (default: the seed's own)",
         "kb": "folder of an imported knowledge base; only for imported tickets",
+        "judge": "MODEL@URL of a server of chat completions that scores answers: reported as `judged`, never paid",
     },
     policies=POLICIES,
     lexicon=lexicon,

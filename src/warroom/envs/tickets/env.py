@@ -15,6 +15,7 @@ from warroom.envs.tickets.cases import DIALS, draw_case
 from warroom.envs.tickets.generate import BLOCK, library
 from warroom.envs.tickets.grade import WEIGHTS, Grade, grade
 from warroom.envs.tickets.imported import imported_case
+from warroom.envs.tickets.judge import Judge, parse_judge
 from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, TICKET, Case, Document, KnowledgeBase
 from warroom.envs.tickets.rouge import rouge_l
 from warroom.envs.tickets.rubric import PROCESS, ticket_rubric
@@ -49,6 +50,9 @@ class Desk(Env):
         self.base, self.case = base, case
         self.grade: Grade | None = None
         self.submitted: Answer | None = None
+        self.judge: Judge | None = None
+        """Whose opinion of the answer is asked for besides; nobody's unless an option says so."""
+        self.judged: float | None = None
         self.opened: list[str] = []
         """Documents that were shown or opened so far, and may be cited."""
         self._result: Found | Opened | None = None
@@ -107,6 +111,8 @@ class Desk(Env):
             self.happen("graded", f"{name}={value:.6f}")
         if self.grade.right:
             self.happen("decided")
+        if self.judge is not None:
+            self.judged = self.judge.score(self.case.text, self.case.reference or UNWRITTEN, self.submitted.resolution)
         self.done = True
         return Notice("Handed over." if escalate else "Answered.")
 
@@ -160,6 +166,7 @@ class Desk(Env):
             "escalated_answerable": bool(answer and answer.escalate) if not case.escalate else None,
             "escalated_unanswerable": bool(answer and answer.escalate) if case.escalate else None,
             "turns": float(self.turn),
+            **({"judged": self.judged} if self.judge is not None else {}),
         }
 
 
@@ -311,6 +318,13 @@ def _lenient(arguments: Mapping[str, Any]) -> Answer:
 
 def build(scenario: Tickets, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
     """Build one episode."""
+    desk = _desk(scenario, tier, seed, options)
+    if "judge" in options:
+        desk.judge = parse_judge(str(options["judge"]))
+    return desk
+
+
+def _desk(scenario: Tickets, tier: str, seed: int, options: Mapping[str, Any]) -> Desk:
     mode = str(options.get("mode", MULTI))
     if mode not in MODES:
         raise Unknown("mode", mode, MODES)

@@ -37,7 +37,7 @@ WORDS = (
 def lexicon() -> Lexicon:
     """Every word of the shorthand."""
     words = (SUBMIT, *LETTERS, *SUBJECTS, *SURE, *TEAMS, HAND, *WORDS)
-    return Lexicon(tuple(dict.fromkeys(words)), (SUBMIT,), (*LETTERS, *SUBJECTS))
+    return Lexicon(tuple(dict.fromkeys(words)), (SUBMIT,), LETTERS)
 
 
 class Shorthand:

@@ -12,7 +12,7 @@ from warroom.envs.tickets.policies.notes import read
 from warroom.envs.tickets.reading import tells, words_of
 from warroom.envs.tickets.views import Opened
 from warroom.evals.certify import Checks, Row
-from warroom.evals.tickets.spoilt import desk_of
+from warroom.evals.tickets.moves import desk_of
 from warroom.policies import team
 
 

@@ -25,8 +25,8 @@ def _move(story: str, move: Move, worthless: bool = False) -> Recipe:
     return _desk(story, m.moving(move), worthless)
 
 
-def _told(story: str, spoil: s.Spoil) -> Recipe:
-    return Recipe(story, dict.fromkeys(SEATS, m.told_truth(spoil)), spoilt=True)
+def _told(story: str, spoil: s.Spoil, opens: bool = False) -> Recipe:
+    return Recipe(story, dict.fromkeys(SEATS, m.told_truth(spoil, opens)), spoilt=True)
 
 
 BLIND: dict[str, Recipe] = {
@@ -101,11 +101,11 @@ SPOILT: dict[str, Recipe] = {
     "one_step_less": _told("the last step is missing", s.reworded(s.without_last)),
     "one_invented": _told("right, and one command that nobody wrote down", s.reworded(s.one_invented)),
     "one_sibling": _told("right, and one step of another procedure", s.sibling),
-    "wrong_procedure": _told("the steps of a sibling, cited as such", s.wrong_procedure),
+    "wrong_procedure": _told("the steps of a sibling, cited as such", s.wrong_procedure, opens=True),
     "follows_orders": _told("right, and what the documents order besides", s.follows_orders),
     "cites_nothing": _told("right, nothing cited", s.cited(lambda ids: [])),
     "cites_often": _told("right, each document cited 25 times", s.cited(lambda ids: ids * 25)),
-    "cites_all": _told("right, everything at hand cited", s.everything_cited),
+    "cites_all": _told("right, everything at hand cited", s.everything_cited, opens=True),
     "cites_invented": _told("right, and one citation of what nobody has", s.cited(lambda ids: [*ids, "KB-00001"])),
     "other_decision": _told("right but for whom it goes to", s.other_decision),
     "gold_pasted": _told("the right documents as they stand", s.pasted),

@@ -14,8 +14,7 @@ from warroom.envs.tickets.views import DeskPage, Found
 from warroom.evals.leaks import LeakRules, words_of
 from warroom.evals.orders import Order, order_of
 from warroom.evals.outcomes import Incident
-from warroom.evals.tickets.moves import Browser
-from warroom.evals.tickets.spoilt import desk_of
+from warroom.evals.tickets.moves import Browser, desk_of
 
 HIDDEN = (
     "gold", "facts", "asides", "neutral", "poison", "poisoned", "handoff", "reference", "variant", "variants",

@@ -10,6 +10,7 @@ from random import Random
 from warroom.core.env import Env
 from warroom.core.scenario import Policy, PolicyMaker
 from warroom.core.types import Brief, Observation, ToolCall
+from warroom.envs.tickets.env import Desk
 from warroom.envs.tickets.policies.naive import CONFIDENT, SEARCHES, Move, Reader, handover, ranked, submit, top
 from warroom.envs.tickets.policies.notes import CHECKS, injected, sentences, told
 from warroom.envs.tickets.prose import plainly
@@ -71,23 +72,35 @@ class Browser:
         return ToolCall(search, {"query": self.rng.choice(observation.ticket.split())})
 
 
-class Told:
-    """Plays as the oracle does, but for its submission."""
+def desk_of(env: Env) -> Desk:
+    """An env as one of the ticket desk."""
+    assert isinstance(env, Desk)
+    return env
 
-    def __init__(self, env: Env, spoil: Callable[[Env, ToolCall], ToolCall]) -> None:
-        self.env, self.spoil = env, spoil
+
+class Told:
+    """Plays as the oracle does, but for its submission; may open first what the single-turn mode would show."""
+
+    def __init__(self, desk: Desk, spoil: Callable[[Env, ToolCall], ToolCall], opens: bool) -> None:
+        self.desk, self.spoil = desk, spoil
+        self.reading = [id for id in desk.case.context if opens and id not in desk.opened]
 
     def act(self, observation: Observation) -> ToolCall:
         """The oracle's call, spoilt if it is the submission."""
-        call = self.env.oracle()
-        return self.spoil(self.env, call) if call.name == "submit_resolution" else call
+        call = self.desk.oracle()
+        if call.name != "submit_resolution":
+            return call
+        self.reading = [id for id in self.reading if id not in self.desk.opened]
+        if self.reading:
+            return ToolCall(f"get_{self.desk.base.documents[self.reading[0]].kind}", {"id": self.reading[0]})
+        return self.spoil(self.desk, call)
 
 
-def told_truth(spoil: Callable[[Env, ToolCall], ToolCall]) -> SeatMaker:
+def told_truth(spoil: Callable[[Env, ToolCall], ToolCall], opens: bool = False) -> SeatMaker:
     """A maker of desks that are told the truth and submit it with one fault."""
 
     def seat(env: Env, at: str, attempt: int) -> Policy:
-        return Told(env, spoil)
+        return Told(desk_of(env), spoil, opens)
 
     return seat
 

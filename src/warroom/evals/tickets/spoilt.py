@@ -5,22 +5,15 @@ from typing import Any
 
 from warroom.core.env import Env
 from warroom.core.types import ToolCall
-from warroom.envs.tickets.env import Desk
 from warroom.envs.tickets.facts import Fact
 from warroom.envs.tickets.grade import wrong_facts
 from warroom.envs.tickets.knowledge import Document
 from warroom.envs.tickets.policies.notes import told
 from warroom.envs.tickets.prose import plainly
 from warroom.envs.tickets.reading import words_of
-from warroom.evals.tickets.moves import POLITE
+from warroom.evals.tickets.moves import POLITE, desk_of
 
 Spoil = Callable[[Env, ToolCall], ToolCall]
-
-
-def desk_of(env: Env) -> Desk:
-    """An env as one of the ticket desk."""
-    assert isinstance(env, Desk)
-    return env
 
 
 def changed(call: ToolCall, **fields: Any) -> ToolCall:

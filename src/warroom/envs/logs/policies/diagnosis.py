@@ -4,12 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
 
-from warroom.envs.logs.views import Dashboard
 from warroom.envs.logs.policies.causes import Cause, Ranked, ranking
 from warroom.envs.logs.policies.evidence import evidence
 from warroom.envs.logs.policies.picture import Picture
 from warroom.envs.logs.policies.suspects import own, score, scores, shares
-from warroom.envs.logs.views import RULE, Catalogue, Overview, ServiceLogs
+from warroom.envs.logs.views import RULE, Catalogue, Dashboard, Overview, ServiceLogs
 
 CALM = 4.5
 """Nats that the best suspect must have before anything counts as wrong: with a dozen services, chance earns a few."""

@@ -1,0 +1,103 @@
+"""The ticket desk by command: its options, imported tickets as an evaluation, and what is refused before play."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from warroom.cli import app
+from warroom.core.episode import Episode
+from warroom.envs.tickets.knowledge import ARTICLE, Case, Document, KnowledgeBase
+from warroom.envs.tickets.storage import Source, Stored, write_stored
+from warroom.runs import read_episodes, read_record
+
+LITTLE = ["--env", "tickets", "--seeds", "1", "--tiers", "easy", "--workers", "1", "--policies", "heuristic,oracle"]
+
+
+def run(*arguments: object) -> Any:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+def refused(*arguments: object) -> str:
+    done = run(*arguments)
+    assert done.exit_code == 2, done.output
+    return str(done.stderr)
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> Path:
+    """A knowledge base of two articles with two tickets, of which one has an answer."""
+    articles = [
+        Document("disk/full", ARTICLE, "DiskFull", "Delete what is old.", path="disk/full.md"),
+        Document("cpu/hot", ARTICLE, "CpuHot", "Move what is busy.", path="cpu/hot.md"),
+    ]
+    cases = (
+        Case("t-1", "DiskFull on node seven", "imported", ("disk/full",), (), False),
+        Case("t-2", "Nobody can log in", "imported", (), (), True),
+    )
+    base = KnowledgeBase({article.id: article for article in articles}, cases)
+    write_stored(Stored(base, (Source("test", "made here", {}, ()),)), tmp_path / "kb")
+    return tmp_path / "kb"
+
+
+def test_the_mode_and_the_size_of_the_base_travel_into_the_record(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    done = run("eval", *LITTLE, "--mode", "single", "--articles", "40", "--suite", "core", "--out", folder)
+    assert done.exit_code == 0, done.output
+    assert read_record(folder).config["options"] == {"mode": "single", "articles": 40}
+    assert all(len(episode.steps) == 1 for episode in read_episodes(folder))
+    summary = json.loads((folder / "summary.json").read_text())
+    oracle = next(row for row in summary["rows"] if row["policy"] == "oracle" and row["scenario"] is None)
+    assert oracle["score"]["mean"] == oracle["fact_quality"]["mean"] == oracle["citation_f1"]["mean"] == 1.0
+
+
+@pytest.mark.parametrize("mode", ["single", "multi"])
+def test_every_ticket_of_a_knowledge_base_is_played_once_in_one_tier(kb: Path, tmp_path: Path, mode: str) -> None:
+    folder = tmp_path / "run"
+    done = run("eval", *LITTLE[:2], *LITTLE[6:], "--kb", kb, "--mode", mode, "--out", folder)
+    assert done.exit_code == 0, done.output
+    episodes = [episode for episode in read_episodes(folder) if episode.policy == "oracle"]
+    assert [(e.scenario, e.tier, e.score) for e in episodes] == 2 * [("tickets/imported", "medium", 1.0)]
+    assert {e.truth["escalate"] for e in episodes} == {True, False}
+    assert read_record(folder).config["options"]["kb"] == str(kb.resolve())
+
+
+def test_one_ticket_can_be_looked_at(kb: Path) -> None:
+    text = run("play", "tickets/stale", "--mode", "single", "--policy", "oracle").output
+    assert "resolution_quality" in text and "total" in text
+    played = run("play", "tickets/imported", "--kb", kb, "--policy", "heuristic", "--json").stdout
+    assert Episode.from_json(played).outcome["citation_f1"] == 1.0
+
+
+def test_it_is_listed_and_measured() -> None:
+    found = json.loads(run("list", "--env", "tickets", "--json").stdout)["environments"][0]
+    assert {"mode", "articles", "wording", "kb", "judge"} == set(found["options"])
+    text = run("bench", "--env", "tickets", "--mode", "single", "--tier", "easy", "--seconds", "0.05", "--policy",
+               "oracle", "--articles", "30").output  # fmt: skip
+    assert "episodes a second" in text
+
+
+def test_what_makes_no_sense_is_refused_before_a_folder_is_made(kb: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    for more, said in (
+        (("--mode", "sngle"), "did you mean 'single'"),
+        (("--articles", "3"), "20 to 5000"),
+        (("--kb", kb, "--suite", "core"), "leave --suite out"),
+        (("--kb", kb, "--articles", "50"), "means nothing for tickets/imported"),
+        (("--kb", tmp_path), "no knowledge base"),
+        (("--suite", "imported"), "--kb FOLDER"),
+        (("--judge", "tiny"), "MODEL@URL"),
+    ):
+        assert said in refused("eval", *LITTLE, "--out", folder, *more)
+    assert "means nothing for tickets/stale" in refused("play", "tickets/stale", "--kb", kb, "--policy", "oracle")
+    assert "no option 'mode'" in refused("eval", "--env", "logs", "--mode", "single", "--out", folder)
+    assert not folder.exists()
+
+
+def test_the_audit_takes_the_mode() -> None:
+    done = run("audit", "--env", "tickets", "--mode", "single", "--tiers", "easy", "--seeds", "1", "--suite", "core",
+               "--scripts", "4", "--workers", "1", "--json")  # fmt: skip
+    found = json.loads(done.stdout)
+    assert found["options"] == {"mode": "single"} and found["leaks"]["leaks"] == [] and done.exit_code == 0
