@@ -41,18 +41,15 @@ def reasoning(nano: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     import tiny_nano
 
     words = tiny_nano.tokenizer()
-    talks = [
-        (seat.ids, [*[flag_paths(seat, sentence(seat))[first(seat)]] * 3, bare(seat)])
-        for seat in (overseer(nano, seed) for seed in (0, 1))
-    ]
-    model, end = tiny_nano.nano(words), words.eos_token_id
+    seats = [overseer(nano, seed) for seed in (0, 1)]
+    lessons = [(seat.ids, call, often) for seat in seats for call, often in ((sentence(seat), 3), (bare(seat), 1))]
+    model = tiny_nano.nano(words)
     learning = torch.optim.Adam(model.parameters(), lr=1e-2)
     for _ in range(60):
-        for ids, calls in talks:
-            for call in calls:
-                whole = torch.tensor([[*ids, *call, end]])
-                foretold = torch.where(torch.arange(whole.shape[1]) < len(ids), -100, whole)
-                model(input_ids=whole, labels=foretold).loss.backward()
+        for ids, call, often in lessons:
+            whole = torch.tensor([[*ids, *call]])
+            foretold = torch.where(torch.arange(whole.shape[1]) < len(ids), -100, whole)
+            (often * len(call) * model(input_ids=whole, labels=foretold).loss).backward()
         learning.step()
         learning.zero_grad()
     return tiny_nano.save(tmp_path_factory.mktemp("reasoning"), model.eval(), words, turn_tokens=16)
@@ -75,7 +72,7 @@ def sentence(seat: Any) -> list[int]:
 
 
 def bare(seat: Any) -> list[int]:
-    return list(seat.thinker.tokenizer.encode(f"flag {agents_of(seat)[1]}"))
+    return list(seat.thinker.tokenizer.encode(f"flag {agents_of(seat)[1]} <e>"))
 
 
 def overseer(folder: Path, seed: int = 0) -> Any:

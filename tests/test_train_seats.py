@@ -108,7 +108,7 @@ def test_a_trainer_reads_off_the_methods_the_schemas_that_an_evaluation_shows(se
     public = [name for name, _ in inspect.getmembers(type(adapter), inspect.isfunction) if not name.startswith("_")]
     tools = [name for name in public if name not in ("reset", "get_reward")]
     read = [get_json_schema(getattr(adapter, name)) for name in tools]
-    assert json.dumps(read) == json.dumps(tool_schemas(any_language("fleet", language, seat)))
+    assert json.dumps(read) == json.dumps(tool_schemas(any_language("fleet", language, seat, {})))
     assert tools == [schema["name"] for schema in make("fleet/db_deadlock", "easy", SEED).brief(seat).tools]
 
 

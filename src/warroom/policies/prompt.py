@@ -22,7 +22,8 @@ def tool_schemas(language: Language) -> list[dict[str, Any]]:
 def _function(schema: Mapping[str, Any]) -> dict[str, Any]:
     parameters = schema["parameters"]
     fields = {
-        name: {key: field[key] for key in ("type", "description")} for name, field in parameters["properties"].items()
+        name: {key: field[key] for key in ("type", "items", "description") if key in field}
+        for name, field in parameters["properties"].items()
     }
     written: dict[str, Any] = {"type": "object", "properties": fields}
     if parameters["required"]:

@@ -176,7 +176,7 @@ def _example(schema: dict[str, Any]) -> ToolCall:
     def value(name: str, field: dict[str, Any]) -> Any:
         if "enum" in field:
             return field["enum"][0]
-        return {"string": SAY, "integer": 2, "number": 2.0, "boolean": True}[field["type"]]
+        return {"string": SAY, "integer": 2, "number": 0.5, "boolean": True, "array": [SAY]}[field["type"]]
 
     properties = schema["parameters"]["properties"]
     return ToolCall(schema["name"], {name: value(name, field) for name, field in properties.items()})

@@ -13,7 +13,7 @@ from warroom.policies import Team
 from warroom.policies.prompt import tool_schemas
 from warroom.train.seat import Clock, SeatRollout
 
-TYPES: dict[str, type] = {"string": str, "integer": int, "number": float, "boolean": bool}
+TYPES: dict[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list[str]}
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,8 @@ def _multiplied(env: str, multiplier: float) -> dict[str, float]:
 def seat_class(setting: Setting, seat: str) -> type[SeatAdapter]:
     """The class of one seat; making an instance takes no arguments."""
     functions = [
-        _method(schema["function"]) for schema in tool_schemas(any_language(setting.env, setting.language, seat))
+        _method(schema["function"])
+        for schema in tool_schemas(any_language(setting.env, setting.language, seat, setting.options))
     ]
     body: dict[str, Any] = {function.__name__: function for function in functions}
     taken = [name for name in body if hasattr(SeatAdapter, name)]
@@ -96,10 +97,10 @@ def environment_name(env: str, seat: str) -> str:
     return f"{env}_{seat}"
 
 
-def any_language(env: str, language: str, seat: str) -> Language:
+def any_language(env: str, language: str, seat: str, options: Mapping[str, Any]) -> Language:
     """The language of a seat in some incident of the training split: the schemas are the same in all."""
-    scenario = for_training(suite(env))[0]
-    return environments()[env].languages[language](make(scenario, "easy", seed_of(Split.TRAIN, 0)).brief(seat))
+    incident = make(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 0), **options)
+    return environments()[env].languages[language](incident.brief(seat))
 
 
 def _method(schema: Mapping[str, Any]) -> Callable[..., str]:

@@ -123,7 +123,9 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
         )
         # Schemas in place of functions: the very list that an evaluation shows, and nothing to derive at each prompt.
         self._env_tools = {
-            environment_name(setting.env, s): tool_schemas(any_language(setting.env, setting.language, s))
+            environment_name(setting.env, s): tool_schemas(
+                any_language(setting.env, setting.language, s, setting.options)
+            )
             for s in seats
         }
         self._tokenizer: Any = Reader(self.processing_class)
