@@ -70,10 +70,11 @@ def comparison(pooled: Sequence[Row]) -> Figure:
     figure, axes = plt.subplots(figsize=(10, 6), layout="constrained")
     ends: dict[str, float] = {}
     styles: dict[str, Any] = looks(policies)
+    apart = min(0.05, 0.4 / len(policies))
     for number, policy in enumerate(policies):
         rows = [row for row in pooled if row["policy"] == policy]
         # A little apart, so that intervals do not hide one another.
-        places = [tiers.index(row["tier"]) + 0.05 * (number - (len(policies) - 1) / 2) for row in rows]
+        places = [tiers.index(row["tier"]) + apart * (number - (len(policies) - 1) / 2) for row in rows]
         means = [row["points"]["mean"] for row in rows]
         arms = _arms([row["points"] for row in rows])
         axes.errorbar(places, means, yerr=arms, **styles[policy], markersize=9, lw=2.5, capsize=5)
@@ -199,10 +200,12 @@ def looks(policies: Sequence[str]) -> dict[str, dict[str, str]]:
     slots = {name: CUSTOMARY.index(name) for name in policies if name in CUSTOMARY}
     free = iter(i for i in range(len(policies) + len(CUSTOMARY)) if i not in slots.values())
     slots |= {name: next(free) for name in policies if name not in slots}
-    return {
-        name: {"color": PALETTE[slots[name] % len(PALETTE)], "marker": MARKERS[slots[name] % len(MARKERS)]}
-        for name in policies
-    }
+    return {name: {"color": PALETTE[slots[name] % len(PALETTE)], "marker": _marker(slots[name])} for name in policies}
+
+
+def _marker(slot: int) -> str:
+    """Where colours begin again, markers are shifted, so that no two policies look the same."""
+    return MARKERS[(slot + slot // len(PALETTE)) % len(MARKERS)]
 
 
 def _arms(estimates: Sequence[Row]) -> list[list[float]]:

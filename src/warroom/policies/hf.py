@@ -7,7 +7,6 @@ is an error: no other policy ever plays in its place.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
 from random import Random
@@ -125,6 +124,8 @@ def policy(choice: Choice, brief: Brief, draws: Random) -> Policy:
 
 def versions() -> dict[str, str]:
     """The libraries that decide what a model says."""
+    from importlib.metadata import version  # loads a mail parser, which is no business of who plays scripts
+
     return {name: version(name) for name in ("torch", "transformers", "tokenizers")}
 
 
