@@ -92,7 +92,8 @@ def test_of_one_mistake_the_rubric_takes_what_it_says() -> None:
     points = {row.policy: row.points_wrong.mean for row in audited("logs").standings if row.tier == "hard"}
     assert points["other_order"] == points["oracle"] > points["after_waits"] > points["without_severity"]
     assert points["without_severity"] == pytest.approx(points["oracle"] - 15)
-    assert points["without_team"] == points["wrong_team"] == points["without_root"] == 0
+    # Below 0 where nobody stops the abuse, so that the incident stays open.
+    assert max(points[name] for name in ("without_team", "wrong_team", "without_root")) <= 0
     assert points["wrong_root_first"] < 0
 
 

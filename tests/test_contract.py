@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from random import Random
 import pytest
 
 from warroom.core.episode import Episode
+from warroom.core.errors import NotInstalled, Unknown
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
@@ -293,3 +295,9 @@ def test_a_scenario_of_yours_plays_from_its_file(tmp_path: Path) -> None:
     for path in (broken, tmp_path / "absent.py"):
         with pytest.raises(ValueError, match="scenario"):
             make(f"fleet/{path}", "easy", 1)
+
+
+def test_an_error_is_the_same_in_another_process() -> None:
+    for error in (Unknown("seat", "sro", ["sre"]), NotInstalled("rich", "rich>=13")):
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error) and str(again) == str(error)

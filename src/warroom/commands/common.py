@@ -39,6 +39,9 @@ Mode = Annotated[
     str | None,
     typer.Option(help="Of tickets: multi (search, open, submit: the default) or single (documents come with it)."),
 ]
+Calibration = Annotated[
+    float | None, typer.Option(help="Of tickets: multiplies the points of calibration. Default 1.0.")
+]
 Articles = Annotated[
     int | None, typer.Option(help="Of tickets: size of the knowledge base, 20 to 5000. Default: by tier.")
 ]

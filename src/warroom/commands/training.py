@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from warroom.commands import training_options as o
-from warroom.commands.common import Json, Mode, Topology, command_line, console, options_of, print_json, say
+from warroom.commands.common import (
+    Calibration,
+    Json,
+    Mode,
+    Topology,
+    command_line,
+    console,
+    options_of,
+    print_json,
+    say,
+)
 
 if TYPE_CHECKING:
     from warroom.train.config import TrainConfig
@@ -45,6 +55,7 @@ def train_command(
     rogue_multiplier: o.Multiplier = None,
     topology: Topology = None,
     mode: Mode = None,
+    calibration: Calibration = None,
     learning_rate: o.LearningRate = None,
     schedule: o.Schedule = None,
     optimizer: o.Optimizer = None,
@@ -125,7 +136,14 @@ def configuration(given: Mapping[str, Any]) -> "TrainConfig":
         raise ValueError(
             f"--from and --from-scratch are for --model nano; {given['model']} starts from its own weights"
         )
-    return settle({**options, "options": options_of(topology=given["topology"], mode=given.get("mode"))})
+    return settle(
+        {
+            **options,
+            "options": options_of(
+                topology=given["topology"], mode=given.get("mode"), calibration=given.get("calibration")
+            ),
+        }
+    )
 
 
 def _is_given(value: Any) -> bool:

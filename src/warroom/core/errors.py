@@ -1,6 +1,6 @@
 """The errors that a caller can make, worded so that the caller can mend them."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from difflib import get_close_matches
 
 LONGEST_ECHO = 80
@@ -13,12 +13,18 @@ class Unknown(ValueError):
     def __init__(self, kind: str, got: object, allowed: Collection[str]) -> None:
         super().__init__(unknown(kind, got, allowed))
 
+    def __reduce__(self) -> tuple[Callable[..., Exception], tuple[type[Exception], str]]:
+        return _again, (type(self), str(self))
+
 
 class NotInstalled(ImportError):
     """A library that only some commands need is missing; the message is the line that installs it."""
 
     def __init__(self, library: str, requirement: str) -> None:
         super().__init__(f"{library} is not installed; run: pip install '{requirement}'")
+
+    def __reduce__(self) -> tuple[Callable[..., Exception], tuple[type[Exception], str]]:
+        return _again, (type(self), str(self))
 
 
 class MissingExtra(NotInstalled):
@@ -30,6 +36,13 @@ class MissingExtra(NotInstalled):
 
 class DoesNotFit(ValueError):
     """A scenario that cannot happen on the topology it was asked to happen on."""
+
+
+def _again(kind: type[Exception], message: str) -> Exception:
+    """An error as it was in another process: worded there, so its message alone is passed on."""
+    error = kind.__new__(kind)
+    error.args = (message,)
+    return error
 
 
 def unknown(kind: str, got: object, allowed: Collection[str]) -> str:

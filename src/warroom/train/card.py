@@ -50,6 +50,9 @@ CAUTIONS = {
     "logs": "A named root is a suspicion, not a proof. A wrong remedy has side effects; let a person confirm both.",
 }
 """What else a user has to be told, by environment."""
+APART = {"logs": "wordings"}
+"""What besides incidents only the test draws, where it is less than all: the system of the logs is always the same."""
+ALL_APART = "service names, graph shapes and wordings"
 
 
 def write_card(run: Path, evaluations: Sequence[Path] = ()) -> Path:
@@ -97,7 +100,7 @@ def card(
         _header(record),
         f"# {run.name}",
         _opening(record, summary),
-        _results(evaluations),
+        _results(evaluations, config["env"]),
         _training(summary, rows),
         _data(config, rows),
         _start(read_manifest(run / MODEL).get("warm_start")),
@@ -147,15 +150,16 @@ def _opening(record: Record, summary: Mapping[str, Any]) -> str:
 # -- results --------------------------------------------------------------------------------------------
 
 
-def _results(evaluations: Sequence[tuple[Path, Mapping[str, Any]]]) -> str:
+def _results(evaluations: Sequence[tuple[Path, Mapping[str, Any]]], env: str) -> str:
     if not evaluations:
         return "## Results\n\nNot evaluated yet. Rewards of the training are below; they are no results."
     tables = [
         _table(summary) + _differences(summary) + f"\n\nMade by `{summary['command']}`." for _, summary in evaluations
     ]
     return (
-        "## Results on the test split\n\nIncidents, service names, wordings and graph shapes that training never "
-        "draws. Means with 95 % intervals, clustered by incident.\n\n" + "\n\n".join(tables)
+        "## Results on the test split\n\n"
+        f"Incidents that training never draws, with {APART.get(env, ALL_APART)} of their own. "
+        "Means with 95 % intervals, clustered by incident.\n\n" + "\n\n".join(tables)
     )
 
 
@@ -235,7 +239,7 @@ def _data(config: Mapping[str, Any], rows: Sequence[Row]) -> str:
         f"## Data\n\nNo corpus: incidents are drawn by the simulator from {_drawn_from(config)} of "
         f"`{config['env']}`, train split (seeds 0 to {SPAN - 1:,}; the test begins at {seed_of(Split.TEST, 0):,}). "
         f"Rollouts by seat: {counts}. Pages and tools were worded in `{config['language']}`.\n\n"
-        "Kept from training are the test's own service names, graph shapes and wordings"
+        f"Kept from training are the test's own {APART.get(config['env'], ALL_APART)}"
         + (f", and besides:\n\n{kept}" if kept else ".")
     )
 

@@ -15,6 +15,7 @@ ENVIRONMENT = Environment(
     build=build,
     options={
         "mode": "multi (search, open, submit: the default) or single (the ticket comes with documents; one submission)",
+        "calibration": "multiplies the points of calibration (default 1.0); for training",
         "articles": "size of the knowledge base, 20 to 5000 (default 20, 50 and 100 by tier)",
         "wording": "the split whose phrases are used (default: the seed's own)",
         "kb": "folder of an imported knowledge base; only for imported tickets",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from math import inf, nan
 from typing import Annotated, Any, ClassVar
 
 from warroom.core.env import Env
@@ -46,8 +47,10 @@ class Desk(Env):
     mode: ClassVar[str] = SINGLE
 
     def __init__(self, scenario: Tickets, tier: str, seed: int, base: KnowledgeBase, case: Case, budget: int) -> None:
-        super().__init__(scenario.name, tier, seed, budget, ticket_rubric(self.opens(case), budget))
+        super().__init__(scenario.name, tier, seed, budget, ticket_rubric(self.opens(case)))
         self.base, self.case = base, case
+        self.calibration = 1.0
+        """What the points of calibration are multiplied by."""
         self.grade: Grade | None = None
         self.submitted: Answer | None = None
         self.judge: Judge | None = None
@@ -150,7 +153,8 @@ class Desk(Env):
         return 0.0, self._most()
 
     def _most(self) -> float:
-        return sum([weight for name, weight in WEIGHTS.items() if name != "repetition_penalty"])
+        most = sum([weight for name, weight in WEIGHTS.items() if name != "repetition_penalty"])
+        return most + (self.calibration - 1) * WEIGHTS["calibration"]
 
     def outcome(self) -> dict[str, bool | float | None]:
         """Metrics of the episode so far; None where one does not apply."""
@@ -321,7 +325,20 @@ def build(scenario: Tickets, tier: str, seed: int, options: Mapping[str, Any]) -
     desk = _desk(scenario, tier, seed, options)
     if "judge" in options:
         desk.judge = parse_judge(str(options["judge"]))
+    if "calibration" in options:
+        desk.calibration = _multiplier(options["calibration"])
+        desk.rubric = ticket_rubric(desk.opens(desk.case), desk.calibration)
     return desk
+
+
+def _multiplier(given: Any) -> float:
+    try:
+        value = float(given)
+    except (TypeError, ValueError):
+        value = nan
+    if not 0 < value < inf:
+        raise ValueError(f"calibration must be a number above 0, got {given!r}")
+    return value
 
 
 def _desk(scenario: Tickets, tier: str, seed: int, options: Mapping[str, Any]) -> Desk:

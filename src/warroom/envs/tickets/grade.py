@@ -115,7 +115,7 @@ def _quality(
     if not case.facts:  # imported: nobody has written down what the article has people do
         return citation_f1(case, answer) if answer.resolution.strip() else 0.0
     made_up = invented(words, _heard(case, about))
-    cost = (len(wrong) + 0.5 * len(made_up)) / len(case.facts)
+    cost = (len(wrong) + len(made_up)) / len(case.facts)
     return len(told) / len(case.facts) * (0.5 + 0.5 * in_order(told, words)) * max(0.0, 1.0 - cost)
 
 
