@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import torch
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
-from trl import GRPOTrainer
 
 import tiny_nano
 from tiny_model import tiny_model, tiny_tokenizer
@@ -86,7 +85,7 @@ def spoken(
         talking[:] = [i for i, calls in zip(talking, said, strict=True) if calls]
         return [_tokens(trainer.processing_class, calls) for calls in said], None
 
-    monkeypatch.setattr(GRPOTrainer, "_generate_single_turn", speak)
+    monkeypatch.setattr(SeatTrainer, "_write", speak)
     rows: Rows = []
     tokenizer = tiny_nano.tokenizer()
     trainer = make_trainer(config(**changes), folder, tiny_nano.nano(tokenizer), tokenizer, record=rows.append)
@@ -173,7 +172,7 @@ def test_every_call_of_a_message_is_played_in_order(tmp_path: Path, monkeypatch:
         said.append(words)
         return [tokenizer.encode(words + "<|im_end|>") for _ in prompt_ids], None
 
-    monkeypatch.setattr(GRPOTrainer, "_generate_single_turn", speak)
+    monkeypatch.setattr(SeatTrainer, "_write", speak)
     plain = config(language="plain", curriculum="easy:1", groups=1, max_completion_length=3000)
     trainer = make_trainer(plain, tmp_path, tiny_model(tokenizer), tokenizer)
     trainer.rehearse()
@@ -310,7 +309,7 @@ def test_a_seat_reads_the_same_tokens_in_training_and_in_evaluation(
             read.extend(a + b for a, b in zip(prompt_ids, result[2], strict=True))
             return result
 
-    monkeypatch.setattr(GRPOTrainer, "_generate_single_turn", speak)
+    monkeypatch.setattr(SeatTrainer, "_write", speak)
     make_trainer(wanted, tmp_path, model, tokenizer, kind=Spy).rehearse()
 
     manifest = {"language": language, "max_completion_length": 4000, "turn_tokens": 99}
