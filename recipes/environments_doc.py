@@ -160,7 +160,7 @@ def logs_rows() -> Rows:
 
 TERMS: Rows = [
     ["diagnosis", triage_rubric.DIAGNOSIS, "all roots named, all their teams paged, nothing wrong named or paged; "
-     f"{triage_rubric.HALF:g} for one of two roots; or ignored, where nothing is wrong"],
+     "or ignored, with nothing named and nobody paged, where nothing is wrong"],
     ["severity", triage_rubric.SEVERITY, "the first classification was right, the diagnosis whole"],
     ["recovery", triage_rubric.RECOVERY, "resolved with every fault gone and users well, the diagnosis whole"],
     ["speed", triage_rubric.SPEED, "the share of the turns left, if recovery was paid"],

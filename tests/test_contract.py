@@ -18,8 +18,9 @@ from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import environments, find, make, suite
-from warroom.policies import policy_names, team
+from warroom.policies import hf, policy_names, team
 from warroom.rollout import play
+from warroom.train.demonstrations import OPTIONS
 
 PLAIN = ("fleet", "logs")
 """Environments that need the standard library alone."""
@@ -243,8 +244,10 @@ def test_seats_act_in_order_within_the_documents_budgets(tier: str) -> None:
 @every_environment
 def test_every_policy_plays_every_tier(env: str) -> None:
     for policy in set(policy_names(env)) - {"human"}:
+        shorthand = policy in hf.shipped(env)
+        options = OPTIONS.get(env, {}) if shorthand else {}
         for tier in TIERS:
-            assert play(suite(env)[0], tier, 1, team(env, policy)).steps
+            assert play(suite(env)[0], tier, 1, team(env, policy), options=options).steps
 
 
 def test_stories_are_sentences() -> None:

@@ -170,8 +170,11 @@ def test_terms_and_weights_add_up_to_a_hundred_for_the_reference() -> None:
 
 def test_negation_reaches_to_the_end_of_its_clause() -> None:
     fact = Fact("command", ("xctl", "purge", "bel-1234"))
-    told = ("it is not enough to look, run {}", "run {}, not the old one", "do not wait, run {}")
-    forbidden = ("never run {}", "what does not help: {}", "avoid {}.")
+    told = (
+        "it is not enough to look, run {}", "run {}, not the old one", "do not wait, run {}", "to avoid loss run {}",
+        "stop the array and run {}", "instead run {}", "without delay run {}", "run {} and wait",
+    )  # fmt: skip
+    forbidden = ("never run {}", "what does not help: {}", "avoid {}.", "{} must never be run", "{} is forbidden")
     assert all(tells(fact, words_of(text.format("xctl purge bel-1234"))) for text in told)
     assert all(forbids(fact, words_of(text.format("xctl purge bel-1234"))) for text in forbidden)
 

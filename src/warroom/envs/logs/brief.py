@@ -24,8 +24,9 @@ RULES = (
     "Each turn is one minute; {budget} turns in all. A turn ends with one act: request_more_logs, remediate, resolve "
     "or ignore. Before it you may declare, at no cost of time, up to {declarations} times: classify_severity, "
     "identify_root_cause, escalate. First answers count. There may be two roots that do not depend on one another; "
-    "name both. 'Before' are three minutes before any trouble began, 'now' the last {window}; counts are of the lines "
-    "that the log pipeline kept, the same share of all services."
+    "name both. In replies 'before' are three minutes before any trouble began, 'now' the last {window}; the page's "
+    "first line counts one minute of each. Counts are of the lines that the log pipeline kept, the same share of all "
+    "services."
 )
 TEAMS_RULE = (
     "Severity, as users felt it in the {window} minutes up to the page, from the gateway's own requests: {rule}. Page "

@@ -174,12 +174,18 @@ def certify(draft: Draft, world: World) -> Certificate:
 
 
 def seen(draft: Draft, world: World, fault: Fault) -> bool:
-    """Whether the lines of the root's caller (users, for the gateway) tell of the fault clearly enough."""
+    """Whether the lines of one of the root's callers (users, for the gateway) tell of the fault clearly enough."""
     root, system, kept = fault.target, world.system, 60 * draft.sampled
     window = [world.snapshots[minute] for minute in range(1 - WINDOW, 1)]
     if not root:
         return kept * sum([s.load[0] * s.error[0] for s in window]) >= LEAST_FAILURES
-    caller = system.callers[root][0]
+    return any(_seen_by(draft, world, fault, caller) for caller in system.callers[root])
+
+
+def _seen_by(draft: Draft, world: World, fault: Fault, caller: int) -> bool:
+    """Whether one caller's lines tell of the fault clearly enough."""
+    root, system, kept = fault.target, world.system, 60 * draft.sampled
+    window = [world.snapshots[minute] for minute in range(1 - WINDOW, 1)]
     call = next(c for c in system.calls[caller] if c.callee == root)
     calls = [kept * s.load[caller] * call.rate for s in window]
     failures = sum([made * edge(s, caller, root)[0] for made, s in zip(calls, window, strict=True)])

@@ -64,7 +64,7 @@ def _decoys(stream: Stream, service: int, noise: Iterator[int]) -> list[Row]:
     for k, (kind, i) in enumerate(stream.incident.decoys):
         if i == service:
             usual = 1 + (stream.incident.key[k] & 3)
-            text = masked(stream.wording(SIGNATURES[kind], service, k))
+            text = masked(stream.wording(SIGNATURES[kind], service))
             rows.append(("WARN", text, count(usual, next(noise)), count(usual, next(noise))))
     return rows
 

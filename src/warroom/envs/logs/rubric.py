@@ -6,8 +6,6 @@ from warroom.core.rubric import Events, Rubric, Term
 
 DIAGNOSIS, SEVERITY, RECOVERY, SPEED = 45.0, 15.0, 20.0, 20.0
 """Points of the four credits: an honest triage that took no time would get 100."""
-HALF = 20.0
-"""For one of two independent roots, nothing wrong besides."""
 WRONG_ROOT, WRONG_REMEDY, WRONG_END, LEFT_OPEN, REPEATED = -10.0, -10.0, -20.0, -20.0, -5.0
 COSTS = {
     "root_wrong": WRONG_ROOT,
@@ -22,7 +20,7 @@ EVENTS = {
     "root_right": "a root was named",
     "root_wrong": "a service was named that is no root; each counts once",
     "team_right": "a team that has to know was paged",
-    "team_wrong": "a team was paged that need not know: the diagnosis is void",
+    "team_wrong": "a team was paged that need not know: the diagnosis is void, that of a false alarm too",
     "severity_right": "the first classification was right",
     "severity_wrong": "the first classification was wrong",
     "wrong_remedy": "a remedy that goes at no fault; each distinct one counts once",
@@ -35,14 +33,17 @@ EVENTS = {
 """What each event means; the documentation is made from this."""
 
 
-def found(events: Events, roots: int, teams: int) -> float:
-    """Share of the diagnosis that is right: 0 once anything named or paged was wrong."""
+def right(events: Events, roots: int, teams: int) -> bool:
+    """Whether the diagnosis is whole: every root named, every team paged that has to know, and nothing besides.
+
+    Where nothing is wrong: ignored, with nothing named, nobody paged, and not called worse than it is.
+    """
     names = [event.name for event in events]
-    if "root_wrong" in names or "team_wrong" in names or not roots:
-        return 0.0
-    if names.count("root_right") == roots and names.count("team_right") == teams:
-        return 1.0
-    return HALF / DIAGNOSIS if names.count("root_right") and names.count("team_right") and roots > 1 else 0.0
+    if "root_wrong" in names or "team_wrong" in names:
+        return False
+    if not roots:
+        return "ignored" in names and "severity_wrong" not in names
+    return names.count("root_right") == roots and names.count("team_right") == teams
 
 
 def conduct(events: Events) -> float:
@@ -54,19 +55,14 @@ def conduct(events: Events) -> float:
 def triage_rubric(budget: int, roots: int, teams: int) -> Rubric:
     """The rubric of an incident with that budget and so many roots and teams to page; no root is a false alarm."""
 
-    def whole(events: Events) -> bool:
-        if not roots:
-            return _has(events, "ignored") and not _has(events, "root_wrong")
-        return found(events, roots, teams) == 1.0
-
     def diagnosis(events: Events, turns: int) -> float:
-        return DIAGNOSIS * (whole(events) if not roots else found(events, roots, teams))
+        return DIAGNOSIS * right(events, roots, teams)
 
     def severity(events: Events, turns: int) -> float:
-        return SEVERITY * (whole(events) and (not roots or _has(events, "severity_right")))
+        return SEVERITY * (right(events, roots, teams) and (not roots or _has(events, "severity_right")))
 
     def recovery(events: Events, turns: int) -> float:
-        return RECOVERY * (whole(events) and (not roots or _has(events, "recovered")))
+        return RECOVERY * (right(events, roots, teams) and (not roots or _has(events, "recovered")))
 
     def speed(events: Events, turns: int) -> float:
         return SPEED * (1 - turns / budget) if recovery(events, turns) else 0.0

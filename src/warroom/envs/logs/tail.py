@@ -157,7 +157,7 @@ def _related(stream: Stream, minute: int, now: Scene, drawn: bytes) -> Fact:
     incident, system = stream.incident, stream.system
     if now.signing and drawn[2] < SIGNED * incident.dial.signs:
         fault = incident.faults[now.signing[drawn[1] % len(now.signing)]]
-        return _word(fault.target, fault.mechanism.signature, 0, drawn, related=True)
+        return _word(fault.target, fault.mechanism.signature, drawn, related=True)
     if drawn[3] < 256 * incident.dial.deep:
         i, wire = drawn[4] * system.size >> 8, system.wires[drawn[4] * len(system.wires) >> 8]
         if drawn[3] % 3 and wire in now.failing:
@@ -211,7 +211,7 @@ def _imitation(stream: Stream, minute: int, now: Scene, drawn: bytes) -> Fact:
         return Fact(second, "WARN", i, NUISANCE, drawn[7], -1, drawn[6], drawn[8] + 100, False)
     if drawn[3] < 205 and i in now.well:
         return _request(stream, minute, i, stream.system.latency[i], True, drawn, related=False)
-    return _word(i, CLASSES[drawn[5] % len(CLASSES)], drawn[6], drawn, related=False)
+    return _word(i, CLASSES[drawn[5] % len(CLASSES)], drawn, related=False)
 
 
 def _flaky(stream: Stream, now: Scene, drawn: bytes) -> tuple[int, int]:
@@ -229,10 +229,10 @@ def _heard(stream: Stream, byte: int) -> int:
     return 0 if i in stream.incident.missing else i
 
 
-def _word(service: int, kind: str, wording: int, drawn: bytes, related: bool) -> Fact:
-    """A service's own words about a fault, real or not."""
+def _word(service: int, kind: str, drawn: bytes, related: bool) -> Fact:
+    """A service's own words about a fault, real or not: always the same, since one code base has one wording."""
     return Fact(
-        drawn[0] * 60 >> 8, "WARN", service, SIGNATURES[kind], wording, -1, 100 + 8 * drawn[6], 20 + drawn[8], related
+        drawn[0] * 60 >> 8, "WARN", service, SIGNATURES[kind], 0, -1, 100 + 8 * drawn[6], 20 + drawn[8], related
     )
 
 

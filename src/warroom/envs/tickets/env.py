@@ -34,6 +34,8 @@ RESULTS, MOST_RESULTS = 5, 10
 """Results of a search unless more or fewer are asked for, and the most."""
 LONGEST = 20_000
 """Characters of a resolution, and of a text that holds a whole answer."""
+MOST_CITED = 100
+"""Citations of one answer."""
 UNWRITTEN = "As the cited documents say."
 """The reference of a ticket that came without one."""
 Resolution = Annotated[str, Longest(LONGEST)]
@@ -86,10 +88,10 @@ class Desk(Env):
     def step(self, call: ToolCall) -> Turn:
         """Play one call; a submission with fields of wrong types is read with lenience before it is checked."""
         if call.name == "submit_resolution" and isinstance(call.arguments, dict) and not self.done:
-            answer = _lenient(call.arguments)
+            answer = _cut(_lenient(call.arguments))
             self.submitted = answer
             call = ToolCall(call.name, {
-                "resolution": answer.resolution[:LONGEST], "citations": list(answer.citations)[:LONGEST],
+                "resolution": answer.resolution, "citations": list(answer.citations),
                 "confidence": answer.confidence, "escalate": answer.escalate,
             })  # fmt: skip
         return super().step(call)
@@ -312,6 +314,11 @@ def snippet(body: str) -> str:
     """The beginning of a body on one line."""
     text = " ".join(body.split())
     return text if len(text) <= SNIPPET else text[: SNIPPET - 1] + "\u2026"
+
+
+def _cut(answer: Answer) -> Answer:
+    """An answer within the limits: what lies beyond them is neither played nor graded."""
+    return answer._replace(resolution=answer.resolution[:LONGEST], citations=answer.citations[:MOST_CITED])
 
 
 def _lenient(arguments: Mapping[str, Any]) -> Answer:

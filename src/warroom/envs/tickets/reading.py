@@ -14,12 +14,14 @@ UNITS = {
     "megabyte": "megabytes",
 }  # fmt: skip
 """Units that mean the same."""
-NEGATIONS = frozenset(
-    "not never don't dont avoid without instead undo formerly obsolete longer wrong nothing nobody neither harmful "
-    "refrain skip stop".split()
-)
+NEGATIONS = frozenset("not never don't dont avoid undo formerly obsolete longer wrong nothing nobody neither harmful "
+                      "refrain".split())  # fmt: skip
 """Words that turn the rest of their clause into something not to do."""
-_NO_NEGATION = re.compile(r"\b(?:not|n't) (?:only|just|enough|sufficient)\b|\bnothing else\b")
+_NO_NEGATION = re.compile(r"\b(?:not|n't) (?:only|just|enough|sufficient)\b|\bnothing else\b|\b(?:to|and) avoid\b")
+_FORBIDDEN = re.compile(
+    r"\b(?:must|should|may|can|is|are|shall|need)\s*(?:not|never|n't)\b|\b(?:forbidden|prohibited|dangerous|never be)\b"
+)
+"""What forbids the thing before it: `... must never be run`."""
 _CLAUSES = re.compile(r"[.;!?\n](?=\s|$)|, | but | then | and then ")
 _MARKS = re.compile(r"[`\"'=:;,()\[\]{}*|<>]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
@@ -78,7 +80,11 @@ def forbids(fact: Fact, words: Words) -> bool:
     """Whether every clause that holds the fact's token is a prohibition."""
     token = fact.token.lower()
     clauses = [clause for clause in words.clauses if token in _split(clause)]
-    return bool(clauses) and all(NEGATIONS & set(_split(clause.split(token)[0])) for clause in clauses)
+    return bool(clauses) and all(_prohibits(*clause.split(token, 1)) for clause in clauses)
+
+
+def _prohibits(before: str, after: str) -> bool:
+    return bool(NEGATIONS & set(_split(before)) or _FORBIDDEN.search(after))
 
 
 def _split(clause: str) -> list[str]:
