@@ -33,6 +33,7 @@ bench: .venv/plots  ## episodes a second on one core, and where the time goes
 audit: .venv/plots  ## what degenerate policies and short scripts can get
 	$(BIN)/warroom audit
 	$(BIN)/warroom audit --env logs
+	$(BIN)/warroom audit --env tickets --mode single
 
 check: .venv/dev  ## what a reviewer runs: format, lint, types
 	$(BIN)/ruff format --check

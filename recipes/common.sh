@@ -21,6 +21,20 @@ warm_start() {
     ${QUICK:+--warm-steps 20} "$@"
 }
 
+# ship OUT [-ENV] ; puts OUT/warm and OUT/grpo/model where they ship with the package, under the environment's names
+ship() {
+  local out=$1 of=${2:-} shipped=src/warroom/policies/weights
+  if [ -n "$QUICK" ]; then shipped=$out/shipped; fi
+  mkdir -p "$shipped"
+  rm -rf "$shipped/nano-warm$of" "$shipped/nano$of"
+  cp -R "$out/warm" "$shipped/nano-warm$of"
+  cp -R "$out/grpo/model" "$shipped/nano$of"
+  # The card speaks of the run's folder; here the models are called by their names.
+  sed -i.bak -e "s#hf:$out/grpo/model#nano#g" -e "s#hf:$out/warm#nano-warm#g" -e 's/^# grpo$/# nano/' \
+    "$shipped/nano$of/README.md" && rm "$shipped/nano$of/README.md.bak"
+  du -sh "$shipped"/*
+}
+
 run() {
   local verb=$1 folder=$2 resume=
   shift 2

@@ -24,10 +24,10 @@ RANDOM_PLAYS = 20
 """Plays of each incident by chance, which says little in one."""
 
 
-def outcome(folder: str, name: str, index: int) -> tuple[str, bool, bool]:
+def outcome(folder: str, name: str, index: int, draw: int) -> tuple[str, bool, bool]:
     env = make("logs/recorded", "medium", seed_of("test", index), recording=folder)
     policy: Policy = (
-        Ranker(RANKINGS[name], Random(index)) if name in RANKINGS else team("logs", name).seat(env, env.seat)
+        Ranker(RANKINGS[name], Random(draw)) if name in RANKINGS else team("logs", name).seat(env, env.seat)
     )
     while not env.done:
         env.step(policy.act(env.observe()))
@@ -36,7 +36,8 @@ def outcome(folder: str, name: str, index: int) -> tuple[str, bool, bool]:
 
 
 def row(folder: str, name: str, number: int) -> tuple[float, str]:
-    plays = [outcome(folder, name, index) for index in range(number * (RANDOM_PLAYS if name == "anyone" else 1))]
+    count = number * (RANDOM_PLAYS if name == "anyone" else 1)
+    plays = [outcome(folder, name, play % number, play) for play in range(count)]
     incidents = [incident for incident, _, _ in plays]
     cells = []
     for column in (1, 2):

@@ -16,13 +16,4 @@ policies=heuristic,blame,expert,oracle,hf:$out/warm,hf:$out/grpo/model
 evaluate "$out/test" --env logs --suite full --policies "$policies"
 "$WARROOM" card "$out/grpo" --evaluation "$out/test"
 
-shipped=src/warroom/policies/weights
-if [ -n "$QUICK" ]; then shipped=$out/shipped; fi
-mkdir -p "$shipped"
-rm -rf "$shipped/nano-warm-logs" "$shipped/nano-logs"
-cp -R "$out/warm" "$shipped/nano-warm-logs"
-cp -R "$out/grpo/model" "$shipped/nano-logs"
-# The card speaks of the run's folder; here the model is called by its name.
-sed -i.bak -e "s#hf:$out/grpo/model#nano#g" -e "s#hf:$out/warm#nano-warm#g" -e 's/^# grpo$/# nano/' \
-  "$shipped/nano-logs/README.md" && rm "$shipped/nano-logs/README.md.bak"
-du -sh "$shipped"/*
+ship "$out" -logs

@@ -15,13 +15,4 @@ policies=heuristic,expert,oracle,hf:$out/warm,hf:$out/grpo/model
 evaluate "$out/test" --env tickets --mode single --suite full --policies "$policies"
 "$WARROOM" card "$out/grpo" --evaluation "$out/test"
 
-shipped=src/warroom/policies/weights
-if [ -n "$QUICK" ]; then shipped=$out/shipped; fi
-mkdir -p "$shipped"
-rm -rf "$shipped/nano-warm-tickets" "$shipped/nano-tickets"
-cp -R "$out/warm" "$shipped/nano-warm-tickets"
-cp -R "$out/grpo/model" "$shipped/nano-tickets"
-# The card speaks of the run's folder; here the model is called by its name.
-sed -i.bak -e "s#hf:$out/grpo/model#nano#g" -e "s#hf:$out/warm#nano-warm#g" -e 's/^# grpo$/# nano/' \
-  "$shipped/nano-tickets/README.md" && rm "$shipped/nano-tickets/README.md.bak"
-du -sh "$shipped"/*
+ship "$out" -tickets

@@ -182,6 +182,13 @@ def test_compare_pairs_two_runs(tmp_path: Path) -> None:
     assert "oracle less random" in run("compare", one, other).output
 
 
+def test_compare_leaves_out_what_does_not_differ_unless_all_is_asked_for(tmp_path: Path) -> None:
+    folder = evaluated(tmp_path / "a", "--policies", "oracle")
+    short, full = run("compare", folder, folder).output, run("compare", folder, folder, "--all").output
+    assert short.startswith("B oracle against A oracle: no metric differs") and "rows without any difference" in short
+    assert "score" in full and "score" not in short
+
+
 def test_bench_measures_its_parts() -> None:
     found = json.loads(run("bench", "--env", "tiny", "--seconds", "0.05", "--json").stdout)
     for arm in ("acting_seat", "all_seats"):
@@ -236,6 +243,7 @@ def test_a_compose_file_becomes_a_topology_to_play_on(tmp_path: Path) -> None:
         (["report", "nowhere"], "is not a folder"),
         (["compare", "nowhere", "nowhere"], "is not a folder"),
         (["import", "topology"], "no compose file given"),
+        (["import", "runbooks", "nofolder", "--out", "."], "no folder 'nofolder'"),
     ],
 )
 def test_wrong_input_is_answered_in_one_line(arguments: list[str], words: str) -> None:

@@ -71,6 +71,18 @@ def test_a_model_plays_every_seat_or_some() -> None:
     assert not any(name.startswith("hf:") for name in policy_names("fleet"))
 
 
+@pytest.mark.parametrize("env", ["fleet", "logs", "tickets"])
+def test_a_nano_is_listed_in_every_environment(env: str) -> None:
+    assert {"nano", "nano-warm"} <= set(policy_names(env))
+
+
+def test_a_model_that_does_not_ship_is_named_without_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hf, "WEIGHTS", tmp_path)
+    with pytest.raises(ValueError, match=r"no nano ships for logs \(that do: none\)") as refused:
+        team("logs", "nano@sampled")
+    assert str(tmp_path) not in str(refused.value)
+
+
 def test_naming_a_model_loads_nothing() -> None:
     before = hf.model_at.cache_info().currsize
     team("fleet", "hf:/nowhere/at/all")

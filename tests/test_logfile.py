@@ -67,7 +67,8 @@ def test_every_format_says_the_same(read: Reading, line: str) -> None:
 def test_every_format_reads_its_own_example() -> None:
     for form in FORMATS:
         head = form.read(form.example, frozenset())
-        assert head is not None and head.service and head.text == "text", form.name
+        assert head is not None and head.service, form.name
+        assert head.text == ('"GET /cart HTTP/1.1" 502 17' if form.name == "access log" else "text"), form.name
 
 
 @pytest.mark.parametrize("line", SAME.values(), ids=SAME.keys())
@@ -88,6 +89,39 @@ def test_plain_words_are_services_where_different_words_follow() -> None:
     assert bare_services(services) == {"cart"}
     assert bare_services(sentences) == frozenset()
     assert bare_services(["10:00:00 billing WARN slow"]) == {"billing"}
+
+
+def timed_of(service: str, second: int) -> str:
+    return f"2026-03-04T10:{second // 60:02d}:{second % 60:02d}Z INFO {service} GET /{service} 200 in 15 ms\n"
+
+
+def test_a_format_that_fits_a_file_reads_plain_names_in_every_line_of_it(read: Reading) -> None:
+    text = "".join(timed_of(("cart", "gateway")[second % 2], second) for second in range(800))
+    log = read(text + timed_of("orders", 801))
+    assert log.unread == 0 and log.names.writers == {"cart", "gateway", "orders"}
+
+
+def test_sentences_in_the_place_of_a_service_are_not_read_as_one(read: Reading) -> None:
+    log = read(timed_of("gateway", 1) * 9 + "2026-03-04T10:00:02Z ERROR failed to bind\n")
+    assert log.unread == 1 and log.names.writers == {"gateway"}
+
+
+def test_plain_words_stay_words_where_hardly_a_line_names_a_service(read: Reading) -> None:
+    log = read(timed_of("gateway", 1) + "".join(f"10:00:02 INFO order placed by {i}\n" for i in range(9)))
+    assert log.unread == 9
+
+
+@pytest.mark.parametrize(
+    ("answer", "level", "text"),
+    [
+        ('200 12 "-" "curl/8.5"', "INFO", '"GET /a HTTP/<n>" 200 <n>'),
+        ("502 12", "ERROR", '"GET /a HTTP/<n>" 502 <n>'),
+        ('502 - "-" "curl" upstream=cart', "ERROR", '"GET /a HTTP/<n>" 502 - upstream=cart'),
+    ],
+)
+def test_access_logs_are_those_of_a_gateway(read: Reading, answer: str, level: str, text: str) -> None:
+    line = f'10.0.0.1 - bob [04/Mar/2026:10:00:01 +0000] "GET /a HTTP/1.1" {answer}\n'
+    assert kinds_of(read(line)) == {("gateway", level, text)}
 
 
 def test_lines_that_fit_nothing_are_counted_and_quoted(read: Reading) -> None:
@@ -344,6 +378,24 @@ def test_callees_are_names_that_are_called(text: str, callee: str) -> None:
     assert names.spoken_of("gateway", text) == callee
 
 
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("GET /checkout 504 upstream cart timed out after 3000 ms", True), ("call to cart failed", False),
+        ("GET /login failed, no reply from auth-service in time", True), ("cart answered 504", False),
+        ("request failed, status=503, upstream cart refused", True), ("status 503 from cart-db", False),
+        ("POST /orders 502 from upstream cart", True), ("GET http://cart:8080/items 500", False),
+        ("calling GET /items of cart-db", False), ("GET /items 500", False),
+    ],
+)  # fmt: skip
+def test_a_line_may_tell_of_a_request_and_of_a_call(text: str, own: bool) -> None:
+    names = Names()
+    for writer in ("gateway", "auth-service", "cart", "cart-db"):
+        names.canonical(writer)
+    assert names.answers("gateway", text) == own
+    assert names.answers("gateway", f"(other lines) {names.gist('gateway', text)}") == own
+
+
 # -- counts and windows --------------------------------------------------------------------------------------
 
 
@@ -413,6 +465,13 @@ def test_moments_that_are_not_in_the_log_are_refused(read: Reading, at: str, sai
     tally = read("".join(f"10:0{m}:00 INFO auth-service x\n" for m in range(9))).tally
     with pytest.raises(ValueError, match=said):
         split(tally, at)
+
+
+def test_a_refused_moment_is_not_put_on_another_day(read: Reading) -> None:
+    tally = read("".join(f"2026-03-04 10:{m:02d}:00 INFO auth-service x\n" for m in range(16))).tally
+    with pytest.raises(ValueError, match="12:00") as error:
+        split(tally, "12:00")
+    assert "2026-03-04 10:00:00 to 2026-03-04 10:15:00" in str(error.value) and "03-03" not in str(error.value)
 
 
 # -- memory ------------------------------------------------------------------------------------------------

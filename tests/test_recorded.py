@@ -7,7 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from warroom.cli import app
-from warroom.core.splits import SPAN, Split, seed_of
+from warroom.core.episode import Episode
+from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import make
 from warroom.envs.logs.digest import Digest, masked
@@ -148,14 +149,26 @@ def test_the_oracle_scores_one_and_doing_nothing_zero(folder):
 
 
 def test_the_seed_picks_the_incident_and_nothing_else_does(folder):
-    names = [env_of(folder, index).truth()["incident"] for index in range(7)]
-    assert names == ["busy", "slow", "loud", "busy", "slow", "loud", "busy"], "the one without a label is not played"
-    for split in Split:
-        assert env_of(folder, 4, split).truth()["incident"] == "slow"
-    assert [env_of(folder, 4, tier=tier).brief("oncall") for tier in ("easy", "hard")] == 2 * [
-        env_of(folder).brief("oncall")
-    ]
-    assert seed_of("test", 4) % SPAN == 4
+    names = [env_of(folder, index).truth()["incident"] for index in range(3)]
+    assert names == ["busy", "slow", "loud"], "the one without a label is not played"
+    assert {env_of(folder, 1, split).truth()["incident"] for split in Split} == {"slow"}
+    briefs = [env_of(folder, 1, tier=tier).brief("oncall") for tier in ("easy", "hard")]
+    assert briefs == 2 * [env_of(folder).brief("oncall")]
+
+
+def test_no_incident_comes_again_behind_the_last(folder, tmp_path):
+    with pytest.raises(ValueError, match="has 3 incidents: seeds 0 to 2, got 3"):
+        env_of(folder, 3)
+    arguments = ["eval", "--env", "logs", "--suite", "recorded", "--recording", str(folder), "--policies", "fusion"]
+    more = CliRunner().invoke(app, [*arguments, "--seeds", "0,4", "--out", str(tmp_path / "more")])
+    assert more.exit_code == 2 and "got 4" in more.stderr and not (tmp_path / "more").exists()
+    usual = CliRunner().invoke(app, [*arguments, "--json", "--workers", "1", "--out", str(tmp_path / "all")])
+    assert {row["n"] for row in json.loads(usual.stdout)["rows"]} == {3}, "all of them, each once"
+
+
+def test_a_recorded_incident_can_be_looked_at(folder):
+    arguments = ["play", "logs/recorded", "--recording", str(folder), "--policy", "oracle", "--json"]
+    assert Episode.from_json(CliRunner().invoke(app, arguments).stdout).score == 1.0
 
 
 def test_an_episode_is_the_same_each_time(folder):
@@ -258,8 +271,8 @@ def test_lines_are_real_few_and_cut(folder):
     assert len({line.service for line in pages[3].lines}) > 1, "of all, where that one writes nothing"
 
 
-def test_pages_of_other_seeds_show_other_lines_of_the_same_incident(folder):
-    one, other = env_of(folder, 2), env_of(folder, 5)
+def test_pages_of_other_splits_show_other_lines_of_the_same_incident(folder):
+    one, other = env_of(folder, 2), env_of(folder, 2, "dev")
     assert one.truth() == other.truth() and one.observe().lines != other.observe().lines
     assert ask(one, "mail").reply == ask(other, "mail").reply
 

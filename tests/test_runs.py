@@ -77,7 +77,7 @@ def test_an_existing_run_wants_resume(tmp_path: Path) -> None:
 
 def test_a_run_of_another_configuration_cannot_be_resumed(tmp_path: Path) -> None:
     written(tmp_path, 1)
-    with pytest.raises(ValueError, match=r"differs in attempts; choose another --out"):
+    with pytest.raises(ValueError, match=r"differs in attempts; .* that began it: warroom eval.* --resume$"):
         open_run(tmp_path, record(attempts=2), resume=True)
     with pytest.raises(ValueError, match="differs in version of Warroom"):
         open_run(tmp_path, replace(record(), warroom="0.0.1"), resume=True)

@@ -226,6 +226,21 @@ def test_comparisons_are_paired_with_the_baseline() -> None:
         summarise(results, ["a", "b"], "c")
 
 
+def test_no_interval_leaves_what_a_metric_can_be() -> None:
+    shares = dict.fromkeys(("citation_f1", "fact_quality", "confidence", "rouge_l", "brier"), 0.98)
+    results = [result(seed, "a", solved=True, **shares) for seed in range(5)]
+    results += [result(seed, "b", solved=seed == 9, **dict.fromkeys(shares, seed / 9)) for seed in (0, 9)]
+    results += [result(9, "a", solved=True, **dict.fromkeys(shares, 0.1))]
+    summary = summarise(results, ["a", "b"], "b")
+    for policy in "ab":
+        for name in shares:
+            estimate = row(summary, policy)[name]
+            assert 0.0 <= estimate["lo"] <= estimate["mean"] <= estimate["hi"] <= 1.0
+    for compared in summary["comparisons"]:
+        if compared["metric"] in ("solved", "citation_f1", "fact_quality"):
+            assert -1.0 <= compared["difference"]["lo"] <= compared["difference"]["hi"] <= 1.0
+
+
 def test_no_number_of_the_summary_is_infinite_or_nan(tmp_path: Path) -> None:
     text = json.dumps(publish(played(tmp_path, plan(seeds=(0,)))))
     assert "NaN" not in text and "Infinity" not in text
@@ -240,6 +255,7 @@ def test_a_run_compared_with_itself_differs_by_nothing(tmp_path: Path) -> None:
     assert {r["difference"]["mean"] for r in found["rows"]} == {0.0}
     assert {r["p"] for r in found["rows"]} == {1.0}
     assert found["notes"] == []
+    assert all("no metric differs beyond chance" in told for told in found["told"])
 
 
 def test_runs_of_one_policy_each_are_compared_by_incident(tmp_path: Path) -> None:
@@ -251,6 +267,10 @@ def test_runs_of_one_policy_each_are_compared_by_incident(tmp_path: Path) -> Non
     assert points["difference"]["mean"] == pytest.approx(points["b"] - points["a"])
     assert points["difference"]["mean"] > 0
     assert "8 incidents are in both runs; 8 only in" in found["notes"][0]
+    (told,) = found["told"]
+    beyond = {r["metric"] for r in found["rows"] if r["tier"] and r["difference"]["lo"] > 0}
+    assert told.startswith("B oracle against A random: higher in ") and "; lower in mttr (hard) beyond chance" in told
+    assert beyond and all(metric.replace("_", " ") in told for metric in beyond) and "points" not in told
 
 
 def test_compare_asks_for_policies_where_none_is_shared(tmp_path: Path) -> None:

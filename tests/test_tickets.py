@@ -139,6 +139,21 @@ def test_the_single_turn_mode_has_one_tool_and_one_turn() -> None:
     assert [tool["name"] for tool in env.brief("desk").tools] == ["submit_resolution"] and env.budget == 1
 
 
+def test_an_article_that_is_nowhere_is_told_without_a_list() -> None:
+    env = desk("tickets/one_article", "easy", 3, mode="multi")
+    said = env.step(ToolCall("get_article", {"id": "KB-1"})).result.render()
+    assert said.endswith("no article 'KB-1' in this knowledge base")
+
+
+def test_a_submission_is_told_what_it_lacked() -> None:
+    for fields, said in (
+        ({"resolution": "x", "escalate": True}, "Handed over (no citations, no confidence given)."),
+        ({"resolution": "x", "citations": [], "confidence": 1, "escalate": False}, "Answered."),
+        ({"text": "never mind"}, "Answered (no resolution, no citations, no confidence, no escalate given)."),
+    ):
+        assert desk("tickets/stale", "easy", 3).step(ToolCall("submit_resolution", fields)).result.render() == said
+
+
 def test_wrong_options_are_refused_with_what_is_allowed() -> None:
     for options, said in (
         ({"mode": "sinlge"}, "single"),

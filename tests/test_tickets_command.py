@@ -73,7 +73,8 @@ def test_one_ticket_can_be_looked_at(kb: Path) -> None:
 
 def test_it_is_listed_and_measured() -> None:
     found = json.loads(run("list", "--env", "tickets", "--json").stdout)["environments"][0]
-    assert {"mode", "articles", "wording", "kb", "judge"} == set(found["options"])
+    assert {"mode", "articles", "wording", "kb", "judge", "calibration"} == set(found["options"])
+    assert {"nano", "nano-warm"} <= set(found["policies"])
     text = run("bench", "--env", "tickets", "--mode", "single", "--tier", "easy", "--seconds", "0.05", "--policy",
                "oracle", "--articles", "30").output  # fmt: skip
     assert "episodes a second" in text
@@ -92,7 +93,9 @@ def test_what_makes_no_sense_is_refused_before_a_folder_is_made(kb: Path, tmp_pa
     ):
         assert said in refused("eval", *LITTLE, "--out", folder, *more)
     assert "means nothing for tickets/stale" in refused("play", "tickets/stale", "--kb", kb, "--policy", "oracle")
-    assert "no option 'mode'" in refused("eval", "--env", "logs", "--mode", "single", "--out", folder)
+    assert "has 2 tickets: seeds 0 to 1, got 2" in refused("eval", *LITTLE[:2], "--seeds", "3", "--kb", kb)
+    for env, option in (("logs", ("--mode", "single")), ("fleet", ("--kb", kb))):
+        assert f"{option[0]} is for --env tickets" in refused("eval", "--env", env, *option, "--out", folder)
     assert not folder.exists()
 
 
@@ -101,3 +104,25 @@ def test_the_audit_takes_the_mode() -> None:
                "--scripts", "4", "--workers", "1", "--json")  # fmt: skip
     found = json.loads(done.stdout)
     assert found["options"] == {"mode": "single"} and found["leaks"]["leaks"] == [] and done.exit_code == 0
+
+
+def test_a_person_at_the_desk_types_lists_and_learns_what_the_last_call_was_answered() -> None:
+    typed = 'answer\nsubmit_resolution "it\'s off\nsubmit_resolution "it\'s off" KB-1,KB-2 0.5\n'
+    arguments = ["play", "tickets/stale", "--mode", "single"]
+    said = CliRunner().invoke(app, arguments, input=typed, catch_exceptions=False).output
+    assert "no tool 'answer'; your tools:" in said and "a quotation mark is never closed" in said
+    assert "Answered (no escalate given)." in said
+
+
+def test_the_report_says_how_to_see_an_episode_with_the_options_of_its_run(kb: Path, tmp_path: Path) -> None:
+    run("eval", *LITTLE[:2], *LITTLE[6:], "--kb", kb, "--mode", "single", "--out", tmp_path / "run")
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert f"--policy heuristic --mode single --kb {kb.resolve()}</code>" in page
+    assert "time to resolve" not in page, "a ticket has no such time"
+
+
+def test_runs_of_two_environments_are_told_apart(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    run("eval", *LITTLE, "--mode", "single", "--suite", "core", "--out", one)
+    run("eval", "--env", "logs", *LITTLE[2:], "--suite", "core", "--out", other)
+    assert f"{one} is a run of tickets and {other} one of logs" in refused("compare", one, other)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import make
-from warroom.envs.tickets.answer import BROKEN, read_text
+from warroom.envs.tickets.answer import BROKEN, MISTYPED, read_fields, read_text
 from warroom.envs.tickets.env import SingleTurn
 from warroom.envs.tickets.facts import Fact
 from warroom.envs.tickets.grade import WEIGHTS, needed, parsimony
@@ -184,3 +184,19 @@ def test_a_good_answer_has_words_enough() -> None:
         for k in range(5):
             case = desk(scenario, k).case
             assert len(case.reference.split()) <= needed(case)
+
+
+@pytest.mark.parametrize(
+    ("given", "read", "cost"),
+    [
+        (0.9, 0.9, 0.0), (1, 1.0, 0.0), (0, 0.0, 0.0), (90, 0.9, MISTYPED), (100, 1.0, MISTYPED),
+        ("90", 0.9, MISTYPED), ("90 %", 0.9, MISTYPED), ("0.5%", 0.005, MISTYPED), ("150%", 1.0, MISTYPED),
+        (101, 1.0, MISTYPED), (-1, 0.0, MISTYPED), (10**400, 0.0, MISTYPED), (True, 0.0, MISTYPED),
+        (float("nan"), 0.0, MISTYPED), ("sure", 0.0, MISTYPED), (None, 0.0, MISTYPED),
+    ],
+)  # fmt: skip
+def test_a_confidence_in_percent_is_understood_at_the_cost_of_a_mistyped_field(
+    given: object, read: float, cost: float
+) -> None:
+    answer = read_fields({"resolution": "x", "citations": [], "confidence": given, "escalate": False})
+    assert answer.confidence == pytest.approx(read) and answer.format == pytest.approx(1 - cost)

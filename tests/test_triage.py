@@ -340,6 +340,109 @@ def test_what_cannot_be_told_is_called_that() -> None:
     assert "only auth-service writes here" in done.output
 
 
+# -- what lines do not bear out ----------------------------------------------------------------------------------
+
+UPSTREAM = "ERROR {gateway} GET /checkout 504 upstream {cart} timed out after 3000 ms"
+
+
+def shop_of_plain_names(gateway: str = "gateway", cart: str = "cart") -> str:
+    """Ten minutes, the last third of which three of four checkouts wait for a store that writes nothing."""
+    lines = []
+    for second in range(600):
+        at = f"2026-03-04T10:{second // 60:02d}:{second % 60:02d}Z"
+        broken = second >= 400 and second % 4 > 0
+        lines += [f"{at} INFO {cart} GET /cart 200 in {15 + second % 7} ms"] if not broken else []
+        lines += [f"{at} ERROR {cart} call to cart-db timed out after 2900 ms"] if broken else []
+        served = UPSTREAM.format(gateway=gateway, cart=cart) if broken else f"INFO {gateway} GET /checkout 200 in 40 ms"
+        lines.append(f"{at} {served}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("names", [("api-gateway", "cart-service"), ("gateway", "cart")])
+def test_requests_that_fail_for_their_upstream_are_failed_requests(names: tuple[str, str]) -> None:
+    result = found("-", stdin=shop_of_plain_names(*names))
+    assert result["severity"] == "P1" and result["roots"] == ["cart-db"] and result["read"]["unread"] == 0
+    (users,) = [sentence for sentence in result["evidence"] if sentence.startswith("users:")]
+    failed, handled = int(users.split()[1]), int(users.split()[3])
+    assert failed >= 140 and handled < 2 * failed
+
+
+@pytest.mark.parametrize(("failed", "severity"), [(1, "P1"), (2, "P1"), (0, "P3")])
+def test_the_severity_of_a_paste_is_the_share_of_requests_that_fail(failed: int, severity: str) -> None:
+    served = ["INFO api-gateway GET /checkout 200 in 40 ms"] * 4
+    lost = [UPSTREAM.format(gateway="api-gateway", cart="cart-service")] * failed
+    locked = ["ERROR cart-service call to cart-db timed out after 2900 ms"] * 3 + ["WARN cart-db lock wait, 12 blocked"]
+    result = found("-", stdin="\n".join([*served, *lost, *locked]))
+    assert result["severity"] == severity and result["roots"] == ["cart-db"] and result["cause"] == "locks"
+
+
+def test_users_who_fail_are_trouble_though_no_root_stands_out() -> None:
+    paste = "gateway INFO: GET /checkout 200 in 40 ms\n" + "gateway ERROR: GET /checkout 504 upstream timed out\n" * 4
+    result, output = found("-", stdin=paste, code=UNDETERMINED), run("-", stdin=paste).output
+    assert result["trouble"] and result["severity"] == "P1" and not result["found"]
+    assert list(result["suspects"]) == ["gateway"] and result["confidence"] < 0.5
+    assert "severity   P1" in output and "cannot be told" in output and "nothing in these lines" not in output
+
+
+def test_a_log_of_which_much_was_not_read_is_judged_with_less_confidence() -> None:
+    torn = shop_of_plain_names() + "\n~~~ torn" * 700
+    result, output = found("-", stdin=torn), run("-", stdin=torn).output
+    assert result["confidence"] <= 0.6 and "were not read" in result["confidence_words"]
+    assert output.startswith("unread ") and "were not read" in result["warnings"][0]
+
+
+def shop_without_links() -> str:
+    """A gateway that names nobody, and a service whose calls of another fail since it crashes."""
+    lines = []
+    for second in range(600):
+        at, broken = f"2026-03-04T10:{second // 60:02d}:{second % 60:02d}Z", second >= 400 and second % 4 > 0
+        ended = "503 1499ms" if broken else "200 48ms"
+        lines.append(f"{at} {'ERROR' if broken else 'INFO'} api-gateway POST /checkout {ended}")
+        called = "ERROR order-service call to stock-service failed: connection refused"
+        lines.append(f"{at} {called if broken else 'INFO order-service call to stock-service ok in 11ms'}")
+        lines += [] if broken else [f"{at} INFO stock-service GET /stock 200 7ms"]
+        lines += [f"{at} WARN stock-service worker exited with code 137"] if broken and second % 20 == 1 else []
+    return "\n".join(lines)
+
+
+def test_a_gateway_that_logs_no_calls_is_no_second_root() -> None:
+    result = found("-", stdin=shop_without_links())
+    assert result["roots"] == ["stock-service"] and result["severity"] == "P1"
+    assert result["confidence"] <= 0.6 and "graph is disconnected" in result["confidence_words"]
+    assert "no line links api-gateway with order-service, stock-service" in result["warnings"][0]
+
+
+def test_a_topology_links_what_the_lines_do_not(compose: Path) -> None:
+    result = found("-", "--topology", compose, stdin=shop_without_links())
+    assert result["roots"] == ["stock-service"] and "disconnected" not in result["confidence_words"]
+    assert result["confidence"] > 0.6
+
+
+def test_a_cause_that_no_line_bears_out_is_called_unknown_and_has_no_remedy() -> None:
+    paste = "checkout ERROR: could not connect to postgres\n" * 2 + "postgres ERROR: sorry, too many clients already\n"
+    result, output = found("-", stdin=paste), run("-", stdin=paste).output
+    assert (result["roots"], result["cause"], result["remedy"]) == (["postgres"], "unknown", None)
+    assert "postgres (cause unknown)" in output and "restart" not in output
+
+
+def test_a_remedy_without_a_cause_has_its_reason() -> None:
+    result = found("-", stdin=shop_of_plain_names())
+    assert result["cause"] == "unknown" and result["remedy"] and "calls time out" in result["remedy_reason"]
+
+
+@pytest.mark.parametrize(
+    "paste", [PASTE, "auth-service ERROR: disk full", "auth-service INFO: GET /a 200 in 7 ms", "api ERROR: no redis"]
+)
+def test_every_verdict_says_how_sure_it_is(paste: str) -> None:
+    assert "\nconfidence " in run("-", stdin=paste).output
+
+
+def test_an_access_log_tells_how_users_fare() -> None:
+    line = '10.0.0.1 - - [04/Mar/2026:10:00:0{} +0000] "GET /a HTTP/1.1" {} 12 "-" "curl"\n'
+    result = found("-", stdin=line.format(1, 200) + line.format(2, 502) * 2, code=UNDETERMINED)
+    assert result["trouble"] and result["severity"] == "P1" and result["read"]["formats"] == {"access log": 3}
+
+
 # -- topologies and owners ---------------------------------------------------------------------------------------
 
 COMPOSE = """

@@ -4,7 +4,7 @@ import pytest
 
 from warroom.core.rng import stream
 from warroom.core.splits import Split, held_out, seed_of, split_of
-from warroom.envs import find, make, scenarios
+from warroom.envs import find, make, scenarios, suite
 from warroom.envs.fleet import oracle
 from warroom.envs.fleet.env import Fleet, failures
 from warroom.sim import faults
@@ -46,7 +46,7 @@ def test_each_mechanism_is_healed_by_its_cure_and_by_nothing_else(name: str) -> 
             assert tried.active[0] == (verb != fault.mechanism.cure), (seed, verb)
 
 
-@pytest.mark.parametrize("scenario", scenarios())
+@pytest.mark.parametrize("scenario", suite("fleet", "full"))
 def test_a_rogue_strikes_again_unless_it_is_suspended(scenario: str) -> None:
     env = fleet(scenario)
     if not env.incident.cause.agent:
@@ -88,7 +88,7 @@ def test_suspending_an_innocent_agent_leaves_needs_unmet() -> None:
 
 def test_harm_by_replay_tells_rogues_from_innocents() -> None:
     rogue, innocent = [], []
-    for scenario in scenarios():
+    for scenario in suite("fleet", "full"):
         for seed in range(4):
             env = fleet(scenario, "hard", seed)
             for agent in env.incident.roster:

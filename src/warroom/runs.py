@@ -200,12 +200,17 @@ def check_folder(folder: Path, record: Record, resume: bool = False) -> Record |
     before = read_record(folder)
     differing = _differences(before, record)
     if differing:
-        raise ValueError(f"{folder} holds a run that differs in {', '.join(differing)}; choose another --out")
+        again = f"; to go on with it repeat the command that began it: {_resuming(before)}" if resume else ""
+        raise ValueError(f"{folder} holds a run that differs in {', '.join(differing)}; choose another --out{again}")
     if not resume:
         raise ValueError(
             f"{folder} holds a run of this very configuration; add --resume to go on, or choose another --out"
         )
     return before
+
+
+def _resuming(before: Record) -> str:
+    return before.command if "--resume" in before.command.split() else f"{before.command} --resume"
 
 
 def write_text(path: Path, text: str) -> None:

@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -60,6 +60,18 @@ Knowledge = Annotated[
 def options_of(**given: Any) -> dict[str, Any]:
     """Options for building incidents, read from what was typed: only those that were given."""
     return {name: READ.get(name, _as_typed)(value) for name, value in given.items() if value is not None}
+
+
+def check_options(env: str, options: Collection[str]) -> None:
+    """Refuse an option of another environment, and name the one that it is for."""
+    from warroom.envs import environments
+
+    known = environments()
+    for option in options if env in known else ():
+        owners = [name for name, environment in known.items() if option in environment.options]
+        if env not in owners:
+            flag = f"--{option.replace('_', '-')}"
+            raise ValueError(f"no option {option!r} in {env}: {flag} is for --env {' or '.join(owners)}")
 
 
 def _as_typed(value: Any) -> Any:

@@ -20,6 +20,7 @@ from warroom.commands.common import (
     RogueMultiplier,
     Split,
     Topology,
+    check_options,
     command_line,
     console,
     options_of,
@@ -47,8 +48,8 @@ Tiers = Annotated[
 Seeds = Annotated[
     str | None,
     typer.Option(
-        help="Which incidents of the split: a count, a list (0,3,7) or a range (10-19). Default: 5; with --kb, every "
-        "ticket of it."
+        help="Which incidents of the split: a count, a list (0,3,7) or a range (10-19). Default: 5; with --kb and "
+        "--recording, all that there are."
     ),
 ]
 Suite = Annotated[
@@ -109,7 +110,7 @@ def eval_command(
     levels = words(tiers or (RECORDED_TIER if recording or kb else "easy,medium,hard"))
     indices = parse_seeds(seeds or _usual_seeds(options))
     plan = _plan(
-        env, _scenarios(env, _suite(suite, options), scenarios, (levels, indices, split), options), levels,
+        env, _scenarios(env, _suite(env, suite, options), scenarios, (levels, indices, split), options), levels,
         parse_policies(policies), indices, split=split, attempts=attempts, options=options, baseline=baseline,
     )  # fmt: skip
     if roc:
@@ -152,28 +153,37 @@ def _plan(
 
 
 def _try_out(plan: "Plan") -> None:
-    """Build the first incident, so that options from which none can be built are refused before a folder is made."""
+    """Build the first incident and the one of the highest seed, before a folder is made.
+
+    Options from which none can be built are refused by then, and seeds beyond the last incident of a folder.
+    """
     from warroom.envs import make
 
-    first = plan.matrix()[0]
-    try:
-        make(first.scenario, first.tier, first.seed, **plan.options)
-    except ValueError as error:
-        error.add_note(f"while {first.policy} played {first.scenario} {first.tier}, seed {first.seed}")
-        raise
+    matrix = plan.matrix()
+    for one in dict.fromkeys((matrix[0], max(matrix, key=lambda key: key.seed))):
+        try:
+            make(one.scenario, one.tier, one.seed, **plan.options)
+        except ValueError as error:
+            error.add_note(f"while {one.policy} played {one.scenario} {one.tier}, seed {one.seed}")
+            raise
 
 
 def _usual_seeds(options: Mapping[str, Any]) -> str:
-    """A handful of what can be drawn without end, or each ticket of a knowledge base once."""
-    if "kb" not in options:
-        return USUAL_SEEDS
-    from warroom.envs.tickets.storage import load_knowledge
+    """A handful of what can be drawn without end, or each ticket or recorded incident of a folder once."""
+    if "kb" in options:
+        from warroom.envs.tickets.imported import knowledge_in
 
-    return str(max(1, len(load_knowledge(Path(options["kb"])).cases)))
+        return str(len(knowledge_in(str(options["kb"])).cases))
+    if "recording" in options:
+        from warroom.envs.logs.recorded import playable
+
+        return str(len(playable(Path(options["recording"]))))
+    return USUAL_SEEDS
 
 
-def _suite(named: str | None, options: Mapping[str, Any]) -> str | None:
-    """The suite that was named, else the one that the options ask for."""
+def _suite(env: str, named: str | None, options: Mapping[str, Any]) -> str | None:
+    """The suite that was named, else the one that the options ask for; options of another environment are refused."""
+    check_options(env, options)
     if "kb" not in options:
         return named
     from warroom.envs.tickets.scenario import IMPORTED

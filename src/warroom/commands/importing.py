@@ -33,9 +33,9 @@ def topology(
     from warroom.importers.compose import describe, read_compose
 
     paths = [*(compose or []), *(file or [])]
+    imported = read_compose(paths, env_file)
     if out.exists() and not force:
         raise ValueError(f"{out} exists; choose another --out, or overwrite it with --force")
-    imported = read_compose(paths, env_file)
     _write(out, imported.blueprint.to_json())
     if json:
         print_json(_as_json(imported, out))

@@ -33,8 +33,8 @@ def runbooks_command(
     from warroom.envs.tickets.storage import write_stored
     from warroom.importers.runbooks import import_runbooks, survey
 
-    _check_free(out, force)
     tree = survey(folder)
+    _check_free(out, force)
     with progress("files", len(tree.paths)) as watch:
         stored = import_runbooks(tree, watch)
     write_stored(stored, out)

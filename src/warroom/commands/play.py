@@ -9,10 +9,12 @@ from warroom.commands.common import (
     Json,
     Knowledge,
     Mode,
+    Recordings,
     RogueMultiplier,
     Split,
     Tier,
     Topology,
+    check_options,
     console,
     options_of,
 )
@@ -28,6 +30,7 @@ def play_command(
         typer.Option(help="Who plays, for instance human, or one policy per seat: oversight=human,rest=expert."),
     ] = "human",
     topology: Topology = None,
+    recording: Recordings = None,
     rogue_multiplier: RogueMultiplier = None,
     mode: Mode = None,
     articles: Articles = None,
@@ -45,11 +48,15 @@ def play_command(
     from warroom.rollout import play
     from warroom.view.board import closing, is_screen, watching
 
+    env = find(scenario)[0].name
     if json and "human" in policy:
         raise ValueError("--json prints the episode alone, and a person at a seat needs the pages: leave one out")
-    players = team(find(scenario)[0].name, policy)
+    players = team(env, policy)
     number = seed_of(split, seed)
-    options = options_of(rogue_multiplier=rogue_multiplier, topology=topology, mode=mode, articles=articles, kb=kb)
+    options = options_of(
+        rogue_multiplier=rogue_multiplier, topology=topology, recording=recording, mode=mode, articles=articles, kb=kb,
+    )  # fmt: skip
+    check_options(env, options)
     if json:
         print(play(scenario, tier, number, players, options=options).to_json())
         return
@@ -57,6 +64,8 @@ def play_command(
     if "human" in policy:
         # Nobody watches over the shoulder of a person: a transcript would show other seats' readings, and what paid.
         episode = play(scenario, tier, number, players, options=options)
+        # No page follows the last call, so nobody was shown yet what it was answered.
+        print(f"\n{episode.steps[-1].result}")
     else:
         with watching(screen, is_screen(), pause) as watcher:
             episode = play(scenario, tier, number, players, watcher.watch, options)

@@ -13,17 +13,15 @@ import typer
 from warroom.commands.common import Json, console, print_json, say
 
 if TYPE_CHECKING:
-    from warroom.envs.logs.policies.diagnosis import Diagnosis
     from warroom.importers.logcase import Case
+    from warroom.importers.logverdict import Conclusion
 
 UNDETERMINED = 3
-"""Exit code: the log was read, and nothing wrong was found, or not enough to say what."""
+"""Exit code: the log was read, and nothing wrong was found, or trouble whose root cannot be told."""
 EXPERT = "expert"
 POLICIES = (EXPERT,)
 MODELS = ("nano", "nano-warm", "hf:")
 """How the names of models begin."""
-WELL, WORTH_NAMING = 0.5, 0.2
-"""Probability of calm below which a log without a root is undetermined, and of a service from which it is named."""
 PATIENCE = 2.0
 """Seconds that reading may take before a bar shows."""
 CONFIDENCE = ((0.95, "very sure"), (0.8, "fairly sure"), (0.5, "more likely than not"), (0.0, "a guess"))
@@ -54,14 +52,14 @@ def triage_command(
 ) -> None:
     """Read a log of your system: how bad it is, the root cause, whom to page, what helps, how sure, and the lines why.
 
-    Exit codes: 0 a root cause was found, 2 the input is wrong, 3 nothing wrong was found or it cannot be told.
+    Exit codes: 0 a root cause was found, 2 the input is wrong, 3 nothing wrong was found or the root cannot be told.
 
     Example: warroom triage incident.log --topology compose.yaml --split-at 10:15
     """
-    from warroom.envs.logs.policies.diagnosis import conclude
     from warroom.importers.logcase import make_case
     from warroom.importers.logfile import STDIN, read_log, size_of
     from warroom.importers.logtopology import read_owners, read_topology
+    from warroom.importers.logverdict import judge
 
     check_policy(policy)
     known = read_topology(topology) if topology is not None else None
@@ -71,7 +69,7 @@ def triage_command(
     with bytes_bar(size_of(file)) as watch:
         log = read_log(file, known.kinds if known is not None else (), watch)
     case = make_case(log, known, teams, split_at)
-    verdict = Verdict(case, conclude(case.catalogue, case.readings, case.overview))
+    verdict = Verdict(case, judge(case))
     if json:
         print_json(verdict.as_json(file))
     else:
@@ -96,10 +94,23 @@ def check_policy(policy: str) -> None:
 class Verdict:
     """What was concluded of a log, for people and for programs."""
 
-    def __init__(self, case: "Case", diagnosis: "Diagnosis") -> None:
-        self.case, self.diagnosis = case, diagnosis
-        self.shown = case.lines_about(diagnosis.roots)
+    def __init__(self, case: "Case", conclusion: "Conclusion") -> None:
+        self.case, self.conclusion, self.diagnosis = case, conclusion, conclusion.diagnosis
+        self.shown = case.lines_about(self.diagnosis.roots or list(self.suspects))
         self.no_severity = case.without_severity()
+        self.probability = min(conclusion.confidence, SURE)
+
+    @property
+    def suspects(self) -> dict[str, float]:
+        """Where the trouble may be, with probabilities, if there is some and no root stands out."""
+        unclear = self.conclusion.trouble and not self.diagnosis.roots
+        return self.conclusion.suspects if unclear else {}
+
+    @property
+    def severity(self) -> str | None:
+        """How bad it is; None where nothing is wrong or the lines do not tell."""
+        bad = self.diagnosis.roots or self.conclusion.trouble
+        return self.diagnosis.severity if bad and not self.no_severity else None
 
     @property
     def evidence(self) -> list[str]:
@@ -112,25 +123,33 @@ class Verdict:
     @property
     def confidence(self) -> str:
         """The confidence in words and as a number: that the roots are right, or that nothing is wrong."""
-        probability = self.diagnosis.confidence
-        words = next(words for least, words in CONFIDENCE if probability >= least)
+        words = next(words for least, words in CONFIDENCE if self.probability >= least)
         given = "" if self.case.split.before is not None else ", if the time before these lines was ordinary"
-        return f"{words} ({100 * min(probability, SURE):.0f}%){given}"
+        capped = f", kept low since {'; '.join(self.conclusion.doubts)}" if self.conclusion.doubts else ""
+        return f"{words} ({100 * self.probability:.0f}%){self._of_whom}{given}{capped}"
+
+    @property
+    def _of_whom(self) -> str:
+        unclear = not self.diagnosis.roots and not self.conclusion.calm
+        return f" that it is {next(iter(self.conclusion.suspects))}" if unclear else ""
 
     @property
     def undetermined(self) -> str:
         """Why no root is named: all seems well, or it cannot be told."""
-        if self.diagnosis.confidence >= WELL:
+        likeliest = ", ".join(f"{name} ({100 * share:.0f}%)" for name, share in self.conclusion.suspects.items())
+        suspects = f"; the likeliest: {likeliest}" if likeliest else ""
+        if self.conclusion.trouble:
+            return f"cannot be told: users fare badly, and no service stands out{suspects}"
+        if self.conclusion.calm:
             return "none: nothing in these lines speaks for trouble"
-        service, share = max(self.diagnosis.standing.items(), key=lambda item: (item[1], item[0]))
-        likeliest = f"; the likeliest is {service} ({100 * share:.0f}%)" if share >= WORTH_NAMING else ""
-        return f"cannot be told: too little in these lines speaks for or against trouble{likeliest}"
+        return f"cannot be told: too little in these lines speaks for or against trouble{suspects}"
 
     @property
     def warnings(self) -> list[str]:
         """What the reader must know to trust the result, or not."""
         assumed = "no earlier lines to compare with: an ordinary time without failures is assumed before them"
-        notes = [*self.case.warnings, *([assumed] if self.case.split.before is None else [])]
+        own = [*self.conclusion.doubts, *self.conclusion.notes]
+        notes = [*own, *self.case.warnings, *([assumed] if self.case.split.before is None else [])]
         return [*notes, UNCALIBRATED] if self.diagnosis.roots else notes
 
     def as_json(self, file: str) -> dict[str, Any]:
@@ -140,14 +159,17 @@ class Verdict:
             "file": file,
             "decided_by": "a script (expert)",
             "found": bool(found.roots),
-            "severity": None if self.no_severity or not found.roots else found.severity,
+            "trouble": self.conclusion.trouble or bool(found.roots),
+            "severity": self.severity,
             "severity_unknown": self.no_severity or None,
             "roots": list(found.roots),
-            "cause": found.cause if found.roots else None,
+            "suspects": self.suspects,
+            "cause": self.conclusion.cause if found.roots else None,
             "team": found.team or None,
             "teams": list(found.teams),
-            "remedy": found.remedy or None,
-            "confidence": round(min(found.confidence, SURE), 3),
+            "remedy": self.conclusion.remedy.act or None,
+            "remedy_reason": self.conclusion.remedy.reason or None,
+            "confidence": round(self.probability, 3),
             "confidence_words": self.confidence,
             "evidence": self.evidence,
             "lines": [{"number": line.number, "line": line.line, "like_it": line.like_it} for line in self.shown],
@@ -184,19 +206,28 @@ class Verdict:
 
     def _answers(self) -> Iterator[tuple[str, str]]:
         found = self.diagnosis
-        if not found.roots:
-            yield "root cause", self.undetermined
-        else:
-            yield "severity", f"unknown: {self.no_severity}" if self.no_severity else found.severity
-            yield "root cause", f"{' and '.join(found.roots)} ({found.cause})"
+        if self.case.much_unread:
+            yield "unread", f"{self.case.much_unread}: what follows rests on the rest"
+        if found.roots or self.conclusion.trouble:
+            yield "severity", self.severity or f"unknown: {self.no_severity}"
+        if found.roots:
+            unknown = "cause " if self.conclusion.cause == "unknown" else ""
+            yield "root cause", f"{' and '.join(found.roots)} ({unknown}{self.conclusion.cause})"
             yield "team", ", then ".join(found.teams)
-            yield (
-                "remedy",
-                f"{found.remedy} {found.roots[0]}" if found.remedy else "none of the usual: wait and page the team",
-            )
-        if found.confidence:
-            yield "confidence", self.confidence
+            yield "remedy", self._remedy
+        else:
+            yield "root cause", self.undetermined
+        yield "confidence", self.confidence
         yield "decided by", "a script (expert)"
+
+    @property
+    def _remedy(self) -> str:
+        remedy = self.conclusion.remedy
+        if remedy.act:
+            return f"{remedy.act} {self.diagnosis.roots[0]}{f': {remedy.reason}' if remedy.reason else ''}"
+        if self.conclusion.cause == "unknown":
+            return "none: no cause was recognised, so page the team"
+        return "none of the usual: wait and page the team"
 
     def _sections(self) -> Iterator[tuple[str, list[str]]]:
         read = f"{self.case.log.lines:,} lines as {', '.join(self.case.log.formats)}"

@@ -8,9 +8,13 @@ The splits are disjoint along every declared axis:
 - failure types and rogue behaviours: `HELD_OUT` scenarios are played in the test and never offered for training.
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
+from typing import TypeVar
 
 from warroom.core.errors import Unknown
+
+T = TypeVar("T")
 
 
 class Split(StrEnum):
@@ -44,6 +48,17 @@ def split_of(seed: int) -> Split:
     if not 0 <= seed < SPAN * len(_ORDER):
         raise ValueError(f"a seed must lie in 0..{SPAN * len(_ORDER) - 1}, got {seed}")
     return _ORDER[seed // SPAN]
+
+
+def chosen(items: Sequence[T], seed: int, source: object, kind: str) -> T:
+    """The item that a seed's index names, where there are only so many.
+
+    An index beyond the last is a `ValueError`: an item that came again would pass for another, and narrow intervals.
+    """
+    index = seed % SPAN
+    if index >= len(items):
+        raise ValueError(f"{source} has {len(items)} {kind}: seeds 0 to {len(items) - 1}, got {index}")
+    return items[index]
 
 
 def parse_split(name: str) -> Split:

@@ -44,11 +44,46 @@ def compare_runs(
     rows = [row for pair in pairs for row in _compare(sides, pair)]
     if not rows:
         raise ValueError(f"{first} and {second} share no incident (scenario, tier, seed): nothing can be paired")
-    return {"first": str(first), "second": str(second), "notes": _notes(sides), "rows": rows}
+    told = [in_words(pair, [row for row in rows if (row["policy_a"], row["policy_b"]) == pair]) for pair in pairs]
+    return {"first": str(first), "second": str(second), "notes": _notes(sides), "told": told, "rows": rows}
+
+
+def in_words(pair: tuple[str, str], rows: Sequence[Mapping[str, Any]]) -> str:
+    """On which metrics, and in which tiers, the second differs from the first beyond chance."""
+    found: dict[str, dict[str, list[str]]] = {"higher": {}, "lower": {}}
+    for row in rows:
+        way = beyond_chance(row["difference"]) if row["tier"] else None
+        if way is not None:
+            found[way].setdefault(row["metric"].replace("_", " "), []).append(row["tier"])
+    said = [f"{way} in {_with_tiers(metrics)}" for way, metrics in found.items() if metrics]
+    who = f"B {pair[1]} against A {pair[0]}"
+    return f"{who}: {'; '.join(said) or 'no metric differs'} beyond chance (95 % interval without 0)"
+
+
+def beyond_chance(difference: Mapping[str, float | None]) -> str | None:
+    """`higher` or `lower` where the interval leaves 0 out; None where chance may be all."""
+    lo, hi = difference["lo"], difference["hi"]
+    if lo is None or hi is None or lo <= 0 <= hi:
+        return None
+    return "higher" if lo > 0 else "lower"
+
+
+def _with_tiers(metrics: Mapping[str, Sequence[str]]) -> str:
+    return ", ".join(f"{metric} ({', '.join(tiers)})" for metric, tiers in metrics.items())
+
+
+def is_equal(row: Mapping[str, Any]) -> bool:
+    """Whether the two sides of a row agree on every incident."""
+    return not any(row["difference"].values())
 
 
 def _check_same_world(sides: tuple[Side, Side]) -> None:
     """Refuse runs whose incidents differ though their names are the same: other options build other incidents."""
+    one, other = (side.record.config.get("env") for side in sides)
+    if one != other:
+        raise ValueError(
+            f"{sides[0].folder} is a run of {one} and {sides[1].folder} one of {other}; compare runs of one environment"
+        )
     options = [side.record.config.get("options", {}) for side in sides]
     different = sorted(name for name in {*options[0], *options[1]} if options[0].get(name) != options[1].get(name))
     if different:
@@ -132,7 +167,7 @@ def _rows(
     """The second less the first on the incidents of one place."""
     out = []
     for metric, reader in metrics.items():
-        found = difference(other, one, reader, limits, f"{place['tier'] or place['scenario']} {metric}")
+        found = difference(other, one, metric, reader, limits, str(place["tier"] or place["scenario"]))
         if found is None:
             continue
         means = (estimate(results, metric, reader, limits) for results in (one, other))

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from warroom.core.episode import Episode, Step
@@ -58,6 +59,8 @@ SHARES = frozenset(
         "escalated_unanswerable",
     }
 )
+FLAGS = ("mode", "articles", "kb", "recording", "topology", "rogue_multiplier")
+"""Options for which `warroom play` has a flag."""
 DECIMALS = {"points": 1, "mttr": 1, "turns": 1}
 """Digits after the point where two would be too many."""
 _ABOUT = ("env", "scenario", "policy", "tier", "split", "n", "incidents")
@@ -79,7 +82,9 @@ class Transcript:
     steps: tuple[Step, ...]
     """The acts and readings, long texts cut."""
     command: str
-    """What shows the episode at the terminal; a run with options needs them besides."""
+    """What shows the episode at the terminal."""
+    unsaid: tuple[str, ...]
+    """Options of the run that the command leaves out, since `warroom play` has no flag that takes them."""
 
 
 def report_page(
@@ -183,10 +188,19 @@ def _figure(metric: str, value: float) -> str:
 
 def _transcript(episode: Episode) -> Transcript:
     place = f"--tier {episode.tier} --split {episode.split} --seed {episode.seed % SPAN}"
-    command = f"warroom play {episode.scenario} {place} --policy {episode.policy}"
+    flags, unsaid = _flags(episode.options)
+    command = f"warroom play {quote(episode.scenario)} {place} --policy {quote(episode.policy)}{flags}"
     answers = ["", *(step.result for step in episode.steps)]
     steps = (_shortened(step, before) for step, before in zip(episode.steps, answers, strict=False))
-    return Transcript(episode, tuple(steps), command)
+    return Transcript(episode, tuple(steps), command, unsaid)
+
+
+def _flags(options: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """Options as flags of `warroom play`, and the names of those that it cannot be given."""
+    # A topology that is no name is the text of a file, and where that file lies is not on record.
+    said = [name for name in options if name in FLAGS and not str(options[name]).startswith("{")]
+    flags = [f" --{name.replace('_', '-')} {quote(str(options[name]))}" for name in said]
+    return "".join(flags), tuple(name for name in options if name not in said)
 
 
 def _shortened(step: Step, before: str) -> Step:

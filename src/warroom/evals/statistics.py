@@ -90,16 +90,24 @@ def wilson(center: float, size: float) -> Estimate:
     return Estimate(center, min(center, max(0.0, middle - half)), max(center, min(1.0, middle + half)))
 
 
-def paired(first: Sequence[float], second: Sequence[float], clusters: Sequence[Any], name: str = "") -> Difference:
+def paired(
+    first: Sequence[float],
+    second: Sequence[float],
+    clusters: Sequence[Any],
+    name: str = "",
+    bounds: tuple[float, float] = (-inf, inf),
+) -> Difference:
     """Mean of `first - second`, where position i of both is the same incident `clusters[i]`.
 
     Attempts are averaged within their incident. Interval: t on the incidents' differences. p: two-sided sign-flip
-    permutation test (Fisher 1935), FLIPS drawn patterns, (as extreme + 1) / (FLIPS + 1); `name` picks the draws.
+    permutation test (Fisher 1935), FLIPS drawn patterns, (as extreme + 1) / (FLIPS + 1); `name` picks the draws. The
+    interval is cut off at the `bounds` that no value of either side can pass: their width, up and down.
     """
     differences = _numbers(first) - _numbers(second)
     index, groups = _index(clusters)
     by_incident = np.bincount(index, differences) / np.bincount(index)
-    estimate = mean(by_incident.tolist(), range(groups))
+    width = bounds[1] - bounds[0]
+    estimate = mean(by_incident.tolist(), range(groups), (-width, width))
     return Difference(*estimate, sign_flip(by_incident, name), groups)
 
 

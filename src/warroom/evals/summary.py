@@ -85,7 +85,11 @@ METRICS: dict[str, Reader] = {
     "fixed_given_wrong": _fixed_given(False),
 }
 """Columns that every row has; further outcomes of an environment follow under their own names."""
-BOUNDS = {"score": (-1.0, 1.0), "wrong_fixes": (0.0, inf)}
+SHARE = (0.0, 1.0)
+BOUNDS = {
+    "score": (-1.0, 1.0), "wrong_fixes": (0.0, inf), "citation_f1": SHARE, "fact_quality": SHARE, "confidence": SHARE,
+    "rouge_l": SHARE, "brier": SHARE, "judged": SHARE,
+}  # fmt: skip
 """What a mean cannot pass, and so no end of its interval."""
 
 
@@ -173,8 +177,14 @@ def estimate(results: Sequence[Result], name: str, reader: Reader, limits: Horiz
     values, incidents = zip(*found, strict=True)
     if all(type(value) is bool for value in values):
         return share(values, incidents)
-    bounds = (0.0, limits[results[0].tier]) if name == "mttr" else BOUNDS.get(name, (-inf, inf))
-    return mean(values, incidents, bounds)
+    return mean(values, incidents, _bounds(name, values, limits[results[0].tier]))
+
+
+def _bounds(metric: str, values: Sequence[bool | float], horizon: float) -> tuple[float, float]:
+    """What no value of the metric can pass."""
+    if metric == "mttr":
+        return 0.0, horizon
+    return BOUNDS.get(metric, SHARE if all(type(value) is bool for value in values) else (-inf, inf))
 
 
 def _pass_k(results: Sequence[Result]) -> Estimate | None:
@@ -207,7 +217,7 @@ def comparisons(
         by_policy = {p: [r for r in results if r.tier == tier and r.policy == p] for p in policies}
         for policy in policies:
             for metric in [name for name in COMPARED if name in readers] if policy != baseline else ():
-                found = difference(by_policy[policy], by_policy[baseline], readers[metric], limits, f"{tier} {metric}")
+                found = difference(by_policy[policy], by_policy[baseline], metric, readers[metric], limits, tier)
                 if found is not None:
                     out.append(
                         {"tier": tier, "policy": policy, "baseline": baseline, "metric": metric, **as_row(found)}
@@ -216,14 +226,16 @@ def comparisons(
 
 
 def difference(
-    first: Sequence[Result], second: Sequence[Result], reader: Reader, limits: Horizons, name: str
+    first: Sequence[Result], second: Sequence[Result], metric: str, reader: Reader, limits: Horizons, place: str
 ) -> Difference | None:
     """First less second on the incidents where the metric applies to both; None if there are none."""
     one, other = _by_incident(first, reader, limits), _by_incident(second, reader, limits)
     shared = [incident for incident in one if incident in other]
     if not shared:
         return None
-    return paired([one[i] for i in shared], [other[i] for i in shared], shared, name)
+    values = [value for r in (*first, *second) if (value := reader(r, limits)) is not None]
+    bounds = _bounds(metric, values, max(limits.values()))
+    return paired([one[i] for i in shared], [other[i] for i in shared], shared, f"{place} {metric}", bounds)
 
 
 def _by_incident(results: Sequence[Result], reader: Reader, limits: Horizons) -> dict[tuple[str, str, int], float]:

@@ -11,13 +11,23 @@ from warroom.importers.logfacts import Failure
 from warroom.importers.logfile import Log
 from warroom.importers.logkinds import Kind
 from warroom.importers.lognames import some
-from warroom.importers.logreadings import Windows, overview, readings, tells_failures_only, tells_of_a_call, windows
+from warroom.importers.logreadings import (
+    Windows,
+    overview,
+    readings,
+    served_of,
+    tells_failures_only,
+    tells_of_a_call,
+    windows,
+)
 from warroom.importers.logtimes import say
 from warroom.importers.logtopology import Drawn, Topology, check_shared, draw, plumbing_of
 from warroom.importers.logwindows import Split, split
 
 GREW = 1.5
 """Factor on the count or the durations of a kind of lines from which one of them is shown."""
+UNREAD = 0.25
+"""Share of unread lines from which the rest may tell another story than the whole."""
 SHOWN_FIRST = 100.0
 """Weight of a build or job that began; delays weigh less than all that is of trouble by as much."""
 
@@ -42,6 +52,8 @@ class Case:
     readings: Mapping[str, ServiceLogs]
     spoken: Mapping[int, str]
     """Number of a kind of lines to the service that it says was called."""
+    both: frozenset[int]
+    """Numbers of those that tell of a request of their writer as well."""
     warnings: tuple[str, ...]
 
     @property
@@ -60,6 +72,12 @@ class Case:
         return self.windows.split
 
     @property
+    def much_unread(self) -> str:
+        """How many lines were not read, if so many that the rest may mislead; else empty."""
+        share = self.log.unread_share
+        return f"{100 * share:.0f}% of the lines were not read" if share >= UNREAD else ""
+
+    @property
     def gateway(self) -> str:
         """Where users arrive."""
         return self.catalogue.names[0]
@@ -73,7 +91,7 @@ class Case:
         logs = self.readings[self.gateway]
         if not logs.handled or not logs.handled.now:
             return f"no gateway figures: the lines of {self.gateway} tell of no requests"
-        served = [kind for kind in self._kinds(self.gateway) if kind.facts.request]
+        served = served_of(self._kinds(self.gateway), self.spoken, self.both, gateway=True)
         if tells_failures_only(served):
             return f"no gateway figures: {self.gateway} tells only of requests that failed"
         return ""
@@ -123,8 +141,17 @@ def make_case(log: Log, topology: Topology | None, owners: Mapping[str, str], sp
     kinds = log.tally.kinds.all
     spoken = {number: callee if (kinds[number].service, callee) in calls else "" for number, callee in told.items()}
     counted = windows(log.tally, split(log.tally, split_at))
-    read = readings(log.tally, spoken, counted, drawn.catalogue.names, drawn.catalogue.names[0])
-    return Case(log, drawn, counted, read, spoken, (*_warnings(log, aside), *drawn.notes, *_failures_only(log, spoken)))
+    both = _both(log, spoken)
+    read = readings(log.tally, spoken, counted, drawn.catalogue.names, drawn.catalogue.names[0], both)
+    notes = (*_warnings(log, aside), *drawn.notes, *_failures_only(log, spoken))
+    return Case(log, drawn, counted, read, spoken, both, notes)
+
+
+def _both(log: Log, spoken: Mapping[int, str]) -> frozenset[int]:
+    """Kinds that tell of a call and of a request of the writer's own."""
+    kinds = log.tally.kinds.all
+    called = [kinds[number] for number, callee in spoken.items() if callee]
+    return frozenset(kind.number for kind in called if log.names.answers(kind.service, kind.text))
 
 
 def _plumbing(log: Log, topology: Topology | None) -> dict[str, str]:

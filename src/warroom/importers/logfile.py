@@ -19,7 +19,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from warroom.importers.logformats import Bare, Format, allowed, bare_services, detect, is_read
+from warroom.importers.logformats import Bare, Format, allowed, bare_services, detect, is_read, words_in_place
 from warroom.importers.loghead import Head
 from warroom.importers.lognames import Names
 from warroom.importers.logtally import Tally
@@ -75,6 +75,11 @@ class Log:
     """Lines that fit nothing."""
     examples: list[tuple[int, str]] = field(default_factory=list)
     """(line number, line) of the first of those."""
+
+    @property
+    def unread_share(self) -> float:
+        """Part of the lines that are not empty."""
+        return self.unread / max(1, self.unread + self.attached + self.tally.lines)
 
 
 def read_log(path: str, known: Iterable[str] = (), watch: Watch = lambda count: None) -> Log:
@@ -214,6 +219,8 @@ class _Reader:
             self.formats: tuple[Format, ...] = detect(sample or [head[0]], self.bare)
         except ValueError as error:
             raise ValueError(f"{_called(path)}: {error}") from error
+        self.in_place = words_in_place(self.formats[0], sample, self.bare)
+        """Plain words that are services in lines of the file's own format; elsewhere fewer are."""
         moments = [found.moment for line in sample if (found := self._read(line)) is not None]
         clock = _clock(moments)
         start = next((moment.seconds for moment in moments if moment is not None and moment.clock is clock), 0.0)
@@ -221,16 +228,14 @@ class _Reader:
         self._service = ""
 
     def _read(self, line: str) -> Head | None:
-        for form in self.formats:
-            head = form.read(line, self.bare)
-            if is_read(head):
-                return head
-        return None
+        own, *others = self.formats
+        heads = (own.read(line, self.in_place), *(form.read(line, self.bare) for form in others))
+        return next((head for head in heads if is_read(head)), None)
 
     def take(self, lines: list[str]) -> None:
         """Read some lines; the file's own format is tried first, and in most files fits them all."""
         log, tally, number = self.log, self.log.tally, self.log.lines
-        form, bare = self.formats[0], self.bare
+        form, bare = self.formats[0], self.in_place
         fitted = 0
         for line in lines:
             number += 1

@@ -36,6 +36,8 @@ _WORD = r"\[?([A-Za-z]+)\]?:?"
 _NAME = r"[A-Za-z][\w./-]*"
 _MARKED = rf"(\[?)({_NAME})((?:,[^\]\s]*)?\]?:?)(?=\s|$)"
 """Where a service may stand, in brackets (with ids behind a comma, as Spring writes it), before a colon, or neither."""
+GATEWAY = "gateway"
+"""The service of an access log, which names none."""
 _GAP = r"\s+(?:[-|]\s+)?"
 _TEXT = r"\s*(?:[-|]\s+)?(.*)"
 
@@ -138,6 +140,18 @@ def _syslog(line: str, bare: Bare) -> Head | None:
     return Head(moment(match[2], match[3]), match[4], level, inner.text)
 
 
+_PROXIED = re.compile(rf"\S+ \S+ \S+ {STAMP} (\"[^\"]*\" (\d{{3}}) \S+)(?: \"[^\"]*\" \"[^\"]*\")?(.*)")
+"""The common and the combined access log; where users come from and with what says nothing of the system."""
+
+
+def _access(line: str, bare: Bare) -> Head | None:
+    match = _PROXIED.match(line)
+    if match is None:
+        return None
+    level = "ERROR" if match[4] >= "500" else "INFO"
+    return Head(moment(match[1], match[2]), GATEWAY, level, match[3] + match[5])
+
+
 _COMPOSE = re.compile(r"([A-Za-z0-9][\w./-]*)\s*\| ?(.*)")
 _KUBECTL = re.compile(r"\[pod/([^/\]]+)/([^\]]+)\] ?(.*)")
 _SIDECARS = frozenset(("app", "main", "server", "service", "web", "istio-proxy", "linkerd-proxy", "envoy"))
@@ -186,6 +200,7 @@ FORMATS: tuple[Format, ...] = (
     Format("json", '{"time": "2026-03-04T10:15:32Z", "service": "auth", "level": "error", "msg": "text"}', _json),
     Format("compose", "auth-service-1  | text", _prefixed),
     Format("syslog", "Mar  4 10:15:32 host auth-service[71]: text", _syslog),
+    Format("access log", '10.0.0.1 - - [04/Mar/2026:10:15:32 +0000] "GET /cart HTTP/1.1" 502 17', _access),
     Format("timed", "2026-03-04 10:15:32 ERROR auth-service text", _timed),
     Format("timed, service first", "10:15:32 auth-service [ERROR] text", _service_first),
     Format("plain", "auth-service ERROR: text", _plain),
@@ -213,6 +228,33 @@ def allowed() -> str:
     """What is read, as an error says it."""
     examples = "; ".join(form.example for form in FORMATS)
     return f"lines like these are read: {examples}; with times like {', '.join(SHAPES)}"
+
+
+NAMED_BY_PLACE = frozenset(("timed", "timed, service first", "level first"))
+"""Formats in which nothing but its place tells that a plain word is a service."""
+SURE = 0.25
+"""Share of the lines with a word in that place, by services that are known for sure, from which all words there count:
+half a system is often of plain names."""
+_SENTENCES = frozenset(
+    "a an the no not failed could cannot unable connection request response timeout error exception retrying starting "
+    "started stopping stopped shutting listening connected disconnected received sending using loaded waiting".split()
+)
+"""Words with which the sentence of a line without service begins."""
+_SINGLE_WORD = re.compile(r"[a-z][a-z0-9]+")
+
+
+class EveryWord(frozenset[str]):
+    """All plain words that do not begin a sentence."""
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and word not in _SENTENCES and _SINGLE_WORD.fullmatch(word) is not None
+
+
+def words_in_place(form: Format, sample: Iterable[str], bare: Bare) -> Bare:
+    """Which plain words are services in a file of a format: all of them once enough of its lines fit for sure."""
+    lines, every = list(sample), EveryWord()
+    sure, possible = [sum(is_read(form.read(line, words)) for line in lines) for words in (bare, every)]
+    return every if form.name in NAMED_BY_PLACE and sure and sure >= SURE * possible else bare
 
 
 _AFTER_LEVEL = re.compile(rf"(?:{STAMP}\s+)?{_WORD}\s+(?P<service>[a-z][a-z0-9]+)\s+(?P<next>\S+)")

@@ -152,11 +152,14 @@ class Kinds:
         if len(self._shapes) > MOST_SHAPES:
             self._shapes.clear()
 
-    def merge_rare(self, callee_of: Callable[[Kind], str]) -> dict[int, int]:
-        """Give up the words of the rarest kinds until half the room is free: old numbers to those that replace them."""
+    def merge_rare(self, gist_of: Callable[[Kind], str]) -> dict[int, int]:
+        """Give up the words of the rarest kinds until half the room is free: old numbers to those that replace them.
+
+        `gist_of` gives the words that are kept: those of a call and of a request.
+        """
         ranked = sorted(self.all.values(), key=lambda kind: (kind.text.startswith(OTHER), kind.lines))
         rare = [kind for kind in ranked[: len(ranked) - MOST_KINDS // 2] if not kind.text.startswith(OTHER)]
-        moved = {kind.number: self._other(kind, callee_of(kind)).number for kind in rare}
+        moved = {kind.number: self._other(kind, gist_of(kind)).number for kind in rare}
         for kind in rare:
             del self.all[kind.number]
         self.merged += len(moved)
@@ -164,9 +167,9 @@ class Kinds:
         self._by_text = {key: kind for key, kind in self._by_text.items() if kind.number not in moved}
         return moved
 
-    def _other(self, kind: Kind, callee: str) -> Kind:
-        """The kind that counts for a rare one: of the same service, callee and facts."""
-        text = f"{OTHER} call to {callee}" if callee else OTHER
+    def _other(self, kind: Kind, gist: str) -> Kind:
+        """The kind that counts for a rare one: of the same service, gist and facts."""
+        text = f"{OTHER} {gist}" if gist else OTHER
         key = (kind.service, kind.facts.level, f"{text}{kind.facts!r}")
         if key not in self._by_text:
             self._by_text[key] = self._add(kind.service, text, kind.facts)

@@ -3,6 +3,9 @@
 import re
 from collections.abc import Iterable
 from functools import cached_property
+from typing import NamedTuple
+
+from warroom.importers.logfacts import status_span
 
 _POD = re.compile(r"-[a-f0-9]{6,10}-[a-z0-9]{5}$")
 """What a Kubernetes deployment adds to the name of a pod."""
@@ -45,6 +48,20 @@ _ROLES = _phrases("service svc db database cache queue api gateway broker store 
 _STORES = _phrases("redis postgres postgresql mysql mariadb kafka rabbitmq mongodb memcached elasticsearch cassandra")
 _UNHEARD = re.compile(rf"(?<![\w.-])((?:[a-z][a-z0-9]*-)+(?:{_ROLES})|{_STORES})(?![\w-])")
 """Names that look like those of services; they count where a text says that they are called."""
+_ASKED_OF_ME = re.compile(r"\b(?:get|post|put|patch|delete|head) /")
+"""A request, by its method and path; one of another service is written with that service's address."""
+_OUTGOING = re.compile(
+    r"\b(?:call(?:s|ed|ing)?|request to|outgoing|outbound|upstream|client|retry(?:ing)?|fetch(?:ing)?)\b"
+)
+"""What stands before a request that the writer sends to another."""
+
+
+class Mention(NamedTuple):
+    """A service of which a text speaks as called."""
+
+    name: str
+    start: int
+    """Where in the text."""
 
 
 class Names:
@@ -92,12 +109,37 @@ class Names:
         return re.compile(rf"(?<![a-z0-9_-])(?:{'|'.join(map(re.escape, ordered))})(?![a-z0-9])"), meant
 
     def spoken_of(self, service: str, text: str) -> str:
-        """The service that a text of `service` says it called, the longest name first; empty if it speaks of none.
+        """The service that a text of `service` says it called; empty if it speaks of none."""
+        mention = self._mention(service, text.lower())
+        return mention.name if mention is not None else ""
+
+    def answers(self, service: str, text: str) -> bool:
+        """Whether a text of `service` that speaks of a call states, before that, a request of its own or its answer.
+
+        `GET /checkout 504 upstream cart timed out` is a request that failed and a call that failed at once;
+        `cart answered 504` is a call alone.
+        """
+        lowered = text.lower()
+        mention = self._mention(service, lowered)
+        head = lowered[: mention.start] if mention is not None else ""
+        asked, status = _ASKED_OF_ME.search(head), status_span(head)
+        if asked is None and (status is None or head.rstrip().endswith(" from")):
+            return False
+        return not _OUTGOING.search(head[: asked.start() if asked else status[0] if status else 0])
+
+    def gist(self, service: str, text: str) -> str:
+        """The least words that say of a request and a call what a text says of them."""
+        callee = self.spoken_of(service, text)
+        own = "GET / and " if callee and self.answers(service, text) else ""
+        return f"{own}call to {callee}" if callee else ""
+
+    def _mention(self, service: str, lowered: str) -> Mention | None:
+        """The name that is spoken of as called: the longest one, then the earliest.
 
         A name that could be a plain word (`cart`) counts only where the words around it speak of a call.
         """
         pattern, meant = self._mentions
-        lowered, found = text.lower(), list[tuple[int, int, str]]()
+        found = list[tuple[int, int, int, str]]()
         for match in pattern.finditer(lowered):
             name = meant[match[0]]
             before, after = lowered[: match.start()], lowered[match.end() :]
@@ -105,18 +147,21 @@ class Names:
                 continue
             called = bool(_CALLING.search(before) or _CALLED.match(after))
             if called or "-" in match[0] or "_" in match[0]:
-                found.append((-called, -len(match[0]), name))
-        return min(found)[2] if found else self._unheard(service, lowered)
+                found.append((-called, -len(match[0]), match.start(), name))
+        if found:
+            _, _, start, name = min(found)
+            return Mention(name, start)
+        return self._unheard(service, lowered)
 
-    def _unheard(self, service: str, lowered: str) -> str:
+    def _unheard(self, service: str, lowered: str) -> Mention | None:
         """A callee that no line is of and no topology lists, where names must be taken from texts."""
         if self.listed:
-            return ""
+            return None
         for match in _UNHEARD.finditer(lowered):
             before, after = lowered[: match.start()], lowered[match.end() :]
             if match[1] != service and not _CALLER.search(before) and (_CALLING.search(before) or _CALLED.match(after)):
-                return _REPLICA.sub("", match[1])
-        return ""
+                return Mention(_REPLICA.sub("", match[1]), match.start())
+        return None
 
 
 def some(names: Iterable[str], limit: int = 8) -> str:

@@ -1,6 +1,6 @@
 """A counted log as what the environment's policies read: for each service its lines, requests, calls and patterns."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from warroom.envs.logs.views import CallLogs, Level, Overview, Pair, Pattern, ServiceLogs
@@ -49,14 +49,23 @@ Spoken = Mapping[int, str]
 
 
 def readings(
-    tally: Tally, spoken: Spoken, windows: Windows, services: Iterable[str], gateway: str
+    tally: Tally,
+    spoken: Spoken,
+    windows: Windows,
+    services: Iterable[str],
+    gateway: str,
+    both: Collection[int] = frozenset(),
 ) -> dict[str, ServiceLogs]:
-    """What the logs of each service say; a service that wrote nothing at all has no logs."""
+    """What the logs of each service say; a service that wrote nothing at all has no logs.
+
+    `both` are numbers of kinds that tell of a request of their writer and of a call at once.
+    """
     by_service: dict[str, list[Kind]] = {name: [] for name in services}
     for kind in tally.kinds.all.values():
         if kind.lines:
             by_service[kind.service].append(kind)
-    found = {name: _one(name, kinds, spoken, windows, name == gateway) for name, kinds in by_service.items()}
+    served = {name: served_of(kinds, spoken, both, name == gateway) for name, kinds in by_service.items()}
+    found = {name: _one(name, kinds, served[name], spoken, windows) for name, kinds in by_service.items()}
     return found if windows.split.before else {name: with_usual(logs) for name, logs in found.items()}
 
 
@@ -65,10 +74,9 @@ def overview(readings: Mapping[str, ServiceLogs]) -> Overview:
     return Overview(tuple(logs.level for logs in readings.values()))
 
 
-def _one(name: str, kinds: list[Kind], spoken: Spoken, windows: Windows, gateway: bool) -> ServiceLogs:
+def _one(name: str, kinds: list[Kind], served: list[Kind], spoken: Spoken, windows: Windows) -> ServiceLogs:
     if not kinds:
         return ServiceLogs(Level(name, None, None, None))
-    served = _served(kinds, spoken, gateway)
     handled = windows.count(served) if served else None
     level = _level(name, kinds, windows)
     return ServiceLogs(
@@ -87,9 +95,10 @@ def _level(name: str, kinds: list[Kind], windows: Windows) -> Level:
     return Level(name, windows.count(kinds), *[windows.count(some) for some in by_level])
 
 
-def _served(kinds: list[Kind], spoken: Spoken, gateway: bool) -> list[Kind]:
+def served_of(kinds: Iterable[Kind], spoken: Spoken, both: Collection[int], gateway: bool) -> list[Kind]:
     """Kinds that tell of the service's own requests; a line of a proxy is about its request and its call at once."""
-    own = [kind for kind in kinds if kind.facts.request and not spoken.get(kind.number)]
+    kinds = list(kinds)
+    own = [kind for kind in kinds if kind.facts.request and (kind.number in both or not spoken.get(kind.number))]
     return own if own or not gateway else [kind for kind in kinds if kind.facts.request]
 
 

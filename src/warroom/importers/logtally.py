@@ -135,7 +135,7 @@ class Tally:
     def _make_room(self) -> None:
         self.kinds.look_again(CHECK)
         if len(self.kinds.all) > MOST_KINDS:
-            moved = self.kinds.merge_rare(lambda kind: self.names.spoken_of(kind.service, kind.text))
+            moved = self.kinds.merge_rare(lambda kind: self.names.gist(kind.service, kind.text))
             for slice in self.slices.values():
                 slice.rename(moved)
             self._latest.clear()

@@ -126,9 +126,7 @@ def read_split(text: str, clock: Clock, first: float, last: float) -> float:
         )
     if not first < seconds <= last:
         span = f"{say(clock, first)} to {say(clock, last)}"
-        raise ValueError(
-            f"cannot split at {say(clock, seconds)}: the log runs from {span}; choose a time after its start"
-        )
+        raise ValueError(f"cannot split at {text.strip()}: the log runs from {span}; choose a time after its start")
     return seconds
 
 

@@ -99,6 +99,8 @@ class Drawn:
     catalogue: Catalogue
     source: str
     notes: tuple[str, ...]
+    inferred: bool
+    """Whether no file says who calls whom."""
 
 
 def draw(
@@ -127,6 +129,7 @@ def draw(
         Catalogue(entries),
         _source(topology, calls, gateway),
         (*map(_circle_note, dropped), *_owner_notes(owners, names)),
+        topology is None,
     )
 
 

@@ -24,6 +24,8 @@ UNSURE = 120
 """Seconds before the abnormal minute in which the fault may have begun: it is two minutes after the injection."""
 LATE = 120
 """Seconds from the abnormal minute on whose metrics count as now: gauges are averages over a minute and lag by one."""
+LONGEST_FIELD = 131_072
+"""Characters of one field of a file."""
 USUAL = 3
 """Metric rows before the fault that it takes to say what is usual."""
 GAUGES = {
@@ -158,6 +160,7 @@ def _only(folder: Path, kind: str) -> Path:
 
 def _rows(path: Path, *columns: str) -> Iterator[tuple[int, dict[str, str]]]:
     """Rows of a CSV file that has these columns, with their line numbers."""
+    csv.field_size_limit(LONGEST_FIELD)  # the library's own is one for the whole process, and others set it
     reader = csv.DictReader(text for _, text in text_lines(path))
     missing = [column for column in columns if column not in (reader.fieldnames or ())]
     if missing:

@@ -73,6 +73,7 @@ def _maker(env: str, name: str) -> SeatMaker:
     if name == "oracle":
         return lambda episode, seat, attempt: Oracle(episode)
     if hf.is_model(name):
+        hf.check_ships(env, name)
         choice = hf.choice_of(hf.own(env, name))
         # Not by name: a folder that moves plays as before, and models are compared under equal draws.
         return lambda episode, seat, attempt: hf.policy(

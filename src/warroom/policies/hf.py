@@ -72,6 +72,14 @@ def shipped(env: str) -> list[str]:
     return [name for name in SHIPPED if read_manifest(WEIGHTS / own(env, name)).get("env") == env]
 
 
+def check_ships(env: str, name: str) -> None:
+    """Refuse a name that means weights of the package where none ship for `env`; any other name passes."""
+    base = name.partition("@")[0]
+    if not name.startswith(PREFIX) and not (WEIGHTS / own(env, base)).is_dir():
+        there = ", ".join(shipped(env)) or "none"
+        raise ValueError(f"no {base} ships for {env} (that do: {there}); a model of yours plays as {PREFIX}FOLDER")
+
+
 def choice_of(name: str) -> Choice:
     """Read `hf:PATH`, `hf:PATH@sampled`, `nano@0.7`; the decoding stands behind the last `@`."""
     path, at, decoding = name.removeprefix(PREFIX).rpartition("@")

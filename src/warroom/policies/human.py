@@ -7,6 +7,8 @@ from typing import Any
 
 from warroom.core.types import Brief, Observation, ToolCall
 
+HELP = "help"
+
 
 class Human:
     """Shows what the seat sees and reads calls such as `restart cart-db` or `wait say="looking at cart"`."""
@@ -28,12 +30,13 @@ class Human:
 
 
 def parse_call(line: str, brief: Brief) -> ToolCall:
-    """Read `tool value name=value ...`: bare values fill the tool's arguments in their order."""
-    words = shlex.split(line)
+    """Read `tool value name=value ...`: bare values fill the arguments in their order, a list is typed `a,b`."""
+    words = _words(line)
     tools = {tool["name"]: tool["parameters"]["properties"] for tool in brief.tools}
     if not words or words[0] not in tools:
         listing = "\n".join(f"  {name} {' '.join(f'<{p}>' for p in parameters)}" for name, parameters in tools.items())
-        raise ValueError(f"your tools:\n{listing}")
+        wrong = f"no tool {words[0]!r}; " if words and words[0] != HELP else ""
+        raise ValueError(f"{wrong}your tools:\n{listing}")
     properties, arguments = tools[words[0]], dict[str, Any]()
     free = iter(properties)
     for word in words[1:]:
@@ -48,12 +51,28 @@ def parse_call(line: str, brief: Brief) -> ToolCall:
     return ToolCall(words[0], arguments)
 
 
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise ValueError(
+            "a quotation mark is never closed: put a text between two double quotes; within them an apostrophe is fine"
+        ) from error
+
+
 def _convert(value: str, kind: str) -> Any:
-    readers: dict[str, Callable[[str], Any]] = {"integer": int, "number": float, "boolean": _boolean}
+    readers: dict[str, Callable[[str], Any]] = {
+        "integer": int, "number": float, "boolean": _boolean, "array": _items,
+    }  # fmt: skip
     try:
         return readers.get(kind, str)(value)
     except ValueError as error:
         raise ValueError(f"{value!r} is not of type {kind}") from error
+
+
+def _items(text: str) -> list[str]:
+    """The parts of a list by comma."""
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _boolean(text: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from warroom.core.rng import stream
 from warroom.core.rubric import Rubric, credits_once
-from warroom.core.splits import SPAN
+from warroom.core.splits import chosen
 from warroom.core.types import Notice, ToolCall
 from warroom.envs.logs.incident import OWNERS
 from warroom.envs.logs.oncall import OnCall
@@ -19,6 +19,7 @@ from warroom.envs.logs.views import ALL, TEAMS, Catalogue, Entry, LogPage, Overv
 if TYPE_CHECKING:  # only those who play a recording wait until its reader is loaded
     from warroom.envs.logs.digest import Digest
     from warroom.sim.recording import Archive, Label
+    from warroom.sim.recording import Recorded as Incident
 
 RIGHT, WRONG = 100.0, -10.0
 """Points of the first root that is named."""
@@ -64,10 +65,7 @@ class Recorded(OnCall):
             )
         folder = Path(options[OPTION])
         archive, labels = _opened(folder, _written(folder))
-        played = [incident for incident in archive.incidents if incident.id in labels]
-        if not played:
-            raise ValueError(f"{folder}: no incident has a label, so none can be played")
-        self.incident = played[seed % SPAN % len(played)]
+        self.incident = chosen(playable(folder), seed, folder, "incidents")
         self.label = labels[self.incident.id]
         rubric = Rubric((credits_once("root_cause", {"root_right": RIGHT, "root_wrong": WRONG}),))
         super().__init__(scenario.name, tier, seed, scenario.budget, rubric, catalogue_of(archive))
@@ -143,6 +141,15 @@ class Recorded(OnCall):
         """Panels for a live board: who depends on whom, and what was declared."""
         said = [f"{kind}: {', '.join(values) or '-'}" for kind, values in self.said.items()]
         return {"catalogue": self.catalogue.render().splitlines(), "declared": said}
+
+
+def playable(folder: Path) -> list["Incident"]:
+    """The incidents of a folder of recordings that can be graded, in its order: seed 0 plays the first."""
+    archive, labels = _opened(folder, _written(folder))
+    found = [incident for incident in archive.incidents if incident.id in labels]
+    if not found:
+        raise ValueError(f"{folder}: no incident has a label, so none can be played")
+    return found
 
 
 def catalogue_of(archive: "Archive") -> Catalogue:

@@ -26,9 +26,13 @@ class Answer(NamedTuple):
     """0 to 1: how well formed it was."""
     readable: bool = True
     """Whether there is an answer at all."""
+    missing: tuple[str, ...] = ()
+    """Fields that were not given."""
 
 
-UNREADABLE = Answer("", (), 0.0, False, 0.0, readable=False)
+FIELDS = ("resolution", "citations", "confidence", "escalate")
+UNREADABLE = Answer("", (), 0.0, False, 0.0, readable=False, missing=FIELDS)
+PERCENT = 100
 
 
 def read_text(text: str) -> Answer:
@@ -68,7 +72,8 @@ def read_fields(fields: Mapping[str, Any]) -> Answer:
     citations, b = _citations(fields.get("citations"))
     confidence, c = _confidence(fields.get("confidence"))
     escalate, d = _escalate(fields.get("escalate"))
-    return Answer(resolution, citations, confidence, escalate, max(LEAST, 1 - MISTYPED * (a + b + c + d)))
+    form, missing = max(LEAST, 1 - MISTYPED * (a + b + c + d)), [name for name in FIELDS if name not in fields]
+    return Answer(resolution, citations, confidence, escalate, form, missing=tuple(missing))
 
 
 def _resolution(value: Any) -> tuple[str, bool]:
@@ -88,16 +93,24 @@ def _citations(value: Any) -> tuple[tuple[str, ...], bool]:
 
 
 def _confidence(value: Any) -> tuple[float, bool]:
-    """A number from 0 to 1; a percentage or a number in quotes is understood."""
-    typed = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if isinstance(value, str):
-        try:
-            value = float(value.strip().rstrip("%")) / (100 if value.strip().endswith("%") else 1)
-        except ValueError:
-            return 0.0, True
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+    """A number from 0 to 1. One in quotes is understood, and a percentage: by its sign, or above 1 and up to 100."""
+    number = _number(value)
+    if number is None:
         return 0.0, True
-    return min(1.0, max(0.0, float(value))), not typed or not 0 <= value <= 1
+    typed = not isinstance(value, str)
+    percent = (not typed and value.strip().endswith("%")) or 1 < number <= PERCENT
+    return min(1.0, max(0.0, number / PERCENT if percent else number)), not typed or not 0 <= number <= 1
+
+
+def _number(value: Any) -> float | None:
+    """A finite number, also in quotes and with a sign of percent; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value.strip().removesuffix("%") if isinstance(value, str) else value)
+    except (ValueError, OverflowError):
+        return None
+    return number if isfinite(number) else None
 
 
 def _escalate(value: Any) -> tuple[bool, bool]:

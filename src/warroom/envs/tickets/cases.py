@@ -1,12 +1,13 @@
 """Tickets on a generated knowledge base: what a person writes, what a right answer holds, what the desk has at hand."""
 
+from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
 from warroom.core.rng import stream
 from warroom.core.splits import Split
 from warroom.envs.tickets.facts import Configuration, Fact, release
-from warroom.envs.tickets.generate import Cluster, Library, Variant, configuration, vendor_name
+from warroom.envs.tickets.generate import Cluster, Library, configuration, vendor_name
 from warroom.envs.tickets.knowledge import Case, Document
 from warroom.envs.tickets.phrases import HANDOFF
 from warroom.envs.tickets.prose import Prose, plainly
@@ -34,8 +35,8 @@ UNKNOWN = 0.4
 """Share of unanswerable tickets whose product the knowledge base has never heard of."""
 SIBLING = 0.3
 """Share of ordinary tickets for whom a sibling of the tested procedure holds."""
-MANY = 400
-"""Documents from which on foreign ones are drawn by cluster, not from a list of all."""
+Topics = Sequence[tuple[str, str]]
+"""Data at stake: (what policies call it, what a ticket says of it)."""
 
 
 class Asked(NamedTuple):
@@ -56,7 +57,11 @@ def draw_case(library: Library, test: str, seed: int, dial: Dial, wording: Split
     """The ticket of one seed: a cluster of the wanted test, a person for whom one procedure (or none) holds."""
     rng = stream(seed, "case", test, dial.articles)
     cluster = rng.choice([c for c in library.clusters if c.test == test])
-    asked = _unanswerable(rng, library, cluster) if test == "unanswerable" else _answerable(rng, cluster)
+    topics = TOPICS[wording]
+    if test == "unanswerable":
+        asked = _unanswerable(rng, library, cluster, topics)
+    else:
+        asked = _answerable(rng, cluster, topics)
     asked = _forgetful(rng, asked, dial)
     prose = Prose(rng, wording)
     product = f"{asked.vendor} {cluster.system.noun}" if rng.random() < dial.named else asked.vendor
@@ -69,7 +74,7 @@ def draw_case(library: Library, test: str, seed: int, dial: Dial, wording: Split
     )  # fmt: skip
 
 
-def _answerable(rng: Random, cluster: Cluster) -> Asked:
+def _answerable(rng: Random, cluster: Cluster, topics: Topics) -> Asked:
     """Somebody whom an article helps, unless a policy keeps the case for people."""
     siblings = cluster.variants[1:]
     plain = cluster.test in ("one_article", "must_escalate") and siblings and rng.random() < SIBLING
@@ -79,20 +84,19 @@ def _answerable(rng: Random, cluster: Cluster) -> Asked:
         assert cluster.policy is not None
         topic, queue, policy = cluster.policy
         return Asked(
-            cluster, cluster.vendor, "must_escalate", has, (policy,), (), True, _topic(rng, cluster, topic),
+            cluster, cluster.vendor, "must_escalate", has, (policy,), (), True, topics[topic][1],
             (queue.lower(), cluster.vendor.lower()),
         )  # fmt: skip
-    return Asked(
-        cluster, cluster.vendor, cluster.test, has, variant.gold, variant.facts, False, _topic(rng, cluster, None), ()
-    )
+    topic_text = _topic(rng, cluster, topics)
+    return Asked(cluster, cluster.vendor, cluster.test, has, variant.gold, variant.facts, False, topic_text, ())
 
 
-def _unanswerable(rng: Random, library: Library, cluster: Cluster) -> Asked:
+def _unanswerable(rng: Random, library: Library, cluster: Cluster, topics: Topics) -> Asked:
     """Somebody whom nothing here helps: the procedure is gone, or the product is unknown."""
     has = configuration(rng, cluster, cluster.variants[0].condition)
     vendor = _unheard_of(rng, library) if rng.random() < UNKNOWN else cluster.vendor
     handoff = (vendor.lower(), release(has.version), has.site.lower())
-    return Asked(cluster, vendor, "unanswerable", has, (), (), True, _topic(rng, cluster, None), handoff)
+    return Asked(cluster, vendor, "unanswerable", has, (), (), True, _topic(rng, cluster, topics), handoff)
 
 
 def _unheard_of(rng: Random, library: Library) -> str:
@@ -110,21 +114,13 @@ def _forgetful(rng: Random, asked: Asked, dial: Dial) -> Asked:
     return asked._replace(has=asked.has._replace(hardware=hardware, site=site), handoff=handoff)
 
 
-def _topic(rng: Random, cluster: Cluster, wanted: int | None) -> str:
-    """What the ticket says about the data at stake; never the reserved topic of its product unless that is the test.
+def _topic(rng: Random, cluster: Cluster, topics: Topics) -> str:
+    """What an ordinary ticket says about the data at stake: never the topic that its product's policy reserves.
 
     Every ticket says something of the kind: if some did not, those that need a human could be told from their words.
     """
-    topics = TOPICS[_wording(cluster)]
-    if wanted is not None:
-        return topics[wanted][1]
     free = [k for k in range(len(topics)) if cluster.policy is None or k != cluster.policy[0]]
     return topics[rng.choice(free)][1]
-
-
-def _wording(cluster: Cluster) -> Split:
-    """The split whose phrases a cluster uses."""
-    return Split.TEST if cluster.symptom in cluster.domain.symptoms[Split.TEST] else Split.TRAIN
 
 
 def _context(rng: Random, library: Library, asked: Asked, size: int) -> tuple[str, ...]:
@@ -154,8 +150,3 @@ def _reference(asked: Asked) -> str:
         queue = asked.handoff[0].upper() if asked.kind == "must_escalate" else "a human"
         return HANDOFF.format(queue, ", ".join(asked.handoff))
     return plainly(asked.facts)
-
-
-def variant_for(cluster: Cluster, has: Configuration) -> Variant | None:
-    """The procedure that holds for a configuration, if any."""
-    return next((variant for variant in cluster.variants if variant.condition.holds(has)), None)

@@ -6,7 +6,7 @@ from math import inf, nan
 from typing import Annotated, Any, ClassVar
 
 from warroom.core.env import Env
-from warroom.core.errors import Unknown, unknown
+from warroom.core.errors import Unknown, echo
 from warroom.core.splits import SPAN, parse_split, split_of
 from warroom.core.tools import Longest, ToolError, tool
 from warroom.core.types import Brief, Notice, Observation, ToolCall, Turn
@@ -38,6 +38,10 @@ MOST_CITED = 100
 """Citations of one answer."""
 UNWRITTEN = "As the cited documents say."
 """The reference of a ticket that came without one."""
+LEAST_ARTICLES, MOST_ARTICLES = 20, 5000
+"""Sizes that a generated knowledge base may have."""
+IMPORTED_ONLY, GENERATED_ONLY = ("kb",), ("articles", "wording")
+"""Options that mean something for one of the two sorts of tickets alone."""
 Resolution = Annotated[str, Longest(LONGEST)]
 
 
@@ -119,7 +123,7 @@ class Desk(Env):
         if self.judge is not None:
             self.judged = self.judge.score(self.case.text, self.case.reference or UNWRITTEN, self.submitted.resolution)
         self.done = True
-        return Notice("Handed over." if escalate else "Answered.")
+        return Notice(f"{'Handed over' if escalate else 'Answered'}{_without(self.submitted.missing)}.")
 
     def page(self) -> DeskPage:
         """The ticket, and what the last call brought."""
@@ -283,7 +287,7 @@ class MultiTurn(Desk):
     def _open(self, kind: str, id: str) -> Opened:
         document = self.base.documents.get(id)
         if document is None or document.kind != kind:
-            raise ToolError(unknown(kind, id, self.base.of(kind)[:0]) if document is None else _wrong_kind(document))
+            raise ToolError(_nowhere(kind, id) if document is None else _wrong_kind(document))
         if id in self.opened:
             self.happen("opened_again", f"{id} {self.turn}")
         else:
@@ -306,6 +310,11 @@ class MultiTurn(Desk):
         return super()._most() + PROCESS
 
 
+def _nowhere(kind: str, id: str) -> str:
+    """That there is none of that id. Those that there are stay unsaid: they are found by searching."""
+    return f"no {kind} {echo(id)} in this knowledge base"
+
+
 def _wrong_kind(document: Document) -> str:
     return f"{document.id} is one of the {document.kind}s; open it by get_{document.kind}"
 
@@ -319,6 +328,11 @@ def snippet(body: str) -> str:
 def _cut(answer: Answer) -> Answer:
     """An answer within the limits: what lies beyond them is neither played nor graded."""
     return answer._replace(resolution=answer.resolution[:LONGEST], citations=answer.citations[:MOST_CITED])
+
+
+def _without(missing: Sequence[str]) -> str:
+    """What a submission lacked, so that whoever made it learns why it was worth less."""
+    return f" (no {', no '.join(missing)} given)" if missing else ""
 
 
 def _lenient(arguments: Mapping[str, Any]) -> Answer:
@@ -357,18 +371,11 @@ def _desk(scenario: Tickets, tier: str, seed: int, options: Mapping[str, Any]) -
     imported = IMPORTED in scenario.suites
     _refuse(options, GENERATED_ONLY if imported else IMPORTED_ONLY, scenario)
     if imported:
-        return make(scenario, tier, seed, *imported_case(str(options.get("kb", "")), seed % SPAN))
+        return make(scenario, tier, seed, *imported_case(str(options.get("kb", "")), seed))
     wording = pool(parse_split(options["wording"]) if "wording" in options else split)
     articles = _articles(options.get("articles", DIALS[tier].articles))
     shelf = library(split, articles, seed % SPAN // max(1, articles // BLOCK), wording)
     return make(scenario, tier, seed, shelf.base, draw_case(shelf, scenario.name, seed, DIALS[tier], wording))
-
-
-LEAST_ARTICLES, MOST_ARTICLES = 20, 5000
-
-
-IMPORTED_ONLY, GENERATED_ONLY = ("kb",), ("articles", "wording")
-"""Options that mean something for one of the two sorts of tickets alone."""
 
 
 def _refuse(options: Mapping[str, Any], needless: Sequence[str], scenario: Tickets) -> None:

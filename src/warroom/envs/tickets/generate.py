@@ -101,7 +101,6 @@ class Library:
 
     base: KnowledgeBase
     clusters: tuple[Cluster, ...]
-    split: Split
 
 
 @lru_cache(maxsize=4)
@@ -115,8 +114,7 @@ class Builder:
 
     def __init__(self, split: Split, articles: int, block: int, wording: Split) -> None:
         self.rng = stream(block, "library", split.value, articles)
-        self.split, self.articles = split, articles
-        self.wording = wording
+        self.articles, self.wording = articles, wording
         self.ids: set[str] = set()
         self.vendors: set[str] = set()
 
@@ -127,7 +125,7 @@ class Builder:
             clusters.append(self.cluster(self.rng.choices(TESTS, MIX)[0]))
         documents = [document for cluster in clusters for document in cluster.documents]
         documents.sort(key=lambda document: document.id)
-        return Library(KnowledgeBase({d.id: d for d in documents}), tuple(clusters), self.split)
+        return Library(KnowledgeBase({d.id: d for d in documents}), tuple(clusters))
 
     # -- one cluster ------------------------------------------------------------------------------------
 

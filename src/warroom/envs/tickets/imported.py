@@ -3,6 +3,7 @@
 from functools import cache
 from pathlib import Path
 
+from warroom.core.splits import chosen
 from warroom.envs.tickets.knowledge import ARTICLE, Case, KnowledgeBase
 from warroom.envs.tickets.search import index_of
 from warroom.envs.tickets.storage import load_knowledge
@@ -11,10 +12,10 @@ SHOWN = 8
 """Articles that come with an imported ticket in the single-turn mode, as many as with a hard generated one."""
 
 
-def imported_case(folder: str, number: int) -> tuple[KnowledgeBase, Case]:
-    """The knowledge base of a folder, and its ticket of that number; behind the last one the first comes again."""
+def imported_case(folder: str, seed: int) -> tuple[KnowledgeBase, Case]:
+    """The knowledge base of a folder, and its ticket of that seed."""
     base = knowledge_in(folder)
-    case = base.cases[number % len(base.cases)]
+    case = chosen(base.cases, seed, folder, "tickets")
     return base, case if case.context else case._replace(context=shown_with(base, case))
 
 

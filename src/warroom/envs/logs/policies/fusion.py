@@ -108,6 +108,7 @@ def maker(ranking: Ranking) -> PolicyMaker:
     def make(brief: Brief, rng: Random) -> Ranker:
         return Ranker(ranking, rng)
 
+    make.__doc__ = ranking.__doc__
     return make
 
 
