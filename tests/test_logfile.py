@@ -386,6 +386,7 @@ def test_callees_are_names_that_are_called(text: str, callee: str) -> None:
         ("request failed, status=503, upstream cart refused", True), ("status 503 from cart-db", False),
         ("POST /orders 502 from upstream cart", True), ("GET http://cart:8080/items 500", False),
         ("calling GET /items of cart-db", False), ("GET /items 500", False),
+        ("client=10.0.0.7 GET /checkout 504 upstream=cart", True), ("http client: GET /items of cart-db failed", False),
     ],
 )  # fmt: skip
 def test_a_line_may_tell_of_a_request_and_of_a_call(text: str, own: bool) -> None:

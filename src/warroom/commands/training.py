@@ -102,8 +102,7 @@ def train_command(
     config = configuration(context.params)
     if only_warm_start:
         _warm_start(config, context.params, folder)
-        say(f"evaluate it: warroom eval --policies heuristic,expert,hf:{folder} --seeds 20")
-        return
+        return say(f"evaluate it: warroom eval --policies heuristic,expert,hf:{folder} --seeds 20")
     if from_scratch:
         config = _from_scratch(config, context.params, folder, resume)
     if preflight_only:

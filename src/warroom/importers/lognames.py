@@ -51,7 +51,7 @@ _UNHEARD = re.compile(rf"(?<![\w.-])((?:[a-z][a-z0-9]*-)+(?:{_ROLES})|{_STORES})
 _ASKED_OF_ME = re.compile(r"\b(?:get|post|put|patch|delete|head) /")
 """A request, by its method and path; one of another service is written with that service's address."""
 _OUTGOING = re.compile(
-    r"\b(?:call(?:s|ed|ing)?|request to|outgoing|outbound|upstream|client|retry(?:ing)?|fetch(?:ing)?)\b"
+    r"\b(?:call(?:s|ed|ing)?|request to|outgoing|outbound|upstream|http[- ]?client|retry(?:ing)?|fetch(?:ing)?)\b"
 )
 """What stands before a request that the writer sends to another."""
 

@@ -65,10 +65,7 @@ def folder_of(name: str) -> Path:
 def _shipped(name: str) -> Path:
     folder = starts()[name]
     if not (folder / "config.json").is_file():
-        raise ValueError(
-            f"this installation ships no weights for {name} ({folder} is not there); "
-            "make them from nothing with --from-scratch"
-        )
+        raise ValueError(f"this installation ships no weights for {name}; make them from nothing with --from-scratch")
     return folder
 
 
