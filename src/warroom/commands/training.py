@@ -101,8 +101,8 @@ def train_command(
         raise ValueError("--resume goes on with a run: name its folder by --out")
     config = configuration(context.params)
     if only_warm_start:
-        _warm_start(config, context.params, folder)
-        return say(f"evaluate it: warroom eval --policies heuristic,expert,hf:{folder} --seeds 20")
+        _only_warm_start(config, context.params, folder)
+        return
     if from_scratch:
         config = _from_scratch(config, context.params, folder, resume)
     if preflight_only:
@@ -158,6 +158,11 @@ def _from_scratch(config: "TrainConfig", given: Mapping[str, Any], folder: Path,
         raise ValueError(f"{folder} exists; choose another --out, or add --resume to go on with the run in it")
     _warm_start(config, given, start)
     return configuration({**given, **dict.fromkeys(SCRATCH), "model": str(start), "start": "warm"})
+
+
+def _only_warm_start(config: "TrainConfig", given: Mapping[str, Any], folder: Path) -> None:
+    _warm_start(config, given, folder)
+    say(f"evaluate it: warroom eval --policies heuristic,expert,hf:{folder} --seeds 20")
 
 
 def _warm_start(config: "TrainConfig", given: Mapping[str, Any], folder: Path) -> None:
