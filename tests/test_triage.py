@@ -647,14 +647,24 @@ def long_log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     path.unlink()
 
 
+PEAK = """
+import resource, sys
+from pathlib import Path
+from warroom.importers.logfile import read_log
+read_log(sys.argv[1])
+status = Path("/proc/self/status")
+if status.exists():  # what the system calls the maximum counts the process that this one was forked from
+    print(next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM")))
+else:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+"""Reads a log and prints the kilobytes of memory that it took at most."""
+
+
 @pytest.mark.slow
 def test_fifty_megabytes_take_bounded_memory_and_seconds(long_log: Path) -> None:
     begun = resource.getrusage(resource.RUSAGE_CHILDREN)
-    code = (
-        "import resource, sys; from warroom.importers.logfile import read_log; read_log(sys.argv[1]); "
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(long_log)], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", PEAK, str(long_log)], capture_output=True, text=True, check=True)
     spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begun.ru_utime
     assert int(done.stdout) < 120_000, "kB at most, interpreter and libraries included"
     assert long_log.stat().st_size / spent > 3_000_000, f"{long_log.stat().st_size / spent:,.0f} bytes a second"
