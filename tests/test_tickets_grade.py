@@ -200,3 +200,14 @@ def test_a_confidence_in_percent_is_understood_at_the_cost_of_a_mistyped_field(
 ) -> None:
     answer = read_fields({"resolution": "x", "citations": [], "confidence": given, "escalate": False})
     assert answer.confidence == pytest.approx(read) and answer.format == pytest.approx(1 - cost)
+
+
+def test_quality_by_rouge_pays_for_overlap_and_verifies_by_facts() -> None:
+    """ROUGE-L ranks a fluent wrong sibling above a right paraphrase, which is why it is not the default."""
+    env = make("tickets/one_article", "medium", seed_of("test", 0), mode="single", quality="rouge_l")
+    assert isinstance(env, SingleTurn)
+    call = env.oracle()
+    env.step(ToolCall(call.name, {**call.arguments, "resolution": "run nothing; set nothing to 1 thing; join nobody."}))
+    assert env.points()["resolution_quality"] > 0 and env.grade is not None and not env.grade.verified
+    with pytest.raises(ValueError, match="rouge_l"):
+        make("tickets/one_article", "easy", 0, quality="rouge")

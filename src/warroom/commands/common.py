@@ -42,6 +42,9 @@ Mode = Annotated[
 Calibration = Annotated[
     float | None, typer.Option(help="Of tickets: multiplies the points of calibration. Default 1.0.")
 ]
+Quality = Annotated[
+    str | None, typer.Option(help="Of tickets: what quality is paid by, facts (the default) or rouge_l.")
+]
 Articles = Annotated[
     int | None, typer.Option(help="Of tickets: size of the knowledge base, 20 to 5000. Default: by tier.")
 ]

@@ -16,6 +16,7 @@ from warroom.commands.common import (
     Judge,
     Knowledge,
     Mode,
+    Quality,
     Recordings,
     RogueMultiplier,
     Split,
@@ -92,6 +93,7 @@ def eval_command(
     articles: Articles = None,
     kb: Knowledge = None,
     judge: Judge = None,
+    quality: Quality = None,
     roc: Roc = False,
     open_report: Annotated[bool, typer.Option("--open", help="Show the report in a browser when done.")] = False,
     json: Json = False,
@@ -105,7 +107,7 @@ def eval_command(
 
     options = options_of(
         rogue_multiplier=rogue_multiplier, topology=topology, recording=recording, names=names, wording=wording,
-        mode=mode, articles=articles, kb=kb, judge=judge,
+        mode=mode, articles=articles, kb=kb, judge=judge, quality=quality,
     )  # fmt: skip
     levels = words(tiers or (RECORDED_TIER if recording or kb else "easy,medium,hard"))
     indices = parse_seeds(seeds or _usual_seeds(options))

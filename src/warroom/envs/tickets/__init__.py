@@ -15,6 +15,7 @@ ENVIRONMENT = Environment(
     build=build,
     options={
         "mode": "multi (search, open, submit: the default) or single (the ticket comes with documents; one submission)",
+        "quality": "facts (the default), or rouge_l for parity with systems that pay quality by overlap of words",
         "calibration": "multiplies the points of calibration (default 1.0); for training",
         "articles": "size of the knowledge base, 20 to 5000 (default 20, 50 and 100 by tier)",
         "wording": "the split whose phrases are used (default: the seed's own)",

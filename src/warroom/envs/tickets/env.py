@@ -28,6 +28,8 @@ from warroom.sim.wordings import pool
 SEATS = ("desk",)
 MULTI, SINGLE = "multi", "single"
 MODES = (MULTI, SINGLE)
+FACTS, ROUGE_L = "facts", "rouge_l"
+QUALITIES = (FACTS, ROUGE_L)
 TURNS = 20
 """Turns of the multi-turn mode."""
 RESULTS, MOST_RESULTS = 5, 10
@@ -57,6 +59,8 @@ class Desk(Env):
         self.base, self.case = base, case
         self.calibration = 1.0
         """What the points of calibration are multiplied by."""
+        self.quality = FACTS
+        """What quality is paid by; whether an answer is verified is decided by facts all the same."""
         self.grade: Grade | None = None
         self.submitted: Answer | None = None
         self.judge: Judge | None = None
@@ -116,7 +120,7 @@ class Desk(Env):
         documents = self.base.documents
         hand = {id: documents[id] for id in self.opened}
         self.grade = grade(self.case, self.submitted, hand, hand | {id: documents[id] for id in self.case.related})
-        for name, value in self.grade.terms.items():
+        for name, value in {**self.grade.terms, **self._by_rouge(self.submitted)}.items():
             self.happen("graded", f"{name}={value:.6f}")
         if self.grade.right:
             self.happen("decided")
@@ -124,6 +128,12 @@ class Desk(Env):
             self.judged = self.judge.score(self.case.text, self.case.reference or UNWRITTEN, self.submitted.resolution)
         self.done = True
         return Notice(f"{'Handed over' if escalate else 'Answered'}{_without(self.submitted.missing)}.")
+
+    def _by_rouge(self, answer: Answer) -> dict[str, float]:
+        """The quality that is paid instead, if that of systems that score by ROUGE-L was asked for."""
+        if self.quality == FACTS or not self.case.reference:
+            return {}
+        return {"resolution_quality": rouge_l(self.case.reference, answer.resolution)}
 
     def page(self) -> DeskPage:
         """The ticket, and what the last call brought."""
@@ -346,6 +356,9 @@ def build(scenario: Tickets, tier: str, seed: int, options: Mapping[str, Any]) -
     desk = _desk(scenario, tier, seed, options)
     if "judge" in options:
         desk.judge = parse_judge(str(options["judge"]))
+    desk.quality = str(options.get("quality", FACTS))
+    if desk.quality not in QUALITIES:
+        raise Unknown("quality", desk.quality, QUALITIES)
     if "calibration" in options:
         desk.calibration = _multiplier(options["calibration"])
         desk.rubric = ticket_rubric(desk.opens(desk.case), desk.calibration)
