@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 from math import inf, nan
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from warroom.core.env import Env
 from warroom.core.errors import Unknown, echo
@@ -16,7 +16,6 @@ from warroom.envs.tickets.cases import DIALS, draw_case
 from warroom.envs.tickets.generate import BLOCK, library
 from warroom.envs.tickets.grade import WEIGHTS, Grade, grade
 from warroom.envs.tickets.imported import imported_case
-from warroom.envs.tickets.judge import Judge, parse_judge
 from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, TICKET, Case, Document, KnowledgeBase
 from warroom.envs.tickets.rouge import rouge_l
 from warroom.envs.tickets.rubric import PROCESS, ticket_rubric
@@ -24,6 +23,9 @@ from warroom.envs.tickets.scenario import IMPORTED, Tickets
 from warroom.envs.tickets.search import index_of
 from warroom.envs.tickets.views import SNIPPET, DeskPage, Found, Hit, Opened
 from warroom.sim.wordings import pool
+
+if TYPE_CHECKING:
+    from warroom.envs.tickets.judge import Judge
 
 SEATS = ("desk",)
 MULTI, SINGLE = "multi", "single"
@@ -355,6 +357,8 @@ def build(scenario: Tickets, tier: str, seed: int, options: Mapping[str, Any]) -
     """Build one episode."""
     desk = _desk(scenario, tier, seed, options)
     if "judge" in options:
+        from warroom.envs.tickets.judge import parse_judge  # nobody else needs an HTTP client
+
         desk.judge = parse_judge(str(options["judge"]))
     desk.quality = str(options.get("quality", FACTS))
     if desk.quality not in QUALITIES:

@@ -1,6 +1,5 @@
 """Full-text search: BM25 over one kind of documents, with our own tokenizer, so that its figures can be repeated."""
 
-import logging
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -138,6 +137,8 @@ def _best(scores: Any, limit: int) -> Any:
 
 def _ranker(rows: list[list[int]], numbers: Mapping[str, int]) -> Any:
     """The weights of all words in all documents. Its backends are named, since others would round differently."""
+    import logging
+
     import bm25s  # type: ignore[import-untyped]
 
     logging.getLogger("bm25s").setLevel(logging.WARNING)
