@@ -6,7 +6,7 @@ python recipes/tickets_leaks.py [SEEDS]: tickets of each kind to learn from, and
 import sys
 
 from warroom.core.scenario import TIERS
-from warroom.evals.tickets_attack import attack, best_match_is_right, first_is_right, longest_is_right, samples
+from warroom.evals.tickets.attack import attack, best_match_is_right, first_is_right, longest_is_right, samples
 
 LATER = 5000
 """Where the tickets begin that are asked about."""

@@ -6,7 +6,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from warroom.core.scenario import TIERS
-from warroom.evals.attack import Attack, attack
+from warroom.evals.fleet.attack import Attack, attack
 
 TRAIN, TEST = 30, 8
 """Seeds per scenario."""

@@ -12,7 +12,7 @@ from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.envs import make, suite
 from warroom.envs.logs.env import LogTriage
-from warroom.evals.logs_attack import CALM, Sample, attack, read, samples
+from warroom.evals.logs.attack import CALM, Sample, attack, read, samples
 
 TRAIN, TEST = 40, 20
 """Seeds per scenario."""

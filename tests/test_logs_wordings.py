@@ -12,11 +12,9 @@ from warroom.envs.logs.wordings import CLASSES, KEYWORDS, SIGNATURES, Texts
 
 CALLS = ("TIMEOUT", "REFUSED", "TIMEOUT_BLIND", "REFUSED_BLIND")
 REQUESTS = ("SERVED", "FAILED", "BACKGROUND")
-STARTS = ("BUILD", "JOB")
-LEAST = {"HOUSEKEEPING": (20, 10), "NUISANCE": (12, 6), "CHRONIC": (10, 5), "BUILD": (4, 2), "JOB": (4, 2)}
+LEAST = {"HOUSEKEEPING": (20, 10), "NUISANCE": (12, 6), "CHRONIC": (10, 5)}
 STRUCTURAL: dict[str, Texts] = {
-    name: getattr(wordings, name)
-    for name in (*CALLS, *REQUESTS, "HOUSEKEEPING", "NUISANCE", "CHRONIC", "CLIENT", *STARTS)
+    name: getattr(wordings, name) for name in (*CALLS, *REQUESTS, "HOUSEKEEPING", "NUISANCE", "CHRONIC", "CLIENT")
 }
 CLASSES_OF_TEXTS: dict[str, Texts] = {**SIGNATURES, **STRUCTURAL}
 SHARED = {
@@ -78,8 +76,7 @@ def test_placeholders_are_known_and_stand_at_most_once(name: str) -> None:
 
 @pytest.mark.parametrize("name", CLASSES_OF_TEXTS)
 def test_lines_are_of_ordinary_length(name: str) -> None:
-    least = 3 if name in STARTS else 5
-    assert [text for text in texts(CLASSES_OF_TEXTS[name]) if not least <= len(text.split()) <= 14] == []
+    assert [text for text in texts(CLASSES_OF_TEXTS[name]) if not 5 <= len(text.split()) <= 14] == []
 
 
 @pytest.mark.parametrize("name", ["TIMEOUT", "REFUSED"])
@@ -105,11 +102,6 @@ def test_a_status_tells_served_from_failed() -> None:
 @pytest.mark.parametrize("name", SHARED)
 def test_structural_classes_share_key_words_across_the_parts(name: str) -> None:
     assert [text for text in texts(STRUCTURAL[name]) if not holds(text, SHARED[name])] == []
-
-
-@pytest.mark.parametrize("name", STARTS)
-def test_a_start_has_its_number(name: str) -> None:
-    assert all("{n}" in text for text in texts(STRUCTURAL[name]))
 
 
 def test_every_signature_class_has_keywords() -> None:

@@ -9,7 +9,7 @@ from warroom.envs import make
 from warroom.envs.tickets.env import Desk
 from warroom.envs.tickets.generate import library
 from warroom.envs.tickets.vocabulary import SYLLABLES, TOPICS
-from warroom.evals.tickets_attack import (
+from warroom.evals.tickets.attack import (
     ANSWERED,
     Sample,
     alike,

@@ -1,35 +1,14 @@
-"""One seat of one incident, played from outside call by call, with its colleagues around it."""
+"""One seat of one incident as a trainer plays it: texts come out, the model's calls go in."""
 
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
-from warroom.core.types import ToolCall
-from warroom.envs import environments, make
+from warroom.envs import environments
 from warroom.policies import Team
 from warroom.policies.dialogue import Dialogue
-from warroom.rollout import Asked, answered_together, thinker_of
-
-Result = TypeVar("Result")
-Play = Generator[Asked, ToolCall | None, Result]
-"""A part of an incident that asks colleagues who think, and is sent their calls; scripts are played within."""
-
-
-def together(plays: Sequence[Play[Result]]) -> list[Result]:
-    """Play parts of several incidents side by side, so that one model answers for all of them at once."""
-    calls: Mapping[int, ToolCall | None] = dict.fromkeys(range(len(plays)))
-    done: dict[int, Result] = {}
-    while calls:
-        asked: dict[int, Asked] = {}
-        for number, call in calls.items():
-            try:
-                asked[number] = plays[number].send(call)
-            except StopIteration as end:
-                done[number] = end.value
-        calls = answered_together(asked)
-    return [done[number] for number in range(len(plays))]
-
+from warroom.session import Play, Session, together
 
 LEAVING = 0.25
 """What it costs, on the scale of the score, to end one's part by a message without a call before the incident ends.
@@ -53,11 +32,7 @@ class Clock:
 
 
 class SeatRollout:
-    """A seat's part in one incident: texts come out, tool calls go in.
-
-    Colleagues play their turns in between. After the end a call changes nothing and is answered that the incident is
-    over. Single use, like the environment within.
-    """
+    """A seat's part in one incident, with its colleagues around it. Single use, like the session within."""
 
     def __init__(
         self,
@@ -69,12 +44,11 @@ class SeatRollout:
         language: str,
         options: Mapping[str, Any],
     ) -> None:
-        self.env = make(scenario, tier, seed, **options)
-        self.seat = seat
+        self.session = Session(scenario, tier, seed, (seat,), team, options, record=False)
+        self.env, self.seat = self.session.env, seat
         self.dialogue = Dialogue(environments()[self.env.name].languages[language](self.env.brief(seat)))
         self.calls = self.refused = 0
         """Calls made before the end, and how many of them the environment refused."""
-        self._colleagues = {other: team.seat(self.env, other) for other in self.env.SEATS if other != seat}
         self._first: str | None = None
         self.left = False
         """Whether the seat left before the end."""
@@ -113,7 +87,7 @@ class SeatRollout:
     def begin(self) -> Play[str]:
         """Come to the seat's first turn."""
         if self._first is None:
-            yield from self._until_own_turn()
+            yield from self.session.begin()
             self._first = self.dialogue.see(self.env.observe())
         return self._first
 
@@ -121,26 +95,13 @@ class SeatRollout:
         """Play calls one after another and return what the seat sees after each."""
         seen = []
         for name, arguments in calls:
-            call = self.dialogue.call(name, arguments)
-            self.calls += not self.env.done
-            self.refused += self.env.step(call).refused
-            yield from self._until_own_turn()
+            self.calls += not self.done
+            turn = yield from self.session.play(self.dialogue.call(name, arguments))
+            self.refused += turn.refused
             seen.append(self.dialogue.see(self.env.observe()))
         return seen
 
     def end(self) -> Play[None]:
         """Idle to the end."""
-        idle = self.env.brief(self.seat).idle
-        self.left |= not self.env.done
-        while not self.env.done:
-            yield from self._until_own_turn()
-            self.env.step(idle)
-            yield from self._until_own_turn()
-
-    def _until_own_turn(self) -> Play[None]:
-        env = self.env
-        while not env.done and env.seat != self.seat:
-            policy, observation = self._colleagues[env.seat], env.observe()
-            call = policy.act(observation) if thinker_of(policy) is None else (yield policy, observation)
-            assert call is not None
-            env.step(call)
+        self.left |= not self.done
+        yield from self.session.leave()

@@ -22,13 +22,13 @@ from warroom.core.rng import stream
 from warroom.policies.generation import Row as Said
 from warroom.policies.generation import complete, is_small
 from warroom.policies.prompt import read_message, tool_schemas
+from warroom.session import together
 from warroom.train.config import MUON
 from warroom.train.curriculum import Curriculum, Row
 from warroom.train.memory import SMALL
 from warroom.train.optimizers import Both
 from warroom.train.portions import portions
 from warroom.train.record import Note, step_record
-from warroom.train.seat import together
 from warroom.train.tools import SeatAdapter, Setting, any_language, environment_name, seat_class
 
 STATE = "curriculum.json"

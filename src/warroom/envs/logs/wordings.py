@@ -277,33 +277,3 @@ CLIENT: Texts = {
     ),
 }
 """Errors that malformed requests of clients cause, loud but innocent; written by the service that was asked."""
-
-BUILD: Texts = {
-    Split.TRAIN: (
-        "build {n} rolled out",
-        "build {n} deployed to all replicas",
-        "version {n} went live",
-        "canary of build {n} promoted",
-    ),
-    Split.TEST: (
-        "build {n} now on every instance",
-        "switched over to version {n}",
-        "artifact {n} in production",
-    ),
-}
-"""What started: a new build; written by the platform."""
-
-JOB: Texts = {
-    Split.TRAIN: (
-        "nightly job {n} began",
-        "scheduled job {n} launched",
-        "batch job {n} picked up",
-        "maintenance job {n} under way",
-    ),
-    Split.TEST: (
-        "periodic job {n} kicked off",
-        "batch run {n} entered its first phase",
-        "timer fired for job {n}",
-    ),
-}
-"""What started: a job; written by the scheduler."""
