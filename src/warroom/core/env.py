@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from warroom.core.errors import unknown
 from warroom.core.rubric import Rubric, scaled
+from warroom.core.scene import Scene, Section
 from warroom.core.tools import Tool, ToolError, tools_of
 from warroom.core.types import Brief, Event, Notice, Observation, ToolCall, Turn
 
@@ -78,6 +79,17 @@ class Env(ABC):
     @abstractmethod
     def outcome(self) -> dict[str, bool | float | None]:
         """The metrics of the episode so far; None where a metric does not apply."""
+
+    # -- what a subclass may better ------------------------------------------------------------
+
+    def scene(self, seat: str | None = None) -> Scene:
+        """What a person looks at now: everything, the truth included; with a seat, no more than it has been shown."""
+        shown = tuple(self.observe().render().splitlines()) if seat in (None, self.seat) else ()
+        return Scene(f"turn {self.turn} of {self.budget}", sections=(Section(self.seat, shown),))
+
+    def counterfactual(self) -> tuple[str, ...]:
+        """Once the incident is over: what would have been, in sentences for a person; empty where nothing is known."""
+        return ()
 
     # -- play ---------------------------------------------------------------------------------
 

@@ -1,0 +1,49 @@
+"""What a person looks at: the shape of an incident, how its parts are, and what is told of them, at one moment.
+
+Boards, pages and viewers draw a scene; no policy ever sees one.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+STATES = ("healthy", "degraded", "critical", "unknown")
+"""How a part may be; unknown also where the seat that looks has not been told."""
+
+
+class Node(NamedTuple):
+    """A service, a document: anything with a place on the picture."""
+
+    name: str
+    kind: str
+    """gateway, service, database, cache, queue, ...; of documents: article, ticket, incident."""
+    state: str = "unknown"
+    facts: tuple[tuple[str, str], ...] = ()
+    """Figures by name, such as ("p95", "230 ms"), the most telling first."""
+    mark: str = ""
+    """What only the truth knows of it, such as "root cause"; empty in what a seat sees."""
+
+
+class Edge(NamedTuple):
+    """The source needs the target: a call, a citation."""
+
+    source: str
+    target: str
+    critical: bool = True
+
+
+class Section(NamedTuple):
+    """Lines under one heading: alerts, log lines, deeds of the fleet, the ticket."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One moment of an incident."""
+
+    clock: str
+    """The time within the incident, such as "minute 12"."""
+    nodes: tuple[Node, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    sections: tuple[Section, ...] = ()

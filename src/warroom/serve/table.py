@@ -1,0 +1,85 @@
+"""Seats of one incident as a caller outside plays them: texts come out, calls by name go in."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from warroom.core.errors import Unknown
+from warroom.core.language import Language
+from warroom.core.types import ToolCall
+from warroom.envs import environments
+from warroom.policies import Team
+from warroom.session import Session, together
+
+
+class View(NamedTuple):
+    """What the caller is told: before its first call, and in answer to each."""
+
+    seat: str
+    """Whose turn it is now; after the end, the last one's."""
+    text: str
+    """What that seat is shown; on its first turn the brief stands before the page."""
+    done: bool
+    refused: bool = False
+    """Whether the last call was wrong; the text of the seat's next page says what was."""
+    points: float = 0.0
+    """What the last call brought, and what colleagues did until this view."""
+
+
+class Table:
+    """An incident at whose table the caller plays some seats in a language. Single use, like the session within."""
+
+    def __init__(
+        self,
+        scenario: str,
+        tier: str,
+        seed: int,
+        seats: Collection[str] = (),
+        team: Team | None = None,
+        language: str = "plain",
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Errors are those of `Session`, and a `ValueError` for an unknown language."""
+        self.session = Session(scenario, tier, seed, seats, team, options)
+        env = self.session.env
+        spoken = environments()[env.name].languages
+        if language not in spoken:
+            raise Unknown(f"language of {env.name}", language, spoken)
+        make = spoken[language]
+        self.languages: dict[str, Language] = {seat: make(env.brief(seat)) for seat in self.session.seats}
+        self._met: set[str] = set()
+        together([self.session.begin()])
+        self.view = self._look(False, 0.0)
+        """What the caller was told last."""
+        self.calls = 0
+        """Calls made before the end."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the incident is over."""
+        return self.session.done
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> View:
+        """Play one call of the acting seat; whatever is wrong with it costs its turn and is answered in the view."""
+        if self.done:
+            return self._look(False, 0.0)
+        before = self.session.env.total
+        turn = self.session.step(self._understood(name, arguments))
+        self.calls += 1
+        self.view = self._look(turn.refused, self.session.env.total - before)
+        return self.view
+
+    def tools(self, seat: str) -> tuple[dict[str, Any], ...]:
+        """Function schemas of a seat's tools in the language that is spoken."""
+        return self.languages[seat].schemas()
+
+    def _understood(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
+        return self.languages[self.session.seat].understand(name, arguments)
+
+    def _look(self, refused: bool, points: float) -> View:
+        env = self.session.env
+        seat = env.seat if not self.done else self.session.seats[-1]
+        text = self.languages[seat].show(self.session.observe())
+        if seat not in self._met and not self.done:
+            self._met.add(seat)
+            text = "\n".join(part for part in (self.languages[seat].opening(), text) if part)
+        return View(seat, text, self.done, refused, points)

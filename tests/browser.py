@@ -1,0 +1,48 @@
+"""A real browser for tests: headless Chromium, driven by Playwright."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+QUIET = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+"""Nothing but the page under test may cause traffic."""
+
+
+def executable() -> str | None:
+    """A browser of this machine: WARROOM_CHROMIUM, one on the path, or Playwright's own (None: let it look)."""
+    named = os.environ.get("WARROOM_CHROMIUM")
+    return named or next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+@contextmanager
+def open_page(width: int = 1280, height: int = 800, dark: bool = False) -> Iterator["Page"]:
+    """A fresh page; its console errors and the exceptions of its scripts fail the test."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        path = executable()
+        if path is None and not Path(driver.chromium.executable_path).exists():
+            pytest.skip("no Chromium: install one, or run `playwright install chromium`")
+        browser = driver.chromium.launch(executable_path=path, args=list(QUIET))
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        )
+        page, problems = context.new_page(), []
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        try:
+            yield page
+        finally:
+            context.close()
+            browser.close()
+        assert not problems, problems
