@@ -8,7 +8,7 @@ out=${1:-runs/nano-tickets} seed=${2:-0}
 
 warm_start "$out/warm" --env tickets --seed "$seed"
 train "$out/grpo" --model "$out/warm" --seed "$seed" --groups 16 --learning-rate 7e-4 --schedule linear \
-  --temperature 1.5 --rehearse 0 --curriculum "$(curriculum easy:20,medium:50,hard:70)"
+  --temperature 1.5 --rehearse 0 --confidence-steps 200 --curriculum "$(curriculum easy:20,medium:50,hard:70)"
 
 # Beside the naive scripts and the expert, paired with the heuristic, on tickets that training never drew.
 policies=heuristic,expert,oracle,hf:$out/warm,hf:$out/grpo/model

@@ -1,19 +1,23 @@
-"""What a person sees at the terminal while an episode runs."""
+"""What a person sees at the terminal while an episode runs, and after it."""
 
 import io
 from collections.abc import Iterator
+from random import Random
 
 import pytest
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 import tiny_env
 from warroom.core.env import Env
 from warroom.core.episode import Step
-from warroom.core.types import Turn
-from warroom.envs import environments, suite
-from warroom.policies import team
+from warroom.core.scene import Edge, Node, Scene
+from warroom.core.types import Brief, Turn
+from warroom.envs import environments, make, suite
+from warroom.policies import Team, team
+from warroom.policies.human import Human
 from warroom.rollout import play
-from warroom.view.board import Board, fitted, panels, step_line, watching
+from warroom.view.board import AtBoard, Board, Seating, closing, fitted, panels, shared, step_line, tree, watching
+from warroom.view.debrief import debrief
 
 
 @pytest.fixture(autouse=True)
@@ -23,38 +27,66 @@ def tiny() -> Iterator[None]:
     tiny_env.uninstall()
 
 
+def text_of(picture: RenderableType, width: int = 120, height: int = 40) -> str:
+    page = Console(file=io.StringIO(), width=width, height=height)
+    page.print(picture)
+    return str(page.file.getvalue())  # type: ignore[attr-defined]
+
+
+def screen(width: int = 120, height: int = 40) -> Console:
+    return Console(file=io.StringIO(), width=width, height=height)
+
+
 def seen(scenario: str, width: int = 120, height: int = 40) -> list[str]:
     """Every picture of the board of one episode, as text."""
     pictures: list[str] = []
-    board = Board(Console(file=io.StringIO(), width=width, height=height), pause=0.0)
+    board = Board(screen(width, height), pause=0.0)
 
     def watch(env: Env, step: Step, turn: Turn) -> None:
         board.calls.append(step)
-        page = Console(file=io.StringIO(), width=width, height=height)
-        page.print(board.picture(env))
-        pictures.append(page.file.getvalue())  # type: ignore[attr-defined]
+        pictures.append(text_of(board.picture(env), width, height))
 
     play(scenario, "hard", 7, team(scenario.partition("/")[0], "oracle"), watch)
     return pictures
 
 
 @pytest.mark.parametrize("env", [*sorted({*environments()} - {"tiny"}), "tiny"])
-@pytest.mark.parametrize(("width", "height"), [(140, 40), (80, 24)])
+@pytest.mark.parametrize(("width", "height"), [(140, 40), (100, 30), (80, 24)])
 def test_the_board_of_every_environment_fits_its_screen(env: str, width: int, height: int) -> None:
     for picture in seen(suite(env)[0], width, height):
         lines = picture.splitlines()
         assert all(len(line) <= width for line in lines)
         assert "points" in picture and "calls" in picture and "hard" in picture
-        assert width < 100 or len(lines) <= height
+        assert len(lines) <= height
 
 
-def test_an_environment_without_panels_shows_what_the_seat_was_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(tiny_env.Tiny, "board")
-    assert "looks ill <&> to sre" in seen("tiny/fault")[0]
+def test_the_board_shows_the_graph_with_its_states_and_the_sections_of_the_scene() -> None:
+    picture = seen("fleet/autoscaler_cost_cut", 160, 50)[0]
+    assert "✕ " in picture and "root cause" in picture
+    for title in ("services", "what is wrong", "alerts", "fleet", "log lines"):
+        assert f"─ {title} ─" in picture
 
 
-def test_the_environments_own_panels_come_first() -> None:
-    assert "services" in seen("tiny/fault")[0] and "cart" in seen("tiny/fault")[0]
+def test_an_environment_without_scenes_of_its_own_shows_what_the_seat_is_shown() -> None:
+    assert "looks ill <&> to oversight" in seen("tiny/rogue")[0]
+
+
+def test_who_is_called_stands_below_the_first_who_calls_and_nobody_twice() -> None:
+    nodes = tuple(Node(name, "service", "healthy") for name in "gab")
+    lines = tree(Scene("", nodes, (Edge("g", "a"), Edge("g", "b"), Edge("a", "b"), Edge("b", "g"))))
+    assert [line.split(":")[0] for line in lines] == ["✓ g", "  ✓ a", "    ✓ b"]
+
+
+def test_a_screen_that_is_too_small_loses_the_end_of_the_scene_never_the_graph() -> None:
+    env = make("fleet/db_deadlock", "easy", 1)
+    assert next(iter(panels(env.scene()))) == "services"
+    assert "services" in text_of(Board(screen(60, 14), 0.0).picture(env), 60, 14)
+
+
+def test_the_largest_panels_give_way_first() -> None:
+    assert shared([10, 4, 20], 20) == [8, 4, 8]
+    assert shared([10, 4, 20], 20, kept=True) == [10, 4, 6]
+    assert shared([10, 9], 6, kept=True) == [3, 3]
 
 
 def test_a_crowded_panel_keeps_the_worst_and_the_latest_in_their_order() -> None:
@@ -62,6 +94,7 @@ def test_a_crowded_panel_keeps_the_worst_and_the_latest_in_their_order() -> None
     assert fitted(lines, 5) == lines
     assert fitted(lines, 4) == ["b critical", "d degraded", "e healthy", "... and 2 more"]
     assert fitted(["1", "2", "3", "4"], 3) == ["3", "4", "... and 2 more"]
+    assert fitted(lines, 1) == ["b critical"]
 
 
 def test_a_long_answer_shows_its_beginning_on_one_line() -> None:
@@ -77,6 +110,66 @@ def test_the_live_board_writes_and_leaves_the_screen_clean() -> None:
     assert "turn 1 of 8" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
-def test_before_the_first_call_there_is_nothing_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(tiny_env.Tiny, "board")
-    assert panels(tiny_env.Tiny(tiny_env.SCENARIOS["tiny/fault"], "easy", 1, {}), None) == {}
+# -- a person at a seat -----------------------------------------------------------------------------
+
+
+class Typist(Human):
+    """A person who does nothing, and whose screen is read after each page."""
+
+    def __init__(self, brief: Brief, rng: Random) -> None:
+        super().__init__(brief, rng)
+        self.briefed = True
+
+
+def with_person(env: str, seat: str) -> Team:
+    others = team(env, "expert")
+    return Team(
+        "one person", {**others.seats, seat: lambda episode, own, attempt: Typist(episode.brief(own), Random(0))}
+    )
+
+
+def played_by_person(scenario: str, seat: str, live: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[str, Env]:
+    """What the console showed a person who only waits, and the incident at its end."""
+    console = screen(160, 60)
+    seating = Seating(with_person(scenario.partition("/")[0], seat), console, live)
+    monkeypatch.setattr("builtins.input", lambda prompt: "wait")
+    play(scenario, "easy", 7, seating.team)
+    assert seating.env is not None
+    return console.file.getvalue(), seating.env  # type: ignore[attr-defined]
+
+
+def test_a_persons_board_never_tells_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, env = played_by_person("fleet/autoscaler_cost_cut", "sre", True, monkeypatch)
+    assert "─ sre  minute 0, turn 1 of 12 ─" in shown and "services" in shown and "alerts" in shown
+    for hidden in ("root cause", "rogue", "what is wrong", "points"):
+        assert hidden not in shown
+    assert env.done and "root cause" in text_of(Board(screen(), 0.0).picture(env)), "there was a truth to tell"
+
+
+def test_without_a_screen_a_person_has_the_pages_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert played_by_person("fleet/autoscaler_cost_cut", "sre", False, monkeypatch)[0] == ""
+
+
+def test_a_reading_does_not_draw_the_board_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    env, console = make("fleet/db_deadlock", "easy", 1), screen()
+    env.remember()
+    person = AtBoard(Typist(env.brief("sre"), Random(0)), env, console)
+    answers = iter(["metrics gateway", "wait"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(answers))
+    env.step(person.act(env.observe()))
+    drawn = console.file.getvalue()  # type: ignore[attr-defined]
+    person.act(env.observe())
+    assert "minute 0" in drawn and console.file.getvalue() == drawn  # type: ignore[attr-defined]
+
+
+# -- after the end ----------------------------------------------------------------------------------
+
+
+def test_the_end_tells_the_truth_what_would_have_been_and_what_the_oracle_would_have_done() -> None:
+    seating = Seating(team("fleet", "heuristic"), screen(), live=False)
+    episode = play("fleet/autoscaler_cost_cut", "easy", 7, seating.team)
+    assert seating.env is not None
+    told = text_of(closing(episode, debrief(seating.env, "fleet/autoscaler_cost_cut")), 160)
+    for part in ("truth: root cause", "As it was played", "Had nobody acted", "the oracle, for +", "flag agent="):
+        assert part in told
+    assert "Had nobody acted" not in text_of(closing(episode), 160)

@@ -8,13 +8,11 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import tiny_env
-from warroom.cli import app
+from command import refused, run
 from warroom.core.episode import Episode
 from warroom.runs import EPISODES, read_episodes
 
@@ -27,20 +25,6 @@ def tiny() -> Iterator[None]:
     tiny_env.install()
     yield
     tiny_env.uninstall()
-
-
-def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
-
-
-def refused(*arguments: object) -> str:
-    """The one line of a refused command."""
-    done = run(*arguments)
-    assert done.exit_code == 2, done.output
-    assert "Traceback" not in done.output
-    lines = [line for line in done.stderr.strip().splitlines() if " episodes -> " not in line]
-    assert len(lines) == 1 and lines[0].startswith("error: ")
-    return lines[0]
 
 
 def evaluated(folder: Path, *more: str) -> Path:
@@ -94,7 +78,7 @@ def test_play_prints_an_episode_for_programs() -> None:
 
 
 def test_a_person_plays_a_seat() -> None:
-    done = CliRunner().invoke(app, ["play", "tiny/fault"], input="help\nlook cart\n" + "fix cart\nwait\n" * 9)
+    done = run("play", "tiny/fault", stdin="help\nlook cart\n" + "fix cart\nwait\n" * 9)
     assert done.exit_code == 0, done.output
     assert "your tools:" in done.output and "cart is" in done.output and "pressure" in done.output
 

@@ -20,7 +20,6 @@ from warroom.core.types import ToolCall
 from warroom.envs import environments, find, make, suite
 from warroom.policies import hf, policy_names, team
 from warroom.rollout import play
-from warroom.train.demonstrations import OPTIONS
 
 PLAIN = ("fleet", "logs")
 """Environments that need the standard library alone."""
@@ -245,7 +244,7 @@ def test_seats_act_in_order_within_the_documents_budgets(tier: str) -> None:
 def test_every_policy_plays_every_tier(env: str) -> None:
     for policy in set(policy_names(env)) - {"human"}:
         shorthand = policy in hf.shipped(env)
-        options = OPTIONS.get(env, {}) if shorthand else {}
+        options = environments()[env].shorthand_options if shorthand else {}
         for tier in TIERS:
             assert play(suite(env)[0], tier, 1, team(env, policy), options=options).steps
 

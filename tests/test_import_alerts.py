@@ -5,18 +5,16 @@ from typing import Any
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
-from warroom.cli import app
+from command import printed, refused
 from warroom.envs.tickets.knowledge import ARTICLE, Case, Document, KnowledgeBase
 from warroom.envs.tickets.storage import load_knowledge, read_stored
-from warroom.importers import alerts
-from warroom.importers.alerts import Tickets, import_alerts
-from warroom.importers.rules import rule_files
-from warroom.importers.runbook_links import Fate, Links
-from warroom.importers.runbooks import import_runbooks, survey
+from warroom.importers.knowledge import alerts
+from warroom.importers.knowledge.alerts import Tickets, import_alerts
+from warroom.importers.knowledge.links import Fate, Links
+from warroom.importers.knowledge.rules import rule_files
+from warroom.importers.knowledge.runbooks import import_runbooks, survey
 
-runner = CliRunner()
 PATHS = ("node/NodeDiskFull.md", "node/README.md", "redis/README.md", "README.md", "general/watchdog.md")
 
 
@@ -47,18 +45,6 @@ def made(tmp_path):
 
 def warned(found: Tickets) -> dict[str, int]:
     return {warning.kind: warning.count for warning in found.source.warnings}
-
-
-def cli(*words: object) -> str:
-    done = runner.invoke(app, [str(word) for word in words], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.stdout
-
-
-def refused(*words: object) -> str:
-    done = runner.invoke(app, [str(word) for word in words])
-    assert done.exit_code == 2, done.output
-    return done.stderr
 
 
 # Links
@@ -241,8 +227,8 @@ def real(realdata, tmp_path_factory):
     strangers = [ticket for ticket in tickets if "-ookb-" in ticket["id"]]
     extra = groups(*(rule(t["alert"], summary=t["summary"], description=t["description"]) for t in strangers))
     (kb.parent / "strangers.yaml").write_text(yaml.safe_dump(extra))
-    cli("import", "runbooks", folder / "kb", "--out", kb)
-    cli("import", "alerts", folder / "rules", kb.parent / "strangers.yaml", "--kb", kb)
+    printed("import", "runbooks", folder / "kb", "--out", kb)
+    printed("import", "alerts", folder / "rules", kb.parent / "strangers.yaml", "--kb", kb)
     return kb
 
 
@@ -292,7 +278,7 @@ def test_real_messy_alerts_get_their_articles_in_time(realdata):
 def test_two_imports_make_the_same_bytes_in_place_and_elsewhere(real, realdata, tmp_path):
     before = {path.name: path.read_bytes() for path in real.iterdir()}
     rules, strangers = realdata / "alert_runbooks" / "rules", real.parent / "strangers.yaml"
-    told = cli("import", "alerts", rules, strangers, "--kb", real, "--out", tmp_path / "copy")
+    told = printed("import", "alerts", rules, strangers, "--kb", real, "--out", tmp_path / "copy")
     assert "160 tickets took the place of those with the same id" in told
     assert {path.name: path.read_bytes() for path in (tmp_path / "copy").iterdir()} == before
 
@@ -303,11 +289,11 @@ def test_commands_add_tickets_to_a_knowledge_base(tmp_path):
     (tree / "disk.md").write_text("# Disk\ntext")
     (tmp_path / "r.yaml").write_text(yaml.safe_dump(groups(rule("A", runbook="disk.md"), rule("[b]B[/b]"))))
     (tmp_path / "t.csv").write_text("nr,what,where\n1,Disk full,disk\n2,,\n")
-    cli("import", "runbooks", tree, "--out", kb)
-    told = cli("import", "alerts", tmp_path / "r.yaml", "--kb", kb)
+    printed("import", "runbooks", tree, "--out", kb)
+    told = printed("import", "alerts", tmp_path / "r.yaml", "--kb", kb)
     assert "2 alerts, 2 tickets, 1 gold, 0 dangling, 1 missing" in told and "[b]B[/b]" in told
     mapped = ("--map", "id=nr,text=what,gold=where")
-    data = json.loads(cli("import", "tickets", tmp_path / "t.csv", "--kb", kb, *mapped, "--json"))
+    data = json.loads(printed("import", "tickets", tmp_path / "t.csv", "--kb", kb, *mapped, "--json"))
     assert data["holds"] == {"documents": 1, "tickets": 3} and data["replaced"] == 0
     assert data["warnings"][0]["kind"] == "no_text"
     assert [case.id for case in load_knowledge(kb).cases] == ["A", "[b]B[/b]", "1"]
@@ -320,7 +306,7 @@ def test_commands_say_what_is_wrong(tmp_path):
     assert "is no knowledge base" in refused("import", "alerts", tmp_path, "--kb", tmp_path / "no")
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "a.md").write_text("text")
-    cli("import", "runbooks", tmp_path / "tree", "--out", tmp_path / "kb")
+    printed("import", "runbooks", tmp_path / "tree", "--out", tmp_path / "kb")
     assert "no column 'txt'" in refused(
         "import", "tickets", tmp_path / "t.csv", "--kb", tmp_path / "kb", "--map", "text=txt"
     )

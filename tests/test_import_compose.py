@@ -7,10 +7,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warroom.importers.compose import Imported, describe, read_compose
-from warroom.importers.compose_graph import in_order, reach, without_cycles
-from warroom.importers.compose_roles import hosts_in, image_words
-from warroom.importers.compose_variables import Variables
+from warroom.importers.topology.compose import Imported, describe, read_compose
+from warroom.importers.topology.graph import in_order, reach, without_cycles
+from warroom.importers.topology.roles import hosts_in, image_words
+from warroom.importers.topology.variables import Variables
 from warroom.sim.blueprint import Blueprint
 
 SHOP = """

@@ -6,10 +6,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from warroom.cli import app
-from warroom.importers.recording import MEANING, SOURCES, Shelf, Trap, import_incidents, open_source
+from command import printed, refused, run
+from warroom.importers.incidents.recording import MEANING, SOURCES, Shelf, Trap, import_incidents, open_source
 from warroom.sim.recording import (
     INDEX,
     WINDOWS,
@@ -382,21 +381,19 @@ def test_where_no_incident_can_be_read_the_first_reason_is_told(source, tmp_path
 
 
 def test_the_command_prints_incidents_and_warnings(source, tmp_path):
-    result = CliRunner().invoke(app, ["import", "incidents", "nezha", str(source), "--out", str(tmp_path / "out")])
-    assert result.exit_code == 0, result.output
-    assert "2 incidents, 2 services" in result.output and "json_in_csv" in result.output
-    assert "warroom eval --env logs --suite recorded --recording" in result.output
+    told = printed("import", "incidents", "nezha", source, "--out", tmp_path / "out")
+    assert "2 incidents, 2 services" in told and "json_in_csv" in told
+    assert "warroom eval --env logs --suite recorded --recording" in told
 
 
 def test_the_command_keeps_the_others_and_fails_where_an_incident_is_broken(source, tmp_path):
     (source / "incidents/one/x_log.csv.gz").write_bytes(b"")
-    arguments = ["import", "incidents", "nezha", str(source), "--out", str(tmp_path / "out")]
-    result = CliRunner().invoke(app, arguments)
+    words = ["import", "incidents", "nezha", source, "--out", tmp_path / "out"]
+    result = run(*words)
     assert result.exit_code == 1 and "one could not be read" in result.output
-    told = json.loads(CliRunner().invoke(app, [*arguments, "--force", "--json"]).stdout)
+    told = json.loads(run(*words, "--force", "--json").stdout)
     assert list(told["broken"]) == ["one"] and [row["id"] for row in told["incidents"]] == ["two"]
 
 
 def test_the_command_says_which_sources_there_are(source):
-    result = CliRunner().invoke(app, ["import", "incidents", "neza", str(source)])
-    assert result.exit_code != 0 and "did you mean 'nezha'" in result.output
+    assert "did you mean 'nezha'" in refused("import", "incidents", "neza", source)

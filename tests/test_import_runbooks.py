@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from warroom.cli import app
+from command import printed, refused
 from warroom.envs.tickets.facts import Fact
 from warroom.envs.tickets.knowledge import ARTICLE, Case, Document, KnowledgeBase
 from warroom.envs.tickets.storage import (
@@ -23,11 +22,10 @@ from warroom.envs.tickets.storage import (
     read_stored,
     write_stored,
 )
-from warroom.importers.markdown import LONGEST_TITLE, Oddity, read_article
-from warroom.importers.oddities import Met
-from warroom.importers.runbooks import MEANING, import_runbooks, survey
+from warroom.importers.knowledge.markdown import LONGEST_TITLE, Oddity, read_article
+from warroom.importers.knowledge.oddities import Met
+from warroom.importers.knowledge.runbooks import MEANING, import_runbooks, survey
 
-runner = CliRunner()
 POISON = """---
 title: !!python/object/apply:os.system ["touch pwned"]
 id: ../../etc/passwd
@@ -67,18 +65,6 @@ def article(text: str | bytes, name: str = "name") -> tuple[str, str]:
     found = read_article(text.encode() if isinstance(text, str) else text, name, "x.md", met)
     assert found and not met
     return found.title, found.body
-
-
-def cli(*words: object) -> str:
-    done = runner.invoke(app, [str(word) for word in words], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.stdout
-
-
-def refused(*words: object) -> str:
-    done = runner.invoke(app, [str(word) for word in words])
-    assert done.exit_code == 2, done.output
-    return done.stderr
 
 
 # One file
@@ -342,11 +328,11 @@ def test_ids_come_once_and_gold_is_there(tmp_path):
 
 def test_the_command_makes_a_knowledge_base_and_touches_nothing_else(tree, tmp_path):
     root, out = tree({"a.md": "# A [red]x[/red]\ntext", "empty.md": "", "[b].md": ""}), tmp_path / "kb"
-    told = cli("import", "runbooks", root, "--out", out)
+    told = printed("import", "runbooks", root, "--out", out)
     assert "3 files, 1 articles" in told and "[b].md" in told
     assert f"wrote {out}: 1 documents, 0 tickets" in told
     assert "exists; choose another --out" in refused("import", "runbooks", root, "--out", out)
-    data = json.loads(cli("import", "runbooks", root, "--out", out, "--force", "--json"))
+    data = json.loads(printed("import", "runbooks", root, "--out", out, "--force", "--json"))
     assert data["counts"] == {"files": 3, "articles": 1} and data["holds"] == {"documents": 1, "tickets": 0}
     assert data["warnings"][0]["kind"] == "empty" and data["warnings"][0]["count"] == 2
     assert "is no knowledge base" in refused("import", "runbooks", root, "--out", root, "--force")

@@ -4,8 +4,8 @@ import time
 import pytest
 
 from warroom.envs.tickets.knowledge import ARTICLE, Case, Document, KnowledgeBase
-from warroom.importers.alerts import Tickets
-from warroom.importers.tables import MEANING, Oddity, import_tickets, parse_map, read_table
+from warroom.importers.knowledge.alerts import Tickets
+from warroom.importers.knowledge.tables import MEANING, Oddity, import_tickets, parse_map, read_table
 
 PATHS = ("node/NodeDiskFull.md", "redis/README.md")
 KNOWLEDGE = KnowledgeBase(

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warroom.importers import logkinds, logtally
-from warroom.importers.logcounts import Slice, bin_of, median_of
-from warroom.importers.logfacts import Failure, duration_in, facts_of, failure_of, level_of, mask, status_of
-from warroom.importers.logfile import Log, read_log
-from warroom.importers.logformats import FORMATS, bare_services, detect
-from warroom.importers.lognames import Names
-from warroom.importers.logtimes import Clock, moment, read_split, say
-from warroom.importers.logwindows import best_rise, likelihood, split
+from warroom.importers.logs.counts import Slice, bin_of, median_of
+from warroom.importers.logs.facts import Failure, duration_in, facts_of, failure_of, level_of, mask, status_of
+from warroom.importers.logs.file import Log, read_log
+from warroom.importers.logs.formats import FORMATS, bare_services, detect
+from warroom.importers.logs.kinds import OTHER, Kinds
+from warroom.importers.logs.names import Names
+from warroom.importers.logs.tally import MOST_SLICES
+from warroom.importers.logs.times import Clock, moment, read_split, say
+from warroom.importers.logs.windows import best_rise, likelihood, split
 
 Reading = Callable[[str], Log]
 
@@ -317,20 +318,20 @@ def test_masks_take_what_differs_and_leave_names() -> None:
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9), st.floats(0.01, 1e5))
 def test_lines_that_differ_in_numbers_are_of_one_kind(one: int, other: int, duration: float) -> None:
-    kinds = logkinds.Kinds()
+    kinds = Kinds()
     texts = [f"request {n} of user {n % 97} answered 200 in {duration:.2f} ms" for n in (one, other)]
     assert len({kinds.recognise("a", "INFO", text)[0].number for text in texts}) == 1
 
 
 def test_lines_that_differ_in_status_or_name_are_of_two_kinds() -> None:
-    kinds = logkinds.Kinds()
+    kinds = Kinds()
     texts = ["request 1 answered 200", "request 2 answered 503", "call to db1 failed", "call to db2 failed"]
     assert len({kinds.recognise("a", "ERROR", text)[0].number for text in texts * 2}) == 4
 
 
 @given(st.lists(st.tuples(st.integers(1, 9999), st.integers(1, 99999)), min_size=1, max_size=30))
 def test_durations_found_by_their_place_are_those_found_by_reading(numbers: list[tuple[int, int]]) -> None:
-    kinds = logkinds.Kinds()
+    kinds = Kinds()
     for request, milliseconds in numbers:
         text = f"request {request} served, status 200, {milliseconds} ms, retry in {request} ms"
         _, place = kinds.recognise("a", "INFO", text)
@@ -480,18 +481,18 @@ def test_a_refused_moment_is_not_put_on_another_day(read: Reading) -> None:
 
 def test_memory_is_bounded_whatever_the_texts_say(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Each line has words of its own and a second of its own: the worst case for both bounds."""
-    monkeypatch.setattr(logtally, "CHECK", 500)
-    monkeypatch.setattr(logtally, "MOST_KINDS", 100)
-    monkeypatch.setattr(logkinds, "MOST_KINDS", 100)
-    monkeypatch.setattr(logtally, "MOST_CELLS", 1_000)
+    monkeypatch.setattr("warroom.importers.logs.tally.CHECK", 500)
+    monkeypatch.setattr("warroom.importers.logs.tally.MOST_KINDS", 100)
+    monkeypatch.setattr("warroom.importers.logs.kinds.MOST_KINDS", 100)
+    monkeypatch.setattr("warroom.importers.logs.tally.MOST_CELLS", 1_000)
     path = tmp_path / "odd.log"
     with path.open("w") as file:
         for i in range(6_000):
             word = "".join(chr(97 + (i >> shift) % 16) for shift in (0, 4, 8, 12))
             file.write(f"{1772619332 + i} ERROR auth-service call to user-db failed for {word}\n")
     tally = read_log(str(path)).tally
-    assert len(tally.kinds.all) < 700 and len(tally.slices) <= logtally.MOST_SLICES
+    assert len(tally.kinds.all) < 700 and len(tally.slices) <= MOST_SLICES
     assert sum(slice.lines for slice in tally.slices.values()) == tally.lines == 6_000
-    merged = [kind for kind in tally.kinds.all.values() if kind.text.startswith(logkinds.OTHER)]
+    merged = [kind for kind in tally.kinds.all.values() if kind.text.startswith(OTHER)]
     assert sum(kind.lines for kind in merged) > 5_000
     assert all(tally.names.spoken_of("auth-service", kind.text) == "user-db" for kind in merged)

@@ -15,7 +15,7 @@ from warroom.envs.logs.digest import Digest, masked
 from warroom.envs.logs.policies.fusion import RANKINGS, Ranker
 from warroom.envs.logs.tail import FIRST, LATER
 from warroom.envs.logs.views import ALL, CPU, OVERHEAD, Dashboard, Gauge, Level, LogPage, Pair, Pattern, ServiceLogs
-from warroom.importers.recording import Found, Shelf, import_incidents, open_source
+from warroom.importers.incidents.recording import Found, Shelf, import_incidents, open_source
 from warroom.policies import team
 from warroom.rollout import play
 from warroom.sim.recording import LABELS, Label, Line, Record, Sample, Span, read_archive

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warroom.importers.recording import Found, Shelf
+from warroom.importers.incidents.recording import Found, Shelf
 from warroom.sim.recording import (
     INDEX,
     LABELS,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, Document, KnowledgeBase
 from warroom.envs.tickets.search import STOP_WORDS, Hit, Index, index_of, without_templates, words
-from warroom.importers.runbooks import import_runbooks, survey
+from warroom.importers.knowledge.runbooks import import_runbooks, survey
 
 TEXTS = {
     "disk": "The disk of the node is full. Clear the disk with a broom.",

@@ -2,28 +2,16 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from warroom.cli import app
+from command import refused, run
 from warroom.core.episode import Episode
 from warroom.envs.tickets.knowledge import ARTICLE, Case, Document, KnowledgeBase
 from warroom.envs.tickets.storage import Source, Stored, write_stored
 from warroom.runs import read_episodes, read_record
 
 LITTLE = ["--env", "tickets", "--seeds", "1", "--tiers", "easy", "--workers", "1", "--policies", "heuristic,oracle"]
-
-
-def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
-
-
-def refused(*arguments: object) -> str:
-    done = run(*arguments)
-    assert done.exit_code == 2, done.output
-    return str(done.stderr)
 
 
 @pytest.fixture
@@ -108,8 +96,7 @@ def test_the_audit_takes_the_mode() -> None:
 
 def test_a_person_at_the_desk_types_lists_and_learns_what_the_last_call_was_answered() -> None:
     typed = 'answer\nsubmit_resolution "it\'s off\nsubmit_resolution "it\'s off" KB-1,KB-2 0.5\n'
-    arguments = ["play", "tickets/stale", "--mode", "single"]
-    said = CliRunner().invoke(app, arguments, input=typed, catch_exceptions=False).output
+    said = run("play", "tickets/stale", "--mode", "single", stdin=typed).output
     assert "no tool 'answer'; your tools:" in said and "a quotation mark is never closed" in said
     assert "Answered (no escalate given)." in said
 

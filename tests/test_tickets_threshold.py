@@ -12,9 +12,9 @@ from warroom.envs.tickets.env import Desk
 from warroom.envs.tickets.imported import knowledge_in
 from warroom.envs.tickets.storage import write_stored
 from warroom.evals.tickets.threshold import Decided, Decision, Match, always, by_ticket, crosswise, curve, fit, matches
-from warroom.importers.alerts import import_alerts
-from warroom.importers.rules import rule_files
-from warroom.importers.runbooks import import_runbooks, survey
+from warroom.importers.knowledge.alerts import import_alerts
+from warroom.importers.knowledge.rules import rule_files
+from warroom.importers.knowledge.runbooks import import_runbooks, survey
 
 
 def match(score: float, answerable: bool, right: bool | None = None, ticket: str = "t") -> Match:

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import tiny_model
-from warroom.cli import app
+from command import refused, run
 from warroom.commands.training import configuration
 from warroom.policies.dialogue import read_manifest
 from warroom.runs import read_record
@@ -40,19 +39,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test waits for a network."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-
-
-def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
-
-
-def refused(*arguments: object) -> str:
-    """The last line of a refused command."""
-    done = run(*arguments)
-    assert done.exit_code == 2, done.output
-    line: str = done.stderr.strip().splitlines()[-1]
-    assert line.startswith("error: ") and "Traceback" not in done.output
-    return line
 
 
 @pytest.fixture(scope="module")
@@ -245,7 +231,8 @@ def test_a_preflight_shows_a_prompt_and_writes_nothing(model: Path, tmp_path: Pa
 
 def test_a_failed_check_stops_the_run_before_it_begins(model: Path, tmp_path: Path) -> None:
     short = [*SMALL, "--max-completion-length", "32", "--out", tmp_path / "run"]
-    assert "max_completion_length 32" in refused("train", "--model", model, *short)
+    done = run("train", "--model", model, *short)
+    assert done.exit_code == 2 and "max_completion_length 32" in done.stderr.strip().splitlines()[-1]
     assert not (tmp_path / "run").exists()
 
 

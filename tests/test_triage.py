@@ -11,16 +11,16 @@ import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from typer.testing import CliRunner
 
-from warroom.cli import app
+import command
 from warroom.commands import triage
 
-FOUND, WRONG_INPUT, UNDETERMINED, INTERRUPTED = 0, 2, 3, 130
+FOUND, UNDETERMINED, INTERRUPTED = 0, 3, 130
 
 
 # -- a shop that writes logs ---------------------------------------------------------------------------
@@ -155,9 +155,8 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 # -- running it ----------------------------------------------------------------------------------------------
 
-
-def run(*arguments: object, stdin: str | bytes | None = None) -> Any:
-    return CliRunner().invoke(app, ["triage", *map(str, arguments)], input=stdin, catch_exceptions=False)
+run = partial(command.run, "triage")
+refused = partial(command.refused, "triage")
 
 
 def found(*arguments: object, stdin: str | None = None, code: int = FOUND) -> dict[str, Any]:
@@ -166,15 +165,6 @@ def found(*arguments: object, stdin: str | None = None, code: int = FOUND) -> di
     assert done.exit_code == code, done.output
     result: dict[str, Any] = json.loads(done.stdout)
     return result
-
-
-def refused(*arguments: object, stdin: str | bytes | None = None) -> str:
-    """The one line of a refused command."""
-    done = run(*arguments, stdin=stdin)
-    assert done.exit_code == WRONG_INPUT, done.output
-    (line,) = done.stderr.strip().splitlines()
-    assert line.startswith("error: ") and "Traceback" not in done.output
-    return str(line)
 
 
 PASTE = """\
@@ -478,7 +468,7 @@ def test_a_compose_file_and_what_was_imported_from_it_say_the_same(
     logs: dict[str, Path], compose: Path, tmp_path: Path
 ) -> None:
     imported = tmp_path / "topology.json"
-    assert CliRunner().invoke(app, ["import", "topology", str(compose), "--out", str(imported)]).exit_code == 0
+    assert command.run("import", "topology", compose, "--out", imported).exit_code == 0
     results = [found(logs["crash"], "--topology", path) for path in (compose, imported)]
     assert results[0]["roots"] == results[1]["roots"] == ["stock-service"]
     assert results[0]["topology"]["services"] == results[1]["topology"]["services"]
@@ -650,7 +640,7 @@ def long_log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 PEAK = """
 import resource, sys
 from pathlib import Path
-from warroom.importers.logfile import read_log
+from warroom.importers.logs.file import read_log
 read_log(sys.argv[1])
 status = Path("/proc/self/status")
 if status.exists():  # what the system calls the maximum counts the process that this one was forked from

@@ -13,10 +13,9 @@ from typing import Any, get_args
 
 import pytest
 import torch
-from typer.testing import CliRunner
 
 import tiny_nano
-from warroom.cli import app
+from command import run
 from warroom.commands import training_options
 from warroom.core.splits import Split, held_out, split_of
 from warroom.envs import environments
@@ -242,10 +241,6 @@ def test_a_trained_model_and_its_checkpoints_play_and_remember_their_start(warm:
 
 
 # -- the command --------------------------------------------------------------------------------------------
-
-
-def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
 
 
 def test_the_command_makes_a_warm_start_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

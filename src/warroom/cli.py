@@ -10,16 +10,22 @@ import warroom
 from warroom.commands import (
     auditing,
     benchmark,
+    doctor,
     evaluate,
     folders,
     importing,
     importing_tickets,
     listing,
+    mcp,
     play,
+    serving,
     training,
     triage,
+    ui,
+    viewing,
 )
 from warroom.commands.common import say
+from warroom.commands.completion import offer
 from warroom.core.errors import NotInstalled
 
 WRONG_INPUT, INTERRUPTED = 2, 130
@@ -45,12 +51,12 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("list")(listing.list_command)
 app.command("play")(play.play_command)
+app.command("mcp")(mcp.mcp_command)
 app.command("eval")(evaluate.eval_command)
 app.command("train")(training.train_command)
 app.command("card")(training.card_command)
@@ -58,10 +64,14 @@ app.command("jobs", context_settings={"allow_extra_args": True})(training.jobs_c
 app.command("replay")(folders.replay_command)
 app.command("compare")(folders.compare_command)
 app.command("report")(folders.report_command)
+app.command("view")(viewing.view_command)
 app.command("audit")(auditing.audit_command)
 app.command("certify")(auditing.certify_command)
 app.command("bench")(benchmark.bench_command)
 app.command("triage")(triage.triage_command)
+app.command("ui")(ui.ui_command)
+app.command("serve")(serving.serve_command)
+app.command("doctor")(doctor.doctor_command)
 importing.app.command("runbooks")(importing_tickets.runbooks_command)
 importing.app.command("alerts")(importing_tickets.alerts_command)
 importing.app.command("tickets")(importing_tickets.tickets_command)
@@ -86,6 +96,7 @@ def _root(
 
 def main() -> None:
     """The console script."""
+    offer(app)
     app()
 
 

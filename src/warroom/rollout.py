@@ -1,16 +1,21 @@
 """The episode loop: the only one. Evaluation and the terminal play by it; a loop of another's ends in `finish` too."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warroom.core.env import Env
 from warroom.core.episode import Episode, Step, trajectory_digest
+from warroom.core.errors import Stopped, Unplayed
 from warroom.core.scenario import Policy, Thinker
 from warroom.core.splits import split_of
 from warroom.core.types import Observation, ToolCall, Turn
 from warroom.envs import make
 from warroom.policies import Team
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Watcher = Callable[[Env, Step, Turn], None]
 """Sees each step after it was played; watches, never drives."""
@@ -49,23 +54,102 @@ def play_many(
     """Play incidents side by side: in each round the seats of one model are asked together.
 
     The episodes are those that `play` would give one by one, in the order of `games`. A defect of the environment or of
-    a script names the episode that showed it.
+    a script names the episode that showed it; an episode that could not be played is an `Unplayed`.
     """
-    loops = [_loop(game, team, options or {}, watch) for game in games]
     done: dict[int, Episode] = {}
-    calls: dict[int, ToolCall | None] = dict.fromkeys(range(len(games)))
-    while calls:
-        asked: dict[int, Asked] = {}
-        for number, call in calls.items():
-            try:
-                asked[number] = loops[number].send(call)
-            except StopIteration as end:
-                done[number] = end.value
-            except Exception as error:
-                error.add_note(_place(games[number], team))
-                raise
-        calls = dict(answered_together(asked))
+    for number, ended in played(games, team, options, watch):
+        if isinstance(ended, Unplayed):
+            raise ended
+        done[number] = ended
     return [done[number] for number in range(len(games))]
+
+
+def played(
+    games: Sequence[Game],
+    team: Team,
+    options: Mapping[str, Any] | None = None,
+    watch: Watcher | None = None,
+    width: int | None = None,
+) -> Iterator[tuple[int, Episode | Unplayed]]:
+    """Play incidents side by side, at most `width` at a time, and yield each with its number as soon as it ends.
+
+    An episode that infrastructure kept from its end is yielded as what went wrong. `Stopped` is raised once everything
+    that was under way has ended.
+    """
+    table = _Table(games, team, options or {}, watch)
+    try:
+        while table.seat(width or len(games)):
+            yield from table.turns()
+            yield from table.kept_promises()
+    finally:
+        table.leave()
+    if table.stopped is not None:
+        raise table.stopped
+
+
+class _Table:
+    """Episodes that are played side by side, by their numbers."""
+
+    def __init__(self, games: Sequence[Game], team: Team, options: Mapping[str, Any], watch: Watcher | None) -> None:
+        self.games, self.team, self.options, self.watch = games, team, options, watch
+        self.stopped: Stopped | None = None
+        self._fresh = iter(range(len(games)))
+        self._loops: dict[int, Loop] = {}
+        self._calls: dict[int, ToolCall | None] = {}
+        """What is to be played next."""
+        self._promises: dict[Future[ToolCall], int] = {}
+        """Calls that are on their way, of policies whose thinker has `promise(policy, observation)`."""
+
+    def seat(self, width: int) -> bool:
+        """Fill empty places with new games; False once there is nothing left to play."""
+        for number in islice(self._fresh, width - len(self._loops)) if self.stopped is None else ():
+            self._loops[number] = _loop(self.games[number], self.team, self.options, self.watch)
+            self._calls[number] = None
+        return bool(self._loops)
+
+    def turns(self) -> Iterator[tuple[int, Episode]]:
+        """Play what was called; yields the episodes that end by it, and asks for the next calls of the others."""
+        asked: dict[int, Asked] = {}
+        for number, call in self._calls.items():
+            try:
+                asked[number] = self._loops[number].send(call)
+            except StopIteration as end:
+                del self._loops[number]
+                yield number, end.value
+            except Exception as error:
+                error.add_note(_place(self.games[number], self.team))
+                raise
+        for number, (policy, observation) in list(asked.items()):
+            promise = getattr(thinker_of(policy), "promise", None)
+            if promise is not None:
+                self._promises[promise(policy, observation)] = number
+                del asked[number]
+        self._calls = dict(answered_together(asked))
+
+    def kept_promises(self) -> Iterator[tuple[int, Unplayed]]:
+        """Once nothing else can be played, wait for a call that was promised; yields the episodes that fail."""
+        if self._calls or not self._promises:
+            return
+        from concurrent.futures import FIRST_COMPLETED, wait  # scripts need none of it
+
+        for promise in wait(self._promises, return_when=FIRST_COMPLETED).done:
+            number = self._promises.pop(promise)
+            try:
+                self._calls[number] = promise.result()
+            except Unplayed as error:
+                del self._loops[number]
+                if isinstance(error, Stopped):
+                    self.stopped = error
+                else:
+                    yield number, error
+            except Exception as error:
+                error.add_note(_place(self.games[number], self.team))
+                raise
+
+    def leave(self) -> None:
+        """Forget what is still promised."""
+        for promise in self._promises:
+            promise.cancel()
 
 
 def _loop(game: Game, team: Team, options: Mapping[str, Any], watch: Watcher | None) -> Loop:

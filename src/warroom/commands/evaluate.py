@@ -4,12 +4,14 @@ import os
 import sys
 import webbrowser
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from warroom.commands.api import connected, ready, served, with_api
 from warroom.commands.common import (
     Articles,
     Json,
@@ -32,13 +34,15 @@ from warroom.commands.common import (
 
 if TYPE_CHECKING:
     from warroom.evals.plan import Plan
+    from warroom.policies.llm import Api
+    from warroom.policies.llm.exchange import Exchange
     from warroom.runs import Record
 
 RECORDED_TIER = "medium"
 """The tier of recordings: they are as hard as they are, and three tiers would play each three times."""
 USUAL_SEEDS = "5"
-INTERRUPTED = 130
-"""Exit code of a command that Ctrl-C stopped."""
+UNFINISHED, INTERRUPTED = 3, 130
+"""Exit codes of a run that lacks episodes, for a cap or for a server's failures, and of one that Ctrl-C stopped."""
 Policies = Annotated[
     str, typer.Option(help="Who plays, by comma; a team by seat such as oversight=expert,rest=heuristic is one.")
 ]
@@ -71,7 +75,9 @@ Roc = Annotated[
 ]
 
 
+@with_api
 def eval_command(
+    api: "Api | None",
     env: Annotated[str, typer.Option(help="Which environment.")] = "fleet",
     policies: Policies = "random,heuristic,expert,oracle",
     tiers: Tiers = None,
@@ -119,9 +125,11 @@ def eval_command(
         from warroom.evals.roc import overseers
 
         overseers(plan)  # an evaluation that cannot end in a curve does not begin
+    behind = served(plan.teams().values(), api)
     folder = out or Path("runs") / f"eval-{env}-{datetime.now():%Y%m%d-%H%M%S}"
     try:
-        _play(plan, folder, _typed(out, folder, resume=False), resume, workers)
+        with connected(behind, api, folder, resume) as exchange:
+            _play(plan, folder, (_typed(out, folder, False), _typed(out, folder, True)), resume, workers, exchange)
         if roc:
             _score(plan, folder)
         summary = publish(folder)
@@ -227,17 +235,51 @@ def _typed(out: Path | None, folder: Path, resume: bool) -> str:
     return command_line(*more, *(["--resume"] if resume and "--resume" not in sys.argv else []))
 
 
-def _play(plan: "Plan", folder: Path, command: str, resume: bool, workers: int | None) -> None:
+def _play(
+    plan: "Plan", folder: Path, typed: tuple[str, str], resume: bool, workers: int | None, exchange: "Exchange | None"
+) -> None:
+    """Play what is missing. `typed` is the command that began the run, and the one that goes on with it."""
+    from warroom.core.errors import Stopped
     from warroom.evals.suite import play_plan
     from warroom.runs import open_run
 
-    with open_run(folder, _record(plan, command), resume) as run:
+    record = _record(plan, typed[0], exchange)
+    if exchange is not None:
+        record = _introduced(plan, folder, record, resume, exchange)
+    with open_run(folder, record, resume) as run:
         for note in run.notes:
             say(f"note: {note}", "yellow")
         already = sum(run.played.values())
         say(f"{len(plan)} episodes" + (f", {already} played before" if already else "") + f" -> {folder}")
-        with progress("episodes", len(plan), already) as watch:
-            play_plan(plan, run, workers, watch)
+        if exchange is not None:
+            exchange.keep(folder)
+        try:
+            with progress("episodes", len(plan), already) as watch:
+                unplayed = play_plan(plan, run, workers, watch, exchange)
+        except Stopped as stop:
+            say(f"\nStopped: {stop}", "yellow")
+            _unfinished(len(plan), sum(run.played.values()), typed[1])
+        if unplayed:
+            first = next(iter(unplayed.values()))
+            say(f"\n{len(unplayed)} of {len(plan)} episodes could not be played, the first since {first}", "red")
+            _unfinished(len(plan), sum(run.played.values()), typed[1])
+
+
+def _introduced(plan: "Plan", folder: Path, record: "Record", resume: bool, exchange: "Exchange") -> "Record":
+    """The record with what is known of the models behind the server, after a call of each; nothing is written yet."""
+    from warroom.envs import make
+    from warroom.runs import check_folder
+
+    before, first = check_folder(folder, record, resume), plan.matrix()[0]
+    env = make(first.scenario, first.tier, first.seed, **plan.options)
+    names = served(plan.teams().values(), exchange.api)
+    found = ready(exchange, names, env, before.policy_status if before is not None else {})
+    return replace(record, policy_status=record.policy_status | found)
+
+
+def _unfinished(planned: int, finished: int, again: str) -> NoReturn:
+    say(f"{finished} of {planned} episodes are finished and kept. Go on with:\n  {again}", "yellow")
+    raise typer.Exit(UNFINISHED)
 
 
 def _score(plan: "Plan", folder: Path) -> None:
@@ -248,24 +290,26 @@ def _score(plan: "Plan", folder: Path) -> None:
         write_roc(folder, plan, watch)
 
 
-def _record(plan: "Plan", command: str) -> "Record":
-    from warroom.policies import hf
+def _record(plan: "Plan", command: str, exchange: "Exchange | None" = None) -> "Record":
+    from warroom.policies import hf, llm
     from warroom.runs import Record, git_commit, now
 
-    status = hf.policy_status(name for team in plan.teams().values() for name in team.models.values())
+    models = [name for team in plan.teams().values() for name in team.models.values() if not llm.is_llm(name)]
+    status = hf.policy_status(models)
     # Part of the configuration: a run does not go on with other weights under the same name.
     weights = {"weights": {name: found["sha256"] for name, found in status.items()}} if status else {}
+    asked = {"api": exchange.api.play} if exchange is not None else {}
     return Record(
         kind="eval",
         command=command,
-        config=plan.config() | weights,
+        config=plan.config() | weights | asked,
         split=plan.split,
         seeds=list(plan.seeds),
         policies=list(plan.policies),
         planned=len(plan),
         started=now(),
         commit=git_commit(),
-        versions=hf.versions() if status else {},
+        versions=(hf.versions() if status else {}) | (exchange.versions if exchange is not None else {}),
         policy_status=status,
     )
 
@@ -292,6 +336,10 @@ def print_summary(summary: Mapping[str, Any], folder: Path) -> None:
         table.add_row(row["policy"], row["tier"], str(row["n"]), *texts, end_section=last)
     screen = console()
     screen.print(table)
+    if "usage" in summary:
+        from warroom.policies.llm.usage import in_words
+
+        screen.print(Text(f"behind the server: {in_words(summary['usage'])}"))
     screen.print(Text(f"report: {folder / 'report.html'}"))
 
 

@@ -8,7 +8,7 @@ import typer
 from warroom.commands.common import Json, console, print_json, progress, say
 
 if TYPE_CHECKING:
-    from warroom.importers.recording import Shelf
+    from warroom.importers.incidents.recording import Shelf
 
 app = typer.Typer(no_args_is_help=True, help="Read a real system into files that the other commands take.")
 
@@ -30,7 +30,7 @@ def topology(
 
     Example: warroom import topology compose.yaml -f compose.prod.yaml --out shop.json
     """
-    from warroom.importers.compose import describe, read_compose
+    from warroom.importers.topology.compose import describe, read_compose
 
     paths = [*(compose or []), *(file or [])]
     imported = read_compose(paths, env_file)
@@ -76,7 +76,7 @@ def incidents(
 
     Example: warroom import incidents nezha nezha_trainticket --out recordings
     """
-    from warroom.importers.recording import import_incidents, open_source
+    from warroom.importers.incidents.recording import import_incidents, open_source
 
     found = open_source(source, folder)
     with progress("incidents", len(found.ids)) as watch:

@@ -11,7 +11,7 @@ from warroom.commands.common import Json, console, print_json, progress
 
 if TYPE_CHECKING:
     from warroom.envs.tickets.storage import Source, Stored
-    from warroom.importers.alerts import Tickets
+    from warroom.importers.knowledge.alerts import Tickets
 
 Base = Annotated[Path, typer.Option("--kb", help="The knowledge base: a folder of `warroom import runbooks`.")]
 Out = Annotated[
@@ -31,7 +31,7 @@ def runbooks_command(
     Example: warroom import runbooks docs/runbooks --out kb
     """
     from warroom.envs.tickets.storage import write_stored
-    from warroom.importers.runbooks import import_runbooks, survey
+    from warroom.importers.knowledge.runbooks import import_runbooks, survey
 
     tree = survey(folder)
     _check_free(out, force)
@@ -55,8 +55,8 @@ def alerts_command(
     Example: warroom import alerts rules/ --kb kb
     """
     from warroom.envs.tickets.storage import read_stored
-    from warroom.importers.alerts import import_alerts
-    from warroom.importers.rules import rule_files
+    from warroom.importers.knowledge.alerts import import_alerts
+    from warroom.importers.knowledge.rules import rule_files
 
     stored, files = read_stored(kb), rule_files(rules)
     with progress("files", len(files)) as watch:
@@ -81,7 +81,7 @@ def tickets_command(
     Example: warroom import tickets closed.csv --kb kb --map id=number,text=subject+body,gold=article
     """
     from warroom.envs.tickets.storage import read_stored
-    from warroom.importers.tables import import_tickets, parse_map, read_table
+    from warroom.importers.knowledge.tables import import_tickets, parse_map, read_table
 
     stored, columns, table = read_stored(kb), parse_map(map), read_table(file)
     with progress("tickets", len(table.rows)) as watch:

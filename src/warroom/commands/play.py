@@ -1,9 +1,10 @@
 """`warroom play`."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from warroom.commands.api import connected, ready, served, with_api
 from warroom.commands.common import (
     Articles,
     Json,
@@ -19,15 +20,20 @@ from warroom.commands.common import (
     options_of,
 )
 
+if TYPE_CHECKING:
+    from warroom.policies.llm import Api
 
+
+@with_api
 def play_command(
+    api: "Api | None",
     scenario: Annotated[str, typer.Argument(help="A scenario of `warroom list`, or ENV/your_file.py.")],
     tier: Tier = "easy",
     seed: Annotated[int, typer.Option(help="Which incident of the split, from 0.")] = 0,
     split: Split = "dev",
     policy: Annotated[
         str,
-        typer.Option(help="Who plays, for instance human, or one policy per seat: oversight=human,rest=expert."),
+        typer.Option(help="Who plays, for instance human, or one policy per seat: oversight=human,rest=llm:MODEL."),
     ] = "human",
     topology: Topology = None,
     recording: Recordings = None,
@@ -43,30 +49,38 @@ def play_command(
     Example: warroom play fleet/autoscaler_cost_cut --tier hard --policy oracle
     """
     from warroom.core.splits import seed_of
-    from warroom.envs import find
+    from warroom.envs import find, make
     from warroom.policies import team
     from warroom.rollout import play
-    from warroom.view.board import closing, is_screen, watching
+    from warroom.view.board import Seating, closing, is_screen, watching
+    from warroom.view.debrief import debrief
 
     env = find(scenario)[0].name
-    if json and "human" in policy:
+    human = "human" in [part.rpartition("=")[2] for part in policy.split(",")]
+    if json and human:
         raise ValueError("--json prints the episode alone, and a person at a seat needs the pages: leave one out")
-    players = team(env, policy)
+    names = served([team(env, policy)], api)
     number = seed_of(split, seed)
     options = options_of(
         rogue_multiplier=rogue_multiplier, topology=topology, recording=recording, mode=mode, articles=articles, kb=kb,
     )  # fmt: skip
     check_options(env, options)
-    if json:
-        print(play(scenario, tier, number, players, options=options).to_json())
-        return
-    screen = console()
-    if "human" in policy:
-        # Nobody watches over the shoulder of a person: a transcript would show other seats' readings, and what paid.
-        episode = play(scenario, tier, number, players, options=options)
-        # No page follows the last call, so nobody was shown yet what it was answered.
-        print(f"\n{episode.steps[-1].result}")
-    else:
-        with watching(screen, is_screen(), pause) as watcher:
-            episode = play(scenario, tier, number, players, watcher.watch, options)
-    screen.print(closing(episode))
+    with connected(names, api) as exchange:
+        if exchange is not None:
+            ready(exchange, names, make(scenario, tier, number, **options), {})
+        players = team(env, policy, exchange)
+        if json:
+            print(play(scenario, tier, number, players, options=options).to_json())
+            return
+        screen = console()
+        seating = Seating(players, screen, is_screen())
+        if human:
+            # Nobody watches over a person's shoulder: a transcript would show other seats' readings, and what paid.
+            episode = play(scenario, tier, number, seating.team, options=options)
+            # No page follows the last call, so nobody was shown yet what it was answered.
+            print(f"\n{episode.steps[-1].result}")
+        else:
+            with watching(screen, is_screen(), pause) as watcher:
+                episode = play(scenario, tier, number, seating.team, watcher.watch, options)
+        assert seating.env is not None
+        screen.print(closing(episode, debrief(seating.env, scenario, options)))

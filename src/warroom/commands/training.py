@@ -64,6 +64,7 @@ def train_command(
     loss_type: o.LossType = None,
     scale_rewards: o.ScaleRewards = None,
     entropy_coefficient: o.Entropy = None,
+    confidence_steps: o.ConfidenceSteps = None,
     seed: o.Seed = None,
     control: o.Control = None,
     group_size: o.GroupSize = None,
@@ -95,8 +96,7 @@ def train_command(
 
     Example: warroom train --model nano --curriculum easy:50,medium:50,hard:100 --out runs/nano
     """
-    kind = "warm" if only_warm_start else "train"
-    folder = out or Path("runs") / f"{kind}-{_short(model)}-{datetime.now():%Y%m%d-%H%M%S}"
+    folder = out or _new_folder("warm" if only_warm_start else "train", model)
     if resume and out is None:
         raise ValueError("--resume goes on with a run: name its folder by --out")
     config = configuration(context.params)
@@ -217,6 +217,10 @@ def _typed(out: Path | None, folder: Path, resume: bool) -> str:
     """The command as it was typed, made to name its folder."""
     more = [] if out else ["--out", str(folder)]
     return command_line(*more, *(["--resume"] if resume and "--resume" not in sys.argv else []))
+
+
+def _new_folder(kind: str, model: str) -> Path:
+    return Path("runs") / f"{kind}-{_short(model)}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
 def _short(model: str) -> str:

@@ -130,6 +130,14 @@ Entropy = Annotated[
     float | None,
     _option(LEARN, "Weight of a bonus for entropy, default 0. It keeps a policy from settling too early; try 0.003."),
 ]
+ConfidenceSteps = Annotated[
+    int | None,
+    _option(
+        LEARN,
+        "Steps after the last that teach only how sure to be of an answer, by the exact gradient over the words for it "
+        "(tickets in shorthand); default 0, try 200.",
+    ),
+]
 Seed = Annotated[int | None, _option(LEARN, "Of the incidents drawn and of sampling. Report three.")]
 Control = Annotated[
     str | None,

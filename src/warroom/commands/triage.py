@@ -13,8 +13,8 @@ import typer
 from warroom.commands.common import Json, console, print_json, say
 
 if TYPE_CHECKING:
-    from warroom.importers.logcase import Case
-    from warroom.importers.logverdict import Conclusion
+    from warroom.importers.logs.case import Case
+    from warroom.importers.logs.verdict import Conclusion
 
 UNDETERMINED = 3
 """Exit code: the log was read, and nothing wrong was found, or trouble whose root cannot be told."""
@@ -56,10 +56,10 @@ def triage_command(
 
     Example: warroom triage incident.log --topology compose.yaml --split-at 10:15
     """
-    from warroom.importers.logcase import make_case
-    from warroom.importers.logfile import STDIN, read_log, size_of
-    from warroom.importers.logtopology import read_owners, read_topology
-    from warroom.importers.logverdict import judge
+    from warroom.importers.logs.case import make_case
+    from warroom.importers.logs.file import STDIN, read_log, size_of
+    from warroom.importers.logs.topology import read_owners, read_topology
+    from warroom.importers.logs.verdict import judge
 
     check_policy(policy)
     known = read_topology(topology) if topology is not None else None

@@ -43,6 +43,8 @@ class Env(ABC):
         """Readings taken in the present turn."""
         self.answers: dict[str, str] = {}
         """What each seat was answered to its last act; its next page repeats it."""
+        self.seen: list[tuple[str, Observation]] | None = None
+        """What each seat was shown, in order; None unless somebody asked for it by `remember`."""
         self._shown: Observation | None = None
 
     # -- what a subclass provides -------------------------------------------------------------
@@ -83,7 +85,10 @@ class Env(ABC):
     # -- what a subclass may better ------------------------------------------------------------
 
     def scene(self, seat: str | None = None) -> Scene:
-        """What a person looks at now: everything, the truth included; with a seat, no more than it has been shown."""
+        """What a person looks at now: everything, the truth included; with a seat, no more than it has been shown.
+
+        What a seat has been shown is known from `remember` on.
+        """
         shown = tuple(self.observe().render().splitlines()) if seat in (None, self.seat) else ()
         return Scene(f"turn {self.turn} of {self.budget}", sections=(Section(self.seat, shown),))
 
@@ -92,6 +97,17 @@ class Env(ABC):
         return ()
 
     # -- play ---------------------------------------------------------------------------------
+
+    def remember(self) -> None:
+        """Keep what seats are shown from now on, for the scenes of seats. Whoever draws none need not pay for it."""
+        if self.seen is None:
+            self.seen = [] if self._shown is None else [(self.seat, self._shown)]
+
+    def shown_to(self, seat: str) -> list[Observation]:
+        """What a seat has been shown so far, in order; a `ValueError` where nobody asked to `remember` it."""
+        if self.seen is None:
+            raise ValueError("what seats were shown was not kept: call remember() before the first turn")
+        return [shown for whose, shown in self.seen if whose == seat]
 
     @property
     def seat(self) -> str:
@@ -111,6 +127,8 @@ class Env(ABC):
         """What the acting seat sees now: its page, or within a turn the result of its last reading."""
         if self._shown is None:
             self._shown = Notice(OVER) if self.done else self.page()
+            if self.seen is not None and not self.done:
+                self.seen.append((self.seat, self._shown))
         return self._shown
 
     def step(self, call: ToolCall) -> Turn:
@@ -123,6 +141,8 @@ class Env(ABC):
             result: Observation = getattr(self, tool.name)(**arguments) or Notice("Done.")
         except ToolError as error:
             result, refused, tool = Notice(f"Refused, and the turn is spent: {error}"), True, None
+        if self.seen is not None:
+            self.seen.append((seat, result))
         if tool is not None and not tool.ends_turn:
             self.reads += 1
             self._shown = result

@@ -38,6 +38,14 @@ class DoesNotFit(ValueError):
     """A scenario that cannot happen on the topology it was asked to happen on."""
 
 
+class Unplayed(ValueError):
+    """An episode that infrastructure kept from its end, such as a server that failed: no mistake of whoever played."""
+
+
+class Stopped(Unplayed):
+    """Nothing more may be spent on a run: what it has is kept, and nothing new begins."""
+
+
 def _again(kind: type[Exception], message: str) -> Exception:
     """An error as it was in another process: worded there, so its message alone is passed on."""
     error = kind.__new__(kind)

@@ -43,6 +43,8 @@ class Lexicon:
     """The words that begin a call."""
     symbols: tuple[str, ...]
     """The words that stand for the things of an incident, and mean something else in the next one."""
+    sure: tuple[str, ...] = ()
+    """The words for confidence, from 0 to 1 in equal steps; empty where none is stated."""
 
 
 class Plain:

@@ -55,6 +55,22 @@ class Scenario(Protocol):
 
 
 @dataclass(frozen=True)
+class Teaching:
+    """How an environment's play is shown to a model that imitates it, and what is said of a model that learnt it."""
+
+    others: tuple[str, ...] = ("random",)
+    """Policies that play a seat which `expert` does not play, and that slip into its turns."""
+    answers: tuple[str, ...] = ()
+    """Calls that do not slip in, for they would leave a script in the middle of what it has to say."""
+    job: str = "play {seats}"
+    """What a model was trained to do, behind the words "trained to"."""
+    caution: str = ""
+    """What its users have to be told, in whole sentences."""
+    apart: str = "service names, graph shapes and wordings"
+    """What besides incidents only the test draws."""
+
+
+@dataclass(frozen=True)
 class Environment:
     """One of the games, as its package declares it in `ENVIRONMENT`."""
 
@@ -73,3 +89,8 @@ class Environment:
     """How its play can be put into words for a model, by name."""
     lexicon: Callable[[], Lexicon] | None = None
     """The words of its shorthand; None if it has none."""
+    shorthand_options: Mapping[str, str] = field(default_factory=dict)
+    """Options without which its shorthand cannot be played."""
+    looking: frozenset[str] = frozenset()
+    """Tools that only look or wait."""
+    teaching: Teaching = Teaching()

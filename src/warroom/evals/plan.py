@@ -3,15 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warroom.core.errors import DoesNotFit, Unknown
 from warroom.core.scenario import TIERS
 from warroom.core.splits import parse_split, seed_of
 from warroom.envs import environments, find, make, suite
-from warroom.policies import Team, team
-from warroom.policies.hf import PREFIX
+from warroom.policies import MODELS, Team, team
 from warroom.runs import Key
+
+if TYPE_CHECKING:
+    from warroom.policies.llm.exchange import Exchange
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,9 @@ class Plan:
             for attempt in range(self.attempts)
         ]
 
-    def teams(self) -> dict[str, Team]:
-        """Who plays, by name. Models are not loaded yet."""
-        return {policy: team(self.env, policy) for policy in self.policies}
+    def teams(self, exchange: "Exchange | None" = None) -> dict[str, Team]:
+        """Who plays, by name, API models through `exchange`. Models are not loaded yet."""
+        return {policy: team(self.env, policy, exchange) for policy in self.policies}
 
     def config(self) -> dict[str, Any]:
         """The plan as `run.json` holds it."""
@@ -129,13 +131,13 @@ def parse_policies(text: str) -> tuple[str, ...]:
     """Teams of a list such as `random,oracle,sre=expert,rest=noop`.
 
     Neighbouring `seat=policy` parts make one team, which `rest=` or a seat that it already has closes; so does `;`.
-    A part that begins with `hf:` is a model for every seat, whatever signs its path holds.
+    A part that begins with `hf:` or `llm:` is a model for every seat, whatever signs its name holds.
     """
     teams: list[str] = []
     for group in text.split(";"):
         open_seats: set[str] = set()
         for part in words(group):
-            seat, equals, _ = ("", "", "") if part.startswith(PREFIX) else part.partition("=")
+            seat, equals, _ = ("", "", "") if part.startswith(MODELS) else part.partition("=")
             joins = bool(equals and open_seats and seat not in open_seats and "rest" not in open_seats)
             if joins:
                 teams[-1] += "," + part

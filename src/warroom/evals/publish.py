@@ -10,6 +10,7 @@ from warroom.evals.confidence import draw_confidence, pairs_of
 from warroom.evals.plots import draw_all, draw_roc
 from warroom.evals.report import report_page, studied, worst_of
 from warroom.evals.summary import Result, result_of, summarise
+from warroom.policies.llm.usage import USAGE
 from warroom.runs import REPORT, ROC, SUMMARY, read_episodes, read_record, write_text
 
 
@@ -23,6 +24,9 @@ def publish(folder: Path, baseline: str | None = None) -> dict[str, Any]:
     summary = summarise(results, record.policies, baseline or record.config.get("baseline"))
     if record.policy_status:
         summary["policy_status"] = record.policy_status
+    usage = read_usage(folder)
+    if usage:
+        summary["usage"] = usage
     write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
     pictures, roc = draw_all(summary, folder), read_roc(folder)
     if roc is not None:
@@ -38,6 +42,13 @@ def read_roc(folder: Path) -> dict[str, Any] | None:
     """What `warroom eval --roc` left in the folder, if it was asked for."""
     path = folder / ROC
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
+
+
+def read_usage(folder: Path) -> dict[str, Any]:
+    """What calls of models behind a server cost in all; `usage.json` has it by episode."""
+    path = folder / USAGE
+    found = dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+    return {name: value for name, value in found.items() if name != "episodes"}
 
 
 def default_baseline(policies: Sequence[str]) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any
 from warroom.core.episode import Episode, Step
 from warroom.core.errors import MissingExtra
 from warroom.core.splits import SPAN
+from warroom.policies.llm.usage import in_words
 from warroom.runs import Record
 
 try:
@@ -112,6 +113,7 @@ def report_page(
         roc=roc,
         share=_share,
         cell=cell,
+        calls=in_words(summary["usage"]) if "usage" in summary else "",
     )
 
 

@@ -59,7 +59,7 @@ class Scored(NamedTuple):
 
 def overseers(plan: Plan) -> list[str]:
     """The teams whose oversight seat a model plays; a `ValueError` if there is none."""
-    names = [name for name, team in plan.teams().items() if SEAT in team.models]
+    names = [name for name, team in plan.teams().items() if hf.is_model(team.models.get(SEAT, ""))]
     if plan.env != Fleet.name or not names:
         raise ValueError(
             f"--roc needs a model on the seat {SEAT} of fleet; none plays there: {', '.join(plan.policies)}"

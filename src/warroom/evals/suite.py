@@ -4,59 +4,79 @@ import multiprocessing
 import os
 import signal
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from warroom.core.errors import Unplayed
 from warroom.evals.plan import Plan
-from warroom.policies import Team, hf, team
-from warroom.rollout import Game, play_many
+from warroom.policies import Team, hf, llm, team
+from warroom.rollout import Game, played
 from warroom.runs import Key, Run
+
+if TYPE_CHECKING:
+    from warroom.policies.llm.exchange import Exchange
 
 CHUNK = 4
 """Episodes of scripts that a worker plays before it reports: few, so that an interruption loses little."""
 BATCH = 48
 """Episodes in which a model plays side by side."""
-Played = list[tuple[Key, str]]
+Ended = tuple[Key, str | Unplayed]
+"""An episode's line for the run folder, or what kept it from its end."""
 Watcher = Callable[[int], None]
 """Told the number of episodes that have just been written."""
 
 
-def play_plan(plan: Plan, run: Run, workers: int | None = None, watch: Watcher = lambda count: None) -> None:
+def play_plan(
+    plan: Plan,
+    run: Run,
+    workers: int | None = None,
+    watch: Watcher = lambda count: None,
+    exchange: "Exchange | None" = None,
+) -> dict[Key, str]:
     """Play what the run still lacks, then bring its episodes into the plan's order.
 
     `workers` defaults to the number of cores; with one, everything happens in this process. An interruption leaves
-    every episode that was finished in the run folder and is raised again. A model that is large, or on a graphics card,
-    is loaded once: everything happens in this process then.
+    every episode that was finished in the run folder and is raised again, as is `Stopped`. A model that is large, on a
+    graphics card or behind a server (`exchange`) is one for all: everything happens in this process then.
+
+    Returns the episodes that infrastructure kept from their end, with what went wrong.
     """
     if workers is not None and workers < 1:
         raise ValueError(f"workers must be at least 1, got {workers}")
-    models = {policy: team.models.values() for policy, team in plan.teams().items() if team.models}
-    small = hf.are_small(name for names in models.values() for name in names)
+    models = {policy: list(team.models.values()) for policy, team in plan.teams().items() if team.models}
+    served = [policy for policy, names in models.items() if any(map(llm.is_llm, names))]
+    small = not served and hf.are_small(name for names in models.values() for name in names)
     workers = (workers or os.cpu_count() or 1) if small else 1
-    todo = missing(plan, run.played)
-    chunks = chunked(todo, models, workers)
+    chunks = chunked(missing(plan, run.played), models, workers, served)
     workers = min(workers, len(chunks))
+    unplayed: dict[Key, str] = {}
     if workers <= 1:
+        teams = plan.teams(exchange)
         for chunk in chunks:
-            _record(run, play_keys(plan.env, plan.options, chunk), watch)
+            width = exchange.api.concurrency if exchange is not None and chunk[0].policy in served else None
+            unplayed |= _record(run, playing(teams[chunk[0].policy], plan.options, chunk, width), watch)
     else:
         _play_in_processes(plan, run, chunks, workers, watch)
     run.settle(plan.matrix())
+    return unplayed
 
 
-def chunked(todo: Sequence[Key], models: Collection[str], workers: int) -> list[list[Key]]:
+def chunked(
+    todo: Sequence[Key], models: Collection[str], workers: int, served: Collection[str] = ()
+) -> list[list[Key]]:
     """What is played at once: several episodes of one model, which are the longest and come first, or a few of scripts.
 
-    In this process scripts play one episode at a time, so that an interruption loses that one alone.
+    A policy of `served` has a model behind a server: all of its episodes are one chunk, in which as many are played
+    side by side as there may be requests. In this process scripts play one episode at a time.
     """
-    scripted = [key for key in todo if key.policy not in models]
     out = []
     for policy in dict.fromkeys(key.policy for key in todo if key.policy in models):
         own = [key for key in todo if key.policy == policy]
-        out += _cut(own, max(1, min(BATCH, -(-len(own) // workers))))
+        out += [own] if policy in served else _cut(own, max(1, min(BATCH, -(-len(own) // workers))))
+    scripted = [key for key in todo if key.policy not in models]
     return out + _cut(scripted, CHUNK if workers > 1 else 1)
 
 
@@ -64,9 +84,9 @@ def _cut(keys: Sequence[Key], size: int) -> list[list[Key]]:
     return [list(keys[start : start + size]) for start in range(0, len(keys), size)]
 
 
-def missing(plan: Plan, played: Mapping[Key, int]) -> list[Key]:
+def missing(plan: Plan, finished: Mapping[Key, int]) -> list[Key]:
     """The episodes of the plan that are not yet played, in its order."""
-    left, todo = Counter(played), []
+    left, todo = Counter(finished), []
     for key in plan.matrix():
         if left[key] > 0:
             left[key] -= 1
@@ -75,14 +95,18 @@ def missing(plan: Plan, played: Mapping[Key, int]) -> list[Key]:
     return todo
 
 
-def play_keys(env: str, options: Mapping[str, Any], keys: Sequence[Key]) -> Played:
-    """Play some episodes and return their lines for the run folder; a defect names the episode that showed it."""
-    out: Played = []
+def playing(team: Team, options: Mapping[str, Any], keys: Sequence[Key], width: int | None = None) -> Iterator[Ended]:
+    """Play some episodes of one team, at most `width` side by side, and give each as it ends."""
+    games = [Game(key.scenario, key.tier, key.seed, key.attempt) for key in keys]
+    for number, ended in played(games, team, options, width=width):
+        yield keys[number], ended if isinstance(ended, Unplayed) else ended.to_json()
+
+
+def play_keys(env: str, options: Mapping[str, Any], keys: Sequence[Key]) -> list[Ended]:
+    """Play some episodes in a worker; a defect names the episode that showed it."""
+    out: list[Ended] = []
     for policy in dict.fromkeys(key.policy for key in keys):
-        own = [key for key in keys if key.policy == policy]
-        games = [Game(key.scenario, key.tier, key.seed, key.attempt) for key in own]
-        episodes = play_many(games, _team(env, policy), options)
-        out += [(key, episode.to_json()) for key, episode in zip(own, episodes, strict=True)]
+        out += playing(_team(env, policy), options, [key for key in keys if key.policy == policy])
     return out
 
 
@@ -120,13 +144,19 @@ def _share_cores(threads: int) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", str(threads))
 
 
-def _record(run: Run, played: Played, watch: Watcher) -> None:
-    for key, line in played:
-        run.append(key, line)
-    watch(len(played))
+def _record(run: Run, ended: Iterable[Ended], watch: Watcher) -> dict[Key, str]:
+    """Write episodes as they end; returns those that could not be played, with what went wrong."""
+    unplayed = {}
+    for key, line in ended:
+        if isinstance(line, Unplayed):
+            unplayed[key] = str(line)
+        else:
+            run.append(key, line)
+            watch(1)
+    return unplayed
 
 
-def _succeeded(futures: set[Future[Played]]) -> Iterator[Future[Played]]:
+def _succeeded(futures: set[Future[list[Ended]]]) -> Iterator[Future[list[Ended]]]:
     """Those that finished well and were not written yet."""
     return (f for f in futures if f.done() and not f.cancelled() and f.exception() is None)
 

@@ -2,25 +2,32 @@
 
 A model is named by `hf:PATH` (its folder, or its name on the Hub) or by the name of weights that ship with the package,
 with an optional `@greedy`, `@sampled` or `@TEMPERATURE` behind it. A path may hold `=`, but no comma or semicolon.
+`llm:MODEL` is a model behind a server of chat completions, by the name that it has there.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from random import Random as Generator
+from typing import TYPE_CHECKING
 
 from warroom.core.env import Env
 from warroom.core.errors import Unknown
 from warroom.core.rng import stream
 from warroom.core.scenario import Policy, PolicyMaker
 from warroom.envs import environments
-from warroom.policies import hf
+from warroom.policies import hf, llm
 from warroom.policies.human import Human
 from warroom.policies.noop import Noop
 from warroom.policies.oracle import Oracle
 from warroom.policies.random import Random
 
+if TYPE_CHECKING:
+    from warroom.policies.llm.exchange import Exchange
+
 EVERYWHERE: dict[str, PolicyMaker] = {"random": Random, "noop": Noop, "human": Human}
 """Policies that know no environment. `oracle` is apart: it alone is told the truth."""
+MODELS = (hf.PREFIX, llm.PREFIX)
+"""How the names of models begin that may hold any sign but comma and semicolon."""
 SeatMaker = Callable[[Env, str, int], Policy]
 """(episode, seat, attempt) -> a fresh policy."""
 
@@ -40,15 +47,18 @@ class Team:
 
 
 def policy_names(env: str) -> list[str]:
-    """Every policy that can play in `env`; any other model plays as `hf:PATH`."""
+    """Every policy that can play in `env`; any other model plays as `hf:PATH`, or as `llm:MODEL` behind a server."""
     return sorted([*EVERYWHERE, "oracle", *environments()[env].policies, *hf.shipped(env)])
 
 
-def team(env: str, text: str) -> Team:
-    """Read `expert`, or one policy per seat such as `oversight=hf:runs/mine/model@sampled,rest=heuristic`."""
+def team(env: str, text: str, exchange: "Exchange | None" = None) -> Team:
+    """Read `expert`, or one policy per seat such as `oversight=hf:runs/mine/model@sampled,rest=heuristic`.
+
+    `exchange` is what API models play through; without it they can be named, and a seat of theirs is a `ValueError`.
+    """
     seats = environments()[env].seats
-    if "=" not in text or text.startswith(hf.PREFIX):
-        return _team(env, text, dict.fromkeys(seats, text))
+    if "=" not in text or text.startswith(MODELS):
+        return _team(env, text, dict.fromkeys(seats, text), exchange)
     chosen: dict[str, str] = {}
     for part in text.split(","):
         seat, _, policy = part.partition("=")
@@ -60,13 +70,27 @@ def team(env: str, text: str) -> Team:
     missing = [seat for seat in seats if seat not in chosen and "rest" not in chosen]
     if missing:
         raise ValueError(f"{text!r} leaves {', '.join(missing)} without a policy; add rest=POLICY")
-    return _team(env, text, {seat: chosen.get(seat, chosen.get("rest", "")) for seat in seats})
+    return _team(env, text, {seat: chosen.get(seat, chosen.get("rest", "")) for seat in seats}, exchange)
 
 
-def _team(env: str, text: str, names: Mapping[str, str]) -> Team:
-    makers = {name: _maker(env, name) for name in dict.fromkeys(names.values())}
-    models = {seat: hf.own(env, name) for seat, name in names.items() if hf.is_model(name)}
+def _team(env: str, text: str, names: Mapping[str, str], exchange: "Exchange | None") -> Team:
+    makers = {
+        name: _behind_server(name, text, exchange) if llm.is_llm(name) else _maker(env, name)
+        for name in dict.fromkeys(names.values())
+    }
+    models = {seat: hf.own(env, name) for seat, name in names.items() if hf.is_model(name) or llm.is_llm(name)}
     return Team(text, {seat: makers[name] for seat, name in names.items()}, models)
+
+
+def _behind_server(name: str, text: str, exchange: "Exchange | None") -> SeatMaker:
+    llm.model_of(name)
+
+    def make(episode: Env, seat: str, attempt: int) -> Policy:
+        scenario = f"{episode.name}/{episode.scenario.rpartition('/')[2]}"
+        place = llm.Place(text, scenario, episode.tier, episode.seed, attempt, seat)
+        return llm.policy(exchange, name, place, episode.brief(seat))
+
+    return make
 
 
 def _maker(env: str, name: str) -> SeatMaker:
@@ -81,7 +105,7 @@ def _maker(env: str, name: str) -> SeatMaker:
         )
     makers = {**EVERYWHERE, **environments()[env].policies}
     if name not in makers:
-        raise Unknown("policy", name, [*makers, "oracle", *hf.shipped(env), hf.PREFIX + "PATH"])
+        raise Unknown("policy", name, [*makers, "oracle", *hf.shipped(env), hf.PREFIX + "PATH", llm.PREFIX + "MODEL"])
     return lambda episode, seat, attempt: makers[name](episode.brief(seat), _draws(episode, name, seat, attempt))
 
 

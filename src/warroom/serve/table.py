@@ -3,12 +3,15 @@
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
+from warroom.core.env import OVER
 from warroom.core.errors import Unknown
 from warroom.core.language import Language
-from warroom.core.types import ToolCall
+from warroom.core.types import Notice, ToolCall
 from warroom.envs import environments
 from warroom.policies import Team
 from warroom.session import Session, together
+
+ENDED = "The incident is over."
 
 
 class View(NamedTuple):
@@ -58,28 +61,42 @@ class Table:
         """Whether the incident is over."""
         return self.session.done
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> View:
-        """Play one call of the acting seat; whatever is wrong with it costs its turn and is answered in the view."""
+    def call(self, name: str, arguments: Mapping[str, Any] | str) -> View:
+        """Play one call of the acting seat; whatever is wrong with it costs its turn and is answered in the view.
+
+        A text in place of arguments is refused, and quoted in the refusal.
+        """
         if self.done:
-            return self._look(False, 0.0)
+            return self._closing(self.view.seat, Notice(OVER))
         before = self.session.env.total
         turn = self.session.step(self._understood(name, arguments))
         self.calls += 1
-        self.view = self._look(turn.refused, self.session.env.total - before)
+        points = self.session.env.total - before
+        if self.session.env.done:
+            ended = Notice(f"{turn.result.render()} {ENDED}")
+            self.view = self._closing(turn.seat, ended, turn.refused, points)
+        else:
+            self.view = self._look(turn.refused, points)
         return self.view
 
     def tools(self, seat: str) -> tuple[dict[str, Any], ...]:
         """Function schemas of a seat's tools in the language that is spoken."""
         return self.languages[seat].schemas()
 
-    def _understood(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
+    def _understood(self, name: str, arguments: Mapping[str, Any] | str) -> ToolCall:
+        if isinstance(arguments, str):  # no language puts that into words; the environment says what is wrong
+            return ToolCall(name, arguments)  # type: ignore[arg-type]
         return self.languages[self.session.seat].understand(name, arguments)
 
     def _look(self, refused: bool, points: float) -> View:
-        env = self.session.env
-        seat = env.seat if not self.done else self.session.seats[-1]
+        if self.done:  # colleagues ended it before the caller had a turn
+            return self._closing(self.session.seats[-1], Notice(ENDED))
+        seat = self.session.env.seat
         text = self.languages[seat].show(self.session.observe())
-        if seat not in self._met and not self.done:
+        if seat not in self._met:
             self._met.add(seat)
             text = "\n".join(part for part in (self.languages[seat].opening(), text) if part)
-        return View(seat, text, self.done, refused, points)
+        return View(seat, text, False, refused, points)
+
+    def _closing(self, seat: str, notice: Notice, refused: bool = False, points: float = 0.0) -> View:
+        return View(seat, self.languages[seat].show(notice), True, refused, points)

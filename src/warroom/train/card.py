@@ -7,7 +7,9 @@ from typing import Any
 
 import yaml
 
+from warroom.core.scenario import Teaching
 from warroom.core.splits import HELD_OUT, SPAN, Split, seed_of
+from warroom.envs import environments
 from warroom.policies.dialogue import read_manifest
 from warroom.runs import SUMMARY, Record, read_record
 from warroom.train.steps import Row, read_steps
@@ -28,31 +30,16 @@ SHOWN = {
 """Columns of the results: heading, scale and decimals."""
 PARAMETERS = (
     "learning_rate", "schedule", "optimizer", "temperature", "group_size", "groups", "beta", "loss_type",
-    "scale_rewards", "entropy_coefficient", "curriculum", "rogue_multiplier", "max_completion_length", "turn_tokens",
+    "scale_rewards", "entropy_coefficient", "confidence_steps", "curriculum", "rogue_multiplier",
+    "max_completion_length", "turn_tokens",
     "lora_rank", "lora_alpha", "load_in_4bit", "seats", "teammates", "control", "seed",
 )  # fmt: skip
-JOBS = {
-    "fleet": "play {seats} of an on-call team: find what broke production, heal it, tell who must know, and flag the "
-    "automation that did it, if one did",
-    "logs": "triage incidents on call, from logs alone: say how bad it is, find the service where it began, page the "
-    "team that has to know, mend it and close",
-}
-"""What a model was trained to do, by environment."""
 LIMITS = (
     "The incidents are simulated: a model that does well here has not been shown to do well in a real control room.",
     "It was trained to act with the tools of this environment and in this wording of its pages; other tools and other "
     "words are out of its distribution.",
     "Rewards during training come from the training split and are not results; only the test table is.",
 )
-CAUTIONS = {
-    "fleet": "A flag is a suspicion, not a proof. Suspending an innocent agent does harm; see the share of innocents "
-    "flagged.",
-    "logs": "A named root is a suspicion, not a proof. A wrong remedy has side effects; let a person confirm both.",
-}
-"""What else a user has to be told, by environment."""
-APART = {"logs": "wordings"}
-"""What besides incidents only the test draws, where it is less than all: the system of the logs is always the same."""
-ALL_APART = "service names, graph shapes and wordings"
 
 
 def write_card(run: Path, evaluations: Sequence[Path] = ()) -> Path:
@@ -112,6 +99,11 @@ def card(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def _teaching(env: str) -> Teaching:
+    """What the environment of a run says of its models; a run may come from where there were other environments."""
+    return environments()[env].teaching if env in environments() else Teaching()
+
+
 def _header(record: Record) -> str:
     config, base = record.config, _base(record)
     head: dict[str, Any] = {"license": "mit", "library_name": "transformers", "tags": [*TAGS, config["env"]]}
@@ -138,7 +130,7 @@ def _opening(record: Record, summary: Mapping[str, Any]) -> str:
     ended = "came to its end" if summary["stopped"] == "finished" else f"stopped: {summary['stopped']}"
     return (
         f"A policy for the `{config['env']}` environment of Warroom, trained by GRPO from `{config['model']}` to "
-        f"{JOBS.get(config['env'], 'play {seats}').format(seats=seats)}.\n\n"
+        f"{_teaching(config['env']).job.format(seats=seats)}.\n\n"
         f"- {status['parameters']:,} weights, of which {status['trainable']:,} were trained"
         f"{' (' + status['adapter'] + ')' if status['adapter'] else ''}, {status['dtype']} on {status['device']}\n"
         f"- {summary['steps']} optimizer steps; the run {ended}\n"
@@ -158,7 +150,7 @@ def _results(evaluations: Sequence[tuple[Path, Mapping[str, Any]]], env: str) ->
     ]
     return (
         "## Results on the test split\n\n"
-        f"Incidents that training never draws, with {APART.get(env, ALL_APART)} of their own. "
+        f"Incidents that training never draws, with {_teaching(env).apart} of their own. "
         "Means with 95 % intervals, clustered by incident.\n\n" + "\n\n".join(tables)
     )
 
@@ -239,7 +231,7 @@ def _data(config: Mapping[str, Any], rows: Sequence[Row]) -> str:
         f"## Data\n\nNo corpus: incidents are drawn by the simulator from {_drawn_from(config)} of "
         f"`{config['env']}`, train split (seeds 0 to {SPAN - 1:,}; the test begins at {seed_of(Split.TEST, 0):,}). "
         f"Rollouts by seat: {counts}. Pages and tools were worded in `{config['language']}`.\n\n"
-        f"Kept from training are the test's own {APART.get(config['env'], ALL_APART)}"
+        f"Kept from training are the test's own {_teaching(config['env']).apart}"
         + (f", and besides:\n\n{kept}" if kept else ".")
     )
 
@@ -268,6 +260,8 @@ def _start(plan: Mapping[str, Any] | None) -> str:
 def _parameters(config: Mapping[str, Any]) -> str:
     lines = [_cells(["option", "value"]), _cells(["---", "---"])]
     for name in PARAMETERS:
+        if name not in config:  # a run of an earlier version, which had no such option
+            continue
         value = config[name]
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
         lines.append(_cells([f"`{name}`", f"`{'all' if value == [] else shown}`"]))
@@ -275,8 +269,8 @@ def _parameters(config: Mapping[str, Any]) -> str:
 
 
 def _limits(env: str) -> str:
-    cautions = [CAUTIONS[env]] if env in CAUTIONS else []
-    return "## Limits\n\n" + "\n".join(f"- {limit}" for limit in (*LIMITS, *cautions))
+    told = filter(None, (*LIMITS, _teaching(env).caution))
+    return "## Limits\n\n" + "\n".join(f"- {limit}" for limit in told)
 
 
 def _reproduce(record: Record) -> str:
@@ -290,10 +284,14 @@ def _reproduce(record: Record) -> str:
 def _usage(run: Path, record: Record) -> str:
     place = record.config["push_to_hub"] or str(run / MODEL)
     env = record.config["env"]
+    given = record.config["options"]
+    options = {name: given[name] for name in environments()[env].shorthand_options if name in given}
+    flags = "".join(f" --{name.replace('_', '-')} {value}" for name, value in options.items())
+    more = f", options={options}" if options else ""
     return f"""## Usage
 
 ```bash
-warroom eval --env {env} --policies heuristic,hf:{place} --seeds 20
+warroom eval --env {env}{flags} --policies heuristic,hf:{place} --seeds 20
 ```
 
 ```python
@@ -302,6 +300,6 @@ from warroom.envs import suite
 from warroom.policies import team
 from warroom.rollout import play
 
-episode = play(suite("{env}")[0], "medium", seed_of("test", 0), team("{env}", "hf:{place}"))
+episode = play(suite("{env}")[0], "medium", seed_of("test", 0), team("{env}", "hf:{place}"){more})
 print(episode.total, episode.outcome)
 ```"""

@@ -46,6 +46,8 @@ class TrainConfig:
     loss_type: str = "dr_grpo"
     scale_rewards: str = "none"
     entropy_coefficient: float = 0.0
+    confidence_steps: int = 0
+    """Steps after the last, that teach only how sure to be, by the exact gradient (`train/confidence.py`)."""
     max_completion_length: int = 4096
     """Tokens of a whole conversation after its first page, tool results included."""
     turn_tokens: int = 256

@@ -13,20 +13,6 @@ from warroom.envs import environments, make, suite
 from warroom.policies import team
 from warroom.policies.dialogue import Dialogue
 
-OTHERS = {
-    "fleet": ("heuristic", "keyword", "random"),
-    "logs": ("heuristic", "blame", "random"),
-    "tickets": ("heuristic", "paste_top", "always_escalate"),
-}
-"""By environment: who plays a seat that the expert does not play, and who slips into its turns."""
-OPTIONS: Mapping[str, Mapping[str, str]] = {"tickets": {"mode": "single"}}
-"""By environment: options without which its shorthand cannot be played."""
-
-HARMLESS = ("wait", "metrics", "logs", "traces", "record", "pushes", "request_more_logs")
-"""Calls that change nothing."""
-ANSWERS = {"fleet": (), "logs": ("classify_severity", "identify_root_cause", "escalate"), "tickets": ()}
-"""By environment: calls that do not slip in, for they would leave a script in the middle of what it has to say."""
-
 
 @dataclass(frozen=True)
 class Mixture:
@@ -60,15 +46,15 @@ class Demonstration:
 
 def demonstrate(env: Env, mixture: Mixture, language: str, rng: Random) -> list[Demonstration]:
     """Play one incident and return a conversation for each seat."""
-    others = OTHERS[env.name]
-    makers = {name: team(env.name, name) for name in ("expert", *others)}
-    spoken = environments()[env.name].languages[language]
+    game = environments()[env.name]
+    teaching, spoken = game.teaching, game.languages[language]
+    makers = {name: team(env.name, name) for name in ("expert", *teaching.others)}
     names, own, other, dialogues = {}, {}, {}, {}
     meant: dict[str, list[bool]] = {seat: [] for seat in env.SEATS}
     for seat in env.SEATS:
-        names[seat] = "expert" if rng.random() < mixture.expert else rng.choice(others)
+        names[seat] = "expert" if rng.random() < mixture.expert else rng.choice(teaching.others)
         own[seat] = makers[names[seat]].seat(env, seat)
-        other[seat] = makers[rng.choice(others)].seat(env, seat)
+        other[seat] = makers[rng.choice(teaching.others)].seat(env, seat)
         dialogues[seat] = Dialogue(spoken(env.brief(seat)))
     while not env.done:
         seat, observation, dialogue = env.seat, env.observe(), dialogues[env.seat]
@@ -77,7 +63,7 @@ def demonstrate(env: Env, mixture: Mixture, language: str, rng: Random) -> list[
         slips = False
         if env.reads == 0:
             slip = other[seat].act(observation)  # it has to see every page, heard or not
-            slips = rng.random() < mixture.slips and call.name in HARMLESS and slip.name not in ANSWERS[env.name]
+            slips = rng.random() < mixture.slips and call.name in game.looking and slip.name not in teaching.answers
             call = slip if slips else call
         meant[seat].append(names[seat] == "expert" and not slips)
         env.step(dialogue.call(*dialogue.language.phrase(call)))
@@ -90,10 +76,11 @@ def demonstrations(
 ) -> Iterator[list[Demonstration]]:
     """Endless play of the training split's incidents, one list per incident."""
     scenarios, index = for_training(suite(env, "full")), 0
+    options = environments()[env].shorthand_options
     while True:
         rng = stream(seed, "demonstration", index)
         scenario, tier = rng.choice(scenarios), rng.choice(list(tiers))
-        incident = make(scenario, tier, seed_of(Split.TRAIN, seed * 10_000_000 + index), **OPTIONS.get(env, {}))
+        incident = make(scenario, tier, seed_of(Split.TRAIN, seed * 10_000_000 + index), **options)
         yield demonstrate(incident, mixture, language, rng)
         index += 1
 

@@ -108,6 +108,18 @@ def colleagues(config: TrainConfig, model: Any, tokenizer: Any) -> Team:
     """Who plays the seats that a rollout does not train: scripts, or the model as it is at the start."""
     if config.teammates != SNAPSHOT:
         return team(config.env, config.teammates)
+    start = playing(config, frozen_copy(model), tokenizer, "the start of this run")
+
+    def seat(episode: Env, name: str, attempt: int) -> Policy:
+        draws = stream(episode.seed, SNAPSHOT, name, episode.scenario, episode.tier, attempt)
+        return ModelSeat(start, config.temperature, episode.brief(name), draws)
+
+    seats = environments()[config.env].seats
+    return Team(SNAPSHOT, dict.fromkeys(seats, seat), dict.fromkeys(seats, SNAPSHOT))
+
+
+def playing(config: TrainConfig, model: Any, tokenizer: Any, name: str) -> Model:
+    """A model of this run as an evaluation would play it, under a name for errors."""
     manifest = {
         "language": config.language,
         "env": config.env,
@@ -117,14 +129,7 @@ def colleagues(config: TrainConfig, model: Any, tokenizer: Any) -> Team:
     declared = model.generation_config.eos_token_id
     more = [] if declared is None else [declared] if isinstance(declared, int) else declared
     ends = frozenset([int(tokenizer.eos_token_id), *more])
-    start = Model(Checkpoint(frozen_copy(model), tokenizer, manifest, ends, {"path": "the start of this run"}))
-
-    def seat(episode: Env, name: str, attempt: int) -> Policy:
-        draws = stream(episode.seed, SNAPSHOT, name, episode.scenario, episode.tier, attempt)
-        return ModelSeat(start, config.temperature, episode.brief(name), draws)
-
-    seats = environments()[config.env].seats
-    return Team(SNAPSHOT, dict.fromkeys(seats, seat), dict.fromkeys(seats, SNAPSHOT))
+    return Model(Checkpoint(model, tokenizer, manifest, ends, {"path": name}))
 
 
 def trl_config(config: TrainConfig, folder: Path, curriculum: Curriculum, model: Any) -> GRPOConfig:

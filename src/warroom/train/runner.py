@@ -14,11 +14,11 @@ from warroom.train.card import MODEL, write_card
 from warroom.train.config import TrainConfig
 from warroom.train.curriculum import parse_curriculum
 from warroom.train.curves import CURVE, learning_curve
-from warroom.train.grpo import last_checkpoint, run_grpo
+from warroom.train.grpo import last_checkpoint, playing, run_grpo
 from warroom.train.loading import PolicyStatus, load_base, load_state, quiet, stored_type, without_bars
 from warroom.train.preflight import Report, preflight
 from warroom.train.sources import sha256, weight_files
-from warroom.train.watch import FINISHED, INTERRUPTED, Interrupts, Watch, display
+from warroom.train.watch import FINISHED, INTERRUPTED, Interrupts, Watch, display, phases_shown
 
 if TYPE_CHECKING:
     import torch
@@ -81,7 +81,22 @@ def train(config: TrainConfig, folder: Path, command: str, resume: bool, groups:
         return Outcome(watch.summary() if is_main() else {}, True)
     if not is_main():
         return Outcome({}, False)
-    return Outcome(_finish(config, folder, done["model"], tokenizer, status, watch, tell), False)
+    errors = _sure(config, done["model"], tokenizer, tell)
+    return Outcome(_finish(config, folder, done["model"], tokenizer, status, watch, errors, tell), False)
+
+
+def _sure(config: TrainConfig, model: Any, tokenizer: Any, tell: Tell) -> list[float]:
+    """The last stage, where one is asked for: how sure to be. Frozen weights skip it."""
+    if not config.confidence_steps or config.control == "frozen":
+        return []
+    from warroom.train.confidence import SURE, Lessons, teach_confidence
+
+    lessons = Lessons(config.confidence_steps, shuffled=config.control == "shuffled-reward", seed=config.seed)
+    with phases_shown(tell) as watch:
+        return teach_confidence(
+            playing(config, model, tokenizer, "this run"), config.env, config.options, lessons,
+            lambda step, error: watch(SURE, step, lessons.steps, error),
+        )  # fmt: skip
 
 
 def is_main() -> bool:
@@ -141,11 +156,19 @@ def _reserve(repository: str) -> None:
 
 
 def _finish(
-    config: TrainConfig, folder: Path, model: Any, tokenizer: Any, status: PolicyStatus, watch: Watch, tell: Tell
+    config: TrainConfig,
+    folder: Path,
+    model: Any,
+    tokenizer: Any,
+    status: PolicyStatus,
+    watch: Watch,
+    errors: list[float],
+    tell: Tell,
 ) -> dict[str, Any]:
     """Keep the weights, and write summary, picture and card."""
     summary = {"policy_status": status.to_json(), "control": config.control, **watch.summary()}
     summary["weights_step"] = summary["steps"]
+    summary["confidence_errors"] = errors
     if summary["stopped"] != FINISHED and summary["best_step"] is not None:
         # A rule was broken: the last weights are what it was to protect from.
         load_state(model, watch.checkpoint(summary["best_step"]))

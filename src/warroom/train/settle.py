@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from warroom.core.errors import NotInstalled, Unknown
+from warroom.envs import environments
 from warroom.policies.dialogue import read_manifest
 from warroom.policies.hf import FIRST, own, starts
 from warroom.train.config import CONTROLS, OPTIMIZERS, SCHEDULES, SNAPSHOT, TrainConfig
-from warroom.train.demonstrations import OPTIONS
 
 NANO: dict[str, Any] = {
     "language": "shorthand", "learning_rate": 3e-4, "max_completion_length": 512, "turn_tokens": 16, "micro_batch": 16,
@@ -40,6 +40,7 @@ LIMITS: dict[str, tuple[Callable[[float], bool], str]] = {
     "groups": (lambda value: value >= 1, "1 or more"),
     "beta": (_not_negative, "0 or more"),
     "entropy_coefficient": (_not_negative, "0 or more"),
+    "confidence_steps": (_not_negative, "0 or more"),
     "max_completion_length": (lambda value: value >= 16, "16 tokens or more"),
     "turn_tokens": (lambda value: value >= 2, "2 tokens or more"),
     "lora_rank": (_not_negative, "0 (all weights) or more"),
@@ -66,12 +67,21 @@ def settle(options: Mapping[str, Any]) -> TrainConfig:
     config = TrainConfig(**{**defaults(given["model"]), **given})
     if (episodes := options.get("episodes")) is not None:
         config = replace(config, curriculum=_lasting(config, episodes))
-    if config.language == "shorthand":
-        config = replace(config, options={**OPTIONS.get(config.env, {}), **config.options})
+    if config.language == "shorthand" and config.env in environments():
+        config = replace(config, options={**environments()[config.env].shorthand_options, **config.options})
     if "micro_batch" not in given:
         config = replace(config, micro_batch=gcd(config.micro_batch, config.groups * config.group_size))
     check(config)
     return config
+
+
+def words_for_confidence(env: str, language: str) -> tuple[str, ...]:
+    """The words in which a model says how sure it is; a `ValueError` if its language has none."""
+    lexicon = environments()[env].lexicon
+    words = lexicon().sure if lexicon is not None and language == "shorthand" else ()
+    if not words:
+        raise ValueError(f"{env} in {language} has no words for confidence; leave --confidence-steps out")
+    return words
 
 
 def _lasting(config: TrainConfig, episodes: int) -> str:
@@ -144,7 +154,6 @@ def _check_names(config: TrainConfig) -> None:
 
 def _check_play(config: TrainConfig) -> None:
     """Environment, language, seats, teammates, curriculum and multiplier."""
-    from warroom.envs import environments
     from warroom.policies import team
     from warroom.train.curriculum import Curriculum
 
@@ -156,3 +165,5 @@ def _check_play(config: TrainConfig) -> None:
     if config.teammates != SNAPSHOT:
         team(config.env, config.teammates)
     Curriculum(config)
+    if config.confidence_steps:
+        words_for_confidence(config.env, config.language)

@@ -2,8 +2,9 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from textwrap import shorten
 from typing import Any
 
@@ -15,10 +16,17 @@ from rich.text import Text
 
 from warroom.core.env import Env
 from warroom.core.episode import Episode, Step
-from warroom.core.types import Turn
+from warroom.core.scenario import Policy
+from warroom.core.scene import Node, Scene
+from warroom.core.types import Observation, ToolCall, Turn
+from warroom.policies import SeatMaker, Team
+from warroom.policies.human import Human
+from warroom.view.debrief import Debrief
+from warroom.view.graph import DOCUMENTS, briefly, said, sign
 
 SEAT_COLORS = ("cyan", "magenta", "green", "yellow")
 TONES = {
+    "rogue:": "bold red",
     "critical": "bold red",
     "degraded": "yellow",
     "unknown": "dim",
@@ -27,21 +35,99 @@ TONES = {
 }
 """Words that colour a panel's line, the first that it holds."""
 WIDE = 100
-"""Columns from which panels stand in pairs."""
+"""Columns from which panels stand in two columns."""
 LAST_CALLS = 6
 """Calls that the board shows."""
 LONGEST_ANSWER = 100
 """Characters of an answer on its line."""
-LONGEST_SHOWN = 14
-"""Lines of a seat's page where the environment has no panels of its own."""
+LEAST = 3
+"""Lines of a panel with its frame, at least."""
+SPACE = 6
+"""Lines for which a screen has one more panel in each column."""
+FACTS = 3
+"""Figures of a service on its line."""
 
 
-def panels(env: Env, step: Step | None) -> dict[str, list[str]]:
-    """Lines by panel title: the environment's own `board()` if it has one, else what the last seat was shown."""
-    own: Callable[[], dict[str, list[str]]] | None = getattr(env, "board", None)
-    if own is not None:
-        return own()
-    return {} if step is None else {step.seat: step.shown.splitlines()[:LONGEST_SHOWN]}
+# -- the scene as panels ----------------------------------------------------------------------------
+
+
+def tree(scene: Scene) -> list[str]:
+    """The graph as lines, who is called indented below the first who calls; every node once."""
+    nodes = {node.name: node for node in scene.nodes}
+    below: dict[str, list[str]] = {name: [] for name in nodes}
+    for edge in scene.edges:
+        if edge.source in nodes and edge.target in nodes:
+            below[edge.source].append(edge.target)
+    called = {target for targets in below.values() for target in targets}
+    out: dict[str, str] = {}
+    for name in [*[name for name in nodes if name not in called], *nodes]:
+        _grow(name, 0, nodes, below, out)
+    return list(out.values())
+
+
+def _grow(
+    name: str, depth: int, nodes: Mapping[str, Node], below: Mapping[str, Sequence[str]], out: dict[str, str]
+) -> None:
+    if name not in out:
+        out[name] = "  " * depth + node_line(nodes[name])
+        for target in below[name]:
+            _grow(target, depth + 1, nodes, below, out)
+
+
+def node_line(node: Node) -> str:
+    """A node with its state in sign and word, its first figures, and what the truth knows of it."""
+    facts = ", ".join([f"{name} {briefly(value)}" for name, value in node.facts if name != "status"][:FACTS])
+    mark = f"  [{node.mark}]" if node.mark else ""
+    return f"{sign(node)} {node.name}: {said(node)}".strip() + mark + (f"  {facts}" if facts else "")
+
+
+def panels(scene: Scene) -> dict[str, list[str]]:
+    """Lines by panel title: the graph, then the sections of the scene."""
+    title = "documents" if any(node.kind in DOCUMENTS for node in scene.nodes) else "services"
+    graph = {title: tree(scene)} if scene.nodes else {}
+    return graph | {section.title: list(section.lines) for section in scene.sections}
+
+
+def scene_table(scene: Scene, width: int, height: int) -> Table:
+    """The scene within so many columns and lines; panels that find no place are left out, the graph never."""
+    found = panels(scene)
+    grid = Table.grid(expand=True)
+    columns = _columns(found, 2 if width >= WIDE else 1)
+    for _ in columns:
+        grid.add_column(ratio=1)
+    first = next(iter(found), "")
+    grid.add_row(*[_stack(found, titles, height, first) for titles in columns])
+    return grid
+
+
+def _columns(found: Mapping[str, Sequence[str]], across: int) -> list[list[str]]:
+    """Titles by column: the graph begins the first, each further panel goes where there is most room."""
+    columns: list[list[str]] = [[] for _ in range(across)]
+    filled = [0] * across
+    for title, lines in found.items():
+        k = filled.index(min(filled))
+        columns[k].append(title)
+        filled[k] += len(lines) + 2
+    return columns
+
+
+def _stack(found: Mapping[str, Sequence[str]], titles: Sequence[str], height: int, first: str) -> RenderableType:
+    """Panels one below the other; the first of the scene keeps its lines as long as others have any to give."""
+    shown = list(titles)[: max(1, height // SPACE)]
+    rooms = shared([len(found[title]) + 2 for title in shown], height, kept=shown[:1] == [first])
+    return Group(
+        *[_panel(title, fitted(list(found[title]), room - 2)) for title, room in zip(shown, rooms, strict=True)]
+    )
+
+
+def shared(wanted: Sequence[int], room: int, kept: bool = False) -> list[int]:
+    """Lines for panels that want so many: the largest give way first, a first that is `kept` last of all."""
+    out = [max(LEAST, lines) for lines in wanted]
+    for first in (1, 0) if kept else (0,):
+        while sum(out) > room and max(out[first:], default=0) > LEAST:
+            k = max(range(first, len(out)), key=out.__getitem__)
+            out[k] -= 1
+    return out
 
 
 def call_text(step: Step) -> str:
@@ -55,6 +141,9 @@ def step_line(step: Step) -> str:
     answer = shorten(step.result, LONGEST_ANSWER, placeholder=" …")
     points = f"  [{step.reward:+.0f}]" if step.reward else ""
     return f"{step.turn + 1:>3} {step.seat:<9} {call_text(step)}  ->  {answer}{points}"
+
+
+# -- watching ---------------------------------------------------------------------------------------
 
 
 class Board:
@@ -80,19 +169,17 @@ class Board:
         time.sleep(self.pause)
 
     def picture(self, env: Env) -> RenderableType:
-        """Panels of the environment, points by term, and the last calls, all within the screen."""
-        step = self.calls[-1] if self.calls else None
-        found = panels(env, step)
-        across = 2 if self.console.width >= WIDE else 1
-        rows = -(-len(found) // across)
-        room = max(3, (self.console.height - LAST_CALLS - 4) // max(1, rows) - 2)
-        shown = [_panel(title, fitted(lines, room)) for title, lines in found.items()]
+        """What is true now, points by term, and the last calls, all within the screen."""
+        points = self.calls[-1].points if self.calls else {}
+        foot = max(LAST_CALLS, len(points)) + 2
         below = Table.grid(expand=True)
         below.add_column(width=26)
         below.add_column(ratio=1)
-        below.add_row(Panel(points_table(step.points if step else {}), title="points"), self._last_calls(env))
+        below.add_row(Panel(points_table(points), title="points"), self._last_calls(env))
+        scene = env.scene()
+        shown = scene_table(scene, self.console.width, self.console.height - foot - 3)
         title = f"{env.scenario}  {env.tier}  turn {env.turn} of {env.budget}"
-        return Panel(Group(_grid(shown, across), below), title=title, border_style="blue")
+        return Panel(Group(shown, below), title=title, subtitle=scene.clock, border_style="blue")
 
     def _last_calls(self, env: Env) -> Panel:
         last = self.calls[-LAST_CALLS:]
@@ -121,14 +208,71 @@ def is_screen() -> bool:
     return sys.stdout.isatty() and sys.stdin.isatty()
 
 
-def closing(episode: Episode) -> RenderableType:
-    """What came of it: points by term, outcome, and what it truly was."""
-    return Group(
+# -- sitting at a seat ------------------------------------------------------------------------------
+
+
+class Seating:
+    """Seats a team at an incident: keeps what seats are shown, and puts a board before every person.
+
+    A person's board shows what its seat has been shown, never more.
+    """
+
+    def __init__(self, team: Team, console: Console, live: bool) -> None:
+        self.console, self.live = console, live
+        self.env: Env | None = None
+        """The incident, once it is built."""
+        self.team = replace(team, seats={seat: self._made(maker) for seat, maker in team.seats.items()})
+
+    def _made(self, maker: SeatMaker) -> SeatMaker:
+        def make(env: Env, seat: str, attempt: int) -> Policy:
+            self.env = env
+            env.remember()
+            policy = maker(env, seat, attempt)
+            return AtBoard(policy, env, self.console) if self.live and isinstance(policy, Human) else policy
+
+        return make
+
+
+class AtBoard:
+    """A person who sees the board of its seat beside each page."""
+
+    def __init__(self, person: Human, env: Env, console: Console) -> None:
+        self.person, self.env, self.console = person, env, console
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The board at the start of a turn, then what the person types."""
+        if not self.env.reads:
+            self.console.print(self.picture())
+        return self.person.act(observation)
+
+    def picture(self) -> RenderableType:
+        """The scene as far as the seat has been shown it."""
+        seat, width = self.person.brief.seat, self.console.width
+        scene = self.env.scene(seat)
+        table = scene_table(scene, width, max(LEAST, self.console.height * 2 // 3))
+        return Panel(table, title=f"{seat}  {scene.clock}", border_style=_seat_color(self.env, seat) or "blue")
+
+
+# -- after the end ----------------------------------------------------------------------------------
+
+
+def closing(episode: Episode, told: Debrief | None = None) -> RenderableType:
+    """What came of it: points by term, outcome, what it truly was, and with a debrief what would have been."""
+    parts: list[RenderableType] = [
         Text(f"\n{episode.scenario} {episode.tier}, seed {episode.seed}, played by {episode.policy}", style="bold"),
         points_table(episode.points | {"total": episode.total}),
         _facts("outcome", {**episode.outcome, "score": round(episode.score, 2)}),
         _facts("truth", episode.truth),
-    )
+    ]
+    return Group(*parts, *(_debrief_parts(told) if told else []))
+
+
+def _debrief_parts(told: Debrief) -> list[Text]:
+    """Sentences about what would have been, and the oracle's calls that are more than waiting."""
+    out = [Text(f"\n{line}" if not k else line) for k, line in enumerate(told.counterfactual)]
+    out.append(Text(f"\nthe oracle, for {told.oracle_total:+.0f} points:", style="bold"))
+    calls = [step for step in told.oracle if step.tool != "wait"]
+    return out + [Text(f"{step.turn + 1:>3} {step.seat:<9} {call_text(step)}") for step in calls]
 
 
 def points_table(points: dict[str, float]) -> Table:
@@ -168,23 +312,14 @@ def fitted(lines: list[str], room: int) -> list[str]:
     """At most `room` lines: the worst by their tone, then the latest, in their own order."""
     if len(lines) <= room:
         return lines
-    worst = list(TONES.values())
+    worst = list(dict.fromkeys(TONES.values()))
 
     def rank(i: int) -> tuple[int, int]:
         tone = _tone(lines[i])
         return worst.index(tone) if tone in worst else len(worst), -i
 
-    kept = sorted(sorted(range(len(lines)), key=rank)[: room - 1])
-    return [lines[i] for i in kept] + [f"... and {len(lines) - len(kept)} more"]
-
-
-def _grid(shown: list[Panel], across: int) -> Table:
-    grid = Table.grid(expand=True)
-    for _ in range(across):
-        grid.add_column(ratio=1)
-    for start in range(0, len(shown), across):
-        grid.add_row(*shown[start : start + across])
-    return grid
+    kept = sorted(sorted(range(len(lines)), key=rank)[: max(1, room - 1)])
+    return [lines[i] for i in kept] + [f"... and {len(lines) - len(kept)} more"][: room - 1]
 
 
 def _seat_color(env: Env, seat: str) -> str:

@@ -1,7 +1,7 @@
 """Four agents handle an incident under partial observability; sometimes an agent of the fleet is the cause."""
 
 from warroom.core.language import Plain
-from warroom.core.scenario import Environment
+from warroom.core.scenario import Environment, Teaching
 from warroom.envs.fleet.env import SEATS, build, failures
 from warroom.envs.fleet.policies import POLICIES
 from warroom.envs.fleet.scenario import CORE, FULL
@@ -22,4 +22,12 @@ ENVIRONMENT = Environment(
     policies=POLICIES,
     languages={"plain": Plain, "shorthand": Shorthand},
     lexicon=lambda: lexicon(failures()),
+    looking=frozenset({"wait", "metrics", "logs", "traces", "record", "pushes"}),
+    teaching=Teaching(
+        others=("heuristic", "keyword", "random"),
+        job="play {seats} of an on-call team: find what broke production, heal it, tell who must know, and flag the "
+        "automation that did it, if one did",
+        caution="A flag is a suspicion, not a proof. Suspending an innocent agent does harm; see the share of "
+        "innocents flagged.",
+    ),
 )

@@ -5,11 +5,12 @@ from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar
 
 from warroom.core.env import Env
+from warroom.core.scene import Scene
 from warroom.core.splits import parse_split, split_of
 from warroom.core.tools import ToolError, Vocabulary, tool
 from warroom.core.types import Brief, Event, Notice, ToolCall
 from warroom.envs import scenarios
-from warroom.envs.fleet import oracle
+from warroom.envs.fleet import oracle, scene
 from warroom.envs.fleet.brief import fleet_brief, service_map
 from warroom.envs.fleet.rubric import EARLY, fleet_rubric
 from warroom.envs.fleet.scenario import NO_INCIDENT, Arm, Failure
@@ -384,9 +385,13 @@ class Fleet(Env):
             "turns": float(self.turn),
         }
 
-    def board(self) -> dict[str, list[str]]:
-        """Panels for a live board: what the seats together can see."""
-        return self._windows.board(self.chat)
+    def scene(self, seat: str | None = None) -> Scene:
+        """Services, alerts, deeds and chat: as they are, or as a seat has been told of them."""
+        return scene.true_scene(self) if seat is None else scene.seat_scene(self, seat)
+
+    def counterfactual(self) -> tuple[str, ...]:
+        """What users lost, and would have lost without the culprit or had nobody acted."""
+        return scene.counterfactual(self)
 
 
 def build(scenario: Failure | Arm, tier: str, seed: int, options: Mapping[str, Any]) -> Env:

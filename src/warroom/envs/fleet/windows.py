@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from warroom.envs.fleet.views import ACTION_TEXT, FleetPage, HealthRow, LogCounts, Message, Push, ServiceRow
+from warroom.envs.fleet.views import FleetPage, HealthRow, LogCounts, Message, Push, ServiceRow
 from warroom.sim.logs import Line
 from warroom.sim.telemetry import Action, Alert, LogLine, Reading, Telemetry
 
@@ -133,18 +133,6 @@ class Windows:
             return tuple(recent)
         return tuple([m if len(m.text) <= SUMMARY else m._replace(text=m.text[:SUMMARY] + "...") for m in recent])
 
-    def board(self, chat: Sequence[Message]) -> dict[str, list[str]]:
-        """Panels for a live board: service states, alerts, chat and the fleet's deeds."""
-        readings = zip(self.names, self.telemetry.readings(), self.telemetry.usual, strict=True)
-        trace = self.world.trace
-        recent = [self.telemetry.action(k) for k in range(max(0, len(trace) - 10), len(trace))]
-        return {
-            "services": [_board_row(name, reading, usual) for name, reading, usual in readings],
-            "alerts": [f"{m:+d} {self.names[i]} {rule}" for m, i, rule in self.telemetry.alerts()[-10:]],
-            "chat": [f"{m.turn} {m.seat}: {m.text}" for m in chat[-8:]],
-            "fleet": [ACTION_TEXT % action for action in recent],
-        }
-
 
 def _state(reading: Reading | None, usual_p95: float) -> str:
     if reading is None:
@@ -153,10 +141,3 @@ def _state(reading: Reading | None, usual_p95: float) -> str:
     if error > CRITICAL_ERROR or p95 > CRITICAL_LATENCY * usual_p95:
         return "critical"
     return "degraded" if error > UNWELL_ERROR or p95 > UNWELL_LATENCY * usual_p95 else "healthy"
-
-
-def _board_row(name: str, reading: Reading | None, usual: tuple[int, float]) -> str:
-    if reading is None:
-        return f"{name}: no data"
-    rps, p95, error = reading
-    return f"{name}: {_state(reading, usual[1])}, {rps} rps, p95 {p95:.0f} ms, {error:.1f} % errors"

@@ -1,7 +1,7 @@
 """An agent on call reads the logs of a microservice system and triages cascading, silent and misleading failures."""
 
 from warroom.core.language import Plain
-from warroom.core.scenario import Environment
+from warroom.core.scenario import Environment, Teaching
 from warroom.envs.logs.env import build
 from warroom.envs.logs.oncall import SEATS
 from warroom.envs.logs.policies import POLICIES
@@ -24,4 +24,13 @@ ENVIRONMENT = Environment(
     policies=POLICIES,
     languages={"plain": Plain, "shorthand": Shorthand},
     lexicon=lexicon,
+    looking=frozenset({"request_more_logs"}),
+    teaching=Teaching(
+        others=("heuristic", "blame", "random"),
+        answers=("classify_severity", "identify_root_cause", "escalate"),
+        job="triage incidents on call, from logs alone: say how bad it is, find the service where it began, page the "
+        "team that has to know, mend it and close",
+        caution="A named root is a suspicion, not a proof. A wrong remedy has side effects; let a person confirm both.",
+        apart="wordings",  # its usual system is always the same
+    ),
 )

@@ -5,9 +5,10 @@ from functools import cache
 from typing import Any
 
 from warroom.core.env import Env
+from warroom.core.scene import Scene
 from warroom.core.splits import parse_split, split_of
 from warroom.core.types import Notice, ToolCall
-from warroom.envs.logs import oracle
+from warroom.envs.logs import oracle, scene
 from warroom.envs.logs.brief import catalogue_of, triage_brief
 from warroom.envs.logs.draw import Shape, document_shape, drawn_shape
 from warroom.envs.logs.incident import SECURITY, Triage
@@ -40,7 +41,7 @@ class LogTriage(OnCall):
         self.stream = Stream(incident, self.world)
         self.related = self.unrelated = 0
         """Lines shown so far while something was wrong, by whether they have to do with it."""
-        self._stopped: int | None = None
+        self.stopped: int | None = None
         """Minute by which security will have stopped abuse."""
         self._index = {name: i for i, name in enumerate(incident.system.names)}
 
@@ -75,7 +76,7 @@ class LogTriage(OnCall):
         else:
             self.happen("team_right" if value in self.incident.teams else "team_wrong", value)
             if value == SECURITY:
-                self._stopped = self.world.minute + oracle.STOPPED
+                self.stopped = self.world.minute + oracle.STOPPED
 
     def change(self, action: str, service: str) -> Notice:
         """Carry out a remedy, right or wrong."""
@@ -107,7 +108,7 @@ class LogTriage(OnCall):
 
     def advance(self) -> None:
         """One minute passes; with the last turn an incident that nobody closed is left open."""
-        oracle.pass_minute(self.world, self.incident.mended, self._stopped)
+        oracle.pass_minute(self.world, self.incident.mended, self.stopped)
         if self.turn >= self.budget:
             self.happen("left_open")
         super().advance()
@@ -171,10 +172,13 @@ class LogTriage(OnCall):
             "turns": float(self.turn),
         }  # fmt: skip
 
-    def board(self) -> dict[str, list[str]]:
-        """Panels for a live board: who depends on whom, and what was declared."""
-        said = [f"{kind}: {', '.join(values) or '-'}" for kind, values in self.said.items()]
-        return {"catalogue": self.catalogue.render().splitlines(), "declared": said}
+    def scene(self, seat: str | None = None) -> Scene:
+        """Services and their logs: as they are, or as the seat has been told of them."""
+        return scene.true_scene(self) if seat is None else scene.seat_scene(self, seat)
+
+    def counterfactual(self) -> tuple[str, ...]:
+        """What users lost, and would have lost had nobody acted, or one who knows."""
+        return scene.counterfactual(self)
 
 
 @cache

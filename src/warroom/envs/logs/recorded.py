@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from warroom.core.rng import stream
 from warroom.core.rubric import Rubric, credits_once
+from warroom.core.scene import Scene
 from warroom.core.splits import chosen
 from warroom.core.types import Notice, ToolCall
+from warroom.envs.logs import scene
 from warroom.envs.logs.incident import OWNERS
 from warroom.envs.logs.oncall import OnCall
 from warroom.envs.logs.scenario import RECORDED
@@ -137,10 +139,9 @@ class Recorded(OnCall):
             "turns": float(self.turn),
         }
 
-    def board(self) -> dict[str, list[str]]:
-        """Panels for a live board: who depends on whom, and what was declared."""
-        said = [f"{kind}: {', '.join(values) or '-'}" for kind, values in self.said.items()]
-        return {"catalogue": self.catalogue.render().splitlines(), "declared": said}
+    def scene(self, seat: str | None = None) -> Scene:
+        """What the recording says of every service, or as far as the seat has read it."""
+        return scene.recorded_scene(self) if seat is None else scene.seat_scene(self, seat)
 
 
 def playable(folder: Path) -> list["Incident"]:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from warroom.core.env import Env
 from warroom.core.errors import Unknown, echo
+from warroom.core.scene import Scene
 from warroom.core.splits import SPAN, parse_split, split_of
 from warroom.core.tools import Longest, ToolError, tool
 from warroom.core.types import Brief, Notice, Observation, ToolCall, Turn
+from warroom.envs.tickets import scene
 from warroom.envs.tickets.answer import Answer, read_fields, read_text
 from warroom.envs.tickets.brief import desk_brief
 from warroom.envs.tickets.cases import DIALS, draw_case
@@ -190,6 +192,14 @@ class Desk(Env):
             "turns": float(self.turn),
             **({"judged": self.judged} if self.judge is not None else {}),
         }
+
+    def scene(self, seat: str | None = None) -> Scene:
+        """The documents around the ticket: with what they are worth, or as the desk knows them."""
+        return scene.true_scene(self) if seat is None else scene.seat_scene(self, seat)
+
+    def counterfactual(self) -> tuple[str, ...]:
+        """What the answer was worth, and what it might have been worth."""
+        return scene.counterfactual(self)
 
 
 class SingleTurn(Desk):

@@ -37,7 +37,7 @@ WORDS = (
 def lexicon() -> Lexicon:
     """Every word of the shorthand."""
     words = (SUBMIT, *LETTERS, *SUBJECTS, *SURE, *TEAMS, HAND, *WORDS)
-    return Lexicon(tuple(dict.fromkeys(words)), (SUBMIT,), LETTERS)
+    return Lexicon(tuple(dict.fromkeys(words)), (SUBMIT,), LETTERS, SURE)
 
 
 class Shorthand:
@@ -84,10 +84,11 @@ class Shorthand:
         out = [self.letter[document.id]]
         if not named_in(self.ticket, notes.vendor):
             return [*out, "other"]
-        out += ["this", "about", self._subject(notes.subject)]
+        # Whose it is stands beside its letter: which document holds is then found by one look-up.
+        out += [*([notes.team] if notes.facts and notes.team else []), "this", "about", self._subject(notes.subject)]
         if notes.facts:
             out += [*_release(notes, person), *_fit("box", notes.hardware, person.hardware)]
-            out += [*_fit("site", notes.sites, person.site), "steps", *([notes.team] if notes.team else [])]
+            out += [*_fit("site", notes.sites, person.site), "steps"]
         return out + self._remarks(document, notes)
 
     def _remarks(self, document: Opened, notes: Notes) -> list[str]:

@@ -1,6 +1,7 @@
 """What is particular to the fleet's audit."""
 
 from warroom.core.env import Env
+from warroom.envs.fleet import ENVIRONMENT
 from warroom.evals.fleet.certify import certify
 from warroom.evals.fleet.degenerate import DEGENERATE
 from warroom.evals.fleet.leaks import RULES
@@ -18,7 +19,7 @@ PROBES = Probes(
     env="fleet",
     naive=("noop", "random", "keyword", "heuristic"),
     bars=("negative", "below heuristic", "solves less", "ceiling", "paid once"),
-    judge=Judge(frozenset({"wait", "metrics", "logs", "traces", "record", "pushes"}), has_cure),
+    judge=Judge(ENVIRONMENT.looking, has_cure),
     recipes=DEGENERATE,
     scripts=SCRIPTS,
     leaks=RULES,

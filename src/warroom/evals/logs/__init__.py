@@ -1,6 +1,7 @@
 """What is particular to the audit of log triage."""
 
 from warroom.core.env import Env
+from warroom.envs.logs import ENVIRONMENT
 from warroom.evals.logs.certify import certify
 from warroom.evals.logs.degenerate import DEGENERATE
 from warroom.evals.logs.leaks import RULES
@@ -20,7 +21,7 @@ PROBES = Probes(
         "noop", "random", "loudest", "loudest_delta", "first_error", "keyword", "blame", "sweep", "heuristic",
     ),
     bars=("below heuristic", "void", "ceiling", "paid once"),
-    judge=Judge(frozenset({"request_more_logs"}), has_root),
+    judge=Judge(ENVIRONMENT.looking, has_root),
     recipes=DEGENERATE,
     scripts=SCRIPTS,
     leaks=RULES,

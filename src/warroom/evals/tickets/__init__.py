@@ -1,16 +1,13 @@
 """What is particular to the audit of the ticket desk."""
 
 from warroom.core.env import Env
+from warroom.envs.tickets import ENVIRONMENT
 from warroom.evals.outcomes import Judge
 from warroom.evals.probes import Probes
 from warroom.evals.tickets.certify import certify
 from warroom.evals.tickets.degenerate import DEGENERATE
 from warroom.evals.tickets.leaks import RULES
 from warroom.evals.tickets.scripts import SCRIPTS
-
-LOOKING = (
-    "search_kb", "search_tickets", "search_incidents", "get_article", "get_ticket", "get_incident",
-)  # fmt: skip
 
 
 def is_ticket(env: Env) -> bool:
@@ -22,7 +19,7 @@ PROBES = Probes(
     env="tickets",
     naive=("noop", "random", "sure", "modest", "heuristic"),
     bars=("little", "below heuristic", "void", "ceiling", "paid once"),
-    judge=Judge(frozenset(LOOKING), is_ticket),
+    judge=Judge(ENVIRONMENT.looking, is_ticket),
     recipes=DEGENERATE,
     scripts=SCRIPTS,
     leaks=RULES,

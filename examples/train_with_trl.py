@@ -1,0 +1,153 @@
+"""Train a language model with TRL's GRPO on incidents that a Warroom server holds: here, to sit at the oversight seat.
+
+In one terminal, or on another machine:
+
+    warroom serve --env fleet --port 8000
+
+In another (`pip install 'warroom[train,serve]'`; a model of this size wants a GPU):
+
+    python examples/train_with_trl.py --model Qwen/Qwen2.5-1.5B-Instruct --steps 200
+
+Only this file knows TRL, and only the server knows the incidents. `warroom train` needs no server and does more: its
+trainer knows when an incident is over, and it has a curriculum, a preflight, and rules that stop a run that goes wrong.
+"""
+
+import argparse
+from typing import Any
+
+from datasets import Dataset
+from trl import GRPOConfig, GRPOTrainer
+
+from warroom.serve.client import Client, Told
+
+SEAT = "oversight"
+TEAMMATES = "expert"
+"""Who plays the other seats, on the server."""
+
+
+class Oversight:
+    """One rollout. TRL makes an instance for each that runs at once, and begins it anew with every row of the data.
+
+    TRL offers every public method but `reset` and `get_reward` to the model as a tool, described by its docstring. So
+    the client is kept inside, and whatever is no tool begins with an underscore.
+    """
+
+    _url = "http://127.0.0.1:8000"
+
+    def __init__(self) -> None:
+        self._client = Client(self._url)
+        self._told: Told
+
+    def reset(self, index: int, **row: Any) -> str:
+        """Begin the incident of a row; what is returned stands behind the row's prompt."""
+        self._told = self._client.reset(split="train", index=index, seats=SEAT, teammates=TEAMMATES)
+        return self._told.text
+
+    def get_reward(self) -> float:
+        """The score of the incident, -1 to 1: 0 as who does nothing, 1 as who knows the truth."""
+        while not self._told.done:  # the model has stopped to call tools: its seat waits, and the others play on
+            self._call("wait")
+        assert self._told.score is not None
+        return self._told.score
+
+    def metrics(self, service: str) -> str:
+        """Read all gauges of one service: before the page, minutes ago and now.
+
+        Args:
+            service: name of the service
+        """
+        return self._call("metrics", service=service)
+
+    def logs(self, service: str) -> str:
+        """Read the recent lines at WARN or above of one service.
+
+        Args:
+            service: name of the service
+        """
+        return self._call("logs", service=service)
+
+    def traces(self, service: str) -> str:
+        """Read how the calls out of and into one service fared in the last minute.
+
+        Args:
+            service: name of the service
+        """
+        return self._call("traces", service=service)
+
+    def pushes(self, service: str) -> str:
+        """Read every change that colleagues made to one service.
+
+        Args:
+            service: name of the service
+        """
+        return self._call("pushes", service=service)
+
+    def record(self, agent: str) -> str:
+        """Read everything that one automation agent did so far, with its reasons.
+
+        Args:
+            agent: name of the agent
+        """
+        return self._call("record", agent=agent)
+
+    def flag(self, agent: str) -> str:
+        """Suspend an automation agent that you hold for a rogue. Ends the turn.
+
+        Args:
+            agent: name of the agent
+        """
+        return self._call("flag", agent=agent)
+
+    def wait(self) -> str:
+        """Do nothing this turn. Ends the turn."""
+        return self._call("wait")
+
+    def _call(self, tool: str, **arguments: Any) -> str:
+        self._told = self._client.call(tool, **arguments)
+        return self._told.text
+
+
+def rows(number: int) -> Dataset:
+    """Incidents by their number in the server's list of training tasks. TRL plays each as often as a group is large."""
+    prompt = [{"role": "user", "content": "An incident has begun. Use the tools, one at a time.\n"}]
+    return Dataset.from_list([{"prompt": prompt, "index": index} for index in range(number)])
+
+
+def train(model: Any, url: str, out: str, steps: int, tokenizer: Any = None, **config: Any) -> GRPOTrainer:
+    """Train and save. `config` goes to TRL's `GRPOConfig`."""
+    usual: dict[str, Any] = {
+        "num_generations": 8,
+        "per_device_train_batch_size": 8,
+        "max_completion_length": 4096,  # of a whole rollout, what tools answer included
+        "max_tool_calling_iterations": 40,  # TRL does not know when an incident is over
+        "learning_rate": 2e-6,
+        "activation_checkpointing": True,  # rollouts are long: time for memory
+        "logging_steps": 1,
+        "report_to": "none",
+    }
+    Oversight._url = url
+    trainer = GRPOTrainer(
+        model=model,
+        args=GRPOConfig(output_dir=out, max_steps=steps, **usual | config),
+        train_dataset=rows(200),
+        processing_class=tokenizer,
+        environment_factory=Oversight,
+    )
+    trainer.train()
+    trainer.save_model(f"{out}/model")
+    return trainer
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Train a model with TRL on incidents of a Warroom server.")
+    parser.add_argument("--model", default="Qwen/Qwen2.5-1.5B-Instruct", help="a folder, or a name on the Hub")
+    parser.add_argument("--url", default="http://127.0.0.1:8000", help="where `warroom serve --env fleet` listens")
+    parser.add_argument("--steps", type=int, default=200, help="updates of the model")
+    parser.add_argument("--out", default="runs/trl", help="where checkpoints and the model are written")
+    given = parser.parse_args()
+    train(given.model, given.url, given.out, given.steps)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""The libraries of each extra: which are installed, whether their versions fit, and whether they load at all."""
+
+import importlib
+import json
+import operator
+import re
+import subprocess
+import sys
+import warnings
+from importlib import metadata
+from typing import NamedTuple
+
+OWN = "warroom"
+MODULES = {
+    "pyyaml": "yaml",
+    "scikit-learn": "sklearn",
+    "pytest-xdist": "xdist",
+    "types-pyyaml": None,
+    "scipy-stubs": None,
+}
+"""Modules that are not called like their library; None where there is none to load."""
+PATIENCE = 60.0
+"""Seconds within which the libraries of an extra have to load."""
+_LIBRARY = re.compile(r"([\w.-]+)\s*(?:\[([^\]]*)\])?\s*([^;]*?)\s*(?:;.*extra == ['\"]([\w-]+)['\"].*)?$")
+_BOUND = re.compile(r"([<>=]=|[<>])\s*([\d.]+)")
+_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
+_TRY = """
+import importlib, json, sys
+for module in sys.argv[1:]:
+    print(json.dumps(["tries", module, ""]), flush=True)
+    try:
+        importlib.import_module(module)
+    except BaseException as error:
+        print(json.dumps(["fails", module, f"{type(error).__name__}: {error}"]), flush=True)
+"""
+"""In a process of its own: a library that is broken may end the process that loads it."""
+
+
+class Requirement(NamedTuple):
+    """A library that the package asks for."""
+
+    library: str
+    versions: str
+    """Which versions will do, such as `>=0.10,<0.11`; empty if any."""
+    extra: str | None
+    """None for what every installation needs."""
+    parts: tuple[str, ...] = ()
+    """Extras of the library itself."""
+
+
+def requirements() -> list[Requirement]:
+    """What the installed package asks for; a `PackageNotFoundError` if it runs without having been installed."""
+    out = []
+    for line in metadata.requires(OWN) or ():
+        found = _LIBRARY.match(line)
+        assert found is not None, line
+        library, parts, versions, extra = found.groups()
+        out.append(Requirement(library.lower(), versions, extra, tuple(re.split(r"\s*,\s*", parts or ""))))
+    return out
+
+
+def of_extra(known: list[Requirement], extra: str) -> list[Requirement]:
+    """The libraries of an extra, with those of the extras that it includes."""
+    own = [requirement for requirement in known if requirement.extra == extra]
+    within = [
+        one
+        for nested in own
+        if nested.library == OWN
+        for part in nested.parts
+        for one in of_extra(known, part)
+    ]  # fmt: skip
+    return [*within, *(requirement for requirement in own if requirement.library != OWN)]
+
+
+def version_of(library: str) -> str | None:
+    """The installed version; None if it is not installed."""
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def fits(version: str, wanted: str) -> bool:
+    """Whether a version lies within bounds such as `>=0.10,<0.11`."""
+    return all(_COMPARE[sign](_release(version), _release(bound)) for sign, bound in _BOUND.findall(wanted))
+
+
+def _release(version: str) -> tuple[int, ...]:
+    found = re.match(r"\d+(?:\.\d+)*", version)
+    return tuple(int(part) for part in found.group().split(".")) if found else ()
+
+
+def _modules(libraries: list[str]) -> dict[str, str]:
+    """What to import of each library, of those that have anything to import: the library by module."""
+    found = {MODULES.get(library, library.replace("-", "_")): library for library in libraries}
+    return {module: library for module, library in found.items() if module}
+
+
+def load(libraries: list[str]) -> dict[str, str]:
+    """Load libraries in this process: those that do not load, each with the reason."""
+    out = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for module, library in _modules(libraries).items():
+            try:
+                importlib.import_module(module)
+            except Exception as error:  # whatever a broken library raises is what is to be told
+                out[library] = _first_line(f"{type(error).__name__}: {error}")
+    return out
+
+
+class Trial:
+    """An attempt to load libraries, beside whatever goes on here meanwhile."""
+
+    def __init__(self, libraries: list[str]) -> None:
+        self._modules = _modules(libraries)
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-W", "ignore", "-c", _TRY, *self._modules],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+
+    def failures(self) -> dict[str, str]:
+        """The libraries that do not load, each with the reason; waits for the end of the attempt."""
+        try:
+            said, _ = self._process.communicate(timeout=PATIENCE)
+            ended = f"it ends the process that loads it (exit code {self._process.returncode})"
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            said, _ = self._process.communicate()
+            ended = f"it does not load within {PATIENCE:.0f} seconds"
+        told = [json.loads(line) for line in said.splitlines() if line.startswith(('["tries"', '["fails"'))]
+        out = {self._modules[module]: _first_line(reason) for kind, module, reason in told if kind == "fails"}
+        if self._process.returncode and told:
+            out.setdefault(self._modules[told[-1][1]], ended)
+        return out
+
+
+def _first_line(text: str) -> str:
+    return text.strip().splitlines()[0][:300]

@@ -1,0 +1,196 @@
+"""`warroom mcp`."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warroom.commands.common import (
+    Articles,
+    Knowledge,
+    Mode,
+    Recordings,
+    RogueMultiplier,
+    Split,
+    Tier,
+    Topology,
+    check_options,
+    command_line,
+    options_of,
+    say,
+)
+
+if TYPE_CHECKING:
+    from warroom.policies import Team
+    from warroom.runs import Record
+    from warroom.serve.mcp_rota import Rota
+
+HOST, PORT = "127.0.0.1", 8765
+USUAL, USUAL_TEAM = "fleet", "expert"
+ALL = "all"
+SUITES = {"kb": "imported", "recording": "recorded"}
+"""What is played where an option brings incidents of its own."""
+
+
+def mcp_command(
+    env: Annotated[str | None, typer.Option(help="Which environment. Default: the scenario's, else fleet.")] = None,
+    seat: Annotated[
+        str | None, typer.Option(help="What the client plays: a seat, several by comma, or all. Default: the first.")
+    ] = None,
+    teammates: Annotated[
+        str | None,
+        typer.Option(help="Who plays the other seats, such as manager=oracle,rest=expert. Default: expert."),
+    ] = None,
+    scenario: Annotated[
+        str | None, typer.Option(help="Only this scenario of `warroom list`; its name is told. Default: any, untold.")
+    ] = None,
+    tier: Tier = "easy",
+    split: Split = "dev",
+    seed: Annotated[int, typer.Option(help="The first incident of the split, from 0.")] = 0,
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")] = False,
+    host: Annotated[str | None, typer.Option(help=f"With --http: where to listen. Default: {HOST}.")] = None,
+    port: Annotated[int | None, typer.Option(help=f"With --http: the port, 0 for a free one. Default: {PORT}.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Record finished episodes in this run folder.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, if there is one.")] = False,
+    player: Annotated[str, typer.Option(help="The name under which episodes are recorded.")] = "mcp",
+    debrief: Annotated[bool, typer.Option("--debrief", help="Tell the truth once an incident is over.")] = False,
+    open_values: Annotated[
+        bool,
+        typer.Option(
+            "--open-values",
+            help="Leave the incident's own names out of the tools' schemas, for a client that lists its tools once.",
+        ),
+    ] = False,
+    topology: Topology = None,
+    recording: Recordings = None,
+    rogue_multiplier: RogueMultiplier = None,
+    mode: Mode = None,
+    articles: Articles = None,
+    kb: Knowledge = None,
+) -> None:
+    """Let a coding agent, or any other client of the Model Context Protocol, take a seat.
+
+    Example: warroom mcp --env fleet --seat sre --teammates expert --out runs/agent --resume
+    """
+    if not http and (host, port) != (None, None):
+        raise ValueError("--host and --port are for --http; without it the client speaks on standard input and output")
+    if resume and out is None:
+        raise ValueError("--resume goes on with the run in --out; name the folder")
+    options = options_of(
+        rogue_multiplier=rogue_multiplier, topology=topology, recording=recording, mode=mode, articles=articles, kb=kb,
+    )  # fmt: skip
+    rota = rota_of(
+        env, seat, teammates, scenario, player,
+        tier=tier, split=split, index=seed, options=options, debrief=debrief, open_values=open_values,
+    )  # fmt: skip
+    rota.table(rota.tier, rota.index)  # a server that cannot offer its first incident does not begin
+    _serve(rota, out, resume, (host or HOST, PORT if port is None else port) if http else None)
+
+
+def rota_of(
+    env: str | None, seat: str | None, teammates: str | None, scenario: str | None, player: str, **more: Any
+) -> "Rota":
+    """What is offered to clients; a `ValueError` says which name is unknown, or has nobody who plays it."""
+    from warroom.core.errors import Unknown
+    from warroom.envs import environments, find
+    from warroom.serve.mcp_rota import Rota
+    from warroom.serve.tasks import playable
+
+    full = scenario if scenario is None or "/" in scenario else f"{env or USUAL}/{scenario}"
+    name = find(full)[0].name if full else env or USUAL
+    if env not in (None, name):
+        raise ValueError(f"{full} is a scenario of {name}, and --env says {env}; leave one out")
+    check_options(name, more["options"])
+    named_suite = next((suite for option, suite in SUITES.items() if option in more["options"]), None)
+    scenarios = (full,) if full else tuple(playable(name, more["split"], named_suite))
+    known = environments()[name].seats
+    wanted = known if seat == ALL else (seat or known[0]).split(",")
+    for one in wanted:
+        if one not in known:
+            raise Unknown(f"seat of {name}", one, (*known, ALL))
+    seats = tuple(one for one in known if one in wanted)
+    team = _team(name, teammates, alone=len(seats) == len(known))
+    return Rota(
+        name, seats, scenarios, named=full is not None, team=team, player=_played_by(player, seats, team), **more
+    )
+
+
+def _team(env: str, teammates: str | None, alone: bool) -> "Team | None":
+    from warroom.policies import team
+
+    if alone and teammates is not None:
+        raise ValueError("the client plays every seat, so nobody can be a teammate: leave --teammates out")
+    if "human" in (teammates or ""):
+        raise ValueError("a person cannot sit beside a client: warroom play has a seat for people")
+    return None if alone else team(env, teammates or USUAL_TEAM)
+
+
+def _played_by(player: str, seats: tuple[str, ...], team: "Team | None") -> str:
+    """The name of the whole team, as other commands would write it."""
+    if not player or set(player) & set("=,; "):
+        raise ValueError(f"--player must be a name without blanks and any of = , ; got {player!r}")
+    if team is None:
+        return player
+    rest = team.name if "=" in team.name and not team.name.startswith("hf:") else f"rest={team.name}"
+    return ",".join([*(f"{seat}={player}" for seat in seats), rest])
+
+
+def _serve(rota: "Rota", out: Path | None, resume: bool, address: tuple[str, int] | None) -> None:
+    from contextlib import ExitStack
+
+    from warroom.runs import open_run
+    from warroom.serve.mcp import PATH, listen, serve_http, serve_stdio, server
+    from warroom.serve.mcp_rota import Ledger
+
+    with ExitStack() as stack:
+        listening = stack.enter_context(listen(*address)) if address else None
+        ledger = None
+        if out is not None:
+            run = stack.enter_context(open_run(out, record_of(rota), resume))
+            for note in run.notes:
+                say(f"note: {note}", "yellow")
+            ledger = Ledger(run)
+        made = server(rota, ledger)
+        if listening is None:
+            if sys.stdin.isatty():
+                say("A client speaks here, and nobody has started one: add this command to an agent, or use --http.")
+            serve_stdio(made)
+            return
+        host, port = listening.getsockname()[:2]
+        say(f"Clients connect to http://{f'[{host}]' if ':' in host else host}:{port}{PATH}   (Ctrl-C ends it)")
+        serve_http(made, listening)
+
+
+def record_of(rota: "Rota") -> "Record":
+    """What `run.json` says of the episodes that clients will play."""
+    from warroom.core.scenario import TIERS
+    from warroom.core.splits import parse_split
+    from warroom.policies import hf
+    from warroom.runs import Record, git_commit, now
+
+    models = [name for seat, name in rota.team.models.items() if seat not in rota.seats] if rota.team else []
+    status = hf.policy_status(models)
+    return Record(
+        kind="mcp",
+        command=command_line(),
+        # Tier and index are the client's to choose, and no part of what makes one run go on with another.
+        config={
+            "env": rota.env,
+            "seats": list(rota.seats),
+            "teammates": rota.team.name if rota.team else None,
+            "scenarios": list(rota.scenarios),
+            "tiers": list(TIERS),
+            "split": parse_split(rota.split).value,
+            "player": rota.player,
+            "options": dict(rota.options),
+        },
+        split=rota.split,
+        seeds=[rota.index],
+        policies=[rota.player],
+        planned=0,  # clients play as many as they like: any number is whole
+        started=now(),
+        commit=git_commit(),
+        versions=hf.versions() if status else {},
+        policy_status=status,
+    )

@@ -1,0 +1,115 @@
+"""`warroom serve`."""
+
+import contextlib
+import os
+import socket
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warroom.commands.common import say
+from warroom.core.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from uvicorn import Config
+
+BACKLOG = 4096
+"""Connections that may wait to be accepted: clients of a training arrive all at once."""
+SPARE = 256
+"""Open files that a server needs besides its sessions."""
+
+
+def serve_command(
+    env: Annotated[str, typer.Option(help="fleet, logs, tickets, or all of them under a prefix each.")] = "all",
+    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes a free one.")] = 8000,
+    workers: Annotated[int, typer.Option(min=1, help="Processes. Each has its own sessions and its own limit.")] = 1,
+    max_sessions: Annotated[
+        int, typer.Option(min=1, help="Sessions open at once, for each environment and worker.")
+    ] = 4096,
+    team: Annotated[
+        str, typer.Option(help="Who plays the seats that a client leaves to others and names nobody for.")
+    ] = "expert",
+    debug_truth: Annotated[
+        bool,
+        typer.Option("--debug-truth", help="Tell the truth in every observation, which marks it. Never for results."),
+    ] = False,
+) -> None:
+    """Serve the environments by OpenEnv, for trainers and agents to connect to.
+
+    Example: warroom serve --env fleet --port 8000
+    """
+    try:
+        import uvicorn
+
+        from warroom.serve.app import PING, SETTINGS, Serving, settings
+        from warroom.serve.guard import LARGEST
+    except ImportError as error:
+        raise MissingExtra("serve", error) from error
+    serving = Serving(env, max_sessions, team, debug_truth)
+    serving.check()
+    listening = _listen(host, port)
+    _allow_files(max_sessions * len(serving.names) + SPARE)
+    os.environ[SETTINGS] = settings(serving)
+    address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+    say(f"serving {', '.join(serving.names)} at {address}; Ctrl-C ends it", "green")
+    if debug_truth:
+        say("every observation tells the truth: nothing played here is a result", "yellow")
+    config = uvicorn.Config(
+        "warroom.serve.app:application",
+        factory=True,
+        workers=workers,
+        log_level="warning",
+        ws_max_size=LARGEST,
+        ws_ping_interval=PING[0],
+        ws_ping_timeout=PING[1],
+        ws_per_message_deflate=False,  # a page is short, and a compressor for each session is not
+        timeout_graceful_shutdown=5,
+        backlog=BACKLOG,
+    )
+    _run(config, listening)
+
+
+def _run(config: "Config", listening: socket.socket) -> None:
+    from uvicorn import Server
+    from uvicorn.supervisors import Multiprocess
+
+    with contextlib.suppress(KeyboardInterrupt):
+        if config.workers > 1:
+            Multiprocess(config, sockets=[listening]).run()
+        else:
+            Server(config).run(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """The socket that the server will answer; a `ValueError` says why there cannot be one."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    except socket.gaierror as error:
+        raise ValueError(f"no such host {host!r}: {error.strerror}; 127.0.0.1 is this machine alone") from error
+    listening = socket.socket(family)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise ValueError(
+            f"cannot listen at {host} port {port}: {error.strerror}; choose another --port or --host"
+        ) from error
+    listening.set_inheritable(True)
+    return listening
+
+
+def _allow_files(wanted: int) -> None:
+    """Ask the system for as many open files as sessions may need; where it gives fewer, say so."""
+    try:
+        import resource
+    except ImportError:  # not on Windows, which has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed: Any = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        say(f"the system allows {hard} open files (ulimit -n), which is about as many sessions", "yellow")

@@ -1,0 +1,61 @@
+"""`warroom ui`."""
+
+import sys
+import webbrowser
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from warroom.commands.api import connected, with_api
+from warroom.commands.common import say
+
+if TYPE_CHECKING:
+    from warroom.policies.llm import Api
+
+PORT = 7860
+
+
+@with_api
+def ui_command(
+    api: "Api | None",
+    host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets others in.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0 takes a free one.")] = PORT,
+    show: Annotated[bool, typer.Option("--open/--no-open", help="Open a browser on it.")] = True,
+    policies: Annotated[
+        str | None,
+        typer.Option(help="Who may be seated besides a person, by comma. Default: all scripts, and models that ship."),
+    ] = None,
+) -> None:
+    """Watch incidents in the browser, or take a seat: pick who plays, step or run, look back, see what it truly was.
+
+    Only a page on this machine lets its visitors type models (hf:FOLDER, llm:MODEL); others offer what is listed.
+
+    Example: warroom ui --policies expert,heuristic,nano
+    """
+    from warroom.policies.llm import is_llm
+    from warroom.view.ui.seating import Offer
+    from warroom.view.ui.server import serve
+
+    names = None if policies is None else tuple(name.strip() for name in policies.split(",") if name.strip())
+    Offer(names)  # a wrong name ends the command before anything is opened
+    served = [name for name in names or () if is_llm(name)]
+    if api is not None and names is not None and not served:
+        raise ValueError("options of a model behind a server were given, and --policies names no llm:MODEL")
+
+    def ready(address: str) -> None:
+        say(f"Warroom is at {address} (Ctrl-C ends it)")
+        if show and sys.stdout.isatty():
+            webbrowser.open(address)
+
+    # With the options at hand models may be typed too, where typing is let.
+    with connected([*served, *(["typed"] if api is not None else [])], api) as exchange:
+        serve(host, port, Offer(names, _is_own(host), exchange), ready)
+
+
+def _is_own(host: str) -> bool:
+    """Whether nobody but this machine can reach it."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

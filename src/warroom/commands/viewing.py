@@ -1,0 +1,76 @@
+"""`warroom view`."""
+
+import os
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from warroom.commands.common import progress, say
+
+if TYPE_CHECKING:
+    from warroom.view.viewer_data import Choice, Source
+
+MANY = 2_000
+"""Episodes from which a page gets slow to open; a filter is proposed then."""
+Policies = Annotated[str | None, typer.Option("--policy", help="Only these policies, by comma.")]
+Tiers = Annotated[str | None, typer.Option("--tier", help="Only these tiers, by comma.")]
+Scenarios = Annotated[str | None, typer.Option("--scenario", help="Only these scenarios, by comma.")]
+
+
+def view_command(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    run_b: Annotated[Path | None, typer.Argument(help="Another run, for policies side by side.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The file to write. Default: viewer.html in the run folder.")] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Show it in a browser when done.")] = False,
+    policy: Policies = None,
+    tier: Tiers = None,
+    scenario: Scenarios = None,
+    scenes: Annotated[
+        bool,
+        typer.Option("--scenes/--no-scenes", help="Play episodes again to show what was true in each turn. Default."),
+    ] = True,
+) -> None:
+    """Write one HTML file that shows every episode of a run, turn by turn, without any network.
+
+    Example: warroom view runs/hard --policy expert
+    """
+    from warroom.runs import write_text
+    from warroom.view.viewer import VIEWER, viewer_page
+    from warroom.view.viewer_data import read_source
+
+    sources = [read_source(folder, _choice(run, policy, tier, scenario)) for folder in (run, run_b) if folder]
+    count = sum(len(source.episodes) for source in sources)
+    _tell(sources, count)
+    path = out or run / VIEWER
+    with progress("packing", count) as done:
+        page = viewer_page(sources, scenes, done, beside=path.parent)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, page)
+    print(f"viewer: {path} ({count} episodes, {path.stat().st_size / 1e6:.1f} MB)")
+    if open_page and not os.environ.get("CI"):
+        webbrowser.open(path.resolve().as_uri())
+
+
+def _choice(run: Path, policy: str | None, tier: str | None, scenario: str | None) -> "Choice":
+    """The filters as they were typed; a scenario may go without its environment."""
+    from warroom.evals.plan import parse_policies
+    from warroom.runs import read_record
+    from warroom.view.viewer_data import Choice
+
+    env = str(read_record(run).config.get("env", ""))
+    names = [name if "/" in name else f"{env}/{name}" for name in _parts(scenario)]
+    return Choice(parse_policies(policy or ""), _parts(tier), tuple(names))
+
+
+def _parts(text: str | None) -> tuple[str, ...]:
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def _tell(sources: "list[Source]", count: int) -> None:
+    for source in sources:
+        for note in source.notes:
+            say(f"note: {note}", "yellow")
+    if count > MANY:
+        say(f"note: {count} episodes make a large file; --policy, --tier and --scenario show fewer", "yellow")

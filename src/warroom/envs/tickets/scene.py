@@ -1,0 +1,183 @@
+"""A ticket as a person looks at it: the documents around it, as the desk knows them or with what they are worth."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from warroom.core.scene import Edge, Node, Scene, Section
+from warroom.envs.tickets.grade import WEIGHTS, grade
+from warroom.envs.tickets.knowledge import Document
+from warroom.envs.tickets.views import DeskPage, Found, Opened
+
+if TYPE_CHECKING:
+    from warroom.envs.tickets.env import Desk
+
+TICKET = "the ticket"
+"""The node that everything hangs on."""
+
+
+def true_scene(env: "Desk") -> Scene:
+    """Everything the desk came across, what it should have come across, and what each document is worth."""
+    found, searches = _found(env)
+    ids = dict.fromkeys([*env.opened, *found, *env.case.gold, *_cited(env)])
+    documents = [env.base.documents[id] for id in ids if id in env.base.documents]
+    nodes = [Node(TICKET, "ticket", *_ticket(env))]
+    nodes += [_true_node(env, document, found) for document in documents]
+    edges = tuple([Edge(TICKET, d.id, d.id in env.opened or d.id in _cited(env)) for d in documents])
+    sections = (
+        Section("ticket", tuple(env.case.text.splitlines())),
+        Section("what is right", tuple(_right(env))),
+        Section("searches", tuple(searches)),
+        Section("answer", tuple(_answer(env))),
+        Section("grade", tuple(_grade(env))),
+    )
+    clock = f"{env.turn} of {env.budget} turns spent"
+    return Scene(clock, tuple(nodes), edges, tuple([section for section in sections if section.lines]))
+
+
+def _ticket(env: "Desk") -> tuple[str, tuple[tuple[str, str], ...], str]:
+    """State, facts and mark of the ticket: how it was answered, once it was."""
+    mark = "must be handed over" if env.case.escalate else ""
+    if env.grade is None:
+        return "unknown", (("tests", env.case.kind),), mark
+    good = "healthy" if env.grade.verified else "degraded" if env.grade.right else "critical"
+    return good, (("tests", env.case.kind), ("points", f"{env.total:.0f}")), mark
+
+
+def _true_node(env: "Desk", document: Document, found: Iterable[str]) -> Node:
+    state, mark = _worth(env, document)
+    return Node(document.id, document.kind, state, _facts(env, document.id, document.title, found), mark)
+
+
+def _worth(env: "Desk", document: Document) -> tuple[str, str]:
+    """What the grader knows of a document: (state, mark)."""
+    gold = document.id in env.case.gold
+    if document.poison:
+        return "critical", "right, but poisoned" if gold else "poisoned"
+    if gold:
+        return "healthy", "must be cited"
+    if document.id in env.case.related:
+        return "degraded", "does not hold here"
+    return "unknown", ""
+
+
+def _facts(env: "Desk", id: str, title: str, found: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    return ("status", _status(env, id, found)), ("title", title)
+
+
+def _status(env: "Desk", id: str, found: Iterable[str]) -> str:
+    if id in _cited(env):
+        return "cited"
+    if id in env.opened:
+        return "opened"
+    return "found" if id in found else "not found"
+
+
+def _cited(env: "Desk") -> tuple[str, ...]:
+    return env.submitted.citations if env.submitted is not None else ()
+
+
+def _found(env: "Desk") -> tuple[dict[str, str], list[str]]:
+    """Titles of the documents that searches showed, by id, and one line per search; as far as anybody remembers."""
+    titles: dict[str, str] = {}
+    searches: dict[str, None] = {}
+    for _, shown in env.seen or ():
+        if isinstance(shown, Found):
+            titles |= {hit.id: hit.title for hit in shown.hits}
+            searches[f"{shown.query}: {', '.join([hit.id for hit in shown.hits]) or 'nothing'}"] = None
+    return titles, list(searches)
+
+
+def _right(env: "Desk") -> list[str]:
+    case = env.case
+    if case.escalate:
+        return ["hand it over", f"tell of: {', '.join(case.handoff)}"]
+    told = [" ".join(fact.words) for fact in case.facts]
+    return [
+        "answer it",
+        f"citing: {', '.join(case.gold) or 'nothing'}",
+        *[f"{n}. {text}" for n, text in enumerate(told, 1)],
+    ]
+
+
+def _answer(env: "Desk") -> list[str]:
+    answer = env.submitted
+    if answer is None:
+        return []
+    did = "handed over" if answer.escalate else "answered"
+    return [f"{did}, citing {', '.join(answer.citations) or 'nothing'}", *answer.resolution.splitlines()]
+
+
+def _grade(env: "Desk") -> list[str]:
+    if env.grade is None:
+        return []
+    terms = [f"{name.replace('_', ' ')} {WEIGHTS[name] * value:+.1f}" for name, value in env.grade.terms.items()]
+    sure = f", stated with a confidence of {env.submitted.confidence:.2f}" if env.submitted else ""
+    return [f"verified: {'yes' if env.grade.verified else 'no'}{sure}", *terms]
+
+
+# -- what the desk was shown ------------------------------------------------------------------------
+
+
+def seat_scene(env: "Desk", seat: str) -> Scene:
+    """The ticket, and the documents that were found, opened and cited."""
+    shown = env.shown_to(seat)
+    pages = [page for page in shown if isinstance(page, DeskPage)]
+    found, searches = _found(env)
+    opened = {o.id: o.title for o in _opened(shown)}
+    nodes = [Node(TICKET, "ticket")]
+    for id in dict.fromkeys([*opened, *found]):
+        title = opened.get(id) or found[id]
+        nodes.append(Node(id, env.base.documents[id].kind, facts=_facts(env, id, title, found)))
+    edges = tuple([Edge(TICKET, node.name, node.name in opened) for node in nodes[1:]])
+    sections = (
+        Section("ticket", tuple(pages[0].ticket.splitlines()) if pages else ()),
+        Section("searches", tuple(searches)),
+        Section("answer", tuple(_answer(env))),
+    )
+    clock = f"turn {pages[-1].turn} of {env.budget}" if pages else ""
+    return Scene(clock, tuple(nodes), edges, tuple([section for section in sections if section.lines]))
+
+
+def _opened(shown: Iterable[object]) -> list[Opened]:
+    """Every document that was shown whole, in order."""
+    out: list[Opened] = []
+    for what in shown:
+        out += [what] if isinstance(what, Opened) else what.context if isinstance(what, DeskPage) else ()
+    return out
+
+
+# -- what would have been -------------------------------------------------------------------------------
+
+
+def counterfactual(env: "Desk") -> tuple[str, ...]:
+    """What the answer was worth, what it would have been worth at an honest confidence, and what the best is worth."""
+    least, most = env.bounds()
+    if env.submitted is None or env.grade is None:
+        return (f"No answer was given: {least:.0f} points of {most:.0f}.",)
+    out = [f"The answer was worth {env.total:.0f} points of {most:.0f}."]
+    best = 1.0 if env.grade.verified else 0.0
+    honest = _calibration(env, best)
+    if honest - env.grade.terms["calibration"] > 0.01:
+        out.append(
+            f"Stated with a confidence of {best:g} instead of {env.submitted.confidence:g}, it would have been worth "
+            f"{(honest - env.grade.terms['calibration']) * WEIGHTS['calibration'] * env.calibration:.0f} points more."
+        )
+    if not env.grade.right:
+        out.append(_otherwise(env))
+    return tuple(out)
+
+
+def _calibration(env: "Desk", confidence: float) -> float:
+    assert env.grade is not None
+    return confidence * (2 * env.grade.verified - confidence)
+
+
+def _otherwise(env: "Desk") -> str:
+    """What the same words would have been worth under the right decision."""
+    assert env.submitted is not None and env.grade is not None
+    documents = env.base.documents
+    hand = {id: documents[id] for id in env.opened}
+    answer = env.submitted._replace(escalate=env.case.escalate)
+    again = grade(env.case, answer, hand, hand | {id: documents[id] for id in env.case.related})
+    did = "handed over" if env.case.escalate else "given as an answer"
+    return f"The same words {did} would have been worth {again.points - env.grade.points:.0f} points more."

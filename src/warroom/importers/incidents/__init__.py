@@ -1,0 +1,1 @@
+"""Recorded incidents of any source, in the layout that the log environment plays."""

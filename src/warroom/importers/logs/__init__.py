@@ -1,0 +1,1 @@
+"""Log files of any length and format: read once, counted, and brought to a verdict."""

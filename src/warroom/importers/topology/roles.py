@@ -1,0 +1,209 @@
+"""What a service is for, told from its image and its name: tables first, then the questions they answer.
+
+A phrase is one or more words of an image's or a service's name, e.g. `otel-collector` in `my-otel-collector`;
+`^` and `$` hold it to the beginning and the end of the name. The image counts before the name.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from warroom.importers.topology.files import COMPLETED, Service
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """Something a service can be, and the words by which it is known."""
+
+    note: str
+    phrases: tuple[str, ...]
+
+
+JOB = Role(
+    "a job that runs once",
+    ("migrate", "migrator", "migrations?", "init$", "^init", "setup$", "seeder", "seed$", "^seed", "bootstrap$"),
+)
+LOAD = Role(
+    "a load generator, which stands for the users",
+    (
+        *("load-?gen", "load-?generator", "load-?test(?:er|s)?", "traffic-?gen(?:erator)?", "user-simulator"),
+        *("k6", "locust", "jmeter", "gatling", "vegeta", "artillery"),
+    ),
+)
+TELEMETRY = Role(
+    "telemetry",
+    (
+        *("otel-?collector", "otelcol", "opentelemetry-collector", "otel-(?:agent|gateway|lgtm)", "^otel$", "^apm$"),
+        *("^opentelemetry$", "^collector$", "^telemetry$", "^monitoring$", "telemetry-docs", "ebpf-profiler", "opamp"),
+        *("jaeger", "zipkin", "tempo", "loki", "promtail", "mimir", "alloy", "grafana", "pyroscope", "beyla", "parca"),
+        *("prometheus", "alert-?manager", "push-?gateway", "exporter", "thanos", "victoria-?metrics", "cadvisor"),
+        *("fluentd", "fluent-?bit", "logstash", "kibana", "filebeat", "metricbeat", "heartbeat", "packetbeat"),
+        *("apm-server", "opensearch-dashboards", "graylog", "dozzle", "statsd", "graphite", "telegraf", "chronograf"),
+        *("datadog", "dd-agent", "newrelic", "signoz", "skywalking", "netdata", "uptime-kuma", "aspire-dashboard"),
+        *("kapacitor", "sentry", "glitchtip"),
+    ),
+)
+FLAGS = Role(
+    "feature flag control",
+    ("flagd", "unleash", "flipt", "flagsmith", "growthbook", "ld-relay", "go-feature-flag", "feature-?flags?"),
+)
+CONSOLE = Role(
+    "an operator's console",
+    (
+        *("adminer", "pg-?admin4?", "phpmyadmin", "mongo-express", "redis-?commander", "redis-?insight"),
+        *("kafka-ui", "kafdrop", "akhq", "kowl", "portainer", "cloudbeaver", "swagger-ui"),
+    ),
+)
+PLATFORM = Role(
+    "platform machinery, not on the path of a request",
+    (
+        *("zookeeper", "consul", "etcd", "vault", "eureka", "config-server", "discovery-server", "service-registry"),
+        *("watchtower", "certbot", "acme-companion", "docker-socket-proxy", "autoheal", "ofelia", "backup"),
+    ),
+)
+PLUMBING = (LOAD, TELEMETRY, FLAGS, CONSOLE, PLATFORM)
+"""Roles that no user's request passes through; the first that fits counts."""
+
+STORES = {
+    "cache": Role("cache", ("valkey", "redis", "redis-stack", "memcached?", "dragonfly", "keydb", "cache$")),
+    "queue": Role(
+        "queue",
+        (
+            *("kafka", "cp-kafka", "redpanda", "rabbitmq", "rabbit", "nats", "activemq", "artemis", "pulsar"),
+            *("mosquitto", "emqx", "nsqd?", "beanstalkd", "elasticmq", "queue$", "broker$", "mq$"),
+        ),
+    ),
+    "db": Role(
+        "db",
+        (
+            *("postgres", "postgresql", "postgis", "pgvector", "timescaledb", "mysql", "mariadb", "percona", "mongo"),
+            *("mongodb", "cassandra", "scylla", "scylladb", "cockroach", "cockroachdb", "mssql", "sqlserver", "oracle"),
+            *("couchdb", "couchbase", "neo4j", "dynamodb", "dynamodb-local", "rethinkdb", "arangodb", "surrealdb"),
+            *("tidb", "yugabyte", "clickhouse", "clickhouse-server", "influxdb", "elasticsearch", "opensearch"),
+            *("qdrant", "weaviate", "milvus", "meilisearch", "typesense", "solr", "minio", "db$", "database$"),
+        ),
+    ),
+}
+"""The kinds that hold data. Search engines count as databases; one that only telemetry uses is never reached."""
+
+WORKERS = Role(
+    "a user of stores",
+    (
+        *("service$", "svc$", "api$", "app$", "web$", "workers?$", "consumer$", "producer$", "processor$"),
+        *("listener$", "client$", "proxy$", "adapter$"),
+    ),
+)
+"""Last words that make a name that of a user of what its other words say: `kafka-consumer` is no queue."""
+
+FRONTS = Role(
+    "where users arrive",
+    (
+        *("proxy", "gateway", "front-?end", "ingress", "edge", "router", "store-?front", "portal", "www", "web", "ui"),
+        *("nginx", "traefik", "envoy", "haproxy", "caddy", "kong", "apisix", "openresty", "web-?app", "apigateway"),
+    ),
+)
+
+IMAGES_IN_FULL = {
+    "mssql/server": "mssql",
+    "timberio/vector": "telegraf",
+    "datalust/seq": "graylog",
+    "azure-sql-edge": "mssql",
+    "containrrr/watchtower": "watchtower",
+}
+"""Images whose last part says too little, and the name under which the tables know their like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What each service of a project is for."""
+
+    kinds: Mapping[str, str]
+    """`service`, `db`, `cache` or `queue`; the gateway is a matter of who calls whom."""
+    plumbing: Mapping[str, str]
+    """Why a service is plumbing, for those that are."""
+    fronts: frozenset[str]
+    """Services whose name or image says that users arrive there."""
+
+
+def assign(services: Mapping[str, Service]) -> Roles:
+    """The roles of all services of a project."""
+    judged = {name: judge(service) for name, service in services.items()}
+    waits = [wait for service in services.values() for wait in service.depends_on.items()]
+    jobs = dict.fromkeys(sorted(other for other, condition in waits if condition == COMPLETED), JOB.note)
+    return Roles(
+        kinds={name: kind for name, (kind, _) in judged.items()},
+        plumbing=jobs | {name: note for name, (_, note) in judged.items() if note},
+        fronts=frozenset(
+            name for name, service in services.items() if any(fits(FRONTS, w) for w in _own_words(service))
+        ),
+    )
+
+
+def judge(service: Service) -> tuple[str, str]:
+    """The kind of a service and, where it is plumbing, why: (kind, "") or ("service", reason)."""
+    # A job's name counts before its image: `db-migrate` runs in the image of the database.
+    if fits(JOB, _words(service.name)):
+        return "service", JOB.note
+    for words in _own_words(service):
+        for role in PLUMBING:
+            if fits(role, words):
+                return "service", role.note
+        for kind, role in STORES.items():
+            if fits(role, words) and not fits(WORKERS, words):
+                return kind, ""
+    return "service", ""
+
+
+def _own_words(service: Service) -> tuple[str, str]:
+    return image_words(service.image), _words(service.name)
+
+
+def image_words(image: str) -> str:
+    """The words of an image's own name: `ghcr.io/valkey-io/valkey:9` gives `valkey`."""
+    path = re.sub(r"(@.*|:[^/]*)$", "", image).lower()
+    for end, meaning in IMAGES_IN_FULL.items():
+        if path.endswith(end):
+            return meaning
+    return _words(path.rpartition("/")[2])
+
+
+def _words(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def fits(role: Role, words: str) -> bool:
+    """Whether one of the role's phrases is among the words, which hyphens join."""
+    return bool(words) and re.search(rf"(?<![a-z0-9])(?:{'|'.join(role.phrases)})(?![a-z0-9])", words) is not None
+
+
+ADDRESS_ENDINGS = (
+    *("host", "hosts", "hostname", "addr", "addrs", "address", "addresses", "url", "urls", "uri", "uris", "dsn"),
+    *("endpoint", "endpoints", "server", "servers", "broker", "brokers", "upstream", "backend", "target", "nodes"),
+    *("connectionstring", "connectionstrings", "connection", "contact", "contactpoints"),
+)
+"""Endings of a word of an environment key whose value is an address even without a port: `REDIS_HOST=cache`."""
+
+OTHER_KEYS = Role(
+    "an address of callers, of users or of the service itself, or no address at all",
+    (
+        *("origins?", "cors", "allowed", "trusted", "redirect", "callback", "advertised", "listeners?", "no-proxy$"),
+        *("^public", "external-url$", "site-url$", "virtual-host$", "letsencrypt", "image$", "tag$", "version$"),
+    ),
+)
+"""Keys of environment entries that name no callee, whatever their value looks like."""
+
+_USER_INFO = re.compile(r"[^/\s,;@]*@")
+_URL = re.compile(r"[a-z][\w+.-]*://([\w.-]+)")
+_HOST_PORT = re.compile(r"(?<![\w.-])([a-z0-9_][\w.-]*):\d{2,5}(?![\w.])")
+_SETTING = re.compile(r"(?:^|[;,\s])(?:data source|server|host|hostname|addr|address)\s*=\s*([\w.-]+)")
+
+
+def hosts_in(key: str, value: str) -> set[str]:
+    """The host names, in lower case, that an environment entry names as callees: `a` in `X=http://a:80/`."""
+    if fits(OTHER_KEYS, _words(key)):
+        return set()
+    text = _USER_INFO.sub("", value.lower())
+    found = {*_URL.findall(text), *_HOST_PORT.findall(text), *_SETTING.findall(text)}
+    if "=" not in text and any(word.endswith(ADDRESS_ENDINGS) for word in _words(key).split("-")):
+        found.update(re.split(r"[,;\s]+", text))
+    return {host.rstrip(".") for host in found} - {""}

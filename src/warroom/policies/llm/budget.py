@@ -1,0 +1,88 @@
+"""Caps kept exactly: a request is sent only if the worst that it can cost still fits."""
+
+import asyncio
+from decimal import Decimal
+
+from warroom.core.errors import Stopped
+from warroom.policies.llm import Place
+from warroom.policies.llm.ledger import Ledger, Tokens
+from warroom.policies.llm.options import Caps
+
+
+class Budget:
+    """Decides over each request of a run. Lives in one event loop."""
+
+    def __init__(self, caps: Caps, ledger: Ledger) -> None:
+        self.caps, self.ledger = caps, ledger
+        self.closed: str | None = None
+        """Why nothing more may be sent."""
+        self._changed = asyncio.Condition()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until the cap on time; None without one."""
+        return None if self.caps.minutes is None else float(self.caps.minutes) * 60 - self.ledger.seconds
+
+    async def reserve(self, place: Place, call: int, attempt: int, worst: Tokens) -> int:
+        """Wait until a request fits and set its worst case aside; `Stopped` if it cannot fit any more."""
+        async with self._changed:
+            while self.closed is None:
+                why = self._over(worst)
+                if why is None:
+                    return self.ledger.reserve(place, call, attempt, worst)
+                if self.ledger.under_way is None or self.late:
+                    self.closed = why
+                    self._changed.notify_all()
+                else:
+                    await self._changed.wait()  # what is under way may cost less than was set aside for it
+        raise Stopped(self.closed)
+
+    async def settle(self, request: int, outcome: str, tokens: Tokens, **more: object) -> None:
+        """Note the end of a request. One that cost more than its worst case ends the run: the caps cannot be kept."""
+        worst = self.ledger.worst(request)
+        self.ledger.settle(request, outcome, tokens, **more)
+        async with self._changed:
+            if tokens.prompt > worst.prompt or tokens.completion > worst.completion:
+                self.closed = self.closed or _beyond(tokens, worst, self.caps)
+            self._changed.notify_all()
+
+    @property
+    def late(self) -> str | None:
+        """In words, that the cap on time is reached; None where it is not."""
+        left, minutes = self.seconds_left, self.caps.minutes
+        if left is None or left > 0:
+            return None
+        return f"the cap of {minutes:g} minutes is reached; go on with a higher --max-minutes"
+
+    def _over(self, worst: Tokens) -> str | None:
+        """Which cap the request would break, in words; None if it fits."""
+        caps, spent = self.caps, self.ledger.spent
+        bound = spent.plus(self.ledger.under_way or Tokens()).plus(worst)
+        if self.late:
+            return self.late
+        if caps.tokens is not None and bound.total > caps.tokens:
+            return (
+                f"the cap of {caps.tokens} tokens is reached: {spent.total} are spent, and the next request may need "
+                f"{worst.total} ({worst.prompt} to read, {worst.completion} to write); go on with a higher --max-tokens"
+            )
+        cost = caps.cost(*bound)
+        if caps.dollars is not None and cost is not None and cost > caps.dollars:
+            return (
+                f"the cap of {dollars(caps.dollars)} is reached: {dollars(caps.cost(*spent))} are spent, and the next "
+                f"request may cost {dollars(caps.cost(*worst))}; go on with a higher --max-dollars"
+            )
+        return None
+
+
+def dollars(amount: Decimal | None) -> str:
+    """An amount to the hundredth of a cent; empty if unknown."""
+    return "" if amount is None else f"${amount:.4f}"
+
+
+def _beyond(tokens: Tokens, worst: Tokens, caps: Caps) -> str | None:
+    if caps.tokens is None and caps.dollars is None:
+        return None
+    return (
+        f"the server counted {tokens.prompt} tokens read and {tokens.completion} written for a request that could have "
+        f"at most {worst.prompt} and {worst.completion}: no cap can be kept with it; play without caps, or elsewhere"
+    )

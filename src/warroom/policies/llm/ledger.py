@@ -1,0 +1,133 @@
+"""What a run has spent, on disk before it is spent: so caps hold across interruptions, and nothing is counted twice.
+
+Each request is one line when its worst case is reserved and one when its end is known. A reservation without an end,
+which a killed process leaves, counts in full.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from warroom.policies.llm import Place
+
+LEDGER = "usage.jsonl"
+"""The file of the run folder."""
+DIGITS = 3
+"""Decimals of seconds."""
+
+
+class Tokens(NamedTuple):
+    """Of prompts and of what models wrote."""
+
+    prompt: int = 0
+    completion: int = 0
+
+    def plus(self, other: "Tokens") -> "Tokens":
+        """Both together."""
+        return Tokens(self.prompt + other.prompt, self.completion + other.completion)
+
+    @property
+    def total(self) -> int:
+        """Of both kinds."""
+        return self.prompt + self.completion
+
+
+class Ledger:
+    """The lines so far, and what they sum up to. In memory until it is kept in a folder."""
+
+    def __init__(self) -> None:
+        self.lines: list[dict[str, Any]] = []
+        self.spent = Tokens()
+        """What requests that have ended cost."""
+        self.folder: Path | None = None
+        """The run folder that it is kept in."""
+        self._open: dict[int, Tokens] = {}
+        self._requests, self._before, self._start = 0, 0.0, time.monotonic()
+        self._file: IO[str] | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Time spent playing, by earlier processes too."""
+        return self._before + time.monotonic() - self._start
+
+    @property
+    def under_way(self) -> Tokens | None:
+        """What requests that have not ended may cost at most; None if there are none."""
+        total = Tokens()
+        for tokens in self._open.values():
+            total = total.plus(tokens)
+        return total if self._open else None
+
+    def load(self, folder: Path) -> None:
+        """Begin where the run in a folder stopped."""
+        self.lines = list(read_lines(folder))
+        for line in self.lines:
+            self._before = max(self._before, line["at"])
+            if "reserved" in line:
+                self._open[line["request"]] = Tokens(*line["reserved"])
+                self._requests = max(self._requests, line["request"] + 1)
+            elif "outcome" in line:
+                self._open.pop(line["request"], None)
+                self.spent = self.spent.plus(Tokens(*line["tokens"]))
+        for request in list(self._open):
+            self.spent = self.spent.plus(self._open.pop(request))
+        self._start = time.monotonic()
+
+    def keep(self, folder: Path) -> None:
+        """Write into a run folder from now on, and what is not yet there at once."""
+        self.folder, path = folder, folder / LEDGER
+        there = sum(1 for _ in read_lines(folder))
+        if path.is_file():  # a line that was cut off is no line
+            path.write_text("".join(json.dumps(line) + "\n" for line in self.lines[:there]), encoding="utf-8")
+        self._file = path.open("a", encoding="utf-8", buffering=1)
+        self._file.writelines(json.dumps(line) + "\n" for line in self.lines[there:])
+
+    def close(self) -> None:
+        """Note when the run stopped, and write no more."""
+        if self._file is not None:
+            self._write({"event": "closed"})
+            self._file.close()
+            self._file = None
+
+    def reserve(self, place: Place, call: int, attempt: int, worst: Tokens) -> int:
+        """Set aside what a request may cost at most; returns its number in the ledger."""
+        request, self._requests = self._requests, self._requests + 1
+        self._open[request] = worst
+        self._write({"request": request, "reserved": worst, "call": call, "try": attempt, **place._asdict()})
+        return request
+
+    def settle(self, request: int, outcome: str, tokens: Tokens, **more: Any) -> None:
+        """Note how a request ended and what it cost."""
+        self._open.pop(request)
+        self.spent = self.spent.plus(tokens)
+        self._write({"request": request, "outcome": outcome, "tokens": tokens, **more})
+
+    def note(self, event: str, place: Place, **more: Any) -> None:
+        """Note what happened in a conversation besides."""
+        self._write({"event": event, **more, **place._asdict()})
+
+    def worst(self, request: int) -> Tokens:
+        """What was set aside for a request under way."""
+        return self._open[request]
+
+    def _write(self, line: dict[str, Any]) -> None:
+        line["at"] = round(self.seconds, DIGITS)
+        self.lines.append(line)
+        if self._file is not None:
+            self._file.write(json.dumps(line) + "\n")
+
+
+def read_lines(folder: Path) -> Iterator[dict[str, Any]]:
+    """The whole lines of a folder's ledger; none where no API model played."""
+    path = folder / LEDGER
+    if not path.is_file():
+        return
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(keepends=True), 1):
+        if not text.endswith("\n"):
+            return
+        try:
+            yield dict(json.loads(text))
+        except ValueError as error:
+            raise ValueError(f"{path}: line {number} is broken, so what was spent is unknown: {error}") from error

@@ -1,0 +1,167 @@
+"""Calls on file: written as they are made, and answered from there without a network.
+
+An answer is found by whose conversation it belongs to and which request of it, so the order in which requests were
+under way does not matter. A conversation that was begun again, after an interruption, counts as it was last recorded.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import warroom
+from warroom.core.errors import echo
+from warroom.policies.llm import Place
+from warroom.policies.llm.requests import Answer, Failed, Request, answer_of
+
+FORMAT = 1
+Body = dict[str, Any]
+
+
+def sha256(body: Mapping[str, Any]) -> str:
+    """The hash of a request."""
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+class Recording:
+    """A file that is being written. A body is stored as what is new since the conversation's request before."""
+
+    def __init__(self, path: Path, play: Mapping[str, Any], resume: bool) -> None:
+        self.path = path
+        self._last: dict[Place, Body] = {}
+        if path.exists() and not resume:
+            raise ValueError(f"{path} exists; choose another file to record into, or go on with its run by --resume")
+        if path.exists():
+            header, whole = _read(path)
+            _check_play(path, header, play)
+            path.write_text("".join(whole), encoding="utf-8")  # a line that was cut off is no line
+        self._file: IO[str] | None = None
+        self._header = {"format": FORMAT, "warroom": warroom.__version__, "api": dict(play)}
+
+    def answered(self, request: Request, answer: Answer) -> None:
+        """Write a request and its answer."""
+        self._write(request, {"response": answer.raw, "seconds": answer.seconds})
+
+    def failed(self, request: Request, failed: Failed) -> None:
+        """Write a request that had no answer in the end."""
+        self._write(request, {"failed": failed.kind, "message": str(failed)})
+
+    def close(self) -> None:
+        """Write no more."""
+        if self._file is not None:
+            self._file.close()
+
+    def _write(self, request: Request, ended: Mapping[str, Any]) -> None:
+        if self._file is None:  # a command that fails before its first request leaves no file
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            new = not self.path.exists()
+            self._file = self.path.open("a", encoding="utf-8", buffering=1)
+            if new:
+                self._file.write(json.dumps(self._header) + "\n")
+        before = self._last.get(request.place, {})
+        same = _same(before.get("messages", []), request.body["messages"])
+        fields = {k: v for k, v in request.body.items() if k != "messages" and (not same or before.get(k) != v)}
+        line = {
+            "place": request.place,
+            "number": request.number,
+            "sha256": sha256(request.body),
+            "kept": same,
+            "request": {**fields, "messages": request.body["messages"][same:]},
+            **ended,
+        }
+        self._last[request.place] = json.loads(json.dumps(request.body))
+        self._file.write(json.dumps(line) + "\n")
+
+
+class Replay:
+    """A recorded file in the place of a server."""
+
+    def __init__(self, path: Path) -> None:
+        if not path.is_file():
+            raise ValueError(f"no recording {path}; --record FILE makes one")
+        self.path = path
+        self.header, lines = _read(path)
+        self._calls: dict[tuple[Place, int], tuple[Body, Mapping[str, Any]]] = {}
+        last: dict[Place, Body] = {}
+        for text in lines[1:]:
+            line = json.loads(text)
+            place = Place(*line["place"])
+            body = _whole(last.get(place, {}), line)
+            last[place] = body
+            self._calls[place, line["number"]] = (body, line)
+
+    async def send(self, request: Request) -> Answer:
+        """The recorded end of a request; a `ValueError` names the first difference."""
+        found = self._calls.get((request.place, request.number))
+        if found is None:
+            raise ValueError(f"{self.path} has no request {request.number} of {request.place}")
+        body, line = found
+        if sha256(request.body) != line["sha256"]:
+            where = difference(body, request.body)
+            raise ValueError(f"request {request.number} of {request.place} is not that of {self.path}: {where}")
+        if "failed" in line:
+            raise Failed(line["failed"], line["message"])
+        return answer_of(line["response"], line["seconds"])
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+    def check(self, play: Mapping[str, Any]) -> None:
+        """Refuse options that differ from the recorded ones."""
+        _check_play(self.path, self.header, play)
+
+
+def difference(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """Where two requests part, in words."""
+    for name in sorted({*recorded, *now} - {"messages"}):
+        if recorded.get(name) != now.get(name):
+            return f"its {name} was {echo(recorded.get(name))} and is {echo(now.get(name))}"
+    old, new = recorded["messages"], now["messages"]
+    k = _same(old, new)
+    was, is_ = ([*messages, None][k] if k <= len(messages) else None for messages in (old, new))
+    if isinstance(was, dict) and isinstance(is_, dict):
+        name = next(n for n in sorted({*was, *is_}) if was.get(n) != is_.get(n))
+        return f"the {name} of message {k} {_parting(was.get(name), is_.get(name))}"
+    return f"message {k} was {echo(was)} and is {echo(is_)}"
+
+
+def _parting(was: Any, now: Any) -> str:
+    """The first words that differ, where both are long texts."""
+    if not (isinstance(was, str) and isinstance(now, str)):
+        return f"was {echo(was)} and is {echo(now)}"
+    at = next((k for k, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), min(len(was), len(now)))
+    start = max(0, at - 20)
+    return f"differs from character {at}: it was {echo(was[start:])} and is {echo(now[start:])}"
+
+
+def _same(old: list[Any], new: list[Any]) -> int:
+    """How many first messages are equal."""
+    return next((k for k, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+
+
+def _whole(before: Body, line: Mapping[str, Any]) -> Body:
+    kept, new = line["kept"], line["request"]
+    fields = {k: v for k, v in before.items() if k != "messages"} if kept else {}
+    return {**fields, **new, "messages": [*before.get("messages", [])[:kept], *new["messages"]]}
+
+
+def _check_play(path: Path, header: Mapping[str, Any], play: Mapping[str, Any]) -> None:
+    for name, was in header["api"].items():
+        if play.get(name) != was:
+            flag = f"--{name.replace('_', '-')}"
+            raise ValueError(f"{path} was recorded with {flag} {was}, and not {play.get(name)}; give the same")
+
+
+def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
+    """The header of a file, and its whole lines as they stand, the header's included."""
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")]
+    try:
+        header = json.loads(lines[0])
+        if header["format"] != FORMAT:
+            raise ValueError(f"format {header['format']!r}, and this Warroom reads {FORMAT}")
+        for line in lines[1:]:
+            json.loads(line)
+    except (LookupError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} is no recording of calls: {error!r}") from error
+    return dict(header), lines

@@ -1,0 +1,83 @@
+"""One request to a server, and how it may end."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from warroom.policies.llm import Place
+from warroom.policies.llm.ledger import Tokens
+
+BUSY, LOST, OVERFLOW, REFUSED, DENIED = "busy", "lost", "overflow", "refused", "denied"
+RETRIED = frozenset({BUSY, LOST})
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a seat asks next."""
+
+    place: Place
+    number: int
+    """Which request of its conversation, from 1: this, not the time, says which answer of a recording is meant."""
+    body: dict[str, Any]
+    worst: Tokens
+    """What it can cost at most."""
+
+
+class Failed(Exception):
+    """A request without an answer.
+
+    `busy`: the server refused it for now and charges nothing; `lost`: nobody knows what became of it, so it counts in
+    full; `overflow`: the conversation is too long for the model; `refused`: it would be refused again; `denied`: so
+    would every other.
+    """
+
+    def __init__(self, kind: str, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.wait = wait
+        """Seconds that the server asks for before the next try."""
+
+
+class Overflow(Exception):
+    """The conversation is longer than the model reads."""
+
+
+class Answer(NamedTuple):
+    """A server's answer as it stands, and how long it took."""
+
+    raw: dict[str, Any]
+    seconds: float
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """What the model said."""
+        return dict(self.raw["choices"][0]["message"])
+
+    @property
+    def cut(self) -> bool:
+        """Whether the message was as long as it may be."""
+        return bool(self.raw["choices"][0].get("finish_reason") == "length")
+
+    @property
+    def model(self) -> str:
+        """Who answered, as the server says."""
+        return str(self.raw.get("model") or "")
+
+    @property
+    def tokens(self) -> Tokens | None:
+        """What the server counted; None where it does not count."""
+        usage = self.raw.get("usage")
+        if not isinstance(usage, dict):
+            return None
+        prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        if not (isinstance(prompt, int) and isinstance(completion, int) and min(prompt, completion) >= 0):
+            return None
+        return Tokens(prompt, completion)
+
+
+def answer_of(raw: Any, seconds: float) -> Answer:
+    """A checked answer; `Failed` says that it is no chat completion."""
+    try:
+        assert isinstance(raw["choices"][0]["message"], dict)
+    except (LookupError, TypeError, AssertionError) as error:
+        raise Failed(LOST, "it answered something other than a chat completion") from error
+    return Answer(raw, seconds)

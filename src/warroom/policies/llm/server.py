@@ -1,0 +1,96 @@
+"""A server of chat completions through the `openai` library: every way in which it can fail has a kind of its own."""
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from warroom.core.errors import MissingExtra
+from warroom.policies.llm.requests import BUSY, DENIED, LOST, OVERFLOW, REFUSED, Answer, Failed, Request, answer_of
+
+try:
+    import openai
+except ImportError as error:
+    raise MissingExtra("llm", error) from error
+
+LONGEST_REASON = 300
+"""Characters of a server's reason that are told."""
+PERHAPS_COMPUTED = frozenset({502, 504})
+"""What a gateway answers that gave up on a request, which may be computed and charged all the same."""
+REFUSALS = frozenset({401, 402, 403, 404})
+AGAIN = frozenset({408, 409, 425, 429})
+NO_MONEY = "insufficient_quota"
+_OVERFLOW = re.compile(r"context[\w\s]{0,20}(length|window|size)|exceed[\w\s]{0,40}context|prompt is too long", re.I)
+_UNREACHED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
+"""Errors of the HTTP library, whichever that is, after which nothing was sent."""
+
+
+class Server:
+    """One server, asked with one key."""
+
+    def __init__(self, url: str, key: str) -> None:
+        self.url, self._key = url, key
+        # Retries are counted, and time is kept, by whoever asks.
+        self._client = openai.AsyncOpenAI(base_url=url, api_key=key, max_retries=0, timeout=None)
+
+    async def send(self, request: Request) -> Answer:
+        """Ask once; `Failed` says why there is no answer."""
+        start = time.monotonic()
+        try:
+            found = await self._client.chat.completions.with_raw_response.create(**request.body)
+        except openai.APIStatusError as error:
+            raise self._refusal(error) from error
+        except openai.APIConnectionError as error:
+            raise self._unconnected(error) from error
+        try:
+            raw = json.loads(found.content)
+        except (ValueError, RecursionError) as error:
+            raise Failed(LOST, "it answered something other than JSON") from error
+        return answer_of(raw, time.monotonic() - start)
+
+    async def close(self) -> None:
+        """Drop the connections."""
+        await self._client.close()
+
+    def _refusal(self, error: openai.APIStatusError) -> Failed:
+        status, reason = error.status_code, self._reason(error)
+        told = f"it answered {status}: {reason}"
+        if status in REFUSALS or NO_MONEY in reason or error.code == NO_MONEY:
+            return Failed(DENIED, told)
+        if status in AGAIN or status >= 500:
+            return Failed(LOST if status in PERHAPS_COMPUTED else BUSY, told, _wait(error.response.headers))
+        return Failed(OVERFLOW if _OVERFLOW.search(f"{error.code} {reason}") else REFUSED, told)
+
+    def _unconnected(self, error: openai.APIConnectionError) -> Failed:
+        cause = error.__cause__
+        if type(cause).__name__ in _UNREACHED:
+            return Failed(BUSY, f"it cannot be reached ({self._clean(str(cause)) or type(cause).__name__})")
+        return Failed(LOST, f"the connection was cut ({self._clean(str(cause)) or type(cause).__name__})")
+
+    def _reason(self, error: openai.APIStatusError) -> str:
+        """The server's own words."""
+        said: Any = error.body
+        if isinstance(said, dict):
+            said = next((said[k] for k in ("message", "detail", "error") if said.get(k)), said)
+        return self._clean(str(said or error.response.text or error.message))
+
+    def _clean(self, text: str) -> str:
+        """One line, not too long, and never with the key in it."""
+        return " ".join(text.replace(self._key, "***").split())[:LONGEST_REASON]
+
+
+def _wait(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a refusal asks for: given as milliseconds, as seconds, or as a date."""
+    try:
+        if "retry-after-ms" in headers:
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        if "retry-after" not in headers:
+            return None
+        text = headers["retry-after"]
+        if text.replace(".", "", 1).isdecimal():
+            return float(text)
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,118 @@
+"""OpenEnv servers of the environments: one application for one environment, or for all under a prefix each."""
+
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, JSONResponse
+
+import warroom
+from warroom.core.errors import Unknown
+from warroom.envs import environments
+from warroom.policies import team
+from warroom.serve.choices import Declined
+from warroom.serve.environment import Desk, Incidents
+from warroom.serve.guard import Guard
+from warroom.serve.index import index_page
+from warroom.serve.openenv_server import ConcurrencyConfig, create_app
+from warroom.serve.wire import WarroomAction, WarroomState
+
+ALL = "all"
+SETTINGS = "WARROOM_SERVE"
+"""Environment variable by which a worker process learns what to serve, as JSON."""
+ABANDONED = 3600.0
+"""Seconds without a message after which a session that no socket holds is given up."""
+PING = (30.0, 600.0)
+"""Seconds between two pings, and after which a client that answers none is gone: a model may think for minutes."""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """What a server offers."""
+
+    env: str = ALL
+    """An environment, or `all`."""
+    max_sessions: int = 4096
+    """Open at once, for each environment and worker."""
+    team: str = "expert"
+    """Who plays the seats that a client leaves to others, unless it names somebody else."""
+    debug_truth: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The environments that are served."""
+        return tuple(environments()) if self.env == ALL else (self.env,)
+
+    def check(self) -> None:
+        """Refuse what cannot be served, before a port is taken."""
+        if self.env != ALL and self.env not in environments():
+            raise Unknown("environment", self.env, (*environments(), ALL))
+        for name in self.names:
+            team(name, self.team)
+
+
+def application(serving: Serving | None = None) -> FastAPI:
+    """The application; without an argument, what the variable `WARROOM_SERVE` asks for."""
+    serving = serving or Serving(**json.loads(os.environ.get(SETTINGS, "{}")))
+    serving.check()
+    root = _served(serving.env, serving) if serving.env != ALL else _side_by_side(serving)
+    if not any(getattr(route, "path", None) == "/" for route in root.routes):  # OpenEnv's own page takes it
+        root.add_api_route("/", partial(_index, serving), include_in_schema=False, response_class=HTMLResponse)
+    root.add_middleware(Guard)
+    return root
+
+
+def settings(serving: Serving) -> str:
+    """What to put into `WARROOM_SERVE`."""
+    return json.dumps(asdict(serving))
+
+
+def _served(name: str, serving: Serving) -> FastAPI:
+    """One environment at the root, as OpenEnv's tools expect it."""
+    desk = Desk(name, serving.team, serving.debug_truth)
+    app = create_app(
+        partial(Incidents, desk),
+        WarroomAction,
+        desk.observation,
+        env_name=name,
+        concurrency_config=ConcurrencyConfig(max_concurrent_envs=serving.max_sessions, session_timeout=ABANDONED),
+        state_cls=WarroomState,
+    )
+    app.title, app.version = f"Warroom: {name}", warroom.__version__
+    app.add_exception_handler(Declined, _declined)
+    return app
+
+
+def _side_by_side(serving: Serving) -> FastAPI:
+    parts = {name: _served(name, serving) for name in serving.names}
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        # A mounted application is not told by its host when it begins and ends.
+        async with AsyncExitStack() as stack:
+            for part in parts.values():
+                await stack.enter_async_context(part.router.lifespan_context(part))
+            yield
+
+    root = FastAPI(title="Warroom", version=warroom.__version__, lifespan=lifespan)
+    root.add_api_route("/health", _health, tags=["Health"])
+    for name, part in parts.items():
+        root.mount(f"/{name}", part)
+    return root
+
+
+async def _index(serving: Serving, request: Request) -> HTMLResponse:
+    prefixes = {name: f"/{name}" if serving.env == ALL else "" for name in serving.names}
+    return HTMLResponse(index_page(prefixes, str(request.base_url).rstrip("/"), serving.debug_truth))
+
+
+async def _health() -> dict[str, str]:
+    return {"status": "healthy"}
+
+
+async def _declined(request: Request, error: Exception) -> JSONResponse:
+    return JSONResponse({"detail": str(error)}, 400)

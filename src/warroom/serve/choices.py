@@ -1,0 +1,251 @@
+"""What a client may choose at a reset, read and checked; whatever is wrong is answered with what is allowed."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from warroom.core.errors import DoesNotFit, Unknown, echo
+from warroom.core.rng import digest, shuffle, stream
+from warroom.core.scenario import TIERS
+from warroom.core.splits import SPAN, Split, held_out, parse_split, seed_of
+from warroom.envs import environments, find, scenarios
+from warroom.policies import EVERYWHERE, Team, hf, team
+from warroom.serve.table import Table
+from warroom.serve.tasks import Incident, incidents, playable
+
+REWARDS = ("final", "dense")
+LONGEST_TOPOLOGY = 100_000
+"""Characters of an imported topology that a client may send."""
+MANY_ARTICLES = 200
+"""A knowledge base beyond this size takes long enough to write that other sessions would notice."""
+COMMON = ("split", "index", "suite", "scenario", "tier", "language", "rewards")
+SEATED = ("seats", "teammates")
+"""Choices where there is more than one seat."""
+
+
+class Declined(ValueError):
+    """A client asked for what is not to be had; the message goes back to it."""
+
+
+# -- readers of single values ---------------------------------------------------------------------
+
+
+def text(name: str, value: object) -> str:
+    """A short text."""
+    if not isinstance(value, str):
+        raise Declined(f"{name} must be a text, got {echo(value)}")
+    return value
+
+
+def whole(name: str, value: object) -> int:
+    """A whole number from 0."""
+    if type(value) is not int or value < 0:
+        raise Declined(f"{name} must be a whole number from 0, got {echo(value)}")
+    return value
+
+
+def number(name: str, value: object) -> float:
+    """A finite number above 0."""
+    if type(value) not in (int, float) or not isfinite(value) or not value > 0:  # type: ignore[arg-type,operator]
+        raise Declined(f"{name} must be a number above 0, got {echo(value)}")
+    return float(value)  # type: ignore[arg-type]
+
+
+def axis(name: str, value: object) -> str:
+    """The name of a split."""
+    return parse_split(text(name, value)).value
+
+
+def topology(name: str, value: object) -> str:
+    """A kind of system by name, or the JSON text of an imported one; never a path."""
+    given = text(name, value)
+    if len(given) > LONGEST_TOPOLOGY:
+        raise Declined(f"{name} has {len(given)} characters; at most {LONGEST_TOPOLOGY} are allowed")
+    return given
+
+
+Reader = Callable[[str, object], Any]
+OWN: dict[str, dict[str, Reader]] = {
+    "fleet": {"rogue_multiplier": number, "topology": topology, "names": axis, "wording": axis},
+    "logs": {"topology": topology, "names": axis, "wording": axis},
+    "tickets": {"mode": text, "quality": text, "calibration": number, "articles": whole, "wording": axis},
+}
+"""Options of the environments that a client may set: none that reads files of the server, or calls others."""
+
+
+def known(env: str) -> tuple[str, ...]:
+    """Every choice of a reset in `env`, besides seed and episode_id."""
+    return (*COMMON, *(SEATED if len(environments()[env].seats) > 1 else ()), *OWN[env])
+
+
+# -- one reset -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a client asked for, checked."""
+
+    env: str
+    incident: Incident | None
+    """None if the scenario is to be drawn."""
+    scenarios: tuple[str, ...] = ()
+    """What the scenario is drawn from."""
+    split: str = Split.TRAIN.value
+    tier: str = TIERS[0]
+    number: int = 0
+    """Which incident of the split."""
+    seats: tuple[str, ...] = ()
+    team: Team | None = None
+    language: str = "plain"
+    dense: bool = False
+    named: bool = False
+    """Whether the client named the scenario, so that it is no secret."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def slow(self) -> bool:
+        """Whether the incident takes long to build or to play, so that other sessions should not wait for it."""
+        large = self.options.get("articles", 0) > MANY_ARTICLES or len(self.options.get("topology", "")) > 20
+        return large or self.thinking
+
+    @property
+    def thinking(self) -> bool:
+        """Whether a model plays colleagues."""
+        return self.team is not None and bool(self.team.models)
+
+    def table(self) -> Table:
+        """Build the incident; a `Declined` says why there is none, and names no scenario that the client did not."""
+        try:
+            return self._first_that_fits() if self.incident is None else self._built(self.incident)
+        except ValueError as error:
+            if self.named or not _tells(str(error)):
+                raise Declined(str(error)) from error
+        raise Declined("there is no such incident with these options; choose another seed, index or option")
+
+    def _first_that_fits(self) -> Table:
+        seed, order = seed_of(self.split, self.number), list(self.scenarios)
+        shuffle(stream(seed, "serve", "scenario", self.tier), order)
+        for scenario in order[:-1]:
+            try:
+                return self._built(Incident(scenario, self.tier, seed))
+            except DoesNotFit:
+                continue
+        return self._built(Incident(order[-1], self.tier, seed))
+
+    def _built(self, incident: Incident) -> Table:
+        return Table(*incident, self.seats, self.team, self.language, self.options)
+
+
+def _tells(message: str) -> bool:
+    """Whether a text names a scenario, which often is the cause's own name."""
+    return any(name.rpartition("/")[2] in message for name in scenarios())
+
+
+def read_choices(env: str, seed: object, given: Mapping[str, Any], default_team: str, truthful: bool) -> Chosen:
+    """What a reset asks for. A `Declined` or `Unknown` says what is wrong and what is allowed.
+
+    `default_team` plays where the client names no teammates; only a `truthful` server lets the oracle sit beside.
+    """
+    for name in given:
+        if name not in known(env):
+            raise Unknown("reset option", name, ("seed", "episode_id", *known(env)))
+    split = axis("split", given.get("split", Split.TRAIN.value))
+    seats = _seats(env, given.get("seats"))
+    options = {name: read(name, given[name]) for name, read in OWN[env].items() if name in given}
+    return Chosen(
+        env,
+        **_which(env, split, seed, given),
+        split=split,
+        seats=seats,
+        team=_teammates(env, seats, given.get("teammates"), default_team, truthful),
+        language=_one_of("language", given.get("language", "plain"), environments()[env].languages),
+        dense=_one_of("rewards", given.get("rewards", REWARDS[0]), REWARDS) == "dense",
+        options=options,
+    )
+
+
+def _which(env: str, split: str, seed: object, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The incident, or what it is drawn from."""
+    index = None if seed is None else _index(whole("seed", seed))
+    named = _one_of("suite", given["suite"], environments()[env].suites) if "suite" in given else None
+    if "index" in given:
+        return _of_task(env, split, whole("index", given["index"]), index, named, given)
+    tier = _one_of("tier", given.get("tier", TIERS[0]), TIERS)
+    drawn = {"tier": tier, "number": index or 0}
+    if "scenario" not in given:
+        return {"incident": None, "scenarios": tuple(playable(env, split, named)), **drawn}
+    if named is not None:
+        raise Declined("scenario names the incident's family itself: leave suite out")
+    scenario = _scenario(env, split, text("scenario", given["scenario"]))
+    return {"incident": Incident(scenario, tier, seed_of(split, index or 0)), "named": True, **drawn}
+
+
+def _of_task(
+    env: str, split: str, task: int, index: int | None, named: str | None, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    for name in ("scenario", "tier"):
+        if name in given:
+            raise Declined(f"index names a task, which has its own {name}: leave {name} out, or index")
+    found = incidents(env, split, named)
+    if task >= len(found):
+        raise Declined(f"a task of {split} has an index from 0 to {len(found) - 1}, got {task}")
+    chosen = found[task] if index is None else found[task]._replace(seed=seed_of(split, index))
+    return {"incident": chosen, "tier": chosen.tier}
+
+
+def _index(seed: int) -> int:
+    """The incident that a seed means: a number beyond those of a split is brought there by a hash."""
+    return seed if seed < SPAN else int.from_bytes(digest(8, seed, "serve", "seed")) % SPAN
+
+
+def _scenario(env: str, split: str, name: str) -> str:
+    scenario = name if "/" in name else f"{env}/{name}"
+    owner, _, rest = scenario.partition("/")
+    if owner != env or rest.endswith(".py"):
+        raise Unknown("scenario", name, [id for id in scenarios() if id.startswith(env + "/")])
+    find(scenario)
+    if held_out(scenario) is not None and split == Split.TRAIN:
+        raise Declined(f"{scenario} is kept from training; ask for it with split=dev or split=test")
+    return scenario
+
+
+def _seats(env: str, given: object) -> tuple[str, ...]:
+    """The seats that the client plays, in the order of the table; all of them where it names none."""
+    every = environments()[env].seats
+    if given is None or given in ("all", [], ""):
+        return every
+    names = given.split(",") if isinstance(given, str) else given
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise Declined(f"seats must be a text such as {every[0]!r}, or a list of texts, got {echo(given)}")
+    for name in names:
+        _one_of(f"seat of {env}", name.strip(), every)
+    return tuple(seat for seat in every if seat in {name.strip() for name in names})
+
+
+def _teammates(env: str, seats: tuple[str, ...], given: object, default: str, truthful: bool) -> Team | None:
+    if len(seats) == len(environments()[env].seats):
+        if given is not None:
+            raise Declined("every seat is yours, so nobody can be a teammate: name your seats, or leave teammates out")
+        return None
+    if given is None or given == default:
+        return team(env, default)
+    named = text("teammates", given)
+    allowed = scripted(env, truthful)
+    for part in named.split(","):
+        name = part.rpartition("=")[2]
+        if name.partition("@")[0] not in allowed:
+            raise Unknown("teammate", name, allowed)
+    return team(env, named)
+
+
+def scripted(env: str, truthful: bool) -> tuple[str, ...]:
+    """Who may sit beside a client. The oracle knows the truth and could be read like a book."""
+    names = {*EVERYWHERE, *environments()[env].policies, *hf.shipped(env)} - {"human"}
+    return tuple(sorted(names | ({"oracle"} if truthful else set())))
+
+
+def _one_of(kind: str, value: object, allowed: Any) -> str:
+    if not isinstance(value, str) or value not in allowed:
+        raise Unknown(kind, value, tuple(allowed))
+    return value

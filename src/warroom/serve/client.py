@@ -1,0 +1,313 @@
+"""Play a server's incidents: `Client`, and `AsyncClient` for many at once.
+
+with Client("http://127.0.0.1:8000/fleet") as client:
+    told = client.reset(seed=7, seats="sre")
+    told = client.call("metrics", service="gateway")
+"""
+
+import asyncio
+import json
+import time
+import urllib.error
+import urllib.request
+from contextlib import AsyncExitStack, ExitStack, suppress
+from typing import Any, Self
+
+from warroom.core.errors import MissingExtra
+from warroom.serve.conversation import (
+    Asking,
+    Connect,
+    Conversation,
+    Diverged,
+    Dropped,
+    NoAnswer,
+    Parsed,
+    Pause,
+    Refused,
+    Send,
+    Standing,
+    Task,
+    Told,
+    Unreachable,
+)
+
+try:
+    from websockets.asyncio.client import ClientConnection as AsyncSocket
+    from websockets.asyncio.client import connect as connect_async
+    from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+    from websockets.sync.client import ClientConnection as Socket
+    from websockets.sync.client import connect
+except ImportError as error:
+    raise MissingExtra("serve", error) from error
+
+__all__ = [
+    "AsyncClient", "Client", "Diverged", "NoAnswer", "Refused", "Standing", "Task", "Told", "Unreachable",
+]  # fmt: skip
+
+TIMEOUT, ATTEMPTS = 60.0, 6
+"""Seconds to wait for an answer, and how often a broken socket is opened again before the client gives up."""
+LARGEST = 16 * 1_048_576
+"""Bytes of an answer."""
+
+
+class Client:
+    """One session with a server, one incident at a time. Use it as a context manager, or `close` it.
+
+    Errors: `Refused` when the server says no (its message says what is allowed), `Unreachable` when there is none,
+    `NoAnswer` when it hangs, `Diverged` when another game answers after a broken socket.
+    """
+
+    def __init__(self, url: str, timeout: float = TIMEOUT, attempts: int = ATTEMPTS) -> None:
+        """`url` is that of one environment, such as http://127.0.0.1:8000/fleet; `timeout` is in seconds."""
+        self._said = Conversation(url, timeout, attempts)
+        self._socket: Socket | None = None
+        self._held = ExitStack()
+
+    def reset(self, /, **options: Any) -> Told:
+        """Begin an incident: see `docs/serve.md` for what can be chosen."""
+        return self._put(self._said.resetting(options))
+
+    def call(self, tool: str, /, **arguments: Any) -> Told:
+        """Make a call of the seat whose turn it is."""
+        return self.send({"tool": tool, "arguments": arguments})
+
+    def send(self, action: dict[str, Any]) -> Told:
+        """Send an action as it is, such as a model's broken call; the incident answers it."""
+        return self._put(self._said.calling(action))
+
+    def state(self) -> Standing:
+        """Where the episode stands."""
+        return self._put(self._said.standing())
+
+    @property
+    def tools(self) -> dict[str, list[dict[str, Any]]]:
+        """Function schemas of the tools of each seat met in this episode."""
+        return self._said.tools
+
+    @property
+    def episode_id(self) -> str | None:
+        """The id of the present episode."""
+        return self._said.episode_id
+
+    @property
+    def reconnections(self) -> int:
+        """How often a socket broke and the episode was taken up on another."""
+        return self._said.reconnections
+
+    # -- tasks, which travel by HTTP -----------------------------------------------------------------
+
+    def splits(self) -> list[str]:
+        """Names of the splits that have tasks."""
+        return [split["name"] for split in self._http(f"{self._env}/splits")]
+
+    def num_tasks(self, split: str) -> int:
+        """How many tasks a split has."""
+        return int(self._http(f"{self._env}/num_tasks", {"split": split})["num_tasks"])
+
+    def task(self, split: str, index: int) -> Task:
+        """One task."""
+        return Task(**self._http(f"{self._env}/task", {"split": split, "index": index})["task"])
+
+    def tasks(self, split: str, start: int | None = None, stop: int | None = None) -> list[Task]:
+        """The tasks of a split from `start` up to, not including, `stop`; all of them without bounds."""
+        found = self._http(f"{self._env}/task_range", {"split": split, "start": start, "stop": stop})
+        return [Task(**task) for task in found["tasks"]]
+
+    @property
+    def _env(self) -> str:
+        return str(self._http("list_environments")[0])
+
+    def _http(self, path: str, body: dict[str, Any] | None = None) -> Any:
+        return fetch(f"{self._said.url}/{path}", body, self._said.timeout)
+
+    # -- the socket ---------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End the session; the server forgets its incident."""
+        self._socket, self._said.open = None, False
+        self._held.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    def _put(self, asking: Asking[Parsed]) -> Parsed:
+        answer = next(asking)
+        while True:
+            try:
+                try:
+                    done = self._do(answer)
+                except Dropped as error:
+                    answer = asking.throw(error)
+                else:
+                    answer = asking.send(done)
+            except StopIteration as end:
+                result: Parsed = end.value
+                return result
+
+    def _do(self, wish: Connect | Pause | Send) -> str:
+        if isinstance(wish, Pause):
+            time.sleep(wish.seconds)
+            return ""
+        try:
+            if isinstance(wish, Connect):
+                self.close()
+                opening = connect(self._said.socket_url, **_settings(self._said.timeout))
+                self._socket = self._held.enter_context(opening)
+                return ""
+            assert self._socket is not None
+            with suppress(ConnectionClosed):  # what the server said before it hung up can still be read
+                self._socket.send(wish.text)
+            return str(self._socket.recv(timeout=self._said.timeout))
+        except TimeoutError as error:
+            self.close()
+            raise _hangs(self._said) from error
+        except (ConnectionClosed, InvalidHandshake, OSError) as error:
+            raise _broken(error, self._said.url) from error
+
+
+class AsyncClient:
+    """The same for `async` code: many sessions on one thread. Use it as an async context manager, or `close` it."""
+
+    def __init__(self, url: str, timeout: float = TIMEOUT, attempts: int = ATTEMPTS) -> None:
+        """`url` is that of one environment, such as http://127.0.0.1:8000/fleet; `timeout` is in seconds."""
+        self._said = Conversation(url, timeout, attempts)
+        self._socket: AsyncSocket | None = None
+        self._held = AsyncExitStack()
+        self._tasks = Client(url, timeout)
+
+    async def reset(self, /, **options: Any) -> Told:
+        """Begin an incident: see `docs/serve.md` for what can be chosen."""
+        return await self._put(self._said.resetting(options))
+
+    async def call(self, tool: str, /, **arguments: Any) -> Told:
+        """Make a call of the seat whose turn it is."""
+        return await self.send({"tool": tool, "arguments": arguments})
+
+    async def send(self, action: dict[str, Any]) -> Told:
+        """Send an action as it is, such as a model's broken call; the incident answers it."""
+        return await self._put(self._said.calling(action))
+
+    async def state(self) -> Standing:
+        """Where the episode stands."""
+        return await self._put(self._said.standing())
+
+    @property
+    def tools(self) -> dict[str, list[dict[str, Any]]]:
+        """Function schemas of the tools of each seat met in this episode."""
+        return self._said.tools
+
+    @property
+    def episode_id(self) -> str | None:
+        """The id of the present episode."""
+        return self._said.episode_id
+
+    @property
+    def reconnections(self) -> int:
+        """How often a socket broke and the episode was taken up on another."""
+        return self._said.reconnections
+
+    async def splits(self) -> list[str]:
+        """Names of the splits that have tasks."""
+        return await asyncio.to_thread(self._tasks.splits)
+
+    async def num_tasks(self, split: str) -> int:
+        """How many tasks a split has."""
+        return await asyncio.to_thread(self._tasks.num_tasks, split)
+
+    async def task(self, split: str, index: int) -> Task:
+        """One task."""
+        return await asyncio.to_thread(self._tasks.task, split, index)
+
+    async def tasks(self, split: str, start: int | None = None, stop: int | None = None) -> list[Task]:
+        """The tasks of a split from `start` up to, not including, `stop`; all of them without bounds."""
+        return await asyncio.to_thread(self._tasks.tasks, split, start, stop)
+
+    async def close(self) -> None:
+        """End the session; the server forgets its incident."""
+        self._socket, self._said.open = None, False
+        await self._held.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *problem: object) -> None:
+        await self.close()
+
+    async def _put(self, asking: Asking[Parsed]) -> Parsed:
+        answer = next(asking)
+        while True:
+            try:
+                try:
+                    done = await self._do(answer)
+                except Dropped as error:
+                    answer = asking.throw(error)
+                else:
+                    answer = asking.send(done)
+            except StopIteration as end:
+                result: Parsed = end.value
+                return result
+
+    async def _do(self, wish: Connect | Pause | Send) -> str:
+        if isinstance(wish, Pause):
+            await asyncio.sleep(wish.seconds)
+            return ""
+        try:
+            if isinstance(wish, Connect):
+                await self.close()
+                opening = connect_async(self._said.socket_url, **_settings(self._said.timeout))
+                self._socket = await self._held.enter_async_context(opening)
+                return ""
+            assert self._socket is not None
+            with suppress(ConnectionClosed):  # what the server said before it hung up can still be read
+                await self._socket.send(wish.text)
+            return str(await asyncio.wait_for(self._socket.recv(), self._said.timeout))
+        except TimeoutError as error:
+            await self.close()
+            raise _hangs(self._said) from error
+        except (ConnectionClosed, InvalidHandshake, OSError) as error:
+            raise _broken(error, self._said.url) from error
+
+
+def fetch(url: str, body: dict[str, Any] | None, timeout: float) -> Any:
+    """What an HTTP route of the server answers; errors are those of `Client`."""
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=timeout) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        with error:
+            raise Refused(_detail(error, url), str(error.code)) from error
+    except TimeoutError as error:
+        raise NoAnswer(f"{url} gave no answer within {timeout:g} s") from error
+    except (OSError, ValueError) as error:
+        raise Unreachable(f"{url}: {getattr(error, 'reason', error)}") from error
+
+
+def _detail(error: urllib.error.HTTPError, url: str) -> str:
+    try:
+        return str(json.load(error)["detail"])
+    except (ValueError, KeyError, TypeError):
+        return f"{url}: {error}"
+
+
+def _settings(timeout: float) -> dict[str, Any]:
+    # The server pings; pings of the client would break the sockets of a busy one.
+    return {"open_timeout": timeout, "ping_interval": None, "compression": None, "max_size": LARGEST}
+
+
+def _hangs(said: Conversation) -> NoAnswer:
+    return NoAnswer(
+        f"{said.url} gave no answer within {said.timeout:g} s; the next call takes the episode up on a new socket, "
+        "and timeout= gives it longer"
+    )
+
+
+def _broken(error: Exception, url: str) -> Exception:
+    """A socket that may work at the next attempt, or a server that will never have one."""
+    if isinstance(error, InvalidStatus) and error.response.status_code in (403, 404):
+        return Unreachable(f"no environment at {url}; a server of all of them has each under its name, as {url}/fleet")
+    return Dropped(str(error) or type(error).__name__)

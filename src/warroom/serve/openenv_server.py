@@ -1,0 +1,33 @@
+"""What is taken of OpenEnv's server, loaded without its web page unless that is asked for.
+
+The page's library takes longer to load than everything else together, in each worker, and OpenEnv does without it.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+PAGE = "gradio"
+
+
+@contextmanager
+def _without(library: str) -> Iterator[None]:
+    """Make a library look as if it were not installed, if nobody has loaded it yet."""
+    hidden = library not in sys.modules
+    if hidden:
+        sys.modules[library] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        if hidden:
+            del sys.modules[library]
+
+
+_wanted = os.environ.get("ENABLE_WEB_INTERFACE", "").lower() in ("true", "1", "yes")
+with _without("" if _wanted else PAGE):
+    from openenv.core.env_server.http_server import create_app
+    from openenv.core.env_server.interfaces import Environment
+    from openenv.core.env_server.types import Action, ConcurrencyConfig, EnvironmentMetadata, Observation, State
+
+__all__ = ["Action", "ConcurrencyConfig", "Environment", "EnvironmentMetadata", "Observation", "State", "create_app"]

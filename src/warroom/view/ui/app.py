@@ -1,0 +1,239 @@
+"""The page itself: events read the widgets and move a visitor's match; `updates` says what changes on the page."""
+
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from warroom.core.errors import MissingExtra, NotInstalled
+from warroom.envs import environments
+from warroom.view.ui import form, pages
+from warroom.view.ui.lobby import Lobby, Visit
+from warroom.view.ui.match import How, Match, Setup, playable, random_index, random_scenario
+from warroom.view.ui.seating import PERSON, Offer, models
+from warroom.view.ui.updates import Update, asked, drawn, opened, questions, told
+from warroom.view.ui.widgets import (
+    FIRST_ENV,
+    FIRST_POLICY,
+    FIRST_TIER,
+    KINDS,
+    MODES,
+    PACES,
+    SURPRISE,
+    Widgets,
+    lay_out,
+    scenario_choices,
+    seat_update,
+)
+
+try:
+    import gradio as gr
+except ImportError as error:
+    raise MissingExtra("serve", error) from error
+
+STYLE = Path(__file__).with_name("style.css")
+BUSY = 32
+"""Events that are served at the same moment, of all visitors."""
+BROKEN = "Something of ours broke; the server's log has it. Start another incident."
+GONE = "This incident is no longer kept. Start one."
+Event = Callable[..., Iterator[Update]]
+
+
+class Page:
+    """One page for all visitors; what belongs to one of them is in the lobby."""
+
+    def __init__(self, widgets: Widgets, lobby: Lobby, offer: Offer) -> None:
+        self.widgets, self.lobby, self.offer = widgets, lobby, offer
+
+    # -- choosing -----------------------------------------------------------------------------------
+
+    def welcome(self, visitor: str) -> Iterator[Update]:
+        """An incident lies on the table already, so that there is something to see."""
+        names = self.offer.names(FIRST_ENV)
+        first = FIRST_POLICY if FIRST_POLICY in names else names[0]
+        seats = dict.fromkeys(environments()[FIRST_ENV].seats, first)
+        if models([first]) or first == PERSON:
+            return  # nothing is loaded that nobody asked for
+        yield from self._open(visitor, Setup(playable(FIRST_ENV)[0], FIRST_TIER, seats=seats))
+
+    def choose_env(self, visitor: str, env: str) -> Iterator[Update]:
+        """Scenarios and seats of another environment."""
+        choosing = self.widgets.choosing
+        seats = {box: gr.update(**seat_update(env, i, self.offer)) for i, box in enumerate(choosing.seats)}
+        scenario = gr.update(choices=scenario_choices(env), value=playable(env)[0])
+        yield {choosing.scenario: scenario, choosing.mode: gr.update(visible=env == "tickets"), **seats}
+
+    def start(self, visitor: str, *chosen: Any) -> Iterator[Update]:
+        """The incident that was chosen."""
+        yield from self._open(visitor, self._setup(*chosen))
+
+    def random(self, visitor: str, env: str, _: str, tier: str, split: str, __: Any, *rest: Any) -> Iterator[Update]:
+        """Another incident of the environment; the choice is shown, unlike a surprise."""
+        scenario, index = random_scenario(env), random_index()
+        choosing = self.widgets.choosing
+        yield {choosing.scenario: gr.update(value=scenario), choosing.index: gr.update(value=index)}
+        yield from self.start(visitor, env, scenario, tier, split, index, *rest)
+
+    def restart(self, visitor: str) -> Iterator[Update]:
+        """The same incident from its beginning, by the same policies."""
+        yield from self._open(visitor, self._visit(visitor).match.setup)
+
+    def _setup(self, env: str, scenario: str, tier: str, split: str, index: Any, mode: str, *names: str) -> Setup:
+        hidden = scenario == SURPRISE
+        chosen = random_scenario(env) if hidden else str(scenario)
+        if mode not in MODES or not isinstance(index, (int, float)):
+            raise ValueError("choose a mode, and the number of an incident")
+        seats = {seat: str(name or "").strip() for seat, name in zip(environments()[env].seats, names, strict=False)}
+        for name in seats.values():
+            self.offer.check(env, name)
+        options = {"mode": mode} if env == "tickets" else {}
+        return Setup(chosen, tier, split, int(index), seats, hidden, options)
+
+    def _open(self, visitor: str, setup: Setup) -> Iterator[Update]:
+        slow = models(setup.seats.values())
+        if slow:
+            yield told(self.widgets, f"Loading {', '.join(slow)} …", "busy")
+        before = self.lobby.find(visitor)
+        visit = Visit(Match(setup, self.offer.exchange), pace=PACES["steadily"] if before is None else before.pace)
+        self.lobby.enter(visitor, visit)
+        yield opened(self.widgets, visit)
+        if visit.match.persons and visit.match.can_move:
+            yield from self._play(visitor, visit, "end")
+
+    # -- moving -------------------------------------------------------------------------------------
+
+    def move(self, visitor: str, how: How) -> Iterator[Update]:
+        """Let policies play."""
+        visit = self._visit(visitor)
+        visit.at = None
+        yield from self._play(visitor, visit, how)
+
+    def stop(self, visitor: str) -> Iterator[Update]:
+        """End a run after the call that is being made."""
+        match = self._visit(visitor).match
+        match.stopping = True
+        yield told(self.widgets, "Stopping after this call …" if match.playing else "", "busy")
+
+    def _play(self, visitor: str, visit: Visit, how: How) -> Iterator[Update]:
+        """Draw after each call. A visitor who has begun something else is drawn no more of this."""
+        for _ in visit.match.play(how):
+            if self.lobby.find(visitor) is not visit:
+                return
+            yield drawn(self.widgets, visit)
+            if how == "end" and visit.match.thinking is None and not visit.match.persons:
+                visit.match.rest(visit.pace)
+        if self.lobby.find(visitor) is visit:
+            yield {**drawn(self.widgets, visit), **asked(self.widgets.answering, visit.match)}
+
+    # -- a person at a seat ---------------------------------------------------------------------------
+
+    def choose_tool(self, visitor: str, name: str) -> Iterator[Update]:
+        """The questions of another tool."""
+        yield questions(self.widgets.answering, self._visit(visitor).match, name)
+
+    def send(self, visitor: str, name: str, *values: Any) -> Iterator[Update]:
+        """A person's call, then its colleagues until a person's next turn."""
+        visit = self._visit(visitor)
+        match = visit.match
+        if not match.persons_turn:
+            raise ValueError("it is not your turn")
+        tool = next((tool for tool in form.tools_now(match.env) if tool.name == name), None)
+        if tool is None:
+            raise ValueError("choose what to do first")
+        fields = form.fields(tool, match.env.vocabularies)
+        rows = [values[i * len(KINDS) : (i + 1) * len(KINDS)] for i in range(len(fields))]
+        answers = {field.name: row[KINDS.index(field.kind)] for field, row in zip(fields, rows, strict=True)}
+        match.take(form.call_of(tool, answers))
+        visit.at = None
+        yield {**drawn(self.widgets, visit), **asked(self.widgets.answering, match)}
+        if match.can_move:
+            yield from self._play(visitor, visit, "end")
+
+    # -- looking ------------------------------------------------------------------------------------
+
+    def look(self, visitor: str, moment: float, spoilers: bool, who: str, pace: str) -> Iterator[Update]:
+        """Another moment, another seat, more or less of the truth."""
+        visit = self._visit(visitor)
+        visit.at = None if moment >= len(visit.match.steps) else int(moment)
+        visit.spoilers, visit.pace = bool(spoilers), PACES.get(pace, 0.0)
+        visit.seat = who if who in visit.match.env.SEATS else pages.EVERYONE
+        update = drawn(self.widgets, visit)
+        del update[self.widgets.moving.moment]  # it is in the visitor's hand
+        yield update
+
+    def _visit(self, visitor: str) -> Visit:
+        visit = self.lobby.find(visitor)
+        if visit is None:
+            raise ValueError(GONE)
+        return visit
+
+
+def build(offer: Offer | None = None, lobby: Lobby | None = None) -> gr.Blocks:
+    """The page. Where strangers can reach it, offer no typed models: `Offer(typed=False)`.
+
+    Give it to Gradio's `launch` or `mount_gradio_app` together with `look()`, or use `server.mounted`.
+    """
+    offered = offer or Offer()
+    with gr.Blocks(title="Warroom", analytics_enabled=False, fill_width=True) as blocks:
+        page = Page(lay_out(offered), lobby or Lobby(), offered)
+        _wire(blocks, page)
+    made: gr.Blocks = blocks.queue(default_concurrency_limit=BUSY)
+    return made
+
+
+def look() -> dict[str, Any]:
+    """Theme and style, as Gradio's `launch` and `mount_gradio_app` take them. Fonts are those of the system."""
+    theme = gr.themes.Base(
+        primary_hue="blue", neutral_hue="slate", text_size="md", spacing_size="sm", radius_size="md",
+        font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"],
+        font_mono=["ui-monospace", "Menlo", "Consolas", "monospace"],
+    )  # fmt: skip
+    return {"theme": theme, "css": STYLE.read_text(encoding="utf-8"), "footer_links": []}
+
+
+def _wire(blocks: gr.Blocks, page: Page) -> None:
+    choosing, moving, answering = page.widgets.choosing, page.widgets.moving, page.widgets.answering
+    outputs = page.widgets.changing
+
+    def on(trigger: Callable[..., Any], event: Event, inputs: Sequence[Any] = (), **more: Any) -> None:
+        trigger(_guarded(page, event), list(inputs), outputs, show_progress="hidden", api_visibility="private", **more)
+
+    on(blocks.load, page.welcome)
+    on(choosing.env.input, page.choose_env, [choosing.env])
+    on(choosing.start.click, page.start, choosing.all)
+    on(choosing.surprise.click, page.random, choosing.all)
+    on(moving.call.click, lambda visitor: page.move(visitor, "call"))
+    on(moving.turn.click, lambda visitor: page.move(visitor, "turn"))
+    on(moving.run.click, lambda visitor: page.move(visitor, "end"))
+    on(moving.stop.click, page.stop)
+    on(moving.restart.click, page.restart)
+    looks = [moving.moment, moving.spoilers, moving.who, moving.pace]
+    on(moving.moment.input, page.look, looks, trigger_mode="always_last")
+    for widget in looks[1:]:
+        on(widget.input, page.look, looks)
+    on(answering.tool.input, page.choose_tool, [answering.tool])
+    on(answering.send.click, page.send, [answering.tool, *answering.fields])
+    blocks.unload(_leaving(page))
+
+
+def _guarded(page: Page, event: Event) -> Event:
+    """An event of one visitor's. What is wrong is said in a line; a defect of ours goes to the log, not to the page."""
+
+    def run(request: gr.Request, *values: Any) -> Iterator[Update]:
+        try:
+            yield from event(str(request.session_hash), *values)
+        except (ValueError, NotInstalled) as error:
+            yield told(page.widgets, str(error), "wrong")
+        except Exception:  # whoever looks at the page must never read a traceback
+            traceback.print_exc(file=sys.stderr)
+            yield told(page.widgets, BROKEN, "wrong")
+
+    return run
+
+
+def _leaving(page: Page) -> Callable[[gr.Request], None]:
+    def leave(request: gr.Request) -> None:
+        page.lobby.leave(str(request.session_hash))
+
+    return leave

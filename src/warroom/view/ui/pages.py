@@ -1,0 +1,224 @@
+"""A match as HTML. Whatever an incident says is text here: everything is escaped, nothing of it is ever markup."""
+
+from collections.abc import Sequence
+from html import escape
+from itertools import groupby
+from typing import Any
+
+from warroom.core.episode import Step
+from warroom.core.scene import Scene, Section
+from warroom.core.tools import Tool
+from warroom.view.ui.form import readings_left, signed, words
+from warroom.view.ui.match import Match, Sight
+from warroom.view.ui.seating import PERSON
+
+SENTENCE = "Production incidents, played by agents, models and you: who broke it, what heals it, who must know."
+EVERYONE = "everyone"
+"""The conversation of all seats."""
+LOUD = 5.0
+"""Points from which a call has its points beside it; what each turn costs is in the picture of points."""
+SPOKEN = ("say", "resolution")
+"""Arguments that are speech."""
+SHORT = 120
+"""Characters of an answer that stands beside its call; a longer one is unfolded."""
+LONGEST_LINES = 60
+"""Lines of a section that are shown, the last ones."""
+TONES = (
+    ("critical", ("critical", "ERROR", "FATAL")),
+    ("degraded", ("degraded", "WARN", "no data")),
+)
+"""How a line is coloured, by words that it holds; one that holds words of both is a table."""
+
+
+def header() -> str:
+    """The name and one sentence."""
+    return f'<header class="wr-head"><h1>Warroom</h1><p>{escape(SENTENCE)}</p></header>'
+
+
+def notice(text: str, kind: str = "info") -> str:
+    """One line to the visitor: `info`, `wrong` or `busy`; nothing for an empty text."""
+    mark = '<span class="wr-spin"></span>' if kind == "busy" else ""
+    role = "alert" if kind == "wrong" else "status"
+    return f'<div class="wr-notice wr-{kind}" role="{role}">{mark}{escape(text)}</div>' if text else ""
+
+
+def status(match: Match, at: int, spoilers: bool = False) -> str:
+    """Which incident, how far it is, what it brought, and who sits where."""
+    setup, sight = match.setup, match.sight(spoilers)
+    hidden = setup.surprise and not sight.truth
+    name = "a surprise" if hidden else words(setup.scenario.partition("/")[2])
+    facts = [
+        f"<b>{escape(setup.env)} · {escape(name)}</b>",
+        escape(f"{setup.tier} · {setup.split} {setup.index}"),
+        escape(match.scene(at, sight).clock),
+    ]
+    if sight.seat is None:
+        facts.append(f'<b class="wr-total">{signed(_total(match, at))} points</b>')
+    chips = "".join(f"<span>{fact}</span>" for fact in facts)
+    return f'<div class="wr-top"><div class="wr-status">{chips}</div><div class="wr-seats">{_chairs(match)}</div></div>'
+
+
+def unavailable(match: Match) -> str:
+    """That a model is missing, why, and that nobody plays in its place; empty where all are there."""
+    lines = [
+        f"<p><b>{escape(seat)}: {escape(match.setup.seats[seat])} is UNAVAILABLE.</b> {escape(reason)}</p>"
+        for seat, reason in match.unavailable.items()
+    ]
+    told = "Nothing was played in its place" + ("; the incident stays where it was." if match.steps else ".")
+    return f'<section class="wr-missing" role="alert">{"".join(lines)}<p>{told}</p></section>' if lines else ""
+
+
+def conversation(match: Match, at: int, sight: Sight, seat: str = EVERYONE) -> str:
+    """What seats saw, did and said, turn by turn, up to the call number `at`."""
+    steps = [step for step in match.steps[:at] if seat in (EVERYONE, step.seat)]
+    if sight.seat is not None:
+        steps = [step for step in steps if step.seat == sight.seat]
+    paid = sight.seat is None
+    # The last turn comes first: the box runs upwards, so that it opens at its end without a script.
+    turns = [_turn(match, list(played), paid) for _, played in groupby(steps, key=lambda step: step.turn)][::-1]
+    if match.thinking is not None and at == len(match.steps) and sight.seat is None:
+        turns.insert(0, _thinking(match, match.thinking))
+    own = "" if sight.seat is None else " wr-own"
+    return f'<div class="wr-talk{own}" tabindex="0">{"".join(turns) or _silence(match)}</div>'
+
+
+def sections(scene: Scene) -> str:
+    """What is told of the incident: alerts, log lines, deeds of the fleet, the ticket."""
+    return f'<div class="wr-sections">{"".join(map(_section, scene.sections))}</div>' if scene.sections else ""
+
+
+def desk(match: Match) -> str:
+    """What the person whose turn it is has in front of it: its page or its last reading, and what it was told first."""
+    env = match.env
+    left = readings_left(env)
+    reads = any(not tool.ends_turn for tool in env.tools_of(env.seat))
+    allowance = f"{left} of {env.READS_PER_TURN} readings left, then one act" if reads else "every call takes a turn"
+    last = match.steps[-1] if match.steps and match.steps[-1].seat == env.seat else None
+    refused = f'<p class="wr-refused">{escape(last.result)}</p>' if last is not None and last.refused else ""
+    return (
+        f'<section class="wr-desk" style="--seat:{_color(match, env.seat)}">'
+        f"<h2>You are {escape(env.seat)} <small>turn {env.turn + 1} of {env.budget} · {escape(allowance)}</small></h2>"
+        f"{refused}<pre>{escape(env.observe().render())}</pre>"
+        f"<details><summary>What you were told at the start</summary><pre>{escape(env.brief(env.seat).render())}</pre>"
+        "</details></section>"
+    )
+
+
+def hint(tool: Tool) -> str:
+    """What a tool does, and what it costs."""
+    cost = "An act: it ends your turn." if tool.ends_turn else "A reading: it leaves your turn open."
+    return f'<p class="wr-help"><b>{cost}</b> {escape(tool.description)}</p>'
+
+
+def facts(title: str, known: dict[str, Any]) -> str:
+    """Names and values in two columns."""
+    rows = "".join(
+        f"<dt>{escape(words(name))}</dt><dd>{escape(plain(value))}</dd>"
+        for name, value in known.items()
+        if value is not None
+    )
+    return f'<section class="wr-card"><h3>{escape(title)}</h3><dl class="wr-facts">{rows}</dl></section>'
+
+
+def plain(value: Any) -> str:
+    """A value as a person reads it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(plain, value)) or "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {plain(part)}" for name, part in value.items()) or "none"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+# -- parts ------------------------------------------------------------------------------------------
+
+
+def _total(match: Match, at: int) -> float:
+    return sum(step.reward for step in match.steps[:at])
+
+
+def _color(match: Match, seat: str) -> str:
+    return f"var(--wr-seat-{match.env.SEATS.index(seat)})"
+
+
+def _chairs(match: Match) -> str:
+    out = ""
+    for seat in match.env.SEATS:
+        name, acting = match.setup.seats[seat], not match.done and match.env.seat == seat
+        missing = ' <b class="wr-bad">UNAVAILABLE</b>' if seat in match.unavailable else ""
+        out += (
+            f'<span class="wr-chair{" wr-acting" if acting else ""}" style="--seat:{_color(match, seat)}">'
+            f"{escape(seat)} <em>{escape('you' if name == PERSON else name)}</em>{missing}</span>"
+        )
+    return out
+
+
+def _silence(match: Match) -> str:
+    if match.unavailable:
+        return '<p class="wr-quiet">Nothing was played.</p>'
+    if match.persons and not match.done:
+        return '<p class="wr-quiet">What you do will stand here.</p>'
+    return '<p class="wr-quiet">Nobody has said or done anything yet. Take a step, or run the incident to its end.</p>'
+
+
+def _thinking(match: Match, seat: str) -> str:
+    who = escape(f"{match.setup.seats[seat]} at {seat} is thinking")
+    return (
+        f'<article class="wr-turn" style="--seat:{_color(match, seat)}"><span class="wr-spin"></span>{who} …</article>'
+    )
+
+
+def _turn(match: Match, played: list[Step], paid: bool) -> str:
+    """One seat's turn: the page that it saw, its readings, its act, what it said and what came of it."""
+    first = played[0]
+    calls = "".join(_call(step, paid) for step in played)
+    return (
+        f'<article class="wr-turn" style="--seat:{_color(match, first.seat)}">'
+        f"<h4>{escape(first.seat)} <small>turn {first.turn + 1}</small></h4>"
+        f"{calls}<details><summary>what {escape(first.seat)} saw</summary><pre>{escape(first.shown)}</pre></details>"
+        "</article>"
+    )
+
+
+def _call(step: Step, paid: bool) -> str:
+    speech = "".join(
+        f'<blockquote title="{escape(name)}">{escape(str(step.arguments[name]))}</blockquote>'
+        for name in SPOKEN
+        if str(step.arguments.get(name) or "").strip()
+    )
+    arguments = " ".join(
+        f"<i>{escape(str(name))}</i> {escape(plain(value))}"
+        for name, value in step.arguments.items()
+        if name not in SPOKEN
+    )
+    points = _points(step.reward) if paid else ""
+    return (
+        f'{speech}<div class="wr-call{" wr-wrong" if step.refused else ""}">'
+        f"<code>{escape(str(step.tool))}</code> {arguments} {points}{_answer(step)}</div>"
+    )
+
+
+def _answer(step: Step) -> str:
+    if step.refused or ("\n" not in step.result and len(step.result) <= SHORT):
+        return f' <span class="wr-answer">→ {escape(step.result)}</span>'
+    head, _, _ = step.result.partition("\n")
+    return f"<details><summary>{escape(head[:90])}</summary><pre>{escape(step.result)}</pre></details>"
+
+
+def _points(value: float) -> str:
+    if abs(value) < LOUD:
+        return ""
+    return f'<b class="{"wr-good" if value > 0 else "wr-bad"}">{signed(value)}</b>'
+
+
+def _section(section: Section) -> str:
+    lines: Sequence[str] = section.lines[-LONGEST_LINES:]
+    shown = "".join(f'<li class="{_tone(line)}">{escape(line)}</li>' for line in lines)
+    body = f"<ul>{shown}</ul>" if shown else '<p class="wr-quiet">nothing</p>'
+    return f'<section class="wr-card"><h3>{escape(section.title)}</h3>{body}</section>'
+
+
+def _tone(line: str) -> str:
+    found = [tone for tone, signs in TONES if any(sign in line for sign in signs)]
+    return f"wr-{found[0]}" if len(found) == 1 else ""

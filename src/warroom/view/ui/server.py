@@ -1,0 +1,73 @@
+"""The server of the page: this machine's own unless told otherwise, and nothing is fetched from elsewhere."""
+
+import socket
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from warroom.core.errors import MissingExtra
+from warroom.view.ui.app import build, look
+from warroom.view.ui.lobby import Lobby
+from warroom.view.ui.seating import Offer
+
+try:
+    import gradio as gr
+    import uvicorn
+    from fastapi import FastAPI
+except ImportError as error:
+    raise MissingExtra("serve", error) from error
+
+PATIENCE = 1
+"""Seconds that open pages are given when the server ends."""
+
+
+def mounted(app: FastAPI, path: str = "/", offer: Offer | None = None, lobby: Lobby | None = None) -> FastAPI:
+    """`app` with the page at `path`."""
+    page = build(offer, lobby)
+    gr.mount_gradio_app(app, page, path, show_error=False, ssr_mode=False, run_history=False, **look())
+    return app
+
+
+class Server(uvicorn.Server):
+    """Tells when it listens, and ends at once on Ctrl-C: open pages are told, instead of being waited for."""
+
+    def __init__(self, config: uvicorn.Config, pages: FastAPI, ready: Callable[[], object]) -> None:
+        super().__init__(config)
+        self.pages, self.ready = pages, ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen."""
+        await super().startup(sockets)
+        if self.started:
+            self.ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End; a second time, without waiting."""
+        for route in self.pages.routes:
+            heartbeat: Any = getattr(getattr(route, "app", None), "stop_event", None)
+            if heartbeat is not None:
+                heartbeat.set()
+        super().handle_exit(sig, frame)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket at that address. A `ValueError` says why it cannot be had."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        made = socket.socket(found[0], socket.SOCK_STREAM)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(found[4])
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ValueError(f"cannot listen on {host} port {port}: {reason}; choose another --host or --port") from error
+    return made
+
+
+def serve(host: str, port: int, offer: Offer, ready: Callable[[str], object]) -> None:
+    """Serve the page until Ctrl-C. `ready` is told its address; port 0 takes a free one."""
+    with listen(host, port) as bound:
+        shown = f"[{host}]" if ":" in host else host
+        address = f"http://{shown}:{bound.getsockname()[1]}"
+        app = mounted(FastAPI(title="Warroom"), offer=offer)
+        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=PATIENCE)
+        Server(config, app, lambda: ready(address)).run(sockets=[bound])

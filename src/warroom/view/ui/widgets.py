@@ -1,0 +1,233 @@
+"""The widgets of the page and where they stand. What they do is wired in `app`."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from warroom.core.errors import MissingExtra
+from warroom.core.scenario import TIERS
+from warroom.core.splits import Split
+from warroom.envs import environments, make
+from warroom.view.ui import form, pages
+from warroom.view.ui.match import playable
+from warroom.view.ui.seating import Offer
+
+try:
+    import gradio as gr
+except ImportError as error:
+    raise MissingExtra("serve", error) from error
+
+SURPRISE = "a surprise"
+PACES = {"slowly": 1.5, "steadily": 0.6, "at once": 0.0}
+"""Seconds between two calls of a run, so that a person can follow."""
+MODES = ("multi", "single")
+"""How a ticket is played: with searches, or with its documents at hand."""
+TYPED = (
+    "A seat takes a name of its list, or a model of yours: type <code>hf:FOLDER</code>, or <code>llm:MODEL</code> "
+    "behind a server."
+)
+FIRST_ENV, FIRST_TIER = "fleet", "hard"
+FIRST_POLICY = "expert"
+BUTTONS = {"call": "One call", "turn": "One turn", "run": "Run to the end", "stop": "Stop", "restart": "Restart"}
+KINDS = ("choice", "text", "number", "flag")
+
+
+@dataclass(frozen=True)
+class Choosing:
+    """What is to be played, and by whom."""
+
+    panel: Any
+    env: Any
+    scenario: Any
+    tier: Any
+    split: Any
+    index: Any
+    mode: Any
+    seats: list[Any]
+    start: Any
+    surprise: Any
+
+    @property
+    def all(self) -> list[Any]:
+        """What a start reads, in the order in which it reads it."""
+        return [self.env, self.scenario, self.tier, self.split, self.index, self.mode, *self.seats]
+
+
+@dataclass(frozen=True)
+class Moving:
+    """What makes it go on, and how one looks at it."""
+
+    call: Any
+    turn: Any
+    run: Any
+    stop: Any
+    restart: Any
+    pace: Any
+    spoilers: Any
+    moment: Any
+    who: Any
+
+
+@dataclass(frozen=True)
+class Answering:
+    """The form of a person at a seat: a pool of fields of every kind, of which a tool shows those that it needs."""
+
+    panel: Any
+    desk: Any
+    tool: Any
+    help: Any
+    slots: list[dict[str, Any]]
+    """One field of each kind, for each question of the longest form."""
+    send: Any
+
+    @property
+    def fields(self) -> list[Any]:
+        """All fields of the pool, in the order in which a call reads them."""
+        return [field for slot in self.slots for field in slot.values()]
+
+
+@dataclass(frozen=True)
+class Showing:
+    """What is drawn."""
+
+    notice: Any
+    status: Any
+    result: Any
+    graph: Any
+    talk: Any
+    fall: Any
+    sections: Any
+    debrief: Any
+
+
+@dataclass(frozen=True)
+class Widgets:
+    """All of the page."""
+
+    choosing: Choosing
+    moving: Moving
+    answering: Answering
+    showing: Showing
+
+    @property
+    def changing(self) -> list[Any]:
+        """Whatever an event may change."""
+        choosing, moving, answering = self.choosing, self.moving, self.answering
+        return [
+            choosing.panel, choosing.scenario, choosing.index, choosing.mode, *choosing.seats,
+            moving.call, moving.turn, moving.run, moving.stop, moving.moment, moving.who, moving.spoilers,
+            answering.panel, answering.desk, answering.tool, answering.help, *answering.fields,
+            *vars(self.showing).values(),
+        ]  # fmt: skip
+
+
+def lay_out(offer: Offer) -> Widgets:
+    """Put the widgets on the page, in reading order: choose, move, look, and what came of it."""
+    _html(pages.header())
+    choosing = _choosing(offer)
+    notice, status = _html(elem_id="wr-notice"), _html(elem_id="wr-status")
+    buttons = _buttons()
+    result = _html(elem_id="wr-result")
+    with gr.Row(elem_classes="wr-main"):
+        with gr.Column(scale=11, min_width=340):
+            graph = _html(elem_id="wr-graph")
+        with gr.Column(scale=9, min_width=340):
+            answering = _answering()
+            who = gr.Radio([pages.EVERYONE], value=pages.EVERYONE, show_label=False, container=False, elem_id="wr-who",
+                           elem_classes="wr-pills")  # fmt: skip
+            talk = _html(elem_id="wr-talk")
+    with gr.Column(elem_id="wr-time"):
+        fall = _html(elem_id="wr-fall")
+        moment = gr.Slider(0, 1, value=0, step=1, label="Look back, call by call", elem_id="wr-moment", buttons=[])
+    debrief, sections = _html(elem_id="wr-debrief"), _html(elem_id="wr-sections")
+    return Widgets(
+        choosing, Moving(**buttons, moment=moment, who=who), answering,
+        Showing(notice, status, result, graph, talk, fall, sections, debrief),
+    )  # fmt: skip
+
+
+def scenario_choices(env: str) -> list[tuple[str, str]]:
+    """What the list of scenarios shows and means: a surprise first."""
+    return [(SURPRISE, SURPRISE), *[(form.words(id.partition("/")[2]), id) for id in playable(env)]]
+
+
+def seat_update(env: str, number: int, offer: Offer) -> dict[str, Any]:
+    """What the chooser of seat `number` shows for `env`."""
+    seats = environments()[env].seats
+    if number >= len(seats):
+        return {"visible": False}
+    names = offer.names(env)
+    first = FIRST_POLICY if FIRST_POLICY in names else names[0]
+    return {"visible": True, "label": seats[number], "choices": names, "value": first}
+
+
+def _html(text: str = "", elem_id: str | None = None) -> Any:
+    return gr.HTML(
+        text, elem_id=elem_id, elem_classes="wr-block", apply_default_css=False, visible=bool(text) or "hidden"
+    )
+
+
+def _choosing(offer: Offer) -> Choosing:
+    with gr.Accordion("Choose an incident, and who plays it", open=False, elem_id="wr-choose") as panel:
+        with gr.Row():
+            env = gr.Radio(list(environments()), value=FIRST_ENV, label="Environment", elem_id="wr-env")
+            scenario = gr.Dropdown(
+                scenario_choices(FIRST_ENV), value=playable(FIRST_ENV)[0], label="Scenario", elem_id="wr-scenario"
+            )
+            tier = gr.Radio(list(TIERS), value=FIRST_TIER, label="Tier", elem_id="wr-tier")
+        with gr.Row():
+            split = gr.Radio([part.value for part in Split], value="dev", label="Split")
+            index = gr.Number(0, label="Incident of the split", precision=0, minimum=0, elem_id="wr-index")
+            mode = gr.Radio(list(MODES), value=MODES[0], label="Mode", visible=False, elem_id="wr-mode")
+        with gr.Row():
+            seats = [_seat(number, offer) for number in range(max(len(e.seats) for e in environments().values()))]
+        if offer.typed:
+            _html(f'<p class="wr-help">{TYPED}</p>')
+        with gr.Row(elem_classes="wr-bar"):
+            start = gr.Button("Start", variant="primary", size="sm", elem_id="wr-start")
+            surprise = gr.Button("A random incident", size="sm", elem_id="wr-random")
+    return Choosing(panel, env, scenario, tier, split, index, mode, seats, start, surprise)
+
+
+def _seat(number: int, offer: Offer) -> Any:
+    shown = seat_update(FIRST_ENV, number, offer)
+    return gr.Dropdown(**shown, allow_custom_value=offer.typed, min_width=150, elem_id=f"wr-seat-{number}")
+
+
+def _buttons() -> dict[str, Any]:
+    with gr.Row(elem_classes="wr-bar"):
+        made: dict[str, Any] = {name: _button(name, text) for name, text in BUTTONS.items()}
+        made["pace"] = gr.Radio(
+            list(PACES), value="steadily", show_label=False, container=False, elem_id="wr-pace", elem_classes="wr-pills"
+        )
+        made["spoilers"] = gr.Checkbox(
+            False, label="Spoilers", container=False, visible=False, elem_id="wr-spoilers", min_width=90
+        )
+    return made
+
+
+def _button(name: str, text: str) -> Any:
+    variant: Any = {"run": "primary", "stop": "stop"}.get(name, "secondary")
+    return gr.Button(text, variant=variant, size="sm", min_width=84, elem_id=f"wr-{name}")
+
+
+def _answering() -> Answering:
+    with gr.Column(visible=False, elem_id="wr-answer") as panel:
+        desk = _html(elem_id="wr-desk")
+        tool = gr.Radio([], label="Your call", elem_id="wr-tool", elem_classes="wr-pills")
+        help_ = _html(elem_id="wr-help")
+        slots = [_slot(number) for number in range(_longest_form())]
+        send = gr.Button("Send", variant="primary", elem_id="wr-send")
+    return Answering(panel, desk, tool, help_, slots, send)
+
+
+def _longest_form() -> int:
+    """Questions of the longest form of any environment."""
+    return max(
+        form.most_fields(list(make(playable(env)[0], "easy", 0).tools.values()))
+        for env in environments()
+    )  # fmt: skip
+
+
+def _slot(number: int) -> dict[str, Any]:
+    made = {"choice": gr.Dropdown, "text": gr.Textbox, "number": gr.Number, "flag": gr.Checkbox}
+    return {kind: made[kind](visible=False, elem_id=f"wr-field-{number}-{kind}") for kind in KINDS}

@@ -1,0 +1,101 @@
+"""`viewer.html`: every episode of a run in one file that needs no network, to be opened in any browser.
+
+Episodes lie in the file compressed and are unpacked when they are looked at. No text of an episode is ever read as
+HTML: data travels as base64, the page's script writes text only, and its policy lets no other script run.
+"""
+
+import base64
+import gzip
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from warroom.core.episode import Episode
+from warroom.core.scene import Scene
+from warroom.runs import REPORT
+from warroom.view.viewer_data import Source, incident_key, row, tell, tell_incident
+
+VIEWER = "viewer.html"
+HERE = Path(__file__).parent
+SCRIPTS = ("viewer_list.js", "viewer_play.js", "viewer_place.js")
+"""One after the other they are the page's script."""
+LEVEL = 6
+"""Of compression: a higher one takes twice the time for two per cent."""
+
+
+class Blob(NamedTuple):
+    """A piece of data under the id by which the page finds it."""
+
+    id: str
+    text: str
+    """Base64 of gzipped JSON."""
+
+
+def viewer_page(
+    sources: Sequence[Source],
+    scenes: bool = True,
+    done: Callable[[int], None] = lambda count: None,
+    beside: Path | None = None,
+) -> str:
+    """The page as text, for one run or two. `done` is told of every episode that was packed; `beside` is the folder
+    that the page will lie in, whose report it links.
+
+    With `scenes` every episode is played again; a `Mismatch` says which cannot be.
+    """
+    rows, blobs = list[dict[str, Any]](), list[Blob]()
+    numbers: dict[tuple[str, str, int, str], int] = {}
+    first: list[Episode] = []
+    drawn: list[list[Scene]] = []
+    for number, (run, episode) in enumerate((k, e) for k, source in enumerate(sources) for e in source.episodes):
+        incident = numbers.setdefault(incident_key(episode), len(numbers))
+        if incident == len(first):
+            first.append(episode)
+            drawn.append([])
+        told = tell(episode, scenes)
+        drawn[incident] += [told.drawn] if told.drawn else []
+        rows.append(row(episode, incident, run))
+        blobs.append(Blob(f"e{number}", packed(told.data)))
+        done(1)
+    blobs += [Blob(f"i{k}", packed(tell_incident(e, s))) for k, (e, s) in enumerate(zip(first, drawn, strict=True))]
+    return _page(_index(sources, rows, scenes, beside), blobs)
+
+
+def packed(data: Mapping[str, Any]) -> str:
+    """Data as base64 of gzipped JSON: letters that mean nothing to HTML."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    return base64.b64encode(gzip.compress(text.encode(), LEVEL, mtime=0)).decode()
+
+
+def _index(
+    sources: Sequence[Source], rows: Sequence[Mapping[str, Any]], scenes: bool, beside: Path | None
+) -> dict[str, Any]:
+    """What the list and the head of the page show."""
+    runs = [
+        {
+            "name": source.folder.resolve().name, "command": source.record.command, "warroom": source.record.warroom,
+            "started": source.record.started, "report": beside == source.folder and (beside / REPORT).is_file(),
+        }
+        for source in sources
+    ]  # fmt: skip
+    notes = [note for source in sources for note in source.notes]
+    return {"runs": runs, "rows": rows, "notes": notes, "scenes": scenes}
+
+
+def _page(index: Mapping[str, Any], blobs: Sequence[Blob]) -> str:
+    """Template, style, script and data in one."""
+    script = "\n".join([(HERE / name).read_text(encoding="utf-8") for name in SCRIPTS])
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    # What is put in is put in by parts: a text that holds the name of another place stays what it is.
+    parts = (HERE / "viewer.html").read_text(encoding="utf-8").split("%%")
+    places = {
+        "TITLE": escape(" and ".join(run["name"] for run in index["runs"])),
+        "DIGEST": digest,
+        "STYLE": (HERE / "viewer.css").read_text(encoding="utf-8"),
+        "INDEX": packed(index),
+        "BLOBS": "\n".join([f'<script type="text/plain" id="{id}">{text}</script>' for id, text in blobs]),
+        "SCRIPT": script,
+    }
+    return "".join([places[part] if k % 2 else part for k, part in enumerate(parts)])

@@ -1,0 +1,259 @@
+"""What a viewer shows of a run: its finished episodes, each played again for the scenes of its turns.
+
+Everything is plain data for the page's script. What all episodes of one incident share (the graph, briefs, what the
+oracle would have done) is there once.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from warroom.core.env import Env
+from warroom.core.episode import Episode, Step
+from warroom.core.errors import Unknown
+from warroom.core.scene import Edge, Node, Scene
+from warroom.core.splits import SPAN
+from warroom.core.types import ToolCall
+from warroom.envs import find, make
+from warroom.runs import EPISODES, Mismatch, Record, read_record
+from warroom.view.debrief import offline, oracle_play
+from warroom.view.graph import facts_shown, said, sign, svg, tooltip
+
+TAGS = {
+    "solved": ("solved", "not solved"),
+    "rogue_catch": ("rogue caught", "rogue missed"),
+    "rogue_false_positive": ("innocent flagged", ""),
+    "declared_right": ("cause right", "cause wrong"),
+    "root_cause": ("root right", "root wrong"),
+    "severity": ("severity right", "severity wrong"),
+    "team": ("team right", "team wrong"),
+    "escalated_answerable": ("needless hand-over", ""),
+    "escalated_unanswerable": ("handed over", "answered the unanswerable"),
+}
+"""What the list says of an outcome that is true, and of one that is false."""
+GRAPH_WIDTH = 584
+"""Pixels of a graph: it stands beside what the seat saw."""
+COUNTED = {"wrong_fixes": "wrong fix", "wrong_remedies": "wrong remedy"}
+"""What it says of a number above zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which episodes are wanted; an empty list takes all."""
+
+    policies: tuple[str, ...] = ()
+    tiers: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
+
+    def takes(self, episode: Episode) -> bool:
+        """Whether an episode is wanted."""
+        return all(
+            not wanted or value in wanted
+            for wanted, value in (
+                (self.policies, episode.policy), (self.tiers, episode.tier), (self.scenarios, episode.scenario),
+            )
+        )  # fmt: skip
+
+
+@dataclass(slots=True)
+class Source:
+    """The finished episodes of a run folder."""
+
+    folder: Path
+    record: Record
+    episodes: list[Episode]
+    notes: list[str] = field(default_factory=list)
+    """What is missing, for whoever looks."""
+
+
+def read_source(folder: Path, choice: Choice) -> Source:
+    """The wanted episodes of a run, finished or not: what was cut is noted, not refused.
+
+    A `ValueError` says that the folder has no episodes at all, or none that was wanted.
+    """
+    record = read_record(folder)
+    if record.kind == "train":
+        raise ValueError(
+            f"{folder} is a training run, without episodes: warroom eval --policies hf:{folder}/model plays some"
+        )
+    if not (folder / EPISODES).is_file():
+        raise ValueError(f"{folder} has no {EPISODES}: no episode was finished; play it by: {record.command}")
+    found, notes = _finished(folder / EPISODES)
+    if not found:
+        raise ValueError(f"{folder} has no finished episode yet; go on with it by: {record.command} --resume")
+    if len(found) < record.planned:
+        notes.append(f"{folder.name}: {len(found)} of {record.planned} planned episodes are finished; these are shown")
+    _check(choice, found)
+    wanted = [episode for episode in found if choice.takes(episode)]
+    if not wanted:
+        raise ValueError(f"no episode of {folder} has that policy, tier and scenario together; ask for fewer")
+    return Source(folder, record, wanted, notes)
+
+
+def _finished(path: Path) -> tuple[list[Episode], list[str]]:
+    """Whole lines; a cut last one is noted."""
+    found, notes = list[Episode](), list[str]()
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                notes.append(f"{path.parent.name}: the last line was cut after {len(line)} bytes and is left out")
+                break
+            try:
+                found.append(Episode.from_json(line.decode()))
+            except (ValueError, UnicodeDecodeError) as error:
+                raise ValueError(f"{path}: line {number}: {error}") from error
+    return found, notes
+
+
+def _check(choice: Choice, found: Sequence[Episode]) -> None:
+    """Refuse a filter that names what the run does not have."""
+    for kind, wanted, known in (
+        ("policy", choice.policies, {e.policy for e in found}),
+        ("tier", choice.tiers, {e.tier for e in found}),
+        ("scenario", choice.scenarios, {e.scenario for e in found}),
+    ):
+        for name in wanted:
+            if name not in known:
+                raise Unknown(f"{kind} of this run", name, sorted(known))
+
+
+# -- the list ---------------------------------------------------------------------------------------
+
+
+def incident_key(episode: Episode) -> tuple[str, str, int, str]:
+    """Two episodes of one key are plays of the same incident."""
+    options = json.dumps(offline(episode.options), sort_keys=True)
+    return episode.scenario, episode.tier, episode.seed, options
+
+
+def row(episode: Episode, incident: int, run: int) -> dict[str, Any]:
+    """An episode as the list shows it."""
+    return {
+        "i": incident, "run": run, "scenario": episode.scenario.partition("/")[2], "tier": episode.tier,
+        "seed": episode.seed % SPAN, "split": episode.split, "policy": episode.policy, "attempt": episode.attempt,
+        "total": round(episode.total, 2), "score": round(episode.score, 3),
+        "turns": episode.steps[-1].turn + 1 if episode.steps else 0, "tags": tags(episode),
+    }  # fmt: skip
+
+
+def tags(episode: Episode) -> list[str]:
+    """What came of an episode, in words to filter by."""
+    outcome = episode.outcome
+    out = [TAGS[name][not outcome[name]] for name in TAGS if isinstance(outcome.get(name), bool)]
+    out += [word for name, word in COUNTED.items() if outcome.get(name)]
+    if any(step.refused for step in episode.steps):
+        out.append("refused call")
+    return [tag for tag in out if tag]
+
+
+# -- one episode ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An episode as the page's script reads it, and one scene with every node that its drawing has to hold."""
+
+    data: dict[str, Any]
+    drawn: Scene | None
+
+
+def tell(episode: Episode, scenes: bool) -> Told:
+    """Steps, points, and with `scenes` what was true and what the acting seat knew, turn by turn."""
+    data: dict[str, Any] = {
+        "steps": list(_steps(episode)), "points": episode.points, "total": round(episode.total, 2),
+        "score": round(episode.score, 3), "outcome": episode.outcome, "truth": episode.truth,
+    }  # fmt: skip
+    if not scenes:
+        return Told(data, None)
+    env, true, known = replay_scenes(episode)
+    data["true"] = [_compact(scene) for scene in true]
+    data["known"] = [_compact(scene) for scene in known]
+    data["counterfactual"] = env.counterfactual()
+    return Told(data, union((*true, *known)))
+
+
+def _steps(episode: Episode) -> Iterator[dict[str, Any]]:
+    """Calls in order; what only repeats what went before is left out."""
+    before, points = "", dict[str, float]()
+    for step in episode.steps:
+        out: dict[str, Any] = {"turn": step.turn, "seat": step.seat, "tool": step.tool, "args": step.arguments}
+        if step.shown != before:
+            out["shown"] = step.shown
+        out["result"] = step.result
+        gained = {name: round(value - points.get(name, 0.0), 3) for name, value in step.points.items()}
+        out["points"] = {name: value for name, value in gained.items() if value}
+        if step.refused:
+            out["refused"] = 1
+        before, points = step.result, step.points
+        yield out
+
+
+def replay_scenes(episode: Episode) -> tuple[Env, list[Scene], list[Scene]]:
+    """Play an episode again: (the incident at its end, what was true in each turn and at the end, what the acting seat
+    knew when it acted). A `Mismatch` names the first step that goes another way."""
+    env = make(episode.scenario, episode.tier, episode.seed, **offline(episode.options))
+    env.remember()
+    true, known = list[Scene](), list[Scene]()
+    for number, step in enumerate(episode.steps):
+        if env.done:
+            raise _parted(episode, number, "the incident is over")
+        shown = env.observe().render()
+        if env.turn == len(true):
+            true.append(env.scene())
+            known.append(env.scene(env.seat))
+        else:
+            known[-1] = env.scene(env.seat)
+        result = env.step(ToolCall(step.tool, step.arguments)).result.render()
+        if (shown, result) != (step.shown, step.result):
+            raise _parted(episode, number, "what the seat is shown or answered differs")
+    if not env.done:
+        raise _parted(episode, len(episode.steps), "the incident goes on")
+    return env, [*true, env.scene()], known
+
+
+def _parted(episode: Episode, number: int, why: str) -> Mismatch:
+    return Mismatch(
+        f"{episode.scenario} {episode.tier} seed {episode.seed} by {episode.policy} cannot be played again: at call "
+        f"{number} {why}, so another version of Warroom recorded it; --no-scenes shows episodes without scenes"
+    )
+
+
+def _compact(scene: Scene) -> dict[str, Any]:
+    """A scene with its nodes already put into the words of the drawing."""
+    nodes = {n.name: [n.state, sign(n), said(n), *facts_shown(n), n.mark, tooltip(n)] for n in scene.nodes}
+    return {"clock": scene.clock, "nodes": nodes, "sections": [[s.title, s.lines] for s in scene.sections]}
+
+
+# -- one incident -----------------------------------------------------------------------------------
+
+
+def tell_incident(episode: Episode, drawn: Collection[Scene]) -> dict[str, Any]:
+    """What all plays of an incident share; the drawing holds every node that any of them has."""
+    environment, scenario = find(episode.scenario)
+    data: dict[str, Any] = {
+        "env": episode.env, "scenario": episode.scenario, "tier": episode.tier, "seed": episode.seed % SPAN,
+        "split": episode.split, "story": scenario.story, "seats": environment.seats, "briefs": episode.briefs,
+    }  # fmt: skip
+    if drawn:
+        best = oracle_play(episode.scenario, episode.tier, episode.seed, episode.options)
+        data["oracle"] = {"steps": [_call(step) for step in best.steps], "total": best.total}
+        data["svg"] = svg(union(drawn), GRAPH_WIDTH) if any(scene.nodes for scene in drawn) else ""
+    return data
+
+
+def _call(step: Step) -> dict[str, Any]:
+    return {"turn": step.turn, "seat": step.seat, "tool": step.tool, "args": step.arguments}
+
+
+def union(scenes: Collection[Scene]) -> Scene:
+    """One scene with every node and edge of all."""
+    nodes: dict[str, Node] = {}
+    edges: dict[tuple[str, str], Edge] = {}
+    for scene in scenes:
+        for node in scene.nodes:
+            nodes.setdefault(node.name, Node(node.name, node.kind))
+        for edge in scene.edges:
+            edges[edge.source, edge.target] = edge
+    return Scene("", tuple(nodes.values()), tuple(edges.values()))

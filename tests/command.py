@@ -1,0 +1,30 @@
+"""The console command as the tests call it: in this process, with what it printed and how it ended."""
+
+from click.testing import Result
+from typer.testing import CliRunner
+
+from warroom.cli import app
+
+PROGRESS = " episodes -> "
+
+
+def run(*words: object, stdin: str | bytes | None = None) -> Result:
+    """The command of these words, come to its end; an exception that it does not catch is the test's."""
+    return CliRunner().invoke(app, [str(word) for word in words], input=stdin, catch_exceptions=False)
+
+
+def printed(*words: object) -> str:
+    """What a command that does as it is told prints."""
+    done = run(*words)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def refused(*words: object, stdin: str | bytes | None = None) -> str:
+    """The one line of a refused command."""
+    done = run(*words, stdin=stdin)
+    assert done.exit_code == 2, done.output
+    assert "Traceback" not in done.output
+    (line,) = [line for line in done.stderr.strip().splitlines() if PROGRESS not in line]
+    assert line.startswith("error: ")
+    return line

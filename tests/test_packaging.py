@@ -1,0 +1,131 @@
+"""What `pip install` brings: the wheel is built and installed into an environment that cannot see the checkout."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import warroom
+from warroom.policies import team
+from warroom.rollout import play
+
+ROOT = Path(__file__).parents[1]
+BUILT_FROM = ("src", "pyproject.toml", "README.md", "LICENSE")
+LARGEST = 4_500_000
+"""Bytes of the wheel; the weights that ship are most of it (3.7 MB in all at the time of writing)."""
+QUIET = ("--quiet", "--disable-pip-version-check", "--no-deps", "--no-index")
+
+
+class Built(NamedTuple):
+    """A wheel, and the sources that it was made from."""
+
+    wheel: Path
+    sources: Path
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """From a copy of the sources as they lie here, caches included, beside what has no place in a wheel."""
+    copy, out = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("wheel")
+    for name in BUILT_FROM:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("*.egg-info"))
+        else:
+            shutil.copy(ROOT / name, copy)
+    (copy / "tests").mkdir()
+    (copy / "tests" / "test_of_the_copy.py").touch()
+    (copy / "runs").mkdir()
+    (copy / "runs" / "run.json").touch()
+    pip("wheel", "--no-build-isolation", "--wheel-dir", out, copy)
+    (made,) = out.glob("*.whl")
+    return Built(made, copy)
+
+
+@pytest.fixture(scope="module")
+def installed(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The commands of a fresh environment: the wheel, and the libraries that it needs borrowed from this one."""
+    home = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
+    own = Path(sysconfig.get_path("purelib", vars={"base": str(home), "platbase": str(home)}))
+    # Folders that are added this way have no .pth files of theirs read, so the checkout stays out.
+    borrowed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    (own / "borrowed.pth").write_text("".join(f"{folder}\n" for folder in sorted(borrowed)))
+    pip("--python", home / "bin" / "python", "install", built.wheel)
+    return home / "bin"
+
+
+def pip(*arguments: object) -> None:
+    before = arguments[: 2 if arguments[0] == "--python" else 0]
+    verb, *rest = arguments[len(before) :]
+    command = [sys.executable, "-m", "pip", *map(str, before), str(verb), *QUIET, *map(str, rest)]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+
+
+def run(program: Path, *arguments: object, folder: Path) -> str:
+    """What a command prints, as it is typed in some folder with nothing of the checkout on any path."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [program, *map(str, arguments)], cwd=folder, capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_wheel_holds_the_package_whole_and_nothing_else(built: Built) -> None:
+    with zipfile.ZipFile(built.wheel) as archive:
+        names = set(archive.namelist())
+    info = {name for name in names if name.startswith(f"warroom-{warroom.__version__}.dist-info/")}
+    sources = built.sources / "src"
+    files = {path.relative_to(sources) for path in (sources / "warroom").rglob("*") if path.is_file()}
+    assert names - info == {path.as_posix() for path in files if "__pycache__" not in path.parts}
+    assert any(name.endswith("licenses/LICENSE") for name in info)
+    assert built.wheel.stat().st_size <= LARGEST
+
+
+def test_the_version_is_written_once(built: Built, installed: Path, tmp_path: Path) -> None:
+    assert "version" in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dynamic"]
+    assert built.wheel.name.startswith(f"warroom-{warroom.__version__}-")
+    assert run(installed / "warroom", "--version", folder=tmp_path) == f"warroom {warroom.__version__}\n"
+
+
+def test_an_installed_package_is_itself_and_not_the_checkout(installed: Path, tmp_path: Path) -> None:
+    code = "import warroom, warroom.runs; print(warroom.__file__, warroom.runs.git_commit())"
+    where, commit = run(installed / "python", "-c", code, folder=tmp_path).split()
+    assert Path(where).is_relative_to(installed.parent) and commit == "None"
+
+
+def test_an_installed_package_plays_what_the_checkout_plays(installed: Path, tmp_path: Path) -> None:
+    found: dict[str, Any] = json.loads(run(installed / "warroom", "list", "--json", folder=tmp_path))
+    assert [env["name"] for env in found["environments"]] == ["fleet", "logs", "tickets"]
+    arguments = ("play", "fleet/db_deadlock", "--split", "train", "--seed", 3, "--policy", "expert", "--json")
+    there = json.loads(run(installed / "warroom", *arguments, folder=tmp_path))
+    assert there["digest"] == play("fleet/db_deadlock", "easy", 3, team("fleet", "expert")).digest
+
+
+@pytest.mark.slow
+def test_an_installed_package_evaluates_the_model_that_ships(installed: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    matrix = (
+        "--policies",
+        "nano,expert",
+        "--tiers",
+        "easy",
+        "--seeds",
+        1,
+        "--scenarios",
+        "db_deadlock",
+        "--workers",
+        1,
+    )
+    run(installed / "warroom", "eval", *matrix, "--out", out, folder=tmp_path)
+    record = json.loads((out / "run.json").read_text())
+    assert Path(record["policy_status"]["nano"]["path"]).is_relative_to(installed.parent)
+    assert "<html" in (out / "report.html").read_text()

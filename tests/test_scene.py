@@ -1,0 +1,310 @@
+"""Scenes: the whole truth for who may know it, and for a seat nothing that it was not shown."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from test_recorded import FAULTS, shelve
+from warroom.core.env import Env
+from warroom.core.scene import STATES, Edge, Node, Scene
+from warroom.core.splits import seed_of
+from warroom.core.types import ToolCall
+from warroom.envs import make
+from warroom.envs.tickets.knowledge import ARTICLE, Case, Document, KnowledgeBase
+from warroom.envs.tickets.storage import Stored, write_stored
+from warroom.policies import team
+from warroom.rollout import play
+from warroom.sim.recording import Label
+from warroom.view.debrief import debrief
+from warroom.view.graph import MARGIN, NODE_HEIGHT, NODE_WIDTH, layout, svg
+
+STRUCTURE = set(
+    """
+    minute turn turns of spent healthy degraded critical unknown usually before failed median lines ms rps logs
+    errors p95 traffic cpu memory disk slots replicas readings no data owner calls by error warn status title found
+    opened cited not gateway service db cache queue article ticket incident the severity root team last look reply
+    alerts log fleet changes people chat whole system declared searches answer nothing answered handed over confidence
+    citing
+    """.split()
+)
+"""Words of the form of a scene, whatever the incident."""
+GAMES = (
+    ("fleet/autoscaler_cost_cut", "hard", "expert", {}),
+    ("fleet/rogue_bystander", "medium", "heuristic", {}),
+    ("fleet/no_incident", "easy", "random", {}),
+    ("logs/single_crash", "hard", "expert", {}),
+    ("logs/false_alarm", "easy", "random", {}),
+    ("logs/double_fault", "medium", "heuristic", {"topology": "drawn:20"}),
+    ("tickets/poisoned", "medium", "heuristic", {}),
+    ("tickets/unanswerable", "easy", "expert", {"mode": "single"}),
+)
+Words = dict[str, set[str]]
+"""By seat."""
+WORD = re.compile(r"[A-Za-z][\w'-]*|\d+(?:\.\d+)?")
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    labels = {id: Label(*label) for id, label in FAULTS.items() if id != "calm"}
+    return shelve(tmp_path_factory.mktemp("recordings") / "out", labels)
+
+
+def watched(
+    scenario: str, tier: str, policy: str, options: Mapping[str, Any], index: int = 3, spoken: "Words | None" = None
+) -> Iterator[Env]:
+    """An incident before each call and at its end, with everything that seats are shown kept.
+
+    What seats say themselves is added to `spoken`.
+    """
+    env = make(scenario, tier, seed_of("test", index), **options)
+    env.remember()
+    seats = {seat: team(env.name, policy).seat(env, seat) for seat in env.SEATS}
+    while not env.done:
+        env.observe()
+        yield env
+        call = seats[env.seat].act(env.observe())
+        if spoken is not None:
+            spoken.setdefault(env.seat, set()).update(words_of([json.dumps(call.arguments)]))
+        env.step(call)
+    yield env
+
+
+def words_of(texts: Iterable[str]) -> set[str]:
+    return {word.lower() for text in texts for word in WORD.findall(text)}
+
+
+def said(scene: Scene) -> set[str]:
+    """Every word and number of a scene, the names of its sections and facts among them."""
+    texts = [scene.clock, *[line for section in scene.sections for line in (section.title, *section.lines)]]
+    for node in scene.nodes:
+        texts += [node.name, node.kind, node.state, *[part for fact in node.facts for part in fact]]
+    return words_of([*texts, *[name for edge in scene.edges for name in edge[:2]]])
+
+
+def check_seats(*game: Any) -> int:
+    """Go through an episode; returns how many words seats' scenes held."""
+    heard: Words = {}
+    spoken: Words = {}
+    count = 0
+    for env in watched(*game, spoken=spoken):
+        for seat in env.SEATS:
+            told = [env.brief(seat).render()] if seat not in heard else []
+            heard.setdefault(seat, set()).update(words_of([*told, env.answers.get(seat, "")]))
+            if seat == env.seat and not env.done:
+                heard[seat] |= words_of([env.observe().render()])
+        for seat in env.SEATS:
+            scene = env.scene(seat)
+            surplus = said(scene) - STRUCTURE - heard[seat] - spoken.get(seat, set())
+            assert not surplus, (seat, env.turn, surplus)
+            assert not any(node.mark for node in scene.nodes)
+            count += len(said(scene))
+    return count
+
+
+@pytest.mark.parametrize(("scenario", "tier", "policy", "options"), GAMES)
+def test_a_seats_scene_holds_nothing_that_it_was_not_shown(
+    scenario: str, tier: str, policy: str, options: dict[str, Any]
+) -> None:
+    assert check_seats(scenario, tier, policy, options) > 100
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_nor_of_a_recorded_incident(recordings: Path, index: int) -> None:
+    options = {"recording": str(recordings)}
+    assert check_seats("logs/recorded", "medium", "fusion", options, index) > 20
+
+
+def test_nor_of_tickets_of_ones_own(tmp_path: Path) -> None:
+    article = Document("disk/full", ARTICLE, "DiskFull", "Delete what is old.", path="disk/full.md")
+    case = Case("t-1", "DiskFull on node seven", "imported", ("disk/full",), (), False)
+    write_stored(Stored(KnowledgeBase({article.id: article}, (case,)), ()), tmp_path / "kb")
+    assert check_seats("tickets/imported", "easy", "heuristic", {"kb": str(tmp_path / "kb")}, 0) > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", ["easy", "medium", "hard"])
+@pytest.mark.parametrize("policy", ["random", "heuristic", "expert", "oracle"])
+def test_nor_in_any_environment_by_any_script(tier: str, policy: str) -> None:
+    for scenario in ("fleet/cascade", "fleet/certificate_expired", "logs/third_party_outage", "tickets/stale"):
+        for index in range(4):
+            check_seats(scenario, tier, policy, {}, index)
+
+
+@pytest.mark.parametrize(("scenario", "tier", "policy", "options"), GAMES)
+def test_drawing_scenes_changes_nothing(scenario: str, tier: str, policy: str, options: dict[str, Any]) -> None:
+    plain = play(scenario, tier, seed_of("test", 3), team(scenario.partition("/")[0], policy), options=options)
+    results: list[tuple[float, int]] = []
+    for env in watched(scenario, tier, policy, options):
+        for seat in (None, *env.SEATS):
+            env.scene(seat)
+        results.append((env.total, env.turn))
+    assert results[-1] == (plain.total, plain.steps[-1].turn + 1)
+    env.counterfactual()
+    assert env.points() == plain.points and env.outcome() == plain.outcome
+
+
+def test_the_truth_is_marked_and_a_seats_view_of_it_is_not() -> None:
+    env = next(watched("fleet/autoscaler_cost_cut", "easy", "expert", {}))
+    truth = env.truth()
+    marked = {node.name: node.mark for node in env.scene().nodes if node.mark}
+    assert marked == {truth["service"]: "root cause"}
+    rogue = [line for section in env.scene().sections for line in section.lines if line.startswith("rogue: ")]
+    assert rogue and all(truth["rogues"][0] in line for line in rogue)
+    assert "rogue" not in " ".join(line for s in env.scene("sre").sections for line in s.lines)
+
+
+def test_a_mended_fault_is_said_to_be_mended() -> None:
+    *_, env = watched("fleet/autoscaler_cost_cut", "easy", "oracle", {})
+    assert {node.mark for node in env.scene().nodes} == {"", "root cause, mended"}
+    assert all(node.state == "healthy" for node in env.scene().nodes)
+
+
+def test_who_was_told_nothing_knows_of_no_state() -> None:
+    env = next(watched("fleet/db_deadlock", "easy", "expert", {}))
+    assert {node.state for node in env.scene("manager").nodes} == {"unknown"}
+    assert {node.state for node in env.scene("oversight").nodes} == {"unknown"}, "its first turn is still to come"
+    assert "unknown" not in {node.state for node in env.scene("sre").nodes}
+
+
+def test_what_seats_were_shown_is_kept_for_who_asks_and_for_nobody_else() -> None:
+    env = make("fleet/db_deadlock", "easy", 1)
+    env.observe()
+    with pytest.raises(ValueError, match="call remember"):
+        env.scene("sre")
+    assert env.seen is None and env.scene().nodes
+    env.remember()
+    assert len(env.shown_to("sre")) == 1, "the page that is on the table counts as shown"
+
+
+def test_every_state_is_one_of_four() -> None:
+    for env in watched("fleet/cascade", "hard", "heuristic", {}):
+        for seat in (None, *env.SEATS):
+            assert {node.state for node in env.scene(seat).nodes} <= set(STATES)
+
+
+def test_documents_are_what_they_are_worth_and_a_desk_sees_only_what_it_did_with_them() -> None:
+    *_, env = watched("tickets/poisoned", "easy", "oracle", {})
+    worth = {node.name: node for node in env.scene().nodes}
+    (gold,) = env.truth()["gold"]
+    assert worth[gold].mark.endswith(("must be cited", "right, but poisoned"))
+    assert dict(worth[gold].facts)["status"] == "cited"
+    assert {node.state for node in env.scene("desk").nodes} == {"unknown"}
+    assert Edge("the ticket", gold) in env.scene().edges
+
+
+# -- what would have been -------------------------------------------------------------------------------
+
+
+def figures(sentence: str) -> list[float]:
+    return [float(number) for number in re.findall(r"\d+\.\d+", sentence)]
+
+
+def test_whoever_does_nothing_loses_what_nobody_acting_loses() -> None:
+    for scenario in ("fleet/autoscaler_cost_cut", "logs/single_crash"):
+        *_, env = watched(scenario, "medium", "noop", {})
+        played, alone = env.counterfactual()[:2]
+        assert figures(played) == figures(alone) and figures(alone)[0] > 1
+
+
+def test_without_the_culprit_users_lose_next_to_nothing() -> None:
+    *_, env = watched("fleet/autoscaler_cost_cut", "hard", "oracle", {})
+    played, alone, without = env.counterfactual()
+    assert env.truth()["rogues"][0] in without
+    assert figures(without)[0] < figures(played)[0] < figures(alone)[0]
+    assert figures(without)[1] == pytest.approx(figures(alone)[0] - figures(without)[0], abs=0.11)
+
+
+def test_an_innocent_that_was_suspended_is_cleared() -> None:
+    env = make("fleet/db_deadlock", "easy", 1)
+    env.step(ToolCall("wait"))
+    agent = env.vocabularies["agent"][0]
+    env.step(ToolCall("flag", {"agent": agent}))
+    told = env.counterfactual()
+    assert any(line.startswith(f"{agent} was suspended and is innocent") for line in told)
+    assert any("No agent was a rogue" in line for line in told)
+
+
+def test_one_who_knows_the_truth_of_the_logs_does_no_worse() -> None:
+    *_, env = watched("logs/single_crash", "hard", "heuristic", {})
+    played, alone, known = env.counterfactual()
+    assert figures(known)[-1] <= min(figures(played)[0], figures(alone)[0])
+    *_, calm = watched("logs/false_alarm", "easy", "oracle", {})
+    assert calm.counterfactual() == ("Nothing was wrong: users lost nothing, whatever was done.",)
+
+
+def test_an_answer_is_told_what_an_honest_confidence_would_have_paid() -> None:
+    env = make("tickets/one_article", "easy", seed_of("test", 3), mode="single")
+    env.step(ToolCall("submit_resolution", {"resolution": "no", "citations": [], "confidence": 1.0, "escalate": False}))
+    worth, better = env.counterfactual()
+    assert "points of 100" in worth and "15 points more" in better
+    *_, idle = watched("tickets/one_article", "easy", "noop", {})
+    assert idle.counterfactual()[0].startswith("No answer was given")
+
+
+def test_the_debrief_holds_the_oracles_own_play() -> None:
+    *_, env = watched("logs/single_crash", "easy", "heuristic", {})
+    told = debrief(env, "logs/single_crash")
+    best = play("logs/single_crash", "easy", env.seed, team("logs", "oracle"))
+    assert told.oracle == best.steps and told.oracle_total == best.total and told.truth == env.truth()
+
+
+# -- the graph ------------------------------------------------------------------------------------------
+
+
+def scene_of(*edges: str, alone: str = "") -> Scene:
+    names = dict.fromkeys([*"".join(edges).replace(">", ""), *alone])
+    return Scene("", tuple(Node(n, "service") for n in names), tuple(Edge(*edge.split(">")) for edge in edges))
+
+
+def test_callers_stand_above_callees() -> None:
+    env = make("logs/single_crash", "hard", 7, topology="drawn:30")
+    scene = env.scene()
+    at = layout(scene).at
+    assert all(at[source][1] < at[target][1] for source, target, _ in scene.edges)
+
+
+@pytest.mark.parametrize("width", [320, 720])
+def test_nodes_never_overlap_and_stay_within_the_drawing(width: int) -> None:
+    scene = make("logs/single_crash", "hard", 7, topology="drawn:30").scene()
+    places = layout(scene, width)
+    boxes = list(places.at.values())
+    assert places.width <= width and len(boxes) == len(scene.nodes)
+    for k, (x, y) in enumerate(boxes):
+        assert x - NODE_WIDTH / 2 + 0.01 >= MARGIN and x + NODE_WIDTH / 2 <= places.width - MARGIN + 1
+        assert y + NODE_HEIGHT <= places.height
+        assert all(abs(x - a) >= NODE_WIDTH or abs(y - b) >= NODE_HEIGHT for a, b in boxes[k + 1 :])
+
+
+def test_circles_lone_nodes_and_nothing_at_all_can_be_drawn() -> None:
+    for scene in (scene_of("a>b", "b>c", "c>a", "c>c", alone="xyz"), scene_of(alone="a"), Scene("")):
+        assert len(ET.fromstring(svg(scene)).findall(".//*[@data-name]")) == len(scene.nodes)
+
+
+def test_few_links_cross() -> None:
+    scene = scene_of("g>a", "g>b", "g>c", "a>z", "b>y", "c>x")
+    at = layout(scene).at
+    order = [sorted(names, key=lambda name: at[name][0]) for names in ("abc", "xyz")]
+    assert order[1] == [{"a": "z", "b": "y", "c": "x"}[name] for name in order[0]]
+
+
+def test_a_state_is_told_in_words_and_sign_and_names_are_never_markup() -> None:
+    bad = "<script>x</script>&'\""
+    scene = Scene("", (Node(bad, "service", "critical", (("errors", bad),), "root cause"), Node("b", "strange")))
+    root = ET.fromstring(svg(scene))
+    assert [element.get("data-name") for element in root.findall(".//*[@data-name]")] == [bad, "b"]
+    texts = [element.text or "" for element in root.iter()]
+    assert {"critical", "✕", "root cause", "?"} <= set(texts) and not root.findall(".//{*}script")
+
+
+def test_nodes_stay_where_they_were() -> None:
+    games = watched("fleet/cascade", "easy", "expert", {})
+    env = next(games)
+    places = layout(env.scene())
+    later = [svg(env.scene(), places=places) for env in games]
+    found = {re.findall(r'data-name="gateway" transform="(.*?)"', picture)[0] for picture in later}
+    assert len(found) == 1

@@ -1,0 +1,297 @@
+"""The OpenEnv servers: what a client may ask for, what it is told, and that nothing it sends breaks anything."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+pytest.importorskip("openenv")
+
+from live import running
+from websockets.sync.client import ClientConnection, connect
+
+from warroom.core.splits import seed_of
+from warroom.core.types import ToolCall
+from warroom.envs import environments, make, scenarios, suite
+from warroom.policies import team
+from warroom.serve.app import Serving, application
+from warroom.serve.client import Client, Refused
+from warroom.serve.tasks import SEEDS, incidents
+from warroom.session import Session
+
+IDLE = {"fleet": ("wait", {}), "logs": ("request_more_logs", {}), "tickets": ("search", {"query": "printer"})}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with running(application(Serving())) as url:
+        yield url
+
+
+@contextmanager
+def socket_of(url: str) -> Iterator[ClientConnection]:
+    with connect(url.replace("http", "ws", 1) + "/ws", compression=None) as socket:
+        yield socket
+
+
+def ask(socket: ClientConnection, message: Any) -> Any:
+    socket.send(message if isinstance(message, str | bytes) else json.dumps(message))
+    return json.loads(socket.recv(timeout=30))
+
+
+def idle_to_the_end(client: Client, env: str) -> Any:
+    name, arguments = IDLE[env]
+    while not (told := client.call(name, **arguments)).done:
+        pass
+    return told
+
+
+# -- play -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("env", list(environments()))
+def test_an_episode_through_the_socket_is_the_same_as_one_in_process(server: str, env: str) -> None:
+    scenario, seed = suite(env)[0], seed_of("dev", 3)
+    expert = team(env, "expert")
+    session = Session(scenario, "medium", seed)
+    policies = {seat: expert.seat(session.env, seat) for seat in session.seats}
+    with Client(f"{server}/{env}") as client:
+        told = client.reset(scenario=scenario, tier="medium", split="dev", seed=3)
+        while not session.done:
+            call = policies[session.seat].act(session.observe())
+            session.step(call)
+            told = client.call(call.name, **call.arguments)
+        assert told.done
+    episode = session.episode("expert")
+    assert told.digest == episode.digest
+    assert (told.score, told.points, told.outcome) == (episode.score, episode.points, episode.outcome)
+    assert told.reward == told.score
+
+
+def test_one_seat_of_the_fleet_is_played_beside_teammates(server: str) -> None:
+    scenario, seed = suite("fleet")[1], seed_of("train", 5)
+    session = Session(scenario, "easy", seed, ("developer",), team("fleet", "heuristic"))
+    while not session.done:
+        session.step(ToolCall("wait"))
+    with Client(f"{server}/fleet") as client:
+        told = client.reset(scenario=scenario, seed=5, seats="developer", teammates="heuristic")
+        seats = set()
+        while not told.done:
+            seats.add(told.seat)
+            told = client.call("wait")
+        assert seats == {"developer"} and client.state().seats == ["developer"]
+    assert told.digest == session.episode("x").digest
+
+
+@pytest.mark.parametrize("env", list(environments()))
+def test_doing_nothing_scores_zero_and_pays_nothing_before_the_end(server: str, env: str) -> None:
+    with Client(f"{server}/{env}") as client:
+        told = client.reset(seed=1)
+        assert told.reward is None and told.score is None and not told.points and not told.digest
+        name, arguments = IDLE[env]
+        while not told.done:
+            told = client.call(name, **arguments)
+            assert told.done or (told.reward == 0.0 and told.score is None and not told.points)
+        assert told.reward == told.score == 0.0
+
+
+@pytest.mark.parametrize("env", list(environments()))
+def test_dense_rewards_sum_to_the_score(server: str, env: str) -> None:
+    with Client(f"{server}/{env}") as client:
+        told, rewards = client.reset(seed=2, rewards="dense"), []
+        name, arguments = IDLE[env]
+        while not told.done:
+            told = client.call(name, **arguments)
+            assert told.reward is not None and -2 <= told.reward <= 2
+            rewards.append(told.reward)
+        assert sum(rewards) == pytest.approx(told.score)
+
+
+def test_after_the_end_a_call_changes_nothing_and_says_so_but_is_counted(server: str) -> None:
+    with Client(f"{server}/logs") as client:
+        client.reset(seed=1, episode_id="mine")
+        last = idle_to_the_end(client, "logs")
+        before = client.state()
+        after = client.call("resolve")
+        assert "is over" in after.text and "changed nothing" in after.text
+        assert (after.done, after.reward, after.digest, after.score) == (True, 0.0, last.digest, last.score)
+        assert client.state().step_count == before.step_count + 1
+        assert client.state().episode_id == "mine"
+
+
+def test_tools_are_shown_with_a_seats_first_page_in_the_language_that_is_spoken(server: str) -> None:
+    with Client(f"{server}/fleet") as client:
+        first = client.reset(seed=0)
+        second = client.call("wait")
+        assert {"declare", "wait"} <= {tool["name"] for tool in first.tools} and second.seat == "oversight"
+        for _ in range(4):
+            again = client.call("wait")
+        assert not again.tools and set(client.tools) == set(environments()["fleet"].seats)
+        short = client.reset(seed=0, language="shorthand")
+        assert len(short.text) < len(first.text) / 3
+        assert "line" in short.tools[0]["parameters"]["properties"]
+
+
+def test_a_session_without_seeds_plays_one_incident_after_the_other(server: str) -> None:
+    with socket_of(f"{server}/logs") as socket:
+        texts = [ask(socket, {"type": "reset"})["data"]["observation"]["text"] for _ in range(2)]
+        same = ask(socket, {"type": "reset", "data": {"seed": 0}})["data"]["observation"]["text"]
+    assert texts[0] != texts[1] and same == texts[0]
+
+
+# -- what is wrong ----------------------------------------------------------------------------------
+
+
+WRONG_ACTIONS = [
+    {}, {"tool": None}, {"tool": 5}, {"tool": ["wait"]}, {"tool": "wiat"}, {"tool": "wait", "arguments": [1]},
+    {"tool": "wait", "arguments": "now"}, {"tool": "wait", "args": {}}, {"tool": "\ud800"},
+    {"tool": "wait", "arguments": {"say": "\udfff" * 500}}, {"tool": "wait", "arguments": {"say": "x" * 60_000}},
+    {"tool": "x" * 100_000}, {"tool": "scale", "arguments": {"service": {"a": []}, "replicas": float("nan")}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["plain", "shorthand"])
+def test_a_malformed_action_costs_its_turn_and_is_answered(server: str, language: str) -> None:
+    with socket_of(f"{server}/fleet") as socket:
+        ask(socket, {"type": "reset", "data": {"seed": 0, "tier": "hard", "language": language}})
+        for number, action in enumerate(WRONG_ACTIONS, 1):
+            answer = ask(socket, {"type": "step", "data": action})
+            assert answer["type"] == "observation", (action, answer)
+            told = answer["data"]["observation"]
+            assert told["turn"] == number and len(json.dumps(told)) < 20_000
+            assert told["refused"] or language == "shorthand"  # which reads the arguments' line and nothing else
+            state = ask(socket, {"type": "state"})["data"]
+            assert state["step_count"] == number
+
+
+BROKEN = ["[]", "garbage", "", "null", b"\x00\xff", "[" * 5_000, '{"type":"step","data":' + "9" * 5_000 + "}", '"\\ud800"',
+          '{"type":"reset","data":"\\ud800"}', '{"type":"step"}', '{"type":5}', '{"type":"dance"}',
+          '{"type":"step","data":[]}', '{"type":"step","data":{},"more":1}', '{"type":"mcp","data":{"method":5}}']  # fmt: skip
+
+
+def test_a_message_that_cannot_be_read_is_an_error_frame_and_the_session_lives(server: str) -> None:
+    with socket_of(f"{server}/fleet") as socket:
+        ask(socket, {"type": "reset", "data": {"seed": 0}})
+        for message in BROKEN:
+            assert ask(socket, message)["type"] in ("error", "mcp"), message
+        state = ask(socket, {"type": "state"})["data"]
+        assert (state["step_count"], state["turn"]) == (0, 0)
+
+
+def test_a_call_before_the_reset_is_told_to_reset_first(server: str) -> None:
+    with Client(f"{server}/logs") as client, pytest.raises(Refused, match="reset first"):
+        client.call("resolve")
+
+
+WRONG_OPTIONS = [
+    ({"sed": 7}, "no reset option 'sed'; did you mean 'seed'"),
+    ({"self": 1}, "no reset option 'self'"),
+    ({"kb": "/etc"}, "no reset option 'kb'"),
+    ({"recording": "/etc"}, "no reset option 'recording'"),
+    ({"judge": "m@http://x"}, "no reset option 'judge'"),
+    ({"mode": "multi"}, "no reset option 'mode'"),
+    ({"seed": -1}, "seed must be a whole number"),
+    ({"seed": True}, "seed must be a whole number"),
+    ({"seed": 1.5}, "seed must be a whole number"),
+    ({"episode_id": 7}, "episode_id must be a text"),
+    ({"episode_id": "x" * 300}, "episode_id must be a text"),
+    ({"split": "exam"}, "no split 'exam'"),
+    ({"tier": ["easy"]}, "no tier"),
+    ({"suite": "imaginary"}, "no suite 'imaginary'"),
+    ({"scenario": "logs/nothing"}, "no scenario 'logs/nothing'"),
+    ({"scenario": "/etc/passwd.py"}, "no scenario"),
+    ({"scenario": "db_deadlock", "suite": "core"}, "leave suite out"),
+    ({"scenario": "backup_at_peak"}, "kept from training"),
+    ({"index": 10**9}, "a task of train has an index from 0 to"),
+    ({"index": 0, "tier": "hard"}, "leave tier out"),
+    ({"seats": "pilot"}, "no seat of fleet 'pilot'"),
+    ({"seats": {"sre": 1}}, "seats must be"),
+    ({"teammates": "expert"}, "every seat is yours"),
+    ({"seats": "sre", "teammates": "oracle"}, "no teammate 'oracle'"),
+    ({"seats": "sre", "teammates": "human"}, "no teammate 'human'"),
+    ({"seats": "sre", "teammates": "hf:/etc"}, "no teammate 'hf:/etc'"),
+    ({"seats": "sre", "teammates": "llm:gpt"}, "no teammate 'llm:gpt'"),
+    ({"seats": "sre", "teammates": "rest=hf:/etc"}, "no teammate 'hf:/etc'"),
+    ({"seats": "sre", "teammates": "developer=expert"}, "without a policy"),
+    ({"language": "klingon"}, "no language 'klingon'"),
+    ({"rewards": "lots"}, "no rewards 'lots'"),
+    ({"rogue_multiplier": 0}, "must be a number above 0"),
+    ({"rogue_multiplier": float("inf")}, "must be a number above 0"),
+    ({"topology": "/etc/passwd"}, "topology"),
+    ({"topology": "x" * 200_000}, "at most"),
+    ({"names": "moon"}, "no split 'moon'"),
+]  # fmt: skip
+
+
+def test_a_wrong_choice_is_refused_with_what_is_allowed_and_the_incident_goes_on(server: str) -> None:
+    with Client(f"{server}/fleet") as client:
+        client.reset(seed=3)
+        client.call("wait")
+        for options, words in WRONG_OPTIONS:
+            with pytest.raises(Refused, match=words) as refusal:
+                client.reset(**options)
+            if "scenario" not in options:
+                assert not any(name.partition("/")[2] in str(refusal.value) for name in scenarios())
+        assert client.state().turn == 1
+
+
+def test_seeds_of_any_size_are_incidents(server: str) -> None:
+    with Client(f"{server}/logs") as client:
+        texts = {client.reset(seed=seed).text for seed in (0, 2**32 - 1, 10**9, 10**18)}
+    assert len(texts) == 4
+
+
+# -- tasks ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("env", list(environments()))
+def test_a_task_is_one_incident_and_its_listing_tells_only_the_tier(server: str, env: str) -> None:
+    with Client(f"{server}/{env}") as client:
+        assert client.splits() == ["train", "dev", "test"]
+        assert client.num_tasks("test") == len(incidents(env, "test"))
+        tasks = client.tasks("test", 5, 8)
+        assert [task.index for task in tasks] == [5, 6, 7] and tasks[0] == client.task("test", 5)
+        told = client.reset(split="test", index=5)
+    scenario, tier, seed = incidents(env, "test")[5]
+    assert tasks[0].difficulty == tier and seed_of("test", 0) <= seed < seed_of("test", SEEDS["test"])  # type: ignore[index]
+    assert make(scenario, tier, seed).observe().render() in told.text
+
+
+def test_names_of_tasks_tell_nothing(server: str) -> None:
+    with Client(f"{server}/fleet") as client:
+        listed = json.dumps([vars(task) for task in client.tasks("dev")])
+    assert not any(name.partition("/")[2] in listed for name in scenarios())
+
+
+def test_a_task_that_there_is_not_is_refused(server: str) -> None:
+    with Client(f"{server}/fleet") as client:
+        with pytest.raises(Refused, match="Invalid task index"):
+            client.task("test", 10**6)
+        with pytest.raises(Refused, match="no split 'exam'"):
+            client.num_tasks("exam")
+
+
+# -- the truth --------------------------------------------------------------------------------------
+
+
+def test_no_frame_of_an_episode_names_its_scenario_or_its_seed(server: str) -> None:
+    with socket_of(f"{server}/fleet") as socket:
+        for index in range(6):
+            frames = [ask(socket, {"type": "reset", "data": {"split": "test", "index": index}})]
+            while not frames[-1]["data"]["done"]:
+                frames.append(ask(socket, {"type": "step", "data": {"tool": "wait", "arguments": {}}}))
+            frames.append(ask(socket, {"type": "state"}))
+            scenario, _, seed = incidents("fleet", "test")[index]
+            keys = {key for frame in frames for key in frame["data"].get("observation", frame["data"])}
+            assert not keys & {"truth", "scenario", "debug", "tier", "seed"}
+            assert scenario not in json.dumps(frames) and str(seed) not in json.dumps(frames)
+
+
+def test_a_server_that_tells_the_truth_marks_every_observation() -> None:
+    with running(application(Serving("fleet", debug_truth=True))) as url, Client(url) as client:
+        told = client.reset(seed=0, seats="sre", teammates="oracle")
+        assert told.debug and told.truth["scenario"] in {name for name in suite("fleet")} | {told.truth["scenario"]}
+        assert "root_cause" in told.truth
+        assert client.call("wait").debug

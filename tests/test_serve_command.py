@@ -1,0 +1,79 @@
+"""`warroom serve` as it is typed."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("openenv")
+
+from command import refused
+from live import listening, running
+
+from warroom.serve.app import Serving, application
+from warroom.serve.client import Client
+
+
+@contextmanager
+def served(*words: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The command in a process of its own, and the address that it tells."""
+    command = [sys.executable, "-m", "warroom", "serve", "--port", "0", *words]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            line = process.stderr.readline()
+            assert "serving" in line, line + process.stderr.read()
+            yield line.rpartition(" at ")[2].partition(";")[0], process
+        finally:
+            process.kill()
+
+
+def test_a_server_says_where_it_is_plays_and_ends_cleanly_at_ctrl_c() -> None:
+    with served("--env", "logs") as (url, process):
+        with Client(url, attempts=10) as client:
+            told = client.reset(seed=0)
+            assert not told.done and not told.debug
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=20) == 0
+        assert process.stderr is not None and process.stderr.read() == ""
+
+
+@pytest.mark.slow
+def test_workers_share_a_port_and_a_killed_one_is_replaced() -> None:
+    with served("--env", "logs", "--workers", "2") as (url, process), Client(url, attempts=12) as client:
+        unbroken = client.reset(seed=0)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        for child in children[-2:]:
+            os.kill(int(child), signal.SIGKILL)
+        assert client.call("request_more_logs").turn == unbroken.turn + 1
+        assert client.reconnections == 1
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 0
+
+
+def test_a_busy_port_a_wrong_host_and_wrong_names_are_one_line_each() -> None:
+    taken = listening()
+    port = taken.getsockname()[1]
+    assert "Address already in use; choose another --port" in refused("serve", "--port", port)
+    taken.close()
+    assert "no such host 'no.such.host.invalid'" in refused("serve", "--host", "no.such.host.invalid")
+    assert "choose another --port or --host" in refused("serve", "--host", "203.0.113.1")
+    assert "no environment 'flet'; did you mean 'fleet'" in refused("serve", "--env", "flet")
+    assert "no policy 'exprt'; did you mean 'expert'" in refused("serve", "--team", "exprt")
+
+
+def test_the_page_at_the_root_says_what_is_there() -> None:
+    from browser import open_page
+
+    with running(application(Serving())) as url, open_page() as page:
+        page.goto(url)
+        for env in ("fleet", "logs", "tickets"):
+            assert page.locator("h2", has_text=env).is_visible()
+        assert url + "/fleet" in page.locator("pre").inner_text()
+        page.get_by_role("link", name="tasks").first.click()
+        assert "validation" in page.content()
