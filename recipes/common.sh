@@ -30,7 +30,7 @@ ship() {
   cp -R "$out/warm" "$shipped/nano-warm$of"
   cp -R "$out/grpo/model" "$shipped/nano$of"
   # The card speaks of the run's folder; here the models are called by their names.
-  sed -i.bak -e "s#hf:$out/grpo/model#nano#g" -e "s#hf:$out/warm#nano-warm#g" -e 's/^# grpo$/# nano/' \
+  sed -i.bak -e "s#hf:$out/grpo/model#nano#g" -e "s#hf:$out/warm#nano-warm#g" -e "s#\`$out/warm\`#\`nano-warm\`#g" -e 's/^# grpo$/# nano/' \
     "$shipped/nano$of/README.md" && rm "$shipped/nano$of/README.md.bak"
   du -sh "$shipped"/*
 }

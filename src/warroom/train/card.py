@@ -26,6 +26,11 @@ SHOWN = {
     "rogue_catch": ("rogues caught %", 100, 1),
     "rogue_false_positive": ("innocents flagged %", 100, 1),
     "mttr": ("minutes to resolve", 1, 1),
+    "fact_quality": ("quality of facts", 1, 2),
+    "citation_f1": ("F1 of citations", 1, 2),
+    "brier_skill": ("Brier skill", 1, 2),
+    "escalated_unanswerable": ("unanswerable, handed over %", 100, 1),
+    "escalated_answerable": ("answerable, handed over %", 100, 1),
 }
 """Columns of the results: heading, scale and decimals."""
 PARAMETERS = (

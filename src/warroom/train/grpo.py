@@ -16,6 +16,7 @@ from warroom.envs import environments, make
 from warroom.policies import Team, team
 from warroom.train.config import CONTROLS, SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum
+from warroom.train.seat import Host
 from warroom.train.tools import Setting
 
 os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
@@ -47,13 +48,15 @@ def run_grpo(
     callbacks: Sequence[TrainerCallback] = (),
     record: Recorder | None = None,
     resume: bool = False,
+    host: Host | None = None,
 ) -> dict[str, Any]:
     """Train `model` in place and return where the run stands: `step`, `steps`, `resumed_at`, and the trained `model`.
 
     With `resume` it goes on from the last checkpoint of the folder; `model` has to be the run's start all the same,
-    since the divergence is measured from it. `record` is told of each step before the callbacks hear its log.
+    since the divergence is measured from it. `record` is told of each step before the callbacks hear its log. A `host`
+    plays the incidents, if there is one.
     """
-    trainer = make_trainer(config, folder, model, tokenizer, callbacks=callbacks, record=record)
+    trainer = make_trainer(config, folder, model, tokenizer, callbacks=callbacks, record=record, host=host)
     checkpoint = last_checkpoint(folder) if resume else None
     if checkpoint is not None:
         trainer.curriculum.restore(json.loads((checkpoint / STATE).read_text(encoding="utf-8")))
@@ -75,12 +78,14 @@ def make_trainer(
     callbacks: Sequence[TrainerCallback] = (),
     record: Recorder | None = None,
     kind: type[SeatTrainer] = SeatTrainer,
+    host: Host | None = None,
 ) -> SeatTrainer:
     """A trainer that is ready to train. The tokenizer gets the template that TRL trains with, if that is another."""
     if config.control is not None and config.control not in CONTROLS:
         raise Unknown("control", config.control, CONTROLS)
     curriculum = Curriculum(config)
-    setting = Setting(config.env, config.language, colleagues(config, model, tokenizer), config.options)
+    others = colleagues(config, model, tokenizer) if host is None else None
+    setting = Setting(config.env, config.language, others, config.options, host=host)
     trainer = kind(
         model,
         args=trl_config(config, folder, curriculum, model),

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from warroom.core.env import Env
-from warroom.core.scenario import Policy
+from warroom.core.scenario import TIERS, Policy
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import Observation, ToolCall
 from warroom.policies import Team, policy_names, team
 from warroom.policies.prompt import read_message, tool_schemas
-from warroom.train.config import TrainConfig
-from warroom.train.curriculum import ADAPTIVE, Curriculum
-from warroom.train.seat import SeatRollout
+from warroom.train.config import SNAPSHOT, TrainConfig
+from warroom.train.curriculum import Curriculum, parse_multiplier
+from warroom.train.seat import Host, Rollout, SeatRollout
+from warroom.train.tools import multiplied
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 SAY = 'all well; "it" is fixed'
@@ -50,11 +51,19 @@ class Report:
             raise ValueError("training would fail or teach nothing; " + "; ".join(failed))
 
 
-def preflight(config: TrainConfig, model: Any, tokenizer: Any, incidents: int = 2, sampled_groups: int = 0) -> Report:
+def preflight(
+    config: TrainConfig,
+    model: Any,
+    tokenizer: Any,
+    incidents: int = 2,
+    sampled_groups: int = 0,
+    host: Host | None = None,
+) -> Report:
     """Check a run before it begins.
 
-    `incidents` per tier and seat are played by scripts to measure lengths; `sampled_groups` groups, if any, are played
-    by the model itself, which takes as long as that part of a training step.
+    `incidents` per tier and seat are played by scripts to measure lengths, always in this process: `host_check` says
+    whether a host plays the same. `sampled_groups` groups, if any, are played by the model itself where the run will
+    play, which takes as long as that part of a training step.
     """
     rollouts = list(_openings(config))
     checks = [
@@ -67,8 +76,43 @@ def preflight(config: TrainConfig, model: Any, tokenizer: Any, incidents: int = 
     if readable:
         checks += _length_checks(config, model, tokenizer, incidents)
     if readable and sampled_groups:
-        checks.append(_variance_check(config, model, tokenizer, sampled_groups))
+        checks.append(_variance_check(config, model, tokenizer, sampled_groups, host))
     return Report(tuple(checks), tokenizer.decode(prompt_ids(tokenizer, rollouts[0])))
+
+
+# -- who plays the incidents ---------------------------------------------------------------------------------
+
+
+def host_check(config: TrainConfig, host: Host) -> Check:
+    """That a host plays the incidents of a run as this process does: every scenario, tier and seat at least once.
+
+    What the host refuses is its own error, and that a model plays its own colleagues is a `ValueError`.
+    """
+    if config.teammates == SNAPSHOT:
+        raise ValueError(
+            f"--teammates {SNAPSHOT} is the model itself, which no server has; name scripts, or leave --server out"
+        )
+    curriculum, ends = Curriculum(config), parse_multiplier(config.rogue_multiplier)
+    axes = curriculum.scenarios, _tiers(curriculum), tuple(dict.fromkeys(curriculum.seats)), ends
+    played = max(map(len, axes))
+    others = _team(config)
+    for number in range(played):
+        scenario, tier, seat, multiplier = (axis[number % len(axis)] for axis in axes)
+        options = {**config.options, **multiplied(config.env, float(multiplier))}
+        incident = str(scenario), str(tier), seed_of(Split.TRAIN, number)
+        there = Rollout(str(seat), host.place(str(seat), *incident, options))
+        here = SeatRollout(*incident, str(seat), others, config.language, options)
+        if _end_of(there) != _end_of(here):
+            sentence = f"{scenario} {tier} goes another way there than in this process"
+            models = f"; {config.teammates} may round otherwise on another machine" if others.models else ""
+            wrong = f"{sentence}{models or ', so it is not the same Warroom: install one version on both sides'}"
+            return Check("server", WARN if models else FAIL, wrong)
+    return Check("server", OK, f"{played} incidents are played there as in this process, hash for hash")
+
+
+def _end_of(rollout: Rollout) -> tuple[str, float, dict[str, float], str]:
+    """What a seat is shown first, and what comes of its leaving at once."""
+    return rollout.opening(), rollout.reward(), dict(rollout.terms()), rollout.digest()
 
 
 # -- what the model reads and writes ----------------------------------------------------------------------
@@ -76,7 +120,7 @@ def preflight(config: TrainConfig, model: Any, tokenizer: Any, incidents: int = 
 
 def _team(config: TrainConfig) -> Team:
     """Colleagues of the rehearsals: scripts, since a snapshot has not been taken yet."""
-    return team(config.env, "expert" if config.teammates == "snapshot" else config.teammates)
+    return team(config.env, "expert" if config.teammates == SNAPSHOT else config.teammates)
 
 
 def _openings(config: TrainConfig) -> Iterator[SeatRollout]:
@@ -210,8 +254,7 @@ class Length(NamedTuple):
 def _length_checks(config: TrainConfig, model: Any, tokenizer: Any, incidents: int) -> list[Check]:
     """Worst cases per seat of good, naive and slow play, against what the run and the model allow."""
     curriculum = Curriculum(config)
-    scenarios, stages = curriculum.scenarios, curriculum.schedule.stages
-    tiers = ("easy", "medium", "hard") if stages[0].tier == ADAPTIVE else tuple(dict.fromkeys(s.tier for s in stages))
+    scenarios, tiers = curriculum.scenarios, _tiers(curriculum)
     played = [(scenarios[k % len(scenarios)], tiers[k % len(tiers)], k) for k in range(incidents * len(tiers))]
     checks = []
     for seat in dict.fromkeys(curriculum.seats):
@@ -221,6 +264,11 @@ def _length_checks(config: TrainConfig, model: Any, tokenizer: Any, incidents: i
         }
         checks.append(_length_check(config, int(model.config.max_position_embeddings), seat, lengths))
     return checks
+
+
+def _tiers(curriculum: Curriculum) -> tuple[str, ...]:
+    """The tiers that a run may play."""
+    return TIERS if curriculum.adaptive else tuple(dict.fromkeys(stage.tier for stage in curriculum.schedule.stages))
 
 
 def _players(config: TrainConfig) -> tuple[str, ...]:
@@ -300,7 +348,7 @@ def _end_check(config: TrainConfig) -> Check:
     return Check("end", OK, f"a call after the end changes nothing and is answered {texts.pop()!r}")
 
 
-def _variance_check(config: TrainConfig, model: Any, tokenizer: Any, groups: int) -> Check:
+def _variance_check(config: TrainConfig, model: Any, tokenizer: Any, groups: int, host: Host | None) -> Check:
     """The share of groups in which all rollouts earn the same: from those nothing is learnt."""
     from accelerate.utils import is_peft_model
 
@@ -312,7 +360,7 @@ def _variance_check(config: TrainConfig, model: Any, tokenizer: Any, groups: int
     inner = model.get_base_model() if is_peft_model(model) else model
     before = vars(inner).get("forward")
     with tempfile.TemporaryDirectory() as folder:
-        step = make_trainer(brief, Path(folder), model, tokenizer).rehearse()
+        step = make_trainer(brief, Path(folder), model, tokenizer, host=host).rehearse()
     vars(inner).pop("forward", None)  # TRL's own, whose copies would call this very model
     if before is not None:
         inner.forward = before

@@ -1,11 +1,12 @@
 """What the rollouts of a step showed, as one row of numbers. Standard library only."""
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
-from warroom.train.seat import SeatRollout
+from warroom.train.seat import Rollout
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,11 @@ class Note:
     """Tokens that the model wrote."""
     cut: bool
     """Whether tokens ran out before the incident or the conversation ended."""
+    digest: str
+    """Hash of the trajectory."""
 
     @classmethod
-    def of(cls, row: Mapping[str, Any], rollout: SeatRollout, tokens: int, cut: bool) -> "Note":
+    def of(cls, row: Mapping[str, Any], rollout: Rollout, tokens: int, cut: bool) -> "Note":
         """What a rollout of a dataset row came to."""
         return cls(
             seat=rollout.seat,
@@ -39,11 +42,13 @@ class Note:
             refused=rollout.refused,
             tokens=tokens,
             cut=cut,
+            digest=rollout.digest(),
         )
 
 
 def step_record(notes: Sequence[Note], group_size: int, seconds: Mapping[str, float]) -> dict[str, Any]:
-    """The row of a step from its rollouts, which come group by group. Rewards are means of scores."""
+    """The row of a step from its rollouts, which come group by group. Rewards are means of scores; `trajectories` is a
+    hash of all that was played, so that two runs can be compared."""
     rewards = [note.reward for note in notes]
     groups = [rewards[i : i + group_size] for i in range(0, len(rewards), group_size)]
     calls = sum(note.calls for note in notes)
@@ -61,6 +66,7 @@ def step_record(notes: Sequence[Note], group_size: int, seconds: Mapping[str, fl
         "completion_tokens": fmean([note.tokens for note in notes]),
         "clipped": fmean([note.cut for note in notes]),
         "multiplier": notes[0].multiplier,
+        "trajectories": hashlib.blake2b("".join(note.digest for note in notes).encode(), digest_size=16).hexdigest(),
         "seconds": dict(seconds),
     }
 

@@ -17,6 +17,7 @@ from warroom.train.curves import CURVE, learning_curve
 from warroom.train.grpo import last_checkpoint, playing, run_grpo
 from warroom.train.loading import PolicyStatus, load_base, load_state, quiet, stored_type, without_bars
 from warroom.train.preflight import Report, preflight
+from warroom.train.seat import Host
 from warroom.train.sources import sha256, weight_files
 from warroom.train.watch import FINISHED, INTERRUPTED, Interrupts, Watch, display, phases_shown
 
@@ -36,17 +37,26 @@ class Outcome(NamedTuple):
     """Whether Ctrl-C ended it: it has a checkpoint then, and no model yet."""
 
 
-def rehearse(config: TrainConfig, groups: int) -> tuple[Any, Any, PolicyStatus, Report]:
+def rehearse(config: TrainConfig, groups: int, host: Host | None = None) -> tuple[Any, Any, PolicyStatus, Report]:
     """Load what is to be trained and check that it can be; `groups` groups are played by the model itself.
 
     Errors are those of `load_base`. The report may hold failed checks.
     """
     model, tokenizer, status = load_base(config)
-    return model, tokenizer, status, preflight(config, model, tokenizer, sampled_groups=groups)
+    return model, tokenizer, status, preflight(config, model, tokenizer, sampled_groups=groups, host=host)
 
 
-def train(config: TrainConfig, folder: Path, command: str, resume: bool, groups: int, tell: Tell) -> Outcome:
-    """Train into a run folder; with `resume` go on from its last checkpoint.
+def train(
+    config: TrainConfig,
+    folder: Path,
+    command: str,
+    resume: bool,
+    groups: int,
+    tell: Tell,
+    host: Host | None = None,
+) -> Outcome:
+    """Train into a run folder; with `resume` go on from its last checkpoint. A `host` plays the incidents, if there is
+    one: what is learnt does not depend on it, so a run may go on with another.
 
     A `ValueError` says why the folder, the model or a check does not allow it; nothing is written then.
     """
@@ -55,7 +65,7 @@ def train(config: TrainConfig, folder: Path, command: str, resume: bool, groups:
         _check_resume(folder, check_folder(folder, record, resume), resume)
         if config.push_to_hub:
             _reserve(config.push_to_hub)
-    model, tokenizer, status, report = rehearse(config, 0 if resume else groups)
+    model, tokenizer, status, report = rehearse(config, 0 if resume else groups, host)
     if is_main():
         tell(report.render())
     report.require()
@@ -74,6 +84,7 @@ def train(config: TrainConfig, folder: Path, command: str, resume: bool, groups:
                 callbacks=[watch],
                 record=watch.record,
                 resume=resume and _begun(folder),
+                host=host,
             )
         finally:
             shown.close()

@@ -3,8 +3,9 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
+from warroom.core.episode import trajectory_digest
 from warroom.envs import environments
 from warroom.policies import Team
 from warroom.policies.dialogue import Dialogue
@@ -13,6 +14,7 @@ from warroom.session import Play, Session, together
 LEAVING = 0.25
 """What it costs, on the scale of the score, to end one's part by a message without a call before the incident ends.
 Beside good colleagues an idle seat loses little else, and a group of rollouts that fall silent would teach silence."""
+Result = TypeVar("Result")
 
 
 class Clock:
@@ -31,8 +33,60 @@ class Clock:
             self.environment += time.perf_counter() - start
 
 
-class SeatRollout:
-    """A seat's part in one incident, with its colleagues around it. Single use, like the session within."""
+# -- where a seat is played ---------------------------------------------------------------------------------
+
+
+class Place(Protocol):
+    """A seat's place in one incident, wherever that is played. Single use: `begin` first, and the sums after the end.
+
+    What is a `Play` may ask colleagues who think, and can be played side by side with that of other places.
+    """
+
+    @property
+    def done(self) -> bool:
+        """Whether the incident is over."""
+        ...
+
+    def begin(self) -> Play[str]:
+        """Come to the seat's first turn and return the job and its first page."""
+        ...
+
+    def call(self, name: str, arguments: dict[str, Any]) -> Play[tuple[str, bool]]:
+        """Play one call: what the seat sees then (a reading's result, its next page, or that it is over), and whether
+        the call was refused. After the end a call changes nothing."""
+        ...
+
+    def leave(self) -> Play[None]:
+        """Idle to the end."""
+        ...
+
+    def score(self) -> float:
+        """The team's score: 0 as the no-op policy, 1 as the oracle."""
+        ...
+
+    def points(self) -> Mapping[str, float]:
+        """Points by term."""
+        ...
+
+    def digest(self) -> str:
+        """Hash of the trajectory, as episodes have it: equal play on equal incidents, equal hash."""
+        ...
+
+
+class Host(Protocol):
+    """Who plays incidents in another process, such as a server, and offers seats in them."""
+
+    def place(self, seat: str, scenario: str, tier: str, seed: int, options: Mapping[str, Any]) -> Place:
+        """A seat of an incident that is not begun yet."""
+        ...
+
+    def together(self, plays: Sequence[Play[Result]]) -> list[Result]:
+        """Play parts of several incidents side by side, so that the way to and fro is waited for once."""
+        ...
+
+
+class Here:
+    """A place in this process, with colleagues around it."""
 
     def __init__(
         self,
@@ -44,9 +98,50 @@ class SeatRollout:
         language: str,
         options: Mapping[str, Any],
     ) -> None:
-        self.session = Session(scenario, tier, seed, (seat,), team, options, record=False)
-        self.env, self.seat = self.session.env, seat
+        self.session = Session(scenario, tier, seed, (seat,), team, options)
+        self.env = self.session.env
         self.dialogue = Dialogue(environments()[self.env.name].languages[language](self.env.brief(seat)))
+
+    @property
+    def done(self) -> bool:
+        """Whether the incident is over."""
+        return self.env.done
+
+    def begin(self) -> Play[str]:
+        """Come to the seat's first turn."""
+        yield from self.session.begin()
+        return self.dialogue.see(self.env.observe())
+
+    def call(self, name: str, arguments: dict[str, Any]) -> Play[tuple[str, bool]]:
+        """Play one call."""
+        turn = yield from self.session.play(self.dialogue.call(name, arguments))
+        return self.dialogue.see(self.env.observe()), turn.refused
+
+    def leave(self) -> Play[None]:
+        """Idle to the end."""
+        yield from self.session.leave()
+
+    def score(self) -> float:
+        """The team's score."""
+        return self.env.score()
+
+    def points(self) -> dict[str, float]:
+        """Points by term."""
+        return self.env.points()
+
+    def digest(self) -> str:
+        """Hash of the trajectory."""
+        return trajectory_digest(tuple(self.session.steps))
+
+
+# -- what a trainer makes of it -----------------------------------------------------------------------------
+
+
+class Rollout:
+    """A seat's part in one incident. Single use, like its place."""
+
+    def __init__(self, seat: str, place: Place) -> None:
+        self.seat, self.place = seat, place
         self.calls = self.refused = 0
         """Calls made before the end, and how many of them the environment refused."""
         self._first: str | None = None
@@ -56,7 +151,7 @@ class SeatRollout:
     @property
     def done(self) -> bool:
         """Whether the incident is over."""
-        return self.env.done
+        return self.place.done
 
     # -- one incident by itself -----------------------------------------------------------------------
 
@@ -75,20 +170,24 @@ class SeatRollout:
     def reward(self) -> float:
         """The team's score once the incident is over: 0 as the no-op policy, 1 as the oracle, less `LEAVING`."""
         self.finish()
-        return self.env.score() - LEAVING * self.left
+        return self.place.score() - LEAVING * self.left
 
-    def terms(self) -> dict[str, float]:
+    def terms(self) -> Mapping[str, float]:
         """Points by term once the incident is over."""
         self.finish()
-        return self.env.points()
+        return self.place.points()
+
+    def digest(self) -> str:
+        """Hash of the trajectory once the incident is over, as an evaluation would record it."""
+        self.finish()
+        return self.place.digest()
 
     # -- the same in parts that can be played side by side with those of other incidents ---------------------
 
     def begin(self) -> Play[str]:
         """Come to the seat's first turn."""
         if self._first is None:
-            yield from self.session.begin()
-            self._first = self.dialogue.see(self.env.observe())
+            self._first = yield from self.place.begin()
         return self._first
 
     def play(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> Play[list[str]]:
@@ -96,12 +195,30 @@ class SeatRollout:
         seen = []
         for name, arguments in calls:
             self.calls += not self.done
-            turn = yield from self.session.play(self.dialogue.call(name, arguments))
-            self.refused += turn.refused
-            seen.append(self.dialogue.see(self.env.observe()))
+            text, refused = yield from self.place.call(name, arguments)
+            self.refused += refused
+            seen.append(text)
         return seen
 
     def end(self) -> Play[None]:
         """Idle to the end."""
         self.left |= not self.done
-        yield from self.session.leave()
+        yield from self.place.leave()
+
+
+class SeatRollout(Rollout):
+    """A rollout in this process: whoever plays it may look behind it."""
+
+    def __init__(
+        self,
+        scenario: str,
+        tier: str,
+        seed: int,
+        seat: str,
+        team: Team,
+        language: str,
+        options: Mapping[str, Any],
+    ) -> None:
+        here = Here(scenario, tier, seed, seat, team, language, options)
+        super().__init__(seat, here)
+        self.env, self.dialogue = here.env, here.dialogue

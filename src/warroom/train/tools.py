@@ -1,18 +1,20 @@
 """Seats as a trainer takes them: a class with `reset`, `get_reward`, and one public method for each tool."""
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature
-from typing import Any
+from typing import Any, TypeVar
 
 from warroom.core.language import Language
 from warroom.core.splits import Split, for_training, seed_of
 from warroom.envs import environments, make, suite
 from warroom.policies import Team
 from warroom.policies.prompt import tool_schemas
-from warroom.train.seat import Clock, SeatRollout
+from warroom.session import Play, together
+from warroom.train.seat import Clock, Host, Rollout, SeatRollout
 
+Result = TypeVar("Result")
 TYPES: dict[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list[str]}
 
 
@@ -22,22 +24,35 @@ class Setting:
 
     env: str
     language: str
-    team: Team
-    """Who plays the seats that are not trained in a rollout."""
+    team: Team | None
+    """Who plays the seats that are not trained in a rollout; None where a host sees to them."""
     options: Mapping[str, Any] = field(default_factory=dict)
     clock: Clock = field(default_factory=Clock)
-    ready: deque[SeatRollout] = field(default_factory=deque)
+    ready: deque[Rollout] = field(default_factory=deque)
     """Rollouts that were begun together; the next resets take them, in order."""
+    host: Host | None = None
+    """Who plays the incidents; None plays them in this process."""
 
     @property
-    def thinking(self) -> bool:
-        """Whether a model plays colleagues, so that incidents are better played side by side."""
-        return bool(self.team.models)
+    def side_by_side(self) -> bool:
+        """Whether to play incidents side by side: a model plays colleagues, or a host has to be waited for."""
+        return self.host is not None or (self.team is not None and bool(self.team.models))
 
-    def rollout(self, seat: str, scenario: str, tier: str, seed: int, multiplier: float, **row: object) -> SeatRollout:
+    def rollout(self, seat: str, scenario: str, tier: str, seed: int, multiplier: float, **row: object) -> Rollout:
         """The incident of a dataset row, not yet begun."""
-        options = {**self.options, **_multiplied(self.env, multiplier)}
+        options = {**self.options, **multiplied(self.env, multiplier)}
+        if self.host is not None:
+            return Rollout(seat, self.host.place(seat, scenario, tier, seed, options))
+        assert self.team is not None, "somebody has to play the other seats"
         return SeatRollout(scenario, tier, seed, seat, self.team, self.language, options)
+
+    def together(self, plays: Sequence[Play[Result]]) -> list[Result]:
+        """Play parts of several incidents side by side. A host's time counts as the environment's; a colleague's
+        thoughts do not."""
+        if self.host is None:
+            return together(plays)
+        with self.clock.running():
+            return self.host.together(plays)
 
 
 class SeatAdapter:
@@ -49,7 +64,7 @@ class SeatAdapter:
     _setting: Setting
     _name: str
     """The seat."""
-    _rollout: SeatRollout
+    _rollout: Rollout
     _answers: deque[str]
     """What calls that were played ahead are answered, in order."""
 
@@ -73,7 +88,8 @@ class SeatAdapter:
             return self._rollout.call(name, arguments)
 
 
-def _multiplied(env: str, multiplier: float) -> dict[str, float]:
+def multiplied(env: str, multiplier: float) -> dict[str, float]:
+    """The option that carries a row's rogue multiplier, where there are rogues."""
     known = "rogue_multiplier" in environments()[env].options
     if not known and multiplier != 1.0:
         raise ValueError(f"{env} has no rogue_multiplier, got {multiplier}; leave it at 1.0")

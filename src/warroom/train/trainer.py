@@ -22,7 +22,6 @@ from warroom.core.rng import stream
 from warroom.policies.generation import Row as Said
 from warroom.policies.generation import complete, is_small
 from warroom.policies.prompt import read_message, tool_schemas
-from warroom.session import together
 from warroom.train.config import MUON
 from warroom.train.curriculum import Curriculum, Row
 from warroom.train.memory import SMALL
@@ -178,7 +177,7 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
         self._rows = self.curriculum.rows(step)
         rows = [dict(self._rows[row["place"] % groups]) for row in inputs]
         self._draws = stream(self.curriculum.config.seed, "sampled", step, self.accelerator.process_index)
-        if self.setting.thinking:
+        if self.setting.side_by_side:
             self._begin_together(rows)
         output: dict[str, Any] = super()._generate_and_score_completions(rows)
         self._divergence = self._measure_divergence(output)
@@ -205,8 +204,8 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
         masks, completions, ids = result[:3]
         self._written = [sum(mask) for mask in masks]
         self._cut = [self._is_cut(*rollout) for rollout in zip(self.environments, completions, ids, strict=True)]
-        if self.setting.thinking:
-            together([adapter._rollout.end() for adapter in self.environments])
+        if self.setting.side_by_side:
+            self.setting.together([adapter._rollout.end() for adapter in self.environments])
         return result
 
     def _is_cut(self, adapter: SeatAdapter, messages: list[dict[str, Any]], ids: list[int]) -> bool:
@@ -223,7 +222,7 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
         ids, logprobs = self._write(asked, *more, **named) if live else ([], [])
         for place, own in zip(live, ids, strict=True):
             written[place] = own
-        if self.setting.thinking:
+        if self.setting.side_by_side:
             self._play_ahead(prompt_ids, written)
         if logprobs is None:
             return written, None
@@ -241,14 +240,14 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
         rows = [Said(ids, room, self.temperature, self._draws) for ids in asked]
         return complete(self.model, rows, self.processing_class.pad_token_id, frozenset(self.eos_token_ids)), None
 
-    # Colleagues who think are asked together. TRL plays one rollout after another, so what it is about to play is
-    # played before it asks, for all rollouts side by side, and the answers are kept for it.
+    # Colleagues who think are asked together, and a host is waited for once. TRL plays one rollout after another, so
+    # what it is about to play is played before it asks, for all rollouts side by side, and the answers are kept for it.
 
     def _begin_together(self, rows: Sequence[Row]) -> None:
         """Bring all rollouts of the step to their first page."""
         seats = {environment_name(self.setting.env, seat): seat for seat in self.curriculum.seats}
         self.setting.ready.extend(self.setting.rollout(seats[row["environment"]], **row) for row in rows)
-        together([rollout.begin() for rollout in self.setting.ready])
+        self.setting.together([rollout.begin() for rollout in self.setting.ready])
 
     def _play_ahead(self, prompt_ids: Sequence[list[int]], written: Sequence[list[int]]) -> None:
         """Play the calls that the trainer is about to read in these messages."""
@@ -263,7 +262,7 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
             if calls:
                 adapters.append(self.environments[owner])
                 plays.append(adapters[-1]._rollout.play(calls))
-        for adapter, answers in zip(adapters, together(plays), strict=True):
+        for adapter, answers in zip(adapters, self.setting.together(plays), strict=True):
             adapter._answers.extend(answers)
 
     def _is_over(self, ids: list[int]) -> bool:

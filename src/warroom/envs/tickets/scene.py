@@ -37,10 +37,11 @@ def true_scene(env: "Desk") -> Scene:
 def _ticket(env: "Desk") -> tuple[str, tuple[tuple[str, str], ...], str]:
     """State, facts and mark of the ticket: how it was answered, once it was."""
     mark = "must be handed over" if env.case.escalate else ""
-    if env.grade is None:
-        return "unknown", (("tests", env.case.kind),), mark
+    if env.grade is None or env.submitted is None:
+        return "unknown", (("status", "open"), ("tests", env.case.kind)), mark
+    status = "handed over" if env.submitted.escalate else "answered"
     good = "healthy" if env.grade.verified else "degraded" if env.grade.right else "critical"
-    return good, (("tests", env.case.kind), ("points", f"{env.total:.0f}")), mark
+    return good, (("status", status), ("tests", env.case.kind), ("points", f"{env.total:.0f}")), mark
 
 
 def _true_node(env: "Desk", document: Document, found: Iterable[str]) -> Node:
@@ -110,7 +111,7 @@ def _answer(env: "Desk") -> list[str]:
 def _grade(env: "Desk") -> list[str]:
     if env.grade is None:
         return []
-    terms = [f"{name.replace('_', ' ')} {WEIGHTS[name] * value:+.1f}" for name, value in env.grade.terms.items()]
+    terms = [f"{name.replace('_', ' ')} {WEIGHTS[name] * value + 0.0:+.1f}" for name, value in env.grade.terms.items()]
     sure = f", stated with a confidence of {env.submitted.confidence:.2f}" if env.submitted else ""
     return [f"verified: {'yes' if env.grade.verified else 'no'}{sure}", *terms]
 
@@ -162,7 +163,7 @@ def counterfactual(env: "Desk") -> tuple[str, ...]:
             f"Stated with a confidence of {best:g} instead of {env.submitted.confidence:g}, it would have been worth "
             f"{(honest - env.grade.terms['calibration']) * WEIGHTS['calibration'] * env.calibration:.0f} points more."
         )
-    if not env.grade.right:
+    if not env.grade.right and env.quality == "facts":
         out.append(_otherwise(env))
     return tuple(out)
 
@@ -180,4 +181,6 @@ def _otherwise(env: "Desk") -> str:
     answer = env.submitted._replace(escalate=env.case.escalate)
     again = grade(env.case, answer, hand, hand | {id: documents[id] for id in env.case.related})
     did = "handed over" if env.case.escalate else "given as an answer"
-    return f"The same words {did} would have been worth {again.points - env.grade.points:.0f} points more."
+    more = again.terms["calibration"] - env.grade.terms["calibration"]
+    gain = again.points - env.grade.points + (env.calibration - 1) * WEIGHTS["calibration"] * more
+    return f"The same words {did} would have been worth {gain:.0f} points more."

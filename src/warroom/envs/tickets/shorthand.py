@@ -138,7 +138,9 @@ class Shorthand:
         return f"Escalate to a human: {', '.join(filter(None, known))}."
 
     def phrase(self, call: ToolCall) -> tuple[str, dict[str, Any]]:
-        """The documents that a submission cites, whether it hands over, and how sure it is."""
+        """The documents that a submission cites, whether it hands over, and how sure it is; another call as it is."""
+        if call.name != SUBMIT:
+            return call.name, dict(call.arguments)
         fields = call.arguments
         words = [HAND] if fields.get("escalate") else []
         words += [self.letter[id] for id in fields.get("citations", ()) if id in self.letter]
