@@ -270,6 +270,7 @@ def victim(url: str, sessions: int) -> None:
 async def killed_worker(server: Server, sessions: int) -> None:
     """One of two workers is killed in the middle: its clients come back, the other's notice nothing."""
     parts = scripts("logs", 8)
+    await all_awake(server)
     clients = [AsyncClient(server.url, attempts=20) for _ in range(sessions)]
     middle, go_on = asyncio.Semaphore(0), asyncio.Event()
 
@@ -297,6 +298,22 @@ async def killed_worker(server: Server, sessions: int) -> None:
           f"{back.count(0)} noticed nothing; bare sockets: {sorted(set(lost))}")  # fmt: skip
     hold(all(same), "every incident went on and ended as if nothing had happened")
     hold(0 < sum(map(bool, back)) < sessions, "the other worker's sessions were left alone")
+
+
+def sockets(worker: psutil.Process) -> int:
+    """How many clients a worker has."""
+    return sum(found.status == psutil.CONN_ESTABLISHED for found in worker.net_connections("tcp"))
+
+
+async def all_awake(server: Server) -> None:
+    """Come back when every worker takes sockets."""
+    lines: list[Any] = []
+    while not all(sockets(worker) for worker in server.workers()):
+        assert len(lines) < 300, "a worker takes no sockets"
+        lines.append(await opened(server.url))
+        await asyncio.sleep(0.1)
+    for line in lines:
+        await line.close()
 
 
 async def fate(line: Any) -> str:

@@ -11,7 +11,7 @@ import tiny_env
 from warroom.core.env import Env
 from warroom.core.episode import Step
 from warroom.core.scene import Edge, Node, Scene
-from warroom.core.types import Brief, Turn
+from warroom.core.types import Turn
 from warroom.envs import environments, make, suite
 from warroom.policies import Team, team
 from warroom.policies.human import Human
@@ -113,18 +113,10 @@ def test_the_live_board_writes_and_leaves_the_screen_clean() -> None:
 # -- a person at a seat -----------------------------------------------------------------------------
 
 
-class Typist(Human):
-    """A person who does nothing, and whose screen is read after each page."""
-
-    def __init__(self, brief: Brief, rng: Random) -> None:
-        super().__init__(brief, rng)
-        self.briefed = True
-
-
 def with_person(env: str, seat: str) -> Team:
     others = team(env, "expert")
     return Team(
-        "one person", {**others.seats, seat: lambda episode, own, attempt: Typist(episode.brief(own), Random(0))}
+        "one person", {**others.seats, seat: lambda episode, own, attempt: Human(episode.brief(own), Random(0))}
     )
 
 
@@ -146,6 +138,13 @@ def test_a_persons_board_never_tells_the_truth(monkeypatch: pytest.MonkeyPatch) 
     assert env.done and "root cause" in text_of(Board(screen(), 0.0).picture(env)), "there was a truth to tell"
 
 
+def test_the_job_is_told_once_and_before_the_board(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    played_by_person("fleet/db_deadlock", "sre", True, monkeypatch)
+    assert capsys.readouterr().out.count("You are the SRE") == 1
+
+
 def test_without_a_screen_a_person_has_the_pages_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert played_by_person("fleet/autoscaler_cost_cut", "sre", False, monkeypatch)[0] == ""
 
@@ -153,7 +152,7 @@ def test_without_a_screen_a_person_has_the_pages_alone(monkeypatch: pytest.Monke
 def test_a_reading_does_not_draw_the_board_again(monkeypatch: pytest.MonkeyPatch) -> None:
     env, console = make("fleet/db_deadlock", "easy", 1), screen()
     env.remember()
-    person = AtBoard(Typist(env.brief("sre"), Random(0)), env, console)
+    person = AtBoard(Human(env.brief("sre"), Random(0)), env, console)
     answers = iter(["metrics gateway", "wait"])
     monkeypatch.setattr("builtins.input", lambda prompt: next(answers))
     env.step(person.act(env.observe()))

@@ -242,6 +242,14 @@ def test_an_answer_is_told_what_an_honest_confidence_would_have_paid() -> None:
     env.step(ToolCall("submit_resolution", {"resolution": "no", "citations": [], "confidence": 1.0, "escalate": False}))
     worth, better = env.counterfactual()
     assert "points of 100" in worth and "15 points more" in better
+    wrong = make("tickets/unanswerable", "easy", seed_of("test", 3), mode="single", calibration=2.0)
+    words = {"resolution": wrong.truth()["reference"], "citations": [], "confidence": 1.0}
+    wrong.step(ToolCall("submit_resolution", {**words, "escalate": False}))
+    right = make("tickets/unanswerable", "easy", seed_of("test", 3), mode="single", calibration=2.0)
+    right.step(ToolCall("submit_resolution", {**words, "escalate": True}))
+    assert (
+        f"handed over would have been worth {right.total - wrong.total:.0f} points more" in wrong.counterfactual()[-1]
+    )
     *_, idle = watched("tickets/one_article", "easy", "noop", {})
     assert idle.counterfactual()[0].startswith("No answer was given")
 
@@ -294,6 +302,7 @@ def test_few_links_cross() -> None:
 
 def test_a_state_is_told_in_words_and_sign_and_names_are_never_markup() -> None:
     bad = "<script>x</script>&'\""
+    ET.fromstring(svg(Scene("", (Node("a\x00\ud800", "article", facts=(("title", "\x1b[2J"),), mark="\x07"),))))
     scene = Scene("", (Node(bad, "service", "critical", (("errors", bad),), "root cause"), Node("b", "strange")))
     root = ET.fromstring(svg(scene))
     assert [element.get("data-name") for element in root.findall(".//*[@data-name]")] == [bad, "b"]

@@ -1,6 +1,8 @@
 """The OpenEnv servers: what a client may ask for, what it is told, and that nothing it sends breaks anything."""
 
 import json
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,9 +11,9 @@ import pytest
 
 pytest.importorskip("openenv")
 
-from live import running
 from websockets.sync.client import ClientConnection, connect
 
+from live import running
 from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import environments, make, scenarios, suite
@@ -21,7 +23,11 @@ from warroom.serve.client import Client, Refused
 from warroom.serve.tasks import SEEDS, incidents
 from warroom.session import Session
 
-IDLE = {"fleet": ("wait", {}), "logs": ("request_more_logs", {}), "tickets": ("search", {"query": "printer"})}
+IDLE = {
+    "fleet": ("wait", {}),
+    "logs": ("request_more_logs", {"service": "all"}),
+    "tickets": ("search_kb", {"query": "printer"}),
+}
 
 
 @pytest.fixture(scope="module")
@@ -166,9 +172,11 @@ def test_a_malformed_action_costs_its_turn_and_is_answered(server: str, language
             assert state["step_count"] == number
 
 
-BROKEN = ["[]", "garbage", "", "null", b"\x00\xff", "[" * 5_000, '{"type":"step","data":' + "9" * 5_000 + "}", '"\\ud800"',
-          '{"type":"reset","data":"\\ud800"}', '{"type":"step"}', '{"type":5}', '{"type":"dance"}',
-          '{"type":"step","data":[]}', '{"type":"step","data":{},"more":1}', '{"type":"mcp","data":{"method":5}}']  # fmt: skip
+BROKEN = [
+    "[]", "garbage", "", "null", b"\x00\xff", "[" * 5_000, '{"type":"step","data":' + "9" * 5_000 + "}", '"\\ud800"',
+    '{"type":"reset","data":"\\ud800"}', '{"type":"step"}', '{"type":5}', '{"type":"dance"}',
+    '{"type":"step","data":[]}', '{"type":"step","data":{},"more":1}', '{"type":"mcp","data":{"method":5}}',
+]  # fmt: skip
 
 
 def test_a_message_that_cannot_be_read_is_an_error_frame_and_the_session_lives(server: str) -> None:
@@ -243,6 +251,28 @@ def test_seeds_of_any_size_are_incidents(server: str) -> None:
     assert len(texts) == 4
 
 
+def over_http(url: str, body: Any) -> tuple[int, Any]:
+    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.load(error)
+
+
+def test_http_remembers_nothing_and_breaks_at_nothing(server: str) -> None:
+    status, told = over_http(f"{server}/logs/reset", {"seed": 0})
+    assert status == 200 and told["observation"]["seat"] == "oncall"
+    assert over_http(f"{server}/logs/step", {"action": {"tool": "resolve"}})[0] == 400
+    status, told = over_http(f"{server}/logs/reset", {"sed": 0})
+    assert status == 400 and "did you mean 'seed'" in told["detail"]
+    assert over_http(f"{server}/logs/reset", {"topology": "x" * 2_000_000})[0] == 413
+    for method, params in (("tools/list", {"session_id": {"a": 1}}), ("openenv/session/close", {"session_id": [1]})):
+        status, told = over_http(f"{server}/logs/mcp", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        assert status == 200 and told["error"]["message"] == "session_id is a text"
+
+
 # -- tasks ------------------------------------------------------------------------------------------
 
 
@@ -292,6 +322,5 @@ def test_no_frame_of_an_episode_names_its_scenario_or_its_seed(server: str) -> N
 def test_a_server_that_tells_the_truth_marks_every_observation() -> None:
     with running(application(Serving("fleet", debug_truth=True))) as url, Client(url) as client:
         told = client.reset(seed=0, seats="sre", teammates="oracle")
-        assert told.debug and told.truth["scenario"] in {name for name in suite("fleet")} | {told.truth["scenario"]}
-        assert "root_cause" in told.truth
+        assert told.debug and f"fleet/{told.truth['scenario']}" in suite("fleet") and "root_cause" in told.truth
         assert client.call("wait").debug

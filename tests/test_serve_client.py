@@ -8,7 +8,6 @@ import pytest
 pytest.importorskip("openenv")
 
 from live import listening, running, wire
-
 from warroom.serve.app import Serving, application
 from warroom.serve.client import AsyncClient, Client, Diverged, NoAnswer, Refused, Told, Unreachable
 from warroom.serve.conversation import checked
@@ -23,9 +22,9 @@ def server() -> Iterator[str]:
 def calls(number: int) -> tuple[str, dict[str, str]]:
     """Something else every time, some of it wrong."""
     return [
-        ("request_more_logs", {}),
+        ("request_more_logs", {"service": "all"}),
         ("classify_severity", {"severity": "P2"}),
-        ("inspect", {"service": "nowhere"}),
+        ("remediate", {"action": "restart", "service": "nowhere"}),
         ("escalate", {"team": "sre"}),
     ][number % 4]
 
@@ -79,7 +78,7 @@ def test_many_async_sessions_at_once_are_apart(server: str) -> None:
         async with AsyncClient(server) as client:
             told = await client.reset(seed=seed, episode_id=f"e{seed}")
             while not told.done:
-                told = await client.call("request_more_logs")
+                told = await client.call("request_more_logs", service="all")
             state = await client.state()
             assert (state.episode_id, state.step_count) == (f"e{seed}", state.budget)
             return told.digest, told.text, state.turn
@@ -125,14 +124,14 @@ def test_no_server_is_unreachable_and_the_message_names_it() -> None:
 
 
 def test_another_game_after_a_broken_socket_is_noticed(server: str) -> None:
-    with running(application(Serving("logs", debug_truth=True))) as other, wire(server) as line:
-        with Client(line.url) as client:
-            client.reset(seed=0)
-            client.call("request_more_logs")
-            line.target = int(other.rpartition(":")[2])
-            line.cut()
-            with pytest.raises(Diverged, match="answered the reset of the episode otherwise"):
-                client.call("request_more_logs")
+    truthful = application(Serving("logs", debug_truth=True))
+    with running(truthful) as other, wire(server) as line, Client(line.url) as client:
+        client.reset(seed=0)
+        client.call("request_more_logs", service="all")
+        line.target = int(other.rpartition(":")[2])
+        line.cut()
+        with pytest.raises(Diverged, match="answered the reset of the episode otherwise"):
+            client.call("request_more_logs", service="all")
 
 
 def test_a_full_server_says_so_and_has_room_again_when_a_session_ends() -> None:
@@ -161,11 +160,11 @@ def test_what_cannot_travel_as_json_is_the_callers_mistake(server: str) -> None:
 def test_a_refused_reset_leaves_the_episode_as_it_was(server: str) -> None:
     with wire(server) as line, Client(line.url) as client:
         client.reset(seed=4)
-        told = client.call("request_more_logs")
+        told = client.call("request_more_logs", service="all")
         with pytest.raises(Refused):
             client.reset(sed=5)
         line.cut()
-        assert client.call("request_more_logs").turn == told.turn + 1
+        assert client.call("request_more_logs", service="all").turn == told.turn + 1
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "http://", "", "http:///fleet"])
@@ -185,5 +184,5 @@ def test_openenvs_own_client_plays_too(server: str) -> None:
         result = client.reset(seed=1)
         assert not result.done
         while not result.done:
-            result = client.step({"tool": "request_more_logs", "arguments": {}})
+            result = client.step({"tool": "request_more_logs", "arguments": {"service": "all"}})
         assert result.reward == 0.0 and client.state()["done"]

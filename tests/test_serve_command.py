@@ -1,6 +1,7 @@
 """`warroom serve` as it is typed."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,9 +13,8 @@ import pytest
 
 pytest.importorskip("openenv")
 
-from command import refused
+from command import printed, refused
 from live import listening, running
-
 from warroom.serve.app import Serving, application
 from warroom.serve.client import Client
 
@@ -50,7 +50,7 @@ def test_workers_share_a_port_and_a_killed_one_is_replaced() -> None:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         for child in children[-2:]:
             os.kill(int(child), signal.SIGKILL)
-        assert client.call("request_more_logs").turn == unbroken.turn + 1
+        assert client.call("request_more_logs", service="all").turn == unbroken.turn + 1
         assert client.reconnections == 1
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) == 0
@@ -77,3 +77,19 @@ def test_the_page_at_the_root_says_what_is_there() -> None:
         assert url + "/fleet" in page.locator("pre").inner_text()
         page.get_by_role("link", name="tasks").first.click()
         assert "validation" in page.content()
+
+
+def test_the_python_of_the_document_runs() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "serve.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 2
+    with running(application(Serving())) as url:
+        for block in blocks:
+            exec(block.replace("http://127.0.0.1:8000", url), {})
+
+
+def test_the_commands_of_the_document_parse() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "serve.md").read_text()
+    shown = printed("serve", "--help")
+    options = [word for line in re.findall(r"warroom serve[^\n#`]*", text) for word in re.findall(r"--[a-z-]+", line)]
+    assert len(options) >= 5 and all(option in shown for option in options)

@@ -94,7 +94,7 @@ def test_a_step_holds_every_column_of_the_contract(trained: Path) -> None:
     assert set(row) == {
         "step", "tier", "seats", "reward", "reward_std", "by_tier", "by_seat", "terms", "kl", "entropy", "loss",
         "grad_norm", "zero_variance_groups", "calls_per_rollout", "failed_calls", "completion_tokens", "clipped",
-        "multiplier", "seconds", "learning_rate",
+        "multiplier", "seconds", "learning_rate", "trajectories",
     }  # fmt: skip
     assert row["seats"] == {"manager": 2} and set(row["seconds"]) == {"generation", "environment", "update", "total"}
 

@@ -67,6 +67,7 @@ class Session:
         self._colleagues = {} if team is None else {seat: team.seat(self.env, seat) for seat in others}
         self.steps: list[Step] = []
         """Every call so far, of colleagues too; empty without `record`."""
+        self._rendered: tuple[Observation | None, str] = (None, "")
 
     @property
     def done(self) -> bool:
@@ -81,6 +82,13 @@ class Session:
     def observe(self) -> Observation:
         """What the acting seat sees: its page, the result of its last reading, or that the incident is over."""
         return self.env.observe()
+
+    def shown(self) -> str:
+        """What the acting seat sees, as text: rendered once, to be shown and recorded."""
+        observation = self.observe()
+        if observation is not self._rendered[0]:
+            self._rendered = observation, observation.render()
+        return self._rendered[1]
 
     def begin(self) -> Play[None]:
         """Come to the first turn of a seat of the caller's."""
@@ -116,6 +124,7 @@ class Session:
     def _step(self, call: ToolCall) -> Turn:
         if not self.record or self.env.done:
             return self.env.step(call)
-        step, turn = take(self.env, call, self.env.observe().render())
+        step, turn = take(self.env, call, self.shown())
         self.steps.append(step)
+        self._rendered = turn.result, step.result
         return turn

@@ -60,10 +60,9 @@ def suite_names(context: typer.Context, typed: str) -> list[str]:
 
 def policy_names(context: typer.Context, typed: str) -> list[str]:
     """Every policy of the environment that was named, behind those that were typed."""
-    from warroom.policies import policy_names
-    from warroom.policies.hf import PREFIX
+    from warroom.policies import MODELS, policy_names
 
-    return _behind_commas(typed, [*policy_names(_env_of(context)), PREFIX])
+    return _behind_commas(typed, [*policy_names(_env_of(context)), *MODELS])
 
 
 def seat_names(context: typer.Context, typed: str) -> list[str]:

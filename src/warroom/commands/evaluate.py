@@ -258,7 +258,7 @@ def _play(
                 unplayed = play_plan(plan, run, workers, watch, exchange)
         except Stopped as stop:
             say(f"\nStopped: {stop}", "yellow")
-            _unfinished(len(plan), sum(run.played.values()), typed[1])
+            _unfinished(len(plan), sum(run.played.values()), typed[1], ", with a higher cap where one was reached,")
         if unplayed:
             first = next(iter(unplayed.values()))
             say(f"\n{len(unplayed)} of {len(plan)} episodes could not be played, the first since {first}", "red")
@@ -277,8 +277,8 @@ def _introduced(plan: "Plan", folder: Path, record: "Record", resume: bool, exch
     return replace(record, policy_status=record.policy_status | found)
 
 
-def _unfinished(planned: int, finished: int, again: str) -> NoReturn:
-    say(f"{finished} of {planned} episodes are finished and kept. Go on with:\n  {again}", "yellow")
+def _unfinished(planned: int, finished: int, again: str, how: str = "") -> NoReturn:
+    say(f"{finished} of {planned} episodes are finished and kept. Go on{how} with:\n  {again}", "yellow")
     raise typer.Exit(UNFINISHED)
 
 

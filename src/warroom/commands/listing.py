@@ -41,8 +41,7 @@ def catalogue(env: str | None = None) -> dict[str, Any]:
 def _environment(name: str) -> dict[str, Any]:
     from warroom.core.splits import held_out
     from warroom.envs import environments, scenarios
-    from warroom.policies import policy_names
-    from warroom.policies.hf import PREFIX
+    from warroom.policies import hf, llm, policy_names
 
     found = environments()[name]
     own = {id: scenario for id, scenario in scenarios().items() if id.startswith(name + "/")}
@@ -51,7 +50,7 @@ def _environment(name: str) -> dict[str, Any]:
         "summary": found.summary,
         "seats": list(found.seats),
         "suites": list(found.suites),
-        "policies": [*policy_names(name), f"{PREFIX}PATH"],
+        "policies": [*policy_names(name), f"{hf.PREFIX}PATH", f"{llm.PREFIX}MODEL"],
         "options": dict(found.options),
         "scenarios": [
             {"id": id, "story": s.story, "suites": list(s.suites), "held_out": held_out(id)} for id, s in own.items()

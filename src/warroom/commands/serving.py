@@ -56,7 +56,7 @@ def serve_command(
     if debug_truth:
         say("every observation tells the truth: nothing played here is a result", "yellow")
     config = uvicorn.Config(
-        "warroom.serve.app:application",
+        "warroom.serve.app:worker",
         factory=True,
         workers=workers,
         log_level="warning",

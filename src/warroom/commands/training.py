@@ -1,7 +1,8 @@
 """`warroom train`, `warroom card` and `warroom jobs`."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,9 +21,12 @@ from warroom.commands.common import (
     print_json,
     say,
 )
+from warroom.core.errors import Unplayed
+from warroom.runs import RECORD
 
 if TYPE_CHECKING:
     from warroom.train.config import TrainConfig
+    from warroom.train.seat import Host
 
 INTERRUPTED = 130
 """Exit code of a command that Ctrl-C stopped."""
@@ -48,6 +52,7 @@ def train_command(
     language: o.Language = None,
     seats: o.Seats = None,
     teammates: o.Teammates = None,
+    server: o.Server = None,
     suite: o.Suite = None,
     task: o.Task = None,
     episodes: o.Episodes = None,
@@ -96,19 +101,18 @@ def train_command(
 
     Example: warroom train --model nano --curriculum easy:50,medium:50,hard:100 --out runs/nano
     """
-    folder = out or _new_folder("warm" if only_warm_start else "train", model)
-    if resume and out is None:
-        raise ValueError("--resume goes on with a run: name its folder by --out")
+    folder = _folder(out, "warm" if only_warm_start else "train", model, resume)
     config = configuration(context.params)
     if only_warm_start:
         _only_warm_start(config, context.params, folder)
         return
-    if from_scratch:
-        config = _from_scratch(config, context.params, folder, resume)
-    if preflight_only:
-        _preflight(config, rehearse)
-        return
-    summary = _train(config, folder, out, resume, rehearse)
+    with _host(config, server) as host:
+        if from_scratch:
+            config = _from_scratch(config, context.params, folder, resume)
+        if preflight_only:
+            _preflight(config, rehearse, host)
+            return
+        summary = _train(config, folder, out, resume, rehearse, host)
     if json:
         print_json(summary)
     elif summary:
@@ -129,6 +133,8 @@ def configuration(given: Mapping[str, Any]) -> "TrainConfig":
     needless = [name for name in SCRATCH[1:] if _is_given(given.get(name)) and not given["from_scratch"]]
     if needless:
         raise ValueError(f"--{needless[0].replace('_', '-')} says how a nano is made; add --from-scratch")
+    if given.get("server") and given.get("only_warm_start"):
+        raise ValueError("a warm start is made of demonstrations, which no server plays; leave --server out")
     if given["model"] == "nano":
         options["model"] = STARTS[given["start"]]
     elif given["start"] != "warm" or given["from_scratch"]:
@@ -189,21 +195,45 @@ def _warm_start(config: "TrainConfig", given: Mapping[str, Any], folder: Path) -
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _preflight(config: "TrainConfig", rehearse: int) -> None:
+@contextmanager
+def _host(config: "TrainConfig", server: str | None) -> Iterator["Host | None"]:
+    """The server that plays the rollouts, if one was named, once it was seen to play as this process does."""
+    if server is None:
+        yield None
+        return
+    from warroom.serve.remote import RemoteHost
+    from warroom.train.preflight import Report, host_check
+
+    with RemoteHost(server, config.env, config.language, config.teammates) as host:
+        report = Report((host_check(config, host),), "")
+        say(report.render())
+        report.require()
+        yield host
+
+
+def _preflight(config: "TrainConfig", rehearse: int, host: "Host | None") -> None:
     from warroom.train.runner import rehearse as rehearsal
 
-    *_, report = rehearsal(config, rehearse)
+    *_, report = rehearsal(config, rehearse, host)
     print(report.prompt)
     print(report.render())
     report.require()
 
 
-def _train(config: "TrainConfig", folder: Path, out: Path | None, resume: bool, rehearse: int) -> dict[str, Any]:
+def _train(
+    config: "TrainConfig", folder: Path, out: Path | None, resume: bool, rehearse: int, host: "Host | None"
+) -> dict[str, Any]:
+    from warroom.train.grpo import last_checkpoint
     from warroom.train.runner import train
 
     command, again = _typed(out, folder, resume=False), _typed(out, folder, resume=True)
     try:
-        summary, interrupted = train(config, folder, command, resume, rehearse, say)
+        summary, interrupted = train(config, folder, command, resume, rehearse, say, host)
+    except Unplayed as error:
+        if not (folder / RECORD).is_file():  # nothing has begun
+            raise
+        kept = "the last checkpoint is kept" if last_checkpoint(folder) else "no checkpoint was due yet"
+        raise ValueError(f"{error}; {kept}. Go on with: {again}") from error
     except KeyboardInterrupt:
         say(f"\nStopped at once; the last checkpoint is kept. Go on with:\n  {again}", "yellow")
         raise typer.Exit(INTERRUPTED) from None
@@ -219,8 +249,11 @@ def _typed(out: Path | None, folder: Path, resume: bool) -> str:
     return command_line(*more, *(["--resume"] if resume and "--resume" not in sys.argv else []))
 
 
-def _new_folder(kind: str, model: str) -> Path:
-    return Path("runs") / f"{kind}-{_short(model)}-{datetime.now():%Y%m%d-%H%M%S}"
+def _folder(out: Path | None, kind: str, model: str, resume: bool) -> Path:
+    """Where the run goes."""
+    if resume and out is None:
+        raise ValueError("--resume goes on with a run: name its folder by --out")
+    return out or Path("runs") / f"{kind}-{_short(model)}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
 def _short(model: str) -> str:

@@ -71,6 +71,13 @@ Teammates = Annotated[
     str | None,
     _option(PLAY, "Who plays the other seats: expert, heuristic, a team by seat, or snapshot (the model as it began)."),
 ]
+Server = Annotated[
+    str | None,
+    _option(
+        PLAY,
+        "Play the rollouts on a server (`warroom serve`), such as http://127.0.0.1:8000/fleet. Default: here.",
+    ),
+]
 Suite = Annotated[
     str | None, _option(PLAY, "Which scenarios: a suite of `warroom list`. Held-out ones are never drawn.")
 ]

@@ -20,7 +20,7 @@ PORT = 7860
 def ui_command(
     api: "Api | None",
     host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets others in.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="0 takes a free one.")] = PORT,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = PORT,
     show: Annotated[bool, typer.Option("--open/--no-open", help="Open a browser on it.")] = True,
     policies: Annotated[
         str | None,
@@ -34,23 +34,24 @@ def ui_command(
     Example: warroom ui --policies expert,heuristic,nano
     """
     from warroom.policies.llm import is_llm
+    from warroom.view.ui.address import address, listen
     from warroom.view.ui.seating import Offer
-    from warroom.view.ui.server import serve
 
     names = None if policies is None else tuple(name.strip() for name in policies.split(",") if name.strip())
     Offer(names)  # a wrong name ends the command before anything is opened
     served = [name for name in names or () if is_llm(name)]
     if api is not None and names is not None and not served:
         raise ValueError("options of a model behind a server were given, and --policies names no llm:MODEL")
-
-    def ready(address: str) -> None:
-        say(f"Warroom is at {address} (Ctrl-C ends it)")
-        if show and sys.stdout.isatty():
-            webbrowser.open(address)
-
     # With the options at hand models may be typed too, where typing is let.
-    with connected([*served, *(["typed"] if api is not None else [])], api) as exchange:
-        serve(host, port, Offer(names, _is_own(host), exchange), ready)
+    with listen(host, port) as bound, connected([*served, *(["typed"] if api is not None else [])], api) as exchange:
+        from warroom.view.ui.server import serve
+
+        def ready() -> None:
+            say(f"Warroom is at {address(bound)} (Ctrl-C ends it)")
+            if show and sys.stdout.isatty():
+                webbrowser.open(address(bound))
+
+        serve(bound, Offer(names, _is_own(host), exchange), ready)
 
 
 def _is_own(host: str) -> bool:

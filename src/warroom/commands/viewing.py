@@ -43,14 +43,26 @@ def view_command(
     sources = [read_source(folder, _choice(run, policy, tier, scenario)) for folder in (run, run_b) if folder]
     count = sum(len(source.episodes) for source in sources)
     _tell(sources, count)
-    path = out or run / VIEWER
+    path = _path(out or run / VIEWER)
     with progress("packing", count) as done:
         page = viewer_page(sources, scenes, done, beside=path.parent)
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, page)
     print(f"viewer: {path} ({count} episodes, {path.stat().st_size / 1e6:.1f} MB)")
     if open_page and not os.environ.get("CI"):
         webbrowser.open(path.resolve().as_uri())
+
+
+def _path(path: Path) -> Path:
+    """Where the page goes; into a folder under its usual name. The folder above it is made."""
+    from warroom.view.viewer import VIEWER
+
+    if path.is_dir():
+        return path / VIEWER
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"cannot write {path}: {error.strerror or error}; choose another --out") from error
+    return path
 
 
 def _choice(run: Path, policy: str | None, tier: str | None, scenario: str | None) -> "Choice":

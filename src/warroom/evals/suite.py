@@ -5,12 +5,13 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from warroom.core.errors import Unplayed
+from warroom.evals.parts import Parts, write
 from warroom.evals.plan import Plan
 from warroom.policies import Team, hf, llm, team
 from warroom.rollout import Game, played
@@ -23,6 +24,8 @@ CHUNK = 4
 """Episodes of scripts that a worker plays before it reports: few, so that an interruption loses little."""
 BATCH = 48
 """Episodes in which a model plays side by side."""
+LOOK = 1.0
+"""Seconds after which this process looks what its workers have finished."""
 Ended = tuple[Key, str | Unplayed]
 """An episode's line for the run folder, or what kept it from its end."""
 Watcher = Callable[[int], None]
@@ -50,6 +53,8 @@ def play_plan(
     served = [policy for policy, names in models.items() if any(map(llm.is_llm, names))]
     small = not served and hf.are_small(name for names in models.values() for name in names)
     workers = (workers or os.cpu_count() or 1) if small else 1
+    parts = Parts(run, Counter(plan.matrix()))
+    watch(parts.collect())  # what workers of an interrupted run had finished
     chunks = chunked(missing(plan, run.played), models, workers, served)
     workers = min(workers, len(chunks))
     unplayed: dict[Key, str] = {}
@@ -59,7 +64,8 @@ def play_plan(
             width = exchange.api.concurrency if exchange is not None and chunk[0].policy in served else None
             unplayed |= _record(run, playing(teams[chunk[0].policy], plan.options, chunk, width), watch)
     else:
-        _play_in_processes(plan, run, chunks, workers, watch)
+        _play_in_processes(plan, parts, chunks, workers, watch)
+    parts.remove()
     run.settle(plan.matrix())
     return unplayed
 
@@ -102,12 +108,13 @@ def playing(team: Team, options: Mapping[str, Any], keys: Sequence[Key], width: 
         yield keys[number], ended if isinstance(ended, Unplayed) else ended.to_json()
 
 
-def play_keys(env: str, options: Mapping[str, Any], keys: Sequence[Key]) -> list[Ended]:
-    """Play some episodes in a worker; a defect names the episode that showed it."""
-    out: list[Ended] = []
+def play_keys(env: str, options: Mapping[str, Any], keys: Sequence[Key], folder: str) -> None:
+    """Play some episodes in a worker, which keeps them in `folder`; a defect names the episode that showed it."""
     for policy in dict.fromkeys(key.policy for key in keys):
-        out += playing(_team(env, policy), options, [key for key in keys if key.policy == policy])
-    return out
+        for key, ended in playing(_team(env, policy), options, [key for key in keys if key.policy == policy]):
+            if isinstance(ended, Unplayed):
+                raise ended
+            write(folder, key, ended)
 
 
 @cache
@@ -116,26 +123,28 @@ def _team(env: str, policy: str) -> Team:
     return team(env, policy)
 
 
-def _play_in_processes(plan: Plan, run: Run, chunks: Sequence[list[Key]], workers: int, watch: Watcher) -> None:
+def _play_in_processes(plan: Plan, parts: Parts, chunks: Sequence[list[Key]], workers: int, watch: Watcher) -> None:
     strangers = set(multiprocessing.active_children())
     # Fresh processes, not forks: a fork beside the threads of a progress bar may hang.
     context = multiprocessing.get_context("spawn")
     threads = max(1, (os.cpu_count() or 1) // workers)
     pool = ProcessPoolExecutor(workers, context, initializer=_share_cores, initargs=(threads,))
+    folder = str(parts.folder)
     with _interrupts_held():
-        waiting = {pool.submit(play_keys, plan.env, plan.options, chunk) for chunk in chunks}
+        waiting = {pool.submit(play_keys, plan.env, plan.options, chunk, folder) for chunk in chunks}
     try:
-        for future in as_completed(set(waiting)):
-            waiting.remove(future)
-            _record(run, future.result(), watch)
+        while waiting:
+            done, waiting = wait(waiting, LOOK, return_when=FIRST_COMPLETED)
+            watch(parts.collect())
+            for future in done:
+                future.result()
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for child in set(multiprocessing.active_children()) - strangers:
             child.terminate()
         raise
     finally:
-        for future in _succeeded(waiting):
-            _record(run, future.result(), watch)
+        watch(parts.collect())
     pool.shutdown()
 
 
@@ -154,11 +163,6 @@ def _record(run: Run, ended: Iterable[Ended], watch: Watcher) -> dict[Key, str]:
             run.append(key, line)
             watch(1)
     return unplayed
-
-
-def _succeeded(futures: set[Future[list[Ended]]]) -> Iterator[Future[list[Ended]]]:
-    """Those that finished well and were not written yet."""
-    return (f for f in futures if f.done() and not f.cancelled() and f.exception() is None)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """OpenEnv servers of the environments: one application for one environment, or for all under a prefix each."""
 
+import gc
 import json
 import os
 from collections.abc import AsyncIterator
@@ -24,8 +25,10 @@ from warroom.serve.wire import WarroomAction, WarroomState
 ALL = "all"
 SETTINGS = "WARROOM_SERVE"
 """Environment variable by which a worker process learns what to serve, as JSON."""
-ABANDONED = 3600.0
+ABANDONED = 600.0
 """Seconds without a message after which a session that no socket holds is given up."""
+COLLECT = (20_000, 20, 50)
+"""Thresholds of the garbage collector: incidents are built of many small parts, and most go without its help."""
 PING = (30.0, 600.0)
 """Seconds between two pings, and after which a client that answers none is gone: a model may think for minutes."""
 
@@ -66,6 +69,15 @@ def application(serving: Serving | None = None) -> FastAPI:
     return root
 
 
+def worker() -> FastAPI:
+    """The application of a process that does nothing else: what lives as long as it is left alone by the collector."""
+    app = application()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECT)
+    return app
+
+
 def settings(serving: Serving) -> str:
     """What to put into `WARROOM_SERVE`."""
     return json.dumps(asdict(serving))
@@ -84,6 +96,7 @@ def _served(name: str, serving: Serving) -> FastAPI:
     )
     app.title, app.version = f"Warroom: {name}", warroom.__version__
     app.add_exception_handler(Declined, _declined)
+    app.add_exception_handler(TypeError, _no_key)
     return app
 
 
@@ -116,3 +129,10 @@ async def _health() -> dict[str, str]:
 
 async def _declined(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse({"detail": str(error)}, 400)
+
+
+async def _no_key(request: Request, error: Exception) -> JSONResponse:
+    """OpenEnv looks sessions up by whatever stands for their id in a JSON-RPC call; a list is none."""
+    if not request.url.path.endswith("/mcp"):
+        raise error
+    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": {"code": -32602, "message": "session_id is a text"}})

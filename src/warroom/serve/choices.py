@@ -174,7 +174,7 @@ def _which(env: str, split: str, seed: object, given: Mapping[str, Any]) -> dict
     tier = _one_of("tier", given.get("tier", TIERS[0]), TIERS)
     drawn = {"tier": tier, "number": index or 0}
     if "scenario" not in given:
-        return {"incident": None, "scenarios": tuple(playable(env, split, named)), **drawn}
+        return {"incident": None, "scenarios": playable(env, split, named), **drawn}
     if named is not None:
         raise Declined("scenario names the incident's family itself: leave suite out")
     scenario = _scenario(env, split, text("scenario", given["scenario"]))

@@ -6,6 +6,7 @@ from asyncio import get_running_loop
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -22,6 +23,8 @@ from warroom.serve.wire import DebugObservation, WarroomAction, WarroomObservati
 Result = TypeVar("Result")
 LONGEST_CALL = 50_000
 """Characters of a call as JSON; a longer one is refused and only its size is kept."""
+SHORT = 100
+"""Characters of an argument, and number of arguments, that cannot make a call too long."""
 LONGEST_NAME = 100
 """Characters of a tool's name that reach the record."""
 LONGEST_ID = 255
@@ -131,6 +134,10 @@ class Incidents(Environment[WarroomAction, WarroomObservation, WarroomState]):
             author="Warroom",
         )
 
+    def render_web(self, observation: dict[str, Any]) -> str:
+        """The whole page, for the interface that OpenEnv shows at `/web` where it is asked to."""
+        return f"<pre style='white-space: pre-wrap'>{escape(str(observation.get('text', '')))}</pre>"
+
     # -- tasks --------------------------------------------------------------------------------------
 
     def list_splits(self) -> list[dict[str, str]]:
@@ -218,7 +225,7 @@ class Incidents(Environment[WarroomAction, WarroomObservation, WarroomState]):
 def _called(table: Table, action: WarroomAction) -> View:
     """Play an action, however odd it is."""
     name, arguments = action.tool, {} if action.arguments is None else action.arguments
-    size = len(json.dumps([name, arguments, action.model_extra]))
+    size = _size(name, arguments, action.model_extra)
     if size > LONGEST_CALL:
         arguments = Wrong(f"{size} characters of JSON; at most {LONGEST_CALL} are allowed")
     elif action.model_extra:
@@ -227,6 +234,15 @@ def _called(table: Table, action: WarroomAction) -> View:
     elif not isinstance(arguments, dict):
         arguments = Wrong(echo(arguments))
     return table.call(name[:LONGEST_NAME] if isinstance(name, str) else echo(name), arguments)
+
+
+def _size(*parts: Any) -> int:
+    """Characters of a call as JSON; of an ordinary short one, 0 is near enough."""
+    name, arguments, extra = parts
+    short = type(name) is str and len(name) < SHORT and not extra and type(arguments) is dict and len(arguments) < SHORT
+    if short and all(type(value) is str and len(value) < SHORT for value in arguments.values()):
+        return 0
+    return len(json.dumps(parts))
 
 
 def _declining(read: Callable[[], Result]) -> Result:

@@ -1,6 +1,7 @@
 """Stands before OpenEnv's own server: what it could not read is answered here, so that no socket breaks at it."""
 
 import json
+from asyncio import get_running_loop, sleep
 from typing import Any
 
 from starlette.responses import JSONResponse
@@ -8,6 +9,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST = 1_048_576
 """Bytes of a message on the socket, and of a body."""
+PATIENCE = 16 * LARGEST
+"""Bytes of a body that is too large, that are taken before it is answered so."""
 SHORT = 900
 """Characters below which no JSON is deep or long enough to be more than a parser bears."""
 
@@ -21,8 +24,10 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what can be read."""
         if scope["type"] == "websocket":
-            await self.app(scope, _screened(scope, receive, send), send)
+            line = _Line(scope["path"], receive, send)
+            await self.app(scope, line.receive, line.send)
         elif scope["type"] == "http" and _announced(scope) > LARGEST:
+            await _drain(receive)
             refusal = JSONResponse({"detail": f"a body has at most {LARGEST} bytes"}, 413)
             await refusal(scope, receive, send)
         elif scope["type"] == "http":
@@ -31,18 +36,44 @@ class Guard:
             await self.app(scope, receive, send)
 
 
-def _screened(scope: Scope, receive: Receive, send: Send) -> Receive:
-    async def next_readable() -> Message:
-        while True:
-            message = await receive()
+class _Line:
+    """One socket: frames that can be read are passed on, and who is gone is not spoken to."""
+
+    def __init__(self, path: str, receive: Receive, send: Send) -> None:
+        self.path, self._receive, self._send = path, receive, send
+        self._gone = self._at_once = False
+
+    async def send(self, message: Message) -> None:
+        """Say something; if nobody is there any more, the next `receive` tells, and nothing else has to."""
+        if self._gone:
+            return
+        try:
+            await self._send(message)
+        except (OSError, RuntimeError):  # the client hung up, or sent a torn frame after this one
+            self._gone = True
+
+    async def receive(self) -> Message:
+        """The next frame that can be read."""
+        while not self._gone:
+            message = await self._next()
             if message["type"] != "websocket.receive":
                 return message
             text, problem = read(message.get("text"))
             if problem is None:
                 return {"type": "websocket.receive", "text": text}
-            await send({"type": "websocket.send", "text": _refusal(scope["path"], problem)})
+            await self.send({"type": "websocket.send", "text": _refusal(self.path, problem)})
+        return {"type": "websocket.disconnect", "code": 1006}
 
-    return next_readable
+    async def _next(self) -> Message:
+        self._at_once = True
+        get_running_loop().call_soon(self._waited)
+        message = await self._receive()
+        if self._at_once:  # it lay there already: who sends many at once takes turns with the other sessions
+            await sleep(0)
+        return message
+
+    def _waited(self) -> None:
+        self._at_once = False
 
 
 def read(text: str | None) -> tuple[str, str | None]:
@@ -70,6 +101,14 @@ def _refusal(path: str, problem: str) -> str:
 def _announced(scope: Scope) -> int:
     header = dict(scope["headers"]).get(b"content-length", b"0")
     return int(header) if header.isdigit() else 0
+
+
+async def _drain(receive: Receive) -> None:
+    """Take a body that is too large, within reason: a client that is cut off while it sends sees no answer."""
+    taken, more = 0, True
+    while more and taken < PATIENCE:
+        message = await receive()
+        taken, more = taken + len(message.get("body", b"")), message.get("more_body", False)
 
 
 def _counted(receive: Receive) -> Receive:

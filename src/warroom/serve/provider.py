@@ -34,7 +34,7 @@ class RunningProcess:
         """Start it and wait until it answers; a `StartupError` says what it printed instead."""
         port = _free_port()
         self.base_url = f"http://127.0.0.1:{port}"
-        self._log: IO[bytes] = tempfile.TemporaryFile()
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `stop`
         self._command = [sys.executable, "-m", "warroom"] if command[0] == "warroom" else command[:1]
         self._command += [str(port) if word == PORT else word for word in command[1:]]
         self._process = subprocess.Popen(

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from warroom.core.env import OVER
 from warroom.core.errors import Unknown
-from warroom.core.language import Language
+from warroom.core.language import Language, Plain
 from warroom.core.types import Notice, ToolCall
 from warroom.envs import environments
 from warroom.policies import Team
@@ -69,7 +69,7 @@ class Table:
         if self.done:
             return self._closing(self.view.seat, Notice(OVER))
         before = self.session.env.total
-        turn = self.session.step(self._understood(name, arguments))
+        turn = together([self.session.play(self._understood(name, arguments))])[0]
         self.calls += 1
         points = self.session.env.total - before
         if self.session.env.done:
@@ -92,10 +92,12 @@ class Table:
         if self.done:  # colleagues ended it before the caller had a turn
             return self._closing(self.session.seats[-1], Notice(ENDED))
         seat = self.session.env.seat
-        text = self.languages[seat].show(self.session.observe())
+        language = self.languages[seat]
+        plain = type(language) is Plain  # its words are the rendering, which the record has anyway
+        text = self.session.shown() if plain else language.show(self.session.observe())
         if seat not in self._met:
             self._met.add(seat)
-            text = "\n".join(part for part in (self.languages[seat].opening(), text) if part)
+            text = "\n".join(part for part in (language.opening(), text) if part)
         return View(seat, text, False, refused, points)
 
     def _closing(self, seat: str, notice: Notice, refused: bool = False, points: float = 0.0) -> View:

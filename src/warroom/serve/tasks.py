@@ -30,10 +30,11 @@ def splits() -> list[dict[str, str]]:
     return [{"name": split.value, "type": kind} for split, kind in KINDS.items()]
 
 
-def playable(env: str, split: str, named: str | None = None) -> list[str]:
+@cache
+def playable(env: str, split: str, named: str | None = None) -> tuple[str, ...]:
     """The scenarios of a suite (of the default one without a name) that a split may draw from."""
     ids = suite(env, named)
-    return for_training(ids) if parse_split(split) is Split.TRAIN else ids
+    return tuple(for_training(ids) if parse_split(split) is Split.TRAIN else ids)
 
 
 @cache

@@ -240,7 +240,10 @@ class AtBoard:
         self.person, self.env, self.console = person, env, console
 
     def act(self, observation: Observation) -> ToolCall:
-        """The board at the start of a turn, then what the person types."""
+        """The job once, the board at the start of a turn, then the page and what the person types."""
+        if not self.person.briefed:
+            print(self.person.brief.render())
+            self.person.briefed = True
         if not self.env.reads:
             self.console.print(self.picture())
         return self.person.act(observation)

@@ -4,8 +4,8 @@ The drawing is one SVG element that brings its own style and takes the colours o
 defines them; a viewer may put other states into it, for each part of a node has a class of its own.
 """
 
+import html
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from typing import NamedTuple
 
 from warroom.core.scene import Edge, Node, Scene
@@ -228,6 +228,16 @@ def _apart(wanted: Sequence[float], width: int) -> list[float]:
 # -- the drawing --------------------------------------------------------------------------------------
 
 
+def visible(text: str) -> str:
+    """A text without control characters, which no drawing may hold."""
+    return "".join([letter if letter.isprintable() or letter == "\n" else " " for letter in text])
+
+
+def escape(text: str) -> str:
+    """A text as it stands in a drawing."""
+    return html.escape(visible(text))
+
+
 def _edge(edge: Edge, placed: Layout) -> str:
     (x1, y1), (x2, y2) = placed.at[edge.source], placed.at[edge.target]
     start, end = y1 + NODE_HEIGHT, y2
@@ -310,6 +320,6 @@ def _badge(mark: str) -> str:
     shown = "" if mark else ' visibility="hidden"'
     return (
         f'<g class="badge" transform="translate({NODE_WIDTH - 6} 0)"{shown}>'
-        f'<rect x="{-width:.0f}" y="-8" width="{width:.0f}" height="15" rx="7.5"/>'
-        f'<text x="{-width / 2:.0f}" y="3" text-anchor="middle">{escape(mark)}</text></g>'
+        f'<rect x="{-width:.0f}" y="-10" width="{width:.0f}" height="15" rx="7.5"/>'
+        f'<text x="{-width / 2:.0f}" y="1" text-anchor="middle">{escape(mark)}</text></g>'
     )

@@ -65,20 +65,23 @@ def viewer_page(
 
 def packed(data: Mapping[str, Any]) -> str:
     """Data as base64 of gzipped JSON: letters that mean nothing to HTML."""
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
-    return base64.b64encode(gzip.compress(text.encode(), LEVEL, mtime=0)).decode()
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(gzip.compress(text.encode("ascii"), LEVEL, mtime=0)).decode()
 
 
 def _index(
     sources: Sequence[Source], rows: Sequence[Mapping[str, Any]], scenes: bool, beside: Path | None
 ) -> dict[str, Any]:
     """What the list and the head of the page show."""
+    names = [source.folder.resolve().name for source in sources]
+    if len(set(names)) < len(names):
+        names = [str(source.folder) for source in sources]
     runs = [
         {
-            "name": source.folder.resolve().name, "command": source.record.command, "warroom": source.record.warroom,
+            "name": name, "command": source.record.command, "warroom": source.record.warroom,
             "started": source.record.started, "report": beside == source.folder and (beside / REPORT).is_file(),
         }
-        for source in sources
+        for name, source in zip(names, sources, strict=True)
     ]  # fmt: skip
     notes = [note for source in sources for note in source.notes]
     return {"runs": runs, "rows": rows, "notes": notes, "scenes": scenes}

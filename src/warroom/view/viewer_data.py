@@ -19,7 +19,7 @@ from warroom.core.types import ToolCall
 from warroom.envs import find, make
 from warroom.runs import EPISODES, Mismatch, Record, read_record
 from warroom.view.debrief import offline, oracle_play
-from warroom.view.graph import facts_shown, said, sign, svg, tooltip
+from warroom.view.graph import facts_shown, said, sign, svg, tooltip, visible
 
 TAGS = {
     "solved": ("solved", "not solved"),
@@ -222,7 +222,7 @@ def _parted(episode: Episode, number: int, why: str) -> Mismatch:
 
 def _compact(scene: Scene) -> dict[str, Any]:
     """A scene with its nodes already put into the words of the drawing."""
-    nodes = {n.name: [n.state, sign(n), said(n), *facts_shown(n), n.mark, tooltip(n)] for n in scene.nodes}
+    nodes = {visible(n.name): [n.state, sign(n), said(n), *facts_shown(n), n.mark, tooltip(n)] for n in scene.nodes}
     return {"clock": scene.clock, "nodes": nodes, "sections": [[s.title, s.lines] for s in scene.sections]}
 
 

@@ -37,6 +37,7 @@ async function open(e, b, name) {
   if (showing !== name) return;
   plays = ids.map((id, k) => new Play(id, data[k], incident));
   byId("main").replaceChildren(title(e, b, incident), make("div", { class: plays.length > 1 ? "plays two" : "plays" }, plays.map((play) => play.element)));
+  document.title = `Warroom · ${words(index.rows[e].scenario)} ${index.rows[e].seed}`;
   rows[e].scrollIntoView({ block: "nearest" });
   if (document.body.classList.contains("open") && innerWidth < 900) scrollTo(0, 0);
 }
@@ -92,6 +93,10 @@ function nextTheme() {
 }
 
 async function start() {
+  if (!("DecompressionStream" in window)) {
+    byId("main").textContent = "This browser is too old to unpack the episodes: it knows no DecompressionStream.";
+    return;
+  }
   index = await unpack("index");
   byId("runs").textContent = index.runs.map((run) => run.name).join(" and ");
   byId("report").hidden = !(index.runs.length === 1 && index.runs[0].report);

@@ -21,8 +21,8 @@ class Play {
 
   lanes() {
     const seats = this.incident.seats, count = this.turns.length;
-    const grid = make("div", { class: "grid", role: "grid", "aria-label": "Turns by seat" });
-    grid.style.gridTemplateColumns = `var(--seat) repeat(${count}, ${COLUMN}px) 84px`;
+    const grid = make("div", { class: "grid", role: "group", "aria-label": "Turns by seat" });
+    grid.style.gridTemplateColumns = `var(--seat) repeat(${count}, ${COLUMN}px) minmax(84px, 1fr)`;
     grid.append(make("div", { class: "seat corner" }, "turn"));
     this.heads = this.turns.map((_, t) => this.turnHead(String(t + 1), t + 1)).concat(this.turnHead("end", END));
     grid.append(...this.heads);
@@ -159,7 +159,7 @@ class Play {
   graph(scene) {
     this.template ??= document.importNode(new DOMParser().parseFromString(this.incident.svg, "image/svg+xml").documentElement, true);
     const picture = this.template.cloneNode(true), natural = picture.viewBox.baseVal.width;
-    picture.style.minWidth = `${Math.min(natural, 520)}px`;
+    picture.style.minWidth = `${Math.min(natural, 440)}px`;
     const told = make("pre", { class: "told", hidden: true });
     for (const node of picture.querySelectorAll("[data-name]")) paint(node, scene.nodes[node.dataset.name], told);
     for (const edge of picture.querySelectorAll("[data-source]")) {

@@ -103,7 +103,8 @@ def _title(env: "Fleet", fault: Fault) -> str:
 
 def _true_lines(env: "Fleet") -> dict[str, list[str]]:
     names, world, telemetry = env.world.system.names, env.world, env.telemetry
-    trace = range(max(0, len(world.trace) - RECENT), len(world.trace))
+    recent = len(world.trace) - RECENT
+    trace = [k for k, deed in enumerate(world.trace) if k >= recent or deed[-1] == "rogue"]
     pushes = [push for push in env.incident.pushes if push[0] <= world.minute]
     return {
         "what is wrong": [*_wrong(env), _users(world)],

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from warroom.policies.llm.formats import Call, api_calls, api_message, introduction, text_calls
+from warroom.policies.llm.formats import Call, api_calls, api_message, introduction, said, sendable, text_calls
 
 Message = dict[str, Any]
 OWN_TEXT = 512
@@ -37,6 +37,7 @@ class Conversation:
 
     def hear(self, text: str) -> None:
         """Take in what the seat is shown: the first page, or the answer to the oldest call that has none."""
+        text = sendable(text)
         if not self.opening:
             text = f"{introduction(self.tools)}\n\n{text}" if self.as_text else text
             self.opening = {"role": "user", "content": text}
@@ -51,11 +52,10 @@ class Conversation:
 
     def say(self, message: Mapping[str, Any], number: int) -> list[Call]:
         """Take in what the model said and return its calls."""
-        content = message.get("content")
-        text = content if isinstance(content, str) else ""
+        text = said(message)
         calls = text_calls(text) if self.as_text else api_calls(message, number)
-        said = {"role": "assistant", "content": text or "(nothing)"} if self.as_text else api_message(message, calls)
-        self.rounds.append([said])
+        spoken = {"role": "assistant", "content": text or "(nothing)"} if self.as_text else api_message(message, calls)
+        self.rounds.append([spoken])
         self._unanswered = list(calls)
         return calls
 
@@ -99,4 +99,4 @@ class Conversation:
 
 
 def _bytes(data: Any) -> int:
-    return len(json.dumps(data, ensure_ascii=False).encode(errors="surrogatepass"))
+    return len(json.dumps(data, ensure_ascii=False).encode())

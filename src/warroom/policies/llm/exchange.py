@@ -19,10 +19,9 @@ from warroom.policies.llm.budget import Budget
 from warroom.policies.llm.ledger import Ledger, Tokens
 from warroom.policies.llm.options import DEFAULT_URL, URL, Api, key_for
 from warroom.policies.llm.recording import Recording, Replay
-from warroom.policies.llm.requests import DENIED, LOST, OVERFLOW, RETRIED, Answer, Failed, Overflow, Request
+from warroom.policies.llm.requests import DENIED, LOST, OVERFLOW, RETRIED, Answer, Decision, Failed, Overflow, Request
 
 if TYPE_CHECKING:
-    from warroom.policies.llm.preflight import Decision
     from warroom.policies.llm.seat import Model
     from warroom.policies.llm.server import Server
 
@@ -156,17 +155,23 @@ class Exchange:
             return Overflow(str(failed))
         tries = f" ({attempt + 1} tries)" if attempt else ""
         told = f"{request.body['model']} at {self.api.base_url}: {failed}{tries}"
-        self._failures += failed.kind in RETRIED
-        stop = self.budget.closed or self.budget.late
         if failed.kind == DENIED:
-            stop = stop or f"{told}; is the key right, and the model's name?"
-        elif self._failures >= GONE and self.api.replay is None:
-            stop = stop or f"{told}, as for {GONE} requests in a row: the server seems gone"
+            told += "; is the key right, and the model's name?"
+        self._failures += failed.kind in RETRIED
+        stop = self.budget.closed or self.budget.late or self._hopeless(told, failed)
         if stop is not None:
             self.budget.closed = stop
             return Stopped(stop)
         self.ledger.note("unplayed", request.place, why=told)
         return Unplayed(told)
+
+    def _hopeless(self, told: str, failed: Failed) -> str | None:
+        """Why a run need not go on. Elsewhere, as on a page that is open for days, each request has its own fate."""
+        if self.ledger.folder is None or self.api.replay is not None:
+            return None
+        if self._failures >= GONE:
+            return f"{told}, as for {GONE} requests in a row: the server seems gone"
+        return told if failed.kind == DENIED else None
 
     async def _end(self) -> None:
         tasks = asyncio.all_tasks(self._loop) - {asyncio.current_task()}

@@ -59,8 +59,7 @@ def _api_call(call: Any, identity: str) -> Call:
 
 def api_message(message: Mapping[str, Any], calls: Sequence[Call]) -> dict[str, Any]:
     """What the model said, as the server is shown it again: readable, without what it thought."""
-    content = message.get("content")
-    out: dict[str, Any] = {"role": "assistant", "content": content if isinstance(content, str) else None}
+    out: dict[str, Any] = {"role": "assistant", "content": said(message) or None}
     if calls:
         out["tool_calls"] = [
             {"id": call.identity, "type": "function", "function": {"name": _plain(call.name), "arguments": _text(call)}}
@@ -71,12 +70,23 @@ def api_message(message: Mapping[str, Any], calls: Sequence[Call]) -> dict[str, 
     return out
 
 
+def said(message: Mapping[str, Any]) -> str:
+    """The words of a message."""
+    content = message.get("content")
+    return sendable(content) if isinstance(content, str) else ""
+
+
+def sendable(text: str) -> str:
+    """The text without halves of characters, which models can write and no server can be sent."""
+    return text.encode(errors="replace").decode()
+
+
 def _plain(name: str) -> str:
     return _PLAIN_NAME.sub("_", name)[:64]
 
 
 def _text(call: Call) -> str:
-    return json.dumps(call.arguments, ensure_ascii=False)
+    return json.dumps(call.arguments)
 
 
 # -- calls as text ----------------------------------------------------------------------------------
@@ -138,9 +148,10 @@ def _arguments(given: Any) -> tuple[dict[str, Any], str]:
     if given is None or given == "":
         return {}, ""
     read = _object(given) if isinstance(given, str) else given
-    if isinstance(read, dict):
+    if isinstance(read, dict) and _plain_json(read):
         return read, ""
-    return {"arguments": given[:LONGEST_RAW] if isinstance(given, str) else given}, "its arguments are no JSON object"
+    raw = given if isinstance(given, str) else repr(given)
+    return {"arguments": raw[:LONGEST_RAW]}, "its arguments are no JSON object"
 
 
 def _object(raw: str) -> dict[str, Any] | None:

@@ -3,29 +3,14 @@
 What is decided here is decided once, noted in the run, and never changed while it goes.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from warroom.core.env import Env
 from warroom.policies.llm import Place, model_of
 from warroom.policies.llm.exchange import Exchange
 from warroom.policies.llm.formats import api_calls, text_calls
-from warroom.policies.llm.requests import Answer, Overflow
+from warroom.policies.llm.requests import LIMITS, Answer, Decision, Overflow
 from warroom.policies.llm.seat import LlmSeat
-
-LIMITS = ("max_tokens", "max_completion_tokens")
-"""How servers call the longest answer: the first is known to nearly all, and those that refuse it name the second."""
-
-
-class Decision(NamedTuple):
-    """How a model is asked."""
-
-    tool_calls: str
-    """`api` or `text`."""
-    limit: str = LIMITS[0]
-    why: str = ""
-    """What made it so where it was to be found out."""
-    answered_as: str = ""
-    """What the server called the model that answered."""
 
 
 def decide(exchange: Exchange, name: str, env: Env) -> Decision:

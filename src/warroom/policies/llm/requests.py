@@ -1,4 +1,4 @@
-"""One request to a server, and how it may end."""
+"""One request to a server: how a model is asked, and how it may end."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -8,6 +8,21 @@ from warroom.policies.llm.ledger import Tokens
 
 BUSY, LOST, OVERFLOW, REFUSED, DENIED = "busy", "lost", "overflow", "refused", "denied"
 RETRIED = frozenset({BUSY, LOST})
+
+LIMITS = ("max_tokens", "max_completion_tokens")
+"""How servers call the longest answer: the first is known to nearly all, and those that refuse it name the second."""
+
+
+class Decision(NamedTuple):
+    """How a model is asked."""
+
+    tool_calls: str
+    """`api` or `text`."""
+    limit: str = LIMITS[0]
+    why: str = ""
+    """What made it so where it was to be found out."""
+    answered_as: str = ""
+    """What the server called the model that answered."""
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,11 @@ from warroom.policies.llm import Place, model_of
 from warroom.policies.llm.conversation import Conversation
 from warroom.policies.llm.formats import Call
 from warroom.policies.llm.ledger import Tokens
-from warroom.policies.llm.requests import Answer, Overflow, Request
+from warroom.policies.llm.requests import Answer, Decision, Overflow, Request
 from warroom.policies.prompt import tool_schemas
 
 if TYPE_CHECKING:
     from warroom.policies.llm.exchange import Exchange
-    from warroom.policies.llm.preflight import Decision
 
 
 class Model:
@@ -33,10 +32,11 @@ class Model:
         """By the tools that go with them: the fewest tokens that a request was counted, so at least its frame's."""
 
     def seat(self, place: Place, brief: Brief) -> "LlmSeat":
-        """A fresh seat; how the model is asked must have been decided."""
-        if self.name not in self.exchange.decisions:
-            raise ValueError(f"nobody has decided yet how {self.name} is asked; preflight.decide does")
-        return LlmSeat(self, self.exchange.decisions[self.name], place, brief)
+        """A fresh seat; how the model calls tools must have been said or found out."""
+        decision, said = self.exchange.decisions.get(self.name), self.exchange.api.tool_calls
+        if decision is None and said == "auto":
+            raise ValueError(f"nobody has found out yet how {self.name} calls tools: choose api or text, or ask it")
+        return LlmSeat(self, decision or Decision(said), place, brief)
 
     def promise(self, seat: "LlmSeat", observation: Observation) -> "Future[ToolCall]":
         """The next call of a seat, once there is one; its errors are those of `Exchange.complete`."""
@@ -47,7 +47,7 @@ class Model:
         promises = [self.promise(seat, observation) for seat, observation in asked]
         return [promise.result() for promise in promises]
 
-    def request(self, decision: "Decision", conversation: Conversation, place: Place, number: int) -> Request:
+    def request(self, decision: Decision, conversation: Conversation, place: Place, number: int) -> Request:
         """What the server is sent next in a conversation."""
         api = self.exchange.api
         body: dict[str, Any] = {"model": model_of(self.name), "messages": conversation.messages}
@@ -70,7 +70,7 @@ class Model:
 class LlmSeat:
     """One seat of one episode."""
 
-    def __init__(self, model: Model, decision: "Decision", place: Place, brief: Brief) -> None:
+    def __init__(self, model: Model, decision: Decision, place: Place, brief: Brief) -> None:
         self.thinker, self.decision, self.place, self.brief = model, decision, place, brief
         name, spoken = model.exchange.api.language, environments()[brief.env].languages
         if name not in spoken:

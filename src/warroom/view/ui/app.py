@@ -1,5 +1,6 @@
 """The page itself: events read the widgets and move a visitor's match; `updates` says what changes on the page."""
 
+import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -175,8 +176,10 @@ def build(offer: Offer | None = None, lobby: Lobby | None = None) -> gr.Blocks:
     Give it to Gradio's `launch` or `mount_gradio_app` together with `look()`, or use `server.mounted`.
     """
     offered = offer or Offer()
+    # Gradio sums up its own events anew after each of them, the longer it runs the slower; nobody reads it here.
+    os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000000")
     with gr.Blocks(title="Warroom", analytics_enabled=False, fill_width=True) as blocks:
-        page = Page(lay_out(offered), lobby or Lobby(), offered)
+        page = Page(lay_out(offered), Lobby() if lobby is None else lobby, offered)
         _wire(blocks, page)
     made: gr.Blocks = blocks.queue(default_concurrency_limit=BUSY)
     return made

@@ -45,10 +45,12 @@ def debriefing(match: Match) -> str:
 
 
 def _players(match: Match) -> str:
-    names = match.setup.seats
-    if len(set(names.values())) == 1:
-        return next(iter(names.values()))
-    return ", ".join(f"{name} at {seat}" for seat, name in names.items())
+    """Who played, each with its seats where there are several."""
+    seats = match.setup.seats
+    named = {name: [seat for seat in seats if seats[seat] == name] for name in seats.values()}
+    if len(named) == 1:
+        return next(iter(named))
+    return ", ".join(f"{name} ({', '.join(own)})" for name, own in named.items())
 
 
 def _beside(match: Match, oracle: Sequence[Step], total: float) -> str:

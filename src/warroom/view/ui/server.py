@@ -50,24 +50,8 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A socket at that address. A `ValueError` says why it cannot be had."""
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        made = socket.socket(found[0], socket.SOCK_STREAM)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(found[4])
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ValueError(f"cannot listen on {host} port {port}: {reason}; choose another --host or --port") from error
-    return made
-
-
-def serve(host: str, port: int, offer: Offer, ready: Callable[[str], object]) -> None:
-    """Serve the page until Ctrl-C. `ready` is told its address; port 0 takes a free one."""
-    with listen(host, port) as bound:
-        shown = f"[{host}]" if ":" in host else host
-        address = f"http://{shown}:{bound.getsockname()[1]}"
-        app = mounted(FastAPI(title="Warroom"), offer=offer)
-        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=PATIENCE)
-        Server(config, app, lambda: ready(address)).run(sockets=[bound])
+def serve(bound: socket.socket, offer: Offer, ready: Callable[[], object]) -> None:
+    """Serve the page at a socket that listens, until Ctrl-C; `ready` is called once it answers."""
+    app = mounted(FastAPI(title="Warroom"), offer=offer)
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=PATIENCE)
+    Server(config, app, ready).run(sockets=[bound])

@@ -1,0 +1,70 @@
+"""What workers have finished: each writes a file of its own in the run folder, and no end of theirs loses a line."""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import mkstemp
+
+from warroom.runs import Key, Run
+
+PARTS = "parts"
+"""The folder within the run folder."""
+
+
+class Parts:
+    """The files of all workers, those of a run that was interrupted included."""
+
+    def __init__(self, run: Run, wanted: Mapping[Key, int]) -> None:
+        """`wanted` says how often each episode is to be in the run."""
+        self.folder = run.folder / PARTS
+        self._run, self._wanted = run, wanted
+        self._read: dict[Path, int] = {}
+
+    def collect(self) -> int:
+        """Take over what was finished since the last time; returns how many episodes."""
+        count = 0
+        for path in sorted(self.folder.glob("*.jsonl")):
+            with path.open("rb") as file:
+                file.seek(self._read.get(path, 0))
+                for line in file:
+                    if not line.endswith(b"\n"):
+                        break
+                    self._read[path] = self._read.get(path, 0) + len(line)
+                    count += self._take(line.decode())
+        return count
+
+    def remove(self) -> None:
+        """Delete what has been taken over."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _take(self, line: str) -> bool:
+        key, _, episode = line.rstrip("\n").partition("\t")
+        found = Key(*json.loads(key))
+        if self._run.played[found] >= self._wanted.get(found, 0):
+            return False  # it was taken over before an interruption
+        self._run.append(found, episode)
+        return True
+
+
+def write(folder: str, key: Key, line: str) -> None:
+    """Keep an episode that this worker has finished; a full disk is a `ValueError`."""
+    path = _own(folder)
+    try:
+        with path.open("ab", buffering=0) as file:
+            data = f"{json.dumps(key)}\t{line}\n".encode()
+            while data:
+                data = data[file.write(data) :]
+    except OSError as error:
+        raise ValueError(f"cannot write {path}: {error.strerror}; make room and run again with --resume") from error
+
+
+@cache
+def _own(folder: str) -> Path:
+    """The file of this process: never one that another has left."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    descriptor, name = mkstemp(".jsonl", dir=folder)
+    os.close(descriptor)
+    return Path(name)

@@ -1,0 +1,116 @@
+"""The Spaces: what OpenEnv's validation says of them, and that our own checks see what they are there to see."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("openenv")
+
+from openenv.cli._validation import validate_running_environment
+from openenv.validation import Level, Verdict, run_validation
+from openenv.validation.providers import ProviderError
+
+from live import running
+from warroom.envs import environments
+from warroom.serve.app import Serving, application
+from warroom.serve.checks import CHECKS, Subject, oracle_actions, play, run_checks, subject
+from warroom.serve.provider import SubprocessProvider, command_of
+from warroom.serve.tasks import incidents
+
+SPACES = Path(__file__).parents[1] / "spaces"
+IMPLEMENTED = {
+    "static.manifest", "runtime.startup", "runtime.reward_well_formed", "runtime.observation_schema",
+    "runtime.state_contract",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with running(application(Serving())) as url:
+        yield url
+
+
+def of(env: str, server: str, tasks: int = 2) -> Subject:
+    return subject(SPACES / env, f"{server}/{env}", tasks)
+
+
+@pytest.mark.parametrize("env", list(environments()))
+def test_every_space_passes_static_validation(env: str) -> None:
+    assert run_validation(SPACES / env, max_level=Level.STATIC).verdict is Verdict.PASS
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of OpenEnv's own client
+@pytest.mark.parametrize("env", list(environments()))
+def test_every_space_passes_what_openenv_checks_at_run_time(env: str) -> None:
+    report = run_validation(SPACES / env, max_level=Level.RUNTIME, provider=SubprocessProvider())
+    found = {result.check_id: result.status.value for result in report.results}
+    assert {id for id, status in found.items() if status == "pass"} == IMPLEMENTED
+    assert set(found.values()) == {"pass", "skip"}, report
+
+
+@pytest.mark.parametrize("env", list(environments()))
+def test_a_served_environment_passes_openenvs_probe_six_of_six(env: str) -> None:
+    with running(application(Serving(env))) as url:
+        criteria = validate_running_environment(url)["criteria"]
+    assert [criterion["passed"] for criterion in criteria] == [True] * 6, criteria
+
+
+@pytest.mark.parametrize("env", list(environments()))
+def test_every_environment_passes_our_checks_of_reserved_ids(server: str, env: str) -> None:
+    checks = run_checks(of(env, server))
+    assert len(checks) == len(CHECKS) and not [check for check in checks if not check.passed]
+
+
+def test_the_checks_see_wrong_declarations(server: str) -> None:
+    good = of("logs", server)
+    capabilities = {**good.declared["capabilities"], "declared_tools": ["resolve"], "declared_task_count": {"test": 1}}
+    wrong = replace(good, declared={**good.declared, "capabilities": capabilities})
+    assert not CHECKS["runtime.tool_declaration_accuracy"](wrong)[0]
+    assert not CHECKS["runtime.task_declaration_accuracy"](wrong)[0]
+    high = replace(good, declared={**good.declared, "reward": {**good.declared["reward"], "range": [-1, 2]}})
+    assert not CHECKS["semantic.oracle_max"](high)[0]
+
+
+def test_the_checks_see_a_canary_that_scores(server: str) -> None:
+    good = of("logs", server, tasks=1)
+    sings = replace(good, canaries={"knows": oracle_actions(incidents("logs", "test")[0])})
+    passed, evidence = CHECKS["semantic.canary_floor"](sings)
+    assert not passed and "knows, gets 1.00" in evidence
+
+
+@pytest.mark.parametrize("env", list(environments()))
+def test_canaries_make_calls_that_count(server: str, env: str) -> None:
+    """All but those that are nonsense on purpose; a canary whose every call is refused would prove nothing."""
+    space = of(env, server)
+    with space.client() as client:
+        for name, actions in space.canaries.items():
+            told = play(client, cycle(actions), split="test", index=0)[1:]
+            assert any(not each.refused for each in told) == (name not in ("nonsense", "empty")), name
+
+
+def test_the_checks_see_a_server_that_tells_the_truth() -> None:
+    with running(application(Serving("logs", debug_truth=True))) as url:
+        told = subject(SPACES / "logs", url, tasks=1)
+        assert not CHECKS["semantic.no_solution_leakage"](told)[0]
+    with running(application(Serving("fleet", debug_truth=True))) as url:
+        assert not CHECKS["runtime.oracle_containment"](subject(SPACES / "fleet", url))[0]
+
+
+def test_a_server_that_does_not_start_is_told_with_what_it_printed(tmp_path: Path) -> None:
+    from warroom.serve.provider import RunningProcess, StartupError
+
+    with pytest.raises(StartupError, match="no environment 'flet'"):
+        RunningProcess(["warroom", "serve", "--env", "flet", "--port", "8000"], tmp_path, {}, 30.0)
+    with pytest.raises(ProviderError, match="no command"):
+        command_of("FROM scratch\n")
+
+
+def test_spaces_start_what_their_dockerfile_says_and_app_py_is_the_same() -> None:
+    for env in environments():
+        command = command_of((SPACES / env / "Dockerfile").read_text())
+        assert command[:4] == ["warroom", "serve", "--env", env] and command[-1] == "8000"
+        assert f'Serving("{env}")' in (SPACES / env / "server" / "app.py").read_text()
