@@ -377,13 +377,13 @@ def test_no_request_by_the_schema_or_against_it_breaks_the_server(server: str) -
 def test_a_body_that_is_too_long_is_refused_whether_it_says_so_or_not(server: str) -> None:
     port = int(server.rpartition(":")[2])
     for head, body in (
-        (f"Content-Length: {LARGEST + 1}", b""),
+        (f"Content-Length: {12 * 0x20000}", b" " * 0x20000),
         ("Transfer-Encoding: chunked", b"20000\r\n" + b" " * 0x20000 + b"\r\n"),
     ):
         with socket.create_connection(("127.0.0.1", port), timeout=30) as line:
             line.sendall(f"POST /logs/reset HTTP/1.1\r\nHost: x\r\n{head}\r\n\r\n".encode())
             with suppress(OSError):
-                for _ in range(12 if body else 0):
+                for _ in range(12):
                     line.sendall(body)
             assert line.recv(4_096).split()[1] in (b"400", b"413"), head
     alive(server)

@@ -1,14 +1,16 @@
 """The application, for whoever starts it by `uvicorn server.app:app`; the Dockerfile starts `warroom serve`."""
 
 from warroom.cli import app as command
+from warroom.commands.serving import page_for
 from warroom.serve.app import Serving, application
 
-app = application(Serving("logs"))
+serving = Serving("logs")
+app = application(serving, page_for(serving))
 
 
 def main() -> None:
     """Serve at port 8000."""
-    command(["serve", "--env", "logs", "--host", "0.0.0.0", "--port", "8000"])
+    command(["serve", "--env", "logs", "--page", "--host", "0.0.0.0", "--port", "8000"])
 
 
 if __name__ == "__main__":

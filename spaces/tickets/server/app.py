@@ -1,14 +1,16 @@
 """The application, for whoever starts it by `uvicorn server.app:app`; the Dockerfile starts `warroom serve`."""
 
 from warroom.cli import app as command
+from warroom.commands.serving import page_for
 from warroom.serve.app import Serving, application
 
-app = application(Serving("tickets"))
+serving = Serving("tickets")
+app = application(serving, page_for(serving))
 
 
 def main() -> None:
     """Serve at port 8000."""
-    command(["serve", "--env", "tickets", "--host", "0.0.0.0", "--port", "8000"])
+    command(["serve", "--env", "tickets", "--page", "--host", "0.0.0.0", "--port", "8000"])
 
 
 if __name__ == "__main__":

@@ -11,7 +11,10 @@ from warroom.commands.common import say
 from warroom.core.errors import MissingExtra
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
     from uvicorn import Config
+
+    from warroom.serve.app import Mount, Serving
 
 BACKLOG = 4096
 """Connections that may wait to be accepted: clients of a training arrive all at once."""
@@ -30,6 +33,10 @@ def serve_command(
     team: Annotated[
         str, typer.Option(help="Who plays the seats that a client leaves to others and names nobody for.")
     ] = "expert",
+    page: Annotated[
+        bool,
+        typer.Option("--page", help="Show the page of `warroom ui` at /web too, for what is served. One worker."),
+    ] = False,
     debug_truth: Annotated[
         bool,
         typer.Option("--debug-truth", help="Tell the truth in every observation, which marks it. Never for results."),
@@ -39,10 +46,12 @@ def serve_command(
 
     Example: warroom serve --env fleet --port 8000
     """
+    if page and workers > 1:
+        raise ValueError(f"--page needs --workers 1, got {workers}: what a visitor plays lives in one process")
     try:
         import uvicorn
 
-        from warroom.serve.app import PING, SETTINGS, Serving, settings
+        from warroom.serve.app import PING, SETTINGS, Serving, settings, worker
         from warroom.serve.guard import LARGEST
     except ImportError as error:
         raise MissingExtra("serve", error) from error
@@ -51,13 +60,14 @@ def serve_command(
     listening = _listen(host, port)
     _allow_files(max_sessions * len(serving.names) + SPARE)
     os.environ[SETTINGS] = settings(serving)
+    app = worker(page_for(serving)) if page else None
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     say(f"serving {', '.join(serving.names)} at {address}; Ctrl-C ends it", "green")
     if debug_truth:
         say("every observation tells the truth: nothing played here is a result", "yellow")
     config = uvicorn.Config(
-        "warroom.serve.app:worker",
-        factory=True,
+        app or "warroom.serve.app:worker",
+        factory=app is None,
         workers=workers,
         log_level="warning",
         ws_max_size=LARGEST,
@@ -67,16 +77,37 @@ def serve_command(
         timeout_graceful_shutdown=5,
         backlog=BACKLOG,
     )
-    _run(config, listening)
+    _run(config, listening, app)
 
 
-def _run(config: "Config", listening: socket.socket) -> None:
+def page_for(serving: "Serving") -> "Mount":
+    """Mounts the page of `warroom ui` beside what is served.
+
+    It offers what is served and no more, takes as many visitors as an environment takes sessions, and nobody can name
+    a model that is not on its list.
+    """
+    from warroom.view.ui.lobby import MOST, Lobby
+    from warroom.view.ui.seating import Offer
+    from warroom.view.ui.server import mounted
+
+    def mount(app: "FastAPI", path: str) -> None:
+        mounted(app, path, Offer(typed=False, envs=serving.names), Lobby(most=min(MOST, serving.max_sessions)))
+
+    return mount
+
+
+def _run(config: "Config", listening: socket.socket, paged: "FastAPI | None") -> None:
+    """Serve until Ctrl-C; `paged` is the application if it has a page, which is told that it ends."""
     from uvicorn import Server
     from uvicorn.supervisors import Multiprocess
 
     with contextlib.suppress(KeyboardInterrupt):
         if config.workers > 1:
             Multiprocess(config, sockets=[listening]).run()
+        elif paged is not None:
+            from warroom.view.ui.server import Server as PageServer
+
+            PageServer(config, paged, ready=lambda: None).run(sockets=[listening])
         else:
             Server(config).run(sockets=[listening])
 

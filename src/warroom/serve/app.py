@@ -3,13 +3,13 @@
 import gc
 import json
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 
 from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 import warroom
 from warroom.core.errors import Unknown
@@ -19,18 +19,23 @@ from warroom.serve.choices import Declined
 from warroom.serve.environment import Desk, Incidents
 from warroom.serve.guard import Guard
 from warroom.serve.index import index_page
-from warroom.serve.openenv_server import ConcurrencyConfig, create_app
+from warroom.serve.openenv_server import ConcurrencyConfig, create_app, create_fastapi_app
 from warroom.serve.wire import WarroomAction, WarroomState
 
 ALL = "all"
 SETTINGS = "WARROOM_SERVE"
 """Environment variable by which a worker process learns what to serve, as JSON."""
+PAGE = "/web"
+"""Where a page for people is; OpenEnv's tools and the Hub look for one there."""
 ABANDONED = 600.0
 """Seconds without a message after which a session that no socket holds is given up."""
 COLLECT = (20_000, 20, 50)
 """Thresholds of the garbage collector: incidents are built of many small parts, and most go without its help."""
 PING = (30.0, 600.0)
 """Seconds between two pings, and after which a client that answers none is gone: a model may think for minutes."""
+
+Mount = Callable[[FastAPI, str], object]
+"""Puts a page for people at a path of an application."""
 
 
 @dataclass(frozen=True)
@@ -58,20 +63,30 @@ class Serving:
             team(name, self.team)
 
 
-def application(serving: Serving | None = None) -> FastAPI:
-    """The application; without an argument, what the variable `WARROOM_SERVE` asks for."""
+def application(serving: Serving | None = None, page: Mount | None = None) -> FastAPI:
+    """The application; without settings, what the variable `WARROOM_SERVE` asks for.
+
+    A `page` is mounted at `/web`, whether or not OpenEnv was told to show one of its own. `/` leads there, or names it
+    among several environments.
+    """
     serving = serving or Serving(**json.loads(os.environ.get(SETTINGS, "{}")))
     serving.check()
-    root = _served(serving.env, serving) if serving.env != ALL else _side_by_side(serving)
-    if not any(getattr(route, "path", None) == "/" for route in root.routes):  # OpenEnv's own page takes it
-        root.add_api_route("/", partial(_index, serving), include_in_schema=False, response_class=HTMLResponse)
+    create = create_app if page is None else create_fastapi_app
+    root = _served(serving.env, serving, create) if serving.env != ALL else _side_by_side(serving, create)
+    if page is not None:
+        for path in (PAGE, "/") if serving.env != ALL else (PAGE,):
+            root.add_api_route(path, _to_page, methods=["GET", "HEAD"], include_in_schema=False)
+        page(root, PAGE)
+    if not any(getattr(route, "path", None) == "/" for route in root.routes):  # a page takes it
+        index = partial(_index, serving, page is not None)
+        root.add_api_route("/", index, include_in_schema=False, response_class=HTMLResponse)
     root.add_middleware(Guard)
     return root
 
 
-def worker() -> FastAPI:
+def worker(page: Mount | None = None) -> FastAPI:
     """The application of a process that does nothing else: what lives as long as it is left alone by the collector."""
-    app = application()
+    app = application(page=page)
     gc.collect()
     gc.freeze()
     gc.set_threshold(*COLLECT)
@@ -83,10 +98,10 @@ def settings(serving: Serving) -> str:
     return json.dumps(asdict(serving))
 
 
-def _served(name: str, serving: Serving) -> FastAPI:
+def _served(name: str, serving: Serving, create: Callable[..., FastAPI]) -> FastAPI:
     """One environment at the root, as OpenEnv's tools expect it."""
     desk = Desk(name, serving.team, serving.debug_truth)
-    app = create_app(
+    app = create(
         partial(Incidents, desk),
         WarroomAction,
         desk.observation,
@@ -100,8 +115,8 @@ def _served(name: str, serving: Serving) -> FastAPI:
     return app
 
 
-def _side_by_side(serving: Serving) -> FastAPI:
-    parts = {name: _served(name, serving) for name in serving.names}
+def _side_by_side(serving: Serving, create: Callable[..., FastAPI]) -> FastAPI:
+    parts = {name: _served(name, serving, create) for name in serving.names}
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -118,9 +133,16 @@ def _side_by_side(serving: Serving) -> FastAPI:
     return root
 
 
-async def _index(serving: Serving, request: Request) -> HTMLResponse:
+async def _to_page(request: Request) -> RedirectResponse:
+    """Relative, and with the query: a proxy before the server may have another scheme and a prefix of its own."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(f"{PAGE.removeprefix('/')}/{query}")
+
+
+async def _index(serving: Serving, page: bool, request: Request) -> HTMLResponse:
     prefixes = {name: f"/{name}" if serving.env == ALL else "" for name in serving.names}
-    return HTMLResponse(index_page(prefixes, str(request.base_url).rstrip("/"), serving.debug_truth))
+    place = f"{PAGE}/" if page else None
+    return HTMLResponse(index_page(prefixes, str(request.base_url).rstrip("/"), serving.debug_truth, place))
 
 
 async def _health() -> dict[str, str]:

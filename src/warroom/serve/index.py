@@ -25,21 +25,28 @@ a { color: var(--accent); }
 pre { background: var(--code); border: 1px solid var(--line); border-radius: 10px; padding: 1rem; overflow-x: auto; }
 code { font: .86rem/1.5 ui-monospace, monospace; overflow-wrap: anywhere; }
 pre code { overflow-wrap: normal; }
+.play { display: inline-block; padding: .55rem 1.1rem; border-radius: 8px; font-weight: 600; text-decoration: none;
+  background: var(--accent); color: var(--card); }
 .debug { border: 2px solid var(--accent); border-radius: 10px; padding: .75rem 1rem; font-weight: 600; }
 """
 
 
-def index_page(prefixes: dict[str, str], base: str, debug: bool) -> str:
-    """The page for environments at these prefixes of the server at `base`."""
+def index_page(prefixes: dict[str, str], base: str, debug: bool, page: str | None = None) -> str:
+    """The page for environments at these prefixes of the server at `base`, where people may play at `page`."""
     cards = "".join(_card(name, prefix, base) for name, prefix in prefixes.items())
     prefix = next(iter(prefixes.values()))
     warning = '<p class="debug">This server tells the truth: nothing played here is a result.</p>' if debug else ""
+    played = (
+        f'<p class="lead"><a class="play" href="{escape(page)}">Watch an incident, or take a seat</a></p>'
+        if page
+        else ""
+    )
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Warroom server</title><style>{_STYLE}</style></head><body><main>
 <h1>Warroom</h1>
 <p class="lead">A gym for on-call agents, served by OpenEnv. Warroom {escape(warroom.__version__)}.</p>
-{warning}<div class="grid">{cards}</div>
+{played}{warning}<div class="grid">{cards}</div>
 <h2 style="margin-top:2rem">Play from Python</h2>
 <pre><code>{escape(_example(base + prefix))}</code></pre>
 </main></body></html>"""

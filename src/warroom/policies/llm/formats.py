@@ -8,6 +8,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 UNREADABLE = "unreadable_call"
@@ -19,8 +20,10 @@ You act by calling tools. To call one, end your message with one line of this fo
 <tool_call>{"name": "TOOL", "arguments": {"ARGUMENT": "VALUE"}}</tool_call>
 The tools, each with the JSON schema of its arguments:
 """
-_TAGGED = re.compile(r"<tool_call>\s*(.*?)\s*(?:</tool_call>|(?=<tool_call>)|\Z)", re.DOTALL)
-_FENCED = re.compile(r"```(?:json|tool_call)?\s*(\{.*?\})\s*```", re.DOTALL)
+MOST_BRACES = 200
+"""Opening braces of a text that are tried as the beginning of a call."""
+OPEN, CLOSE, FENCE = "<tool_call>", "</tool_call>", "```"
+_LABEL = re.compile(r"(?:json|tool_call)?\s*")
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _PLAIN_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
@@ -49,7 +52,7 @@ def _api_call(call: Any, identity: str) -> Call:
     function = call.get("function") if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping):
         return _unreadable(json.dumps(call), "it names no function", identity)
-    identity = str(call.get("id") or identity)
+    identity = sendable(str(call.get("id") or identity))
     name = function.get("name")
     if not isinstance(name, str) or not name:
         return _unreadable(json.dumps(function), "it names no function", identity)
@@ -100,11 +103,34 @@ def introduction(tools: Sequence[Mapping[str, Any]]) -> str:
 def text_calls(content: str) -> list[Call]:
     """The calls in a text: tagged ones, else fenced ones, else the first bare object that names a tool."""
     said = _THOUGHT.sub("", content)
-    tagged = [_text_call(raw) for raw in _TAGGED.findall(said)]
+    tagged = [_text_call(part.partition(CLOSE)[0].strip()) for part in said.split(OPEN)[1:]]
     if tagged:
         return tagged
-    fenced = [call for raw in _FENCED.findall(said) if not (call := _text_call(raw)).wrong]
+    fenced = [call for raw in _fenced(said) if not (call := _text_call(raw)).wrong]
     return fenced or list(_bare(said))
+
+
+def _fenced(said: str) -> Iterator[str]:
+    """What stands between fences and may be an object. Fences within it do not end it, unless behind a brace."""
+    parts = said.split(FENCE)
+    last = len(parts) - 2  # nothing closes what comes after
+    first = 1
+    while first <= last:
+        begun = parts[first][_label_end(parts[first]) :]
+        if not begun.startswith("{"):
+            first += 1
+            continue
+        closing = next((k for k in range(first, last + 1) if parts[k].rstrip().endswith("}")), None)
+        if closing is None:
+            return
+        yield FENCE.join([begun, *parts[first + 1 : closing + 1]]).rstrip()
+        first = closing + 2
+
+
+def _label_end(part: str) -> int:
+    found = _LABEL.match(part)
+    assert found is not None
+    return found.end()
 
 
 def _text_call(raw: str) -> Call:
@@ -129,7 +155,7 @@ def _named(read: Mapping[str, Any]) -> Call | None:
 
 def _bare(said: str) -> Iterator[Call]:
     decoder = json.JSONDecoder()
-    for start in (found.start() for found in re.finditer(r"\{", said)):
+    for start in (found.start() for found in islice(re.finditer(r"\{", said), MOST_BRACES)):
         try:
             read, _ = decoder.raw_decode(said, start)
         except (ValueError, RecursionError):
@@ -156,10 +182,12 @@ def _arguments(given: Any) -> tuple[dict[str, Any], str]:
 
 def _object(raw: str) -> dict[str, Any] | None:
     """An object of JSON, or of the Python that models write in its stead."""
+    if "{" not in raw:
+        return None
     for read in (json.loads, ast.literal_eval):
         try:
             found = read(raw)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
             continue
         if isinstance(found, dict) and all(isinstance(key, str) for key in found) and _plain_json(found):
             return found

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from warroom.core.errors import MissingExtra, NotInstalled
+from warroom.core.errors import MissingExtra, NotInstalled, Unknown
 from warroom.envs import environments
 from warroom.view.ui import form, pages
 from warroom.view.ui.lobby import Lobby, Visit
@@ -15,7 +15,6 @@ from warroom.view.ui.match import How, Match, Setup, playable, random_index, ran
 from warroom.view.ui.seating import PERSON, Offer, models
 from warroom.view.ui.updates import Update, asked, drawn, opened, questions, told
 from warroom.view.ui.widgets import (
-    FIRST_ENV,
     FIRST_POLICY,
     FIRST_TIER,
     KINDS,
@@ -51,12 +50,13 @@ class Page:
 
     def welcome(self, visitor: str) -> Iterator[Update]:
         """An incident lies on the table already, so that there is something to see."""
-        names = self.offer.names(FIRST_ENV)
+        env = self.offer.envs[0]
+        names = self.offer.names(env)
         first = FIRST_POLICY if FIRST_POLICY in names else names[0]
-        seats = dict.fromkeys(environments()[FIRST_ENV].seats, first)
+        seats = dict.fromkeys(environments()[env].seats, first)
         if models([first]) or first == PERSON:
             return  # nothing is loaded that nobody asked for
-        yield from self._open(visitor, Setup(playable(FIRST_ENV)[0], FIRST_TIER, seats=seats))
+        yield from self._open(visitor, Setup(playable(env)[0], FIRST_TIER, seats=seats))
 
     def choose_env(self, visitor: str, env: str) -> Iterator[Update]:
         """Scenarios and seats of another environment."""
@@ -83,6 +83,8 @@ class Page:
     def _setup(self, env: str, scenario: str, tier: str, split: str, index: Any, mode: str, *names: str) -> Setup:
         hidden = scenario == SURPRISE
         chosen = random_scenario(env) if hidden else str(scenario)
+        if chosen not in playable(env):
+            raise Unknown("scenario", chosen, playable(env))
         if mode not in MODES or not isinstance(index, (int, float)):
             raise ValueError("choose a mode, and the number of an incident")
         seats = {seat: str(name or "").strip() for seat, name in zip(environments()[env].seats, names, strict=False)}

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -35,9 +35,14 @@ class Offer:
     """Whether a model may be named that is not on the list: whoever types it reads folders of this machine."""
     exchange: "Exchange | None" = None
     """What models behind a server play through."""
+    envs: tuple[str, ...] = field(default_factory=lambda: tuple(environments()))
+    """The environments that may be chosen; an incident of the first lies on the table."""
 
     def __post_init__(self) -> None:
-        """Refuse a name that no environment knows and that means no model."""
+        """Refuse a name that no environment knows and that means no model, and environments that there are not."""
+        for env in self.envs:
+            if env not in environments():
+                raise Unknown("environment", env, environments())
         known = {name for env in environments() for name in policy_names(env)} - {TERMINAL}
         for name in self.policies or ():
             if name not in known and not is_model(name):
@@ -52,6 +57,8 @@ class Offer:
 
     def check(self, env: str, name: str) -> None:
         """Refuse what is neither offered nor a model that may be typed."""
+        if env not in self.envs:
+            raise Unknown("environment", env, self.envs)
         if name not in self.names(env) and not (self.typed and name.startswith((hf.PREFIX, PREFIX))):
             raise Unknown("policy", name, self.names(env))
 

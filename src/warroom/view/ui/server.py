@@ -24,7 +24,7 @@ PATIENCE = 1
 def mounted(app: FastAPI, path: str = "/", offer: Offer | None = None, lobby: Lobby | None = None) -> FastAPI:
     """`app` with the page at `path`."""
     page = build(offer, lobby)
-    gr.mount_gradio_app(app, page, path, show_error=False, ssr_mode=False, run_history=False, **look())
+    gr.mount_gradio_app(app, page, path, show_error=False, ssr_mode=False, run_history=False, max_file_size=0, **look())
     return app
 
 

@@ -25,7 +25,7 @@ TYPED = (
     "A seat takes a name of its list, or a model of yours: type <code>hf:FOLDER</code>, or <code>llm:MODEL</code> "
     "behind a server."
 )
-FIRST_ENV, FIRST_TIER = "fleet", "hard"
+FIRST_TIER = "hard"
 FIRST_POLICY = "expert"
 BUTTONS = {"call": "One call", "turn": "One turn", "run": "Run to the end", "stop": "Stop", "restart": "Restart"}
 KINDS = ("choice", "text", "number", "flag")
@@ -131,7 +131,7 @@ def lay_out(offer: Offer) -> Widgets:
         with gr.Column(scale=11, min_width=340):
             graph = _html(elem_id="wr-graph")
         with gr.Column(scale=9, min_width=340):
-            answering = _answering()
+            answering = _answering(offer)
             who = gr.Radio([pages.EVERYONE], value=pages.EVERYONE, show_label=False, container=False, elem_id="wr-who",
                            elem_classes="wr-pills")  # fmt: skip
             talk = _html(elem_id="wr-talk")
@@ -167,19 +167,22 @@ def _html(text: str = "", elem_id: str | None = None) -> Any:
 
 
 def _choosing(offer: Offer) -> Choosing:
+    first, seats_at_most = offer.envs[0], max(len(environments()[env].seats) for env in offer.envs)
     with gr.Accordion("Choose an incident, and who plays it", open=False, elem_id="wr-choose") as panel:
         with gr.Row():
-            env = gr.Radio(list(environments()), value=FIRST_ENV, label="Environment", elem_id="wr-env")
+            env = gr.Radio(
+                list(offer.envs), value=first, label="Environment", visible=len(offer.envs) > 1, elem_id="wr-env"
+            )
             scenario = gr.Dropdown(
-                scenario_choices(FIRST_ENV), value=playable(FIRST_ENV)[0], label="Scenario", elem_id="wr-scenario"
+                scenario_choices(first), value=playable(first)[0], label="Scenario", elem_id="wr-scenario"
             )
             tier = gr.Radio(list(TIERS), value=FIRST_TIER, label="Tier", elem_id="wr-tier")
         with gr.Row():
             split = gr.Radio([part.value for part in Split], value="dev", label="Split")
             index = gr.Number(0, label="Incident of the split", precision=0, minimum=0, elem_id="wr-index")
-            mode = gr.Radio(list(MODES), value=MODES[0], label="Mode", visible=False, elem_id="wr-mode")
+            mode = gr.Radio(list(MODES), value=MODES[0], label="Mode", visible=first == "tickets", elem_id="wr-mode")
         with gr.Row():
-            seats = [_seat(number, offer) for number in range(max(len(e.seats) for e in environments().values()))]
+            seats = [_seat(number, offer) for number in range(seats_at_most)]
         if offer.typed:
             _html(f'<p class="wr-help">{TYPED}</p>')
         with gr.Row(elem_classes="wr-bar"):
@@ -189,7 +192,7 @@ def _choosing(offer: Offer) -> Choosing:
 
 
 def _seat(number: int, offer: Offer) -> Any:
-    shown = seat_update(FIRST_ENV, number, offer)
+    shown = seat_update(offer.envs[0], number, offer)
     return gr.Dropdown(**shown, allow_custom_value=offer.typed, min_width=150, elem_id=f"wr-seat-{number}")
 
 
@@ -210,22 +213,19 @@ def _button(name: str, text: str) -> Any:
     return gr.Button(text, variant=variant, size="sm", min_width=84, elem_id=f"wr-{name}")
 
 
-def _answering() -> Answering:
+def _answering(offer: Offer) -> Answering:
     with gr.Column(visible=False, elem_id="wr-answer") as panel:
         desk = _html(elem_id="wr-desk")
         tool = gr.Radio([], label="Your call", elem_id="wr-tool", elem_classes="wr-pills")
         help_ = _html(elem_id="wr-help")
-        slots = [_slot(number) for number in range(_longest_form())]
+        slots = [_slot(number) for number in range(_longest_form(offer))]
         send = gr.Button("Send", variant="primary", elem_id="wr-send")
     return Answering(panel, desk, tool, help_, slots, send)
 
 
-def _longest_form() -> int:
-    """Questions of the longest form of any environment."""
-    return max(
-        form.most_fields(list(make(playable(env)[0], "easy", 0).tools.values()))
-        for env in environments()
-    )  # fmt: skip
+def _longest_form(offer: Offer) -> int:
+    """Questions of the longest form of any environment that is offered."""
+    return max(form.most_fields(list(make(playable(env)[0], "easy", 0).tools.values())) for env in offer.envs)
 
 
 def _slot(number: int) -> dict[str, Any]:
