@@ -254,6 +254,7 @@ def test_calls_are_read_from_text_leniently(text: str) -> None:
         ('<tool_call>{"name": "wait", "arguments": [1]}</tool_call>', "its arguments are no JSON object"),
         ("<tool_call>" + "[" * 100_000, "it is not a JSON object"),
         ("<tool_call>{'name': 'wait', 'arguments': {'a': {1, 2}}}</tool_call>", "it is not a JSON object"),
+        ('<tool_call>{{"name": "wait", "arguments": {}}}</tool_call>', "it is not a JSON object"),
     ],
 )
 def test_what_cannot_be_read_is_passed_on_with_the_reason(text: str, why: str) -> None:
@@ -261,9 +262,27 @@ def test_what_cannot_be_read_is_passed_on_with_the_reason(text: str, why: str) -
     assert call.wrong == why and len(json.dumps(call.arguments)) < 300
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["<tool_call>{" + " " * 50_000 + "x", "```{" * 20_000, '{"a":' * 20_000, "<tool_call>" * 2_000, "```json" * 20_000],
+)
+def test_no_text_takes_long_to_read(text: str) -> None:
+    """One loop reads for all seats: a model that repeats itself must not hold up the others."""
+    start = time.perf_counter()
+    assert all(call.wrong for call in text_calls(text))
+    assert time.perf_counter() - start < 2
+
+
+def test_a_fenced_call_may_hold_fences() -> None:
+    (call,) = text_calls('```json\n{"name": "fix", "arguments": {"how": "```sh\\nreboot\\n```"}}\n```')
+    assert (call.name, call.arguments) == ("fix", {"how": "```sh\nreboot\n```"})
+
+
 def test_no_words_of_a_model_break_a_run(serve: Serve) -> None:
     odd = [
         calls(("fix\ud83d <&>", {"service": "pay\ud83d"}), content="half \ud83d"),
+        calls(("fix", '{{"service": "pay"}}')),
+        completion(tool_calls=[{"id": "half \ud83d", "function": {"name": "fix", "arguments": "[]"}}]),
         calls(("fix", '{"service": NaN}')),
         calls(("fix", "[" * 50_000)),
         completion(tool_calls=[{"id": 7}, "call", None, {"function": {"name": 3}}]),

@@ -35,17 +35,19 @@ DEPLOYED = {"ENABLE_WEB_INTERFACE": "true", "SPACE_ID": "someone/warroom", "SYST
 @contextmanager
 def served(*words: str) -> Iterator[str]:
     """The address of `warroom serve --page`, in a process of its own, which ends at Ctrl-C without a word."""
-    command = [sys.executable, "-m", "warroom", "serve", "--page", "--port", "0", *words]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **DEPLOYED})
-    try:
-        assert process.stderr is not None
-        line = process.stderr.readline()
-        assert "serving" in line, line + process.stderr.read()
-        yield line.rpartition(" at ")[2].partition(";")[0]
-        process.send_signal(signal.SIGINT)
-        assert (process.communicate(timeout=60)[1], process.returncode) == ("", 0)
-    finally:
-        process.kill()
+    # Without -P this folder would be searched first, and Gradio, told that this is a Space, looks for a library "spaces".
+    command = [sys.executable, "-P", "-m", "warroom", "serve", "--page", "--port", "0", *words]
+    environment = {**os.environ, **DEPLOYED}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            assert process.stderr is not None
+            line = process.stderr.readline()
+            assert "serving" in line, line + process.stderr.read()
+            yield line.rpartition(" at ")[2].partition(";")[0]
+            process.send_signal(signal.SIGINT)
+            assert (process.communicate(timeout=60)[1], process.returncode) == ("", 0)
+        finally:
+            process.kill()
 
 
 @pytest.fixture(scope="module")

@@ -85,6 +85,11 @@ def test_sureness_comes_to_follow_the_outcome(nano: Model) -> None:
     assert sum(errors[-3:]) / 3 < 0.6 * errors[0]
 
 
+def test_a_model_that_states_nothing_learns_nothing_and_ends_no_training(nano: Model) -> None:
+    nano.turn_tokens = 1
+    assert teach_confidence(nano, "tickets", SINGLE, Lessons(2, incidents=2)) == []
+
+
 @pytest.mark.parametrize(("env", "language"), [("fleet", "shorthand"), ("tickets", "plain")])
 def test_a_language_without_words_for_confidence_is_refused(env: str, language: str) -> None:
     with pytest.raises(ValueError, match="no words for confidence"):

@@ -9,6 +9,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -85,6 +86,28 @@ def test_while_one_play_goes_on_another_does_nothing() -> None:
     assert list(match.play("end")) == []
     running.close()
     assert not match.playing
+
+
+def test_a_match_can_be_looked_at_while_a_call_is_being_made() -> None:
+    match, wrong = fleet(), list[Exception]()
+    looking = Thread(target=_look_on, args=(match, wrong))
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)  # threads meet everywhere
+    try:
+        looking.start()
+        finished(match)
+    finally:
+        sys.setswitchinterval(before)
+        looking.join()
+    assert wrong == [] and len(match.episode.steps) == len(match.frames) - 1
+
+
+def _look_on(match: Match, wrong: list[Exception]) -> None:
+    while not match.done and not wrong:
+        try:
+            draw(match)
+        except Exception as error:
+            wrong.append(error)
 
 
 def test_a_person_sees_its_own_pages_alone_until_the_end() -> None:

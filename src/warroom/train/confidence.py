@@ -65,7 +65,8 @@ def teach_confidence(
 ) -> list[float]:
     """Teach the model in place how sure to be of answers that it gives, and return the squared error of each step.
 
-    Its answers themselves are held: what it wrote around the word is imitated.
+    Its answers themselves are held: what it wrote around the word is imitated. A step without any answer that states
+    a confidence teaches nothing and has no error.
     """
     words = words_for_confidence(env, model.checkpoint.manifest["language"])
     sure: list[int] = model.tokenizer.convert_tokens_to_ids(list(words))
@@ -75,6 +76,8 @@ def teach_confidence(
     for step in range(lessons.steps):
         weights.eval()
         answers = ask(model, env, options, sure, lessons, step)
+        if not answers:
+            continue
         weights.train()
         found = losses(weights, answers, sure, _outcomes(answers, lessons, step))
         torch.autograd.backward(found.error + found.surprise + lessons.hold * found.held)
@@ -130,9 +133,9 @@ class Losses(NamedTuple):
     """Means over the answers of a step."""
 
     error: Tensor
-    """Expected squared error of the stated confidence: at its least where all words agree on the chance of being right."""
+    """Expected squared error of the stated confidence, at its least where all words agree on the right chance."""
     surprise: Tensor
-    """Nats of the outcome under the mean confidence: it moves a model that is certain, whose squared error hardly does."""
+    """Nats of the outcome under the mean confidence: it moves a model whose certainty hides the error's gradient."""
     held: Tensor
     """Cross entropy of all else that was said."""
 

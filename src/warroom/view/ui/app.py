@@ -183,6 +183,7 @@ def build(offer: Offer | None = None, lobby: Lobby | None = None) -> gr.Blocks:
     with gr.Blocks(title="Warroom", analytics_enabled=False, fill_width=True) as blocks:
         page = Page(lay_out(offered), Lobby() if lobby is None else lobby, offered)
         _wire(blocks, page)
+    blocks.space_id = None  # where this is a Space, Gradio would draw a header of the Hub's, with fonts from elsewhere
     made: gr.Blocks = blocks.queue(default_concurrency_limit=BUSY)
     return made
 

@@ -100,6 +100,8 @@ class Match:
         self.persons = [seat for seat in self.env.SEATS if setup.seats[seat] == PERSON]
         self.policies, self.unavailable = seated(self.env, setup.seats, exchange)
         self.frames = [self._frame()]
+        self.done = self.env.done
+        """Whether the incident is over, and its last call can be drawn."""
         self.thinking: str | None = None
         """The seat whose model is writing."""
         self.stopping = False
@@ -112,13 +114,8 @@ class Match:
 
     @property
     def steps(self) -> list[Step]:
-        """Every call so far."""
-        return self.session.steps
-
-    @property
-    def done(self) -> bool:
-        """Whether the incident is over."""
-        return self.env.done
+        """Every call so far that can be drawn: a visitor may look while one is being made."""
+        return self.session.steps[: len(self.frames) - 1]
 
     @property
     def persons_turn(self) -> bool:
@@ -219,6 +216,7 @@ class Match:
     def _step(self, call: ToolCall) -> Step:
         self.session.step(call)
         self.frames.append(self._frame())
+        self.done = self.env.done
         return self.steps[-1]
 
     def _frame(self) -> Frame:
