@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from command import refused
 from warroom.policies import hf
 from warroom.policies.model import Model
 from warroom.train.confidence import Answer, Lessons, Losses, ask, losses, teach_confidence
@@ -94,3 +96,9 @@ def test_a_model_that_states_nothing_learns_nothing_and_ends_no_training(nano: M
 def test_a_language_without_words_for_confidence_is_refused(env: str, language: str) -> None:
     with pytest.raises(ValueError, match="no words for confidence"):
         words_for_confidence(env, language)
+
+
+def test_the_command_refuses_it_where_no_confidence_is_stated(tmp_path: Path) -> None:
+    told = refused("train", "--model", "nano", "--confidence-steps", "5", "--out", str(tmp_path / "run"))
+    assert "fleet in shorthand has no words for confidence" in told
+    assert not (tmp_path / "run").exists()
