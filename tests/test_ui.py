@@ -124,6 +124,12 @@ def test_a_person_sees_its_own_pages_alone_until_the_end() -> None:
     assert "traces" in draw(match).talk
 
 
+def test_no_room_in_the_picture_tells_of_documents_that_nobody_found() -> None:
+    scenarios = ("tickets/unanswerable", "tickets/one_article", "tickets/several_articles")
+    pictures = {draw(Match(Setup(name, "hard", seats={"agent": PERSON}))).graph for name in scenarios}
+    assert len(pictures) == 1
+
+
 def test_a_surprise_is_told_at_the_end_alone() -> None:
     match = Match(Setup(FLEET, "hard", seats=dict.fromkeys(SEATS, "expert"), surprise=True))
     before = whole(draw(match))

@@ -22,7 +22,6 @@ from warroom.commands.common import (
     say,
 )
 from warroom.core.errors import Unplayed
-from warroom.runs import RECORD
 
 if TYPE_CHECKING:
     from warroom.train.config import TrainConfig
@@ -223,6 +222,7 @@ def _preflight(config: "TrainConfig", rehearse: int, host: "Host | None") -> Non
 def _train(
     config: "TrainConfig", folder: Path, out: Path | None, resume: bool, rehearse: int, host: "Host | None"
 ) -> dict[str, Any]:
+    from warroom.runs import RECORD
     from warroom.train.grpo import last_checkpoint
     from warroom.train.runner import train
 

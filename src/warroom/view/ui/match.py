@@ -192,8 +192,9 @@ class Match:
 
     @cached_property
     def places(self) -> Places:
-        """Where the parts of the incident stand."""
-        return places(self.frames[0].whole)
+        """Where the parts of the incident stand that may be seen at first: room left for others would tell of them."""
+        seen = self.frames[0].seen
+        return places(together(list(seen.values())) if seen else self.frames[0].whole)
 
     def _move(self, seat: str) -> Iterator[None]:
         name = self.setup.seats[seat]
