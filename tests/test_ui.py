@@ -126,7 +126,7 @@ def test_a_person_sees_its_own_pages_alone_until_the_end() -> None:
 
 def test_no_room_in_the_picture_tells_of_documents_that_nobody_found() -> None:
     scenarios = ("tickets/unanswerable", "tickets/one_article", "tickets/several_articles")
-    pictures = {draw(Match(Setup(name, "hard", seats={"agent": PERSON}))).graph for name in scenarios}
+    pictures = {draw(Match(Setup(name, "hard", seats={"desk": PERSON}))).graph for name in scenarios}
     assert len(pictures) == 1
 
 

@@ -121,7 +121,7 @@ def _team(env: str, teammates: str | None, alone: bool) -> "Team | None":
 
     if alone and teammates is not None:
         raise ValueError("the client plays every seat, so nobody can be a teammate: leave --teammates out")
-    if "human" in (teammates or ""):
+    if "human" in [part.rpartition("=")[2] for part in (teammates or "").split(",")]:
         raise ValueError("a person cannot sit beside a client: warroom play has a seat for people")
     return None if alone else team(env, teammates or USUAL_TEAM)
 
