@@ -102,7 +102,7 @@ def measured(name: str, server: Server, url: str, parts: list[Script], seconds: 
 
 def many(quick: bool) -> None:
     """Sessions that are all open at once, and all play."""
-    sessions, seconds = (150, 3.0) if quick else (2000, 40.0)
+    sessions, seconds = (120, 1.5) if quick else (2000, 40.0)
     with served(*WARROOM) as server:
         asyncio.run(all_at_once(server, sessions, seconds, quick))
 

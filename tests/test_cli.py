@@ -83,6 +83,11 @@ def test_a_person_plays_a_seat() -> None:
     assert "your tools:" in done.output and "cart is" in done.output and "pressure" in done.output
 
 
+def test_a_person_who_is_not_there_is_one_line() -> None:
+    line = refused("play", "tiny/fault", stdin="")
+    assert "a person plays at a terminal" in line and "--policy" in line
+
+
 # -- eval, report, replay, compare ----------------------------------------------------------------------
 
 
@@ -223,9 +228,9 @@ def test_a_compose_file_becomes_a_topology_to_play_on(tmp_path: Path) -> None:
         (["list", "--env", "tyni"], "did you mean 'tiny'"),
         (["bench", "--tier", "hart"], "did you mean 'hard'"),
         (["bench", "--env", "tiny", "--seconds", "0"], "seconds must be above 0"),
-        (["replay", "nowhere"], "is not a folder"),
-        (["report", "nowhere"], "is not a folder"),
-        (["compare", "nowhere", "nowhere"], "is not a folder"),
+        (["replay", "nowhere"], "nowhere does not exist"),
+        (["report", "nowhere"], "nowhere does not exist"),
+        (["compare", "nowhere", "nowhere"], "nowhere does not exist"),
         (["import", "topology"], "no compose file given"),
         (["import", "runbooks", "nofolder", "--out", "."], "no folder 'nofolder'"),
     ],
@@ -236,7 +241,7 @@ def test_wrong_input_is_answered_in_one_line(arguments: list[str], words: str) -
 
 def test_an_incident_that_cannot_be_built_is_named(tmp_path: Path) -> None:
     line = refused("eval", *SMALL, "--policies", "oracle", "--rogue-multiplier", "13", "--out", tmp_path / "run")
-    assert line.endswith("choose another multiplier (while oracle played tiny/fault easy, seed 2000000000)")
+    assert line.endswith("choose another multiplier (while oracle played tiny/fault easy, test seed 0)")
 
 
 def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
@@ -268,6 +273,15 @@ def test_a_defect_of_ours_keeps_its_traceback(tmp_path: Path) -> None:
 
 
 # -- Ctrl-C ---------------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_while_modules_are_loaded_ends_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    for command in (["-m", "warroom"], ["-c", "from warroom.__main__ import main; main()"]):
+        done = subprocess.run([sys.executable, *command, "list"], capture_output=True, check=False, env=environment)
+        assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
 
 SLOW = ["--env", "tiny", "--policies", "slow,oracle", "--tiers", "easy,hard", "--seeds", "6", "--workers", "2"]
 

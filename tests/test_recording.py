@@ -154,7 +154,7 @@ def test_a_folder_without_an_index_or_with_half_of_one_is_told(tmp_path):
     with pytest.raises(ValueError, match=r"is no folder of recordings .*warroom import incidents"):
         read_archive(tmp_path)
     (tmp_path / INDEX).write_text('{"format": 1,')
-    with pytest.raises(ValueError, match="is not valid JSON"):
+    with pytest.raises(ValueError, match="it is not JSON from character 14 on"):
         read_archive(tmp_path)
 
 

@@ -13,7 +13,18 @@ from warroom.core.episode import Episode
 from warroom.core.splits import seed_of
 from warroom.policies import team
 from warroom.rollout import play
-from warroom.runs import Key, Mismatch, Record, key_of, open_run, read_episodes, read_record, replay
+from warroom.runs import (
+    Key,
+    Mismatch,
+    Record,
+    going_on,
+    key_of,
+    open_run,
+    read_episodes,
+    read_record,
+    replay,
+    write_text,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -110,13 +121,19 @@ def test_a_cut_last_line_is_named_by_readers_and_replaced_by_resume(tmp_path: Pa
 
 def test_a_short_run_says_how_much_is_missing_and_how_to_finish_it(tmp_path: Path) -> None:
     written(tmp_path, 2)
-    with pytest.raises(ValueError, match=r"holds 2 of 3 episodes; finish it .*--resume: warroom eval --out here"):
+    with pytest.raises(
+        ValueError, match=rf"holds 2 of 3 episodes; finish it .*: warroom eval --out {tmp_path} --resume$"
+    ):
         list(read_episodes(tmp_path))
 
 
 def test_a_folder_without_its_parts_says_which(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="is not a folder"):
+    with pytest.raises(ValueError, match=r"nowhere does not exist$"):
         read_record(tmp_path / "nowhere")
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match=r"file is not a folder$"):
+        read_record(tmp_path / "file")
+    (tmp_path / "file").unlink()
     with pytest.raises(ValueError, match=r"has no run\.json"):
         read_record(tmp_path)
     written(tmp_path, 1)
@@ -132,8 +149,30 @@ def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
     written(tmp_path, 3)
     lines = (tmp_path / runs.EPISODES).read_text().splitlines()
     (tmp_path / runs.EPISODES).write_text("\n".join([lines[0], lines[1][:50], lines[2]]) + "\n")
-    with pytest.raises(ValueError, match="line 2: not an episode record"):
+    with pytest.raises(ValueError, match=r"line 2: not an episode record: it is not JSON from character 51 on$"):
         list(read_episodes(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [("", "not JSON from character 1 on"), ("{}", "it has no 'steps'"), ("[]", "parts"), ('{"steps": [1]}', "parts")],
+)
+def test_a_foreign_line_is_refused_in_words_for_people(line: str, wrong: str) -> None:
+    with pytest.raises(ValueError, match=f"^not an episode record: .*{wrong}") as caught:
+        Episode.from_json(line)
+    assert "Error" not in str(caught.value)
+
+
+def test_the_command_that_goes_on_names_the_folder_where_the_run_lies_now() -> None:
+    for typed in ("warroom eval --out here", "warroom eval --resume --out=here", "warroom eval"):
+        assert going_on(replace(record(), command=typed), Path("there")) == "warroom eval --out there --resume"
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "page.html").mkdir()
+    with pytest.raises(ValueError, match=r"choose another$"):
+        write_text(tmp_path / "page.html", "text", "choose another")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
 def test_another_layout_is_refused(tmp_path: Path) -> None:
@@ -208,6 +247,16 @@ def test_missing_and_surplus_calls_are_found() -> None:
         replay(replace(recorded, steps=recorded.steps[:-1]))
     with pytest.raises(Mismatch, match="over after"):
         replay(replace(recorded, steps=recorded.steps + recorded.steps[-1:]))
+
+
+def test_a_changed_call_after_which_the_episode_ends_elsewhere_is_named() -> None:
+    recorded = episode(policy="noop")
+    fixing = episode(policy="oracle").steps
+    changed = tuple(
+        replace(old, tool=new.tool, arguments=new.arguments) for old, new in zip(recorded.steps, fixing, strict=False)
+    )
+    with pytest.raises(Mismatch, match=r"dev seed 0 by noop: step \d+ \(\w+\) differs in .*; over after"):
+        replay(replace(recorded, steps=changed + recorded.steps[len(changed) :]))
 
 
 def test_keys_tell_episodes_of_a_run_apart() -> None:

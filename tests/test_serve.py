@@ -19,6 +19,8 @@ from warroom.core.types import ToolCall
 from warroom.envs import environments, make, scenarios, suite
 from warroom.policies import team
 from warroom.serve.app import Serving, application
+from warroom.serve.checks import CONTAINED
+from warroom.serve.choices import read_choices
 from warroom.serve.client import Client, Refused
 from warroom.serve.tasks import SEEDS, incidents
 from warroom.session import Session
@@ -324,3 +326,21 @@ def test_a_server_that_tells_the_truth_marks_every_observation() -> None:
         told = client.reset(seed=0, seats="sre", teammates="oracle")
         assert told.debug and f"fleet/{told.truth['scenario']}" in suite("fleet") and "root_cause" in told.truth
         assert client.call("wait").debug
+
+
+@pytest.mark.parametrize("teammates", CONTAINED)
+def test_no_client_chooses_a_model_by_its_path_or_one_who_knows(teammates: str) -> None:
+    with pytest.raises(ValueError, match=r"no (teammate|seat) "):
+        read_choices("fleet", 0, {"seats": "sre", "teammates": teammates}, "expert", False)
+
+
+@pytest.mark.parametrize("value", [10**400, 1e308, float("inf"), float("nan"), 0, True])
+def test_a_multiplier_beyond_all_use_is_declined(value: object) -> None:
+    with pytest.raises(ValueError, match="at most 1000"):
+        read_choices("fleet", 0, {"rogue_multiplier": value}, "expert", False)
+
+
+@pytest.mark.parametrize("players", ["human", "llm:any", "rest=human", "hf:/nowhere"])
+def test_a_server_does_not_start_with_colleagues_who_can_never_play(players: str) -> None:
+    with pytest.raises(ValueError, match=r"nobody to ask|no model folder"):
+        Serving("fleet", team=players).check()

@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+import shlex
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -9,8 +11,11 @@ from pathlib import Path
 import pytest
 
 import tiny_env
+from browser import open_page
+from command import printed
 from warroom.core.splits import seed_of
 from warroom.evals.compare import compare_runs
+from warroom.evals.mention import link_viewer
 from warroom.evals.plan import Plan, parse_policies, parse_seeds, scenarios_of
 from warroom.evals.plots import PICTURES, looks, spread
 from warroom.evals.publish import publish
@@ -153,7 +158,7 @@ def test_several_processes_write_the_same_run_as_one(tmp_path: Path) -> None:
 def test_a_defect_names_the_episode_that_showed_it(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="the policy is broken") as caught:
         played(tmp_path, plan(policies=("expert", "broken"), baseline=None))
-    assert caught.value.__notes__ == ["while broken played tiny/fault easy, seed 2000000000"]
+    assert caught.value.__notes__ == ["while broken played tiny/fault easy, test seed 0"]
 
 
 # -- the summary --------------------------------------------------------------------------------------
@@ -303,6 +308,50 @@ def test_pictures_and_page_are_made_and_self_contained(tmp_path: Path) -> None:
     assert "looks ill &lt;&amp;&gt;" in page and "ill <&>" not in page
     for part in ("tiny/rogue", "warroom eval", "Worst episodes of expert", "prefers-color-scheme: dark"):
         assert part in page
+
+
+def test_a_report_lists_episodes_below_the_oracle_by_commands_that_work_as_typed(tmp_path: Path) -> None:
+    publish(played(tmp_path / "some", plan()))
+    page = (tmp_path / "some" / "report.html").read_text()
+    assert " · test seed 0: " in page and "seed 2000000000" not in page and "score 1.00" not in page
+    (command, *_) = re.findall(r"<code>(warroom play .* --split test --seed 0 --policy expert)</code>", page)
+    assert printed(*shlex.split(command)[1:])
+    perfect = plan(
+        env="fleet", scenarios=("fleet/disk_full",), tiers=("easy",), seeds=(0,), policies=("oracle",), baseline=None
+    )
+    publish(played(tmp_path / "none", perfect))
+    page = (tmp_path / "none" / "report.html").read_text()
+    assert "Worst episodes of oracle" in page and "None below the oracle" in page
+
+
+def test_a_report_links_a_viewer_only_where_there_is_one(tmp_path: Path) -> None:
+    folder = played(tmp_path, plan(tiers=("easy",), policies=("oracle",), baseline=None))
+    publish(folder)
+    assert "viewer.html" not in (folder / "report.html").read_text()
+    assert "warroom view RUN" in (folder / "report.html").read_text()
+    (folder / "viewer.html").touch()
+    publish(folder)
+    anew = (folder / "report.html").read_text()
+    assert 'href="viewer.html"' in anew
+    (folder / "viewer.html").unlink()
+    publish(folder)
+    link_viewer(folder)
+    assert (folder / "report.html").read_text() == anew
+
+
+@pytest.mark.parametrize("tiers", [("easy",), ("easy", "medium", "hard")])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_pictures_are_never_larger_than_they_are_nor_than_the_screen(
+    tmp_path: Path, tiers: tuple[str, ...], width: int
+) -> None:
+    publish(played(tmp_path, plan(tiers=tiers)))
+    with open_page() as page:
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto((tmp_path / "report.html").as_uri())
+        sizes = "[...document.images].map(i => [i.clientWidth, i.clientHeight, i.naturalWidth, i.naturalHeight])"
+        for shown, tall, pixels, high in page.evaluate(sizes):
+            assert shown <= min(pixels, width - 32) and abs(tall / shown - high / pixels) < 0.01
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_a_run_without_rogues_has_no_picture_of_them(tmp_path: Path) -> None:

@@ -324,7 +324,7 @@ def test_visitors_are_kept_apart_and_not_forever() -> None:
 SERVER = """
 import contextlib, fastapi, uvicorn
 from warroom.view.ui.lobby import Lobby
-from warroom.view.ui.address import address, listen
+from warroom.commands.listening import address, listen
 from warroom.view.ui.server import Server, mounted
 app, lobby, bound = fastapi.FastAPI(), Lobby(), listen("127.0.0.1", 0)
 app.get("/visits")(lambda: [len(lobby), *[len(entry.visit.match.steps) for entry in lobby._entries.values()]])
@@ -368,6 +368,36 @@ def visiting(site: str, **how: Any) -> Iterator["Page"]:
         yield page
         outside = [url for url in asked if not url.startswith((site, "data:", "blob:"))]
         assert not outside, outside
+
+
+PALEST = 4.5
+"""Contrast that text needs at least to be read with ease."""
+TEXTS = ".wr-head p, .wr-status span, .wr-chair em, .wr-quiet, .wr-card h3, .wr-turn small, .wr-answer, .wr-call i"
+CONTRASTS = """(texts) => {
+  const pen = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const light = (color, below) => {
+    for (const paint of [below, color]) { pen.fillStyle = paint; pen.fillRect(0, 0, 1, 1); }
+    const parts = [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3).map((part) => part / 255);
+    const [r, g, b] = parts.map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const paper = getComputedStyle(document.body).backgroundColor;
+  return [...document.querySelectorAll(texts)].filter((text) => text.innerText).map((text) => {
+    const two = [light(getComputedStyle(text).color, paper), light(paper, paper)].sort((a, b) => b - a);
+    return [text.className + " " + text.tagName, (two[0] + 0.05) / (two[1] + 0.05)];
+  });
+}"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_soft_text_is_never_too_pale_and_boxes_that_scroll_show_it(site: str, dark: bool) -> None:
+    with visiting(site, dark=dark) as page:
+        page.click("#wr-turn")
+        page.wait_for_selector("#wr-talk .wr-turn")
+        found = page.evaluate(CONTRASTS, TEXTS)
+        assert len(found) > 5 and not [text for text in found if text[1] < PALEST], found
+        bar = "getComputedStyle(document.querySelector('.wr-talk'), '::-webkit-scrollbar').width"
+        assert page.evaluate(bar) == "9px"
 
 
 def choose(page: "Page", env: str = "fleet", **seats: str) -> None:

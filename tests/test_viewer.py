@@ -16,6 +16,7 @@ from warroom.core.episode import Episode
 from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import scenarios, suite
+from warroom.evals.mention import MENTION
 from warroom.policies import team
 from warroom.rollout import play
 from warroom.runs import EPISODES, RECORD, Record, key_of, open_run
@@ -100,7 +101,9 @@ def test_episodes_are_found_by_outcome_policy_and_words(page: "Page", viewer: Pa
     page.click("#clear")
     page.select_option("#by-policy", "expert")
     assert page.locator(".row").count() == 2
-    page.fill("#search", "disk seed 0")
+    page.fill("#search", "disk dev seed 0")
+    assert page.locator(".row").count() == 1
+    page.fill("#search", "disk seed 9")
     assert page.locator(".row").count() == 0 and page.locator(".empty").is_visible()
     page.fill("#search", "disk")
     assert page.locator(".row b").first.text_content() == "disk full"
@@ -175,7 +178,40 @@ def test_two_runs_stand_side_by_side(page: "Page", folder: Path, tmp_path: Path)
     assert page.locator("#report").is_hidden()
 
 
+def test_two_runs_leave_each_ones_own_viewer_alone(folder: Path, viewer: Path, tmp_path: Path) -> None:
+    before, other = viewer.read_bytes(), write_run(tmp_path / "other", [fleet("oracle")])
+    code, said = run(folder, other)
+    assert code == 0 and str(folder / "viewer-and-other.html") in said
+    assert (folder / "viewer-and-other.html").is_file() and viewer.read_bytes() == before
+
+
+def test_runs_of_different_environments_are_not_shown_together(folder: Path, tmp_path: Path) -> None:
+    ticket = play(suite("tickets")[0], "easy", seed_of("dev", 0), team("tickets", "oracle"))
+    code, said = run(folder, write_run(tmp_path / "tickets", [ticket], env="tickets"))
+    assert code == 2 and "is a run of fleet and" in said and "one of tickets" in said
+
+
+def test_a_link_to_no_episode_says_so(page: "Page", viewer: Path) -> None:
+    for where in ("#e=9999", "#e=length", "#e="):
+        at(page, viewer, where)
+        assert "There is no episode" in page.inner_text(".missing") and page.locator("#search").is_visible()
+    at(page, viewer)
+    assert page.locator(".missing").count() == 0
+
+
 # -- how it looks -------------------------------------------------------------------------------------
+
+
+def test_no_minus_is_a_hyphen_and_the_search_field_holds_its_hint(page: "Page", tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "lost", [replace(fleet("noop"), score=-0.56)])
+    assert run(folder)[0] == 0
+    at(page, folder / "viewer.html", "#e=0")
+    assert "score \N{MINUS SIGN}0.56" in page.inner_text(".score")
+    hint = page.get_attribute("#search", "placeholder")
+    room = "[getComputedStyle(search).font, search.clientWidth]"
+    font, width = page.evaluate(room)
+    page.evaluate("font => { window.pen = document.createElement('canvas').getContext('2d'); pen.font = font; }", font)
+    assert page.evaluate("hint => pen.measureText(hint).width", hint) < width - 40
 
 
 @pytest.mark.parametrize("where", ["", "#e=1&t=2", "#e=1&t=end", "#e=1&b=0&t=1"])
@@ -255,6 +291,7 @@ def test_of_a_cut_run_the_finished_episodes_are_shown_and_the_rest_is_named(
 ) -> None:
     code, said = run(cut(folder, tmp_path))
     assert code == 0 and "2 of 5 planned episodes are finished" in said and "cut after 500 bytes" in said
+    assert f"warroom eval --out {tmp_path / 'half'} --resume" in said
     at(page, tmp_path / "half" / "viewer.html")
     assert page.locator(".row").count() == 2 and "2 of 5 planned" in page.inner_text("#notes")
 
@@ -265,16 +302,16 @@ def damaged(path: Path, change: Callable[[str], str]) -> None:
 
 def test_folders_without_episodes_are_refused_with_what_to_do(folder: Path, tmp_path: Path) -> None:
     for said in (
-        "is not a folder",
+        "does not exist",
         "is not a run folder",
         "no episode was finished",
         "no finished episode",
         "training",
     ):
         place = tmp_path / said.replace(" ", "-")
-        if said != "is not a folder":
+        if said != "does not exist":
             place.mkdir()
-        if said not in ("is not a folder", "is not a run folder"):
+        if said not in ("does not exist", "is not a run folder"):
             (place / RECORD).write_text((folder / RECORD).read_text())
         if said == "no finished episode":
             (place / EPISODES).write_text("")
@@ -297,7 +334,7 @@ def test_an_episode_that_goes_another_way_now_is_shown_without_scenes(page: "Pag
     steps = (replace(old.steps[0], shown="another page"), *old.steps[1:])
     folder = write_run(tmp_path / "old", [replace(old, steps=steps)])
     code, said = run(folder)
-    assert code == 2 and "--no-scenes" in said and "call 0" in said
+    assert code == 2 and "--no-scenes" in said and "call 0" in said and "or the file was changed" in said
     assert run(folder, "--no-scenes")[0] == 0
     at(page, folder / "viewer.html", "#e=0&t=1")
     assert "another page" in page.inner_text(".seen") and "made without scenes" in page.inner_text(".truth")
@@ -319,11 +356,19 @@ def test_a_damaged_line_in_the_middle_is_named(folder: Path, tmp_path: Path) -> 
     assert code == 2 and "line 1" in said
 
 
-def test_the_report_names_the_viewer() -> None:
-    from warroom.evals import report
+def test_a_report_links_the_viewer_once_it_is_written(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "mine", [fleet("oracle")])
+    (folder / "report.html").write_text(MENTION[False])
+    assert run(folder, "--out", tmp_path / "elsewhere.html")[0] == 0
+    assert (folder / "report.html").read_text() == MENTION[False]
+    assert run(folder)[0] == 0
+    assert (folder / "report.html").read_text() == MENTION[True]
 
-    text = (Path(report.__file__).parent / "report.html.jinja").read_text()
-    assert 'href="viewer.html"' in text and "warroom view RUN" in text
+
+def test_a_page_that_cannot_be_written_says_so_in_its_own_words(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "page.html.part").mkdir()
+    code, said = run(folder, "--out", tmp_path / "page.html", "--policy", "heuristic")
+    assert code == 2 and "no page was written" in said and "--resume" not in said
 
 
 # -- every environment -----------------------------------------------------------------------------------

@@ -1,5 +1,18 @@
-"""`python -m warroom`: what `accelerate launch -m warroom` needs."""
+"""The console command and `python -m warroom`, which `accelerate launch -m warroom` needs too."""
 
-from warroom.cli import main
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
 
-main()
+
+def main() -> None:
+    """The console script: Ctrl-C ends it quietly even while its modules are still being loaded."""
+    try:
+        from warroom.cli import main as command
+
+        command()
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
+
+
+if __name__ == "__main__":
+    main()

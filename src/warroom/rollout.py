@@ -9,7 +9,7 @@ from warroom.core.env import Env
 from warroom.core.episode import Episode, Step, trajectory_digest
 from warroom.core.errors import Stopped, Unplayed
 from warroom.core.scenario import Policy, Thinker
-from warroom.core.splits import split_of
+from warroom.core.splits import seed_in_words, split_of
 from warroom.core.types import Observation, ToolCall, Turn
 from warroom.envs import make
 from warroom.policies import Team
@@ -189,7 +189,7 @@ def answered_together(asked: Mapping[int, Asked]) -> dict[int, ToolCall]:
 
 def _place(game: Game, team: Team) -> str:
     again = f", attempt {game.attempt}" if game.attempt else ""
-    return f"while {team.name} played {game.scenario} {game.tier}, seed {game.seed}{again}"
+    return f"while {team.name} played {game.scenario} {game.tier}, {seed_in_words(game.seed)}{again}"
 
 
 def take(env: Env, call: ToolCall, shown: str) -> tuple[Step, Turn]:

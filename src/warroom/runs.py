@@ -4,9 +4,11 @@
 `report.html` are made from these two and can be made again.
 """
 
+import contextlib
 import json
 import os
 import platform
+import shlex
 import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,14 +19,18 @@ from typing import Any, NamedTuple, Self
 
 import warroom
 from warroom.core.episode import Episode, Step
+from warroom.core.errors import what_is_wrong
+from warroom.core.splits import seed_in_words
 from warroom.core.types import ToolCall
 from warroom.envs import make
 from warroom.rollout import finish, take
 
 RECORD, EPISODES, SUMMARY, REPORT = "run.json", "episodes.jsonl", "summary.json", "report.html"
-ROC = "roc.json"
+ROC, VIEWER = "roc.json", "viewer.html"
 FORMAT = 1
 """Version of the folder's layout; a reader refuses any other."""
+GO_ON = "finished episodes stay: make room and run again with --resume"
+"""What to do where an evaluation cannot write."""
 
 
 class Key(NamedTuple):
@@ -80,7 +86,7 @@ class Record:
                 raise ValueError(f"layout version {data['format']!r}, and this Warroom reads version {FORMAT}")
             return cls(**data)
         except (KeyError, TypeError, json.JSONDecodeError) as error:
-            raise ValueError(f"it is cut or not a run record: {error!r}") from error
+            raise ValueError(f"it is cut or not a run record: {what_is_wrong(error)}") from error
 
 
 def now() -> str:
@@ -200,7 +206,7 @@ def check_folder(folder: Path, record: Record, resume: bool = False) -> Record |
     before = read_record(folder)
     differing = _differences(before, record)
     if differing:
-        again = f"; to go on with it repeat the command that began it: {_resuming(before)}" if resume else ""
+        again = f"; to go on with it repeat the command that began it: {going_on(before, folder)}" if resume else ""
         raise ValueError(f"{folder} holds a run that differs in {', '.join(differing)}; choose another --out{again}")
     if not resume:
         raise ValueError(
@@ -209,18 +215,24 @@ def check_folder(folder: Path, record: Record, resume: bool = False) -> Record |
     return before
 
 
-def _resuming(before: Record) -> str:
-    return before.command if "--resume" in before.command.split() else f"{before.command} --resume"
+def going_on(before: Record, folder: Path) -> str:
+    """The command that goes on with a run in the folder where it lies now, which may be another than it began in."""
+    words = [word for word in shlex.split(before.command) if word != "--resume" and not word.startswith("--out=")]
+    if "--out" in words:
+        del words[words.index("--out") : words.index("--out") + 2]
+    return shlex.join([*words, "--out", str(folder), "--resume"])
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file of the run whole or not at all."""
+def write_text(path: Path, text: str, advice: str = GO_ON) -> None:
+    """Write a file whole or not at all; a `ValueError` says why it cannot be, and gives the advice."""
     beside = path.with_name(path.name + ".part")
     try:
         beside.write_text(text, encoding="utf-8")
         beside.replace(path)
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise _cannot_write(path, error, advice) from error
 
 
 def _differences(before: Record, record: Record) -> list[str]:
@@ -242,10 +254,8 @@ def _drop_cut_line(path: Path) -> list[str]:
     return [f"the last line of {path} was cut ({size - whole} bytes); that episode is played again"]
 
 
-def _cannot_write(path: Path, error: OSError) -> ValueError:
-    return ValueError(
-        f"cannot write {path}: {error.strerror or error}; finished episodes stay: make room and run again with --resume"
-    )
+def _cannot_write(path: Path, error: OSError, advice: str = GO_ON) -> ValueError:
+    return ValueError(f"cannot write {path}: {error.strerror or error}; {advice}")
 
 
 # -- reading ----------------------------------------------------------------------------------------
@@ -256,11 +266,9 @@ def read_record(folder: Path) -> Record:
     path = folder / RECORD
     if not path.is_file():
         what = (
-            "is not a folder"
-            if not folder.is_dir()
-            else f"has no {RECORD}: it is not a run folder, or its start was cut"
+            f"has no {RECORD}: it is not a run folder, or its start was cut" if folder.is_dir() else "is not a folder"
         )
-        raise ValueError(f"{folder} {what}")
+        raise ValueError(f"{folder} {what if folder.exists() else 'does not exist'}")
     try:
         return Record.from_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -283,7 +291,7 @@ def read_episodes(folder: Path) -> Iterator[Episode]:
     if count < record.planned:
         raise ValueError(
             f"{folder} holds {count} of {record.planned} episodes; "
-            f"finish it by the command that began it with --resume: {record.command}"
+            f"finish it by the command that began it: {going_on(record, folder)}"
         )
 
 
@@ -316,11 +324,11 @@ def replay(episode: Episode) -> Episode:
     steps: list[Step] = []
     for step in episode.steps:
         if env.done:
-            raise _mismatch(episode, f"over after {len(steps)} of {len(episode.steps)} calls")
+            raise _ended_elsewhere(episode, steps, f"over after {len(steps)} of {len(episode.steps)} calls")
         played, _ = take(env, ToolCall(step.tool, step.arguments), env.observe().render())
         steps.append(played)
     if not env.done:
-        raise _mismatch(episode, f"not over after all {len(steps)} calls")
+        raise _ended_elsewhere(episode, steps, f"not over after all {len(steps)} calls")
     again = finish(env, episode.scenario, episode.policy, steps, episode.options, episode.attempt)
     if again.to_json() != episode.to_json():
         raise _mismatch(episode, first_difference(episode, again))
@@ -329,14 +337,28 @@ def replay(episode: Episode) -> Episode:
 
 def first_difference(recorded: Episode, replayed: Episode) -> str:
     """Where two plays of one episode part, in words."""
-    for number, (old, new) in enumerate(zip(recorded.steps, replayed.steps, strict=False)):
+    parted = _parting(recorded.steps, replayed.steps)
+    if parted is not None:
+        return parted
+    old_line, new_line = json.loads(recorded.to_json()), json.loads(replayed.to_json())
+    name = next(name for name in old_line if old_line[name] != new_line[name])
+    return f"its {name} differs: recorded {old_line[name]!r}, now {new_line[name]!r}"
+
+
+def _parting(recorded: Sequence[Step], replayed: Sequence[Step]) -> str | None:
+    """The first call of two plays that differs, in words; None where none does."""
+    for number, (old, new) in enumerate(zip(recorded, replayed, strict=False)):
         before, after = _comparable(old), _comparable(new)
         for name in before:
             if before[name] != after[name]:
                 return f"step {number} ({old.seat}) differs in {name}: recorded {before[name]!r}, now {after[name]!r}"
-    old_line, new_line = json.loads(recorded.to_json()), json.loads(replayed.to_json())
-    name = next(name for name in old_line if old_line[name] != new_line[name])
-    return f"its {name} differs: recorded {old_line[name]!r}, now {new_line[name]!r}"
+    return None
+
+
+def _ended_elsewhere(episode: Episode, steps: Sequence[Step], how: str) -> Mismatch:
+    """The calls led to another end, or to none; where one of them was answered otherwise, that came first."""
+    parted = _parting(episode.steps, steps)
+    return _mismatch(episode, f"{parted}; {how}" if parted else how)
 
 
 def _comparable(step: Step) -> dict[str, Any]:
@@ -345,4 +367,4 @@ def _comparable(step: Step) -> dict[str, Any]:
 
 
 def _mismatch(episode: Episode, what: str) -> Mismatch:
-    return Mismatch(f"{episode.scenario} {episode.tier} seed {episode.seed} by {episode.policy}: {what}")
+    return Mismatch(f"{episode.scenario} {episode.tier} {seed_in_words(episode.seed)} by {episode.policy}: {what}")

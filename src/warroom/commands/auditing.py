@@ -163,6 +163,8 @@ def _span(estimate: Any, scale: float) -> str:
 def _print_certificates(summary: "list[dict[str, Any]]", rows: "list[Row]") -> None:
     from rich.table import Table
 
+    from warroom.core.splits import seed_in_words
+
     table = Table(title="per cent of incidents, with 95 % intervals", title_justify="left")
     table.add_column("check")
     for tier in summary:
@@ -177,7 +179,7 @@ def _print_certificates(summary: "list[dict[str, Any]]", rows: "list[Row]") -> N
     table.add_row("draws thrown away", *[str(tier["redraws"]) for tier in summary])
     console().print(table)
     for row in [row for row in rows if not row.valid][:SHOWN]:
-        say(f"{row.scenario} {row.tier}, seed {row.seed}: {row}", "red")
+        say(f"{row.scenario} {row.tier}, {seed_in_words(row.seed)}: {row}", "red")
 
 
 def _percent(share: Mapping[str, float] | None) -> str:

@@ -167,6 +167,7 @@ def _try_out(plan: "Plan") -> None:
 
     Options from which none can be built are refused by then, and seeds beyond the last incident of a folder.
     """
+    from warroom.core.splits import seed_in_words
     from warroom.envs import make
 
     matrix = plan.matrix()
@@ -174,7 +175,7 @@ def _try_out(plan: "Plan") -> None:
         try:
             make(one.scenario, one.tier, one.seed, **plan.options)
         except ValueError as error:
-            error.add_note(f"while {one.policy} played {one.scenario} {one.tier}, seed {one.seed}")
+            error.add_note(f"while {one.policy} played {one.scenario} {one.tier}, {seed_in_words(one.seed)}")
             raise
 
 

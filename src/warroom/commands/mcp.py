@@ -20,6 +20,7 @@ from warroom.commands.common import (
     options_of,
     say,
 )
+from warroom.commands.listening import address, listen
 
 if TYPE_CHECKING:
     from warroom.policies import Team
@@ -136,15 +137,15 @@ def _played_by(player: str, seats: tuple[str, ...], team: "Team | None") -> str:
     return ",".join([*(f"{seat}={player}" for seat in seats), rest])
 
 
-def _serve(rota: "Rota", out: Path | None, resume: bool, address: tuple[str, int] | None) -> None:
+def _serve(rota: "Rota", out: Path | None, resume: bool, place: tuple[str, int] | None) -> None:
     from contextlib import ExitStack
 
     from warroom.runs import open_run
-    from warroom.serve.mcp import PATH, listen, serve_http, serve_stdio, server
+    from warroom.serve.mcp import PATH, serve_http, serve_stdio, server
     from warroom.serve.mcp_rota import Ledger
 
     with ExitStack() as stack:
-        listening = stack.enter_context(listen(*address)) if address else None
+        listening = stack.enter_context(listen(*place)) if place else None
         ledger = None
         if out is not None:
             run = stack.enter_context(open_run(out, record_of(rota), resume))
@@ -157,8 +158,7 @@ def _serve(rota: "Rota", out: Path | None, resume: bool, address: tuple[str, int
                 say("A client speaks here, and nobody has started one: add this command to an agent, or use --http.")
             serve_stdio(made)
             return
-        host, port = listening.getsockname()[:2]
-        say(f"Clients connect to http://{f'[{host}]' if ':' in host else host}:{port}{PATH}   (Ctrl-C ends it)")
+        say(f"Clients connect to {address(listening)}{PATH}   (Ctrl-C ends it)")
         serve_http(made, listening)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from warroom.commands.common import say
+from warroom.commands.listening import BACKLOG, address, listen
 from warroom.core.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
     from warroom.serve.app import Mount, Serving
 
-BACKLOG = 4096
-"""Connections that may wait to be accepted: clients of a training arrive all at once."""
 SPARE = 256
 """Open files that a server needs besides its sessions."""
 
@@ -57,12 +56,12 @@ def serve_command(
         raise MissingExtra("serve", error) from error
     serving = Serving(env, max_sessions, team, debug_truth)
     serving.check()
-    listening = _listen(host, port)
+    listening = listen(host, port)
+    listening.set_inheritable(True)  # workers answer it too
     _allow_files(max_sessions * len(serving.names) + SPARE)
     os.environ[SETTINGS] = settings(serving)
     app = worker(page_for(serving)) if page else None
-    address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
-    say(f"serving {', '.join(serving.names)} at {address}; Ctrl-C ends it", "green")
+    say(f"serving {', '.join(serving.names)} at {address(listening)}; Ctrl-C ends it", "green")
     if debug_truth:
         say("every observation tells the truth: nothing played here is a result", "yellow")
     config = uvicorn.Config(
@@ -110,26 +109,6 @@ def _run(config: "Config", listening: socket.socket, paged: "FastAPI | None") ->
             PageServer(config, paged, ready=lambda: None).run(sockets=[listening])
         else:
             Server(config).run(sockets=[listening])
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """The socket that the server will answer; a `ValueError` says why there cannot be one."""
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-    except socket.gaierror as error:
-        raise ValueError(f"no such host {host!r}: {error.strerror}; 127.0.0.1 is this machine alone") from error
-    listening = socket.socket(family)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(BACKLOG)
-    except OSError as error:
-        listening.close()
-        raise ValueError(
-            f"cannot listen at {host} port {port}: {error.strerror}; choose another --port or --host"
-        ) from error
-    listening.set_inheritable(True)
-    return listening
 
 
 def _allow_files(wanted: int) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from warroom.commands.api import connected, with_api
 from warroom.commands.common import say
+from warroom.commands.listening import address, listen
 
 if TYPE_CHECKING:
     from warroom.policies.llm import Api
@@ -34,7 +35,6 @@ def ui_command(
     Example: warroom ui --policies expert,heuristic,nano
     """
     from warroom.policies.llm import is_llm
-    from warroom.view.ui.address import address, listen
     from warroom.view.ui.seating import Offer
 
     names = None if policies is None else tuple(name.strip() for name in policies.split(",") if name.strip())

@@ -12,6 +12,7 @@ from warroom.commands.common import progress, say
 if TYPE_CHECKING:
     from warroom.view.viewer_data import Choice, Source
 
+NOT_WRITTEN = "no page was written: make room, or choose another --out"
 MANY = 2_000
 """Episodes from which a page gets slow to open; a filter is proposed then."""
 Policies = Annotated[str | None, typer.Option("--policy", help="Only these policies, by comma.")]
@@ -22,7 +23,12 @@ Scenarios = Annotated[str | None, typer.Option("--scenario", help="Only these sc
 def view_command(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     run_b: Annotated[Path | None, typer.Argument(help="Another run, for policies side by side.")] = None,
-    out: Annotated[Path | None, typer.Option(help="The file to write. Default: viewer.html in the run folder.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The file to write. Default: viewer.html in the run folder, of two runs viewer-and-NAME.html."
+        ),
+    ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Show it in a browser when done.")] = False,
     policy: Policies = None,
     tier: Tiers = None,
@@ -36,25 +42,45 @@ def view_command(
 
     Example: warroom view runs/hard --policy expert
     """
+    from warroom.evals.mention import link_viewer
     from warroom.runs import write_text
-    from warroom.view.viewer import VIEWER, viewer_page
+    from warroom.view.viewer import viewer_page
     from warroom.view.viewer_data import read_source
 
+    if run_b is not None:
+        _check_same_world(run, run_b)
     sources = [read_source(folder, _choice(run, policy, tier, scenario)) for folder in (run, run_b) if folder]
     count = sum(len(source.episodes) for source in sources)
     _tell(sources, count)
-    path = _path(out or run / VIEWER)
+    path = _path(out or run / _usual_name(run_b))
     with progress("packing", count) as done:
         page = viewer_page(sources, scenes, done, beside=path.parent)
-    write_text(path, page)
+    write_text(path, page, NOT_WRITTEN)
+    if path == run / _usual_name(None):
+        link_viewer(run)
     print(f"viewer: {path} ({count} episodes, {path.stat().st_size / 1e6:.1f} MB)")
     if open_page and not os.environ.get("CI"):
         webbrowser.open(path.resolve().as_uri())
 
 
+def _check_same_world(run: Path, run_b: Path) -> None:
+    from warroom.runs import read_record
+
+    one, other = (read_record(folder).config.get("env") for folder in (run, run_b))
+    if one != other:
+        raise ValueError(f"{run} is a run of {one} and {run_b} one of {other}; show runs of one environment together")
+
+
+def _usual_name(run_b: Path | None) -> str:
+    """The file's name; that of two runs leaves each run's own viewer alone."""
+    from warroom.runs import VIEWER
+
+    return VIEWER if run_b is None else f"{Path(VIEWER).stem}-and-{run_b.resolve().name}.html"
+
+
 def _path(path: Path) -> Path:
     """Where the page goes; into a folder under its usual name. The folder above it is made."""
-    from warroom.view.viewer import VIEWER
+    from warroom.runs import VIEWER
 
     if path.is_dir():
         return path / VIEWER

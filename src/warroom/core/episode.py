@@ -5,6 +5,8 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from warroom.core.errors import what_is_wrong
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -63,7 +65,7 @@ class Episode:
             steps = tuple(Step(**step) for step in data.pop("steps"))
             return cls(steps=steps, **data)
         except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-            raise ValueError(f"not an episode record: {error!r}") from error
+            raise ValueError(f"not an episode record: {what_is_wrong(error)}") from error
 
 
 def trajectory_digest(steps: tuple[Step, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from difflib import get_close_matches
+from json import JSONDecodeError
 
 LONGEST_ECHO = 80
 """Characters of a wrong value that an error repeats."""
@@ -59,6 +60,18 @@ def unknown(kind: str, got: object, allowed: Collection[str]) -> str:
     near = get_close_matches(str(got)[:LONGEST_ECHO], names, n=1, cutoff=0.5)
     guess = f"; did you mean {near[0]!r}?" if near else ""
     return f"no {kind} {echo(got)}{guess} (allowed: {', '.join(names)})"
+
+
+def what_is_wrong(error: Exception) -> str:
+    """An error of reading data, in the words of people: where it stops being JSON, or which part is missing."""
+    if isinstance(error, JSONDecodeError):
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        return f"it is not JSON from {line}character {error.colno} on"
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is not UTF-8 text from byte {error.start + 1} on"
+    if isinstance(error, KeyError):
+        return f"it has no {error.args[0]!r}"
+    return str(error) if isinstance(error, ValueError) else "its parts are not those of one"
 
 
 def echo(got: object) -> str:

@@ -50,6 +50,11 @@ def split_of(seed: int) -> Split:
     return _ORDER[seed // SPAN]
 
 
+def seed_in_words(seed: int) -> str:
+    """A seed as people are told of it, and as they type it: its split and its index there."""
+    return f"{split_of(seed)} seed {seed % SPAN}"
+
+
 def chosen(items: Sequence[T], seed: int, source: object, kind: str) -> T:
     """The item that a seed's index names, where there are only so many.
 

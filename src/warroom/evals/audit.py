@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from warroom.core.splits import parse_split
+from warroom.core.splits import parse_split, seed_in_words
 from warroom.core.types import ToolCall
 from warroom.envs import make, suite
 from warroom.evals.outcomes import Entrant, Incident, Outcome, Progress, incidents, play_all
@@ -268,7 +268,8 @@ def _above_ceiling(row: Standing, own: Sequence[Outcome]) -> list[Failure]:
     return [
         Failure(
             "ceiling", row.tier, row.policy,
-            f"{o.points:.0f} points on {o.incident.scenario}, seed {o.incident.seed}; the oracle {o.ceiling:.0f}",
+            f"{o.points:.0f} points on {o.incident.scenario}, {seed_in_words(o.incident.seed)}; "
+            f"the oracle {o.ceiling:.0f}",
         )
         for o in own
         if o.points > o.ceiling + ROUNDING
@@ -281,7 +282,7 @@ def _not_void(probes: Probes, row: Standing, own: Sequence[Outcome]) -> list[Fai
     return [
         Failure(
             "void", row.tier, row.policy,
-            f"{o.points:.0f} points on {o.incident.scenario}, seed {o.incident.seed}",
+            f"{o.points:.0f} points on {o.incident.scenario}, {seed_in_words(o.incident.seed)}",
         )
         for o in own
         if o.wrong and o.points > ROUNDING
@@ -297,7 +298,7 @@ def _paid_again(probes: Probes, todo: Sequence[Incident]) -> list[Failure]:
             "paid once",
             incident.tier,
             f"{name}, every act twice",
-            f"{detail} ({incident.scenario}, seed {incident.seed})",
+            f"{detail} ({incident.scenario}, {seed_in_words(incident.seed)})",
         )
         for name in REPEATED
         for incident in todo

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from warroom.core.env import Env
 from warroom.core.scenario import PolicyMaker
+from warroom.core.splits import seed_in_words
 from warroom.core.types import Observation, ToolCall, Turn
 from warroom.envs import make, suite
 from warroom.evals.orders import Order
@@ -110,7 +111,8 @@ def texts_of(rules: LeakRules, incident: Incident, driver: str) -> list[Shown]:
     while not env.done:
         page = env.observe()
         call = policies[env.seat].act(page)
-        where = f"{incident.scenario} {incident.tier} seed {incident.seed}, {driver}, turn {env.turn + 1} {env.seat}"
+        which = f"{incident.scenario} {incident.tier} {seed_in_words(incident.seed)}"
+        where = f"{which}, {driver}, turn {env.turn + 1} {env.seat}"
         out.append(Shown(where, _unsaid(rules, page), incident.seed))
         turn = env.step(call)
         out.append(Shown(f"{where}, result of {call.name}", _echo_free(rules, turn), incident.seed))
@@ -233,6 +235,6 @@ def differing(
         for name, fact in facts(make(*incident, **(options or {}))).items():
             usual = known.setdefault((incident.tier, name), fact)
             if fact != usual:
-                where = f"{incident.scenario} {incident.tier} seed {incident.seed}, {name}"
+                where = f"{incident.scenario} {incident.tier} {seed_in_words(incident.seed)}, {name}"
                 out.append(Leak(check, where, f"{fact!r} for {usual!r}"))
     return out

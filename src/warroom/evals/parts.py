@@ -50,14 +50,16 @@ class Parts:
 
 
 def write(folder: str, key: Key, line: str) -> None:
-    """Keep an episode that this worker has finished; a full disk is a `ValueError`."""
+    """Keep an episode that this worker has finished; a full disk is a `ValueError`, and leaves no half line."""
     path = _own(folder)
+    size = path.stat().st_size
     try:
         with path.open("ab", buffering=0) as file:
             data = f"{json.dumps(key)}\t{line}\n".encode()
             while data:
                 data = data[file.write(data) :]
     except OSError as error:
+        os.truncate(path, size)
         raise ValueError(f"cannot write {path}: {error.strerror}; make room and run again with --resume") from error
 
 

@@ -11,7 +11,7 @@ from warroom.evals.plots import draw_all, draw_roc
 from warroom.evals.report import report_page, studied, worst_of
 from warroom.evals.summary import Result, result_of, summarise
 from warroom.policies.llm.usage import USAGE
-from warroom.runs import REPORT, ROC, SUMMARY, read_episodes, read_record, write_text
+from warroom.runs import REPORT, ROC, SUMMARY, VIEWER, read_episodes, read_record, write_text
 
 
 def publish(folder: Path, baseline: str | None = None) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def publish(folder: Path, baseline: str | None = None) -> dict[str, Any]:
 
     `baseline` defaults to the run's own. A `ValueError` says what is missing from a run that is not whole.
     """
-    record = read_record(folder)
+    record, again = read_record(folder), f"finished episodes stay: make room, then: warroom report {folder}"
     results, worst = _read(folder, studied(record.policies))
     summary = summarise(results, record.policies, baseline or record.config.get("baseline"))
     if record.policy_status:
@@ -27,14 +27,14 @@ def publish(folder: Path, baseline: str | None = None) -> dict[str, Any]:
     usage = read_usage(folder)
     if usage:
         summary["usage"] = usage
-    write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
+    write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n", again)
     pictures, roc = draw_all(summary, folder), read_roc(folder)
     if roc is not None:
         pictures.append(draw_roc(roc, folder))
     said = pairs_of(results)
     if said:
         pictures.append(draw_confidence(said, folder))
-    write_text(folder / REPORT, report_page(record, summary, pictures, worst, roc))
+    write_text(folder / REPORT, report_page(record, summary, pictures, worst, roc, (folder / VIEWER).is_file()), again)
     return summary
 
 

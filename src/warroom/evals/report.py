@@ -10,12 +10,14 @@ from typing import Any
 
 from warroom.core.episode import Episode, Step
 from warroom.core.errors import MissingExtra
-from warroom.core.splits import SPAN
+from warroom.core.splits import SPAN, seed_in_words
+from warroom.evals.mention import MENTION
 from warroom.policies.llm.usage import in_words
 from warroom.runs import Record
 
 try:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
 except ImportError as error:
     raise MissingExtra("plots", error) from error
 
@@ -60,6 +62,8 @@ SHARES = frozenset(
         "escalated_unanswerable",
     }
 )
+SHRUNK = 0.63
+"""Pixels on the screen for one of a picture, so that a small screen of fine pixels shows it sharp."""
 FLAGS = ("mode", "articles", "kb", "recording", "topology", "rogue_multiplier")
 """Options for which `warroom play` has a flag."""
 DECIMALS = {"points": 1, "mttr": 1, "turns": 1}
@@ -94,8 +98,9 @@ def report_page(
     pictures: Sequence[Path],
     worst: Sequence[Episode],
     roc: Mapping[str, Any] | None = None,
+    viewer: bool = False,
 ) -> str:
-    """The page as text, pictures and all."""
+    """The page as text, pictures and all; `viewer` is whether a viewer lies beside it."""
     loader = FileSystemLoader(Path(__file__).parent)
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     pooled = [row for row in summary["rows"] if row["scenario"] is None]
@@ -103,11 +108,15 @@ def report_page(
         record=record,
         summary=summary,
         pictures={path.stem: _inlined(path) for path in pictures},
+        widths={path.stem: _width(path) for path in pictures},
         columns=columns(summary["rows"]),
         pooled=pooled,
         compared=comparison_rows(summary["comparisons"]),
         heading=heading,
         scenarios=_by_scenario(summary["rows"]),
+        studied=studied(record.policies),
+        viewer=Markup(MENTION[viewer]),
+        seed_in_words=seed_in_words,
         worst=[_transcript(episode) for episode in worst],
         facts=facts,
         roc=roc,
@@ -165,8 +174,10 @@ def studied(policies: Sequence[str]) -> str:
 
 
 def worst_of(episodes: Iterable[Episode]) -> list[Episode]:
-    """The lowest scores, where there is most to learn."""
-    return nsmallest(WORST, episodes, key=lambda e: (e.score, e.total, e.scenario, e.tier, e.seed))
+    """The lowest scores, where there is most to learn; never one that the oracle could not better."""
+    return nsmallest(
+        WORST, (e for e in episodes if e.score < 1), key=lambda e: (e.score, e.total, e.scenario, e.tier, e.seed)
+    )
 
 
 def _share(estimate: Mapping[str, Any]) -> Cell:
@@ -214,6 +225,12 @@ def _cut(text: str) -> str:
     return (
         text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + f" … ({len(text) - LONGEST_TEXT} more characters)"
     )
+
+
+def _width(path: Path) -> int:
+    """How many pixels of the screen a picture takes: letters of all pictures are of one size."""
+    pixels = int.from_bytes(path.read_bytes()[16:20])  # where every PNG says how wide it is
+    return round(pixels * SHRUNK)
 
 
 def _inlined(path: Path) -> str:

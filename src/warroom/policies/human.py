@@ -23,10 +23,21 @@ class Human:
             self.briefed = True
         print(observation.render())
         while True:
+            typed = self._typed()
             try:
-                return parse_call(input(f"{self.brief.seat}> "), self.brief)
+                return parse_call(typed, self.brief)
             except ValueError as error:
                 print(error)
+
+    def _typed(self) -> str:
+        try:
+            return input(f"{self.brief.seat}> ")
+        except EOFError as error:
+            print()
+            raise ValueError(
+                "the input ended before the incident did: a person plays at a terminal; "
+                "--policy expert lets a script play, and `warroom list` names the others"
+            ) from error
 
 
 def parse_call(line: str, brief: Brief) -> ToolCall:

@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 import warroom
 from warroom.core.errors import Unknown
 from warroom.envs import environments
-from warroom.policies import team
+from warroom.policies import hf, team
 from warroom.serve.choices import Declined
 from warroom.serve.environment import Desk, Incidents
 from warroom.serve.guard import Guard
@@ -59,8 +59,12 @@ class Serving:
         """Refuse what cannot be served, before a port is taken."""
         if self.env != ALL and self.env not in environments():
             raise Unknown("environment", self.env, (*environments(), ALL))
+        named = [part.rpartition("=")[2] for part in self.team.split(",")]
+        if any(policy == "human" or policy.startswith("llm:") for policy in named):
+            raise ValueError(f"a server has nobody to ask for {self.team!r}: name scripts, or models of this machine")
         for name in self.names:
-            team(name, self.team)
+            for model in team(name, self.team).models.values():
+                hf.model_at(hf.choice_of(model).path)  # now, not at the first client's reset
 
 
 def application(serving: Serving | None = None, page: Mount | None = None) -> FastAPI:

@@ -189,6 +189,10 @@ def episode_isolation(subject: Subject) -> tuple[bool, str]:
     return mixed == alone, f"{sum(map(len, alone))} observations of {len(names)} sessions played in turns"
 
 
+CONTAINED = ("oracle", "human", "hf:.", "hf:/any/path=expert", "rest=hf:/any/path=expert", "rest=llm:any=expert")
+"""Teammates that no client may choose."""
+
+
 def oracle_containment(subject: Subject) -> tuple[bool, str]:
     """No client gets the oracle to its side, nor the server to read its files or to call others."""
     seated = len(environments()[subject.env].seats) > 1
@@ -198,7 +202,7 @@ def oracle_containment(subject: Subject) -> tuple[bool, str]:
         {"judge": "m@http://127.0.0.1"},
         {"debug_truth": True},
     ]
-    asked += [{"seats": "sre", "teammates": name} for name in ("oracle", "human", "hf:.")] if seated else []
+    asked += [{"seats": "sre", "teammates": name} for name in CONTAINED] if seated else []
     refused = 0
     with subject.client() as client:
         for options in asked:

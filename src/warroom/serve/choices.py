@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import Any
 
 from warroom.core.errors import DoesNotFit, Unknown, echo
@@ -17,6 +16,8 @@ from warroom.serve.tasks import Incident, incidents, playable
 REWARDS = ("final", "dense")
 LONGEST_TOPOLOGY = 100_000
 """Characters of an imported topology that a client may send."""
+LARGEST_NUMBER = 1000.0
+"""Of a multiplier."""
 MANY_ARTICLES = 200
 """A knowledge base beyond this size takes long enough to write that other sessions would notice."""
 COMMON = ("split", "index", "suite", "scenario", "tier", "language", "rewards")
@@ -46,9 +47,9 @@ def whole(name: str, value: object) -> int:
 
 
 def number(name: str, value: object) -> float:
-    """A finite number above 0."""
-    if type(value) not in (int, float) or not isfinite(value) or not value > 0:  # type: ignore[arg-type,operator]
-        raise Declined(f"{name} must be a number above 0, got {echo(value)}")
+    """A number above 0, and no larger than any use has for it."""
+    if type(value) not in (int, float) or not 0 < value <= LARGEST_NUMBER:  # type: ignore[operator]
+        raise Declined(f"{name} must be a number above 0 and at most {LARGEST_NUMBER:g}, got {echo(value)}")
     return float(value)  # type: ignore[arg-type]
 
 
@@ -233,9 +234,13 @@ def _teammates(env: str, seats: tuple[str, ...], given: object, default: str, tr
     named = text("teammates", given)
     allowed = scripted(env, truthful)
     for part in named.split(","):
-        name = part.rpartition("=")[2]
-        if name.partition("@")[0] not in allowed:
-            raise Unknown("teammate", name, allowed)
+        # As `team` reads it: what stands before the first sign is a seat, or all of it is a policy.
+        seat, equals, name = part.partition("=")
+        if equals and seat not in (*environments()[env].seats, "rest"):
+            raise Unknown("seat", seat, (*environments()[env].seats, "rest"))
+        policy = name if equals else seat
+        if policy.partition("@")[0] not in allowed:
+            raise Unknown("teammate", policy, allowed)
     return team(env, named)
 
 

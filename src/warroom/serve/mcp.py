@@ -178,17 +178,6 @@ def serve_http(made: "FastMCP[Any]", listening: socket.socket) -> None:
     asyncio.run(running)
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens (port 0: on a free one), or a `ValueError` that says why it cannot."""
-    if not 0 <= port < 1 << 16:
-        raise ValueError(f"a port must lie in 0..65535, got {port}; choose another --port")
-    try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except OSError as error:
-        reason = error.strerror or error
-        raise ValueError(f"cannot listen on {host} port {port}: {reason}; choose another --host or --port") from error
-
-
 def _hush() -> None:
     for name in QUIET:
         logging.getLogger(name).setLevel(logging.CRITICAL)

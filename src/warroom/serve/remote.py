@@ -74,8 +74,9 @@ class RemoteHost:
         try:
             return self._free.pop()
         except IndexError:
-            self._every.append(Client(self.url, attempts=self.attempts))
-            return self._every[-1]
+            client = Client(self.url, attempts=self.attempts)
+            self._every.append(client)
+            return client
 
     def give(self, client: Client) -> None:
         """Hand a session back, for another incident."""

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from warroom.core.errors import what_is_wrong
+
 KINDS = ("gateway", "service", "db", "cache", "queue")
 STORES = frozenset({"db", "cache", "queue"})
 
@@ -61,7 +63,7 @@ class Blueprint:
             data: dict[str, Any] = json.loads(text)
             return cls(tuple(data["names"]), tuple(data["kinds"]), tuple((int(i), int(j)) for i, j in data["calls"]))
         except (KeyError, TypeError, json.JSONDecodeError) as error:
-            raise ValueError(f"not a topology file (want names, kinds and calls): {error!r}") from error
+            raise ValueError(f"not a topology file (want names, kinds and calls): {what_is_wrong(error)}") from error
 
 
 def load_blueprint(path: Path) -> Blueprint:

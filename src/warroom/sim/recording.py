@@ -14,7 +14,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from warroom.core.errors import Unknown, echo, unknown
+from warroom.core.errors import Unknown, echo, unknown, what_is_wrong
 
 FORMAT = 1
 """Version of the layout; a reader refuses any other."""
@@ -159,7 +159,7 @@ def read_archive(folder: Path) -> Archive:
             incidents=tuple(_recorded(row) for row in data["incidents"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{path}: not an index of recordings: {error!r}") from error
+        raise ValueError(f"{path}: not an index of recordings: {what_is_wrong(error)}") from error
     strange = {name for edge in archive.calls for name in edge} - archive.services.keys()
     if strange:
         raise Unknown(f"service of {path}", min(strange), archive.services)
@@ -187,7 +187,7 @@ def read_labels(path: Path) -> dict[str, Label]:
     try:
         return {id: Label(str(row["root"]), str(row["fault"])) for id, row in read_json(path).items()}
     except (KeyError, TypeError) as error:
-        raise ValueError(f"{path}: a label needs root and fault, got {error!r}") from error
+        raise ValueError(f"{path}: a label needs root and fault: {what_is_wrong(error)}") from error
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -197,7 +197,7 @@ def read_json(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
-        raise ValueError(f"{path} is not valid JSON: {error}") from error
+        raise ValueError(f"{path} cannot be read: {what_is_wrong(error)}") from error
     if not isinstance(data, dict):
         raise ValueError(f"{path}: want a JSON object, got {echo(data)}")
     return data

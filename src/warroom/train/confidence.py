@@ -156,5 +156,5 @@ def losses(weights: Any, answers: Sequence[Answer], sure: Sequence[int], outcome
 
 
 def _said(answer: Answer, width: int) -> list[float]:
-    """1 where the model wrote something else than its confidence."""
+    """1 where the model wrote something else than its confidence; its one message ends the conversation."""
     return [float(answer.begin <= k < len(answer.ids) and k != answer.place) for k in range(width)]

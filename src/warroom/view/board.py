@@ -18,6 +18,7 @@ from warroom.core.env import Env
 from warroom.core.episode import Episode, Step
 from warroom.core.scenario import Policy
 from warroom.core.scene import Node, Scene
+from warroom.core.splits import seed_in_words
 from warroom.core.types import Observation, ToolCall, Turn
 from warroom.policies import SeatMaker, Team
 from warroom.policies.human import Human
@@ -262,7 +263,10 @@ class AtBoard:
 def closing(episode: Episode, told: Debrief | None = None) -> RenderableType:
     """What came of it: points by term, outcome, what it truly was, and with a debrief what would have been."""
     parts: list[RenderableType] = [
-        Text(f"\n{episode.scenario} {episode.tier}, seed {episode.seed}, played by {episode.policy}", style="bold"),
+        Text(
+            f"\n{episode.scenario} {episode.tier}, {seed_in_words(episode.seed)}, played by {episode.policy}",
+            style="bold",
+        ),
         points_table(episode.points | {"total": episode.total}),
         _facts("outcome", {**episode.outcome, "score": round(episode.score, 2)}),
         _facts("truth", episode.truth),

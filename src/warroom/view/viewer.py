@@ -18,7 +18,6 @@ from warroom.core.scene import Scene
 from warroom.runs import REPORT
 from warroom.view.viewer_data import Source, incident_key, row, tell, tell_incident
 
-VIEWER = "viewer.html"
 HERE = Path(__file__).parent
 SCRIPTS = ("viewer_list.js", "viewer_play.js", "viewer_place.js")
 """One after the other they are the page's script."""

@@ -14,10 +14,10 @@ from warroom.core.env import Env
 from warroom.core.episode import Episode, Step
 from warroom.core.errors import Unknown
 from warroom.core.scene import Edge, Node, Scene
-from warroom.core.splits import SPAN
+from warroom.core.splits import SPAN, seed_in_words
 from warroom.core.types import ToolCall
 from warroom.envs import find, make
-from warroom.runs import EPISODES, Mismatch, Record, read_record
+from warroom.runs import EPISODES, Mismatch, Record, going_on, read_record
 from warroom.view.debrief import offline, oracle_play
 from warroom.view.graph import facts_shown, said, sign, svg, tooltip, visible
 
@@ -79,12 +79,15 @@ def read_source(folder: Path, choice: Choice) -> Source:
             f"{folder} is a training run, without episodes: warroom eval --policies hf:{folder}/model plays some"
         )
     if not (folder / EPISODES).is_file():
-        raise ValueError(f"{folder} has no {EPISODES}: no episode was finished; play it by: {record.command}")
+        raise ValueError(f"{folder} has no {EPISODES}: no episode was finished; play it by: {going_on(record, folder)}")
     found, notes = _finished(folder / EPISODES)
     if not found:
-        raise ValueError(f"{folder} has no finished episode yet; go on with it by: {record.command} --resume")
+        raise ValueError(f"{folder} has no finished episode yet; go on with it by: {going_on(record, folder)}")
     if len(found) < record.planned:
-        notes.append(f"{folder.name}: {len(found)} of {record.planned} planned episodes are finished; these are shown")
+        notes.append(
+            f"{folder.name}: {len(found)} of {record.planned} planned episodes are finished; these are shown; "
+            f"go on with it by: {going_on(record, folder)}"
+        )
     _check(choice, found)
     wanted = [episode for episode in found if choice.takes(episode)]
     if not wanted:
@@ -214,9 +217,10 @@ def replay_scenes(episode: Episode) -> tuple[Env, list[Scene], list[Scene]]:
 
 
 def _parted(episode: Episode, number: int, why: str) -> Mismatch:
+    which = f"{episode.scenario} {episode.tier} {seed_in_words(episode.seed)} by {episode.policy}"
     return Mismatch(
-        f"{episode.scenario} {episode.tier} seed {episode.seed} by {episode.policy} cannot be played again: at call "
-        f"{number} {why}, so another version of Warroom recorded it; --no-scenes shows episodes without scenes"
+        f"{which} cannot be played again: at call {number} {why}, so another version of Warroom recorded it, or the "
+        "file was changed; --no-scenes shows episodes without scenes"
     )
 
 

@@ -5,6 +5,7 @@ const COLUMN = 112, FALL = 132, END = "end";
 const byId = (id) => document.getElementById(id);
 const number = (value) => (Math.abs(value) < 0.05 ? "0" : (value > 0 ? "+" : "\u2212") + round(Math.abs(value)));
 const round = (value) => (Math.abs(value - Math.round(value)) < 0.05 ? String(Math.round(value)) : value.toFixed(1));
+const minus = (text) => text.replace("-", "\u2212");
 const words = (name) => name.replaceAll("_", " ");
 
 function make(tag, attributes = {}, ...children) {
@@ -50,7 +51,7 @@ const filters = { policy: "", tier: "", scenario: "", tag: "", run: "" };
 let index, shown = [], rows = [];
 
 function rowName(row) {
-  return `${row.scenario} ${row.tier} ${row.seed}`;
+  return `${row.scenario} ${row.tier} ${row.split} seed ${row.seed}`;
 }
 
 function listRow(row, id) {
@@ -61,7 +62,7 @@ function listRow(row, id) {
   return make("a", { href: `#e=${id}`, class: "row", "data-id": id },
     make("span", { class: solved ? "sign good" : "sign bad" }, sign),
     make("span", { class: "what" }, make("b", {}, words(row.scenario)),
-      make("small", {}, `${row.tier} · seed ${row.seed} · ${row.policy}${again}${run}`),
+      make("small", {}, `${row.tier} · ${row.split} seed ${row.seed} · ${row.policy}${again}${run}`),
       make("small", { class: "tags" }, row.tags.filter((tag) => !tag.endsWith("solved")).join(" · "))),
     make("span", { class: "points" }, make("b", {}, number(row.total)), make("small", {}, `${row.turns} turns`)));
 }
@@ -118,12 +119,12 @@ function filter() {
   if (!shown.length) byId("rows").append(make("p", { class: "empty" }, "No episode is like that."));
   byId("count").textContent = `${shown.length} of ${index.rows.length} episodes`;
   byId("clear").hidden = shown.length === index.rows.length;
-  if (!place().e) overview();
+  if (!isEpisode(place().e)) overview(place().e);
 }
 
 // -- the overview --------------------------------------------------------------------------------------
 
-function overview() {
+function overview(missing = null) {
   const policies = [...new Set(shown.map((id) => index.rows[id].policy))];
   const tiers = [...new Set(shown.map((id) => index.rows[id].tier))];
   const cells = (policy) => tiers.flatMap((tier) => {
@@ -135,6 +136,7 @@ function overview() {
   const head = make("tr", {}, make("th", {}, "policy"), tiers.flatMap((tier) => [make("th", {}, `${tier}: solved`), make("th", {}, "points")]));
   const body = policies.map((policy) => make("tr", {}, make("td", { class: "name" }, policy), ...cells(policy)));
   byId("main").replaceChildren(make("div", { class: "overview" },
+    missing === null ? null : make("p", { class: "missing", role: "status" }, `There is no episode ${missing} here: they go from 0 to ${index.rows.length - 1}.`),
     make("h1", {}, "Choose an episode"),
     make("p", { class: "soft" }, "Every call of every seat, what it saw, and what was true. The list is filtered by what you type and choose; the table counts what is left."),
     make("div", { class: "scroll" }, make("table", {}, make("thead", {}, head), make("tbody", {}, ...body))),

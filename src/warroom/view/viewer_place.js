@@ -7,6 +7,8 @@ function place() {
   return { e: found.get("e"), b: found.get("b"), t: found.get("t") };
 }
 
+const isEpisode = (id) => /^\d+$/.test(id ?? "") && Object.hasOwn(index.rows, id);
+
 function go(change, call) {
   const now = { ...place(), ...change };
   const parts = Object.entries(now).filter(([, value]) => value !== null && value !== "").map(([name, value]) => `${name}=${value}`);
@@ -22,7 +24,7 @@ async function route() {
   pendingCall = undefined;
   document.body.classList.toggle("open", e !== null);
   for (const row of document.querySelectorAll(".row.here")) row.classList.remove("here");
-  if (e === null || !index.rows[e]) { showing = ""; plays = []; overview(); return; }
+  if (!isEpisode(e)) { showing = ""; plays = []; overview(e); return; }
   rows[e].classList.add("here");
   const wantedNow = `${e} ${b}`;
   if (showing !== wantedNow) await open(e, b, wantedNow);

@@ -15,7 +15,7 @@ class Play {
     const facts = [`${row.policy}`, index.runs.length > 1 ? index.runs[row.run].name : "", row.attempt ? `attempt ${row.attempt + 1}` : ""];
     return make("div", { class: "head" },
       make("h2", {}, facts.filter(Boolean).join(" · ")),
-      make("p", { class: "score" }, make("b", {}, `${number(episode.total)} points`), ` score ${episode.score.toFixed(2)} `,
+      make("p", { class: "score" }, make("b", {}, `${number(episode.total)} points`), ` score ${minus(episode.score.toFixed(2))} `,
         row.tags.map((tag) => make("span", { class: "tag" }, tag))));
   }
 

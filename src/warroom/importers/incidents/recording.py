@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from warroom.core.errors import Unknown
+from warroom.core.errors import Unknown, what_is_wrong
 from warroom.sim import recording
 from warroom.sim.recording import FORMAT, INDEX, LABELS, WINDOWS, Label, Record, Span
 
@@ -241,7 +241,7 @@ def open_shelf(folder: Path, source: str, force: bool) -> Shelf:
     try:
         return _continued(folder, source, data)
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{folder / INDEX}: not an index of recordings ({error!r}); {hint}") from error
+        raise ValueError(f"{folder / INDEX}: not an index of recordings ({what_is_wrong(error)}); {hint}") from error
 
 
 def _continued(folder: Path, source: str, data: Mapping[str, Any]) -> Shelf:

@@ -7,6 +7,7 @@ unplayed, and no other policy ever plays in its place.
 from typing import TYPE_CHECKING, NamedTuple
 
 from warroom.core.scenario import Policy
+from warroom.core.splits import seed_in_words
 from warroom.core.types import Brief
 from warroom.policies.llm.options import Api, Caps
 
@@ -30,7 +31,7 @@ class Place(NamedTuple):
 
     def __str__(self) -> str:
         again = f", attempt {self.attempt}" if self.attempt else ""
-        return f"{self.seat} of {self.team} in {self.scenario} {self.tier}, seed {self.seed}{again}"
+        return f"{self.seat} of {self.team} in {self.scenario} {self.tier}, {seed_in_words(self.seed)}{again}"
 
 
 def is_llm(name: str) -> bool:

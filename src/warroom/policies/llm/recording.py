@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import warroom
-from warroom.core.errors import echo
+from warroom.core.errors import echo, what_is_wrong
 from warroom.policies.llm import Place
 from warroom.policies.llm.requests import Answer, Failed, Request, answer_of
 
@@ -156,12 +156,14 @@ def _check_play(path: Path, header: Mapping[str, Any], play: Mapping[str, Any]) 
 def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
     """The header of a file, and its whole lines as they stand, the header's included."""
     lines = [line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")]
+    number = 1
     try:
         header = json.loads(lines[0])
         if header["format"] != FORMAT:
             raise ValueError(f"format {header['format']!r}, and this Warroom reads {FORMAT}")
         for line in lines[1:]:
+            number += 1
             json.loads(line)
     except (LookupError, TypeError, ValueError) as error:
-        raise ValueError(f"{path} is no recording of calls: {error!r}") from error
+        raise ValueError(f"{path} is no recording of calls: line {number}: {what_is_wrong(error)}") from error
     return dict(header), lines

@@ -194,6 +194,9 @@ def look() -> dict[str, Any]:
         primary_hue="blue", neutral_hue="slate", text_size="md", spacing_size="sm", radius_size="md",
         font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"],
         font_mono=["ui-monospace", "Menlo", "Consolas", "monospace"],
+    ).set(
+        body_text_color_subdued="*neutral_600", block_info_text_color="*neutral_600",
+        input_placeholder_color="*neutral_500",
     )  # fmt: skip
     return {"theme": theme, "css": STYLE.read_text(encoding="utf-8"), "footer_links": []}
 
