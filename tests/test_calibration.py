@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from warroom.evals.calibration import aurc, auroc, calibration, reliability
+from warroom.evals.calibration import aurc, auroc, calibration, figures, reliability
 
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=2, max_size=60).filter(
     lambda pairs: len({right for _, right in pairs}) == 2
@@ -28,18 +28,22 @@ def test_auroc_is_the_textbook_one(pairs: list[tuple[float, bool]]) -> None:
 @settings(max_examples=200, deadline=None)
 @given(PAIRS, st.floats(0, 1))
 def test_a_constant_has_no_skill(pairs: list[tuple[float, bool]], constant: float) -> None:
-    found = calibration([constant] * len(pairs), [right for _, right in pairs], range(len(pairs)))
-    assert found["brier_skill"] is not None and found["brier_skill"].mean <= 1e-9
-    assert found["auroc"] is not None and found["auroc"].mean == 0.5
+    _, right, weights = split(pairs)
+    skill, ranking, _ = figures(np.full(len(right), constant), right, weights)
+    assert skill <= 1e-9 and ranking == 0.5
 
 
 @settings(max_examples=100, deadline=None)
 @given(PAIRS)
 def test_knowing_all_is_perfect(pairs: list[tuple[float, bool]]) -> None:
-    right = [known for _, known in pairs]
-    found = calibration([float(known) for known in right], right, range(len(pairs)))
-    assert found["brier_skill"] is not None and found["brier_skill"].mean == pytest.approx(1.0)
-    assert found["auroc"] is not None and found["auroc"].mean == 1.0
+    _, right, weights = split(pairs)
+    skill, ranking, _ = figures(right, right, weights)
+    assert skill == pytest.approx(1.0) and ranking == 1.0
+
+
+def test_every_figure_has_an_interval_around_it() -> None:
+    found = calibration([0.9, 0.8, 0.7, 0.4] * 20, [True, True, False, False] * 20, range(80))
+    assert all(one is not None and one.lo <= one.mean <= one.hi for one in found.values())
 
 
 @settings(max_examples=100, deadline=None)
