@@ -6,6 +6,9 @@ PYTHON ?= $(shell for p in python3 python3.12 python3.11 python3.13; do "$$p" -c
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
+# Two processes of one thread each: libraries that take all cores in both are slower than that.
+TEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2 --dist=worksteal
+
 # Steps of GRPO of the demo: minutes on two cores. Each demo gets a folder of its own.
 DEMO_STEPS ?= easy:10,medium:10,hard:20
 DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
@@ -21,10 +24,10 @@ nano: .venv/train  ## make the nano's shipped weights again, from nothing: a war
 	recipes/train_nano.sh
 
 test: .venv/dev  ## the whole suite
-	$(BIN)/python -m pytest --numprocesses=2 --dist=worksteal
+	$(TEST)
 
 test-fast: .venv/dev  ## the suite without its slow tests
-	$(BIN)/python -m pytest --numprocesses=2 --dist=worksteal -m "not slow"
+	$(TEST) -m "not slow"
 
 bench: .venv/plots  ## episodes a second on one core, and where the time goes
 	$(BIN)/warroom bench

@@ -1,9 +1,14 @@
 """Where the tests find real data, and the switch that rewrites golden files."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
+
+# A command in the background of a shell inherits that Ctrl-C is ignored, and so would all that the tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
