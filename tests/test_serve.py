@@ -344,3 +344,12 @@ def test_a_multiplier_beyond_all_use_is_declined(value: object) -> None:
 def test_a_server_does_not_start_with_colleagues_who_can_never_play(players: str) -> None:
     with pytest.raises(ValueError, match=r"nobody to ask|no model folder"):
         Serving("fleet", team=players).check()
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 5000, '{"names": ["a"], "kinds": ["gateway"], "calls": [[0, 1e999]]}', "null", "{"]
+)
+def test_a_topology_that_is_none_is_the_clients_mistake(text: str) -> None:
+    chosen = read_choices("fleet", 0, {"topology": text}, "expert", False)
+    with pytest.raises(ValueError, match="not a topology file"):
+        chosen.table()

@@ -62,7 +62,7 @@ class Blueprint:
         try:
             data: dict[str, Any] = json.loads(text)
             return cls(tuple(data["names"]), tuple(data["kinds"]), tuple((int(i), int(j)) for i, j in data["calls"]))
-        except (KeyError, TypeError, json.JSONDecodeError) as error:
+        except (KeyError, TypeError, RecursionError, OverflowError, json.JSONDecodeError) as error:
             raise ValueError(f"not a topology file (want names, kinds and calls): {what_is_wrong(error)}") from error
 
 
