@@ -50,7 +50,28 @@ LARGEST = 16 * 1_048_576
 """Bytes of an answer."""
 
 
-class Client:
+class _Speaker:
+    """What is known on this side of the socket."""
+
+    _said: Conversation
+
+    @property
+    def tools(self) -> dict[str, list[dict[str, Any]]]:
+        """Function schemas of the tools of each seat met in this episode."""
+        return self._said.tools
+
+    @property
+    def episode_id(self) -> str | None:
+        """The id of the present episode."""
+        return self._said.episode_id
+
+    @property
+    def reconnections(self) -> int:
+        """How often a socket broke and the episode was taken up on another."""
+        return self._said.reconnections
+
+
+class Client(_Speaker):
     """One session with a server, one incident at a time. Use it as a context manager, or `close` it.
 
     Errors: `Refused` when the server says no (its message says what is allowed), `Unreachable` when there is none,
@@ -78,21 +99,6 @@ class Client:
     def state(self) -> Standing:
         """Where the episode stands."""
         return self._put(self._said.standing())
-
-    @property
-    def tools(self) -> dict[str, list[dict[str, Any]]]:
-        """Function schemas of the tools of each seat met in this episode."""
-        return self._said.tools
-
-    @property
-    def episode_id(self) -> str | None:
-        """The id of the present episode."""
-        return self._said.episode_id
-
-    @property
-    def reconnections(self) -> int:
-        """How often a socket broke and the episode was taken up on another."""
-        return self._said.reconnections
 
     # -- tasks, which travel by HTTP -----------------------------------------------------------------
 
@@ -168,7 +174,7 @@ class Client:
             raise _broken(error, self._said.url) from error
 
 
-class AsyncClient:
+class AsyncClient(_Speaker):
     """The same for `async` code: many sessions on one thread. Use it as an async context manager, or `close` it."""
 
     def __init__(self, url: str, timeout: float = TIMEOUT, attempts: int = ATTEMPTS) -> None:
@@ -193,21 +199,6 @@ class AsyncClient:
     async def state(self) -> Standing:
         """Where the episode stands."""
         return await self._put(self._said.standing())
-
-    @property
-    def tools(self) -> dict[str, list[dict[str, Any]]]:
-        """Function schemas of the tools of each seat met in this episode."""
-        return self._said.tools
-
-    @property
-    def episode_id(self) -> str | None:
-        """The id of the present episode."""
-        return self._said.episode_id
-
-    @property
-    def reconnections(self) -> int:
-        """How often a socket broke and the episode was taken up on another."""
-        return self._said.reconnections
 
     async def splits(self) -> list[str]:
         """Names of the splits that have tasks."""
