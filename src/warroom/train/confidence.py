@@ -34,7 +34,7 @@ class Lessons:
     incidents: int = 48
     """Answers per step."""
     rate: float = 5e-4
-    """Of AdamW; it falls linearly to nothing. At 1e-3 the answers themselves suffered."""
+    """Of AdamW; it falls linearly to nothing. At 1e-3 the error rose before it fell."""
     temperature: float = 0.0
     """Of the answers."""
     hold: float = 1.0
