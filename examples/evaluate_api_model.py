@@ -10,13 +10,13 @@ intervals, a report. This file shows the parts, for an evaluation of your own (`
 import argparse
 from pathlib import Path
 
-from warroom.core.errors import Stopped, Unplayed
+from warroom.core.errors import EpisodeAborted, RunStopped
 from warroom.core.splits import seed_of
 from warroom.envs import make, suite
-from warroom.policies import team
-from warroom.policies.llm import Api, Caps
-from warroom.policies.llm.exchange import Exchange
-from warroom.policies.llm.preflight import decide
+from warroom.policies import policy_set
+from warroom.policies.llm import ApiOptions, SpendingCaps
+from warroom.policies.llm.client import LLMClient
+from warroom.policies.llm.preflight import detect_call_format
 from warroom.policies.llm.usage import in_words, summed
 from warroom.rollout import Game, play_many, played
 
@@ -38,26 +38,30 @@ def parse() -> argparse.Namespace:
 def main() -> None:
     """Play the incidents and say what came of them."""
     given = parse()
-    api = Api(base_url=given.base_url, caps=Caps(tokens=given.max_tokens), record=given.record, concurrency=4)
+    api = ApiOptions(
+        base_url=given.base_url, caps=SpendingCaps(tokens=given.max_tokens), record=given.record, concurrency=4
+    )
     scenarios = given.scenarios or suite(given.env)
     games = [Game(scenario, given.tier, seed_of("dev", seed)) for scenario in scenarios for seed in range(given.seeds)]
-    scripted = play_many(games, team(given.env, "heuristic"))
+    scripted = play_many(games, policy_set(given.env, "heuristic"))
     name = f"llm:{given.model}"
-    with Exchange(api) as exchange:
+    with LLMClient(api) as client:
         # One call before all others: is the server there, does it take the key, how does the model call tools?
-        decision = decide(exchange, name, make(*games[0][:3]))
+        decision = detect_call_format(client, name, make(*games[0][:3]))
         print(f"{name} is {decision.answered_as} and calls tools by {decision.tool_calls}")
         try:
-            for number, ended in played(games, team(given.env, name, exchange), width=api.concurrency):
+            for number, ended in played(games, policy_set(given.env, name, client), width=api.concurrency):
                 game = games[number]
-                if isinstance(ended, Unplayed):  # the server's failure: it counts neither for nor against the model
+                if isinstance(
+                    ended, EpisodeAborted
+                ):  # the server's failure: it counts neither for nor against the model
                     print(f"{game.scenario} seed {game.seed}: not played, since {ended}")
                 else:
                     said = f"score {ended.score:5.2f}, heuristic {scripted[number].score:5.2f}"
                     print(f"{game.scenario} seed {game.seed}: {said}")
-        except Stopped as stop:
+        except RunStopped as stop:
             print(f"stopped: {stop}")
-    print(in_words(summed(exchange.ledger.lines, api.caps, {})))
+    print(in_words(summed(client.ledger.lines, api.caps, {})))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from typing import Any
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
-from warroom.serve.client import Client, Told
+from warroom.serve.client import Client, SeatObservation
 
 SEAT = "oversight"
 TEAMMATES = "expert"
@@ -36,19 +36,19 @@ class Oversight:
 
     def __init__(self) -> None:
         self._client = Client(self._url)
-        self._told: Told
+        self._observation: SeatObservation
 
     def reset(self, index: int, **row: Any) -> str:
         """Begin the incident of a row; what is returned stands behind the row's prompt."""
-        self._told = self._client.reset(split="train", index=index, seats=SEAT, teammates=TEAMMATES)
-        return self._told.text
+        self._observation = self._client.reset(split="train", index=index, seats=SEAT, teammates=TEAMMATES)
+        return self._observation.text
 
     def get_reward(self) -> float:
         """The score of the incident, -1 to 1: 0 as who does nothing, 1 as who knows the truth."""
-        while not self._told.done:  # the model has stopped to call tools: its seat waits, and the others play on
+        while not self._observation.done:  # the model has stopped to call tools: its seat waits, and the others play on
             self._call("wait")
-        assert self._told.score is not None
-        return self._told.score
+        assert self._observation.score is not None
+        return self._observation.score
 
     def metrics(self, service: str) -> str:
         """Read all gauges of one service: before the page, minutes ago and now.
@@ -103,8 +103,8 @@ class Oversight:
         return self._call("wait")
 
     def _call(self, tool: str, **arguments: Any) -> str:
-        self._told = self._client.call(tool, **arguments)
-        return self._told.text
+        self._observation = self._client.call(tool, **arguments)
+        return self._observation.text
 
 
 def rows(number: int) -> Dataset:

@@ -11,9 +11,9 @@ declare, so it must be none that ships. Nothing is installed or registered: the 
 No script and no shipped model was taught this cause, so all but the oracle fail at it: that is what it can measure.
 """
 
-from warroom.envs.fleet.scenario import failure
+from warroom.envs.fleet.scenario import scenario
 from warroom.sim.faults import SERVICE, Fault, Mechanism
-from warroom.sim.incident import Cast
+from warroom.sim.incident import FaultSpec
 from warroom.sim.world import World
 
 
@@ -39,7 +39,7 @@ def turn_off(world: World, fault: Fault) -> None:
 TRACING = Mechanism(
     name="verbose_tracing",
     kinds=SERVICE,  # 2. Where it can strike: services with code of their own, no stores.
-    cure="rollback",  # 3. Which repair of the Developer or the Manager undoes it: restart, rollback, scale or escalate.
+    fix="rollback",  # 3. Which repair of the Developer or the Manager undoes it: restart, rollback, scale or escalate.
     signature="overload",  # 4. What the victim seldom writes about itself, a key of warroom.sim.wordings.SIGNATURES.
     begin=turn_on,
     step=fill,
@@ -49,4 +49,4 @@ TRACING = Mechanism(
 # 5. By whose hand: `verb` makes it the deed of a rogue agent, which repeats it until Oversight suspends it.
 #    `person=True` would make it a colleague's change, neither of the two the work of nature. Innocent agents who do
 #    things that look like it come by themselves.
-SCENARIO = failure(__name__, __doc__, Cast(TRACING, verb="toggle"))
+SCENARIO = scenario(__name__, __doc__, FaultSpec(TRACING, verb="toggle"))

@@ -62,7 +62,7 @@ seeds=${SEEDS:-9}  # of each scenario and tier: 216 incidents a tier of the full
 if [ -n "$QUICK" ]; then seeds=1; fi
 
 # How the nano learns by GRPO: mostly in the two seats that can see, where rollouts of one incident differ most, and hotter
-# than it plays, since at temperature 1 a good start earns the same in 85 % of groups, at 1.5 in 35 % (docs/log.md).
+# than it plays, since at temperature 1 a good start earns the same in 85 % of groups, at 1.5 in 35 % (docs/experiments/2026-11-nano-grpo-strong-start.md).
 nano_grpo=(--groups 12 --learning-rate 7e-4 --schedule linear --temperature 1.5
   --seats oversight,sre,oversight,sre,oversight,sre,oversight,sre,oversight,sre,developer,manager
   --curriculum "$(curriculum medium:15,hard:30)")

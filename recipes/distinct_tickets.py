@@ -12,7 +12,7 @@ from hashlib import blake2b
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.envs import make, suite
-from warroom.envs.tickets.env import Desk
+from warroom.envs.tickets.env import TicketsEnv
 
 LEAST = 0.999
 """Share of seeds that must differ."""
@@ -28,7 +28,7 @@ def distinct(tier: str, seeds: int) -> dict[str, tuple[int, int]]:
     for k in range(seeds):  # kinds within seeds: they share a knowledge base
         for scenario in suite("tickets", "full"):
             env = make(scenario, tier, seed_of("train", k), mode="single")
-            assert isinstance(env, Desk)
+            assert isinstance(env, TicketsEnv)
             pairs[scenario].add(short(env.case.text, env.case.reference))
             answers[scenario].add(short(env.case.reference))
     return {scenario: (len(pairs[scenario]), len(answers[scenario])) for scenario in pairs}

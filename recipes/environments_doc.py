@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from warroom.core.env import Env
-from warroom.core.scenario import TIERS, PolicyMaker
+from warroom.core.scenario import TIERS, PolicyFactory
 from warroom.core.splits import HELD_OUT
 from warroom.envs import environments, find, make, suite
 from warroom.envs.fleet import rubric
-from warroom.envs.fleet.env import CHANGES, failures
+from warroom.envs.fleet.env import MAX_REPAIRS, failures
 from warroom.envs.logs import incident as triage
 from warroom.envs.logs import rubric as triage_rubric
-from warroom.envs.logs.policies.naive import HABITS
+from warroom.envs.logs.policies.naive import STRATEGIES
 from warroom.envs.logs.views import RULE
 from warroom.sim import incident
 from warroom.sim.automation import VERBS
@@ -49,20 +49,20 @@ def tool_rows(env: Env, free: str) -> Rows:
     return rows
 
 
-def dial_rows(dials: Mapping[str, Any]) -> Rows:
-    names = [field.name for field in fields(dials[TIERS[0]])]
-    return [[f"`{name}`", *(getattr(dials[tier], name) for tier in TIERS)] for name in names]
+def tier_rows(configs: Mapping[str, Any]) -> Rows:
+    names = [field.name for field in fields(configs[TIERS[0]])]
+    return [[f"`{name}`", *(getattr(configs[tier], name) for tier in TIERS)] for name in names]
 
 
-def policy_rows(makers: Mapping[str, PolicyMaker], about: Mapping[str, str], idle: str) -> Rows:
-    own: Rows = [[f"`{name}`", about.get(name) or told(makers[name])] for name in sorted(makers)]
+def policy_rows(makers: Mapping[str, PolicyFactory], about: Mapping[str, str], idle: str) -> Rows:
+    own: Rows = [[f"`{name}`", about.get(name) or docstring_of(makers[name])] for name in sorted(makers)]
     return [
         ["`noop`", f"{idle}: the floor of every score"], ["`random`", "any legal act, drawn evenly"], *own,
         ["`oracle`", "is told the truth: the ceiling"], ["`human`", "you, at the terminal"],
     ]  # fmt: skip
 
 
-def told(thing: object) -> str:
+def docstring_of(thing: object) -> str:
     return " ".join((thing.__doc__ or "").split())
 
 
@@ -77,14 +77,15 @@ def fleet_rows() -> Rows:
     named, rows = failures(), list[list[object]]()
     for id in suite("fleet", "full"):
         scenario = find(id)[1]
-        cast = named[scenario.name].cast if scenario.name in named else None
+        fault_spec = named[scenario.name].fault_spec if scenario.name in named else None
         who = (
             ""
-            if cast is None
-            else (cast.verb and " or ".join(VERBS[cast.verb])) or ("a colleague" if cast.person else "nature")
+            if fault_spec is None
+            else (fault_spec.verb and " or ".join(VERBS[fault_spec.verb]))
+            or ("a colleague" if fault_spec.person else "nature")
         )
-        cure = "" if cast is None else cast.mechanism.cure
-        rows.append([f"`{id}`", scenario.story, who, cure, suites_of(id)])
+        fix = "" if fault_spec is None else fault_spec.mechanism.fix
+        rows.append([f"`{id}`", scenario.story, who, fix, suites_of(id)])
     return rows
 
 
@@ -115,7 +116,7 @@ SEES: Rows = [
 def fleet_page() -> str:
     env, fleet, named = make("fleet/db_deadlock", "easy", 0), environments()["fleet"], failures()
     scenarios = suite("fleet", "full")
-    rogue = sum(failure.cast.verb is not None for failure in named.values())
+    rogue = sum(failure.fault_spec.verb is not None for failure in named.values())
     return "\n".join([
         "## fleet", "", f"{fleet.summary}.", "",
         f"{len(scenarios)} scenarios: {len(named)} failures, {rogue} of them caused by a rogue agent, and "
@@ -125,7 +126,7 @@ def fleet_page() -> str:
         table(["", *env.SEATS], SEES),
         "Later pages hold only what is new or not well. Nobody sees the truth.", "",
         "### Tools", "",
-        f"One act a turn; up to {env.READS_PER_TURN} readings before it. {CHANGES} repairs per incident. "
+        f"One act a turn; up to {env.READS_PER_TURN} readings before it. {MAX_REPAIRS} repairs per incident. "
         "A wrong call costs its turn.", "",
         table(["tool", "seat", "", "what it does"], tool_rows(env, "reading")),
         "### Points", "",
@@ -135,7 +136,7 @@ def fleet_page() -> str:
         "The score is the points scaled so that 0 is the no-op policy and 1 the oracle on that very incident, "
         "clipped to [-1, 1].", "",
         "### The tier dial", "",
-        table(["", *TIERS], dial_rows(incident.TIERS)),
+        table(["", *TIERS], tier_rows(incident.TIERS)),
         "What each number means stands in `sim/incident.py`.", "",
         "### Automation", "",
         table(["verb", "agents"], [[f"`{verb}`", " and ".join(agents)] for verb, agents in VERBS.items()]),
@@ -153,7 +154,7 @@ def logs_rows() -> Rows:
     for id in suite("logs", "full"):
         scenario = find(id)[1]
         causes = dict.fromkeys([*scenario.causes, *scenario.second])
-        named = ", ".join(f"{m.name} ({m.cure or 'nothing'})" for m in causes) or "nothing is wrong"
+        named = ", ".join(f"{m.name} ({m.fix or 'nothing'})" for m in causes) or "nothing is wrong"
         rows.append([f"`{id}`", scenario.story, named, scenario.budget, suites_of(id)])
     return rows
 
@@ -168,7 +169,7 @@ TERMS: Rows = [
 
 
 def naive_about() -> dict[str, str]:
-    return {name: told(habit.believes) for name, habit in HABITS.items()}
+    return {name: docstring_of(habit.guess_root) for name, habit in STRATEGIES.items()}
 
 
 def logs_page() -> str:
@@ -194,7 +195,7 @@ def logs_page() -> str:
         "The score is the points scaled so that 0 is the no-op policy and 1 the oracle on that very incident, "
         "clipped to [-1, 1].", "",
         "### The tier dial", "",
-        table(["", *TIERS], dial_rows(triage.DIALS)),
+        table(["", *TIERS], tier_rows(triage.TIER_CONFIGS)),
         "What each number means stands in `envs/logs/incident.py`.", "",
         "### Options", "",
         table(["option", "what it is"], option_rows("logs")),

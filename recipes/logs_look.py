@@ -9,9 +9,9 @@ from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import make, suite
-from warroom.envs.logs.env import LogTriage
+from warroom.envs.logs.env import LogsEnv
 from warroom.envs.logs.incident import BEFORE
-from warroom.envs.logs.views import ALL, LogPage
+from warroom.envs.logs.views import ALL, LogsObservation
 from warroom.sim.world import Snapshot
 
 INCIDENTS = int(sys.argv[1]) if len(sys.argv) > 1 else 60
@@ -39,7 +39,7 @@ class Look(NamedTuple):
     quiet_warnings: float
     silent: list[bool]
     """Of each root: whether it writes no ERROR in the minute of the page."""
-    loud: int
+    noisy_service: int
     """Services that write any ERROR in that minute."""
     per_request: float
     """Lines of all services for each user request."""
@@ -53,7 +53,7 @@ class Look(NamedTuple):
     declared: float
 
 
-def look(env: LogTriage) -> Look:
+def look(env: LogsEnv) -> Look:
     """Measure an incident, asking for all logs each turn."""
     stream, snapshots = env.stream, env.world.snapshots
     rows, before = stream.written(0), stream.written(BEFORE)
@@ -77,16 +77,16 @@ def look(env: LogTriage) -> Look:
     )
 
 
-def read(env: LogTriage) -> Iterator[LogPage]:
+def read(env: LogsEnv) -> Iterator[LogsObservation]:
     """The first pages of an incident."""
     for _ in range(TURNS):
-        yield env.page()
+        yield env.observation()
         env.step(ToolCall("request_more_logs", {"service": ALL}))
 
 
-def requests(env: LogTriage, snapshot: Snapshot) -> float:
+def requests(env: LogsEnv, snapshot: Snapshot) -> float:
     """User requests of a minute whose lines the pipeline keeps."""
-    return 60 * env.incident.sampled * snapshot.load[0]
+    return 60 * env.incident.sampling_rate * snapshot.load[0]
 
 
 def share(part: list[float], whole: list[float]) -> float:
@@ -108,7 +108,7 @@ def row(tier: str, scenario: str, looks: list[Look]) -> str:
         middle([found.errors for found in looks], 100), middle([found.warnings for found in looks], 100),
         middle([found.quiet_errors for found in looks], 100), middle([found.quiet_warnings for found in looks], 100),
         f"{100 * sum(roots) / len(roots):.0f}" if roots else "-",
-        middle([float(found.loud) for found in looks]), middle([found.per_request for found in looks]),
+        middle([float(found.noisy_service) for found in looks]), middle([found.per_request for found in looks]),
         f"{median([found.first_words for found in looks]):.0f}",
         f"{median([found.later_words for found in looks]):.0f}",
         f"{100 * sum([found.timed for found in looks]) / len(looks):.0f}",
@@ -125,7 +125,7 @@ def main() -> None:
             looks = []
             for k in range(INCIDENTS):
                 env = make(scenario, tier, seed_of("dev", k), topology=TOPOLOGY)
-                assert isinstance(env, LogTriage)
+                assert isinstance(env, LogsEnv)
                 looks.append(look(env))
             print(row(tier, scenario, looks), flush=True)
 

@@ -12,34 +12,34 @@ from typing import Any
 from warroom.core.scenario import Policy
 from warroom.core.splits import seed_of
 from warroom.envs import make
-from warroom.envs.tickets.env import Desk
-from warroom.envs.tickets.imported import knowledge_in
+from warroom.envs.tickets.env import TicketsEnv
+from warroom.envs.tickets.imported import playable_knowledge_base
 from warroom.evals.calibration import calibration
 from warroom.evals.statistics import Estimate, mean, paired, share
-from warroom.evals.tickets.threshold import Decided, always, by_ticket, crosswise, matches
-from warroom.policies import team
+from warroom.evals.tickets.threshold import DecidedPolicy, answer_always, by_ticket, cross_fit, top_hits
+from warroom.policies import policy_set
 
-Maker = Callable[[Desk], Policy]
+Maker = Callable[[TicketsEnv], Policy]
 
 
 def makers(folder: str) -> dict[str, Maker]:
     """Who plays, by name."""
-    found = matches(knowledge_in(folder))
-    certain, fitted = by_ticket(always(found)), by_ticket(crosswise(found))
-    shipped = {name: team("tickets", name) for name in ("always_escalate", "heuristic", "sure", "oracle")}
+    found = top_hits(playable_knowledge_base(folder))
+    certain, fitted = by_ticket(answer_always(found)), by_ticket(cross_fit(found))
+    shipped = {name: policy_set("tickets", name) for name in ("always_escalate", "heuristic", "sure", "oracle")}
     return {
         **{name: lambda env, one=one: one.seat(env, env.seat) for name, one in shipped.items()},
-        "certain": lambda env: Decided(certain[env.case.id]),
-        "threshold": lambda env: Decided(fitted[env.case.id]),
+        "certain": lambda env: DecidedPolicy(certain[env.case.id]),
+        "threshold": lambda env: DecidedPolicy(fitted[env.case.id]),
     }
 
 
 def outcomes(folder: str, maker: Maker) -> list[dict[str, Any]]:
     """What a policy made of each ticket."""
     out = []
-    for number in range(len(knowledge_in(folder).cases)):
+    for number in range(len(playable_knowledge_base(folder).cases)):
         env = make("tickets/imported", "medium", seed_of("test", number), kb=folder)
-        assert isinstance(env, Desk)
+        assert isinstance(env, TicketsEnv)
         policy = maker(env)
         while not env.done:
             env.step(policy.act(env.observe()))

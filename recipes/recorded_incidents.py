@@ -15,9 +15,9 @@ from random import Random
 from warroom.core.scenario import Policy
 from warroom.core.splits import seed_of
 from warroom.envs import make
-from warroom.envs.logs.policies.fusion import RANKINGS, Ranker
+from warroom.envs.logs.policies.fusion import RANKINGS, RankingPolicy
 from warroom.evals.statistics import share
-from warroom.policies import team
+from warroom.policies import policy_set
 from warroom.sim.recording import read_archive
 
 RANDOM_PLAYS = 20
@@ -27,7 +27,9 @@ RANDOM_PLAYS = 20
 def outcome(folder: str, name: str, index: int, draw: int) -> tuple[str, bool, bool]:
     env = make("logs/recorded", "medium", seed_of("test", index), recording=folder)
     policy: Policy = (
-        Ranker(RANKINGS[name], Random(draw)) if name in RANKINGS else team("logs", name).seat(env, env.seat)
+        RankingPolicy(RANKINGS[name], Random(draw))
+        if name in RANKINGS
+        else policy_set("logs", name).seat(env, env.seat)
     )
     while not env.done:
         env.step(policy.act(env.observe()))

@@ -36,7 +36,7 @@ from serve_players import (
 )
 from websockets.exceptions import ConnectionClosed
 
-from warroom.core.errors import echo
+from warroom.core.errors import quote_input
 from warroom.serve.client import AsyncClient
 
 GAMES = {"fleet, four seats": ("fleet", ""), "fleet, one seat beside experts": ("fleet", "sre"), "logs": ("logs", ""),
@@ -327,7 +327,7 @@ async def fate(line: Any) -> str:
     try:
         return str((await asked(line, {"type": "state"}))["type"])
     except ConnectionClosed as error:
-        return echo(str(error))
+        return quote_input(str(error))
     finally:
         await line.close()
 

@@ -17,7 +17,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from warroom.core.splits import seed_of
 from warroom.envs import suite
-from warroom.policies import team
+from warroom.policies import policy_set
 from warroom.serve.table import Table
 
 HERE = Path(__file__).parent
@@ -90,7 +90,7 @@ class Script:
 def script(env: str, number: int, seat: str = "") -> Script:
     """The incident of a number: of all seats, or of one beside experts."""
     scenario = suite(env)[number % len(suite(env))]
-    expert, seats = team(env, "expert"), (seat,) if seat else ()
+    expert, seats = policy_set(env, "expert"), (seat,) if seat else ()
     table = Table(scenario, "medium", seed_of("dev", number), seats, expert if seat else None)
     players = {name: expert.seat(table.session.env, name) for name in table.session.seats}
     chosen = {

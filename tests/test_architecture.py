@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1] / "src" / "warroom"
 LAYERS = (
     "core", "sim", "envs", "policies", "rollout", "session", "runs",
-    ("evals", "train", "serve", "importers", "view"), ("commands", "cli"), "__main__",
+    ("evals", "train", "serve", "importers", "view"), "triage", ("commands", "cli"), "__main__",
 )  # fmt: skip
 """From the bottom up. A module imports its own package and what stands before it; packages side by side are leaves."""
 HEAVY = {

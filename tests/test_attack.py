@@ -6,7 +6,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from warroom.core.scenario import TIERS
-from warroom.evals.fleet.attack import Attack, attack
+from warroom.evals.fleet.attack import AttackResult, attack
 
 TRAIN, TEST = 30, 8
 """Seeds per scenario."""
@@ -25,7 +25,7 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-def attacked(seat: str, tier: str, learner: str) -> Attack:
+def attacked(seat: str, tier: str, learner: str) -> AttackResult:
     found = attack(seat, tier, learner, TRAIN, TEST)
     assert found.incidents == 24 * TEST
     return found

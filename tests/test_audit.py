@@ -12,34 +12,34 @@ from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
 from warroom.envs import suite
 from warroom.envs.fleet import rubric
-from warroom.envs.fleet.env import Fleet
+from warroom.envs.fleet.env import FleetEnv
 from warroom.evals.audit import BARS, Audit, repeated_payments, run_audit
-from warroom.evals.outcomes import Entrant, incidents, play_all, play_out
-from warroom.evals.probes import Probes, degenerate_team, probes_of
-from warroom.evals.search import Effort, candidates, script, search
-from warroom.policies import team
+from warroom.evals.audit_spec import AuditSpec, degenerate_policy_set, find_audit_spec
+from warroom.evals.outcomes import Candidate, incidents, play_all, play_episode
+from warroom.evals.search import SearchBudget, draw_scripts, script, search
+from warroom.policies import policy_set
 
-LITTLE = Effort(scripts=12, rungs=(1,), finalists=2)
-FLEET, LOGS = probes_of("fleet"), probes_of("logs")
-every_environment = pytest.mark.parametrize("probes", [FLEET, LOGS], ids=lambda probes: probes.env)
+LITTLE = SearchBudget(scripts=12, rungs=(1,), finalists=2)
+FLEET, LOGS = find_audit_spec("fleet"), find_audit_spec("logs")
+every_environment = pytest.mark.parametrize("audit_spec", [FLEET, LOGS], ids=lambda audit_spec: audit_spec.env)
 
 
 @cache
 def audited(env: str) -> Audit:
-    return run_audit(probes_of(env), TIERS, [0], workers=1, effort=LITTLE)
+    return run_audit(find_audit_spec(env), TIERS, [0], workers=1, budget=LITTLE)
 
 
 @every_environment
-def test_there_are_many_degenerate_policies_and_each_has_a_story(probes: Probes) -> None:
-    assert len(probes.recipes) >= 24
-    assert all(recipe.story for recipe in probes.recipes.values())
+def test_there_are_many_degenerate_policies_and_each_has_a_story(audit_spec: AuditSpec) -> None:
+    assert len(audit_spec.exploits) >= 24
+    assert all(exploit.description for exploit in audit_spec.exploits.values())
 
 
 @every_environment
-def test_every_degenerate_policy_plays_to_the_end_in_every_tier(probes: Probes) -> None:
-    played = {(row.tier, row.policy): row.n for row in audited(probes.env).standings if row.kind != "searched"}
-    assert {policy for _, policy in played} >= set(probes.recipes) | set(probes.naive)
-    assert all(n == len(suite(probes.env, "full")) for n in played.values())
+def test_every_degenerate_policy_plays_to_the_end_in_every_tier(audit_spec: AuditSpec) -> None:
+    played = {(row.tier, row.policy): row.n for row in audited(audit_spec.env).summaries if row.kind != "searched"}
+    assert {policy for _, policy in played} >= set(audit_spec.exploits) | set(audit_spec.naive)
+    assert all(n == len(suite(audit_spec.env, "full")) for n in played.values())
 
 
 def test_no_bar_fails_in_the_fleet() -> None:
@@ -47,34 +47,34 @@ def test_no_bar_fails_in_the_fleet() -> None:
 
 
 def test_what_is_right_is_paid_once_void_is_void_and_nobody_beats_the_oracle_in_log_triage() -> None:
-    bars = {failure.bar for failure in audited("logs").violations}
+    bars = {violation.bar for violation in audited("logs").violations}
     assert not bars & {"void", "ceiling", "paid once"}
 
 
 @every_environment
-def test_who_does_nothing_gets_exactly_what_waiting_gets_and_solves_nothing(probes: Probes) -> None:
-    standings = audited(probes.env).standings
-    idle = {row.tier: row.points.mean for row in standings if row.policy == "noop"}
-    passive = [row for row in standings if row.passive]
+def test_who_does_nothing_gets_exactly_what_waiting_gets_and_solves_nothing(audit_spec: AuditSpec) -> None:
+    summaries = audited(audit_spec.env).summaries
+    idle = {row.tier: row.points.mean for row in summaries if row.policy == "noop"}
+    passive = [row for row in summaries if row.passive]
     assert {row.policy for row in passive} >= {"noop", "unknown_tool", "broken_arguments", "huge_text"}
     assert all(row.points.mean == idle[row.tier] and row.solved.mean == 0 and row.score.mean == 0 for row in passive)
 
 
 @every_environment
-def test_the_expert_is_far_above_all_of_them(probes: Probes) -> None:
-    standings = audited(probes.env).standings
-    expert = {row.tier: row.score.mean for row in standings if row.policy == "expert"}
-    ignorant = [row for row in standings if row.kind not in ("reference", "spoilt")]
+def test_the_expert_is_far_above_all_of_them(audit_spec: AuditSpec) -> None:
+    summaries = audited(audit_spec.env).summaries
+    expert = {row.tier: row.score.mean for row in summaries if row.policy == "expert"}
+    ignorant = [row for row in summaries if row.kind not in ("reference", "perturbed")]
     assert all(row.score.mean < expert[row.tier] - 0.4 for row in ignorant)
 
 
 @every_environment
-def test_a_mean_on_the_wrong_side_of_a_bar_is_named_even_within_chance(probes: Probes) -> None:
-    audit = audited(probes.env)
-    heuristic = {row.tier: row.points.mean for row in audit.standings if row.policy == "heuristic"}
+def test_a_mean_on_the_wrong_side_of_a_bar_is_named_even_within_chance(audit_spec: AuditSpec) -> None:
+    audit = audited(audit_spec.env)
+    heuristic = {row.tier: row.points.mean for row in audit.summaries if row.policy == "heuristic"}
     above = {
         (row.tier, row.policy)
-        for row in audit.standings
+        for row in audit.summaries
         if row.kind in ("degenerate", "searched") and row.points.mean > heuristic[row.tier] + 1e-9
     }
     named = {(f.tier, f.policy) for f in (*audit.violations, *audit.within_chance) if f.bar == "below heuristic"}
@@ -82,14 +82,14 @@ def test_a_mean_on_the_wrong_side_of_a_bar_is_named_even_within_chance(probes: P
 
 
 def test_a_single_scenario_that_a_constant_answer_solves_is_named() -> None:
-    feats = {row.policy: row.feats for row in audited("logs").standings if row.tier == "easy"}
-    assert feats["ignore_at_once"] == {"logs/false_alarm": 1.0}
-    assert feats["resolve_at_once"] == {} == feats["oracle"]
+    mostly_solved = {row.policy: row.mostly_solved for row in audited("logs").summaries if row.tier == "easy"}
+    assert mostly_solved["ignore_at_once"] == {"logs/false_alarm": 1.0}
+    assert mostly_solved["resolve_at_once"] == {} == mostly_solved["oracle"]
 
 
 def test_of_one_mistake_the_rubric_takes_what_it_says() -> None:
     """A right root at the wrong door is worth nothing; a slip of the severity costs its credit, waiting its minutes."""
-    points = {row.policy: row.points_wrong.mean for row in audited("logs").standings if row.tier == "hard"}
+    points = {row.policy: row.points_wrong.mean for row in audited("logs").summaries if row.tier == "hard"}
     assert points["other_order"] == points["oracle"] > points["after_waits"] > points["without_severity"]
     assert points["without_severity"] == pytest.approx(points["oracle"] - 15)
     # Below 0 where nobody stops the abuse, so that the incident stays open.
@@ -99,57 +99,61 @@ def test_of_one_mistake_the_rubric_takes_what_it_says() -> None:
 
 def test_an_audit_is_json() -> None:
     data = json.loads(json.dumps(audited("logs").to_json()))
-    assert len(data["rows"]) == len(audited("logs").standings)
+    assert len(data["rows"]) == len(audited("logs").summaries)
     assert set(data["rows"][0]["points"]) == {"mean", "lo", "hi"} and set(data["bars"]) == set(LOGS.bars) < set(BARS)
 
 
 def test_an_environment_without_probes_is_refused() -> None:
     with pytest.raises(ValueError, match="did you mean 'logs'"):
-        probes_of("log")
+        find_audit_spec("log")
 
 
 def test_a_credit_that_pays_again_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     incident = incidents(["fleet/rogue_deploy_bot"], "easy", "dev", [0])[0]
-    assert repeated_payments(team("fleet", "expert"), incident) == []
+    assert repeated_payments(policy_set("fleet", "expert"), incident) == []
     monkeypatch.setattr(rubric, "PER_TURN", 2.0)
     rubric.fleet_rubric.cache_clear()
-    found = repeated_payments(team("fleet", "expert"), incident)
+    found = repeated_payments(policy_set("fleet", "expert"), incident)
     rubric.fleet_rubric.cache_clear()
     assert any("mttr again" in detail for detail in found)
 
 
 def test_points_above_the_oracle_are_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Fleet, "bounds", lambda self: (-1000.0, -900.0))
-    found = run_audit(FLEET, ["easy"], [0], workers=1, effort=LITTLE)
-    assert {failure.bar for failure in found.violations} == {"ceiling"}
+    monkeypatch.setattr(FleetEnv, "bounds", lambda self: (-1000.0, -900.0))
+    found = run_audit(FLEET, ["easy"], [0], workers=1, budget=LITTLE)
+    assert {violation.bar for violation in found.violations} == {"ceiling"}
 
 
 @every_environment
-def test_a_search_finds_the_same_scripts_again(probes: Probes) -> None:
-    found = search(probes, "easy", LITTLE)
-    assert found == search(probes, "easy", LITTLE)
+def test_a_search_finds_the_same_scripts_again(audit_spec: AuditSpec) -> None:
+    found = search(audit_spec, "easy", LITTLE)
+    assert found == search(audit_spec, "easy", LITTLE)
     assert len({script.name for script in found}) == len(found)
 
 
 @every_environment
-def test_candidates_are_different_and_as_many_as_asked(probes: Probes) -> None:
-    drawn = candidates(probes.scripts, stream(0, "test"), 200)
+def test_candidates_are_different_and_as_many_as_asked(audit_spec: AuditSpec) -> None:
+    drawn = draw_scripts(audit_spec.scripts, stream(0, "test"), 200)
     assert len(set(drawn)) == len(drawn) == 200
-    assert script(probes.scripts, probes.scripts.usual) in drawn
+    assert script(audit_spec.scripts, audit_spec.scripts.default) in drawn
 
 
 def test_processes_change_nothing() -> None:
-    entrants = [Entrant(name, partial(degenerate_team, "fleet", name)) for name in ("restart_worst", "random_legal")]
+    candidates = [
+        Candidate(name, partial(degenerate_policy_set, "fleet", name)) for name in ("restart_worst", "random_legal")
+    ]
     todo = incidents(suite("fleet")[:8], "easy", "dev", [0])
     counted: list[int] = []
-    assert play_all(entrants, todo, FLEET.judge, 2, counted.append) == play_all(entrants, todo, FLEET.judge)
-    assert sum(counted) == len(entrants) * len(todo)
+    assert play_all(candidates, todo, FLEET.outcome_rules, 2, counted.append) == play_all(
+        candidates, todo, FLEET.outcome_rules
+    )
+    assert sum(counted) == len(candidates) * len(todo)
 
 
 def test_an_outcome_says_whether_anything_was_wrong() -> None:
-    idle = team("fleet", "noop")
+    idle = policy_set("fleet", "noop")
     calm, wrong = (
-        play_out("noop", idle, incidents([f"fleet/{name}"], "easy", "dev", [0])[0], FLEET.judge)
+        play_episode("noop", idle, incidents([f"fleet/{name}"], "easy", "dev", [0])[0], FLEET.outcome_rules)
         for name in ("no_incident", "cascade")
     )
     assert not calm.wrong and wrong.wrong and wrong.passive and wrong.score == 0

@@ -9,10 +9,10 @@ from warroom.core.episode import Episode
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.envs import suite
-from warroom.evals.logs.noise import noise_of
+from warroom.evals.audit_spec import degenerate_policy_set
+from warroom.evals.logs.noise import measure_noise
 from warroom.evals.outcomes import incidents
-from warroom.evals.probes import degenerate_team
-from warroom.policies import team
+from warroom.policies import policy_set
 from warroom.rollout import play
 
 SEEDS = 15
@@ -26,7 +26,7 @@ every_tier = pytest.mark.parametrize("tier", TIERS)
 
 @cache
 def played(policy: str, tier: str) -> list[Episode]:
-    players = degenerate_team("logs", policy) if policy == "lottery" else team("logs", policy)
+    players = degenerate_policy_set("logs", policy) if policy == "lottery" else policy_set("logs", policy)
     return [play(scenario, tier, seed_of("test", k), players) for scenario in SUITE for k in range(SEEDS)]
 
 
@@ -61,5 +61,5 @@ def test_every_severity_is_common() -> None:
 
 @every_tier
 def test_the_share_of_lines_that_mean_nothing_is_the_declared_one(tier: str) -> None:
-    found = noise_of(incidents(SUITE, tier, "test", range(SEEDS)))
-    assert found.lines > 2000 and abs(found.off) < 0.02
+    found = measure_noise(incidents(SUITE, tier, "test", range(SEEDS)))
+    assert found.lines > 2000 and abs(found.deviation) < 0.02

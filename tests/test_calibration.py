@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from warroom.evals.calibration import aurc, auroc, calibration, figures, reliability
+from warroom.evals.calibration import aurc, auroc, calibration, calibration_metrics, reliability
 
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=2, max_size=60).filter(
     lambda pairs: len({right for _, right in pairs}) == 2
@@ -14,22 +14,22 @@ PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=2, max_size
 
 
 def split(pairs: list[tuple[float, bool]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
-    said, right = zip(*pairs, strict=True)
-    return np.array(said), np.array(right, float), np.ones(len(pairs))
+    stated, right = zip(*pairs, strict=True)
+    return np.array(stated), np.array(right, float), np.ones(len(pairs))
 
 
 @settings(max_examples=200, deadline=None)
 @given(PAIRS)
 def test_auroc_is_the_textbook_one(pairs: list[tuple[float, bool]]) -> None:
-    said, right, weights = split(pairs)
-    assert auroc(said, right, weights) == pytest.approx(roc_auc_score(right, said))
+    stated, right, weights = split(pairs)
+    assert auroc(stated, right, weights) == pytest.approx(roc_auc_score(right, stated))
 
 
 @settings(max_examples=200, deadline=None)
 @given(PAIRS, st.floats(0, 1))
 def test_a_constant_has_no_skill(pairs: list[tuple[float, bool]], constant: float) -> None:
     _, right, weights = split(pairs)
-    skill, ranking, _ = figures(np.full(len(right), constant), right, weights)
+    skill, ranking, _ = calibration_metrics(np.full(len(right), constant), right, weights)
     assert skill <= 1e-9 and ranking == 0.5
 
 
@@ -37,7 +37,7 @@ def test_a_constant_has_no_skill(pairs: list[tuple[float, bool]], constant: floa
 @given(PAIRS)
 def test_knowing_all_is_perfect(pairs: list[tuple[float, bool]]) -> None:
     _, right, weights = split(pairs)
-    skill, ranking, _ = figures(right, right, weights)
+    skill, ranking, _ = calibration_metrics(right, right, weights)
     assert skill == pytest.approx(1.0) and ranking == 1.0
 
 

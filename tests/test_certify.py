@@ -12,39 +12,50 @@ from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
 from warroom.envs import make, suite
 from warroom.envs.fleet import oracle
-from warroom.envs.fleet.env import Fleet
+from warroom.envs.fleet.env import FleetEnv
+from warroom.evals.audit_spec import AuditSpec, find_audit_spec
 from warroom.evals.certify import aggregate, run_certify
 from warroom.evals.fleet.certify import (
-    APART,
+    MIN_DISTANCE,
     alternatives,
     certify,
-    change_record,
+    changes_of_victim,
     distance,
     mechanisms,
+    persists_or_recovers,
     physics,
-    stays_or_passes,
     telemetry,
 )
-from warroom.evals.logs import rivals
-from warroom.evals.logs.certify import RIVAL, again, blueprint_of, renamed
+from warroom.evals.logs import alternative_causes
+from warroom.evals.logs.certify import ALTERNATIVE_CHECK, rebuild, renamed, service_topology_of
 from warroom.evals.logs.certify import certify as certify_logs
 from warroom.evals.logs.moves import triage_of
-from warroom.evals.probes import Probes, probes_of
-from warroom.sim.faults import BAD_RELEASE, BLIP, EXPIRED, MISISSUED, MISROUTE, NEIGHBOUR, QUOTA, SLOW_RELEASE
-from warroom.sim.topology import draw_blueprint
+from warroom.sim.faults import (
+    BAD_RELEASE,
+    BLIP,
+    CERTIFICATE_EXPIRED,
+    CERTIFICATE_MISISSUED,
+    MISROUTE,
+    NOISY_NEIGHBOUR,
+    QUOTA,
+    SLOW_RELEASE,
+)
+from warroom.sim.topology import draw_service_topology
 from warroom.sim.wordings import SERVICES
 
 
-def fleet(scenario: str, tier: str = "hard", seed: int = 0) -> Fleet:
+def fleet(scenario: str, tier: str = "hard", seed: int = 0) -> FleetEnv:
     env = make(f"fleet/{scenario}", tier, seed)
-    assert isinstance(env, Fleet)
+    assert isinstance(env, FleetEnv)
     return env
 
 
 @pytest.mark.parametrize("tier", TIERS)
-@pytest.mark.parametrize("probes", [probes_of("fleet"), probes_of("logs")], ids=lambda probes: probes.env)
-def test_every_incident_is_fair(probes: Probes, tier: str) -> None:
-    rows = run_certify(probes.certify, suite(probes.env, "full"), [tier], [0, 1], "dev")
+@pytest.mark.parametrize(
+    "audit_spec", [find_audit_spec("fleet"), find_audit_spec("logs")], ids=lambda audit_spec: audit_spec.env
+)
+def test_every_incident_is_fair(audit_spec: AuditSpec, tier: str) -> None:
+    rows = run_certify(audit_spec.certify, suite(audit_spec.env, "full"), [tier], [0, 1], "dev")
     assert [row for row in rows if not row.valid] == []
 
 
@@ -56,17 +67,19 @@ def test_nearly_all_innocents_do_no_harm() -> None:
 
 def test_a_false_alarm_passes_and_a_failure_that_passes_is_not_certified() -> None:
     incident = fleet("no_incident").incident
-    assert stays_or_passes(incident)
+    assert persists_or_recovers(incident)
     failing = fleet("network_delay").incident
     fault = replace(failing.cause, mechanism=replace(BLIP, name="passing"), onset=-1)
-    assert stays_or_passes(failing)
-    assert not stays_or_passes(replace(failing, faults=(fault,)))
+    assert persists_or_recovers(failing)
+    assert not persists_or_recovers(replace(failing, faults=(fault,)))
 
 
 def test_mechanisms_of_one_physics_look_the_same_to_every_instrument() -> None:
-    assert physics(BAD_RELEASE) == physics(QUOTA) and physics(EXPIRED) == physics(MISISSUED) != physics(MISROUTE)
+    assert physics(BAD_RELEASE) == physics(QUOTA) and physics(CERTIFICATE_EXPIRED) == physics(
+        CERTIFICATE_MISISSUED
+    ) != physics(MISROUTE)
     incident = fleet("slow_release").incident
-    twin = replace(incident, faults=(replace(incident.cause, mechanism=NEIGHBOUR),))
+    twin = replace(incident, faults=(replace(incident.cause, mechanism=NOISY_NEIGHBOUR),))
     views = [telemetry(oracle.at_page(i)) for i in (incident, twin)]
     assert incident.cause.mechanism is SLOW_RELEASE and distance(views[0], views[1], 0.1) == 0
     assert len({physics(m) for m in mechanisms()}) == len(mechanisms())
@@ -85,29 +98,29 @@ def test_no_alternative_is_the_cause_itself_and_each_strikes_a_fitting_service()
 def test_a_second_change_in_the_onset_minute_breaks_the_join() -> None:
     incident = fleet("rogue_deploy_bot").incident
     cause = incident.cause
-    assert change_record(incident) == (1, True)
-    pushed = replace(incident, pushes=((cause.onset, "mira", cause.target, 7), *incident.pushes))
-    assert change_record(pushed) == (2, False)
+    assert changes_of_victim(incident) == (1, True)
+    pushed = replace(incident, deploys=((cause.onset, "mira", cause.target, 7), *incident.deploys))
+    assert changes_of_victim(pushed) == (2, False)
 
 
 def test_a_cause_of_nature_has_no_author_and_a_colleagues_exactly_one() -> None:
-    assert change_record(fleet("cascade").incident) == (0, True)
-    assert change_record(fleet("bad_config_push").incident) == (1, True)
+    assert changes_of_victim(fleet("cascade").incident) == (0, True)
+    assert changes_of_victim(fleet("bad_config_push").incident) == (1, True)
 
 
 def test_hardly_any_incident_of_log_triage_has_a_rival_elsewhere() -> None:
     (tier,) = aggregate(run_certify(certify_logs, suite("logs", "core"), ["hard"], range(6), "dev"))
-    assert tier["shares"][RIVAL]["mean"] > 0.9
+    assert tier["shares"][ALTERNATIVE_CHECK]["mean"] > 0.9
 
 
 def test_logs_tell_a_cause_from_all_others_elsewhere_and_from_itself_not_at_all() -> None:
     env = triage_of(make("logs/double_fault", "medium", 2))
-    own = rivals.readings(env.incident, env.world)
-    assert rivals.distance(own, own, env.incident.dial) == 0
-    tried = list(rivals.alternatives(env.incident))
+    own = alternative_causes.readings(env.incident, env.world)
+    assert alternative_causes.distance(own, own, env.incident.dial) == 0
+    tried = list(alternative_causes.alternatives(env.incident))
     roots = {(fault.mechanism.name, fault.target) for fault in env.incident.faults}
     assert len(tried) > 20 and not roots & {(mechanism.name, target) for mechanism, target in tried}
-    found = rivals.nearest_rivals(env)
+    found = alternative_causes.find_nearest_alternatives(env)
     assert found.elsewhere.service not in env.truth()["roots"] and found.here.service in env.truth()["roots"]
 
 
@@ -115,12 +128,12 @@ def test_a_row_is_valid_only_if_everything_holds() -> None:
     row = certify(fleet("autoscaler_cost_cut"), "fleet/autoscaler_cost_cut")
     assert row.valid and row.harm is not None and row.innocents == row.harmless
     broken = (
-        {"felt": False},
+        {"user_visible": False},
         {"oracle_turns": None},
-        {"lasts": False},
+        {"persists": False},
         {"harm": 0.1},
-        {"distance": APART},
-        {"joined": False},
+        {"distance": MIN_DISTANCE},
+        {"change_matches_cause": False},
     )
     assert not any(replace(row, **change).valid for change in broken)  # type: ignore[arg-type]
 
@@ -128,30 +141,32 @@ def test_a_row_is_valid_only_if_everything_holds() -> None:
 def test_an_imported_system_is_certified_as_well() -> None:
     rng = stream(0, "test")
     names = next(iter(SERVICES.values()))
-    options = {"topology": draw_blueprint(rng, 12, names).to_json()}
+    options = {"topology": draw_service_topology(rng, 12, names).to_json()}
     assert run_certify(certify, ["fleet/cascade"], ["easy"], [0], "dev", options)[0].valid
     assert run_certify(certify_logs, ["logs/cascading_failure"], ["easy"], [0], "dev", options)[0].valid
 
 
 def test_a_system_under_other_names_is_the_same_system() -> None:
     env = triage_of(make("logs/double_fault", "hard", 5, topology="drawn"))
-    own = blueprint_of(env.incident.system)
+    own = service_topology_of(env.incident.system)
     other = renamed(own, "unit")
     assert (other.kinds, other.calls) == (own.kinds, own.calls) and not set(other.names) & set(own.names)
-    assert again(env, "logs/double_fault").observe().render() != env.observe().render()
-    assert own.names == again(env, "logs/double_fault").incident.system.names
+    assert rebuild(env, "logs/double_fault").observe().render() != env.observe().render()
+    assert own.names == rebuild(env, "logs/double_fault").incident.system.names
 
 
 def test_a_row_of_log_triage_is_valid_only_if_everything_holds() -> None:
     row = certify_logs(make("logs/cascading_failure", "easy", 3), "logs/cascading_failure")
-    assert row.valid and row.lasts
-    broken = ({"clear": False}, {"seen": False}, {"solved": False}, {"lasts": False}, {"alike": False})
+    assert row.valid and row.persists
+    broken = ({"clear": False}, {"seen": False}, {"solved": False}, {"persists": False}, {"same_observations": False})
     assert not any(replace(row, **change).valid for change in broken)  # type: ignore[arg-type]
-    assert row.rivals is not None
-    near = row.rivals._replace(elsewhere=row.rivals.elsewhere._replace(distance=rivals.APART))
-    assert replace(row, rivals=near).checks()[RIVAL] == [False]
+    assert row.alternative_causes is not None
+    near = row.alternative_causes._replace(
+        elsewhere=row.alternative_causes.elsewhere._replace(distance=alternative_causes.MIN_DISTANCE)
+    )
+    assert replace(row, alternative_causes=near).checks()[ALTERNATIVE_CHECK] == [False]
     vendor = certify_logs(make("logs/third_party_outage", "easy", 3), "logs/third_party_outage")
-    assert vendor.valid and vendor.lasts is None and vendor.checks()["lasts"] == []
+    assert vendor.valid and vendor.persists is None and vendor.checks()["persists"] == []
 
 
 def test_progress_is_told_of_every_incident() -> None:

@@ -119,7 +119,7 @@ def test_eval_takes_names_and_phrases_of_another_split(tmp_path: Path) -> None:
     pages = []
     for out, more in ((tmp_path / "own", ()), (tmp_path / "train", ("--names", "train", "--wording", "train"))):
         assert run(*wanted, *more, "--out", out).exit_code == 0
-        pages.append(next(iter(read_episodes(out))).steps[0].shown)
+        pages.append(next(iter(read_episodes(out))).steps[0].observation)
     assert pages[0] != pages[1]
     assert "did you mean 'train'" in refused(*wanted, "--names", "trian")
 

@@ -13,12 +13,12 @@ from random import Random
 import pytest
 
 from warroom.core.episode import Episode
-from warroom.core.errors import NotInstalled, Unknown
+from warroom.core.errors import NotInstalled, UnknownName
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import environments, find, make, suite
-from warroom.policies import hf, policy_names, team
+from warroom.policies import hf, policy_names, policy_set
 from warroom.rollout import play
 
 PLAIN = ("fleet", "logs")
@@ -34,7 +34,7 @@ WRONG = {"rogue_false_positive", "wrong_fixes", "wrong_remedies"}
 
 
 def played(scenario: str, tier: str, seed: int, policy: str) -> Episode:
-    return play(scenario, tier, seed, team(scenario.partition("/")[0], policy))
+    return play(scenario, tier, seed, policy_set(scenario.partition("/")[0], policy))
 
 
 @every_tier
@@ -69,7 +69,7 @@ def test_step_rewards_sum_to_the_total(scenario: str, tier: str) -> None:
 @every_scenario
 def test_after_the_end_calls_are_inert_and_say_so(scenario: str) -> None:
     env = make(scenario, "easy", SEEDS[0])
-    acts = [*env.tools, env.brief(env.seat).idle.name, "nonsense"]
+    acts = [*env.tools, env.brief(env.seat).noop_call.name, "nonsense"]
     while not env.done:
         env.step(env.oracle())
     before = (env.total, env.turn, dict(env.events), env.outcome())
@@ -97,7 +97,7 @@ WRONG_CALLS = (
 @pytest.mark.parametrize("call", WRONG_CALLS, ids=lambda call: f"{call.name}-{str(call.arguments)[:20]}")
 def test_a_wrong_call_costs_its_turn_and_is_answered(call: ToolCall, env: str) -> None:
     refusing, waiting = (make(suite(env)[0], "easy", 0) for _ in range(2))
-    turn, idle = refusing.step(call), waiting.step(waiting.brief(waiting.seat).idle)
+    turn, idle = refusing.step(call), waiting.step(waiting.brief(waiting.seat).noop_call)
     assert turn.refused and turn.ended and refusing.turn == 1
     assert len(turn.result.render()) > 30
     assert turn.reward == idle.reward
@@ -140,7 +140,7 @@ def _overlap(a: str, b: str) -> float:
 
 def transcript() -> str:
     """Digests of one episode per scenario and tier."""
-    found = {f"{id} {tier}": played(id, tier, 5, "expert").digest for id in SCENARIOS for tier in TIERS}
+    found = {f"{id} {tier}": played(id, tier, 5, "expert").trajectory_hash for id in SCENARIOS for tier in TIERS}
     return json.dumps(found, sort_keys=True)
 
 
@@ -162,15 +162,15 @@ def other_pythons() -> list[str]:
 
 def test_every_installed_python_gives_the_same_bytes() -> None:
     code = (
-        "import json; from warroom.envs import suite; from warroom.policies import team;"
+        "import json; from warroom.envs import suite; from warroom.policies import policy_set;"
         "from warroom.rollout import play;"
-        f"experts = {{env: team(env, 'expert') for env in {PLAIN}}};"
-        "print(json.dumps({id: play(id, 'hard', 5, expert).digest for env, expert in experts.items()"
+        f"experts = {{env: policy_set(env, 'expert') for env in {PLAIN}}};"
+        "print(json.dumps({id: play(id, 'hard', 5, expert).trajectory_hash for env, expert in experts.items()"
         " for id in suite(env, 'full')}, sort_keys=True))"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
     scenarios = [scenario for env in PLAIN for scenario in suite(env, "full")]
-    expected = json.dumps({id: played(id, "hard", 5, "expert").digest for id in scenarios}, sort_keys=True)
+    expected = json.dumps({id: played(id, "hard", 5, "expert").trajectory_hash for id in scenarios}, sort_keys=True)
     checked = 0
     for python in other_pythons():
         version = subprocess.run(
@@ -203,8 +203,8 @@ def test_names_that_do_not_exist_get_a_guess() -> None:
         (lambda: make("fleet/db_deadlok", "easy", 0), "fleet/db_deadlock"),
         (lambda: make("fleet/db_deadlock", "hrad", 0), "hard"),
         (lambda: make("flet/db_deadlock", "easy", 0), "fleet"),
-        (lambda: team("fleet", "exprt"), "expert"),
-        (lambda: team("fleet", "ovrsight=expert,rest=noop"), "oversight"),
+        (lambda: policy_set("fleet", "exprt"), "expert"),
+        (lambda: policy_set("fleet", "ovrsight=expert,rest=noop"), "oversight"),
         (lambda: make("fleet/db_deadlock", "easy", 0, topologie="x"), "topology"),
         (lambda: seed_of("tset", 0), "test"),
     ):
@@ -217,7 +217,7 @@ def test_random_tool_calls_of_any_kind_never_break_an_episode(scenario: str) -> 
     """Fuzz: any tool with any argument values, right and wrong ones mixed."""
     rng = Random(scenario)
     env = make(scenario, "hard", 3)
-    words = [word for words in env.vocabularies.values() for word in words]
+    words = [word for words in env.allowed_values.values() for word in words]
     values = [*words, 0, 5, -1, None, True, "", "x", 1.5, {}, []]
     parameters = sorted({parameter.name for tool in env.tools.values() for parameter in tool.parameters})
     for _ in range(400):
@@ -243,10 +243,10 @@ def test_seats_act_in_order_within_the_documents_budgets(tier: str) -> None:
 @every_environment
 def test_every_policy_plays_every_tier(env: str) -> None:
     for policy in set(policy_names(env)) - {"human"}:
-        shorthand = policy in hf.shipped(env)
-        options = environments()[env].shorthand_options if shorthand else {}
+        compact = policy in hf.shipped(env)
+        options = environments()[env].compact_options if compact else {}
         for tier in TIERS:
-            assert play(suite(env)[0], tier, 1, team(env, policy), options=options).steps
+            assert play(suite(env)[0], tier, 1, policy_set(env, policy), options=options).steps
 
 
 def test_stories_are_sentences() -> None:
@@ -276,8 +276,8 @@ def test_an_act_without_effect_is_never_second_order_harm() -> None:
         env = make("fleet/cache_janitor_flush", "hard", seed)
         while not env.done:
             idle = env.seat != "manager" or env.turn > 12
-            env.step(ToolCall("wait") if idle else ToolCall("escalate", {"service": env.vocabularies["service"][1]}))
-        assert not env.happened("second_order_failure"), seed
+            env.step(ToolCall("wait") if idle else ToolCall("escalate", {"service": env.allowed_values["service"][1]}))
+        assert not env.has_event("second_order_failure"), seed
 
 
 def test_the_brief_names_the_prices_that_are_paid() -> None:
@@ -300,6 +300,6 @@ def test_a_scenario_of_yours_plays_from_its_file(tmp_path: Path) -> None:
 
 
 def test_an_error_is_the_same_in_another_process() -> None:
-    for error in (Unknown("seat", "sro", ["sre"]), NotInstalled("rich", "rich>=13")):
+    for error in (UnknownName("seat", "sro", ["sre"]), NotInstalled("rich", "rich>=13")):
         again = pickle.loads(pickle.dumps(error))
         assert type(again) is type(error) and str(again) == str(error)

@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 
 from warroom.commands.checkup import EXTRAS
 from warroom.commands.completion import ASKED
-from warroom.commands.libraries import OWN, Trial, fits, load, of_extra, requirements, version_of
+from warroom.commands.libraries import OWN, ImportTrial, fits, load, of_extra, requirements, version_of
 
 ROOT = Path(__file__).parents[1]
 SECRET = "sk-a-secret-of-the-test"
@@ -144,7 +144,7 @@ def test_a_version_fits_its_bounds(version: str, wanted: str, holds: bool) -> No
 
 
 def test_libraries_are_tried_apart_and_each_failure_has_its_reason() -> None:
-    assert Trial(["rich", "no-such-library"]).failures() == {
+    assert ImportTrial(["rich", "no-such-library"]).failures() == {
         "no-such-library": "ModuleNotFoundError: No module named 'no_such_library'"
     }
     assert load(["rich", "types-pyyaml"]) == {}

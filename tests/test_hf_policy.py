@@ -14,11 +14,11 @@ pytest.importorskip("torch")
 
 from warroom.core.episode import Episode
 from warroom.core.splits import seed_of
-from warroom.core.types import Notice, ToolCall
+from warroom.core.types import Message, ToolCall
 from warroom.envs import environments, make
 from warroom.evals.plan import Plan, parse_policies
-from warroom.evals.suite import chunked, play_plan
-from warroom.policies import hf, policy_names, team
+from warroom.evals.run import chunked, play_plan
+from warroom.policies import hf, policy_names, policy_set
 from warroom.policies.checkpoint import sha256
 from warroom.policies.dialogue import Dialogue
 from warroom.policies.prompt import tool_schemas
@@ -49,23 +49,23 @@ def calls(episode: Episode) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def test_the_decoding_stands_behind_the_last_at(tmp_path: Path) -> None:
-    assert hf.choice_of("hf:a/b") == hf.Choice("hf:a/b", "a/b", 0.0)
-    assert hf.choice_of("hf:a=1/b@sampled").temperature == 1.0
-    assert hf.choice_of("nano@0.7") == hf.Choice("nano@0.7", str(hf.WEIGHTS / "nano"), 0.7)
+    assert hf.parse_model_name("hf:a/b") == hf.ModelChoice("hf:a/b", "a/b", 0.0)
+    assert hf.parse_model_name("hf:a=1/b@sampled").temperature == 1.0
+    assert hf.parse_model_name("nano@0.7") == hf.ModelChoice("nano@0.7", str(hf.WEIGHTS / "nano"), 0.7)
     (tmp_path / "x@y").mkdir()
-    assert hf.choice_of(f"hf:{tmp_path}/x@y").path == f"{tmp_path}/x@y"
-    assert hf.choice_of(f"hf:{tmp_path}/x@y@greedy").path == f"{tmp_path}/x@y"
+    assert hf.parse_model_name(f"hf:{tmp_path}/x@y").path == f"{tmp_path}/x@y"
+    assert hf.parse_model_name(f"hf:{tmp_path}/x@y@greedy").path == f"{tmp_path}/x@y"
 
 
 @pytest.mark.parametrize("name", ["hf:a@hot", "nano@0", "nano@-1", "hf:a@inf", "hf:a@nan"])
 def test_a_decoding_that_is_none_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=r"no decoding '.*allowed: a temperature above 0 such as 0.7, greedy, sampled"):
-        team("fleet", name)
+        policy_set("fleet", name)
 
 
 def test_a_model_plays_every_seat_or_some() -> None:
-    assert set(team("fleet", "hf:runs/lr=3/model").models) == set(environments()["fleet"].seats)
-    mixed = team("fleet", "oversight=hf:runs/lr=3/model@sampled,rest=expert")
+    assert set(policy_set("fleet", "hf:runs/lr=3/model").models) == set(environments()["fleet"].seats)
+    mixed = policy_set("fleet", "oversight=hf:runs/lr=3/model@sampled,rest=expert")
     assert mixed.models == {"oversight": "hf:runs/lr=3/model@sampled"}
     assert parse_policies("hf:a=1/m,expert,sre=hf:a=1/m,rest=noop") == ("hf:a=1/m", "expert", "sre=hf:a=1/m,rest=noop")
     assert not any(name.startswith("hf:") for name in policy_names("fleet"))
@@ -79,13 +79,13 @@ def test_a_nano_is_listed_in_every_environment(env: str) -> None:
 def test_a_model_that_does_not_ship_is_named_without_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hf, "WEIGHTS", tmp_path)
     with pytest.raises(ValueError, match=r"no nano ships for logs \(that do: none\)") as refused:
-        team("logs", "nano@sampled")
+        policy_set("logs", "nano@sampled")
     assert str(tmp_path) not in str(refused.value)
 
 
 def test_naming_a_model_loads_nothing() -> None:
     before = hf.model_at.cache_info().currsize
-    team("fleet", "hf:/nowhere/at/all")
+    policy_set("fleet", "hf:/nowhere/at/all")
     assert hf.model_at.cache_info().currsize == before
 
 
@@ -135,7 +135,7 @@ def test_a_broken_folder_is_loud(nano: Path, tmp_path: Path, damage: Any, messag
     shutil.copytree(nano, folder)
     damage(folder)
     with pytest.raises(ValueError, match=message):
-        play(*GAMES[0][:3], team("fleet", f"hf:{folder}"))
+        play(*GAMES[0][:3], policy_set("fleet", f"hf:{folder}"))
 
 
 def test_a_wrong_device_is_refused(nano: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +183,7 @@ def test_an_adapter_plays_on_its_base(nano: Path, tmp_path: Path) -> None:
     with torch.inference_mode():
         assert torch.allclose(found.checkpoint.model(ids).logits, adapted.eval()(ids).logits, atol=1e-5)
         assert not torch.allclose(found.checkpoint.model(ids).logits, base(ids).logits, atol=1e-3)
-    assert play(*GAMES[0][:3], team("fleet", f"hf:{tmp_path}")).steps
+    assert play(*GAMES[0][:3], policy_set("fleet", f"hf:{tmp_path}")).steps
     _renamed(tmp_path / "adapter_model.safetensors")
     hf.model_at.cache_clear()
     with pytest.raises(ValueError, match=r"do not match its adapter_config.json: Found missing adapter keys"):
@@ -215,15 +215,15 @@ def test_an_evaluation_reads_the_tokens_that_the_trainer_reads(which: str, reque
 
     folder: Path = request.getfixturevalue(which)
     model, env = hf.model_at(str(folder)), make("fleet/rogue_deploy_bot", "easy", 0)
-    words, expert = model.tokenizer, team("fleet", "expert")
+    words, expert = model.tokenizer, policy_set("fleet", "expert")
     scripts = {seat: expert.seat(env, seat) for seat in env.SEATS}
-    seat = hf.policy(hf.choice_of(f"hf:{folder}"), env.brief("oversight"), Random(0))
+    seat = hf.policy(hf.parse_model_name(f"hf:{folder}"), env.brief("oversight"), Random(0))
     ids: list[int] = []
     said = 0
     while not env.done:
         observation, meant = env.observe(), scripts[env.seat].act(env.observe())
         if env.seat == "oversight":
-            assert seat.hear(observation) is None
+            assert seat.observe(observation) is None
             talk = seat.dialogue.messages
             if not ids:
                 ids = words.apply_chat_template(
@@ -232,7 +232,7 @@ def test_an_evaluation_reads_the_tokens_that_the_trainer_reads(which: str, reque
             else:
                 ids = ids + trl_suffix(words, talk[-1:])
             assert seat.ids == ids
-            name, arguments = seat.dialogue.language.phrase(meant)
+            name, arguments = seat.dialogue.renderer.format_call(meant)
             call = {"type": "function", "function": {"name": name, "arguments": arguments}}
             turn = {"role": "assistant", "content": "", "tool_calls": [call]}
             user = talk[:1]
@@ -240,7 +240,7 @@ def test_an_evaluation_reads_the_tokens_that_the_trainer_reads(which: str, reque
             written = whole[len(start) :]
             written = written[: written.index(words.eos_token_id) + 1]
             assert parse_response(words, written, prefix=ids, tools=seat.tools)["tool_calls"] == [call]
-            meant, ids, said = seat.say(written), ids + written, said + 1
+            meant, ids, said = seat.parse_output(written), ids + written, said + 1
         env.step(meant)
     assert said >= 3
     whole = words.apply_chat_template(seat.dialogue.messages, tools=seat.tools, tokenize=False)
@@ -249,9 +249,9 @@ def test_an_evaluation_reads_the_tokens_that_the_trainer_reads(which: str, reque
 
 def test_the_prompt_holds_the_seats_tools(qwen: Path) -> None:
     model, brief = hf.model_at(str(qwen)), make("fleet/disk_full", "easy", 0).brief("sre")
-    dialogue = Dialogue(environments()["fleet"].languages["plain"](brief))
-    dialogue.see(Notice("Quiet."))
-    text = model.tokenizer.decode(model.opening(dialogue.messages, tool_schemas(dialogue.language)))
+    dialogue = Dialogue(environments()["fleet"].renderers["plain"](brief))
+    dialogue.add_observation(Message("Quiet."))
+    text = model.tokenizer.decode(model.opening(dialogue.messages, tool_schemas(dialogue.renderer)))
     assert all(f'"name": "{tool["name"]}"' in text for tool in brief.tools)
 
 
@@ -260,39 +260,39 @@ def test_the_prompt_holds_the_seats_tools(qwen: Path) -> None:
 
 @pytest.mark.parametrize("text", ["hf:{}", "hf:{}@sampled", "oversight=hf:{}@sampled,rest=expert"])
 def test_playing_together_is_playing_one_by_one(nano: Path, text: str) -> None:
-    players = team("fleet", text.format(nano))
+    players = policy_set("fleet", text.format(nano))
     together = play_many(GAMES, players)
     assert [e.to_json() for e in together] == [play(*game[:3], players).to_json() for game in GAMES]
-    assert len({e.digest for e in together}) == len(GAMES)
+    assert len({e.trajectory_hash for e in together}) == len(GAMES)
     assert {step.seat for step in together[0].steps} == {"sre", "oversight", "developer", "manager"}
 
 
 def test_a_sampled_model_repeats_itself_and_its_attempts_differ(nano: Path) -> None:
-    sampled, greedy = team("fleet", f"hf:{nano}@sampled"), team("fleet", f"hf:{nano}")
+    sampled, greedy = policy_set("fleet", f"hf:{nano}@sampled"), policy_set("fleet", f"hf:{nano}")
     first, again, other = (play(*GAMES[1][:3], sampled, attempt=attempt) for attempt in (0, 0, 1))
     assert first.to_json() == again.to_json()
     assert (first.attempt, other.attempt) == (0, 1) and calls(first) != calls(other)
     one, two = (play(*GAMES[1][:3], greedy, attempt=attempt) for attempt in (0, 1))
-    assert one.digest == two.digest
+    assert one.trajectory_hash == two.trajectory_hash
 
 
 def test_attempts_of_a_script_that_draws_differ_too() -> None:
-    random = team("fleet", "random")
-    assert len({play(*GAMES[0][:3], random, attempt=attempt).digest for attempt in range(3)}) == 3
+    random = policy_set("fleet", "random")
+    assert len({play(*GAMES[0][:3], random, attempt=attempt).trajectory_hash for attempt in range(3)}) == 3
 
 
 def test_several_calls_of_a_message_are_played_in_their_order(qwen: Path) -> None:
     brief = make("fleet/disk_full", "easy", 0).brief("sre")
-    seat = hf.policy(hf.choice_of(f"hf:{qwen}"), brief, Random(0))
+    seat = hf.policy(hf.parse_model_name(f"hf:{qwen}"), brief, Random(0))
     model = hf.model_at(str(qwen))
     one, two = '{"name": "logs", "arguments": {"service": "a"}}', '{"name": "wait", "arguments": {}}'
     text = f"<tool_call>\n{one}\n</tool_call>\n<tool_call>\n{two}\n</tool_call><|im_end|>"
-    assert seat.hear(Notice("Page one.")) is None
+    assert seat.observe(Message("Page one.")) is None
     before = seat.ids
     written = model.tokenizer(text, add_special_tokens=False)["input_ids"]
-    assert seat.say(written) == ToolCall("logs", {"service": "a"})
-    assert seat.hear(Notice("Nothing.")) == ToolCall("wait", {})
-    assert seat.hear(Notice("Page two.")) is None
+    assert seat.parse_output(written) == ToolCall("logs", {"service": "a"})
+    assert seat.observe(Message("Nothing.")) == ToolCall("wait", {})
+    assert seat.observe(Message("Page two.")) is None
     results = [{"role": "tool", "name": n, "content": c} for n, c in (("logs", "Nothing."), ("wait", "Page two."))]
     assert seat.ids == before + written + trl_suffix(model.tokenizer, results)
 
@@ -304,25 +304,25 @@ def test_a_message_without_a_call_leaves_the_rest_to_the_colleagues(qwen: Path) 
         '<tool_call>\n{"name": "wait", \n</tool_call>',
         '<tool_call>\n["wait"]\n</tool_call>',
     ):
-        seat = hf.policy(hf.choice_of(f"hf:{qwen}"), brief, Random(0))
-        seat.hear(Notice("Page one."))
+        seat = hf.policy(hf.parse_model_name(f"hf:{qwen}"), brief, Random(0))
+        seat.observe(Message("Page one."))
         written = hf.model_at(str(qwen)).tokenizer(text, add_special_tokens=False)["input_ids"]
-        assert seat.say(written) == brief.idle
-        assert seat.over and seat.hear(Notice("Page two.")) == brief.idle
+        assert seat.parse_output(written) == brief.noop_call
+        assert seat.over and seat.observe(Message("Page two.")) == brief.noop_call
 
 
 def test_a_conversation_is_no_longer_than_those_of_the_training(nano: Path, tmp_path: Path) -> None:
     shutil.copytree(nano, tmp_path / "short")
     _edited("warroom.json", max_completion_length=12)(tmp_path / "short")
     brief = make("fleet/disk_full", "easy", 0).brief("sre")
-    seat = hf.policy(hf.choice_of(f"hf:{tmp_path}/short"), brief, Random(0))
+    seat = hf.policy(hf.parse_model_name(f"hf:{tmp_path}/short"), brief, Random(0))
     words = seat.thinker.tokenizer
-    assert seat.hear(Notice("early")) is None and seat.row().room == 8
-    assert seat.say(words("wait ok <e>", add_special_tokens=False)["input_ids"]).name == "wait"
-    assert seat.hear(Notice("early")) is None
-    assert len(seat.ids) - seat.prompt == 6 and seat.row().room == 6
-    seat.say(words("wait ok ok ok <e>", add_special_tokens=False)["input_ids"])
-    assert seat.hear(Notice("early")) == brief.idle and seat.over
+    assert seat.observe(Message("early")) is None and seat.generation_request().max_new_tokens == 8
+    assert seat.parse_output(words("wait ok <e>", add_special_tokens=False)["input_ids"]).name == "wait"
+    assert seat.observe(Message("early")) is None
+    assert len(seat.ids) - seat.prompt == 6 and seat.generation_request().max_new_tokens == 6
+    seat.parse_output(words("wait ok ok ok <e>", add_special_tokens=False)["input_ids"])
+    assert seat.observe(Message("early")) == brief.noop_call and seat.over
 
 
 # -- in an evaluation -----------------------------------------------------------------------------------
@@ -338,7 +338,7 @@ def test_a_run_of_models_goes_on_where_it_was_cut(nano: Path, tmp_path: Path) ->
         return (folder / EPISODES).read_bytes()
 
     whole = run(tmp_path / "whole")
-    assert len({Episode.from_json(line).digest for line in whole.decode().splitlines()}) == 8
+    assert len({Episode.from_json(line).trajectory_hash for line in whole.decode().splitlines()}) == 8
     shutil.copytree(tmp_path / "whole", tmp_path / "cut")
     lines = whole.splitlines(keepends=True)
     (tmp_path / "cut" / EPISODES).write_bytes(b"".join([lines[1], lines[6], lines[4][:50]]))
@@ -357,7 +357,9 @@ def test_a_small_model_is_computed_by_one_thread_and_leaves_the_others_as_they_w
     model = hf.model_at(str(nano))
     model.checkpoint.model.register_forward_hook(lambda *_: seen.append(torch.get_num_threads()))
     try:
-        generation.complete(model.checkpoint.model, [generation.Row([1], 2, 0.0, Random(0))], 0, frozenset())
+        generation.generate(
+            model.checkpoint.model, [generation.GenerationRequest([1], 2, 0.0, Random(0))], 0, frozenset()
+        )
         assert (set(seen), torch.get_num_threads()) == ({1}, 2)
     finally:
         torch.set_num_threads(before)

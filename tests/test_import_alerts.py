@@ -7,13 +7,13 @@ import pytest
 import yaml
 
 from command import printed, refused
-from warroom.envs.tickets.knowledge import ARTICLE, Case, Document, KnowledgeBase
-from warroom.envs.tickets.storage import load_knowledge, read_stored
+from warroom.envs.tickets.knowledge import ARTICLE, Document, KnowledgeBase, TicketCase
+from warroom.envs.tickets.storage import load_knowledge, read_knowledge_base
 from warroom.importers.knowledge import alerts
-from warroom.importers.knowledge.alerts import Tickets, import_alerts
-from warroom.importers.knowledge.links import Fate, Links
+from warroom.importers.knowledge.alerts import ImportedTickets, import_alerts
+from warroom.importers.knowledge.links import LinkResolver, LinkStatus
 from warroom.importers.knowledge.rules import rule_files
-from warroom.importers.knowledge.runbooks import import_runbooks, survey
+from warroom.importers.knowledge.runbooks import find_runbooks, import_runbooks
 
 PATHS = ("node/NodeDiskFull.md", "node/README.md", "redis/README.md", "README.md", "general/watchdog.md")
 
@@ -35,7 +35,7 @@ def groups(*rules: Any) -> dict[str, Any]:
 def made(tmp_path):
     """Write YAML documents as one file of rules and import it."""
 
-    def made(*documents: Any, base: KnowledgeBase | None = None) -> Tickets:
+    def made(*documents: Any, base: KnowledgeBase | None = None) -> ImportedTickets:
         path = tmp_path / "rules.yaml"
         path.write_text("---\n".join(d if isinstance(d, str) else yaml.safe_dump(d) for d in documents))
         return import_alerts([path], "rules", base or knowledge())
@@ -43,7 +43,7 @@ def made(tmp_path):
     return made
 
 
-def warned(found: Tickets) -> dict[str, int]:
+def warned(found: ImportedTickets) -> dict[str, int]:
     return {warning.kind: warning.count for warning in found.source.warnings}
 
 
@@ -73,21 +73,21 @@ def warned(found: Tickets) -> dict[str, int]:
     ],
 )
 def test_links_mean_articles(link, article):
-    found = Links(knowledge().documents.values()).resolve(link)
-    assert (found.fate, found.id) == ((Fate.FOUND, article) if article else (Fate.DANGLING, ""))
+    found = LinkResolver(knowledge().documents.values()).resolve(link)
+    assert (found.status, found.id) == ((LinkStatus.FOUND, article) if article else (LinkStatus.DANGLING, ""))
 
 
 def test_an_article_beside_no_folder_is_found_by_its_name():
-    links = Links(knowledge("DiskFull.md", "docs/a/x.md").documents.values())
+    links = LinkResolver(knowledge("DiskFull.md", "docs/a/x.md").documents.values())
     assert links.resolve("https://wiki/runbooks/diskfull").id == "DiskFull"
     assert links.resolve("a/x").id == "docs/a/x"
 
 
 def test_a_link_that_fits_several_articles_means_none_unless_the_case_tells():
-    links = Links(knowledge("a/disk.md", "b/disk.md", "c/Raid.md", "c/raid.md").documents.values())
-    assert links.resolve("disk.md").fate is Fate.AMBIGUOUS
+    links = LinkResolver(knowledge("a/disk.md", "b/disk.md", "c/Raid.md", "c/raid.md").documents.values())
+    assert links.resolve("disk.md").status is LinkStatus.AMBIGUOUS
     assert links.resolve("https://x/c/Raid").id == "c/Raid"
-    assert links.resolve("https://x/c/RAID").fate is Fate.AMBIGUOUS
+    assert links.resolve("https://x/c/RAID").status is LinkStatus.AMBIGUOUS
 
 
 # Alerts
@@ -96,7 +96,7 @@ def test_a_link_that_fits_several_articles_means_none_unless_the_case_tells():
 def test_an_alert_becomes_a_ticket(made):
     found = made(groups(rule(description="Disk {{ $labels.d }} is full.\n", runbook_url="https://x/node/nodediskfull")))
     text = "DiskFull\nDiskFull happened\nDisk {{ $labels.d }} is full."
-    assert found.cases == (Case("DiskFull", text, "imported", ("node/NodeDiskFull",), (), False),)
+    assert found.cases == (TicketCase("DiskFull", text, "imported", ("node/NodeDiskFull",), (), False),)
     assert not found.source.warnings
 
 
@@ -213,7 +213,7 @@ def test_files_are_found_in_folders_and_missing_ones_are_named(tmp_path):
 
 
 def test_every_warning_has_its_words():
-    assert set(alerts.Oddity) | (set(Fate) - {Fate.FOUND}) <= set(alerts.MEANING)
+    assert set(alerts.AlertIssue) | (set(LinkStatus) - {LinkStatus.FOUND}) <= set(alerts.ISSUE_MESSAGES)
 
 
 # The commands, and real data
@@ -233,7 +233,7 @@ def real(realdata, tmp_path_factory):
 
 
 def test_real_alerts_are_counted_as_people_counted_them(real, realdata):
-    stored = read_stored(real)
+    stored = read_knowledge_base(real)
     assert len(stored.base.documents) == 108 and len(stored.base.cases) == 160
     counts = stored.sources[-1].counts
     assert counts == {
@@ -260,7 +260,7 @@ def test_every_real_alert_gets_the_article_that_people_gave_it(real, realdata):
 def test_real_messy_alerts_get_their_articles_in_time(realdata):
     folder = realdata / "gitlab_runbooks"
     started = time.process_time()
-    base = import_runbooks(survey(folder / "kb")).base
+    base = import_runbooks(find_runbooks(folder / "kb")).base
     found = import_alerts(rule_files([folder / "rules"]), "rules", base)
     assert time.process_time() - started < 5
     assert found.source.counts == {
@@ -297,7 +297,7 @@ def test_commands_add_tickets_to_a_knowledge_base(tmp_path):
     assert data["holds"] == {"documents": 1, "tickets": 3} and data["replaced"] == 0
     assert data["warnings"][0]["kind"] == "no_text"
     assert [case.id for case in load_knowledge(kb).cases] == ["A", "[b]B[/b]", "1"]
-    assert [source.importer for source in read_stored(kb).sources] == ["runbooks", "alerts", "tickets"]
+    assert [source.importer for source in read_knowledge_base(kb).sources] == ["runbooks", "alerts", "tickets"]
 
 
 def test_commands_say_what_is_wrong(tmp_path):

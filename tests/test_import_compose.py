@@ -7,11 +7,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warroom.importers.topology.compose import Imported, describe, read_compose
-from warroom.importers.topology.graph import in_order, reach, without_cycles
+from warroom.importers.topology.compose import ImportedTopology, describe, read_compose
+from warroom.importers.topology.graph import drop_cycles, reachable, topological_order
 from warroom.importers.topology.roles import hosts_in, image_words
 from warroom.importers.topology.variables import Variables
-from warroom.sim.blueprint import Blueprint
+from warroom.sim.service_topology import ServiceTopology
 
 SHOP = """
 services:
@@ -27,7 +27,7 @@ services:
 def read(tmp_path):
     """Write texts as layered compose files, with a .env where one is given, and import them."""
 
-    def read(*texts: str, env: str | None = None) -> Imported:
+    def read(*texts: str, env: str | None = None) -> ImportedTopology:
         paths = [tmp_path / f"compose{i}.yaml" for i in range(len(texts))]
         for path, text in zip(paths, texts, strict=True):
             path.write_text(text)
@@ -38,8 +38,8 @@ def read(tmp_path):
     return read
 
 
-def kinds(imported: Imported) -> dict[str, str]:
-    return dict(zip(imported.blueprint.names, imported.blueprint.kinds, strict=True))
+def kinds(imported: ImportedTopology) -> dict[str, str]:
+    return dict(zip(imported.service_topology.names, imported.service_topology.kinds, strict=True))
 
 
 # Real data
@@ -58,21 +58,21 @@ def test_every_dependency_of_a_real_project_is_found_and_no_other(demo, realdata
 
 
 def test_a_real_project_keeps_its_shop_and_loses_its_plumbing(demo):
-    assert demo.blueprint.names[0] == "frontend-proxy"
+    assert demo.service_topology.names[0] == "frontend-proxy"
     assert kinds(demo)["valkey-cart"] == "cache" and kinds(demo)["astronomy-db"] == "db"
-    assert {name for name, _ in demo.left_out} == {
+    assert {name for name, _ in demo.omitted} == {
         *("flagd", "flagd-ui", "load-generator", "otel-collector", "telemetry-docs")
     }
-    assert len(demo.blueprint.names) == 15
+    assert len(demo.service_topology.names) == 15
     assert ("shipping", "quote") in demo.calls, "known only from an environment entry without a value"
-    assert ("ad", "flagd", "flagd is feature flag control") in demo.plumbing
+    assert ("ad", "flagd", "flagd is feature flag control") in demo.infrastructure
     assert not demo.warnings
 
 
 def test_every_real_service_and_dependency_is_accounted_for(demo):
-    accounted = set(demo.calls) | {(caller, callee) for caller, callee, _ in demo.plumbing}
+    accounted = set(demo.calls) | {(caller, callee) for caller, callee, _ in demo.infrastructure}
     assert set(demo.dependencies) <= accounted
-    assert not set(demo.blueprint.names) & {name for name, _ in demo.left_out}
+    assert not set(demo.service_topology.names) & {name for name, _ in demo.omitted}
 
 
 # What is read
@@ -89,9 +89,9 @@ def test_kinds_come_from_images_and_names(read):
 
 
 def test_the_blueprint_is_one_that_the_simulator_reads(read):
-    blueprint = read(SHOP).blueprint
-    assert Blueprint.from_json(blueprint.to_json()) == blueprint
-    assert all(caller < callee for caller, callee in blueprint.calls)
+    service_topology = read(SHOP).service_topology
+    assert ServiceTopology.from_json(service_topology.to_json()) == service_topology
+    assert all(caller < callee for caller, callee in service_topology.calls)
 
 
 def test_a_user_of_a_store_is_no_store(read):
@@ -117,7 +117,7 @@ def test_reset_and_override_tags_take_away_what_earlier_files_said(read):
     base = "services: {web: {depends_on: [a, b, c], ports: ['80:80']}, a: {}, b: {}, c: {}, d: {depends_on: [a]}}"
     assert read(base, "services: {web: {depends_on: !override [a]}}").calls == (("web", "a"),)
     assert read(base, "services: {web: {depends_on: {a: !reset null}}}").calls == (("web", "b"), ("web", "c"))
-    assert read(base, "services: {web: {depends_on: !reset []}}").blueprint.names == ("d", "a")
+    assert read(base, "services: {web: {depends_on: !reset []}}").service_topology.names == ("d", "a")
     assert ("d", "a") not in read(base, "services: {d: !reset null}").dependencies
 
 
@@ -146,7 +146,7 @@ services:
 """
     found = read(text)
     assert found.calls == (("admin", "api"), ("admin", "db"))
-    assert ("web", "no request from admin reaches it") in found.left_out
+    assert ("web", "no request from admin reaches it") in found.omitted
 
 
 def test_included_files_belong_to_the_project(read, tmp_path):
@@ -277,7 +277,7 @@ services:
 """
     found = read(text)
     assert found.calls == (("api", "db"), ("web", "api"))
-    assert dict(found.left_out) == {
+    assert dict(found.omitted) == {
         "api-side": "only used by db, not by a request from web",
         "jaeger": "telemetry",
         "loadgen": "a load generator, which stands for the users",
@@ -286,8 +286,8 @@ services:
         "search": "only used by jaeger, not by a request from web",
         "unleash": "feature flag control",
     }
-    assert ("web", "jaeger", "jaeger is telemetry") in found.plumbing
-    assert ("loadgen", "web", "loadgen is a load generator, which stands for the users") in found.plumbing
+    assert ("web", "jaeger", "jaeger is telemetry") in found.infrastructure
+    assert ("loadgen", "web", "loadgen is a load generator, which stands for the users") in found.infrastructure
 
 
 def test_the_entry_is_the_front_that_reaches_most(read):
@@ -303,8 +303,8 @@ services:
   queue: {image: rabbitmq}
 """
     found = read(text)
-    assert found.blueprint.names == ("shop", "api", "db")
-    assert dict(found.left_out)["worker"] == "no request from shop reaches it (it works from queue)"
+    assert found.service_topology.names == ("shop", "api", "db")
+    assert dict(found.omitted)["worker"] == "no request from shop reaches it (it works from queue)"
     assert found.warnings[0] == "users could arrive at shop (reaches 2), docs (reaches 1): took shop"
     assert "static-web looks like an entry" in found.warnings[1]
 
@@ -332,7 +332,7 @@ def test_the_report_names_every_service_and_every_reason(read):
     assert report.startswith("5 of 7 services, 4 calls (5 depends_on edges, 1 edges of plumbing)")
     assert "zipkin is telemetry: web -> zipkin" in report
     assert "lone: no request from web reaches it" in report
-    assert all(name in report for name in found.blueprint.names)
+    assert all(name in report for name in found.service_topology.names)
 
 
 # Bad input
@@ -424,7 +424,7 @@ GRAPHS = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), max
 DOWNWARD = GRAPHS.map(lambda edges: sorted({(min(e), max(e)) for e in edges if e[0] != e[1]} | {("s0", "s1")}))
 
 
-def imported(folder: Path, services: dict) -> Imported:
+def imported(folder: Path, services: dict) -> ImportedTopology:
     path = folder / "compose.yaml"
     path.write_text(yaml.safe_dump({"services": services}, sort_keys=False))
     return read_compose([path])
@@ -444,7 +444,7 @@ def test_forms_and_the_order_of_services_do_not_matter(folder, edges, order):
     mapped = imported(folder, {name: {"depends_on": dict.fromkeys(waits[name][::-1], started)} for name in order})
     assert listed == mapped
     assert set(listed.dependencies) == set(edges)
-    assert {*listed.blueprint.names, *(name for name, _ in listed.left_out)} == set(NAMES)
+    assert {*listed.service_topology.names, *(name for name, _ in listed.omitted)} == set(NAMES)
 
 
 @settings(max_examples=25, deadline=None)
@@ -454,15 +454,15 @@ def test_addresses_tell_the_same_calls_as_depends_on_does(folder, edges):
     depends = imported(folder, {name: {"depends_on": waits[name]} for name in NAMES})
     named = {name: {"environment": {f"X{o}": f"http://{o}:80" for o in waits[name]}} for name in NAMES}
     addressed = imported(folder, named)
-    assert addressed.blueprint == depends.blueprint
+    assert addressed.service_topology == depends.service_topology
     assert addressed.dependencies == ()
 
 
 @settings(max_examples=50, deadline=None)
 @given(edges=GRAPHS)
 def test_any_edges_without_those_that_close_cycles_have_an_order(edges):
-    calls, closing = without_cycles([], edges, lambda edge: ())
-    order = in_order(NAMES, calls)
+    calls, closing = drop_cycles([], edges, lambda edge: ())
+    order = topological_order(NAMES, calls)
     assert all(order.index(caller) < order.index(callee) for caller, callee in calls)
     assert sorted(calls + closing) == sorted(edges)
-    assert all(caller in reach(callee, calls) for caller, callee in closing)
+    assert all(caller in reachable(callee, calls) for caller, callee in closing)

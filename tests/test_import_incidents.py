@@ -8,13 +8,20 @@ from pathlib import Path
 import pytest
 
 from command import printed, refused, run
-from warroom.importers.incidents.recording import MEANING, SOURCES, Shelf, Trap, import_incidents, open_source
+from warroom.importers.incidents.recording import (
+    ISSUE_MESSAGES,
+    SOURCES,
+    ArchiveWriter,
+    RecordingIssue,
+    import_incidents,
+    open_source,
+)
 from warroom.sim.recording import (
     INDEX,
     WINDOWS,
     Label,
     Line,
-    Sample,
+    MetricSample,
     Span,
     read_archive,
 )
@@ -92,12 +99,12 @@ def write_lines(path: Path, rows: list[dict]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def nezha(folder: Path, out: Path, **how) -> Shelf:
+def nezha(folder: Path, out: Path, **how) -> ArchiveWriter:
     return import_incidents(open_source("nezha", folder), "nezha", out, **how)
 
 
-def counted(shelf: Shelf) -> dict[Trap, int]:
-    return {warned.kind: warned.count for warned in shelf.warnings}
+def counted(archive_writer: ArchiveWriter) -> dict[RecordingIssue, int]:
+    return {warned.kind: warned.count for warned in archive_writer.warnings}
 
 
 @pytest.fixture
@@ -142,12 +149,29 @@ def test_the_calls_of_a_real_system_are_those_that_its_spans_tell(imported, trai
 
 def test_every_known_trap_of_the_real_data_is_warned_of(imported, train_ticket):
     found = counted(imported)
-    assert found[Trap.INJECT_TIMESTAMP] == 6 and found[Trap.CUT_JSON] == 2 and found[Trap.TWO_TIMES] == 1
+    assert (
+        found[RecordingIssue.INJECT_TIMESTAMP] == 6
+        and found[RecordingIssue.CUT_JSON] == 2
+        and found[RecordingIssue.TWO_TIMES] == 1
+    )
     lines = sum(row["counts"]["line"] for row in imported.incidents.values())
     spans = sum(row["counts"]["span"] for row in imported.incidents.values())
-    assert found[Trap.JSON_IN_CSV] == found[Trap.LOCAL_TIME] == lines and found[Trap.MICROSECONDS] == spans
-    assert {Trap.MONOTONIC, Trap.ROOT_PARENT, Trap.NO_STATUS, Trap.FEW_MINUTES, Trap.NO_LOGS} <= found.keys()
-    assert Trap.ORPHAN not in found and Trap.NO_LEVEL not in found and Trap.NO_LABEL not in found
+    assert (
+        found[RecordingIssue.JSON_IN_CSV] == found[RecordingIssue.LOCAL_TIME] == lines
+        and found[RecordingIssue.MICROSECONDS] == spans
+    )
+    assert {
+        RecordingIssue.MONOTONIC,
+        RecordingIssue.ROOT_PARENT,
+        RecordingIssue.NO_STATUS,
+        RecordingIssue.FEW_MINUTES,
+        RecordingIssue.NO_LOGS,
+    } <= found.keys()
+    assert (
+        RecordingIssue.ORPHAN not in found
+        and RecordingIssue.NO_LEVEL not in found
+        and RecordingIssue.NO_LABEL not in found
+    )
 
 
 def test_real_answers_are_in_their_own_file_and_nowhere_else(imported, train_ticket):
@@ -175,8 +199,8 @@ def test_real_times_are_utc(imported):
 
 
 def test_records_hold_what_the_source_said_without_its_clothes(source, tmp_path):
-    shelf = nezha(source, tmp_path / "out")
-    archive = read_archive(shelf.folder)
+    archive_writer = nezha(source, tmp_path / "out")
+    archive = read_archive(archive_writer.folder)
     records = [record for record in archive.records(archive.incidents[0]) if record.window == "now"]
     assert records[:2] == [
         Line("now", MINUTE + 1, "shop", "ERROR", "c.S#12 [sold out]", "t1"),
@@ -187,14 +211,14 @@ def test_records_hold_what_the_source_said_without_its_clothes(source, tmp_path)
         Span("now", MINUTE + 1, "shop", "GET /", 5.0, "web-gateway", 9.0, True, "t1"),
         Span("now", MINUTE + 1, "shop", "GET /", 1.5, "shop", trace="t1"),
     ]
-    assert records[5] == Sample("now", MINUTE, "shop", "cpu %", 1.5)
+    assert records[5] == MetricSample("now", MINUTE, "shop", "cpu %", 1.5)
     assert archive.services == {"shop": ("service", ""), "web-gateway": ("gateway", "")}
     assert archive.calls == {("web-gateway", "shop"): 4} and archive.labels()["one"] == Label("shop", "return")
 
 
 def test_metrics_of_minutes_in_which_the_fault_may_have_begun_are_left_out(source, tmp_path):
     archive = read_archive(nezha(source, tmp_path / "out").folder)
-    samples = [record for record in archive.records(archive.incidents[0]) if isinstance(record, Sample)]
+    samples = [record for record in archive.records(archive.incidents[0]) if isinstance(record, MetricSample)]
     minutes = {window: sorted({(s.time - MINUTE) / 60 for s in samples if s.window == window}) for window in WINDOWS}
     assert minutes == {"before": [-6, -5, -4, -3], "now": [0, 1]}
 
@@ -213,25 +237,25 @@ def test_each_oddity_is_counted_once_for_each_time_it_occurs(source, tmp_path):
     table(source / "incidents/one/pod_metrics.csv.gz", METRICS, metrics)
     before = counted(nezha(a_source(tmp_path / "plain"), tmp_path / "usual"))
     found = counted(nezha(source, tmp_path / "out"))
-    changed = {kind: found.get(kind, 0) - before.get(kind, 0) for kind in Trap}
+    changed = {kind: found.get(kind, 0) - before.get(kind, 0) for kind in RecordingIssue}
     assert {kind: count for kind, count in changed.items() if count} == {
-        Trap.LOCAL_TIME: 1,
-        Trap.JSON_IN_CSV: 2,
-        Trap.CUT_JSON: 1,
-        Trap.NO_LEVEL: 1,
-        Trap.TWO_TIMES: 2,
-        Trap.MONOTONIC: -7,
-        Trap.ORPHAN: 1,
-        Trap.MICROSECONDS: -1,
-        Trap.OUTSIDE_MINUTE: 1,
-        Trap.AMBIGUOUS_MINUTE: -1,
-        Trap.NO_VALUE: 1,
-        Trap.FEW_MINUTES: 1,
+        RecordingIssue.LOCAL_TIME: 1,
+        RecordingIssue.JSON_IN_CSV: 2,
+        RecordingIssue.CUT_JSON: 1,
+        RecordingIssue.NO_LEVEL: 1,
+        RecordingIssue.TWO_TIMES: 2,
+        RecordingIssue.MONOTONIC: -7,
+        RecordingIssue.ORPHAN: 1,
+        RecordingIssue.MICROSECONDS: -1,
+        RecordingIssue.OUTSIDE_MINUTE: 1,
+        RecordingIssue.AMBIGUOUS_MINUTE: -1,
+        RecordingIssue.NO_VALUE: 1,
+        RecordingIssue.FEW_MINUTES: 1,
     }
 
 
 def test_every_trap_has_words():
-    assert set(MEANING) == set(Trap)
+    assert set(ISSUE_MESSAGES) == set(RecordingIssue)
 
 
 # Answers
@@ -240,22 +264,27 @@ def test_every_trap_has_words():
 def test_incidents_without_answers_and_answers_without_incidents_are_told(source, tmp_path):
     label = {"root_cause_service": "shop", "fault_type": "return"}
     write_lines(source / "labels.jsonl", [{"id": "one", **label}, {"id": "gone", **label}])
-    shelf = nezha(source, tmp_path / "out")
-    assert counted(shelf)[Trap.NO_LABEL] == 1 and counted(shelf)[Trap.STRAY_LABEL] == 1
-    assert list(read_archive(shelf.folder).labels()) == ["one"] and len(shelf.incidents) == 2
+    archive_writer = nezha(source, tmp_path / "out")
+    assert (
+        counted(archive_writer)[RecordingIssue.NO_LABEL] == 1
+        and counted(archive_writer)[RecordingIssue.ORPHAN_LABEL] == 1
+    )
+    assert list(read_archive(archive_writer.folder).labels()) == ["one"] and len(archive_writer.incidents) == 2
 
 
 def test_an_answer_that_names_no_service_of_the_recording_is_left_out(source, tmp_path):
     write_lines(source / "labels.jsonl", [{"id": "one", "root_cause_service": "shoop", "fault_type": "return"}])
-    shelf = nezha(source, tmp_path / "out")
-    assert counted(shelf)[Trap.STRANGE_ROOT] == 1 and not read_archive(shelf.folder).labels()
+    archive_writer = nezha(source, tmp_path / "out")
+    assert (
+        counted(archive_writer)[RecordingIssue.UNKNOWN_ROOT] == 1 and not read_archive(archive_writer.folder).labels()
+    )
 
 
 def test_an_incident_that_is_listed_twice_is_read_once(source, tmp_path):
     rows = (source / "incidents.jsonl").read_text()
     (source / "incidents.jsonl").write_text(rows + rows)
-    shelf = nezha(source, tmp_path / "out")
-    assert len(shelf.incidents) == 2 and counted(shelf)[Trap.TWICE] == 2
+    archive_writer = nezha(source, tmp_path / "out")
+    assert len(archive_writer.incidents) == 2 and counted(archive_writer)[RecordingIssue.DUPLICATE] == 2
 
 
 # Broken and interrupted imports
@@ -280,9 +309,9 @@ def test_a_broken_file_breaks_its_incident_alone(source, tmp_path, how):
     name, broken, reason = BROKEN[how]
     path = source / "incidents/one" / name
     path.write_bytes(broken(path.read_bytes()))
-    shelf = nezha(source, tmp_path / "out")
-    assert list(shelf.incidents) == ["two"] and list(shelf.broken) == ["one"]
-    assert reason in shelf.broken["one"]
+    archive_writer = nezha(source, tmp_path / "out")
+    assert list(archive_writer.incidents) == ["two"] and list(archive_writer.broken) == ["one"]
+    assert reason in archive_writer.broken["one"]
 
 
 def test_a_missing_file_breaks_its_incident_alone(source, tmp_path):
@@ -313,9 +342,9 @@ def test_a_broken_incident_is_tried_again_once_it_is_mended(source, tmp_path):
     path.write_bytes(whole[:-9])
     assert list(nezha(source, tmp_path / "out").broken) == ["one"]
     path.write_bytes(whole)
-    shelf = nezha(source, tmp_path / "out")
-    assert not shelf.broken and set(shelf.incidents) == {"one", "two"}
-    assert set(read_archive(shelf.folder).labels()) == {"one", "two"}
+    archive_writer = nezha(source, tmp_path / "out")
+    assert not archive_writer.broken and set(archive_writer.incidents) == {"one", "two"}
+    assert set(read_archive(archive_writer.folder).labels()) == {"one", "two"}
 
 
 def test_an_import_that_was_stopped_goes_on_and_ends_the_same(source, tmp_path):
@@ -323,7 +352,7 @@ def test_an_import_that_was_stopped_goes_on_and_ends_the_same(source, tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        nezha(source, tmp_path / "out", watch=stop)
+        nezha(source, tmp_path / "out", on_progress=stop)
     assert [one.id for one in read_archive(tmp_path / "out").incidents] == ["one"]
     nezha(source, tmp_path / "out")
     nezha(source, tmp_path / "whole")
@@ -347,9 +376,9 @@ def test_a_folder_of_something_else_is_never_written_to(source, tmp_path):
     for force in (False, True):
         with pytest.raises(ValueError, match="exists and is no folder of recordings"):
             nezha(source, tmp_path / "out", force=force)
-    shelf = nezha(source, tmp_path / "other")
-    index = json.loads((shelf.folder / INDEX).read_text())
-    (shelf.folder / INDEX).write_text(json.dumps(index | {"source": "elsewhere"}))
+    archive_writer = nezha(source, tmp_path / "other")
+    index = json.loads((archive_writer.folder / INDEX).read_text())
+    (archive_writer.folder / INDEX).write_text(json.dumps(index | {"source": "elsewhere"}))
     with pytest.raises(ValueError, match="holds other recordings"):
         nezha(source, tmp_path / "other")
 

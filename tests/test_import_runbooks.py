@@ -10,21 +10,21 @@ from hypothesis import strategies as st
 
 from command import printed, refused
 from warroom.envs.tickets.facts import Fact
-from warroom.envs.tickets.knowledge import ARTICLE, Case, Document, KnowledgeBase
+from warroom.envs.tickets.knowledge import ARTICLE, Document, KnowledgeBase, TicketCase
 from warroom.envs.tickets.storage import (
     DOCUMENTS,
     HEADER,
     TICKETS,
-    Source,
-    Stored,
-    Warned,
+    ImportedKnowledgeBase,
+    ImportSource,
+    ImportWarningCount,
     load_knowledge,
-    read_stored,
-    write_stored,
+    read_knowledge_base,
+    write_knowledge_base,
 )
-from warroom.importers.knowledge.markdown import LONGEST_TITLE, Oddity, read_article
-from warroom.importers.knowledge.oddities import Met
-from warroom.importers.knowledge.runbooks import MEANING, import_runbooks, survey
+from warroom.importers.knowledge.issues import ImportIssue
+from warroom.importers.knowledge.markdown import LONGEST_TITLE, ArticleIssue, read_article
+from warroom.importers.knowledge.runbooks import ISSUE_MESSAGES, find_runbooks, import_runbooks
 
 POISON = """---
 title: !!python/object/apply:os.system ["touch pwned"]
@@ -51,19 +51,19 @@ def tree(tmp_path):
     return tree
 
 
-def read(folder: Path) -> Stored:
-    return import_runbooks(survey(folder))
+def read(folder: Path) -> ImportedKnowledgeBase:
+    return import_runbooks(find_runbooks(folder))
 
 
-def warned(stored: Stored) -> dict[str, int]:
+def warned(stored: ImportedKnowledgeBase) -> dict[str, int]:
     return {warning.kind: warning.count for warning in stored.sources[-1].warnings}
 
 
 def article(text: str | bytes, name: str = "name") -> tuple[str, str]:
     """Title and body of a file with this text, in which nothing is odd."""
-    met: list[Met] = []
-    found = read_article(text.encode() if isinstance(text, str) else text, name, "x.md", met)
-    assert found and not met
+    issues: list[ImportIssue] = []
+    found = read_article(text.encode() if isinstance(text, str) else text, name, "x.md", issues)
+    assert found and not issues
     return found.title, found.body
 
 
@@ -119,10 +119,10 @@ def test_line_ends_and_a_mark_at_the_beginning_make_no_difference():
     ],
 )
 def test_broken_front_matter_is_counted_and_kept(front, why):
-    met: list[Met] = []
+    issues: list[ImportIssue] = []
     text = f"---\n{front}\n---\n# Disk\ntext"
-    found = read_article(text.encode(), "name", "x.md", met)
-    assert [oddity.kind for oddity in met] == [Oddity.BROKEN_FRONT_MATTER] and why in met[0].example
+    found = read_article(text.encode(), "name", "x.md", issues)
+    assert [issue.kind for issue in issues] == [ArticleIssue.BROKEN_FRONT_MATTER] and why in issues[0].example
     assert found and found.title == "Disk" and front in found.body
 
 
@@ -131,18 +131,18 @@ def test_dates_and_numbers_of_front_matter_break_nothing():
 
 
 def test_a_long_title_is_cut_and_kept_whole_in_the_text():
-    met: list[Met] = []
-    found = read_article(("# " + "long " * 100 + "\ntext").encode(), "name", "x.md", met)
+    issues: list[ImportIssue] = []
+    found = read_article(("# " + "long " * 100 + "\ntext").encode(), "name", "x.md", issues)
     assert found and len(found.title) == LONGEST_TITLE + 3 and "long " * 99 in found.body
-    assert [oddity.kind for oddity in met] == [Oddity.LONG_TITLE]
+    assert [issue.kind for issue in issues] == [ArticleIssue.LONG_TITLE]
 
 
 @settings(deadline=None)
 @given(st.text(st.sampled_from("-#=~`:[]{}a \n\r"), max_size=60))
 def test_every_text_is_kept_or_counted(text):
-    met: list[Met] = []
-    found = read_article(text.encode(), "name", "x.md", met)
-    assert found is not None or [oddity.kind for oddity in met] == [Oddity.EMPTY]
+    issues: list[ImportIssue] = []
+    found = read_article(text.encode(), "name", "x.md", issues)
+    assert found is not None or [issue.kind for issue in issues] == [ArticleIssue.EMPTY]
     if found and "---" not in text:
         lost = set(text.split()) - set(found.body.split()) - set(found.title.split())
         assert all(set(word) <= set("#=-") for word in lost), "only what marks a heading goes"
@@ -250,31 +250,31 @@ def test_a_tree_without_articles_is_an_error(tree, files, message):
     with pytest.raises(ValueError, match=message):
         read(tree(files))
     with pytest.raises(ValueError, match="no folder 'nowhere'"):
-        survey(Path("nowhere"))
+        find_runbooks(Path("nowhere"))
 
 
 def test_every_warning_has_its_words():
-    assert all(MEANING[kind].strip() for kind in MEANING)
-    assert set(Oddity) <= set(MEANING)
+    assert all(ISSUE_MESSAGES[kind].strip() for kind in ISSUE_MESSAGES)
+    assert set(ArticleIssue) <= set(ISSUE_MESSAGES)
 
 
 # The folder
 
 
-def full() -> Stored:
+def full() -> ImportedKnowledgeBase:
     fact = Fact("command", ("kubectl", "drain", "node-7"))
     document = Document("a/\ud800ä", ARTICLE, "A", "\u2028{}\n", "a.md", (fact,), (fact, fact), (), (fact,))
     cases = (
-        Case("t1", "help", "imported", (document.id,), (fact,), False, handoff=("4.1",), context=(document.id,)),
-        Case("t2", "help\n", "imported", (), (), True),
+        TicketCase("t1", "help", "imported", (document.id,), (fact,), False, handoff=("4.1",), context=(document.id,)),
+        TicketCase("t2", "help\n", "imported", (), (), True),
     )
-    source = Source("runbooks", "x", {"files": 1}, (Warned("empty", "files", 2, ("a", "b")),))
-    return Stored(KnowledgeBase({document.id: document}, cases), (source,))
+    source = ImportSource("runbooks", "x", {"files": 1}, (ImportWarningCount("empty", "files", 2, ("a", "b")),))
+    return ImportedKnowledgeBase(KnowledgeBase({document.id: document}, cases), (source,))
 
 
 def test_what_is_written_is_read(tmp_path):
-    write_stored(full(), tmp_path / "kb")
-    read, wrote = read_stored(tmp_path / "kb"), full()
+    write_knowledge_base(full(), tmp_path / "kb")
+    read, wrote = read_knowledge_base(tmp_path / "kb"), full()
     assert (read.base.documents, read.base.cases) == (wrote.base.documents, wrote.base.cases)
     assert replace(read, base=wrote.base) == wrote
     loaded = load_knowledge(tmp_path / "kb")
@@ -300,7 +300,7 @@ def test_what_is_written_is_read(tmp_path):
     ],
 )
 def test_a_broken_folder_says_where(tmp_path, name, line, message):
-    write_stored(full(), tmp_path)
+    write_knowledge_base(full(), tmp_path)
     (tmp_path / name).write_text(line + "\n")
     with pytest.raises(ValueError) as caught:  # noqa: PT011
         load_knowledge(tmp_path)
@@ -308,7 +308,7 @@ def test_a_broken_folder_says_where(tmp_path, name, line, message):
 
 
 def test_ids_come_once_and_gold_is_there(tmp_path):
-    write_stored(full(), tmp_path)
+    write_knowledge_base(full(), tmp_path)
     tickets = (tmp_path / TICKETS).read_text()
     (tmp_path / TICKETS).write_text(tickets + tickets)
     with pytest.raises(ValueError, match=r"line 3: the id 't1' comes twice"):
@@ -343,10 +343,10 @@ def test_the_command_makes_a_knowledge_base_and_touches_nothing_else(tree, tmp_p
 def test_two_imports_of_a_real_tree_make_the_same_bytes_in_time(realdata, tmp_path, monkeypatch):
     source = realdata / "gitlab_runbooks" / "kb"
     started = time.process_time()
-    write_stored(read(source), tmp_path / "one")
+    write_knowledge_base(read(source), tmp_path / "one")
     assert time.process_time() - started < 5
     monkeypatch.chdir(source)
-    write_stored(read(Path()), tmp_path / "two")
+    write_knowledge_base(read(Path()), tmp_path / "two")
     for name in (HEADER, DOCUMENTS, TICKETS):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 

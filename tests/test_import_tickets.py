@@ -3,9 +3,9 @@ import time
 
 import pytest
 
-from warroom.envs.tickets.knowledge import ARTICLE, Case, Document, KnowledgeBase
-from warroom.importers.knowledge.alerts import Tickets
-from warroom.importers.knowledge.tables import MEANING, Oddity, import_tickets, parse_map, read_table
+from warroom.envs.tickets.knowledge import ARTICLE, Document, KnowledgeBase, TicketCase
+from warroom.importers.knowledge.alerts import ImportedTickets
+from warroom.importers.knowledge.tables import ISSUE_MESSAGES, TicketTableIssue, import_tickets, parse_map, read_table
 
 PATHS = ("node/NodeDiskFull.md", "redis/README.md")
 KNOWLEDGE = KnowledgeBase(
@@ -13,7 +13,7 @@ KNOWLEDGE = KnowledgeBase(
 )
 
 
-def warned(found: Tickets) -> dict[str, int]:
+def warned(found: ImportedTickets) -> dict[str, int]:
     return {warning.kind: warning.count for warning in found.source.warnings}
 
 
@@ -21,7 +21,7 @@ def warned(found: Tickets) -> dict[str, int]:
 def table(tmp_path):
     """Write a file of tickets and import it."""
 
-    def table(text: str, columns: str = "", name: str = "t.csv") -> Tickets:
+    def table(text: str, columns: str = "", name: str = "t.csv") -> ImportedTickets:
         (tmp_path / name).write_text(text)
         return import_tickets(read_table(tmp_path / name), parse_map(columns), KNOWLEDGE)
 
@@ -37,18 +37,20 @@ def test_columns_of_a_csv_file_become_tickets(table):
     )
     columns = "id=number, text=subject+body, gold=article, escalate=human, reference=answer"
     assert table(text, columns).cases == (
-        Case("7", "Disk\nIt is, full", "imported", ("node/NodeDiskFull", "redis/README"), (), False, reference="Mend"),
-        Case("8", "Raid", "imported", (), (), True),
-        Case("9", "Pay\nPayroll", "imported", ("redis/README",), (), True),
-    )  # fmt: skip
+        TicketCase(
+            "7", "Disk\nIt is, full", "imported", ("node/NodeDiskFull", "redis/README"), (), False, reference="Mend"
+        ),
+        TicketCase("8", "Raid", "imported", (), (), True),
+        TicketCase("9", "Pay\nPayroll", "imported", ("redis/README",), (), True),
+    )
 
 
 def test_columns_of_the_usual_names_need_no_map(table):
     line = {"id": 3, "text": "Disk", "gold": ["redis/README"], "escalate": False}
     found = table(json.dumps(line) + "\n\n" + json.dumps({"text": "b", "gold": None}), name="t.jsonl")
     assert found.cases == (
-        Case("3", "Disk", "imported", ("redis/README",), (), False),
-        Case("ticket-3", "b", "imported", (), (), True),
+        TicketCase("3", "Disk", "imported", ("redis/README",), (), False),
+        TicketCase("ticket-3", "b", "imported", (), (), True),
     )
 
 
@@ -106,4 +108,4 @@ def test_a_column_that_is_the_same_in_every_row_takes_no_forever(table):
 
 
 def test_every_warning_has_its_words():
-    assert set(Oddity) == set(MEANING)
+    assert set(TicketTableIssue) == set(ISSUE_MESSAGES)

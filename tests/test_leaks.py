@@ -6,35 +6,35 @@ from typing import Any
 import pytest
 
 from warroom.core.scenario import TIERS
-from warroom.core.types import Notice, ToolCall, Turn
+from warroom.core.types import Message, StepResult, ToolCall
 from warroom.envs import make, suite
-from warroom.envs.fleet.env import Fleet
-from warroom.envs.logs.env import LogTriage
+from warroom.envs.fleet.env import FleetEnv
+from warroom.envs.logs.env import LogsEnv
+from warroom.evals.audit_spec import AuditSpec, find_audit_spec
 from warroom.evals.fleet.leaks import (
     compare_history,
     compare_lists,
-    order_of_repeats,
-    order_of_strikes,
-    order_of_victims,
+    first_rogue_action_bias,
+    repeated_rogue_action_bias,
+    victim_position_bias,
 )
 from warroom.evals.leaks import (
-    RARE,
+    MAX_P_VALUE,
     READER,
     compare_errors,
-    compare_notices,
+    compare_replies,
     compare_static,
+    scan_for_secrets,
     scan_leaks,
-    scan_words,
     texts_of,
 )
-from warroom.evals.logs.leaks import order_of_roots
+from warroom.evals.logs.leaks import root_position_bias
 from warroom.evals.outcomes import Incident, incidents
-from warroom.evals.probes import Probes, probes_of
 
 ROGUES = ("fleet/rogue_deploy_bot", "fleet/feature_flag_flood", "fleet/certificate_misissue", "fleet/rogue_bystander")
-PROBES = [probes_of("fleet"), probes_of("logs")]
-FLEET, LOGS = (probes.leaks for probes in PROBES)
-every_environment = pytest.mark.parametrize("probes", PROBES, ids=lambda probes: probes.env)
+AUDIT_SPEC = [find_audit_spec("fleet"), find_audit_spec("logs")]
+FLEET, LOGS = (audit_spec.leaks for audit_spec in AUDIT_SPEC)
+every_environment = pytest.mark.parametrize("audit_spec", AUDIT_SPEC, ids=lambda audit_spec: audit_spec.env)
 every_tier = pytest.mark.parametrize("tier", TIERS)
 
 
@@ -44,12 +44,12 @@ def full(env: str, tier: str, seeds: int) -> list[Incident]:
 
 @every_tier
 @every_environment
-def test_no_page_reading_result_or_error_holds_a_word_of_the_truth(probes: Probes, tier: str) -> None:
-    rules = probes.leaks
-    played = [(incident, driver) for incident in full(probes.env, tier, 1) for driver in (*rules.drivers, READER)]
+def test_no_page_reading_result_or_error_holds_a_word_of_the_truth(audit_spec: AuditSpec, tier: str) -> None:
+    rules = audit_spec.leaks
+    played = [(incident, driver) for incident in full(audit_spec.env, tier, 1) for driver in (*rules.drivers, READER)]
     shown = [text for incident, driver in played for text in texts_of(rules, incident, driver)]
     assert len(shown) > 10 * len(played)
-    assert scan_words(rules, shown) == []
+    assert scan_for_secrets(rules, shown) == []
 
 
 def test_the_names_of_scenarios_mechanisms_and_parts_of_the_truth_are_secret() -> None:
@@ -59,8 +59,8 @@ def test_the_names_of_scenarios_mechanisms_and_parts_of_the_truth_are_secret() -
 
 @every_tier
 @every_environment
-def test_briefs_and_tools_are_the_same_whatever_is_wrong(probes: Probes, tier: str) -> None:
-    assert compare_static(probes.leaks, full(probes.env, tier, 2)) == []
+def test_briefs_and_tools_are_the_same_whatever_is_wrong(audit_spec: AuditSpec, tier: str) -> None:
+    assert compare_static(audit_spec.leaks, full(audit_spec.env, tier, 2)) == []
 
 
 @every_tier
@@ -70,35 +70,35 @@ def test_the_closed_lists_of_the_fleet_are_the_same_whatever_is_wrong(tier: str)
 
 @every_tier
 @every_environment
-def test_wrong_calls_are_answered_the_same_whatever_is_wrong(probes: Probes, tier: str) -> None:
-    assert compare_errors(probes.leaks, full(probes.env, tier, 1)) == []
+def test_wrong_calls_are_answered_the_same_whatever_is_wrong(audit_spec: AuditSpec, tier: str) -> None:
+    assert compare_errors(audit_spec.leaks, full(audit_spec.env, tier, 1)) == []
 
 
 @every_tier
 @every_environment
-def test_right_and_wrong_deeds_and_declarations_are_answered_alike(probes: Probes, tier: str) -> None:
-    assert compare_notices(probes.leaks, full(probes.env, tier, 1)) == []
+def test_right_and_wrong_deeds_and_declarations_are_answered_alike(audit_spec: AuditSpec, tier: str) -> None:
+    assert compare_replies(audit_spec.leaks, full(audit_spec.env, tier, 1)) == []
 
 
 def test_the_place_of_a_rogues_first_deed_in_its_minute_is_chance() -> None:
     todo = [incident for tier in TIERS for incident in incidents(ROGUES, tier, "dev", range(20))]
-    found = order_of_strikes(todo)
-    assert found.n > 100 and found.p > RARE
+    found = first_rogue_action_bias(todo)
+    assert found.n > 100 and found.p > MAX_P_VALUE
 
 
 def test_the_place_of_the_victim_among_the_fitting_services_is_chance() -> None:
-    found = order_of_victims([incident for tier in TIERS for incident in full("fleet", tier, 6)])
-    assert found.n > 200 and found.p > RARE
+    found = victim_position_bias([incident for tier in TIERS for incident in full("fleet", tier, 6)])
+    assert found.n > 200 and found.p > MAX_P_VALUE
 
 
 def test_the_place_of_a_root_among_the_services_of_its_kind_is_chance() -> None:
-    found = order_of_roots([incident for tier in TIERS for incident in full("logs", tier, 10)])
-    assert found.n > 150 and found.p > RARE
+    found = root_position_bias([incident for tier in TIERS for incident in full("logs", tier, 10)])
+    assert found.n > 150 and found.p > MAX_P_VALUE
 
 
 def test_the_place_of_a_rogues_repeated_deed_in_its_minute_is_chance() -> None:
-    found = order_of_repeats(incidents(ROGUES, "hard", "dev", range(20)))
-    assert found.n > 30 and found.p > RARE
+    found = repeated_rogue_action_bias(incidents(ROGUES, "hard", "dev", range(20)))
+    assert found.n > 30 and found.p > MAX_P_VALUE
 
 
 def test_healthy_services_wrote_lines_before_the_onset_too() -> None:
@@ -106,56 +106,58 @@ def test_healthy_services_wrote_lines_before_the_onset_too() -> None:
 
 
 def test_a_word_of_the_truth_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = Fleet.page
-    monkeypatch.setattr(Fleet, "page", lambda self: Notice(f"{plain(self).render()} {self.truth()['mechanism']}"))
+    plain = FleetEnv.observation
+    monkeypatch.setattr(
+        FleetEnv, "observation", lambda self: Message(f"{plain(self).render()} {self.truth()['mechanism']}")
+    )
     incident = Incident("fleet/cascade", "easy", 0)
     shown = [text for text in texts_of(FLEET, incident, "random") if "result" not in text.where]
-    assert {leak.detail for leak in scan_words(FLEET, shown)} == {"retry_storm"}
+    assert {leak.detail for leak in scan_for_secrets(FLEET, shown)} == {"retry_storm"}
 
 
 def test_a_page_of_logs_that_tells_the_severity_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = LogTriage.page
-    monkeypatch.setattr(LogTriage, "page", lambda self: replace(plain(self), answer=self.truth()["severity"]))
-    monkeypatch.setattr(LogTriage, "observe", lambda self: Notice(self.page().answer))
+    plain = LogsEnv.observation
+    monkeypatch.setattr(LogsEnv, "observation", lambda self: replace(plain(self), answer=self.truth()["severity"]))
+    monkeypatch.setattr(LogsEnv, "observe", lambda self: Message(self.observation().answer))
     shown = texts_of(LOGS, Incident("logs/single_crash", "easy", 0), "random")
-    assert {leak.detail for leak in scan_words(LOGS, shown)} <= {"p1", "p2", "p3"} != set()
+    assert {leak.detail for leak in scan_for_secrets(LOGS, shown)} <= {"p1", "p2", "p3"} != set()
 
 
 def test_an_answer_that_tells_right_from_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = Fleet.step
+    plain = FleetEnv.step
 
-    def telling(self: Fleet, call: ToolCall) -> Turn:
+    def telling(self: FleetEnv, call: ToolCall) -> StepResult:
         turn = plain(self, call)
         right = call.name == "flag" and call.arguments["agent"] in self.incident.rogues
-        return replace(turn, result=Notice("Well done.")) if right else turn
+        return replace(turn, result=Message("Well done.")) if right else turn
 
-    monkeypatch.setattr(Fleet, "step", telling)
+    monkeypatch.setattr(FleetEnv, "step", telling)
     todo = incidents(["fleet/cascade", "fleet/rogue_deploy_bot"], "easy", "dev", [0])
-    assert [leak.check for leak in compare_notices(FLEET, todo)] == ["notice"]
+    assert [leak.check for leak in compare_replies(FLEET, todo)] == ["notice"]
 
 
 def test_an_error_that_tells_the_cause_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = Fleet.step
+    plain = FleetEnv.step
 
-    def telling(self: Fleet, call: ToolCall) -> Turn:
+    def telling(self: FleetEnv, call: ToolCall) -> StepResult:
         turn = plain(self, call)
-        return replace(turn, result=Notice(f"No. {len(self.root_cause)}")) if turn.refused else turn
+        return replace(turn, result=Message(f"No. {len(self.root_cause)}")) if turn.refused else turn
 
-    monkeypatch.setattr(Fleet, "step", telling)
+    monkeypatch.setattr(FleetEnv, "step", telling)
     assert compare_errors(FLEET, incidents(["fleet/cascade", "fleet/rogue_deploy_bot"], "easy", "dev", [0]))
 
 
 @every_environment
-def test_a_scan_reads_every_episode_and_is_json(probes: Probes) -> None:
-    scan = scan_leaks(probes.leaks, probes.env, ["easy"], [0], "core")
+def test_a_scan_reads_every_episode_and_is_json(audit_spec: AuditSpec) -> None:
+    scan = scan_leaks(audit_spec.leaks, audit_spec.env, ["easy"], [0], "core")
     data: dict[str, Any] = scan.to_json()
-    assert data["episodes"] == (len(probes.leaks.drivers) + 1) * len(suite(probes.env, "core"))
+    assert data["episodes"] == (len(audit_spec.leaks.drivers) + 1) * len(suite(audit_spec.env, "core"))
     assert data["leaks"] == [] and scan.texts > 10 * scan.episodes
 
 
 def test_pages_can_be_read_at_any_time_without_a_trace_in_the_world() -> None:
     env, other = (make("fleet/cascade", "hard", 3) for _ in range(2))
-    assert isinstance(env, Fleet) and isinstance(other, Fleet)
-    for service in env.vocabularies["service"]:
+    assert isinstance(env, FleetEnv) and isinstance(other, FleetEnv)
+    for service in env.allowed_values["service"]:
         env.logs(service), env.metrics(service), env.traces(service)
-    assert env.page() == other.page()
+    assert env.observation() == other.observation()

@@ -16,9 +16,9 @@ import tiny_env
 from command import refused, run
 from llm_peer import Body, Peer, Reply, Script, calls, completion, fails, heals, says
 from warroom.core.episode import Episode
-from warroom.core.types import Notice
+from warroom.core.types import Message
 from warroom.evals.plan import parse_policies
-from warroom.policies import team
+from warroom.policies import policy_set
 from warroom.policies.llm.formats import text_calls
 from warroom.policies.llm.ledger import LEDGER, read_lines
 from warroom.policies.llm.usage import USAGE
@@ -56,7 +56,7 @@ def serve() -> Iterator[Serve]:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries come at once: what servers ask for is waited all the same."""
-    monkeypatch.setattr("warroom.policies.llm.exchange.LONGEST_WAIT", 0.001)
+    monkeypatch.setattr("warroom.policies.llm.client.MAX_BACKOFF", 0.001)
 
 
 def evaluate(peer: Peer, folder: Path, *more: object, plan: list[str] = PLAN) -> Any:
@@ -82,16 +82,16 @@ def usage(folder: Path) -> dict[str, Any]:
 
 
 def test_a_model_is_named_wherever_a_policy_is() -> None:
-    assert set(team("tiny", "llm:org/a=b:free").models.values()) == {"llm:org/a=b:free"}
-    assert team("tiny", "sre=llm:org/m:1,rest=expert").models == {"sre": "llm:org/m:1"}
+    assert set(policy_set("tiny", "llm:org/a=b:free").models.values()) == {"llm:org/a=b:free"}
+    assert policy_set("tiny", "sre=llm:org/m:1,rest=expert").models == {"sre": "llm:org/m:1"}
     assert parse_policies("llm:a=1/m:x,expert,sre=llm:b,rest=noop") == ("llm:a=1/m:x", "expert", "sre=llm:b,rest=noop")
 
 
 def test_a_model_without_a_server_is_refused_when_it_is_to_play() -> None:
     with pytest.raises(ValueError, match="llm:m plays behind a server: say where with --base-url"):
-        play("tiny/fault", "easy", 0, team("tiny", "llm:m"))
+        play("tiny/fault", "easy", 0, policy_set("tiny", "llm:m"))
     with pytest.raises(ValueError, match="'llm:' names no model"):
-        team("tiny", "llm:")
+        policy_set("tiny", "llm:")
 
 
 @pytest.mark.parametrize(
@@ -615,7 +615,7 @@ def test_a_replay_names_the_first_difference(serve: Serve, tmp_path: Path, monke
     done = run("eval", *more, "--replay", file, "--out", tmp_path / "more", "--concurrency", "1")
     assert done.exit_code == 2 and f"{file} has no request 1 of sre of llm:m in tiny/fault easy" in done.output
     assert len(episodes(tmp_path / "more")) == 3, "what was finished is kept"
-    monkeypatch.setattr(tiny_env.Tiny, "view", lambda env, seat: Notice(f"turn {env.turn}: {env.hint} looks fine"))
+    monkeypatch.setattr(tiny_env.Tiny, "view", lambda env, seat: Message(f"turn {env.turn}: {env.hint} looks fine"))
     line = refused("eval", *PLAN, "--replay", file, "--out", tmp_path / "other")
     assert "the content of message 0 differs from character" in line and "looks fine" in line
 

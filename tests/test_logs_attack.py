@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_limits
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.envs import make, suite
-from warroom.envs.logs.env import LogTriage
-from warroom.evals.logs.attack import CALM, Sample, attack, read, samples
+from warroom.envs.logs.env import LogsEnv
+from warroom.evals.logs.attack import NO_FAULT_SCENARIO, LogsAttackSample, attack, line_features, samples
 
 TRAIN, TEST = 40, 20
 """Seeds per scenario."""
@@ -32,7 +32,7 @@ def one_thread() -> Iterator[None]:
 
 
 @cache
-def drawn(tier: str, split: str, count: int) -> list[Sample]:
+def drawn(tier: str, split: str, count: int) -> list[LogsAttackSample]:
     return samples(tier, split, count, "drawn")
 
 
@@ -52,7 +52,7 @@ def test_the_attack_finds_the_evidence_that_an_easy_page_holds() -> None:
 
 @pytest.mark.parametrize("learner", ["trees", "bayes", "words"])
 def test_a_page_that_marks_the_root_is_caught(learner: str) -> None:
-    def marked(sample: Sample) -> Sample:
+    def marked(sample: LogsAttackSample) -> LogsAttackSample:
         mark = np.isin(np.arange(len(sample.page)), sample.roots).astype(np.float64)
         words = " ".join([sample.words, *[f"root{sample.roots[0]}"] * 40])
         return replace(sample, page=np.column_stack([sample.page, *[mark] * 8]), words=words)
@@ -67,13 +67,13 @@ def test_every_line_of_a_page_can_be_read_whatever_its_wording() -> None:
     for scenario in suite("logs", "full"):
         for split in ("train", "test"):
             env = make(scenario, "hard", seed_of(split, 0))
-            assert isinstance(env, LogTriage)
-            for line in env.page().lines:
-                known = read(line, env.catalogue.names)
+            assert isinstance(env, LogsEnv)
+            for line in env.observation().lines:
+                known = line_features(line, env.catalogue.names)
                 assert (known.callee >= 0) == bool(line.callee)
                 assert (known.topic in ("timeout", "refused")) == bool(line.callee)
 
 
 def test_nobody_is_asked_for_the_root_of_a_false_alarm() -> None:
-    assert CALM in suite("logs", "full")
-    assert not [s for s in drawn("hard", "test", TEST) if s.scenario == CALM or not s.roots]
+    assert NO_FAULT_SCENARIO in suite("logs", "full")
+    assert not [s for s in drawn("hard", "test", TEST) if s.scenario == NO_FAULT_SCENARIO or not s.roots]

@@ -18,38 +18,38 @@ from warroom.envs import make, suite
 from warroom.envs.logs import wordings
 from warroom.envs.logs.policies import POLICIES
 from warroom.envs.logs.policies.diagnosis import Diagnosis, conclude
-from warroom.envs.logs.policies.expert import Expert
-from warroom.envs.logs.policies.naive import HABITS
-from warroom.envs.logs.policies.picture import Picture
-from warroom.envs.logs.policies.signs import MOST, PRICE, fails, slows
-from warroom.envs.logs.policies.words import CLIENT, class_of, is_complaint, is_job
+from warroom.envs.logs.policies.expert import LogsExpert
+from warroom.envs.logs.policies.keywords import CLIENT, class_of, is_complaint, is_job
+from warroom.envs.logs.policies.likelihood import EVIDENCE_PRICE, MOST, failure_evidence, latency_evidence
+from warroom.envs.logs.policies.naive import STRATEGIES
+from warroom.envs.logs.policies.system_view import SystemView
 from warroom.envs.logs.views import (
     CallLogs,
     Catalogue,
-    Entry,
     Gauge,
     Level,
-    LogPage,
+    LogsObservation,
     Overview,
     Pair,
     Pattern,
+    ServiceEntry,
     ServiceLogs,
 )
-from warroom.policies import team
+from warroom.policies import policy_set
 from warroom.rollout import play
 
 SHOP = Catalogue((
-    Entry("front", "gateway", "sre", ("login", "pay")),
-    Entry("login", "service", "backend", ("users",)),
-    Entry("pay", "service", "backend", ("ledger", "mail")),
-    Entry("users", "db", "dba", ()),
-    Entry("ledger", "db", "dba", ()),
-    Entry("mail", "queue", "sre", ()),
+    ServiceEntry("front", "gateway", "sre", ("login", "pay")),
+    ServiceEntry("login", "service", "backend", ("users",)),
+    ServiceEntry("pay", "service", "backend", ("ledger", "mail")),
+    ServiceEntry("users", "db", "dba", ()),
+    ServiceEntry("ledger", "db", "dba", ()),
+    ServiceEntry("mail", "queue", "sre", ()),
 ))  # fmt: skip
 MANY = 400.0
 """Requests of each service in a window."""
 WELL = (0.0, 1.0)
-Trouble = dict[str, tuple[float, float]]
+ServiceImpact = dict[str, tuple[float, float]]
 """Service -> (share of the calls of it that fail, factor on their durations); all others are well."""
 
 
@@ -64,36 +64,38 @@ def counted(share: float, busier: float = 1.0) -> tuple[Pair, Pair]:
     return Pair(MANY, MANY * busier), Pair(1, round(MANY * share) + 1)
 
 
-def read(name: str, trouble: Trouble, late: int = 0, **more: object) -> ServiceLogs:
+def read(name: str, service_impact: ServiceImpact, late: int = 0, **more: object) -> ServiceLogs:
     """What a service's logs say when the services in `trouble` fail or are slow, as all of its callers see it."""
-    share, slower = trouble.get(name, WELL)
+    share, slower = service_impact.get(name, WELL)
     handled, failed = counted(share)
     calls = []
     for callee in SHOP.entry(name).calls:
-        failing, factor = trouble.get(callee, WELL)
+        failing, factor = service_impact.get(callee, WELL)
         calls.append(CallLogs(callee, *counted(failing), late, Pair(20.0, 20.0 * factor)))
     logs = ServiceLogs(level(name), handled, failed, Pair(40.0, 40.0 * slower), tuple(calls))
     return replace(logs, **more)  # type: ignore[arg-type]
 
 
-def everything(trouble: Trouble, late: int = 0, **more: ServiceLogs) -> dict[str, ServiceLogs]:
-    return {name: read(name, trouble, late) for name in SHOP.names} | more
+def everything(service_impact: ServiceImpact, late: int = 0, **more: ServiceLogs) -> dict[str, ServiceLogs]:
+    return {name: read(name, service_impact, late) for name in SHOP.names} | more
 
 
-def diagnosed(trouble: Trouble, late: int = 0, **more: ServiceLogs) -> Diagnosis:
-    return conclude(SHOP, everything(trouble, late, **more))
+def diagnosed(service_impact: ServiceImpact, late: int = 0, **more: ServiceLogs) -> Diagnosis:
+    return conclude(SHOP, everything(service_impact, late, **more))
 
 
 def silent(name: str) -> ServiceLogs:
     return ServiceLogs(Level(name, None, None, None))
 
 
-def wrote(name: str, trouble: Trouble, text: str, before: float = 0, now: float = 4, **more: object) -> ServiceLogs:
-    return read(name, trouble, patterns=(Pattern("WARN", text, Pair(before, now)),), **more)
+def wrote(
+    name: str, service_impact: ServiceImpact, text: str, before: float = 0, now: float = 4, **more: object
+) -> ServiceLogs:
+    return read(name, service_impact, patterns=(Pattern("WARN", text, Pair(before, now)),), **more)
 
 
-DEEP: Trouble = {"front": (0.2, 1.0), "pay": (0.3, 1.0), "ledger": (0.35, 1.0)}
-LATE: Trouble = {"front": (0.0, 1.5), "pay": (0.0, 1.9), "ledger": (0.0, 3.5)}
+DEEP: ServiceImpact = {"front": (0.2, 1.0), "pay": (0.3, 1.0), "ledger": (0.35, 1.0)}
+LATE: ServiceImpact = {"front": (0.0, 1.5), "pay": (0.0, 1.9), "ledger": (0.0, 3.5)}
 
 
 # -- signs ----------------------------------------------------------------------------------------------
@@ -102,29 +104,31 @@ LATE: Trouble = {"front": (0.0, 1.5), "pay": (0.0, 1.9), "ledger": (0.0, 3.5)}
 @given(st.integers(0, 400), st.integers(0, 400), st.integers(0, 20))
 def test_more_failures_never_weigh_less(few: int, more: int, before: int) -> None:
     few, more = sorted((few, more))
-    signs = [fails([Pair(before, now)], [Pair(400, 400)]) for now in (few, more)]
+    signs = [failure_evidence([Pair(before, now)], [Pair(400, 400)]) for now in (few, more)]
     assert signs[0] is not None and signs[1] is not None
-    assert -PRICE <= signs[0].weight <= signs[1].weight <= MOST
+    assert -EVIDENCE_PRICE <= signs[0].weight <= signs[1].weight <= MOST
     assert 0 <= signs[0].share <= signs[1].share <= 1
 
 
 @given(st.floats(1, 1000), st.floats(1, 1000), st.floats(1, 500), st.floats(0, 0.5))
-def test_a_change_is_known_the_better_the_more_was_counted(was: float, now: float, count: float, wander: float) -> None:
-    one = slows([Pair(was, now)], [Pair(count, count)], wander)
-    more = slows([Pair(was, now)], [Pair(4 * count, 4 * count)], wander)
+def test_a_change_is_known_the_better_the_more_was_counted(
+    was: float, now: float, count: float, latency_jitter: float
+) -> None:
+    one = latency_evidence([Pair(was, now)], [Pair(count, count)], latency_jitter)
+    more = latency_evidence([Pair(was, now)], [Pair(4 * count, 4 * count)], latency_jitter)
     assert one is not None and more is not None
-    assert one.variance >= more.variance >= wander**2
+    assert one.variance >= more.variance >= latency_jitter**2
     assert exp(one.change) == pytest.approx(now / was)
 
 
 def test_nothing_counted_is_no_sign() -> None:
-    assert fails([], []) is None and slows([], [], 0.1) is None
-    assert fails([Pair(0, 0)], [Pair(10, 0)]) is None
-    assert slows([Pair(0, 0)], [Pair(10, 10)], 0.1) is None
+    assert failure_evidence([], []) is None and latency_evidence([], [], 0.1) is None
+    assert failure_evidence([Pair(0, 0)], [Pair(10, 0)]) is None
+    assert latency_evidence([Pair(0, 0)], [Pair(10, 10)], 0.1) is None
 
 
 def test_failures_within_chance_do_not_speak_for_trouble() -> None:
-    sign = fails([Pair(1, 3)], [Pair(400, 400)])
+    sign = failure_evidence([Pair(1, 3)], [Pair(400, 400)])
     assert sign is not None and sign.weight <= 0.5
 
 
@@ -157,14 +161,14 @@ def test_builds_and_jobs_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("trouble", [DEEP, LATE])
-def test_the_deepest_service_in_trouble_is_the_root(trouble: Trouble) -> None:
-    found = diagnosed(trouble)
+def test_the_deepest_service_in_trouble_is_the_root(service_impact: ServiceImpact) -> None:
+    found = diagnosed(service_impact)
     assert found.roots == ("ledger",) and found.confidence > 0.9
 
 
 @pytest.mark.parametrize("trouble", [{"front": (0.2, 1.0), "pay": (0.3, 1.0)}, {"front": (0, 1.6), "pay": (0, 2.4)}])
-def test_a_service_whose_callees_are_well_is_the_root_itself(trouble: Trouble) -> None:
-    assert diagnosed(trouble).roots == ("pay",)
+def test_a_service_whose_callees_are_well_is_the_root_itself(service_impact: ServiceImpact) -> None:
+    assert diagnosed(service_impact).roots == ("pay",)
 
 
 def test_the_gateway_is_the_root_when_no_call_fails() -> None:
@@ -203,10 +207,10 @@ def test_two_branches_in_trouble_have_two_roots() -> None:
 
 def test_a_callee_that_its_callers_find_well_explains_nothing() -> None:
     shared = Catalogue((
-        Entry("front", "gateway", "sre", ("a", "b")),
-        Entry("a", "service", "backend", ("store",)),
-        Entry("b", "service", "backend", ("store",)),
-        Entry("store", "db", "dba", ()),
+        ServiceEntry("front", "gateway", "sre", ("a", "b")),
+        ServiceEntry("a", "service", "backend", ("store",)),
+        ServiceEntry("b", "service", "backend", ("store",)),
+        ServiceEntry("store", "db", "dba", ()),
     ))  # fmt: skip
     handled, failed = counted(0.3)
     bad = [CallLogs(name, handled, failed, 0, Pair(20, 20)) for name in ("a", "b")]
@@ -234,7 +238,9 @@ def test_metrics_of_a_recording_accuse() -> None:
 
 
 def test_calls_in_circles_and_strangers_are_borne() -> None:
-    circle = Catalogue((Entry("front", "gateway", "sre", ("a",)), Entry("a", "service", "backend", ("front",))))
+    circle = Catalogue(
+        (ServiceEntry("front", "gateway", "sre", ("a",)), ServiceEntry("a", "service", "backend", ("front",)))
+    )
     stranger = CallLogs("b", *counted(0.5), 0, Pair(20, 20))
     logs = ServiceLogs(level("a"), *counted(0.5), Pair(20, 20), (stranger,))
     assert conclude(circle, {"a": logs}).roots in ((), ("a",), ("front",))
@@ -243,14 +249,14 @@ def test_calls_in_circles_and_strangers_are_borne() -> None:
 # -- what it is -----------------------------------------------------------------------------------------------
 
 
-def cause(trouble: Trouble, root: ServiceLogs, late: int = 0) -> tuple[str, str, str]:
-    found = conclude(SHOP, everything(trouble, late) | {root.service: root})
+def cause(service_impact: ServiceImpact, root: ServiceLogs, late: int = 0) -> tuple[str, str, str]:
+    found = conclude(SHOP, everything(service_impact, late) | {root.service: root})
     assert found.roots == (root.service,)
     return found.cause, found.remedy, found.team
 
 
-PAY_FAILS: Trouble = {"front": (0.2, 1.0), "pay": (0.3, 1.0)}
-PAY_SLOW: Trouble = {"front": (0.0, 1.6), "pay": (0.0, 2.4)}
+PAY_FAILS: ServiceImpact = {"front": (0.2, 1.0), "pay": (0.3, 1.0)}
+PAY_SLOW: ServiceImpact = {"front": (0.0, 1.6), "pay": (0.0, 2.4)}
 HUSHED = counted(0.0)[1]
 
 
@@ -259,9 +265,9 @@ def test_a_service_that_owns_up_to_nothing_has_crashed() -> None:
 
 
 @pytest.mark.parametrize(("trouble", "name"), [(PAY_FAILS, "bad release"), (PAY_SLOW, "slower release")])
-def test_a_build_just_before_asks_for_a_rollback(trouble: Trouble, name: str) -> None:
-    root = read("pay", trouble, started=((-4, "build 812"),))
-    assert cause(trouble, root) == (name, "rollback", "backend")
+def test_a_build_just_before_asks_for_a_rollback(service_impact: ServiceImpact, name: str) -> None:
+    root = read("pay", service_impact, started=((-4, "build 812"),))
+    assert cause(service_impact, root) == (name, "rollback", "backend")
 
 
 def test_requests_that_nobody_sent_ask_for_room() -> None:
@@ -311,8 +317,8 @@ def test_failures_that_no_callee_explains_are_a_root_of_their_own() -> None:
     [({"front": (0.3, 1.0)}, "P1"), ({"front": (0.1, 1.0)}, "P2"), ({"front": (0.02, 1.0)}, "P3"),
      ({"front": (0.0, 4.0)}, "P1"), ({"front": (0.0, 2.0)}, "P2"), ({}, "P3")],
 )  # fmt: skip
-def test_severity_follows_the_rule(trouble: Trouble, expected: str) -> None:
-    assert conclude(SHOP, {"front": read("front", trouble)}).severity == expected
+def test_severity_follows_the_rule(service_impact: ServiceImpact, expected: str) -> None:
+    assert conclude(SHOP, {"front": read("front", service_impact)}).severity == expected
 
 
 def test_severity_is_that_of_the_first_look() -> None:
@@ -350,17 +356,17 @@ def test_the_evidence_quotes_the_figures_and_the_innocent_loud() -> None:
 
 
 @pytest.mark.parametrize("trouble", [{}, DEEP, LATE, PAY_FAILS])
-def test_probabilities_are_probabilities(trouble: Trouble) -> None:
-    found = diagnosed(trouble)
+def test_probabilities_are_probabilities(service_impact: ServiceImpact) -> None:
+    found = diagnosed(service_impact)
     assert 0 <= found.confidence <= 1
-    assert all(0 <= share <= 1 for share in found.standing.values())
-    assert sum(found.standing.values()) <= 1 + 1e-9
+    assert all(0 <= share <= 1 for share in found.posterior.values())
+    assert sum(found.posterior.values()) <= 1 + 1e-9
 
 
 def test_trouble_reaches_those_above_it_and_nobody_else() -> None:
-    picture = Picture(SHOP, {})
-    assert picture.reach["ledger"] == picture.above["ledger"] == {"front", "pay"}
-    assert picture.reach["front"] == frozenset()
+    system_view = SystemView(SHOP, {})
+    assert system_view.affected_callers["ledger"] == system_view.transitive_callers["ledger"] == {"front", "pay"}
+    assert system_view.affected_callers["front"] == frozenset()
 
 
 # -- play -------------------------------------------------------------------------------------------------------
@@ -371,7 +377,7 @@ CORE, WHOLE = suite("logs", "core"), suite("logs", "full")
 @cache
 def played(policy: str, tier: str, scenarios: str, seeds: int) -> list[Episode]:
     return [
-        play(name, tier, seed_of(Split.DEV, k), team("logs", policy))
+        play(name, tier, seed_of(Split.DEV, k), policy_set("logs", policy))
         for name in suite("logs", scenarios)
         for k in range(seeds)
     ]
@@ -386,7 +392,7 @@ def per_cent(values: Iterable[bool | float | None]) -> float:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_scripts_make_no_wrong_call_and_come_to_an_end(policy: str, tier: str) -> None:
     for episode in played(policy, tier, "full", 2):
-        assert not any(step.refused for step in episode.steps)
+        assert not any(step.observed_failures for step in episode.steps)
         assert episode.steps[-1].tool in ("resolve", "ignore") or len(pages(episode)) == budget(episode)
 
 
@@ -426,8 +432,10 @@ def test_the_expert_declares_each_thing_once() -> None:
 
 
 def test_the_same_incident_is_played_the_same_way() -> None:
-    again = [play(e.scenario, e.tier, e.seed, team("logs", "expert")) for e in played("expert", "hard", "core", 24)[:6]]
-    assert [e.digest for e in again] == [e.digest for e in played("expert", "hard", "core", 24)[:6]]
+    again = [
+        play(e.scenario, e.tier, e.seed, policy_set("logs", "expert")) for e in played("expert", "hard", "core", 24)[:6]
+    ]
+    assert [e.trajectory_hash for e in again] == [e.trajectory_hash for e in played("expert", "hard", "core", 24)[:6]]
 
 
 def maker(name: str) -> Callable[[Brief], object]:
@@ -437,7 +445,7 @@ def maker(name: str) -> Callable[[Brief], object]:
 def test_the_expert_makes_up_for_calls_that_another_took_the_place_of() -> None:
     env = make(CORE[0], "easy", seed_of(Split.DEV, 3))
     expert = maker("expert")(env.brief("oncall"))
-    assert isinstance(expert, Expert)
+    assert isinstance(expert, LogsExpert)
     lost = ["classify_severity", "remediate"]
     while not env.done:
         call = expert.act(env.observe())
@@ -455,9 +463,9 @@ def test_a_false_alarm_is_ignored_without_a_word() -> None:
             assert {step.tool for step in episode.steps} == {"request_more_logs", "ignore"}
 
 
-@pytest.mark.parametrize("name", HABITS)
+@pytest.mark.parametrize("name", STRATEGIES)
 def test_naive_scripts_close_alike(name: str) -> None:
-    page = LogPage(1, 8, 0, level("all", Pair(4, 40)), ())
+    page = LogsObservation(1, 8, 0, level("all", Pair(4, 40)), ())
     script = POLICIES[name](Brief("logs", "oncall", "", (), (), ToolCall("x"), SHOP), stream(1, "test"))
     calls = [script.act(page)]
     while calls[-1].name not in ("resolve", "ignore"):

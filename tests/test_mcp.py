@@ -18,14 +18,14 @@ import pytest
 from typer.testing import CliRunner
 
 from warroom.cli import app
-from warroom.commands.mcp import record_of, rota_of
+from warroom.commands.mcp import mcp_config_of, record_of
 from warroom.core.episode import Episode
 from warroom.core.splits import seed_of
 from warroom.envs import make, scenarios
-from warroom.policies import team
+from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.runs import open_run, read_episodes, read_record
-from warroom.serve.mcp_rota import Ledger, Rota
+from warroom.serve.mcp_config import EpisodeWriter, McpConfig
 
 pytest.importorskip("fastmcp")
 
@@ -71,19 +71,19 @@ class Player:
 Script = Callable[[Player], Awaitable[None]]
 
 
-def offer(**more: Any) -> Rota:
+def offer(**more: Any) -> McpConfig:
     """What `warroom mcp` offers with these options."""
     named = {"env": None, "seat": None, "teammates": None, "scenario": None, "player": "mcp"}
     given = {name: more.pop(name, usual) for name, usual in named.items()}
     defaults = {"tier": "easy", "split": "dev", "index": 0, "options": {}}
-    return rota_of(**given, **{**defaults, **more})
+    return mcp_config_of(**given, **{**defaults, **more})
 
 
-def in_memory(script: Script, rota: Rota, ledger: Ledger | None = None) -> Player:
+def in_memory(script: Script, config: McpConfig, episode_writer: EpisodeWriter | None = None) -> Player:
     """Play a script against a server in this process, through the whole protocol."""
 
     async def connected() -> Player:
-        async with Client(mcp.server(rota, ledger)) as client:
+        async with Client(mcp.server(config, episode_writer)) as client:
             player = Player(client)
             await script(player)
             return player
@@ -122,12 +122,12 @@ def calls_of(episode: Episode, *seats: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_an_episode_over_standard_io_goes_as_in_process_and_its_record_replays(tmp_path: Path) -> None:
-    within = play("fleet/cache_janitor_flush", "medium", seed_of("dev", 3), team("fleet", "expert"))
+    within = play("fleet/cache_janitor_flush", "medium", seed_of("dev", 3), policy_set("fleet", "expert"))
     arguments = ["--scenario", "cache_janitor_flush", "--tier", "medium", "--seed", 3, "--out", tmp_path / "run"]
     log = tmp_path / "log"
     over_stdio(replaying(calls_of(within, "sre")), *arguments, log=log)
     (episode,) = read_episodes(tmp_path / "run")
-    assert episode.digest == within.digest and episode.score == within.score
+    assert episode.trajectory_hash == within.trajectory_hash and episode.score == within.score
     assert episode.policy == "sre=mcp,rest=expert" and read_record(tmp_path / "run").kind == "mcp"
     done = CliRunner().invoke(app, ["replay", str(tmp_path / "run")])
     assert "1 of 1 episodes went as recorded" in done.output
@@ -144,14 +144,14 @@ def test_an_episode_over_standard_io_goes_as_in_process_and_its_record_replays(t
 )
 def test_one_client_plays_all_seats_as_in_process(scenario: str, tier: str, policy: str, tmp_path: Path) -> None:
     env = scenario.partition("/")[0]
-    within = play(scenario, tier, seed_of("dev", 1), team(env, policy))
-    rota = offer(scenario=scenario, seat="all", tier=tier, index=1)
-    with open_run(tmp_path / "run", record_of(rota)) as run:
-        player = in_memory(replaying(calls_of(within)), rota, Ledger(run))
+    within = play(scenario, tier, seed_of("dev", 1), policy_set(env, policy))
+    config = offer(scenario=scenario, seat="all", tier=tier, index=1)
+    with open_run(tmp_path / "run", record_of(config)) as run:
+        player = in_memory(replaying(calls_of(within)), config, EpisodeWriter(run))
     (episode,) = read_episodes(tmp_path / "run")
-    assert episode.digest == within.digest and episode.policy == "mcp"
+    assert episode.trajectory_hash == within.trajectory_hash and episode.policy == "mcp"
     seats = [step.seat for step in within.steps]
-    if len(rota.seats) > 1:
+    if len(config.seats) > 1:
         named = [text.partition("]")[0] for text in player.told[:-1]]
         assert named == [f"[seat {seat}" for seat in seats[1:]]
 
@@ -166,15 +166,15 @@ def test_schemas_hold_the_incidents_own_names_and_a_client_hears_when_they_chang
         async def listen(message: Any) -> None:
             heard.append(type(getattr(message, "root", message)).__name__)
 
-        rota = offer(scenario="db_deadlock")
-        async with Client(mcp.server(rota), message_handler=listen) as client:
+        config = offer(scenario="db_deadlock")
+        async with Client(mcp.server(config), message_handler=listen) as client:
             player = Player(client)
             for index in (0, 7):
                 env = make("fleet/db_deadlock", "easy", seed_of("dev", index))
                 if index:
                     await player.call("start_incident", index=index)
-                assert (await player.enums("metrics"))["service"] == list(env.vocabularies["service"])
-                assert (await player.enums("declare"))["cause"] == list(env.vocabularies["cause"])
+                assert (await player.enums("metrics"))["service"] == list(env.allowed_values["service"])
+                assert (await player.enums("declare"))["cause"] == list(env.allowed_values["cause"])
 
     asyncio.run(script())
     assert heard.count("ToolListChangedNotification") == 1
@@ -258,7 +258,7 @@ def test_looking_costs_nothing_and_repeats_the_turn() -> None:
 def test_after_the_end_calls_change_nothing_and_the_score_is_told() -> None:
     async def script(player: Player) -> None:
         end = await player.idle()
-        episode = play("fleet/disk_full", "easy", seed_of("dev", 2), team("fleet", "noop"))
+        episode = play("fleet/disk_full", "easy", seed_of("dev", 2), policy_set("fleet", "noop"))
         assert f"score {episode.score:+.2f}" in end and f"points {episode.total:+g}: resolution" in end
         assert player.state["score"] == round(episode.score, 4)
         assert "truth" not in end and "disk_full" not in end
@@ -298,13 +298,13 @@ def test_incidents_that_are_left_and_played_again_are_on_the_record(tmp_path: Pa
         await player.call("start_incident", index=0, abandon=True)
         await player.idle()
 
-    rota = offer(teammates="noop")
+    config = offer(teammates="noop")
     for _ in range(2):
-        with open_run(tmp_path / "run", record_of(rota), resume=True) as run:
-            in_memory(script, rota, Ledger(run))
+        with open_run(tmp_path / "run", record_of(config), resume=True) as run:
+            in_memory(script, config, EpisodeWriter(run))
     episodes = list(read_episodes(tmp_path / "run"))
     assert [episode.attempt for episode in episodes] == [0, 1, 2, 3]
-    assert len({episode.digest for episode in episodes}) == 1
+    assert len({episode.trajectory_hash for episode in episodes}) == 1
 
 
 def test_an_episode_that_a_full_disk_refused_is_written_with_the_next(
@@ -316,9 +316,9 @@ def test_an_episode_that_a_full_disk_refused_is_written_with_the_next(
         await player.call("start_incident")
         assert "It is recorded." in await player.idle()
 
-    rota = offer(teammates="noop")
-    with open_run(tmp_path / "run", record_of(rota)) as run:
-        in_memory(script, rota, Ledger(run))
+    config = offer(teammates="noop")
+    with open_run(tmp_path / "run", record_of(config)) as run:
+        in_memory(script, config, EpisodeWriter(run))
     assert len(list(read_episodes(tmp_path / "run"))) == 2
     assert "an episode waits to be recorded: cannot write" in capsys.readouterr().err
 
@@ -366,7 +366,7 @@ def test_scenarios_that_a_topology_cannot_carry_are_passed_over(tmp_path: Path) 
     options = {"topology": shop.read_text()}
     drawn = {offer(teammates="noop", options=options).table("easy", index).session.scenario for index in range(8)}
     assert len(drawn) > 2 and "fleet/db_deadlock" not in drawn
-    lacking = Rota("fleet", ("sre",), ("fleet/db_deadlock",), team=team("fleet", "noop"), options=options)
+    lacking = McpConfig("fleet", ("sre",), ("fleet/db_deadlock",), team=policy_set("fleet", "noop"), options=options)
     with pytest.raises(ValueError, match="it needs a db"):
         lacking.table("easy", 0)
 
@@ -375,12 +375,12 @@ def test_what_a_scenario_file_prints_does_not_reach_standard_output(capsys: pyte
     async def script(player: Player) -> None:
         await player.call("look")
 
-    class Noisy(Rota):
+    class Noisy(McpConfig):
         def table(self, tier: str, index: int) -> Any:
             print("made by hand")
             return super().table(tier, index)
 
-    in_memory(script, Noisy("fleet", ("sre",), ("fleet/cascade",), team=team("fleet", "noop")))
+    in_memory(script, Noisy("fleet", ("sre",), ("fleet/cascade",), team=policy_set("fleet", "noop")))
     printed = capsys.readouterr()
     assert printed.out == "" and "made by hand" in printed.err
 
@@ -391,7 +391,7 @@ def test_a_defect_is_told_without_its_details_and_shown_on_standard_error(capsys
         assert answer.is_error and "defect of the server" in answer.content[0].text
         assert "secret" not in answer.content[0].text
 
-    class Broken(Rota):
+    class Broken(McpConfig):
         def table(self, tier: str, index: int) -> Any:
             raise AssertionError("a secret")
 
@@ -424,7 +424,7 @@ def serving(*arguments: object) -> Iterator[str]:
 
 
 def test_sessions_over_http_do_not_see_one_another_and_pages_elsewhere_reach_none(tmp_path: Path) -> None:
-    within = play("fleet/cascade", "easy", seed_of("dev", 4), team("fleet", "expert"))
+    within = play("fleet/cascade", "easy", seed_of("dev", 4), policy_set("fleet", "expert"))
     calls = calls_of(within, "manager")
 
     async def episode(address: str) -> None:
@@ -452,7 +452,7 @@ def test_sessions_over_http_do_not_see_one_another_and_pages_elsewhere_reach_non
         asyncio.run(everybody(address))
         for elsewhere, status in (({"Host": "page.example"}, 421), ({"Origin": "http://page.example"}, 403)):
             assert httpx.post(address, content=b"{}", headers=elsewhere).status_code == status
-    assert [episode.digest for episode in read_episodes(tmp_path / "run")] == [within.digest] * 4
+    assert [episode.trajectory_hash for episode in read_episodes(tmp_path / "run")] == [within.trajectory_hash] * 4
 
 
 def test_a_session_that_ends_leaves_nothing_behind() -> None:
@@ -463,7 +463,7 @@ def test_a_session_that_ends_leaves_nothing_behind() -> None:
             async with Client(made) as client:
                 await client.call_tool("wait", {})
         gc.collect()
-        return len(seats._shifts)
+        return len(seats._sessions)
 
     assert asyncio.run(script()) == 0
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import warroom
-from warroom.policies import team
+from warroom.policies import policy_set
 from warroom.rollout import play
 
 ROOT = Path(__file__).parents[1]
@@ -107,7 +107,9 @@ def test_an_installed_package_plays_what_the_checkout_plays(installed: Path, tmp
     assert [env["name"] for env in found["environments"]] == ["fleet", "logs", "tickets"]
     arguments = ("play", "fleet/db_deadlock", "--split", "train", "--seed", 3, "--policy", "expert", "--json")
     there = json.loads(run(installed / "warroom", *arguments, folder=tmp_path))
-    assert there["digest"] == play("fleet/db_deadlock", "easy", 3, team("fleet", "expert")).digest
+    assert (
+        there["trajectory_hash"] == play("fleet/db_deadlock", "easy", 3, policy_set("fleet", "expert")).trajectory_hash
+    )
 
 
 @pytest.mark.slow

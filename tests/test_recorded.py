@@ -11,14 +11,25 @@ from warroom.core.episode import Episode
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import make
-from warroom.envs.logs.digest import Digest, masked
-from warroom.envs.logs.policies.fusion import RANKINGS, Ranker
+from warroom.envs.logs.policies.fusion import RANKINGS, RankingPolicy
+from warroom.envs.logs.recording_summary import RecordingSummary, masked
 from warroom.envs.logs.tail import FIRST, LATER
-from warroom.envs.logs.views import ALL, CPU, OVERHEAD, Dashboard, Gauge, Level, LogPage, Pair, Pattern, ServiceLogs
-from warroom.importers.incidents.recording import Found, Shelf, import_incidents, open_source
-from warroom.policies import team
+from warroom.envs.logs.views import (
+    ALL,
+    CPU,
+    OVERHEAD,
+    Dashboard,
+    Gauge,
+    Level,
+    LogsObservation,
+    Pair,
+    Pattern,
+    ServiceLogs,
+)
+from warroom.importers.incidents.recording import ArchiveWriter, ParsedIncident, import_incidents, open_source
+from warroom.policies import policy_set
 from warroom.rollout import play
-from warroom.sim.recording import LABELS, Label, Line, Record, Sample, Span, read_archive
+from warroom.sim.recording import LABELS, Label, Line, MetricSample, Record, Span, read_archive
 
 SERVICES = ("web", "cart", "pay", "mail")
 FAULTS = {
@@ -40,7 +51,7 @@ def records(fault: str) -> list[Record]:
         for minute in range(4):
             for name in SERVICES:
                 cpu = 97.0 if now and fault == "busy" and name == "cart" else 5.0 + minute % 2
-                found.append(Sample(window, 60.0 * minute, name, "cpu %", cpu))
+                found.append(MetricSample(window, 60.0 * minute, name, "cpu %", cpu))
     return found
 
 
@@ -61,10 +72,12 @@ def request(window: str, time: float, fault: str) -> list[Record]:
 
 
 def shelve(folder: Path, labels: dict[str, Label]) -> Path:
-    shelf = Shelf(folder, "mine")
+    archive_writer = ArchiveWriter(folder, "mine")
     for fault in FAULTS:
-        found = Found(60.0, (120.0, 60.0), records(fault))
-        shelf.put(fault, found, labels.get(fault), lambda name: "gateway" if name == "web" else "service")
+        found = ParsedIncident(60.0, (120.0, 60.0), records(fault))
+        archive_writer.add_incident(
+            fault, found, labels.get(fault), lambda name: "gateway" if name == "web" else "service"
+        )
     return folder
 
 
@@ -78,7 +91,7 @@ def env_of(folder: Path, index: int = 0, split: str = "test", tier: str = "mediu
     return make("logs/recorded", tier, seed_of(split, index), recording=str(folder))
 
 
-def ask(env, service: str) -> LogPage:
+def ask(env, service: str) -> LogsObservation:
     env.step(ToolCall("request_more_logs", {"service": service}))
     return env.observe()
 
@@ -94,10 +107,10 @@ def test_the_tools_are_those_of_drawn_incidents(folder):
     drawn, recorded = make("logs/single_crash", "easy", 0), env_of(folder)
     assert recorded.tools == drawn.tools and recorded.SEATS == drawn.SEATS
     assert recorded.READS_PER_TURN == drawn.READS_PER_TURN
-    assert recorded.vocabularies.keys() == drawn.vocabularies.keys()
+    assert recorded.allowed_values.keys() == drawn.allowed_values.keys()
     for name in ("severity", "team", "remedy"):
-        assert recorded.vocabularies[name] == drawn.vocabularies[name]
-    assert recorded.vocabularies["source"] == (*recorded.vocabularies["service"], ALL)
+        assert recorded.allowed_values[name] == drawn.allowed_values[name]
+    assert recorded.allowed_values["source"] == (*recorded.allowed_values["service"], ALL)
 
 
 def test_a_recording_cannot_be_changed_and_trying_costs_the_turn(folder):
@@ -140,7 +153,7 @@ def test_the_oracle_scores_one_and_doing_nothing_zero(folder):
     for index in range(3):
         options = {"recording": str(folder)}
         oracle, noop, chance = (
-            play("logs/recorded", "medium", seed_of("dev", index), team("logs", name), options=options)
+            play("logs/recorded", "medium", seed_of("dev", index), policy_set("logs", name), options=options)
             for name in ("oracle", "noop", "random")
         )
         assert oracle.score == 1.0 and oracle.outcome["solved"] is True
@@ -173,7 +186,13 @@ def test_a_recorded_incident_can_be_looked_at(folder):
 
 def test_an_episode_is_the_same_each_time(folder):
     plays = [
-        play("logs/recorded", "hard", seed_of("test", 1), team("logs", "fusion"), options={"recording": str(folder)})
+        play(
+            "logs/recorded",
+            "hard",
+            seed_of("test", 1),
+            policy_set("logs", "fusion"),
+            options={"recording": str(folder)},
+        )
         for _ in range(2)
     ]
     assert plays[0].to_json() == plays[1].to_json()
@@ -220,11 +239,13 @@ def test_real_answers_never_reach_a_page(real, realdata):
 
 
 def test_counts_before_are_scaled_to_the_length_of_now(folder):
-    digest = digest_of(folder, "loud")
-    assert digest.level("mail") == Level("mail", Pair(20, 40), Pair(0, 0), Pair(0, 20))
-    assert digest.level("web") == Level("web", Pair(0, 0), Pair(0, 0), Pair(0, 0)), "traced, though it writes nothing"
-    assert digest.level("nobody") == Level("nobody", None, None, None)
-    assert digest.volume().lines == Pair(70, 90)
+    recording_summary = digest_of(folder, "loud")
+    assert recording_summary.level("mail") == Level("mail", Pair(20, 40), Pair(0, 0), Pair(0, 20))
+    assert recording_summary.level("web") == Level("web", Pair(0, 0), Pair(0, 0), Pair(0, 0)), (
+        "traced, though it writes nothing"
+    )
+    assert recording_summary.level("nobody") == Level("nobody", None, None, None)
+    assert recording_summary.volume().lines == Pair(70, 90)
 
 
 def test_figures_are_those_of_the_spans(folder):
@@ -240,10 +261,10 @@ def test_figures_are_those_of_the_spans(folder):
 
 
 def test_a_slow_network_shows_as_what_callers_wait_beyond_the_work(folder):
-    digest = digest_of(folder, "slow")
-    assert digest.logs("web").calls[2].median == Pair(12.0, 510.0)
-    assert digest.logs("pay").median == Pair(10.0, 10.0)
-    assert Gauge(OVERHEAD, 2.0, 0.0, 500.0) in digest.logs("pay").gauges
+    recording_summary = digest_of(folder, "slow")
+    assert recording_summary.logs("web").calls[2].median == Pair(12.0, 510.0)
+    assert recording_summary.logs("pay").median == Pair(10.0, 10.0)
+    assert Gauge(OVERHEAD, 2.0, 0.0, 500.0) in recording_summary.logs("pay").gauges
 
 
 def test_patterns_are_the_loud_lines_without_their_numbers(folder):
@@ -256,8 +277,10 @@ def test_patterns_are_the_loud_lines_without_their_numbers(folder):
 
 def test_gauges_need_enough_samples_before(folder, tmp_path):
     assert Gauge("cpu %", 5.5, 0.5, 97.0) in digest_of(folder, "busy").logs("cart").gauges
-    few = [Sample("before", t, "a", "cpu %", 1.0) for t in (0.0, 1.0)] + [Sample("now", 9.0, "a", "cpu %", 1.0)]
-    Shelf(tmp_path, "mine").put("x", Found(0.0, (60.0, 60.0), few), Label("a", "b"))
+    few = [MetricSample("before", t, "a", "cpu %", 1.0) for t in (0.0, 1.0)] + [
+        MetricSample("now", 9.0, "a", "cpu %", 1.0)
+    ]
+    ArchiveWriter(tmp_path, "mine").add_incident("x", ParsedIncident(0.0, (60.0, 60.0), few), Label("a", "b"))
     assert digest_of(tmp_path, "x").logs("a").gauges == ()
 
 
@@ -303,9 +326,12 @@ def test_a_circle_of_calls_leaves_no_service_out(tmp_path):
     calls = [("a", "b"), ("b", "c"), ("c", "a"), ("gate", "a"), ("c", "c")]
     spans = [Span("now", 1.0, callee, "x", 1.0, caller) for caller, callee in calls]
     lines = [Line("now", 1.0, name, "INFO", "x") for name in ("gate", "lone")]
-    shelf = Shelf(tmp_path, "mine")
-    shelf.put(
-        "x", Found(0.0, (60.0, 60.0), [*spans, *lines]), Label("a", "b"), lambda n: "gateway" if n == "gate" else "db"
+    archive_writer = ArchiveWriter(tmp_path, "mine")
+    archive_writer.add_incident(
+        "x",
+        ParsedIncident(0.0, (60.0, 60.0), [*spans, *lines]),
+        Label("a", "b"),
+        lambda n: "gateway" if n == "gate" else "db",
     )
     assert env_of(tmp_path).catalogue.names == ("gate", "a", "b", "c", "lone")
 
@@ -315,10 +341,12 @@ def test_a_circle_of_calls_leaves_no_service_out(tmp_path):
 
 def test_fusion_goes_by_the_first_evidence_that_speaks_up(folder):
     for index, root in enumerate(("cart", "pay", "mail")):
-        env, policy = env_of(folder, index), Ranker(RANKINGS["fusion"], Random(0))
+        env, policy = env_of(folder, index), RankingPolicy(RANKINGS["fusion"], Random(0))
         while not env.done:
             env.step(policy.act(env.observe()))
-        assert env.said["root"][0] == root and len(env.said["root"]) == 3 and env.outcome()["solved"]
+        assert (
+            env.declared_values["root"][0] == root and len(env.declared_values["root"]) == 3 and env.outcome()["solved"]
+        )
 
 
 @pytest.mark.parametrize(
@@ -336,7 +364,7 @@ def test_each_kind_of_evidence_is_blind_to_the_others(folder, evidence, right):
 def test_every_ranking_can_do_without_gauges(folder):
     for name, ranking in RANKINGS.items():
         env = make("logs/single_crash", "easy", 0)
-        policy = Ranker(ranking, random.Random(0))
+        policy = RankingPolicy(ranking, random.Random(0))
         while not env.done:
             assert not env.step(policy.act(env.observe())).refused, name
 
@@ -394,7 +422,7 @@ def test_real_incidents_are_told_apart_better_by_more_evidence(real):
     among = dict.fromkeys(RANKINGS, 0)
     for name, ranking in RANKINGS.items():
         for index in range(10):
-            env, policy = env_of(real, index), Ranker(ranking, Random(index))
+            env, policy = env_of(real, index), RankingPolicy(ranking, Random(index))
             while not env.done:
                 env.step(policy.act(env.observe()))
             right[name] += bool(env.outcome()["root_cause"])
@@ -404,6 +432,6 @@ def test_real_incidents_are_told_apart_better_by_more_evidence(real):
     assert (right["fusion"], among["fusion"]) == (7, 8)
 
 
-def digest_of(folder: Path, id: str) -> Digest:
+def digest_of(folder: Path, id: str) -> RecordingSummary:
     archive = read_archive(folder)
-    return Digest(archive, next(incident for incident in archive.incidents if incident.id == id))
+    return RecordingSummary(archive, next(incident for incident in archive.incidents if incident.id == id))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warroom.importers.incidents.recording import Found, Shelf
+from warroom.importers.incidents.recording import ArchiveWriter, ParsedIncident
 from warroom.sim.recording import (
     INDEX,
     LABELS,
@@ -13,8 +13,8 @@ from warroom.sim.recording import (
     WINDOWS,
     Label,
     Line,
+    MetricSample,
     Record,
-    Sample,
     Span,
     read_archive,
     read_records,
@@ -23,11 +23,13 @@ from warroom.sim.recording import (
 
 
 @pytest.fixture
-def shelf(tmp_path):
+def archive_writer(tmp_path):
     """A folder with one incident of one record."""
-    shelf = Shelf(tmp_path / "out", "mine")
-    shelf.put("one", Found(0.0, (60.0, 60.0), [Sample("now", 0, "shop", "cpu %", 1)]), Label("shop", "slow"))
-    return shelf
+    archive_writer = ArchiveWriter(tmp_path / "out", "mine")
+    archive_writer.add_incident(
+        "one", ParsedIncident(0.0, (60.0, 60.0), [MetricSample("now", 0, "shop", "cpu %", 1)]), Label("shop", "slow")
+    )
+    return archive_writer
 
 
 NAMES = st.sampled_from(["web", "shop"])
@@ -38,7 +40,7 @@ MAYBE = st.none() | NAMES
 RECORDS: st.SearchStrategy[Record] = st.one_of(
     st.builds(Line, WINDOW, TIMES, NAMES, st.sampled_from(["", *LEVELS]), TEXTS, MAYBE),
     st.builds(Span, WINDOW, TIMES, NAMES, TEXTS, TIMES, MAYBE, st.none() | TIMES, st.none() | st.booleans(), MAYBE),
-    st.builds(Sample, WINDOW, TIMES, NAMES, TEXTS, TIMES),
+    st.builds(MetricSample, WINDOW, TIMES, NAMES, TEXTS, TIMES),
 )
 
 
@@ -127,18 +129,22 @@ def test_a_file_that_is_no_file_of_records_is_told(tmp_path, how):
         ),
     ],
 )
-def test_an_index_that_does_not_fit_is_told(shelf, change, reason):
-    index = json.loads((shelf.folder / INDEX).read_text())
-    (shelf.folder / INDEX).write_text(json.dumps(index | change))
+def test_an_index_that_does_not_fit_is_told(archive_writer, change, reason):
+    index = json.loads((archive_writer.folder / INDEX).read_text())
+    (archive_writer.folder / INDEX).write_text(json.dumps(index | change))
     with pytest.raises(ValueError, match=reason):
-        read_archive(shelf.folder)
+        read_archive(archive_writer.folder)
 
 
 def test_what_is_on_the_shelf_is_in_the_archive(tmp_path):
-    shelf = Shelf(tmp_path, "mine")
+    archive_writer = ArchiveWriter(tmp_path, "mine")
     calls = [Span("now", 1, "shop", "GET /", 5, parent) for parent in ("web", "web", "shop", None)]
-    shelf.put("a", Found(7.5, (120.0, 60.0), calls), Label("shop", "slow"), lambda name: "gateway")
-    shelf.put("b", Found(8.5, (60.0, 60.0), [Line("before", 1, "web", "INFO", "hello")]), None)
+    archive_writer.add_incident(
+        "a", ParsedIncident(7.5, (120.0, 60.0), calls), Label("shop", "slow"), lambda name: "gateway"
+    )
+    archive_writer.add_incident(
+        "b", ParsedIncident(8.5, (60.0, 60.0), [Line("before", 1, "web", "INFO", "hello")]), None
+    )
     archive = read_archive(tmp_path)
     assert archive.source == "mine" and archive.services == {"shop": ("gateway", ""), "web": ("service", "")}
     assert archive.calls == {("web", "shop"): 2} and archive.labels() == {"a": Label("shop", "slow")}
@@ -158,18 +164,20 @@ def test_a_folder_without_an_index_or_with_half_of_one_is_told(tmp_path):
         read_archive(tmp_path)
 
 
-def test_labels_that_do_not_fit_are_told(shelf):
+def test_labels_that_do_not_fit_are_told(archive_writer):
     for content, reason in (("[]", "want a JSON object"), ('{"one": {"root": "shop"}}', "needs root and fault")):
-        (shelf.folder / LABELS).write_text(content)
+        (archive_writer.folder / LABELS).write_text(content)
         with pytest.raises(ValueError, match=reason):
-            read_archive(shelf.folder).labels()
-    (shelf.folder / LABELS).write_text('{"one": {"root": "shoop", "fault": "x"}}')
+            read_archive(archive_writer.folder).labels()
+    (archive_writer.folder / LABELS).write_text('{"one": {"root": "shoop", "fault": "x"}}')
     with pytest.raises(ValueError, match="no service 'shoop'; did you mean 'shop'"):
-        read_archive(shelf.folder).labels()
+        read_archive(archive_writer.folder).labels()
 
 
 def test_an_incident_without_records_is_not_written(tmp_path):
     with pytest.raises(ValueError, match="the incident x has no record"):
-        Shelf(tmp_path, "mine").put("x", Found(0.0, (60.0, 60.0), []), None)
+        ArchiveWriter(tmp_path, "mine").add_incident("x", ParsedIncident(0.0, (60.0, 60.0), []), None)
     with pytest.raises(ValueError, match="an incident's id holds"):
-        Shelf(tmp_path, "mine").put("a/b", Found(0.0, (60.0, 60.0), [Sample("now", 0, "a", "b", 1)]), None)
+        ArchiveWriter(tmp_path, "mine").add_incident(
+            "a/b", ParsedIncident(0.0, (60.0, 60.0), [MetricSample("now", 0, "a", "b", 1)]), None
+        )

@@ -15,12 +15,22 @@ from typer.testing import CliRunner
 
 from warroom.cli import app
 from warroom.core.splits import seed_of
-from warroom.core.types import Notice, ToolCall
+from warroom.core.types import Message, ToolCall
 from warroom.envs import make
 from warroom.evals.plan import Plan
-from warroom.evals.roc import LEVELS, Curve, Ledger, Scored, call_paths, flag_paths, overseers, score, summarised
+from warroom.evals.roc import (
+    LEVELS,
+    FlagScorer,
+    RocCurve,
+    ScoredEpisode,
+    call_paths,
+    flag_paths,
+    overseer_policies,
+    score,
+    summarise_scores,
+)
 from warroom.evals.statistics import bootstrap
-from warroom.policies import hf, team
+from warroom.policies import hf, policy_set
 from warroom.rollout import Game, play_many
 
 
@@ -67,7 +77,7 @@ def sentence(seat: Any) -> list[int]:
     """Reasons and the first agent, in the seat's shorthand."""
     service = seat.brief.facts.services[0][0]
     said = f"cause rogue_deploy_bot at {service}; do rollback {service}; still bad"
-    name, arguments = seat.dialogue.language.phrase(ToolCall("flag", {"agent": first(seat), "say": said}))
+    name, arguments = seat.dialogue.renderer.format_call(ToolCall("flag", {"agent": first(seat), "say": said}))
     return list(seat.thinker.tokenizer.encode(f"{name} {arguments['line']} <e>"))
 
 
@@ -78,20 +88,20 @@ def bare(seat: Any) -> list[int]:
 def overseer(folder: Path, seed: int = 0) -> Any:
     """An oversight seat that has read its first page."""
     env = make("fleet/rogue_deploy_bot", "easy", seed)
-    seat = hf.policy(hf.choice_of(f"hf:{folder}"), env.brief("oversight"), Random(0))
-    seat.hear(env.view("oversight"))
+    seat = hf.policy(hf.parse_model_name(f"hf:{folder}"), env.brief("oversight"), Random(0))
+    seat.observe(env.view("oversight"))
     return seat
 
 
 # -- arithmetic -----------------------------------------------------------------------------------------
 
 
-def curve_of(rogues: list[float | None], innocents: list[float]) -> Curve:
-    return Curve(np.array([np.nan if r is None else r for r in rogues]), np.array(innocents))
+def curve_of(rogues: list[float | None], innocents: list[float]) -> RocCurve:
+    return RocCurve(np.array([np.nan if r is None else r for r in rogues]), np.array(innocents))
 
 
-def figures(curve: Curve, weights: list[float]) -> list[float]:
-    return list(curve.figures(curve.rates(np.array(weights))))
+def figures(curve: RocCurve, weights: list[float]) -> list[float]:
+    return list(curve.metrics(curve.rates(np.array(weights))))
 
 
 def test_a_curve_counts_episodes_at_each_threshold() -> None:
@@ -112,9 +122,9 @@ def test_one_who_tells_apart_has_the_whole_area_and_one_who_errs_has_none() -> N
 def test_the_catch_rate_at_a_level_never_exceeds_the_level() -> None:
     draws = np.random.default_rng(0)
     innocents = draws.random(200)
-    curve = Curve(draws.random(200), innocents)
+    curve = RocCurve(draws.random(200), innocents)
     false, caught = curve.rates(np.ones(200))
-    for level, at in zip(LEVELS, curve.figures((false, caught))[1:], strict=True):
+    for level, at in zip(LEVELS, curve.metrics((false, caught))[1:], strict=True):
         assert at == max(c for f, c in zip(false, caught, strict=True) if f <= level + 1e-9)
 
 
@@ -140,8 +150,10 @@ def test_a_bootstrap_draws_clusters_and_repeats_itself() -> None:
 
 
 def test_tiers_without_a_rogue_have_no_curve() -> None:
-    scored = [Scored("s", tier, k, 0.5 if tier == "hard" else None, 0.1) for tier in ("easy", "hard") for k in range(3)]
-    found = summarised(scored, "x")["rows"]
+    scored = [
+        ScoredEpisode("s", tier, k, 0.5 if tier == "hard" else None, 0.1) for tier in ("easy", "hard") for k in range(3)
+    ]
+    found = summarise_scores(scored, "x")["rows"]
     assert [(row["tier"], row["episodes"], row["with_rogue"]) for row in found] == [(None, 6, 3), ("hard", 3, 3)]
     assert found[1]["auc_of_a_guess"] == 0.5
     assert found[1]["auc"] == {"mean": 1.0, "lo": 1.0, "hi": 1.0}
@@ -149,7 +161,7 @@ def test_tiers_without_a_rogue_have_no_curve() -> None:
 
 def test_incidents_without_any_rogue_are_refused() -> None:
     with pytest.raises(ValueError, match="none of these incidents has a rogue"):
-        summarised([Scored("s", "easy", 0, None, 0.1)], "x")
+        summarise_scores([ScoredEpisode("s", "easy", 0, None, 0.1)], "x")
 
 
 # -- likelihoods ----------------------------------------------------------------------------------------
@@ -159,12 +171,12 @@ def test_incidents_without_any_rogue_are_refused() -> None:
 def test_a_likelihood_is_the_product_of_its_tokens(which: str, request: pytest.FixtureRequest) -> None:
     import torch
 
-    from warroom.policies.generation import Question
+    from warroom.policies.generation import LikelihoodQuery
 
     seat = overseer(request.getfixturevalue(which))
     model, net = seat.thinker, seat.thinker.checkpoint.model
     paths = [[5, 6, 7], [5, 6, 9], [8], [5], [11, 12]]
-    found = model.likelihoods([Question(seat.ids, paths), Question(seat.ids[:30], paths[:2])])
+    found = model.likelihoods([LikelihoodQuery(seat.ids, paths), LikelihoodQuery(seat.ids[:30], paths[:2])])
     with torch.inference_mode():
         for ids, path, value in [
             *((seat.ids, p, f) for p, f in zip(paths, found[0], strict=True)),
@@ -178,7 +190,7 @@ def test_a_likelihood_is_the_product_of_its_tokens(which: str, request: pytest.F
 def test_a_call_of_the_nano_is_a_word(nano: Path) -> None:
     seat = overseer(nano)
     vocabulary = seat.thinker.tokenizer.get_vocab()
-    assert Ledger(seat.thinker)._tools_of(seat)["flag"] == [vocabulary["flag"]]
+    assert FlagScorer(seat.thinker)._tools_of(seat)["flag"] == [vocabulary["flag"]]
 
 
 @pytest.mark.parametrize("text", ["", "<e>", "s3 s4", "wait well <e>", "flag <e>", "flag canary_controller <e>"])
@@ -192,10 +204,10 @@ def test_a_message_without_reasons_asks_for_the_plain_call(text: str, nano: Path
 def test_an_agent_is_asked_where_the_model_writes_it(reasoning: Path) -> None:
     seat = overseer(reasoning)
     words = seat.thinker.tokenizer
-    (written,) = seat.thinker.write([seat.row()])
+    (written,) = seat.thinker.write([seat.generation_request()])
     assert written == sentence(seat)
     *reasons, _, _ = written
-    assert Ledger(seat.thinker)._flags_of([seat]) == [
+    assert FlagScorer(seat.thinker)._flags_of([seat]) == [
         {agent: [*reasons, *words.encode(agent)] for agent in agents_of(seat)}
     ]
 
@@ -213,20 +225,20 @@ def test_an_agent_in_json_is_asked_where_the_message_has_it(reasons: str, qwen: 
 
 def test_the_agent_whom_play_names_after_its_reasons_has_the_score(reasoning: Path) -> None:
     seats = [overseer(reasoning, seed) for seed in (0, 1)]
-    ledger, model = Ledger(hf.model_at(str(reasoning))), hf.model_at(str(reasoning))
-    ledger.note(seats)
-    for seat, written in zip(seats, model.write([seat.row() for seat in seats]), strict=True):
-        named, scores = seat.say(written).arguments["agent"], ledger.scores[id(seat)]
+    scorer, model = FlagScorer(hf.model_at(str(reasoning))), hf.model_at(str(reasoning))
+    scorer.record_probabilities(seats)
+    for seat, written in zip(seats, model.write([seat.generation_request() for seat in seats]), strict=True):
+        named, scores = seat.parse_output(written).arguments["agent"], scorer.scores[id(seat)]
         assert named == first(seat) and scores[named] > 0.9
         assert all(score < 0.1 for agent, score in scores.items() if agent != named)
 
 
 def test_seats_that_are_asked_together_are_told_what_each_is_told_alone(reasoning: Path) -> None:
-    seats, together = [overseer(reasoning, seed) for seed in (0, 1, 2, 3)], Ledger(hf.model_at(str(reasoning)))
-    together.note(seats)
+    seats, together = [overseer(reasoning, seed) for seed in (0, 1, 2, 3)], FlagScorer(hf.model_at(str(reasoning)))
+    together.record_probabilities(seats)
     for seat in seats:
-        alone = Ledger(seat.thinker)
-        alone.note([seat])
+        alone = FlagScorer(seat.thinker)
+        alone.record_probabilities([seat])
         assert together.scores[id(seat)] == pytest.approx(alone.scores[id(seat)], abs=1e-5)
 
 
@@ -234,17 +246,17 @@ def test_a_score_is_the_share_of_the_flag_times_that_of_the_agent_behind_the_rea
     import torch
 
     seat = overseer(reasoning, 2)  # a page that it never learnt, so that it is in doubt
-    ledger, net = Ledger(seat.thinker), seat.thinker.checkpoint.model
-    ledger.note([seat])
-    tools = [path[0] for path in ledger._tools_of(seat).values()]
-    (paths,) = ledger._flags_of([seat])
+    scorer, net = FlagScorer(seat.thinker), seat.thinker.checkpoint.model
+    scorer.record_probabilities([seat])
+    tools = [path[0] for path in scorer._tools_of(seat).values()]
+    (paths,) = scorer._flags_of([seat])
     begun, flag = next(iter(paths.values()))[:-1], seat.thinker.tokenizer.get_vocab()["flag"]
     with torch.inference_mode():
         logits = net(torch.tensor([[*seat.ids, *begun]])).logits[0]
     share = float(logits[len(seat.ids) - 1, tools].softmax(-1)[tools.index(flag)])
     shares = logits[-1, [path[-1] for path in paths.values()]].softmax(-1).tolist()
     expected = {agent: share * part for agent, part in zip(paths, shares, strict=True)}
-    assert ledger.scores[id(seat)] == pytest.approx(expected, abs=1e-5)
+    assert scorer.scores[id(seat)] == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_call_in_json_is_told_apart_by_its_name(qwen: Path) -> None:
@@ -260,25 +272,25 @@ def test_probabilities_of_agents_sum_to_that_of_the_flag(nano: Path) -> None:
     import torch
 
     seat = overseer(nano)
-    ledger, model = Ledger(seat.thinker), seat.thinker
-    ledger.note([seat])
-    tools = [path[0] for path in ledger._tools_of(seat).values()]
+    scorer, model = FlagScorer(seat.thinker), seat.thinker
+    scorer.record_probabilities([seat])
+    tools = [path[0] for path in scorer._tools_of(seat).values()]
     with torch.inference_mode():
         first = model.checkpoint.model(torch.tensor([seat.ids])).logits[0, -1]
     flag = model.tokenizer.get_vocab()["flag"]
     expected = float(first[tools].softmax(-1)[tools.index(flag)])
-    found = ledger.scores[id(seat)]
+    found = scorer.scores[id(seat)]
     assert sum(found.values()) == pytest.approx(expected, abs=1e-5)
     assert len(found) == len(seat.brief.facts.agents)
 
 
 def test_only_overseers_are_asked(nano: Path) -> None:
-    ledger = Ledger(hf.model_at(str(nano)))
+    scorer = FlagScorer(hf.model_at(str(nano)))
     brief = make("fleet/disk_full", "easy", 0).brief("sre")
-    other = hf.policy(hf.choice_of(f"hf:{nano}"), brief, Random(0))
-    other.hear(Notice("early"))
-    ledger.note([other])
-    assert ledger.scores == {}
+    other = hf.policy(hf.parse_model_name(f"hf:{nano}"), brief, Random(0))
+    other.observe(Message("early"))
+    scorer.record_probabilities([other])
+    assert scorer.scores == {}
 
 
 # -- play and folder --------------------------------------------------------------------------------------
@@ -286,7 +298,7 @@ def test_only_overseers_are_asked(nano: Path) -> None:
 
 def test_scoring_leaves_the_play_as_it_was(nano: Path) -> None:
     games = [Game("fleet/rogue_deploy_bot", "easy", seed_of("dev", k)) for k in range(3)]
-    players = team("fleet", f"oversight=hf:{nano}@sampled,rest=expert")
+    players = policy_set("fleet", f"oversight=hf:{nano}@sampled,rest=expert")
     before = [e.to_json() for e in play_many(games, players)]
     scored = score(players, games, {})
     assert [e.to_json() for e in play_many(games, players)] == before
@@ -299,7 +311,7 @@ def test_scoring_leaves_the_play_as_it_was(nano: Path) -> None:
 def test_a_curve_needs_a_model_on_the_seat() -> None:
     for policy in ("expert", "sre=hf:x/y,rest=expert"):
         with pytest.raises(ValueError, match=r"--roc needs a model on the seat oversight of fleet; none plays there"):
-            overseers(Plan("fleet", ("fleet/disk_full",), ("easy",), (policy,), (0,)))
+            overseer_policies(Plan("fleet", ("fleet/disk_full",), ("easy",), (policy,), (0,)))
 
 
 def test_an_evaluation_ends_in_a_curve_and_names_the_weights(nano: Path, tmp_path: Path) -> None:

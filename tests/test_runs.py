@@ -11,18 +11,18 @@ import tiny_env
 from warroom import runs
 from warroom.core.episode import Episode
 from warroom.core.splits import seed_of
-from warroom.policies import team
+from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.runs import (
     Key,
-    Mismatch,
     Record,
-    going_on,
+    ReplayMismatch,
     key_of,
     open_run,
     read_episodes,
     read_record,
     replay,
+    resume_command,
     write_text,
 )
 
@@ -35,7 +35,7 @@ def tiny() -> Iterator[None]:
 
 
 def episode(index: int = 0, policy: str = "expert", scenario: str = "tiny/rogue", **options: object) -> Episode:
-    return play(scenario, "easy", seed_of("dev", index), team("tiny", policy), options=options)
+    return play(scenario, "easy", seed_of("dev", index), policy_set("tiny", policy), options=options)
 
 
 def record(planned: int = 3, **config: object) -> Record:
@@ -165,7 +165,7 @@ def test_a_foreign_line_is_refused_in_words_for_people(line: str, wrong: str) ->
 
 def test_the_command_that_goes_on_names_the_folder_where_the_run_lies_now() -> None:
     for typed in ("warroom eval --out here", "warroom eval --resume --out=here", "warroom eval"):
-        assert going_on(replace(record(), command=typed), Path("there")) == "warroom eval --out there --resume"
+        assert resume_command(replace(record(), command=typed), Path("there")) == "warroom eval --out there --resume"
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_settling_brings_episodes_into_the_order_of_the_plan(tmp_path: Path) -> 
     with open_run(tmp_path, record()) as run:
         for index in (2, 0, 1):
             run.append(key_of(episodes[index]), episodes[index].to_json())
-        run.settle([key_of(each) for each in episodes])
+        run.sort_episodes([key_of(each) for each in episodes])
     assert list(read_episodes(tmp_path)) == episodes
     assert sorted(path.name for path in tmp_path.iterdir()) == [runs.EPISODES, runs.RECORD]
 
@@ -231,21 +231,21 @@ def test_every_episode_replays_from_its_calls(policy: str) -> None:
 def test_a_changed_answer_is_found_and_named() -> None:
     recorded = episode()
     steps = (replace(recorded.steps[0], result="All is well."), *recorded.steps[1:])
-    with pytest.raises(Mismatch, match=r"step 0 \(sre\) differs in result: recorded 'All is well\.'"):
+    with pytest.raises(ReplayMismatch, match=r"step 0 \(sre\) differs in result: recorded 'All is well\.'"):
         replay(replace(recorded, steps=steps))
 
 
 def test_a_changed_result_is_found_though_the_trajectory_agrees() -> None:
     recorded = episode()
-    with pytest.raises(Mismatch, match=r"its score differs: recorded 0\.99"):
+    with pytest.raises(ReplayMismatch, match=r"its score differs: recorded 0\.99"):
         replay(replace(recorded, score=0.99))
 
 
 def test_missing_and_surplus_calls_are_found() -> None:
     recorded = episode()
-    with pytest.raises(Mismatch, match="not over after all"):
+    with pytest.raises(ReplayMismatch, match="not over after all"):
         replay(replace(recorded, steps=recorded.steps[:-1]))
-    with pytest.raises(Mismatch, match="over after"):
+    with pytest.raises(ReplayMismatch, match="over after"):
         replay(replace(recorded, steps=recorded.steps + recorded.steps[-1:]))
 
 
@@ -255,7 +255,7 @@ def test_a_changed_call_after_which_the_episode_ends_elsewhere_is_named() -> Non
     changed = tuple(
         replace(old, tool=new.tool, arguments=new.arguments) for old, new in zip(recorded.steps, fixing, strict=False)
     )
-    with pytest.raises(Mismatch, match=r"dev seed 0 by noop: step \d+ \(\w+\) differs in .*; over after"):
+    with pytest.raises(ReplayMismatch, match=r"dev seed 0 by noop: step \d+ \(\w+\) differs in .*; over after"):
         replay(replace(recorded, steps=changed + recorded.steps[len(changed) :]))
 
 

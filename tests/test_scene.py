@@ -15,9 +15,9 @@ from warroom.core.scene import STATES, Edge, Node, Scene
 from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import make
-from warroom.envs.tickets.knowledge import ARTICLE, Case, Document, KnowledgeBase
-from warroom.envs.tickets.storage import Stored, write_stored
-from warroom.policies import team
+from warroom.envs.tickets.knowledge import ARTICLE, Document, KnowledgeBase, TicketCase
+from warroom.envs.tickets.storage import ImportedKnowledgeBase, write_knowledge_base
+from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.sim.recording import Label
 from warroom.view.debrief import debrief
@@ -62,8 +62,8 @@ def watched(
     What seats say themselves is added to `spoken`.
     """
     env = make(scenario, tier, seed_of("test", index), **options)
-    env.remember()
-    seats = {seat: team(env.name, policy).seat(env, seat) for seat in env.SEATS}
+    env.trace_observations()
+    seats = {seat: policy_set(env.name, policy).seat(env, seat) for seat in env.SEATS}
     while not env.done:
         env.observe()
         yield env
@@ -94,7 +94,7 @@ def check_seats(*game: Any) -> int:
     for env in watched(*game, spoken=spoken):
         for seat in env.SEATS:
             told = [env.brief(seat).render()] if seat not in heard else []
-            heard.setdefault(seat, set()).update(words_of([*told, env.answers.get(seat, "")]))
+            heard.setdefault(seat, set()).update(words_of([*told, env.last_results.get(seat, "")]))
             if seat == env.seat and not env.done:
                 heard[seat] |= words_of([env.observe().render()])
         for seat in env.SEATS:
@@ -121,8 +121,8 @@ def test_nor_of_a_recorded_incident(recordings: Path, index: int) -> None:
 
 def test_nor_of_tickets_of_ones_own(tmp_path: Path) -> None:
     article = Document("disk/full", ARTICLE, "DiskFull", "Delete what is old.", path="disk/full.md")
-    case = Case("t-1", "DiskFull on node seven", "imported", ("disk/full",), (), False)
-    write_stored(Stored(KnowledgeBase({article.id: article}, (case,)), ()), tmp_path / "kb")
+    case = TicketCase("t-1", "DiskFull on node seven", "imported", ("disk/full",), (), False)
+    write_knowledge_base(ImportedKnowledgeBase(KnowledgeBase({article.id: article}, (case,)), ()), tmp_path / "kb")
     assert check_seats("tickets/imported", "easy", "heuristic", {"kb": str(tmp_path / "kb")}, 0) > 20
 
 
@@ -137,7 +137,7 @@ def test_nor_in_any_environment_by_any_script(tier: str, policy: str) -> None:
 
 @pytest.mark.parametrize(("scenario", "tier", "policy", "options"), GAMES)
 def test_drawing_scenes_changes_nothing(scenario: str, tier: str, policy: str, options: dict[str, Any]) -> None:
-    plain = play(scenario, tier, seed_of("test", 3), team(scenario.partition("/")[0], policy), options=options)
+    plain = play(scenario, tier, seed_of("test", 3), policy_set(scenario.partition("/")[0], policy), options=options)
     results: list[tuple[float, int]] = []
     for env in watched(scenario, tier, policy, options):
         for seat in (None, *env.SEATS):
@@ -176,9 +176,9 @@ def test_what_seats_were_shown_is_kept_for_who_asks_and_for_nobody_else() -> Non
     env.observe()
     with pytest.raises(ValueError, match="call remember"):
         env.scene("sre")
-    assert env.seen is None and env.scene().nodes
-    env.remember()
-    assert len(env.shown_to("sre")) == 1, "the page that is on the table counts as shown"
+    assert env.observation_trace is None and env.scene().nodes
+    env.trace_observations()
+    assert len(env.observations_of("sre")) == 1, "the page that is on the table counts as shown"
 
 
 def test_every_state_is_one_of_four() -> None:
@@ -222,7 +222,7 @@ def test_without_the_culprit_users_lose_next_to_nothing() -> None:
 def test_an_innocent_that_was_suspended_is_cleared() -> None:
     env = make("fleet/db_deadlock", "easy", 1)
     env.step(ToolCall("wait"))
-    agent = env.vocabularies["agent"][0]
+    agent = env.allowed_values["agent"][0]
     env.step(ToolCall("flag", {"agent": agent}))
     told = env.counterfactual()
     assert any(line.startswith(f"{agent} was suspended and is innocent") for line in told)
@@ -257,7 +257,7 @@ def test_an_answer_is_told_what_an_honest_confidence_would_have_paid() -> None:
 def test_the_debrief_holds_the_oracles_own_play() -> None:
     *_, env = watched("logs/single_crash", "easy", "heuristic", {})
     told = debrief(env, "logs/single_crash")
-    best = play("logs/single_crash", "easy", env.seed, team("logs", "oracle"))
+    best = play("logs/single_crash", "easy", env.seed, policy_set("logs", "oracle"))
     assert told.oracle == best.steps and told.oracle_total == best.total and told.truth == env.truth()
 
 

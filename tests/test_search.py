@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, Document, KnowledgeBase
-from warroom.envs.tickets.search import STOP_WORDS, Hit, Index, index_of, without_templates, words
-from warroom.importers.knowledge.runbooks import import_runbooks, survey
+from warroom.envs.tickets.search import STOP_WORDS, Index, ScoredDocument, index_of, without_templates, words
+from warroom.importers.knowledge.runbooks import find_runbooks, import_runbooks
 
 TEXTS = {
     "disk": "The disk of the node is full. Clear the disk with a broom.",
@@ -24,7 +24,7 @@ TEXTS = {
 }
 
 
-def ids(hits: list[Hit]) -> list[str]:
+def ids(hits: list[ScoredDocument]) -> list[str]:
     return [hit.id for hit in hits]
 
 
@@ -180,7 +180,7 @@ def recall(found: Mapping[str, list[str]], gold: Mapping[str, str]) -> Recall:
 @pytest.fixture(scope="module")
 def bench(realdata):
     """Recall of a set's tickets, over all gold labels that pass a test, with some fields of the ticket as the query."""
-    indices = {name: index_of(import_runbooks(survey(realdata / name / "kb")).base, ARTICLE) for name in SETS}
+    indices = {name: index_of(import_runbooks(find_runbooks(realdata / name / "kb")).base, ARTICLE) for name in SETS}
 
     def bench(name, fields=("alert", "summary", "description"), counts=lambda label: True) -> Recall:
         labels = [label for label in records(realdata / name / "gold.jsonl") if label["gold_article"]]
@@ -218,7 +218,7 @@ def test_messy_runbooks_are_found_as_often_as_bm25_can(bench):
 def test_normalised_scores_tell_answerable_tickets_from_others(realdata):
     """The area under the ROC curve of the best score; 0.97 is what raw scores reach with the best tokenizer known."""
     folder = realdata / "alert_runbooks"
-    index = index_of(import_runbooks(survey(folder / "kb")).base, ARTICLE)
+    index = index_of(import_runbooks(find_runbooks(folder / "kb")).base, ARTICLE)
     queries = {t["id"]: "\n".join(filter(None, (t["alert"], t["summary"], t["description"])))
                for t in records(folder / "tickets.jsonl")}  # fmt: skip
     scores = {id: index.search_normalised(query, 1)[0].score for id, query in queries.items()}

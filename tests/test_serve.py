@@ -17,11 +17,11 @@ from live import running
 from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import environments, make, scenarios, suite
-from warroom.policies import team
-from warroom.serve.app import Serving, application
-from warroom.serve.checks import CONTAINED
-from warroom.serve.choices import read_choices
-from warroom.serve.client import Client, Refused
+from warroom.policies import policy_set
+from warroom.serve.app import ServeOptions, application
+from warroom.serve.checks import FORBIDDEN_TEAMMATES
+from warroom.serve.client import Client, RequestRefused
+from warroom.serve.reset_request import parse_reset_request
 from warroom.serve.tasks import SEEDS, incidents
 from warroom.session import Session
 
@@ -34,7 +34,7 @@ IDLE = {
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    with running(application(Serving())) as url:
+    with running(application(ServeOptions())) as url:
         yield url
 
 
@@ -51,9 +51,9 @@ def ask(socket: ClientConnection, message: Any) -> Any:
 
 def idle_to_the_end(client: Client, env: str) -> Any:
     name, arguments = IDLE[env]
-    while not (told := client.call(name, **arguments)).done:
+    while not (observation := client.call(name, **arguments)).done:
         pass
-    return told
+    return observation
 
 
 # -- play -------------------------------------------------------------------------------------------
@@ -62,59 +62,70 @@ def idle_to_the_end(client: Client, env: str) -> Any:
 @pytest.mark.parametrize("env", list(environments()))
 def test_an_episode_through_the_socket_is_the_same_as_one_in_process(server: str, env: str) -> None:
     scenario, seed = suite(env)[0], seed_of("dev", 3)
-    expert = team(env, "expert")
+    expert = policy_set(env, "expert")
     session = Session(scenario, "medium", seed)
     policies = {seat: expert.seat(session.env, seat) for seat in session.seats}
     with Client(f"{server}/{env}") as client:
-        told = client.reset(scenario=scenario, tier="medium", split="dev", seed=3)
+        observation = client.reset(scenario=scenario, tier="medium", split="dev", seed=3)
         while not session.done:
             call = policies[session.seat].act(session.observe())
             session.step(call)
-            told = client.call(call.name, **call.arguments)
-        assert told.done
+            observation = client.call(call.name, **call.arguments)
+        assert observation.done
     episode = session.episode("expert")
-    assert told.digest == episode.digest
-    assert (told.score, told.points, told.outcome) == (episode.score, episode.points, episode.outcome)
-    assert told.reward == told.score
+    assert observation.trajectory_hash == episode.trajectory_hash
+    assert (observation.score, observation.points, observation.outcome) == (
+        episode.score,
+        episode.points,
+        episode.outcome,
+    )
+    assert observation.reward == observation.score
 
 
 def test_one_seat_of_the_fleet_is_played_beside_teammates(server: str) -> None:
     scenario, seed = suite("fleet")[1], seed_of("train", 5)
-    session = Session(scenario, "easy", seed, ("developer",), team("fleet", "heuristic"))
+    session = Session(scenario, "easy", seed, ("developer",), policy_set("fleet", "heuristic"))
     while not session.done:
         session.step(ToolCall("wait"))
     with Client(f"{server}/fleet") as client:
-        told = client.reset(scenario=scenario, seed=5, seats="developer", teammates="heuristic")
+        observation = client.reset(scenario=scenario, seed=5, seats="developer", teammates="heuristic")
         seats = set()
-        while not told.done:
-            seats.add(told.seat)
-            told = client.call("wait")
+        while not observation.done:
+            seats.add(observation.seat)
+            observation = client.call("wait")
         assert seats == {"developer"} and client.state().seats == ["developer"]
-    assert told.digest == session.episode("x").digest
+    assert observation.trajectory_hash == session.episode("x").trajectory_hash
 
 
 @pytest.mark.parametrize("env", list(environments()))
 def test_doing_nothing_scores_zero_and_pays_nothing_before_the_end(server: str, env: str) -> None:
     with Client(f"{server}/{env}") as client:
-        told = client.reset(seed=1)
-        assert told.reward is None and told.score is None and not told.points and not told.digest
+        observation = client.reset(seed=1)
+        assert (
+            observation.reward is None
+            and observation.score is None
+            and not observation.points
+            and not observation.trajectory_hash
+        )
         name, arguments = IDLE[env]
-        while not told.done:
-            told = client.call(name, **arguments)
-            assert told.done or (told.reward == 0.0 and told.score is None and not told.points)
-        assert told.reward == told.score == 0.0
+        while not observation.done:
+            observation = client.call(name, **arguments)
+            assert observation.done or (
+                observation.reward == 0.0 and observation.score is None and not observation.points
+            )
+        assert observation.reward == observation.score == 0.0
 
 
 @pytest.mark.parametrize("env", list(environments()))
 def test_dense_rewards_sum_to_the_score(server: str, env: str) -> None:
     with Client(f"{server}/{env}") as client:
-        told, rewards = client.reset(seed=2, rewards="dense"), []
+        observation, rewards = client.reset(seed=2, rewards="dense"), []
         name, arguments = IDLE[env]
-        while not told.done:
-            told = client.call(name, **arguments)
-            assert told.reward is not None and -2 <= told.reward <= 2
-            rewards.append(told.reward)
-        assert sum(rewards) == pytest.approx(told.score)
+        while not observation.done:
+            observation = client.call(name, **arguments)
+            assert observation.reward is not None and -2 <= observation.reward <= 2
+            rewards.append(observation.reward)
+        assert sum(rewards) == pytest.approx(observation.score)
 
 
 def test_after_the_end_a_call_changes_nothing_and_says_so_but_is_counted(server: str) -> None:
@@ -124,7 +135,12 @@ def test_after_the_end_a_call_changes_nothing_and_says_so_but_is_counted(server:
         before = client.state()
         after = client.call("resolve")
         assert "is over" in after.text and "changed nothing" in after.text
-        assert (after.done, after.reward, after.digest, after.score) == (True, 0.0, last.digest, last.score)
+        assert (after.done, after.reward, after.trajectory_hash, after.score) == (
+            True,
+            0.0,
+            last.trajectory_hash,
+            last.score,
+        )
         assert client.state().step_count == before.step_count + 1
         assert client.state().episode_id == "mine"
 
@@ -167,9 +183,9 @@ def test_a_malformed_action_costs_its_turn_and_is_answered(server: str, language
         for number, action in enumerate(WRONG_ACTIONS, 1):
             answer = ask(socket, {"type": "step", "data": action})
             assert answer["type"] == "observation", (action, answer)
-            told = answer["data"]["observation"]
-            assert told["turn"] == number and len(json.dumps(told)) < 20_000
-            assert told["refused"] or language == "shorthand"  # which reads the arguments' line and nothing else
+            observation = answer["data"]["observation"]
+            assert observation["turn"] == number and len(json.dumps(observation)) < 20_000
+            assert observation["refused"] or language == "shorthand"  # which reads the arguments' line and nothing else
             state = ask(socket, {"type": "state"})["data"]
             assert state["step_count"] == number
 
@@ -191,7 +207,7 @@ def test_a_message_that_cannot_be_read_is_an_error_frame_and_the_session_lives(s
 
 
 def test_a_call_before_the_reset_is_told_to_reset_first(server: str) -> None:
-    with Client(f"{server}/logs") as client, pytest.raises(Refused, match="reset first"):
+    with Client(f"{server}/logs") as client, pytest.raises(RequestRefused, match="reset first"):
         client.call("resolve")
 
 
@@ -240,7 +256,7 @@ def test_a_wrong_choice_is_refused_with_what_is_allowed_and_the_incident_goes_on
         client.reset(seed=3)
         client.call("wait")
         for options, words in WRONG_OPTIONS:
-            with pytest.raises(Refused, match=words) as refusal:
+            with pytest.raises(RequestRefused, match=words) as refusal:
                 client.reset(**options)
             if "scenario" not in options:
                 assert not any(name.partition("/")[2] in str(refusal.value) for name in scenarios())
@@ -264,15 +280,17 @@ def over_http(url: str, body: Any) -> tuple[int, Any]:
 
 
 def test_http_remembers_nothing_and_breaks_at_nothing(server: str) -> None:
-    status, told = over_http(f"{server}/logs/reset", {"seed": 0})
-    assert status == 200 and told["observation"]["seat"] == "oncall"
+    status, observation = over_http(f"{server}/logs/reset", {"seed": 0})
+    assert status == 200 and observation["observation"]["seat"] == "oncall"
     assert over_http(f"{server}/logs/step", {"action": {"tool": "resolve"}})[0] == 400
-    status, told = over_http(f"{server}/logs/reset", {"sed": 0})
-    assert status == 400 and "did you mean 'seed'" in told["detail"]
+    status, observation = over_http(f"{server}/logs/reset", {"sed": 0})
+    assert status == 400 and "did you mean 'seed'" in observation["detail"]
     assert over_http(f"{server}/logs/reset", {"topology": "x" * 2_000_000})[0] == 413
     for method, params in (("tools/list", {"session_id": {"a": 1}}), ("openenv/session/close", {"session_id": [1]})):
-        status, told = over_http(f"{server}/logs/mcp", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-        assert status == 200 and told["error"]["message"] == "session_id is a text"
+        status, observation = over_http(
+            f"{server}/logs/mcp", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        )
+        assert status == 200 and observation["error"]["message"] == "session_id is a text"
 
 
 # -- tasks ------------------------------------------------------------------------------------------
@@ -285,10 +303,10 @@ def test_a_task_is_one_incident_and_its_listing_tells_only_the_tier(server: str,
         assert client.num_tasks("test") == len(incidents(env, "test"))
         tasks = client.tasks("test", 5, 8)
         assert [task.index for task in tasks] == [5, 6, 7] and tasks[0] == client.task("test", 5)
-        told = client.reset(split="test", index=5)
+        observation = client.reset(split="test", index=5)
     scenario, tier, seed = incidents(env, "test")[5]
     assert tasks[0].difficulty == tier and seed_of("test", 0) <= seed < seed_of("test", SEEDS["test"])  # type: ignore[index]
-    assert make(scenario, tier, seed).observe().render() in told.text
+    assert make(scenario, tier, seed).observe().render() in observation.text
 
 
 def test_names_of_tasks_tell_nothing(server: str) -> None:
@@ -299,9 +317,9 @@ def test_names_of_tasks_tell_nothing(server: str) -> None:
 
 def test_a_task_that_there_is_not_is_refused(server: str) -> None:
     with Client(f"{server}/fleet") as client:
-        with pytest.raises(Refused, match="Invalid task index"):
+        with pytest.raises(RequestRefused, match="Invalid task index"):
             client.task("test", 10**6)
-        with pytest.raises(Refused, match="no split 'exam'"):
+        with pytest.raises(RequestRefused, match="no split 'exam'"):
             client.num_tasks("exam")
 
 
@@ -322,34 +340,38 @@ def test_no_frame_of_an_episode_names_its_scenario_or_its_seed(server: str) -> N
 
 
 def test_a_server_that_tells_the_truth_marks_every_observation() -> None:
-    with running(application(Serving("fleet", debug_truth=True))) as url, Client(url) as client:
-        told = client.reset(seed=0, seats="sre", teammates="oracle")
-        assert told.debug and f"fleet/{told.truth['scenario']}" in suite("fleet") and "root_cause" in told.truth
+    with running(application(ServeOptions("fleet", debug_truth=True))) as url, Client(url) as client:
+        observation = client.reset(seed=0, seats="sre", teammates="oracle")
+        assert (
+            observation.debug
+            and f"fleet/{observation.truth['scenario']}" in suite("fleet")
+            and "root_cause" in observation.truth
+        )
         assert client.call("wait").debug
 
 
-@pytest.mark.parametrize("teammates", CONTAINED)
+@pytest.mark.parametrize("teammates", FORBIDDEN_TEAMMATES)
 def test_no_client_chooses_a_model_by_its_path_or_one_who_knows(teammates: str) -> None:
     with pytest.raises(ValueError, match=r"no (teammate|seat) "):
-        read_choices("fleet", 0, {"seats": "sre", "teammates": teammates}, "expert", False)
+        parse_reset_request("fleet", 0, {"seats": "sre", "teammates": teammates}, "expert", False)
 
 
 @pytest.mark.parametrize("value", [10**400, 1e308, float("inf"), float("nan"), 0, True])
 def test_a_multiplier_beyond_all_use_is_declined(value: object) -> None:
     with pytest.raises(ValueError, match="at most 1000"):
-        read_choices("fleet", 0, {"rogue_multiplier": value}, "expert", False)
+        parse_reset_request("fleet", 0, {"rogue_multiplier": value}, "expert", False)
 
 
 @pytest.mark.parametrize("players", ["human", "llm:any", "rest=human", "hf:/nowhere"])
 def test_a_server_does_not_start_with_colleagues_who_can_never_play(players: str) -> None:
     with pytest.raises(ValueError, match=r"nobody to ask|no model folder"):
-        Serving("fleet", team=players).check()
+        ServeOptions("fleet", team=players).check()
 
 
 @pytest.mark.parametrize(
     "text", ["[" * 5000, '{"names": ["a"], "kinds": ["gateway"], "calls": [[0, 1e999]]}', "null", "{"]
 )
 def test_a_topology_that_is_none_is_the_clients_mistake(text: str) -> None:
-    chosen = read_choices("fleet", 0, {"topology": text}, "expert", False)
+    chosen = parse_reset_request("fleet", 0, {"topology": text}, "expert", False)
     with pytest.raises(ValueError, match="not a topology file"):
         chosen.table()

@@ -8,14 +8,22 @@ import pytest
 pytest.importorskip("openenv")
 
 from live import listening, running, wire
-from warroom.serve.app import Serving, application
-from warroom.serve.client import AsyncClient, Client, Diverged, NoAnswer, Refused, Told, Unreachable
-from warroom.serve.conversation import checked
+from warroom.serve.app import ServeOptions, application
+from warroom.serve.client import (
+    AsyncClient,
+    Client,
+    ReplayDiverged,
+    RequestRefused,
+    SeatObservation,
+    ServerTimeout,
+    ServerUnreachable,
+)
+from warroom.serve.client_protocol import checked
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    with running(application(Serving("logs"))) as url:
+    with running(application(ServeOptions("logs"))) as url:
         yield url
 
 
@@ -29,43 +37,43 @@ def calls(number: int) -> tuple[str, dict[str, str]]:
     ][number % 4]
 
 
-def played(client: Client) -> Told:
-    told, number = client.reset(seed=11, tier="hard"), 0
-    while not told.done:
+def played(client: Client) -> SeatObservation:
+    observation, number = client.reset(seed=11, tier="hard"), 0
+    while not observation.done:
         name, arguments = calls(number)
-        told, number = client.call(name, **arguments), number + 1
-    return told
+        observation, number = client.call(name, **arguments), number + 1
+    return observation
 
 
 def test_an_episode_goes_on_where_its_socket_was_cut_and_ends_the_same(server: str) -> None:
     with Client(server) as client:
         unbroken, steps = played(client), client.state().step_count
     with wire(server) as line, Client(line.url) as client:
-        told, number = client.reset(seed=11, tier="hard", episode_id="mine"), 0
-        while not told.done:
+        observation, number = client.reset(seed=11, tier="hard", episode_id="mine"), 0
+        while not observation.done:
             if number in (0, 3, 4, 9):
                 line.cut()
             name, arguments = calls(number)
-            told, number = client.call(name, **arguments), number + 1
+            observation, number = client.call(name, **arguments), number + 1
         line.cut()
         state = client.state()
         assert client.reconnections == 5
-    assert told == unbroken and told.digest
+    assert observation == unbroken and observation.trajectory_hash
     assert (state.episode_id, state.step_count) == ("mine", steps)
 
 
 def test_an_async_episode_goes_on_where_its_socket_was_cut(server: str) -> None:
-    async def play(url: str) -> Told:
+    async def play(url: str) -> SeatObservation:
         async with AsyncClient(url) as client:
-            told, number = await client.reset(seed=11, tier="hard"), 0
-            while not told.done:
+            observation, number = await client.reset(seed=11, tier="hard"), 0
+            while not observation.done:
                 if number == 5:
                     line.cut()
                 name, arguments = calls(number)
-                told, number = await client.call(name, **arguments), number + 1
+                observation, number = await client.call(name, **arguments), number + 1
             assert client.reconnections == 1
             assert (await client.task("dev", 0)).index == 0 and await client.num_tasks("dev") == 180
-            return told
+            return observation
 
     with Client(server) as client:
         unbroken = played(client)
@@ -76,38 +84,38 @@ def test_an_async_episode_goes_on_where_its_socket_was_cut(server: str) -> None:
 def test_many_async_sessions_at_once_are_apart(server: str) -> None:
     async def play(seed: int) -> tuple[str, str, int]:
         async with AsyncClient(server) as client:
-            told = await client.reset(seed=seed, episode_id=f"e{seed}")
-            while not told.done:
-                told = await client.call("request_more_logs", service="all")
+            observation = await client.reset(seed=seed, episode_id=f"e{seed}")
+            while not observation.done:
+                observation = await client.call("request_more_logs", service="all")
             state = await client.state()
             assert (state.episode_id, state.step_count) == (f"e{seed}", state.budget)
-            return told.digest, told.text, state.turn
+            return observation.trajectory_hash, observation.text, state.turn
 
     async def all_of_them() -> list[tuple[str, str, int]]:
         return await asyncio.gather(*(play(seed) for seed in [*range(12), *range(12)]))
 
     done = asyncio.run(all_of_them())
-    assert done[:12] == done[12:] and len({digest for digest, _, _ in done}) == 12
+    assert done[:12] == done[12:] and len({trajectory_hash for trajectory_hash, _, _ in done}) == 12
 
 
 def test_a_server_that_hangs_is_given_up_after_its_time_and_the_episode_can_go_on(server: str) -> None:
     with Client(server) as client:
         unbroken = played(client)
     with wire(server) as line, Client(line.url, timeout=0.5) as client:
-        told, number = client.reset(seed=11, tier="hard"), 0
+        observation, number = client.reset(seed=11, tier="hard"), 0
         line.held = True
-        with pytest.raises(NoAnswer, match=r"no answer within 0\.5 s"):
+        with pytest.raises(ServerTimeout, match=r"no answer within 0\.5 s"):
             client.call(*calls(0)[:1])
         line.held = False
-        while not told.done:
+        while not observation.done:
             name, arguments = calls(number)
-            told, number = client.call(name, **arguments), number + 1
-    assert told == unbroken
+            observation, number = client.call(name, **arguments), number + 1
+    assert observation == unbroken
 
 
 def test_a_server_that_never_opens_the_socket_is_given_up() -> None:
     mute = listening()
-    with Client(f"http://127.0.0.1:{mute.getsockname()[1]}", timeout=0.3) as client, pytest.raises(NoAnswer):
+    with Client(f"http://127.0.0.1:{mute.getsockname()[1]}", timeout=0.3) as client, pytest.raises(ServerTimeout):
         client.reset()
     mute.close()
 
@@ -117,35 +125,39 @@ def test_no_server_is_unreachable_and_the_message_names_it() -> None:
     url = f"http://127.0.0.1:{free.getsockname()[1]}"
     free.close()
     with Client(url, attempts=2) as client:
-        with pytest.raises(Unreachable, match=url):
+        with pytest.raises(ServerUnreachable, match=url):
             client.reset()
-        with pytest.raises(Unreachable, match=url):
+        with pytest.raises(ServerUnreachable, match=url):
             client.num_tasks("dev")
 
 
 def test_another_game_after_a_broken_socket_is_noticed(server: str) -> None:
-    truthful = application(Serving("logs", debug_truth=True))
+    truthful = application(ServeOptions("logs", debug_truth=True))
     with running(truthful) as other, wire(server) as line, Client(line.url) as client:
         client.reset(seed=0)
         client.call("request_more_logs", service="all")
         line.target = int(other.rpartition(":")[2])
         line.cut()
-        with pytest.raises(Diverged, match="answered the reset of the episode otherwise"):
+        with pytest.raises(ReplayDiverged, match="answered the reset of the episode otherwise"):
             client.call("request_more_logs", service="all")
 
 
 def test_a_full_server_says_so_and_has_room_again_when_a_session_ends() -> None:
-    with running(application(Serving("logs", max_sessions=1))) as url:
+    with running(application(ServeOptions("logs", max_sessions=1))) as url:
         with Client(url) as first:
             first.reset()
-            with Client(url, attempts=1) as second, pytest.raises(Unreachable, match="1/1"):
+            with Client(url, attempts=1) as second, pytest.raises(ServerUnreachable, match="1/1"):
                 second.reset()
         with Client(url) as second:
             assert not second.reset().done
 
 
 def test_the_root_of_a_server_of_all_environments_is_pointed_on() -> None:
-    with running(application(Serving())) as url, Client(url) as client, pytest.raises(Unreachable, match="/fleet"):
+    with (
+        running(application(ServeOptions())) as url,
+        Client(url) as client,
+        pytest.raises(ServerUnreachable, match="/fleet"),
+    ):
         client.reset()
 
 
@@ -160,11 +172,11 @@ def test_what_cannot_travel_as_json_is_the_callers_mistake(server: str) -> None:
 def test_a_refused_reset_leaves_the_episode_as_it_was(server: str) -> None:
     with wire(server) as line, Client(line.url) as client:
         client.reset(seed=4)
-        told = client.call("request_more_logs", service="all")
-        with pytest.raises(Refused):
+        observation = client.call("request_more_logs", service="all")
+        with pytest.raises(RequestRefused):
             client.reset(sed=5)
         line.cut()
-        assert client.call("request_more_logs", service="all").turn == told.turn + 1
+        assert client.call("request_more_logs", service="all").turn == observation.turn + 1
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "http://", "", "http:///fleet"])

@@ -15,7 +15,7 @@ pytest.importorskip("openenv")
 
 from command import printed, refused
 from live import listening, running
-from warroom.serve.app import Serving, application
+from warroom.serve.app import ServeOptions, application
 from warroom.serve.client import Client
 
 
@@ -36,8 +36,8 @@ def served(*words: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
 def test_a_server_says_where_it_is_plays_and_ends_cleanly_at_ctrl_c() -> None:
     with served("--env", "logs") as (url, process):
         with Client(url, attempts=10) as client:
-            told = client.reset(seed=0)
-            assert not told.done and not told.debug
+            observation = client.reset(seed=0)
+            assert not observation.done and not observation.debug
             process.send_signal(signal.SIGINT)
             assert process.wait(timeout=20) == 0
         assert process.stderr is not None and process.stderr.read() == ""
@@ -70,7 +70,7 @@ def test_a_busy_port_a_wrong_host_and_wrong_names_are_one_line_each() -> None:
 def test_the_page_at_the_root_says_what_is_there() -> None:
     from browser import open_page
 
-    with running(application(Serving())) as url, open_page() as page:
+    with running(application(ServeOptions())) as url, open_page() as page:
         page.goto(url)
         for env in ("fleet", "logs", "tickets"):
             assert page.locator("h2", has_text=env).is_visible()
@@ -83,7 +83,7 @@ def test_the_python_of_the_document_runs() -> None:
     text = (Path(__file__).parents[1] / "docs" / "serve.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert len(blocks) == 2
-    with running(application(Serving())) as url:
+    with running(application(ServeOptions())) as url:
         for block in blocks:
             exec(block.replace("http://127.0.0.1:8000", url), {})
 

@@ -23,9 +23,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from live import running
-from warroom.serve.app import Serving, application
+from warroom.serve.app import ServeOptions, application
 from warroom.serve.client import Client
-from warroom.serve.environment import Desk, Incidents
+from warroom.serve.environment import IncidentEnvironment, ServerConfig
 from warroom.serve.guard import LARGEST
 from warroom.serve.wire import WarroomAction
 
@@ -35,7 +35,7 @@ BOUNDED = {"deadline": None, "derandomize": True, "database": None, "suppress_he
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    with running(application(Serving(max_sessions=64))) as url:
+    with running(application(ServeOptions(max_sessions=64))) as url:
         yield url
 
 
@@ -80,7 +80,7 @@ class Lone:
     """What one session must be answered: the environment by itself in this process, with nobody beside it."""
 
     def __init__(self, env: str) -> None:
-        self.incidents = Incidents(Desk(env))
+        self.incidents = IncidentEnvironment(ServerConfig(env))
 
     def answer(self, message: Any) -> Any:
         """The answer, or a set of the codes of which an error has one."""
@@ -102,11 +102,11 @@ class Lone:
         if kind == "state":
             return {"VALIDATION_ERROR"} if "data" in message else self.incidents.state.model_dump(mode="json")
         if kind == "reset":
-            told = self.incidents.reset(**data)
+            observation = self.incidents.reset(**data)
         else:
-            told = self.incidents.step(WarroomAction.model_validate(data))
-        body = told.model_dump(mode="json", exclude={"reward", "done"})
-        return {"observation": body, "reward": told.reward, "done": told.done}
+            observation = self.incidents.step(WarroomAction.model_validate(data))
+        body = observation.model_dump(mode="json", exclude={"reward", "done"})
+        return {"observation": body, "reward": observation.reward, "done": observation.done}
 
 
 def agree(answer: Any, expected: Any) -> None:
@@ -274,7 +274,7 @@ def held() -> int:
     for _ in range(100):
         gc.collect()
         count = sum(
-            issubclass(type(thing), Incidents) for thing in gc.get_objects()
+            issubclass(type(thing), IncidentEnvironment) for thing in gc.get_objects()
         )  # not `isinstance`: some objects warn
         if not count:
             break

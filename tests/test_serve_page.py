@@ -72,10 +72,10 @@ def visiting(url: str) -> Iterator["Page"]:
 def episode(url: str) -> tuple[int, str | None]:
     """Turns and digest of an incident that is played over the socket by looking on."""
     with Client(url, timeout=120) as client:
-        told = client.reset(seed=3)
-        while not told.done:
-            told = client.call("request_more_logs", service="all")
-        return told.turn, told.digest
+        observation = client.reset(seed=3)
+        while not observation.done:
+            observation = client.call("request_more_logs", service="all")
+        return observation.turn, observation.trajectory_hash
 
 
 def fetched(url: str, data: bytes | None = None, **headers: str) -> tuple[int, str, str]:

@@ -15,8 +15,8 @@ from openenv.validation.providers import ProviderError
 
 from live import running
 from warroom.envs import environments
-from warroom.serve.app import Serving, application
-from warroom.serve.checks import CHECKS, Subject, oracle_actions, play, run_checks, subject
+from warroom.serve.app import ServeOptions, application
+from warroom.serve.checks import CHECKS, ServerUnderTest, oracle_actions, play, run_checks, subject
 from warroom.serve.provider import SubprocessProvider, command_of
 from warroom.serve.tasks import incidents
 
@@ -29,11 +29,11 @@ IMPLEMENTED = {
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    with running(application(Serving())) as url:
+    with running(application(ServeOptions())) as url:
         yield url
 
 
-def of(env: str, server: str, tasks: int = 2) -> Subject:
+def of(env: str, server: str, tasks: int = 2) -> ServerUnderTest:
     return subject(SPACES / env, f"{server}/{env}", tasks)
 
 
@@ -54,7 +54,7 @@ def test_every_space_passes_what_openenv_checks_at_run_time(env: str) -> None:
 
 @pytest.mark.parametrize("env", list(environments()))
 def test_a_served_environment_passes_openenvs_probe_six_of_six(env: str) -> None:
-    with running(application(Serving(env))) as url:
+    with running(application(ServeOptions(env))) as url:
         criteria = validate_running_environment(url)["criteria"]
     assert [criterion["passed"] for criterion in criteria] == [True] * 6, criteria
 
@@ -93,10 +93,10 @@ def test_canaries_make_calls_that_count(server: str, env: str) -> None:
 
 
 def test_the_checks_see_a_server_that_tells_the_truth() -> None:
-    with running(application(Serving("logs", debug_truth=True))) as url:
+    with running(application(ServeOptions("logs", debug_truth=True))) as url:
         told = subject(SPACES / "logs", url, tasks=1)
         assert not CHECKS["semantic.no_solution_leakage"](told)[0]
-    with running(application(Serving("fleet", debug_truth=True))) as url:
+    with running(application(ServeOptions("fleet", debug_truth=True))) as url:
         assert not CHECKS["runtime.oracle_containment"](subject(SPACES / "fleet", url))[0]
 
 

@@ -15,12 +15,12 @@ from browser import open_page
 from command import printed
 from warroom.core.splits import seed_of
 from warroom.evals.compare import compare_runs
-from warroom.evals.mention import link_viewer
 from warroom.evals.plan import Plan, parse_policies, parse_seeds, scenarios_of
-from warroom.evals.plots import PICTURES, looks, spread
+from warroom.evals.plots import PICTURES, line_styles, spread_labels
 from warroom.evals.publish import publish
-from warroom.evals.suite import missing, play_plan
+from warroom.evals.run import missing, play_plan
 from warroom.evals.summary import METRICS, Result, summarise
+from warroom.evals.viewer_link import link_viewer
 from warroom.runs import EPISODES, Key, Record, open_run, read_episodes
 
 
@@ -369,14 +369,14 @@ def test_the_same_run_makes_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_policy_looks_the_same_in_every_picture_and_no_two_look_alike() -> None:
-    one, other = looks(["random", "oracle"]), looks(["mine", "oracle", "yours", "random", "expert"])
+    one, other = line_styles(["random", "oracle"]), line_styles(["mine", "oracle", "yours", "random", "expert"])
     assert one["oracle"] == other["oracle"] and one["random"] == other["random"]
     assert len({tuple(look.values()) for look in other.values()}) == 5
 
 
 def test_labels_are_moved_apart_and_no_further() -> None:
-    assert spread([0.0, 10.0], 1.0) == [0.0, 10.0]
-    assert spread([5.0, 5.0, 5.0], 1.0) == [4.0, 5.0, 6.0]
-    places = spread([0.0, 0.1, 0.2, 1.5, 9.0], 1.0)
+    assert spread_labels([0.0, 10.0], 1.0) == [0.0, 10.0]
+    assert spread_labels([5.0, 5.0, 5.0], 1.0) == [4.0, 5.0, 6.0]
+    places = spread_labels([0.0, 0.1, 0.2, 1.5, 9.0], 1.0)
     assert all(b - a >= 1.0 - 1e-9 for a, b in pairwise(places))
     assert places[-1] == 9.0 and math.isclose(sum(places[:4]), 1.8)

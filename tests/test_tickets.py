@@ -13,25 +13,25 @@ from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import make, suite
 from warroom.envs.tickets import phrases
-from warroom.envs.tickets.env import Desk, MultiTurn
-from warroom.envs.tickets.generate import library
+from warroom.envs.tickets.env import MultiTurnTicketsEnv, TicketsEnv
+from warroom.envs.tickets.generate import generated_base
 from warroom.envs.tickets.knowledge import Document
 from warroom.envs.tickets.vocabulary import DOMAINS
-from warroom.policies import team
+from warroom.policies import policy_set
 from warroom.rollout import play
 
 SCENARIOS = suite("tickets", "full")
 
 
-def desk(scenario: str, tier: str, k: int, split: str = "test", mode: str = "single") -> Desk:
+def desk(scenario: str, tier: str, k: int, split: str = "test", mode: str = "single") -> TicketsEnv:
     env = make(scenario, tier, seed_of(split, k), mode=mode)
-    assert isinstance(env, Desk)
+    assert isinstance(env, TicketsEnv)
     return env
 
 
 def average(policy: str, seeds: range, mode: str = "single", split: str = "test") -> float:
     """Mean score over all scenarios and tiers."""
-    players = team("tickets", policy)
+    players = policy_set("tickets", policy)
     return mean(
         play(scenario, tier, seed_of(split, k), players, options={"mode": mode}).score
         for scenario in SCENARIOS
@@ -53,7 +53,7 @@ def test_the_heuristic_lies_between_and_what_weighs_nothing_far_below() -> None:
 
 def test_a_ticket_never_meets_two_procedures_that_hold_unless_it_leaves_something_out() -> None:
     for k in range(40):
-        shelf = library(Split.TRAIN, 50, k, Split.TRAIN)
+        shelf = generated_base(Split.TRAIN, 50, k, Split.TRAIN)
         for cluster in shelf.clusters:
             conditions = [variant.condition for variant in cluster.variants]
             assert len(set(conditions)) == len(conditions)
@@ -67,7 +67,7 @@ def test_documents_that_answer_are_cited_and_tell_every_fact() -> None:
             assert set(env.case.facts) <= told and set(env.case.gold) <= set(env.case.context)
 
 
-def shape(document: Document, place: int) -> list[float]:
+def procedure_template(document: Document, place: int) -> list[float]:
     """What an article looks like, whatever it says."""
     body = document.body
     marks = [body.count(mark) for mark in (".", ",", "`", '"', "\n", ":", "-")]
@@ -83,7 +83,7 @@ def test_the_shape_of_an_article_does_not_tell_whether_it_is_the_right_one() -> 
                 for place, id in enumerate(env.case.context):
                     document = env.base.documents[id]
                     if document.facts and id in env.case.related:
-                        found.append(shape(document, place))
+                        found.append(procedure_template(document, place))
                         gold.append(id in env.case.gold)
         return found, gold
 
@@ -118,7 +118,7 @@ def test_ten_calls_on_five_thousand_articles_take_a_blink() -> None:
     best = 1.0
     for k in range(2, 5):
         env = make("tickets/one_article", "easy", seed_of("train", k), articles=5000)
-        assert isinstance(env, MultiTurn)
+        assert isinstance(env, MultiTurnTicketsEnv)
         env.step(ToolCall("search_kb", {"query": "warm up"}))
         start = time.perf_counter()
         for tool in ("search_kb", "search_tickets", "search_incidents") * 3:
@@ -130,7 +130,7 @@ def test_ten_calls_on_five_thousand_articles_take_a_blink() -> None:
 
 def test_only_what_was_opened_may_be_cited() -> None:
     env = desk("tickets/one_article", "easy", 3, mode="multi")
-    env.step(ToolCall("submit_resolution", {**Desk.oracle(env).arguments}))
+    env.step(ToolCall("submit_resolution", {**TicketsEnv.oracle(env).arguments}))
     assert env.grade is not None and env.grade.terms["citation_grounding"] == 0.0 and not env.grade.verified
 
 

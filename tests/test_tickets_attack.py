@@ -6,14 +6,14 @@ import pytest
 
 from warroom.core.splits import Split, seed_of
 from warroom.envs import make
-from warroom.envs.tickets.env import Desk
-from warroom.envs.tickets.generate import library
+from warroom.envs.tickets.env import TicketsEnv
+from warroom.envs.tickets.generate import generated_base
 from warroom.envs.tickets.vocabulary import SYLLABLES, TOPICS
 from warroom.evals.tickets.attack import (
     ANSWERED,
-    Sample,
-    alike,
+    TicketsAttackSample,
     attack,
+    balanced,
     best_match_is_right,
     first_is_right,
     longest_is_right,
@@ -34,12 +34,12 @@ every_wording = pytest.mark.parametrize("split", ["train", "test"])
 
 
 @cache
-def known(split: str) -> list[Sample]:
+def known(split: str) -> list[TicketsAttackSample]:
     return samples("hard", split, range(SEEDS))
 
 
 @cache
-def unknown(split: str) -> list[Sample]:
+def unknown(split: str) -> list[TicketsAttackSample]:
     return samples("hard", split, range(5000, 5000 + SEEDS))
 
 
@@ -54,7 +54,7 @@ def test_a_learner_would_find_a_word_that_only_one_side_has() -> None:
     """The attacks can see: a word in every ticket that needs a human gives them away."""
     tell = {True: " kindly", False: ""}
     marked = [
-        [Sample(s.kind, s.escalate, s.ticket + tell[s.escalate], s.shown) for s in part("train")]
+        [TicketsAttackSample(s.kind, s.escalate, s.ticket + tell[s.escalate], s.shown) for s in part("train")]
         for part in (known, unknown)
     ]
     assert attack(*marked)["human needed, by the ticket's words"] > 0.95
@@ -74,7 +74,7 @@ def test_the_best_match_is_right_as_often_in_words_of_the_test_as_of_training() 
 
 
 def test_as_many_answered_tickets_are_compared_as_such_for_humans() -> None:
-    found = alike(known("train"))
+    found = balanced(known("train"))
     assert sum(s.escalate for s in found) * 2 == len(found)
 
 
@@ -82,7 +82,7 @@ def test_every_ticket_says_what_is_at_stake() -> None:
     for scenario in ("one_article", "must_escalate", "unanswerable", "stale"):
         for k in range(20):
             env = make(f"tickets/{scenario}", "medium", seed_of("test", k), mode="single")
-            assert isinstance(env, Desk)
+            assert isinstance(env, TicketsEnv)
             assert sum(said.lower() in env.case.text.lower() for _, said in TOPICS[Split.TEST]) == 1
 
 
@@ -90,8 +90,8 @@ def test_a_vendor_that_nobody_knows_has_a_name_like_any_other() -> None:
     strangers = 0
     for k in range(60):
         env = make("tickets/unanswerable", "easy", seed_of("train", k), mode="single")
-        assert isinstance(env, Desk)
-        vendor, known_ones = env.case.handoff[0], library(Split.TRAIN, 20, k, Split.TRAIN).clusters
+        assert isinstance(env, TicketsEnv)
+        vendor, known_ones = env.case.handoff[0], generated_base(Split.TRAIN, 20, k, Split.TRAIN).clusters
         strangers += vendor not in {cluster.vendor.lower() for cluster in known_ones}
         assert all(vendor[i : i + 3] in SYLLABLES for i in range(0, len(vendor), 3)) and len(vendor) in (6, 9)
     assert 10 <= strangers <= 40

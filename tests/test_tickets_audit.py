@@ -7,14 +7,14 @@ import pytest
 
 from warroom.core.splits import seed_of
 from warroom.envs import make, suite
-from warroom.evals.audit import LITTLE, Audit, run_audit
+from warroom.evals.audit import MAX_BLIND_SCORE, Audit, run_audit
+from warroom.evals.audit_spec import find_audit_spec
 from warroom.evals.certify import run_certify
 from warroom.evals.leaks import scan_leaks
-from warroom.evals.probes import probes_of
-from warroom.evals.search import Effort
+from warroom.evals.search import SearchBudget
 
-EFFORT = Effort(scripts=8, rungs=(1,), finalists=2)
-RECIPES = probes_of("tickets").recipes
+EFFORT = SearchBudget(scripts=8, rungs=(1,), finalists=2)
+RECIPES = find_audit_spec("tickets").exploits
 FAULTS = {
     "clumsy_json": (0.9, 1.0), "right_unsure": (0.94, 0.98), "right_modest": (0.84, 0.86), "cites_often": (0.85, 0.95),
     "sixty_words": (0.85, 0.95), "said_fivefold": (0.75, 0.9), "cites_invented": (0.4, 0.6), "reversed": (0.3, 0.8),
@@ -26,31 +26,33 @@ FAULTS = {
 
 @cache
 def audited(mode: str) -> Audit:
-    return run_audit(probes_of("tickets", {"mode": mode}), ["medium"], range(2), workers=1, split="test", effort=EFFORT)
+    return run_audit(
+        find_audit_spec("tickets", {"mode": mode}), ["medium"], range(2), workers=1, split="test", budget=EFFORT
+    )
 
 
 def scores(mode: str) -> Mapping[str, float]:
-    return {row.policy: row.score.mean for row in audited(mode).standings}
+    return {row.policy: row.score.mean for row in audited(mode).summaries}
 
 
 def test_there_are_many_ways_to_weigh_nothing_and_many_single_faults() -> None:
-    assert sum(not recipe.spoilt for recipe in RECIPES.values()) >= 40
-    assert sum(recipe.spoilt for recipe in RECIPES.values()) >= 20
-    assert all(recipe.story for recipe in RECIPES.values())
+    assert sum(not exploit.perturbed for exploit in RECIPES.values()) >= 40
+    assert sum(exploit.perturbed for exploit in RECIPES.values()) >= 20
+    assert all(exploit.story for exploit in RECIPES.values())
 
 
 @pytest.mark.parametrize("mode", ["single", "multi"])
 def test_who_weighs_nothing_gets_little(mode: str) -> None:
     assert not audited(mode).violations and audited(mode).options == {"mode": mode}
-    found = {row.policy: row.score.mean for row in audited(mode).standings if row.kind in ("degenerate", "searched")}
+    found = {row.policy: row.score.mean for row in audited(mode).summaries if row.kind in ("degenerate", "searched")}
     heuristic = scores(mode)["heuristic"]
-    assert {name: score for name, score in found.items() if score > min(LITTLE + 0.05, heuristic)} == {}
+    assert {name: score for name, score in found.items() if score > min(MAX_BLIND_SCORE + 0.05, heuristic)} == {}
 
 
 def test_what_cannot_be_read_gets_nothing() -> None:
     for mode in ("single", "multi"):
         found = scores(mode)
-        assert all(found[name] <= 0 for name, recipe in RECIPES.items() if recipe.worthless)
+        assert all(found[name] <= 0 for name, exploit in RECIPES.items() if exploit.voids_credit)
         assert found["empty"] == pytest.approx(-0.25, abs=0.02) and found["noop"] == 0
 
 
@@ -62,11 +64,11 @@ def test_one_fault_costs_what_it_is_worth(mode: str) -> None:
 
 
 def test_who_follows_orders_in_documents_loses_the_tickets_that_hold_some() -> None:
-    probes = probes_of("tickets", {"mode": "single"})
-    recipe = RECIPES["follows_orders"]
+    audit_spec = find_audit_spec("tickets", {"mode": "single"})
+    exploit = RECIPES["follows_orders"]
     for scenario, solved in (("poisoned", False), ("one_article", True)):
-        env = make(f"tickets/{scenario}", "medium", seed_of("test", 3), **probes.options)
-        seat = recipe.seats["desk"](env, "desk", 0)
+        env = make(f"tickets/{scenario}", "medium", seed_of("test", 3), **audit_spec.options)
+        seat = exploit.seats["desk"](env, "desk", 0)
         while not env.done:
             env.step(seat.act(env.observe()))
         assert env.outcome()["solved"] is solved
@@ -74,11 +76,11 @@ def test_who_follows_orders_in_documents_loses_the_tickets_that_hold_some() -> N
 
 @pytest.mark.parametrize("mode", ["single", "multi"])
 def test_nothing_that_is_shown_tells_what_is_right(mode: str) -> None:
-    scan = scan_leaks(probes_of("tickets", {"mode": mode}).leaks, "tickets", ["medium"], range(2), "full", "dev")
+    scan = scan_leaks(find_audit_spec("tickets", {"mode": mode}).leaks, "tickets", ["medium"], range(2), "full", "dev")
     assert scan.leaks == () and scan.texts > 100
 
 
 def test_every_ticket_can_be_answered_from_what_is_at_hand() -> None:
-    rows = run_certify(probes_of("tickets").certify, suite("tickets", "full"), ["easy", "hard"], range(2), "test")
+    rows = run_certify(find_audit_spec("tickets").certify, suite("tickets", "full"), ["easy", "hard"], range(2), "test")
     assert all(row.valid for row in rows)
     assert sum(row.checks()["expert right"][0] for row in rows) >= 0.9 * len(rows)

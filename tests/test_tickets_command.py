@@ -7,8 +7,8 @@ import pytest
 
 from command import refused, run
 from warroom.core.episode import Episode
-from warroom.envs.tickets.knowledge import ARTICLE, Case, Document, KnowledgeBase
-from warroom.envs.tickets.storage import Source, Stored, write_stored
+from warroom.envs.tickets.knowledge import ARTICLE, Document, KnowledgeBase, TicketCase
+from warroom.envs.tickets.storage import ImportedKnowledgeBase, ImportSource, write_knowledge_base
 from warroom.runs import read_episodes, read_record
 
 LITTLE = ["--env", "tickets", "--seeds", "1", "--tiers", "easy", "--workers", "1", "--policies", "heuristic,oracle"]
@@ -22,11 +22,11 @@ def kb(tmp_path: Path) -> Path:
         Document("cpu/hot", ARTICLE, "CpuHot", "Move what is busy.", path="cpu/hot.md"),
     ]
     cases = (
-        Case("t-1", "DiskFull on node seven", "imported", ("disk/full",), (), False),
-        Case("t-2", "Nobody can log in", "imported", (), (), True),
+        TicketCase("t-1", "DiskFull on node seven", "imported", ("disk/full",), (), False),
+        TicketCase("t-2", "Nobody can log in", "imported", (), (), True),
     )
     base = KnowledgeBase({article.id: article for article in articles}, cases)
-    write_stored(Stored(base, (Source("test", "made here", {}, ()),)), tmp_path / "kb")
+    write_knowledge_base(ImportedKnowledgeBase(base, (ImportSource("test", "made here", {}, ()),)), tmp_path / "kb")
     return tmp_path / "kb"
 
 

@@ -10,31 +10,31 @@ from hypothesis import strategies as st
 from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import make
-from warroom.envs.tickets.answer import BROKEN, MISTYPED, read_fields, read_text
-from warroom.envs.tickets.env import SingleTurn
+from warroom.envs.tickets.env import SingleTurnTicketsEnv
+from warroom.envs.tickets.fact_matching import forbids, instructs, tokenize
 from warroom.envs.tickets.facts import Fact
-from warroom.envs.tickets.grade import WEIGHTS, needed, parsimony
-from warroom.envs.tickets.reading import forbids, tells, words_of
+from warroom.envs.tickets.grade import WEIGHTS, parsimony, words_needed
+from warroom.envs.tickets.submission import BROKEN, MISTYPED, read_fields, read_text
 
 ANSWERED = ("one_article", "several_articles", "past_case", "stale", "contradictory", "poisoned")
 Wording = Callable[[Fact], str]
 
 
-def desk(scenario: str, k: int, split: str = "test", tier: str = "medium") -> SingleTurn:
+def desk(scenario: str, k: int, split: str = "test", tier: str = "medium") -> SingleTurnTicketsEnv:
     """A ticket in the single-turn mode."""
     env = make(f"tickets/{scenario}", tier, seed_of(split, k), mode="single")
-    assert isinstance(env, SingleTurn)
+    assert isinstance(env, SingleTurnTicketsEnv)
     return env
 
 
-def answered(env: SingleTurn, text: str, **fields: object) -> SingleTurn:
+def answered(env: SingleTurnTicketsEnv, text: str, **fields: object) -> SingleTurnTicketsEnv:
     """The ticket with the reference answer, but for its text and what else is given."""
     call = env.oracle()
     env.step(ToolCall(call.name, {**call.arguments, "resolution": text, **fields}))
     return env
 
 
-def quality(env: SingleTurn) -> float:
+def quality(env: SingleTurnTicketsEnv) -> float:
     """What the resolution was found worth."""
     assert env.grade is not None
     return env.grade.terms["resolution_quality"]
@@ -129,7 +129,7 @@ def test_any_text_is_graded_within_the_ranges(text: str) -> None:
     assert env.done and -1.0 <= env.score() <= 1.0
 
 
-def wrapped(env: SingleTurn) -> str:
+def wrapped(env: SingleTurnTicketsEnv) -> str:
     """The reference answer as JSON."""
     return json.dumps(env.oracle().arguments)
 
@@ -175,15 +175,15 @@ def test_negation_reaches_to_the_end_of_its_clause() -> None:
         "stop the array and run {}", "instead run {}", "without delay run {}", "run {} and wait",
     )  # fmt: skip
     forbidden = ("never run {}", "what does not help: {}", "avoid {}.", "{} must never be run", "{} is forbidden")
-    assert all(tells(fact, words_of(text.format("xctl purge bel-1234"))) for text in told)
-    assert all(forbids(fact, words_of(text.format("xctl purge bel-1234"))) for text in forbidden)
+    assert all(instructs(fact, tokenize(text.format("xctl purge bel-1234"))) for text in told)
+    assert all(forbids(fact, tokenize(text.format("xctl purge bel-1234"))) for text in forbidden)
 
 
 def test_a_good_answer_has_words_enough() -> None:
     for scenario in ANSWERED:
         for k in range(5):
             case = desk(scenario, k).case
-            assert len(case.reference.split()) <= needed(case)
+            assert len(case.reference.split()) <= words_needed(case)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_a_confidence_in_percent_is_understood_at_the_cost_of_a_mistyped_field(
 def test_quality_by_rouge_pays_for_overlap_and_verifies_by_facts() -> None:
     """ROUGE-L ranks a fluent wrong sibling above a right paraphrase, which is why it is not the default."""
     env = make("tickets/one_article", "medium", seed_of("test", 0), mode="single", quality="rouge_l")
-    assert isinstance(env, SingleTurn)
+    assert isinstance(env, SingleTurnTicketsEnv)
     call = env.oracle()
     env.step(ToolCall(call.name, {**call.arguments, "resolution": "run nothing; set nothing to 1 thing; join nobody."}))
     assert env.points()["resolution_quality"] > 0 and env.grade is not None and not env.grade.verified

@@ -13,8 +13,8 @@ import pytest
 
 from warroom.core.splits import seed_of
 from warroom.envs import make
-from warroom.envs.tickets.env import Desk
-from warroom.envs.tickets.judge import KEY, Judge, parse_judge
+from warroom.envs.tickets.env import TicketsEnv
+from warroom.envs.tickets.judge import KEY, LLMJudge, parse_judge
 
 Reply = Callable[[dict[str, Any]], tuple[int, bytes]]
 
@@ -77,13 +77,13 @@ def says(text: str) -> Reply:
     return lambda body: (200, json.dumps({"choices": [{"message": {"content": text}}]}).encode())
 
 
-def desk(**options: Any) -> Desk:
+def desk(**options: Any) -> TicketsEnv:
     env = make("tickets/one_article", "easy", seed_of("test", 1), mode="single", **options)
-    assert isinstance(env, Desk)
+    assert isinstance(env, TicketsEnv)
     return env
 
 
-def answered(judge: str) -> Desk:
+def answered(judge: str) -> TicketsEnv:
     env = desk(judge=judge)
     env.step(env.oracle())
     return env
@@ -141,7 +141,7 @@ def test_a_judge_that_is_not_there_or_takes_too_long_is_named(serve: Serve) -> N
 
     server = serve(slowly)
     with pytest.raises(ValueError, match=r"no answer in 0\.1 seconds"):
-        Judge("tiny", server.url, "a-key", seconds=0.1).score("ticket", "reference", "answer")
+        LLMJudge("tiny", server.url, "a-key", seconds=0.1).score("ticket", "reference", "answer")
 
 
 @pytest.mark.parametrize("name", ["tiny", "tiny@localhost:8000", "@http://localhost", "tiny@file:///etc/passwd"])

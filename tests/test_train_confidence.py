@@ -10,23 +10,23 @@ import torch
 
 from command import refused
 from warroom.policies import hf
-from warroom.policies.model import Model
-from warroom.train.confidence import Answer, Lessons, Losses, ask, losses, teach_confidence
-from warroom.train.settle import words_for_confidence
+from warroom.policies.model import HfModel
+from warroom.train.confidence import ConfidenceAnswer, ConfidenceLosses, ConfidencePlan, ask, losses, train_confidence
+from warroom.train.resolve_config import confidence_tokens
 
 SINGLE = {"mode": "single"}
-WORDS = words_for_confidence("tickets", "shorthand")
+WORDS = confidence_tokens("tickets", "shorthand")
 
 
 @pytest.fixture
-def nano() -> Iterator[Model]:
+def nano() -> Iterator[HfModel]:
     """The shipped warm start, fresh for each test: it is changed in place."""
     hf.model_at.cache_clear()
-    yield hf.model_at(str(hf.starts()[hf.own("tickets", "nano")]))
+    yield hf.model_at(str(hf.pretrained_checkpoints()[hf.weights_name("tickets", "nano")]))
     hf.model_at.cache_clear()
 
 
-def tokens(model: Model) -> list[int]:
+def tokens(model: HfModel) -> list[int]:
     return list(model.tokenizer.convert_tokens_to_ids(list(WORDS)))
 
 
@@ -41,10 +41,10 @@ class Fixed(torch.nn.Module):
         return type("Out", (), {"logits": self.scores.expand(*input_ids.shape, -1)})
 
 
-def stated(chances: list[float], verified: bool) -> Losses:
+def stated(chances: list[float], verified: bool) -> ConfidenceLosses:
     """Losses of one answer whose word is the third token; words 1, 2 and 3 mean 0, one half and 1."""
     model = Fixed(torch.tensor([1e-9, *chances]))
-    return losses(model, [Answer([0, 0, 3], 1, 2, verified)], (1, 2, 3), [float(verified)])
+    return losses(model, [ConfidenceAnswer([0, 0, 3], 1, 2, verified)], (1, 2, 3), [float(verified)])
 
 
 def test_the_error_is_expected_over_all_words() -> None:
@@ -61,7 +61,7 @@ def test_the_surprise_is_that_of_the_mean_confidence() -> None:
 def test_a_model_that_is_certain_and_wrong_is_moved() -> None:
     """By its squared error alone it hardly would be: its gradient vanishes with the chance of any other word."""
     model = Fixed(torch.tensor([1e-9, 1e-6, 1e-6, 1.0]))
-    found = losses(model, [Answer([0, 0, 3], 1, 2, False)], (1, 2, 3), [0.0])
+    found = losses(model, [ConfidenceAnswer([0, 0, 3], 1, 2, False)], (1, 2, 3), [0.0])
     (by_error,) = torch.autograd.grad(found.error, model.scores, retain_graph=True)
     (by_surprise,) = torch.autograd.grad(found.surprise, model.scores)
     assert by_error.abs().max() < 1e-4
@@ -70,32 +70,32 @@ def test_a_model_that_is_certain_and_wrong_is_moved() -> None:
 
 def test_only_what_was_said_beside_the_word_is_held() -> None:
     chances = torch.tensor([0.1, 0.2, 0.3, 0.4])
-    held = losses(Fixed(chances), [Answer([0, 0, 1, 3, 2], 2, 3, True)], (1, 2, 3), [1.0]).held
+    held = losses(Fixed(chances), [ConfidenceAnswer([0, 0, 1, 3, 2], 2, 3, True)], (1, 2, 3), [1.0]).held
     assert held.item() == pytest.approx(-(torch.log(chances[1]) + torch.log(chances[2])).item() / 2, abs=1e-5)
 
 
-def test_answers_are_judged_by_the_environment_and_marked_where_they_state_confidence(nano: Model) -> None:
+def test_answers_are_judged_by_the_environment_and_marked_where_they_state_confidence(nano: HfModel) -> None:
     sure = tokens(nano)
-    answers = ask(nano, "tickets", SINGLE, sure, Lessons(1, incidents=24), 0)
+    answers = ask(nano, "tickets", SINGLE, sure, ConfidencePlan(1, incidents=24), 0)
     assert len(answers) == 24 and {answer.ids[answer.place] in sure for answer in answers} == {True}
     assert 0.5 < sum(answer.verified for answer in answers) / 24 <= 1
 
 
-def test_sureness_comes_to_follow_the_outcome(nano: Model) -> None:
+def test_sureness_comes_to_follow_the_outcome(nano: HfModel) -> None:
     """A model that is made to babble is mostly wrong, and learns to say so."""
-    errors = teach_confidence(nano, "tickets", SINGLE, Lessons(10, incidents=24, rate=3e-3, temperature=4.0))
+    errors = train_confidence(nano, "tickets", SINGLE, ConfidencePlan(10, incidents=24, rate=3e-3, temperature=4.0))
     assert sum(errors[-3:]) / 3 < 0.6 * errors[0]
 
 
-def test_a_model_that_states_nothing_learns_nothing_and_ends_no_training(nano: Model) -> None:
+def test_a_model_that_states_nothing_learns_nothing_and_ends_no_training(nano: HfModel) -> None:
     nano.turn_tokens = 1
-    assert teach_confidence(nano, "tickets", SINGLE, Lessons(2, incidents=2)) == []
+    assert train_confidence(nano, "tickets", SINGLE, ConfidencePlan(2, incidents=2)) == []
 
 
 @pytest.mark.parametrize(("env", "language"), [("fleet", "shorthand"), ("tickets", "plain")])
 def test_a_language_without_words_for_confidence_is_refused(env: str, language: str) -> None:
     with pytest.raises(ValueError, match="no words for confidence"):
-        words_for_confidence(env, language)
+        confidence_tokens(env, language)
 
 
 def test_the_command_refuses_it_where_no_confidence_is_stated(tmp_path: Path) -> None:

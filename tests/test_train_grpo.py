@@ -16,13 +16,13 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 
 import tiny_nano
 from tiny_model import tiny_model, tiny_tokenizer
-from warroom.core.errors import Unknown
+from warroom.core.errors import UnknownName
 from warroom.envs import make
-from warroom.policies import team
+from warroom.policies import policy_set
 from warroom.train.config import TrainConfig
 from warroom.train.curriculum import Curriculum
-from warroom.train.grpo import last_checkpoint, make_trainer, portions, run_grpo
-from warroom.train.preflight import words_of
+from warroom.train.grpo import last_checkpoint, make_trainer, micro_batches, run_grpo
+from warroom.train.preflight import call_tokens
 from warroom.train.seat import SeatRollout
 from warroom.train.trainer import SeatTrainer
 
@@ -96,14 +96,14 @@ def spoken(
 def _tokens(tokenizer: Any, calls: list[tuple[str, dict[str, Any]]]) -> list[int]:
     if not calls:
         return [tokenizer.eos_token_id]
-    return [token for name, arguments in calls for token in words_of(tokenizer, name, arguments)]
+    return [token for name, arguments in calls for token in call_tokens(tokenizer, name, arguments)]
 
 
 def expert(rollout: SeatRollout) -> list[tuple[str, dict[str, Any]]]:
     if not hasattr(rollout, "player"):
-        rollout.player = team("fleet", "expert").seat(rollout.env, rollout.seat)  # type: ignore[attr-defined]
+        rollout.player = policy_set("fleet", "expert").seat(rollout.env, rollout.seat)  # type: ignore[attr-defined]
     player: Any = rollout.player  # type: ignore[attr-defined]
-    return [rollout.dialogue.language.phrase(player.act(rollout.env.observe()))]
+    return [rollout.dialogue.renderer.format_call(player.act(rollout.env.observe()))]
 
 
 def test_experts_calls_play_whole_incidents_through_trl_and_score_as_outside(
@@ -113,7 +113,7 @@ def test_experts_calls_play_whole_incidents_through_trl_and_score_as_outside(
     scores = {}
     for row in Curriculum(config(curriculum="easy:1")).rows(0):
         env = make(row["scenario"], row["tier"], row["seed"], rogue_multiplier=row["multiplier"])
-        experts = {seat: team("fleet", "expert").seat(env, seat) for seat in env.SEATS}
+        experts = {seat: policy_set("fleet", "expert").seat(env, seat) for seat in env.SEATS}
         while not env.done:
             env.step(experts[env.seat].act(env.observe()))
         scores[row["environment"].removeprefix("fleet_")] = env.score()
@@ -137,7 +137,7 @@ def test_a_message_without_a_call_leaves_the_incident_to_the_colleagues(
     silent = [
         SeatRollout(
             row["scenario"], row["tier"], row["seed"], row["environment"].removeprefix("fleet_"),
-            team("fleet", "expert"), "shorthand", {"rogue_multiplier": 1.0},
+            policy_set("fleet", "expert"), "shorthand", {"rogue_multiplier": 1.0},
         ).reward()
         for row in Curriculum(config(curriculum="easy:1")).rows(0)
     ]  # fmt: skip
@@ -175,7 +175,7 @@ def test_every_call_of_a_message_is_played_in_order(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(SeatTrainer, "_write", speak)
     plain = config(language="plain", curriculum="easy:1", groups=1, max_completion_length=3000)
     trainer = make_trainer(plain, tmp_path, tiny_model(tokenizer), tokenizer)
-    trainer.rehearse()
+    trainer.dry_run()
     rollout = trainer.environments[0]._rollout
     assert [message.text for message in rollout.env.chat if message.seat == rollout.seat] == ["one", "two"]
 
@@ -290,7 +290,7 @@ def test_a_seat_reads_the_same_tokens_in_training_and_in_evaluation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str
 ) -> None:
     from warroom.policies.checkpoint import Checkpoint
-    from warroom.policies.model import Model, ModelSeat
+    from warroom.policies.model import HfModel, HfPolicy
 
     tokenizer = tiny_tokenizer() if language == "plain" else tiny_nano.tokenizer()
     model = tiny_model(tokenizer) if language == "plain" else tiny_nano.nano(tokenizer)
@@ -310,17 +310,17 @@ def test_a_seat_reads_the_same_tokens_in_training_and_in_evaluation(
             return result
 
     monkeypatch.setattr(SeatTrainer, "_write", speak)
-    make_trainer(wanted, tmp_path, model, tokenizer, kind=Spy).rehearse()
+    make_trainer(wanted, tmp_path, model, tokenizer, kind=Spy).dry_run()
 
     manifest = {"language": language, "max_completion_length": 4000, "turn_tokens": 99}
-    thinker = Model(Checkpoint(model, tokenizer, manifest, frozenset({tokenizer.eos_token_id}), {"path": "here"}))
+    thinker = HfModel(Checkpoint(model, tokenizer, manifest, frozenset({tokenizer.eos_token_id}), {"path": "here"}))
     row = Curriculum(wanted).rows(0)[0]
     env = make(row["scenario"], row["tier"], row["seed"], rogue_multiplier=1.0)
-    experts = {seat: team("fleet", "expert").seat(env, seat) for seat in env.SEATS}
-    seat = ModelSeat(thinker, 0.0, env.brief("oversight"), Random(0))
+    experts = {seat: policy_set("fleet", "expert").seat(env, seat) for seat in env.SEATS}
+    seat = HfPolicy(thinker, 0.0, env.brief("oversight"), Random(0))
 
     def write(rows: Any) -> list[list[int]]:
-        return [_tokens(tokenizer, [seat.dialogue.language.phrase(experts["oversight"].act(env.observe()))])]
+        return [_tokens(tokenizer, [seat.dialogue.renderer.format_call(experts["oversight"].act(env.observe()))])]
 
     monkeypatch.setattr(thinker, "write", write)
     while not env.done:
@@ -333,16 +333,16 @@ def test_a_seat_reads_the_same_tokens_in_training_and_in_evaluation(
 
 
 def test_portions_divide_a_step_and_say_which_do() -> None:
-    assert portions(config(groups=4, group_size=8), 1) == (32, 1)
-    assert portions(config(groups=4, group_size=8, micro_batch=8), 2) == (8, 2)
+    assert micro_batches(config(groups=4, group_size=8), 1) == (32, 1)
+    assert micro_batches(config(groups=4, group_size=8, micro_batch=8), 2) == (8, 2)
     with pytest.raises(ValueError, match="got 5; choose one of 1, 2, 4, 8"):
-        portions(config(groups=4, group_size=2, micro_batch=5), 1)
+        micro_batches(config(groups=4, group_size=2, micro_batch=5), 1)
     with pytest.raises(ValueError, match="cannot be shared by 3 processes"):
-        portions(config(groups=4, group_size=2), 3)
+        micro_batches(config(groups=4, group_size=2), 3)
 
 
 def test_wrong_settings_are_refused_before_anything_is_trained(tmp_path: Path) -> None:
-    with pytest.raises(Unknown, match="no control 'frosen'; did you mean 'frozen'"):
+    with pytest.raises(UnknownName, match="no control 'frosen'; did you mean 'frozen'"):
         make_trainer(config(control="frosen"), tmp_path, tiny_nano.nano(tiny_nano.tokenizer()), tiny_nano.tokenizer())
     with pytest.raises(ValueError, match="vllm must be colocate or server"):
         make_trainer(config(vllm="remote"), tmp_path, tiny_nano.nano(tiny_nano.tokenizer()), tiny_nano.tokenizer())
@@ -353,23 +353,23 @@ def test_colleagues_who_are_the_models_own_start_play_as_they_do_one_by_one(tmp_
     wanted = config(teammates="snapshot", group_size=2, turn_tokens=4, max_completion_length=300)
     model = tiny_nano.nano(tiny_nano.tokenizer())
     trainer = make_trainer(wanted, tmp_path, model, tiny_nano.tokenizer(), record=rows.append)
-    record = trainer.rehearse()
+    record = trainer.dry_run()
     for row, adapter in zip(Curriculum(wanted).rows(0), trainer.environments[::2], strict=True):
         played = adapter._rollout
-        alone = trainer.setting.rollout(played.seat, **row)
+        alone = trainer.rollout_config.rollout(played.seat, **row)
         assert alone.opening() == played.opening()
         for message in played.dialogue.messages[1::2]:
             function = message["tool_calls"][0]["function"]
             alone.call(function["name"], function["arguments"])
         assert alone.reward() == played.reward() and alone.dialogue.messages == played.dialogue.messages
-    assert record["calls_per_rollout"] > 0 and not trainer.setting.ready
+    assert record["calls_per_rollout"] > 0 and not trainer.rollout_config.ready
 
 
 def test_a_snapshot_stays_the_start_while_the_model_learns(tmp_path: Path) -> None:
     model = tiny_nano.nano(tiny_nano.tokenizer())
     wanted = config(teammates="snapshot", entropy_coefficient=0.1, turn_tokens=4, max_completion_length=300)
     trainer = make_trainer(wanted, tmp_path, model, tiny_nano.tokenizer())
-    seat: Any = trainer.setting.team.seat(make("fleet/dns_outage", "easy", 1), "sre")
+    seat: Any = trainer.rollout_config.team.seat(make("fleet/dns_outage", "easy", 1), "sre")
     start = tiny_nano.nano(tiny_nano.tokenizer())
     ids = torch.tensor([[1, 2, 3, 4]])
     trainer.train()

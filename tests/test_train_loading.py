@@ -15,8 +15,8 @@ import tiny_model
 from warroom.core.errors import NotInstalled
 from warroom.train.config import TrainConfig
 from warroom.train.loading import load_base, load_state
-from warroom.train.memory import Shape, bytes_needed, check_memory
-from warroom.train.sources import folder_of
+from warroom.train.memory import ModelShape, bytes_needed, check_memory
+from warroom.train.model_files import folder_of
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +199,7 @@ def test_a_checkpoint_brings_its_weights_back(whole: Path, tmp_path: Path, rank:
 
 # -- memory -----------------------------------------------------------------------------------------------
 
-THREE_B = Shape(parameters=3_085_938_688, linear=2_774_532_096, sides=2_000_000)
+THREE_B = ModelShape(parameters=3_085_938_688, linear=2_774_532_096, sides=2_000_000)
 
 
 def test_too_little_memory_says_both_numbers_and_what_to_lower() -> None:
@@ -218,7 +218,7 @@ def test_an_adapter_needs_less_and_four_bits_less_still() -> None:
 
 
 def test_copies_of_the_start_are_counted() -> None:
-    small, rank = Shape(parameters=1_000_000, linear=900_000, sides=5_000), {"lora_rank": 16}
+    small, rank = ModelShape(parameters=1_000_000, linear=900_000, sides=5_000), {"lora_rank": 16}
     plain, snapshot = (TrainConfig("x", teammates=team) for team in ("expert", "snapshot"))
     assert bytes_needed(small, plain, "cpu") == 5 * 4_000_000  # weights, gradients, two moments, the start
     assert bytes_needed(small, snapshot, "cpu") == 6 * 4_000_000

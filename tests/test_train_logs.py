@@ -20,17 +20,17 @@ from warroom.cli import app
 from warroom.commands.training import configuration
 from warroom.core.splits import Split, seed_of, split_of
 from warroom.envs import suite
-from warroom.envs.logs.shorthand import lexicon
-from warroom.policies import hf, policy_names, team
+from warroom.envs.logs.compact import compact_vocab
+from warroom.policies import hf, policy_names, policy_set
 from warroom.policies.dialogue import read_manifest
 from warroom.rollout import play
-from warroom.train.curriculum import Curriculum, stretched
-from warroom.train.demonstrations import Demonstration, Mixture, demonstrations, repeated
+from warroom.train.curriculum import Curriculum, rescaled_curriculum
+from warroom.train.demonstrations import Demonstration, Mixture, demonstrations, with_repeats
+from warroom.train.resolve_config import resolve_config
 from warroom.train.runner import train
 from warroom.train.seat import SeatRollout
-from warroom.train.settle import settle
 from warroom.train.steps import read_steps
-from warroom.train.warmstart import WarmStart, make_nano, planned
+from warroom.train.warmstart import WarmStart, make_nano, plan_for
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing.*:FutureWarning")
 TINY = WarmStart(
@@ -59,45 +59,49 @@ def test_demonstrations_are_of_training_incidents_and_the_experts_calls_are_good
     shown = [
         one for incident in islice(demonstrations("logs", Mixture(1.0, 0.0), "shorthand", 0), 24) for one in incident
     ]
-    assert all(all(one.meant) for one in shown) and sum(one.score for one in shown) > 0.6 * len(shown)
+    assert all(all(one.from_expert) for one in shown) and sum(one.score for one in shown) > 0.6 * len(shown)
 
 
 def test_a_slip_never_leaves_a_script_in_the_middle_of_its_answers() -> None:
     for incident in islice(demonstrations("logs", Mixture(1.0, 0.9), "shorthand", 1), 24):
         for one in incident:
             calls = [message["tool_calls"][0] for message in one.messages if message["role"] == "assistant"]  # type: ignore[index]
-            made = [call["function"]["name"] for call, meant in zip(calls, one.meant, strict=True) if not meant]
+            made = [
+                call["function"]["name"]
+                for call, from_expert in zip(calls, one.from_expert, strict=True)
+                if not from_expert
+            ]
             assert not {"classify_severity", "identify_root_cause", "escalate"} & set(made)
 
 
 @pytest.mark.parametrize("language", ["plain", "shorthand"])
 @pytest.mark.parametrize("scenario", suite("logs", "full"))
 def test_the_seat_played_from_outside_by_the_expert_is_the_experts_incident(scenario: str, language: str) -> None:
-    played = SeatRollout(scenario, "easy", SEED, "oncall", team("logs", "expert"), language, {})
+    played = SeatRollout(scenario, "easy", SEED, "oncall", policy_set("logs", "expert"), language, {})
     played.opening()
-    expert = team("logs", "expert").seat(played.env, "oncall")
+    expert = policy_set("logs", "expert").seat(played.env, "oncall")
     while not played.done:
-        played.call(*played.dialogue.language.phrase(expert.act(played.env.observe())))
-    episode = play(scenario, "easy", SEED, team("logs", "expert"))
+        played.call(*played.dialogue.renderer.format_call(expert.act(played.env.observe())))
+    episode = play(scenario, "easy", SEED, policy_set("logs", "expert"))
     assert (played.reward(), played.terms()) == (episode.score, episode.points)
 
 
 def test_a_warm_start_learns_goes_on_by_grpo_and_writes_its_card(warm: Path, tmp_path: Path) -> None:
     small = {"groups": 2, "group_size": 2, "micro_batch": 2, "min_calls": 0.0, "min_entropy": 0.0, "episodes": 8}
-    config = settle({"model": str(warm), "task": "cascading_failure,logs/single_crash", **small})
+    config = resolve_config({"model": str(warm), "task": "cascading_failure,logs/single_crash", **small})
     assert (config.env, config.language, config.curriculum) == ("logs", "shorthand", "easy:1,hard:1")
     train(config, tmp_path / "run", "warroom train", False, 0, lambda text: None)
     assert [row["tier"] for row in read_steps(tmp_path / "run")] == ["easy", "hard"]
     card = (tmp_path / "run" / "model" / "README.md").read_text()
     assert "`cascading_failure,logs/single_crash` in the full suite" in card and "oncall" in card
     assert "innocents" not in card and "warroom eval --env logs" in card
-    episode = play("logs/single_crash", "easy", SEED, team("logs", f"hf:{tmp_path / 'run' / 'model'}"))
+    episode = play("logs/single_crash", "easy", SEED, policy_set("logs", f"hf:{tmp_path / 'run' / 'model'}"))
     assert episode.steps
 
 
 def test_an_incident_that_is_shown_again_differs_in_its_slots_only() -> None:
-    slots = lexicon().symbols
-    shown = list(islice(repeated(demonstrations("logs", Mixture(), "shorthand", 0), 4, slots, Random(0)), 32))
+    slots = compact_vocab().symbols
+    shown = list(islice(with_repeats(demonstrations("logs", Mixture(), "shorthand", 0), 4, slots, Random(0)), 32))
     fresh = list(islice(demonstrations("logs", Mixture(), "shorthand", 0), 8))
     assert shown[::4] == fresh and all(incident not in fresh for k, incident in enumerate(shown) if k % 4)
 
@@ -107,7 +111,7 @@ def test_an_incident_that_is_shown_again_differs_in_its_slots_only() -> None:
 
     known = [without_slots(incident) for incident in fresh]
     assert all(without_slots(incident) in known for incident in shown)
-    assert list(islice(repeated(iter(fresh), 1, slots, Random(0)), 8)) == fresh
+    assert list(islice(with_repeats(iter(fresh), 1, slots, Random(0)), 8)) == fresh
 
 
 # -- tasks and episodes -----------------------------------------------------------------------------------
@@ -119,7 +123,7 @@ def test_a_task_is_one_scenario_or_several_or_all_of_them() -> None:
         ("cascading_failure", ["logs/cascading_failure"]),
         ("logs/false_alarm, single_crash", ["logs/false_alarm", "logs/single_crash"]),
     ):
-        dealt = Curriculum(settle({"model": "nano", "env": "logs", "task": text}))
+        dealt = Curriculum(resolve_config({"model": "nano", "env": "logs", "task": text}))
         assert dealt.scenarios == list(names)
         rows = [row for step in range(3) for row in dealt.rows(step)]
         assert {row["scenario"] for row in rows} == set(names) and {row["environment"] for row in rows} == {
@@ -131,7 +135,7 @@ def test_a_task_is_one_scenario_or_several_or_all_of_them() -> None:
 @pytest.mark.parametrize(("text", "task"), [("cascading", "cascading_failure"), ("single_crash,false", "false_alarm")])
 def test_a_wrong_task_is_told_the_nearest(text: str, task: str) -> None:
     with pytest.raises(ValueError, match=rf"no task .*did you mean '{task}'.*allowed: all, "):
-        settle({"model": "nano", "env": "logs", "task": text})
+        resolve_config({"model": "nano", "env": "logs", "task": text})
 
 
 def test_episodes_are_rollouts_in_all() -> None:
@@ -145,7 +149,9 @@ def test_episodes_are_rollouts_in_all() -> None:
 @pytest.mark.parametrize("steps", [1, 2, 3, 7, 100, 601])
 @pytest.mark.parametrize("text", ["easy:200,medium:200,hard:200", "easy:1,hard:9", "adaptive:40"])
 def test_a_stretched_curriculum_has_the_steps_asked_for_in_proportion(text: str, steps: int) -> None:
-    before, after = (dict(part.split(":") for part in found.split(",")) for found in (text, stretched(text, steps)))
+    before, after = (
+        dict(part.split(":") for part in found.split(",")) for found in (text, rescaled_curriculum(text, steps))
+    )
     assert sum(map(int, after.values())) == steps and list(after) == [tier for tier in before if tier in after]
     whole = sum(map(int, before.values()))
     assert all(abs(int(after.get(tier, 0)) - int(share) * steps / whole) <= 1 for tier, share in before.items())
@@ -160,15 +166,23 @@ def test_the_command_refuses_a_wrong_task_in_one_line() -> None:
 
 
 def test_each_environment_has_a_nano_of_its_own_under_the_same_name() -> None:
-    assert (hf.own("fleet", "nano@sampled"), hf.own("logs", "nano@sampled")) == ("nano@sampled", "nano-logs@sampled")
-    assert hf.own("logs", "hf:runs/x") == "hf:runs/x" and hf.own("logs", "nano-warm") == "nano-warm-logs"
-    assert team("logs", "nano").models == {"oncall": "nano-logs"} and team("fleet", "nano").models["sre"] == "nano"
-    assert settle({"model": "nano", "env": "logs"}).model == "nano-logs"
-    assert hf.starts()["nano-logs"] == hf.WEIGHTS / "nano-warm-logs"
+    assert (hf.weights_name("fleet", "nano@sampled"), hf.weights_name("logs", "nano@sampled")) == (
+        "nano@sampled",
+        "nano-logs@sampled",
+    )
+    assert (
+        hf.weights_name("logs", "hf:runs/x") == "hf:runs/x" and hf.weights_name("logs", "nano-warm") == "nano-warm-logs"
+    )
+    assert (
+        policy_set("logs", "nano").models == {"oncall": "nano-logs"}
+        and policy_set("fleet", "nano").models["sre"] == "nano"
+    )
+    assert resolve_config({"model": "nano", "env": "logs"}).model == "nano-logs"
+    assert hf.pretrained_checkpoints()["nano-logs"] == hf.WEIGHTS / "nano-warm-logs"
     for env in ("fleet", "logs"):
         for name in hf.shipped(env):
             assert name in policy_names(env)
-            assert read_manifest(Path(hf.choice_of(hf.own(env, name)).path))["env"] == env
+            assert read_manifest(Path(hf.parse_model_name(hf.weights_name(env, name)).path))["env"] == env
 
 
 def test_weights_that_lie_there_are_found(warm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,10 +190,10 @@ def test_weights_that_lie_there_are_found(warm: Path, tmp_path: Path, monkeypatc
     assert hf.shipped("logs") == hf.shipped("fleet") == []
     shutil.copytree(warm, tmp_path / "nano-warm-logs")
     assert hf.shipped("logs") == ["nano-warm"] and hf.shipped("fleet") == []
-    assert play("logs/single_crash", "easy", SEED, team("logs", "nano-warm")).policy == "nano-warm"
-    assert settle({"model": "nano", "env": "logs"}).env == "logs"
+    assert play("logs/single_crash", "easy", SEED, policy_set("logs", "nano-warm")).policy == "nano-warm"
+    assert resolve_config({"model": "nano", "env": "logs"}).env == "logs"
 
 
 def test_a_plan_suits_its_environment() -> None:
-    assert planned() == planned(env="fleet") != planned(env="logs")
-    assert planned(steps=10, env="logs").times == planned(env="logs").times > planned().times == 1
+    assert plan_for() == plan_for(env="fleet") != plan_for(env="logs")
+    assert plan_for(steps=10, env="logs").times == plan_for(env="logs").times > plan_for().times == 1

@@ -8,8 +8,8 @@ import torch
 
 import tiny_nano
 from warroom.train.config import TrainConfig
-from warroom.train.optimizers import Both, parts_of
-from warroom.train.settle import check
+from warroom.train.optimizers import CombinedOptimizer, parts_of
+from warroom.train.resolve_config import check
 
 RATES = (1e-2, 3e-3)
 
@@ -40,17 +40,17 @@ def test_both_do_what_the_parts_do_by_themselves() -> None:
     joined = deepcopy(apart)
     start = [value.clone() for value in apart.state_dict().values()]
     after = learn(apart, *parts_of(apart, RATES))
-    assert same(after, learn(joined, Both(joined, RATES))) and not same(after, start)
+    assert same(after, learn(joined, CombinedOptimizer(joined, RATES))) and not same(after, start)
 
 
 def test_a_state_goes_on_where_it_was_left_and_rates_stay_shared() -> None:
     whole = tiny_nano.nano(tiny_nano.tokenizer())
     cut = deepcopy(whole)
-    first = Both(cut, RATES)
+    first = CombinedOptimizer(cut, RATES)
     learn(cut, first, steps=2)
-    later = Both(cut, (1.0, 1.0))
+    later = CombinedOptimizer(cut, (1.0, 1.0))
     later.load_state_dict(deepcopy(first.state_dict()))
-    assert same(learn(cut, later, steps=1), learn(whole, Both(whole, RATES)))
+    assert same(learn(cut, later, steps=1), learn(whole, CombinedOptimizer(whole, RATES)))
     for group in later.param_groups:
         group["lr"] = 0.0
     before = [value.clone() for value in cut.state_dict().values()]

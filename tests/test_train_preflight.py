@@ -12,10 +12,12 @@ import pytest
 import tiny_nano
 from tiny_model import tiny_model, tiny_tokenizer
 from warroom.train.config import TrainConfig
-from warroom.train.preflight import FAIL, OK, WARN, Report, preflight
+from warroom.train.preflight import FAIL, OK, WARN, PreflightReport, preflight
 
 
-def checked(tokenizer: Any, model: Any, sampled_groups: int = 0, **changes: Any) -> tuple[Report, dict[str, str]]:
+def checked(
+    tokenizer: Any, model: Any, sampled_groups: int = 0, **changes: Any
+) -> tuple[PreflightReport, dict[str, str]]:
     usual: dict[str, Any] = {"curriculum": "easy:2", "groups": 2, "group_size": 2, "max_completion_length": 6000}
     report = preflight(TrainConfig("tiny", **{**usual, **changes}), model, tokenizer, 1, sampled_groups)
     return report, {check.name: check.status for check in report.checks}

@@ -19,18 +19,18 @@ import torch
 import tiny_nano
 from command import refused, run
 from live import listening, running, wire
-from warroom.core.errors import Unplayed
+from warroom.core.errors import EpisodeAborted
 from warroom.core.splits import Split, for_training, seed_of
 from warroom.envs import environments, suite
-from warroom.policies import team
-from warroom.serve.app import Serving, application
+from warroom.policies import policy_set
+from warroom.serve.app import ServeOptions, application
 from warroom.serve.remote import RemoteHost
 from warroom.train.config import TrainConfig
 from warroom.train.grpo import make_trainer
 from warroom.train.preflight import FAIL, OK, WARN, host_check
+from warroom.train.resolve_config import resolve_config
 from warroom.train.runner import train
-from warroom.train.seat import LEAVING, Host, Rollout, SeatRollout
-from warroom.train.settle import settle
+from warroom.train.seat import EARLY_EXIT_PENALTY, Host, Rollout, SeatRollout
 from warroom.train.steps import read_steps
 from warroom.train.trainer import SeatTrainer
 
@@ -53,7 +53,7 @@ Facts = tuple[str, bool, int, int, float]
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    with running(application(Serving("all"))) as url:
+    with running(application(ServeOptions("all"))) as url:
         yield url
 
 
@@ -83,7 +83,7 @@ def trained(folder: Path, start: Any, host: Host | None) -> tuple[list[Any], lis
         def _calculate_rewards(self, *arguments: Any) -> Any:
             rewards = super()._calculate_rewards(*arguments)
             played = [adapter._rollout for adapter in self.environments]
-            facts.extend((r.digest(), r.left, r.calls, r.refused, r.reward()) for r in played)
+            facts.extend((r.trajectory_hash(), r.left, r.calls, r.refused, r.reward()) for r in played)
             return rewards
 
     rows: list[dict[str, Any]] = []
@@ -99,7 +99,7 @@ def test_a_training_through_the_socket_is_the_training_in_process_hash_for_hash(
 ) -> None:
     with RemoteHost(f"{server}/fleet", "fleet", "shorthand", "expert") as host:
         far = trained(tmp_path / "far", start, host)
-        assert len(host._free) <= 8, "a socket for each rollout of a step, used again in the next"
+        assert len(host._idle_clients) <= 8, "a socket for each rollout of a step, used again in the next"
     near = trained(tmp_path / "near", start, None)
     assert far[1] == near[1] and far[2] == near[2]
     assert all(torch.equal(a, b) for a, b in zip(far[0], near[0], strict=True))
@@ -112,12 +112,12 @@ def test_a_training_through_the_socket_is_the_training_in_process_hash_for_hash(
 @pytest.mark.parametrize("language", ["plain", "shorthand"])
 @pytest.mark.parametrize("env", CALLS)
 def test_every_call_is_answered_there_as_here(server: str, env: str, language: str) -> None:
-    options = environments()[env].shorthand_options if language == "shorthand" else {}
+    options = environments()[env].compact_options if language == "shorthand" else {}
     scenario, seed = for_training(suite(env))[0], seed_of(Split.TRAIN, 5)
     with wire(server) as line, RemoteHost(f"{line.url}/{env}", env, language, "expert") as host:
         for seat in environments()[env].seats[:2]:
             there = Rollout(seat, host.place(seat, scenario, "easy", seed, options))
-            here = SeatRollout(scenario, "easy", seed, seat, team(env, "expert"), language, options)
+            here = SeatRollout(scenario, "easy", seed, seat, policy_set(env, "expert"), language, options)
             assert there.opening() == here.opening()
             for number in range(12):
                 name, arguments = CALLS[env][number % len(CALLS[env])]
@@ -125,19 +125,23 @@ def test_every_call_is_answered_there_as_here(server: str, env: str, language: s
                     line.cut()
                 assert there.call(name, arguments) == here.call(name, arguments), (name, arguments)
                 assert (there.done, there.calls, there.refused) == (here.done, here.calls, here.refused)
-            assert (there.reward(), there.terms(), there.digest()) == (here.reward(), here.terms(), here.digest())
+            assert (there.reward(), there.terms(), there.trajectory_hash()) == (
+                here.reward(),
+                here.terms(),
+                here.trajectory_hash(),
+            )
             assert there.left == here.left and there.call("wait", {}) == here.call("wait", {})
 
 
 @pytest.mark.parametrize(("env", "language"), [("fleet", "plain"), ("logs", "shorthand"), ("tickets", "shorthand")])
 def test_silence_costs_there_what_it_costs_here(server: str, env: str, language: str) -> None:
-    options = environments()[env].shorthand_options if language == "shorthand" else {}
+    options = environments()[env].compact_options if language == "shorthand" else {}
     incident, seat = (for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 9)), environments()[env].seats[-1]
     with RemoteHost(f"{server}/{env}", env, language, "heuristic") as host:
         there = Rollout(seat, host.place(seat, *incident, options))
-        here = SeatRollout(*incident, seat, team(env, "heuristic"), language, options)
-        assert there.reward() == here.reward() == there.place.score() - LEAVING
-        assert (there.left, there.digest(), there.terms()) == (True, here.digest(), here.terms())
+        here = SeatRollout(*incident, seat, policy_set(env, "heuristic"), language, options)
+        assert there.reward() == here.reward() == there.place.score() - EARLY_EXIT_PENALTY
+        assert (there.left, there.trajectory_hash(), there.terms()) == (True, here.trajectory_hash(), here.terms())
 
 
 def test_rollouts_side_by_side_are_those_one_by_one(server: str) -> None:
@@ -151,7 +155,7 @@ def test_rollouts_side_by_side_are_those_one_by_one(server: str) -> None:
         texts = host.together([rollout.begin() for rollout in together])
         host.together([rollout.end() for rollout in together])
         assert texts == [rollout.opening() for rollout in alone] and len(set(texts)) == 5
-        assert [r.digest() for r in together] == [r.digest() for r in alone]
+        assert [r.trajectory_hash() for r in together] == [r.trajectory_hash() for r in alone]
 
 
 # -- before a run ---------------------------------------------------------------------------------------------
@@ -161,7 +165,7 @@ def test_the_preflight_holds_a_server_against_this_process(server: str) -> None:
     with RemoteHost(f"{server}/fleet", "fleet", "shorthand", "expert") as host:
         good = host_check(config(curriculum="adaptive:3"), host)
         assert good.status == OK and "hash for hash" in good.sentence
-        assert len(host._free) == 1, "one after the other on one socket"
+        assert len(host._idle_clients) == 1, "one after the other on one socket"
     with RemoteHost(f"{server}/fleet", "fleet", "shorthand", "heuristic") as host:
         other = host_check(config(task="dns_outage"), host)
         assert other.status == FAIL and "dns_outage" in other.sentence and "one version on both sides" in other.sentence
@@ -192,7 +196,7 @@ def test_an_address_where_nobody_listens_is_refused(tmp_path: Path, monkeypatch:
     free = listening()
     url = f"http://127.0.0.1:{free.getsockname()[1]}"
     free.close()
-    with pytest.raises(Unplayed, match=f"{url}.*tried 1 times"):
+    with pytest.raises(EpisodeAborted, match=f"{url}.*tried 1 times"):
         RemoteHost(url, "fleet", "shorthand", "expert", attempts=1)
     assert "the address of a server reads" in refused(
         "train", "--model", "nano", "--server", "ftp://x", "--out", tmp_path / "a"
@@ -233,7 +237,7 @@ def test_a_run_whose_server_died_keeps_its_checkpoint_and_goes_on_with_another(
     assert 1 <= len(before) < 4 and (cut / "checkpoints" / f"checkpoint-{len(before)}").is_dir()
     done = run("train", *typed, "--server", f"{server}/fleet", "--out", cut, "--resume")
     assert done.exit_code == 0, done.output
-    train(settle(words), tmp_path / "whole", "warroom train", False, 0, lambda text: None)
+    train(resolve_config(words), tmp_path / "whole", "warroom train", False, 0, lambda text: None)
     for far, near in zip(read_steps(cut), read_steps(tmp_path / "whole"), strict=True):
         assert {**far, "seconds": 0} == {**near, "seconds": 0}
     assert (cut / "model" / "model.safetensors").read_bytes() == (

@@ -8,28 +8,28 @@ from typing import Any
 import pytest
 from transformers.utils import get_json_schema
 
-from warroom.core.errors import Unknown
+from warroom.core.errors import UnknownName
 from warroom.core.splits import Split, for_training, seed_of, split_of
 from warroom.core.types import ToolCall
 from warroom.envs import environments, make, suite
-from warroom.policies import team
+from warroom.policies import policy_set
 from warroom.policies.prompt import tool_schemas
 from warroom.rollout import play
 from warroom.train.config import TrainConfig
 from warroom.train.curriculum import Curriculum, multiplier_at, parse_curriculum, parse_multiplier
-from warroom.train.seat import LEAVING, Clock, SeatRollout
-from warroom.train.tools import SeatAdapter, Setting, any_language, seat_class
+from warroom.train.seat import EARLY_EXIT_PENALTY, Clock, SeatRollout
+from warroom.train.tools import RolloutConfig, SeatAdapter, any_renderer, seat_class
 
 SEATS = environments()["fleet"].seats
 SEED = seed_of(Split.TRAIN, 7)
 
 
-def setting(language: str = "plain", colleagues: str = "expert") -> Setting:
-    return Setting("fleet", language, team("fleet", colleagues))
+def rollout_config(language: str = "plain", teammates: str = "expert") -> RolloutConfig:
+    return RolloutConfig("fleet", language, policy_set("fleet", teammates))
 
 
 def rollout(seat: str, language: str = "plain", scenario: str = "fleet/rogue_deploy_bot") -> SeatRollout:
-    return SeatRollout(scenario, "easy", SEED, seat, team("fleet", "expert"), language, {})
+    return SeatRollout(scenario, "easy", SEED, seat, policy_set("fleet", "expert"), language, {})
 
 
 # -- a seat ---------------------------------------------------------------------------------------------
@@ -40,10 +40,10 @@ def rollout(seat: str, language: str = "plain", scenario: str = "fleet/rogue_dep
 def test_a_seat_played_from_outside_by_the_expert_is_an_incident_of_experts(seat: str, language: str) -> None:
     played = rollout(seat, language)
     played.opening()
-    expert = team("fleet", "expert").seat(played.env, seat)
+    expert = policy_set("fleet", "expert").seat(played.env, seat)
     while not played.done:
-        played.call(*played.dialogue.language.phrase(expert.act(played.env.observe())))
-    episode = play("fleet/rogue_deploy_bot", "easy", SEED, team("fleet", "expert"))
+        played.call(*played.dialogue.renderer.format_call(expert.act(played.env.observe())))
+    episode = play("fleet/rogue_deploy_bot", "easy", SEED, policy_set("fleet", "expert"))
     assert (played.reward(), played.terms()) == (episode.score, episode.points)
 
 
@@ -60,7 +60,7 @@ def test_a_seat_that_leaves_is_paid_as_if_it_had_waited_less_the_price_of_leavin
     waited.opening()
     while not waited.done:
         waited.call("wait", {})
-    assert left.reward() == waited.reward() - LEAVING and left.terms() == waited.terms()
+    assert left.reward() == waited.reward() - EARLY_EXIT_PENALTY and left.terms() == waited.terms()
 
 
 @pytest.mark.parametrize("call", [("launch", {}), ("declare", {}), ("wait", {"loud": 1}), ("wait", {"say": 3})])
@@ -73,7 +73,7 @@ def test_a_wrong_call_costs_the_turn_and_is_told(call: tuple[str, dict[str, Any]
 
 
 def test_the_rogue_multiplier_travels_in_the_row_and_scales_the_points() -> None:
-    adapter = seat_class(setting(), "oversight")()
+    adapter = seat_class(rollout_config(), "oversight")()
     caught = []
     for multiplier in (1.0, 2.0):
         adapter.reset(scenario="fleet/rogue_deploy_bot", tier="easy", seed=SEED, multiplier=multiplier, step=3)
@@ -86,7 +86,7 @@ def test_the_rogue_multiplier_travels_in_the_row_and_scales_the_points() -> None
 
 def test_the_clock_counts_resets_calls_and_rewards() -> None:
     clock = Clock()
-    adapter = seat_class(Setting("fleet", "plain", team("fleet", "expert"), {}, clock), "sre")()
+    adapter = seat_class(RolloutConfig("fleet", "plain", policy_set("fleet", "expert"), {}, clock), "sre")()
     times = []
     for act in (
         lambda: adapter.reset(scenario="fleet/slow_release", tier="easy", seed=SEED, multiplier=1.0),
@@ -104,25 +104,25 @@ def test_the_clock_counts_resets_calls_and_rewards() -> None:
 @pytest.mark.parametrize("seat", SEATS)
 @pytest.mark.parametrize("language", ["plain", "shorthand"])
 def test_a_trainer_reads_off_the_methods_the_schemas_that_an_evaluation_shows(seat: str, language: str) -> None:
-    adapter = seat_class(setting(language), seat)()
+    adapter = seat_class(rollout_config(language), seat)()
     public = [name for name, _ in inspect.getmembers(type(adapter), inspect.isfunction) if not name.startswith("_")]
     tools = [name for name in public if name not in ("reset", "get_reward")]
     read = [get_json_schema(getattr(adapter, name)) for name in tools]
-    assert json.dumps(read) == json.dumps(tool_schemas(any_language("fleet", language, seat, {})))
+    assert json.dumps(read) == json.dumps(tool_schemas(any_renderer("fleet", language, seat, {})))
     assert tools == [schema["name"] for schema in make("fleet/db_deadlock", "easy", SEED).brief(seat).tools]
 
 
 def test_schemas_name_nothing_of_an_incident_and_are_the_same_in_all() -> None:
     for seat in SEATS:
         spoken = [
-            tool_schemas(environments()["fleet"].languages["plain"](make(scenario, "hard", seed).brief(seat)))
+            tool_schemas(environments()["fleet"].renderers["plain"](make(scenario, "hard", seed).brief(seat)))
             for scenario, seed in (("fleet/db_deadlock", SEED), ("fleet/dns_outage", seed_of(Split.TEST, 0)))
         ]
         assert spoken[0] == spoken[1]
 
 
 def test_an_adapter_is_used_again_for_another_incident() -> None:
-    adapter = seat_class(setting(), "sre")()
+    adapter = seat_class(rollout_config(), "sre")()
     rows = [{"scenario": "fleet/slow_release", "tier": "easy", "seed": SEED + i, "multiplier": 1.0} for i in (0, 1, 0)]
     texts = [adapter.reset(**row) for row in rows]
     assert texts[0] == texts[2] != texts[1]
@@ -186,7 +186,7 @@ def test_only_incidents_for_training_are_dealt_and_all_seats_and_scenarios_in_tu
 def test_a_seat_that_is_named_twice_is_dealt_twice_as_often() -> None:
     rows = [row for step in range(9) for row in curriculum(seats=("sre", "sre", "oversight"), groups=6).rows(step)]
     assert Counter(row["environment"] for row in rows) == {"fleet_sre": 36, "fleet_oversight": 18}
-    with pytest.raises(Unknown, match="no seat 'boss'"):
+    with pytest.raises(UnknownName, match="no seat 'boss'"):
         curriculum(seats=("boss",))
 
 
@@ -219,6 +219,6 @@ def test_a_call_outside_is_the_call_inside() -> None:
     """What the adapter is asked to play is what the environment would hear of a policy."""
     played, env = rollout("sre"), make("fleet/rogue_deploy_bot", "easy", SEED)
     played.opening()
-    played.call("metrics", {"service": env.vocabularies["service"][0]})
-    env.step(ToolCall("metrics", {"service": env.vocabularies["service"][0]}))
+    played.call("metrics", {"service": env.allowed_values["service"][0]})
+    env.step(ToolCall("metrics", {"service": env.allowed_values["service"][0]}))
     assert played.env.observe().render() == env.observe().render()

@@ -640,7 +640,7 @@ def long_log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 PEAK = """
 import resource, sys
 from pathlib import Path
-from warroom.importers.logs.file import read_log
+from warroom.triage.log_file import read_log
 read_log(sys.argv[1])
 status = Path("/proc/self/status")
 if status.exists():  # what the system calls the maximum counts the process that this one was forked from

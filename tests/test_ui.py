@@ -22,8 +22,8 @@ from warroom.core.types import ToolCall
 from warroom.view.ui import form, pages, waterfall
 from warroom.view.ui.drawing import Drawing, draw
 from warroom.view.ui.lobby import Lobby, Visit
-from warroom.view.ui.match import Match, Setup, playable, together
-from warroom.view.ui.seating import PERSON, Offer
+from warroom.view.ui.match import Match, Setup, merge_scenes, playable
+from warroom.view.ui.policy_choice import PERSON, AllowedPolicies
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -64,11 +64,11 @@ def test_a_match_moves_a_call_a_turn_or_to_the_end() -> None:
 
 def test_a_match_plays_what_the_episode_loop_plays() -> None:
     from warroom.core.splits import seed_of
-    from warroom.policies import team
+    from warroom.policies import policy_set
     from warroom.rollout import play
 
-    known = play(FLEET, "hard", seed_of("dev", 0), team("fleet", "expert"))
-    assert finished(fleet()).episode.digest == known.digest
+    known = play(FLEET, "hard", seed_of("dev", 0), policy_set("fleet", "expert"))
+    assert finished(fleet()).episode.trajectory_hash == known.trajectory_hash
 
 
 def test_a_stop_ends_a_run_after_the_call_that_is_being_made() -> None:
@@ -113,15 +113,15 @@ def _look_on(match: Match, wrong: list[Exception]) -> None:
 def test_a_person_sees_its_own_pages_alone_until_the_end() -> None:
     match = fleet(manager=PERSON)
     list(match.play("end"))
-    assert match.env.seat == "manager" and match.sight() == ("manager", False)
+    assert match.env.seat == "manager" and match.visibility() == ("manager", False)
     shown = draw(match)
-    assert "root cause" not in shown.graph and "traces" not in shown.talk and "points" not in shown.status
+    assert "root cause" not in shown.graph and "traces" not in shown.conversation and "points" not in shown.status
     assert shown.debrief == "" and "rogue" not in shown.sections
     assert "root cause" in draw(match, spoilers=True).graph
     while not match.done:
-        match.take(ToolCall("resolve" if match.env.turn > 6 else "wait"))
+        match.submit(ToolCall("resolve" if match.env.turn > 6 else "wait"))
         list(match.play("end"))
-    assert "traces" in draw(match).talk
+    assert "traces" in draw(match).conversation
 
 
 def test_no_room_in_the_picture_tells_of_documents_that_nobody_found() -> None:
@@ -154,12 +154,12 @@ def test_looking_back_shows_the_incident_as_it_was() -> None:
     first = draw(match, at=0)
     assert first.graph != draw(match).graph
     assert "+0 points" in first.status
-    assert "resolve" in draw(match).talk and "resolve" not in first.talk
+    assert "resolve" in draw(match).conversation and "resolve" not in first.conversation
 
 
 def test_a_seat_can_be_followed_alone() -> None:
-    talk = draw(finished(fleet()), seat="developer").talk
-    assert "developer" in talk and ">sre " not in talk
+    conversation = draw(finished(fleet()), seat="developer").conversation
+    assert "developer" in conversation and ">sre " not in conversation
 
 
 @pytest.mark.parametrize("name", ["hf:/nowhere/at/all@warm", "llm:some-model"])
@@ -173,14 +173,14 @@ def test_a_model_that_cannot_play_leaves_everything_unplayed(name: str) -> None:
 
 def test_a_model_whose_server_fails_leaves_the_incident_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("openai")
-    from warroom.policies.llm import Api
-    from warroom.policies.llm.exchange import Exchange
+    from warroom.policies.llm import ApiOptions
+    from warroom.policies.llm.client import LLMClient
 
     monkeypatch.setenv("WARROOM_API_KEY", "none")
     peer = Peer(lambda body, n: calls(("request_more_logs", {"service": "all"})) if n < 2 else fails(500, "no more"))
-    with Exchange(Api(base_url=peer.url, retries=0)) as exchange:
-        match = Match(Setup("logs/single_crash", seats={"oncall": "llm:m"}), exchange)
-        thought = ["is thinking" in draw(match).talk for _ in match.play("end")]
+    with LLMClient(ApiOptions(base_url=peer.url, retries=0)) as client:
+        match = Match(Setup("logs/single_crash", seats={"oncall": "llm:m"}), client)
+        thought = ["is thinking" in draw(match).conversation for _ in match.play("end")]
     peer.close()
     assert thought == [True, False, True, False] and len(match.steps) == 1 and not match.done
     assert "no more" in draw(match).result and "the incident stays where it was" in draw(match).result
@@ -200,15 +200,15 @@ def test_no_form_that_is_not_ours_gets_through(tmp_path: Any) -> None:
 
 
 def test_what_is_offered_may_be_narrowed_and_typing_forbidden() -> None:
-    assert Offer().names("fleet")[-1] == PERSON and "human" not in Offer().names("fleet")
-    narrow = Offer(("expert", "sweep"), typed=False)
+    assert AllowedPolicies().names("fleet")[-1] == PERSON and "human" not in AllowedPolicies().names("fleet")
+    narrow = AllowedPolicies(("expert", "sweep"), allow_typed_models=False)
     assert narrow.names("fleet") == ["expert", PERSON]
     for name in ("human", "oracle", "hf:/etc"):
         with pytest.raises(ValueError, match="no policy"):
             narrow.check("fleet", name)
-    Offer().check("fleet", "hf:/etc")
+    AllowedPolicies().check("fleet", "hf:/etc")
     with pytest.raises(ValueError, match="did you mean 'expert'"):
-        Offer(("experts",))
+        AllowedPolicies(("experts",))
 
 
 # -- the form ---------------------------------------------------------------------------------------
@@ -216,11 +216,11 @@ def test_what_is_offered_may_be_narrowed_and_typing_forbidden() -> None:
 
 def test_a_form_asks_for_what_the_tool_takes() -> None:
     env = fleet(sre=PERSON).env
-    declare = form.fields(env.tools["declare"], env.vocabularies)
+    declare = form.fields(env.tools["declare"], env.allowed_values)
     assert [(f.name, f.kind, f.required) for f in declare] == [
         ("cause", "choice", True), ("service", "choice", True), ("say", "text", False),
     ]  # fmt: skip
-    assert set(declare[1].choices) == set(env.vocabularies["service"])
+    assert set(declare[1].choices) == set(env.allowed_values["service"])
 
 
 def test_an_empty_answer_is_asked_for_and_costs_nothing() -> None:
@@ -234,12 +234,12 @@ def test_an_empty_answer_is_asked_for_and_costs_nothing() -> None:
 
 def test_readings_that_are_used_up_are_no_longer_offered() -> None:
     match = fleet(sre=PERSON)
-    service = match.env.vocabularies["service"][0]
-    assert form.readings_left(match.env) == 3
+    service = match.env.allowed_values["service"][0]
+    assert form.reads_left(match.env) == 3
     for _ in range(3):
-        match.take(ToolCall("metrics", {"service": service}))
-    assert {tool.name for tool in form.tools_now(match.env)} == {"declare", "wait"}
-    assert "0 of 3 readings left" in pages.desk(match)
+        match.submit(ToolCall("metrics", {"service": service}))
+    assert {tool.name for tool in form.available_tools(match.env)} == {"declare", "wait"}
+    assert "0 of 3 readings left" in pages.turn_panel(match)
 
 
 # -- HTML -------------------------------------------------------------------------------------------
@@ -247,9 +247,9 @@ def test_readings_that_are_used_up_are_no_longer_offered() -> None:
 
 def test_nothing_that_an_incident_says_is_markup() -> None:
     match = fleet(sre=PERSON)
-    match.take(ToolCall("wait", {"say": NASTY}))
+    match.submit(ToolCall("wait", {"say": NASTY}))
     finished(match)
-    match.take(ToolCall(NASTY, {NASTY: [NASTY]}))
+    match.submit(ToolCall(NASTY, {NASTY: [NASTY]}))
     shown = whole(draw(match, spoilers=True)) + pages.sections(Scene("", sections=(Section(NASTY, (NASTY,)),)))
     shown += pages.notice(NASTY) + pages.facts(NASTY, {NASTY: NASTY})
     assert "<img" not in shown and "<script" not in shown
@@ -267,7 +267,7 @@ def test_the_waterfall_falls_by_what_was_paid() -> None:
 def test_what_seats_know_together_is_the_worst_that_one_knows() -> None:
     blind = Scene("a", (Node("x", "db"), Node("y", "db", "healthy")))
     sees = Scene("ab", (Node("x", "db", "critical"), Node("y", "db")), (), (Section("s", ("one",)),))
-    both = together([blind, sees])
+    both = merge_scenes([blind, sees])
     assert [(node.name, node.state) for node in both.nodes] == [("x", "critical"), ("y", "healthy")]
     assert both.sections == sees.sections and both.clock == "ab"
 
@@ -306,13 +306,13 @@ def test_ctrl_c_ends_the_page_without_a_word() -> None:
 
 def test_visitors_are_kept_apart_and_not_forever() -> None:
     now = 0.0
-    lobby = Lobby(most=2, idle=10, clock=lambda: now)
+    lobby = Lobby(max_visitors=2, idle_seconds=10, clock=lambda: now)
     visits = [Visit(fleet()) for _ in range(3)]
     for name, visit in zip("abc", visits, strict=True):
         lobby.enter(name, visit)
     assert lobby.find("a") is None and visits[0].match.stopping
     assert lobby.find("b") is visits[1] and lobby.find("c") is visits[2]
-    lobby.leave("b")
+    lobby.remove("b")
     assert lobby.find("b") is None and len(lobby) == 1
     now = 11.0
     assert lobby.find("c") is None and len(lobby) == 0
@@ -325,13 +325,13 @@ SERVER = """
 import contextlib, fastapi, uvicorn
 from warroom.view.ui.lobby import Lobby
 from warroom.commands.listening import address, listen
-from warroom.view.ui.server import Server, mounted
+from warroom.view.ui.server import UiServer, mounted
 app, lobby, bound = fastapi.FastAPI(), Lobby(), listen("127.0.0.1", 0)
 app.get("/visits")(lambda: [len(lobby), *[len(entry.visit.match.steps) for entry in lobby._entries.values()]])
 mounted(app, lobby=lobby)
 config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
 with contextlib.suppress(KeyboardInterrupt):
-    Server(config, app, lambda: print(address(bound), flush=True)).run(sockets=[bound])
+    UiServer(config, app, lambda: print(address(bound), flush=True)).run(sockets=[bound])
 """
 """The page in a process of its own, as it is served, and a peephole into its lobby."""
 
@@ -357,9 +357,9 @@ def visits(site: str) -> list[int]:
 
 
 @contextmanager
-def visiting(site: str, **how: Any) -> Iterator["Page"]:
+def visiting(site: str, **until: Any) -> Iterator["Page"]:
     """A visitor; every request that does not go to the server fails the test."""
-    with open_page(**how) as page:
+    with open_page(**until) as page:
         page.set_default_timeout(PATIENCE)
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
@@ -405,7 +405,7 @@ def choose(page: "Page", env: str = "fleet", **seats: str) -> None:
     page.locator("#wr-choose button").first.click()
     if env != "fleet":
         page.locator("#wr-env label", has_text=env).click()
-        first = form.words(playable(env)[0].partition("/")[2])
+        first = form.display_name(playable(env)[0].partition("/")[2])
         page.wait_for_function("first => document.querySelector('#wr-scenario input').value === first", arg=first)
     for seat, name in seats.items():
         box = page.locator(f"#wr-seat-{seat[-1]} input")

@@ -16,13 +16,13 @@ from warroom.core.episode import Episode
 from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import scenarios, suite
-from warroom.evals.mention import MENTION
-from warroom.policies import team
+from warroom.evals.viewer_link import VIEWER_MENTION
+from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.runs import EPISODES, RECORD, Record, key_of, open_run
 from warroom.session import Session
 from warroom.view.viewer import viewer_page
-from warroom.view.viewer_data import Choice, read_source, replay_scenes, tags
+from warroom.view.viewer_data import EpisodeFilter, read_run_episodes, replay_scenes, tags
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -44,7 +44,7 @@ def write_run(folder: Path, episodes: Sequence[Episode], planned: int | None = N
 
 
 def fleet(policy: str, scenario: str = "autoscaler_cost_cut", tier: str = "easy", index: int = 0) -> Episode:
-    return play(f"fleet/{scenario}", tier, seed_of("dev", index), team("fleet", policy))
+    return play(f"fleet/{scenario}", tier, seed_of("dev", index), policy_set("fleet", policy))
 
 
 @pytest.fixture(scope="module")
@@ -133,10 +133,10 @@ def test_an_episode_is_opened_and_walked_through_by_keys(page: "Page", viewer: P
 
 
 def test_what_is_shown_is_what_was_recorded(page: "Page", folder: Path, viewer: Path) -> None:
-    episode = read_source(folder, Choice()).episodes[1]
+    episode = read_run_episodes(folder, EpisodeFilter()).episodes[1]
     at(page, viewer, "#e=1&t=1")
     first = [step for step in episode.steps if step.turn == 0]
-    assert page.locator("pre.shown").first.inner_text().strip() == first[0].shown.strip()
+    assert page.locator("pre.shown").first.inner_text().strip() == first[0].observation.strip()
     answers = [text.strip() for text in page.locator("pre.answer").all_inner_texts()]
     assert answers == [step.result.strip() for step in first]
     assert page.locator(".chip").count() == len(episode.steps)
@@ -186,7 +186,7 @@ def test_two_runs_leave_each_ones_own_viewer_alone(folder: Path, viewer: Path, t
 
 
 def test_runs_of_different_environments_are_not_shown_together(folder: Path, tmp_path: Path) -> None:
-    ticket = play(suite("tickets")[0], "easy", seed_of("dev", 0), team("tickets", "oracle"))
+    ticket = play(suite("tickets")[0], "easy", seed_of("dev", 0), policy_set("tickets", "oracle"))
     code, said = run(folder, write_run(tmp_path / "tickets", [ticket], env="tickets"))
     assert code == 2 and "is a run of fleet and" in said and "one of tickets" in said
 
@@ -331,7 +331,7 @@ def test_a_filter_that_fits_nothing_says_what_there_is(folder: Path) -> None:
 
 def test_an_episode_that_goes_another_way_now_is_shown_without_scenes(page: "Page", tmp_path: Path) -> None:
     old = fleet("expert")
-    steps = (replace(old.steps[0], shown="another page"), *old.steps[1:])
+    steps = (replace(old.steps[0], observation="another page"), *old.steps[1:])
     folder = write_run(tmp_path / "old", [replace(old, steps=steps)])
     code, said = run(folder)
     assert code == 2 and "--no-scenes" in said and "call 0" in said and "or the file was changed" in said
@@ -358,11 +358,11 @@ def test_a_damaged_line_in_the_middle_is_named(folder: Path, tmp_path: Path) -> 
 
 def test_a_report_links_the_viewer_once_it_is_written(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "mine", [fleet("oracle")])
-    (folder / "report.html").write_text(MENTION[False])
+    (folder / "report.html").write_text(VIEWER_MENTION[False])
     assert run(folder, "--out", tmp_path / "elsewhere.html")[0] == 0
-    assert (folder / "report.html").read_text() == MENTION[False]
+    assert (folder / "report.html").read_text() == VIEWER_MENTION[False]
     assert run(folder)[0] == 0
-    assert (folder / "report.html").read_text() == MENTION[True]
+    assert (folder / "report.html").read_text() == VIEWER_MENTION[True]
 
 
 def test_a_page_that_cannot_be_written_says_so_in_its_own_words(folder: Path, tmp_path: Path) -> None:
@@ -376,7 +376,7 @@ def test_a_page_that_cannot_be_written_says_so_in_its_own_words(folder: Path, tm
 
 @pytest.mark.parametrize("env", ["fleet", "logs", "tickets"])
 def test_scenes_of_every_turn_and_of_the_end(env: str) -> None:
-    episode = play(suite(env)[0], "medium", seed_of("dev", 1), team(env, "expert"))
+    episode = play(suite(env)[0], "medium", seed_of("dev", 1), policy_set(env, "expert"))
     played, true, known = replay_scenes(episode)
     turns = episode.steps[-1].turn + 1
     assert played.done and len(true) == turns + 1 and len(known) == turns
@@ -385,7 +385,7 @@ def test_scenes_of_every_turn_and_of_the_end(env: str) -> None:
 
 @pytest.mark.parametrize("env", ["logs", "tickets"])
 def test_single_seats_are_shown_too(page: "Page", env: str, tmp_path: Path) -> None:
-    games = [play(suite(env)[0], "easy", seed_of("dev", 1), team(env, p)) for p in ("heuristic", "expert")]
+    games = [play(suite(env)[0], "easy", seed_of("dev", 1), policy_set(env, p)) for p in ("heuristic", "expert")]
     folder = write_run(tmp_path / env, games, env=env)
     assert run(folder)[0] == 0
     at(page, folder / "viewer.html", "#e=1&b=0&t=end")
@@ -402,7 +402,7 @@ def test_outcomes_become_words_to_filter_by() -> None:
 
 
 def test_the_same_run_makes_the_same_file(folder: Path) -> None:
-    sources = [read_source(folder, Choice(policies=("expert",)))]
+    sources = [read_run_episodes(folder, EpisodeFilter(policies=("expert",)))]
     assert viewer_page(sources) == viewer_page(sources)
 
 

@@ -19,17 +19,27 @@ from command import run
 from warroom.commands import training_options
 from warroom.core.splits import Split, held_out, split_of
 from warroom.envs import environments
-from warroom.policies import checkpoint, oracle, team
+from warroom.policies import checkpoint, oracle, policy_set
 from warroom.policies.dialogue import read_manifest
 from warroom.rollout import play
 from warroom.train import demonstrations as shown
 from warroom.train import warmstart
 from warroom.train.demonstrations import Demonstration, Mixture, demonstrations
 from warroom.train.nano import NanoShape, nano_model
+from warroom.train.resolve_config import resolve_config
 from warroom.train.runner import train
-from warroom.train.settle import settle
 from warroom.train.steps import read_steps
-from warroom.train.warmstart import JOINT, RECALL, WarmStart, drill, imitate, lesson, make_nano, planned, spared
+from warroom.train.warmstart import (
+    JOINT,
+    RECALL,
+    WarmStart,
+    drill,
+    imitate,
+    imitation_batch,
+    make_nano,
+    plan_for,
+    spared,
+)
 
 TINY = WarmStart(
     shape=tiny_nano.shape(), recall_steps=2, drill_steps=2, recall_batch=8, drill_batch=8,
@@ -37,10 +47,10 @@ TINY = WarmStart(
 )  # fmt: skip
 
 
-def lexicon() -> Any:
-    make_lexicon = environments()["fleet"].lexicon
-    assert make_lexicon is not None
-    return make_lexicon()
+def compact_vocab() -> Any:
+    make_vocab = environments()["fleet"].compact_vocab
+    assert make_vocab is not None
+    return make_vocab()
 
 
 @pytest.fixture(scope="module")
@@ -91,17 +101,22 @@ def test_only_what_the_expert_meant_is_imitated() -> None:
     played = [
         one for incident in islice(demonstrations("fleet", Mixture(0.5, 0.5), "shorthand", 2), 60) for one in incident
     ]
-    assert {len(one.meant) - sum(m["role"] == "assistant" for m in one.messages) for one in played} == {0}
-    assert any(not any(one.meant) for one in played) and any(0 < sum(one.meant) < len(one.meant) for one in played)
+    assert {len(one.from_expert) - sum(m["role"] == "assistant" for m in one.messages) for one in played} == {0}
+    assert any(not any(one.from_expert) for one in played) and any(
+        0 < sum(one.from_expert) < len(one.from_expert) for one in played
+    )
     pure = [
         one for incident in islice(demonstrations("fleet", Mixture(1.0, 0.0), "shorthand", 2), 20) for one in incident
     ]
-    assert all(all(one.meant) for one in pure)
-    assert all(any(one.meant) for one in lesson(demonstrations("fleet", Mixture(0.5, 0.5), "shorthand", 2), 40, None))
+    assert all(all(one.from_expert) for one in pure)
+    assert all(
+        any(one.from_expert)
+        for one in imitation_batch(demonstrations("fleet", Mixture(0.5, 0.5), "shorthand", 2), 40, None)
+    )
 
 
 def test_seats_that_are_spared_are_shown_in_turn() -> None:
-    shown = lesson(demonstrations("fleet", Mixture(), "shorthand", 0), 6, None)
+    shown = imitation_batch(demonstrations("fleet", Mixture(), "shorthand", 0), 6, None)
     parts = [spared(shown, {"developer": 3, "manager": 3}, step) for step in range(3)]
     for seat in ("sre", "oversight", "developer", "manager"):
         own = [id(one) for one in shown if one.seat == seat]
@@ -113,8 +128,8 @@ def test_seats_that_are_spared_are_shown_in_turn() -> None:
 
 def test_a_lesson_of_good_play_holds_nothing_else_and_is_never_empty() -> None:
     mixture = Mixture(0.5, 0.2)
-    everything = lesson(demonstrations("fleet", mixture, "shorthand", 0), 40, None)
-    good = lesson(demonstrations("fleet", mixture, "shorthand", 0), 40, 0.8)
+    everything = imitation_batch(demonstrations("fleet", mixture, "shorthand", 0), 40, None)
+    good = imitation_batch(demonstrations("fleet", mixture, "shorthand", 0), 40, 0.8)
     assert good == [one for one in everything if one.score >= 0.8]
     assert 0 < len(good) < len(everything)
 
@@ -122,17 +137,17 @@ def test_a_lesson_of_good_play_holds_nothing_else_and_is_never_empty() -> None:
         for score in (-1.0, -1.0, -1.0, 0.9):
             yield [Demonstration("sre", [], [True], score)]
 
-    assert [one.score for one in lesson(bad_at_first(), 2, 0.8)] == [0.9]
+    assert [one.score for one in imitation_batch(bad_at_first(), 2, 0.8)] == [0.9]
 
 
 def test_what_the_model_writes_is_what_is_weighed() -> None:
     words = tiny_nano.tokenizer()
     incidents = demonstrations("fleet", Mixture(slips=0.5), "shorthand", 0)
-    talk = next(one for incident in incidents for one in incident if 0 < sum(one.meant) < len(one.meant))
+    talk = next(one for incident in incidents for one in incident if 0 < sum(one.from_expert) < len(one.from_expert))
     ids, weights = warmstart.encode(words, talk, 0.0)
     written = [token for token, weight in zip(ids, weights, strict=True) if weight]
     made = [message["tool_calls"][0]["function"] for message in talk.messages if message["role"] == "assistant"]  # type: ignore[index]
-    calls = [call for call, meant in zip(made, talk.meant, strict=True) if meant]
+    calls = [call for call, from_expert in zip(made, talk.from_expert, strict=True) if from_expert]
     assert 0 < len(calls) < len(made)
     assert words.decode(written).split() == " <e> ".join(
         [" ".join([call["name"], *call["arguments"]["line"].split()]) for call in calls] + [""]
@@ -146,7 +161,11 @@ def test_drills_lower_their_loss() -> None:
     words, losses = tiny_nano.tokenizer(), dict[str, list[float]]()
     plan = replace(TINY, recall_steps=60, drill_steps=20)
     drill(
-        tiny_nano.nano(words), words, lexicon(), plan, lambda phase, *told: losses.setdefault(phase, []).append(told[2])
+        tiny_nano.nano(words),
+        words,
+        compact_vocab(),
+        plan,
+        lambda phase, *told: losses.setdefault(phase, []).append(told[2]),
     )
     assert (len(losses[RECALL]), len(losses[JOINT])) == (60, 20)
     assert sum(losses[RECALL][-5:]) / 5 < losses[RECALL][0] - 1
@@ -179,7 +198,7 @@ def test_the_manifest_says_what_made_it_and_the_weights_are_played_as_they_lie(w
         if name in files:
             wanted = torch.float32 if checkpoint.device() == "cpu" else torch.bfloat16
             assert value.dtype == wanted and torch.equal(value.cpu(), files[name].to(wanted))
-    play("fleet/db_deadlock", "easy", 0, team("fleet", f"hf:{warm}"))
+    play("fleet/db_deadlock", "easy", 0, policy_set("fleet", f"hf:{warm}"))
 
 
 def test_a_warm_start_that_is_stopped_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +207,7 @@ def test_a_warm_start_that_is_stopped_leaves_nothing(tmp_path: Path, monkeypatch
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        make_nano(tmp_path / "warm", TINY, watch=stop)
+        make_nano(tmp_path / "warm", TINY, on_progress=stop)
 
     def stroke(path: Path, target: Path) -> None:
         raise KeyboardInterrupt
@@ -206,23 +225,23 @@ def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_plan_is_the_usual_one_but_for_what_is_given() -> None:
     usual = WarmStart()
-    assert planned() == usual
-    long = planned(hidden=32, expert_share=0.5, steps=2 * (usual.steps + usual.filtered_steps), seed=3)
+    assert plan_for() == usual
+    long = plan_for(hidden=32, expert_share=0.5, steps=2 * (usual.steps + usual.filtered_steps), seed=3)
     assert (long.steps, long.filtered_steps) == (2 * usual.steps, 2 * usual.filtered_steps)
     assert (long.shape.hidden, long.shape.feed_forward, long.mixture.expert, long.seed) == (32, 85, 0.5, 3)
     assert NanoShape.of_width(NanoShape.hidden) == NanoShape()
     for width in (0, 8, 40, -16):
         with pytest.raises(ValueError, match=f"a multiple of 16, such as {NanoShape.hidden}; got {width}"):
-            planned(hidden=width)
+            plan_for(hidden=width)
     with pytest.raises(ValueError, match="1 step of imitation or more"):
-        planned(steps=0)
+        plan_for(steps=0)
 
 
 # -- training goes on from it -------------------------------------------------------------------------------
 
 
 def test_a_trained_model_and_its_checkpoints_play_and_remember_their_start(warm: Path, tmp_path: Path) -> None:
-    config = settle({
+    config = resolve_config({
         "model": str(warm), "seats": ("manager",), "curriculum": "easy:6", "groups": 1, "group_size": 2,
         "save_every": 1, "min_calls": 0.0, "min_entropy": 0.0,
     })  # fmt: skip

@@ -6,34 +6,34 @@ from warroom.core.rng import stream
 from warroom.core.splits import Split, held_out, seed_of, split_of
 from warroom.envs import find, make, scenarios, suite
 from warroom.envs.fleet import oracle
-from warroom.envs.fleet.env import Fleet, failures
+from warroom.envs.fleet.env import FleetEnv, failures
 from warroom.sim import faults
 from warroom.sim.automation import VERBS
-from warroom.sim.blueprint import Blueprint
-from warroom.sim.incident import TIERS, Cast, draw_incident
+from warroom.sim.incident import TIERS, FaultSpec, draw_incident
+from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.telemetry import Telemetry
-from warroom.sim.topology import draw_blueprint, size_system
+from warroom.sim.topology import draw_service_topology, size_system
 from warroom.sim.wordings import PEOPLE, SERVICES, SIGNATURES, TIMEOUT
-from warroom.sim.world import FELT, World
+from warroom.sim.world import USER_VISIBLE, World
 
-MECHANISMS = sorted({f.cast.mechanism.name for f in failures().values()})
+MECHANISMS = sorted({f.fault_spec.mechanism.name for f in failures().values()})
 REPAIRS = ("restart", "rollback", "scale", "escalate")
 
 
-def fleet(scenario: str, tier: str = "medium", seed: int = 0, **options: object) -> Fleet:
+def fleet(scenario: str, tier: str = "medium", seed: int = 0, **options: object) -> FleetEnv:
     env = make(scenario, tier, seed, **options)
-    assert isinstance(env, Fleet)
+    assert isinstance(env, FleetEnv)
     return env
 
 
-def cast_of(name: str) -> Cast:
-    return next(f.cast for f in failures().values() if f.cast.mechanism.name == name)
+def fault_spec_of(name: str) -> FaultSpec:
+    return next(f.fault_spec for f in failures().values() if f.fault_spec.mechanism.name == name)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_each_mechanism_is_healed_by_its_cure_and_by_nothing_else(name: str) -> None:
     for seed in range(6):
-        world = oracle.at_page(draw_incident(cast_of(name), "easy", seed))
+        world = oracle.at_page(draw_incident(fault_spec_of(name), "easy", seed))
         if not oracle.certify(world).valid:
             continue
         fault = world.incident.cause
@@ -43,7 +43,7 @@ def test_each_mechanism_is_healed_by_its_cure_and_by_nothing_else(name: str) -> 
             tried.repair(verb, fault.target, oracle.enough_replicas(world, 0))
             for _ in range(6):
                 tried.tick()
-            assert tried.active[0] == (verb != fault.mechanism.cure), (seed, verb)
+            assert tried.active[0] == (verb != fault.mechanism.fix), (seed, verb)
 
 
 @pytest.mark.parametrize("scenario", suite("fleet", "full"))
@@ -55,7 +55,7 @@ def test_a_rogue_strikes_again_unless_it_is_suspended(scenario: str) -> None:
         world = env.world.copy()
         if suspended:
             world.suspend(env.incident.cause.agent)
-        world.repair(env.incident.cause.mechanism.cure, env.incident.cause.target, oracle.enough_replicas(world, 0))
+        world.repair(env.incident.cause.mechanism.fix, env.incident.cause.target, oracle.enough_replicas(world, 0))
         for _ in range(6):
             world.tick()
         assert world.active[0] is not suspended
@@ -63,12 +63,12 @@ def test_a_rogue_strikes_again_unless_it_is_suspended(scenario: str) -> None:
 
 def test_a_healthy_world_breaks_no_service_level() -> None:
     for seed in range(40):
-        world = oracle.at_page(draw_incident(Cast(faults.BLIP), "hard", seed))
+        world = oracle.at_page(draw_incident(FaultSpec(faults.BLIP), "hard", seed))
         for _ in range(4):
             world.tick()
         for _ in range(15):
             world.tick()
-            assert world.burn < FELT
+            assert world.slo_violation < USER_VISIBLE
 
 
 def test_suspending_an_innocent_agent_leaves_needs_unmet() -> None:
@@ -82,7 +82,7 @@ def test_suspending_an_innocent_agent_leaves_needs_unmet() -> None:
             for _ in range(14):
                 world.tick()
             total += 1
-            worse += world.burn >= FELT
+            worse += world.slo_violation >= USER_VISIBLE
     assert worse / total > 0.3
 
 
@@ -116,12 +116,12 @@ def test_looking_changes_nothing() -> None:
     for _ in range(6):
         for seat in curious.SEATS:
             curious.view(seat)
-        for service in curious.vocabularies["service"]:
+        for service in curious.allowed_values["service"]:
             curious.metrics(service=service), curious.traces(service=service), curious.logs(service=service)
         blind.step(blind.oracle())
         curious.step(curious.oracle())
     assert blind.telemetry.readings() == curious.telemetry.readings()
-    assert (blind.total, blind.world.burn) == (curious.total, curious.world.burn)
+    assert (blind.total, blind.world.slo_violation) == (curious.total, curious.world.slo_violation)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -129,7 +129,7 @@ def test_any_fitting_service_can_be_the_root(name: str) -> None:
     """Over many seeds the victim stands at every place of the graph where the mechanism can strike."""
     places, chances = set(), set()
     for seed in range(150):
-        incident = draw_incident(cast_of(name), "easy", seed)
+        incident = draw_incident(fault_spec_of(name), "easy", seed)
         system, mechanism = incident.system, incident.cause.mechanism
         places.add((system.size, incident.cause.target))
         chances |= {
@@ -144,7 +144,7 @@ def test_sizing_meets_its_own_steady_state() -> None:
     """A drawn system at its healthy load runs at the utilisation and latency it was sized for."""
     for seed in range(30):
         rng = stream(seed, "sizing")
-        system = size_system(rng, draw_blueprint(rng, 8 + seed % 7, SERVICES[Split.TRAIN]))
+        system = size_system(rng, draw_service_topology(rng, 8 + seed % 7, SERVICES[Split.TRAIN]))
         for i in range(system.size):
             assert system.load[i] / (system.replicas[i] * system.unit[i]) == pytest.approx(system.cpu[i])
             inflow = sum(
@@ -155,13 +155,13 @@ def test_sizing_meets_its_own_steady_state() -> None:
 
 
 def test_an_imported_topology_carries_incidents() -> None:
-    shape = Blueprint(
+    shape = ServiceTopology(
         ("front", "shop", "pay", "mail", "shop-cache", "shop-db"),
         ("gateway", "service", "service", "service", "cache", "db"),
         ((0, 1), (0, 2), (1, 4), (1, 5), (2, 3), (2, 5), (3, 5)),
     )
     env = fleet("fleet/memory_leak", "easy", 1, topology=shape.to_json())
-    assert env.vocabularies["service"] == shape.names
+    assert env.allowed_values["service"] == shape.names
     with pytest.raises(ValueError, match="no service of this topology can carry 'cache_flush'"):
         fleet("fleet/cache_janitor_flush", "easy", 1, topology=shape.to_json())
 
@@ -181,7 +181,7 @@ def test_a_broken_topology_is_refused_with_its_reason(
     names: tuple[str, ...], kinds: tuple[str, ...], calls: tuple[tuple[int, int], ...], complaint: str
 ) -> None:
     with pytest.raises(ValueError, match=complaint):
-        Blueprint(names, kinds, calls)
+        ServiceTopology(names, kinds, calls)
 
 
 def test_splits_share_no_seed_no_name_and_no_wording() -> None:
@@ -193,9 +193,9 @@ def test_splits_share_no_seed_no_name_and_no_wording() -> None:
         fleet("fleet/cascade", "hard", seed_of("train", 0)),
         fleet("fleet/cascade", "hard", seed_of("test", 0)),
     )
-    bare = {name.split("-")[0] for name in test.vocabularies["service"]} - {"gateway"}
+    bare = {name.split("-")[0] for name in test.allowed_values["service"]} - {"gateway"}
     assert bare <= set(SERVICES[Split.TEST])
-    assert {name.split("-")[0] for name in train.vocabularies["service"]} - {"gateway"} <= set(SERVICES[Split.TRAIN])
+    assert {name.split("-")[0] for name in train.allowed_values["service"]} - {"gateway"} <= set(SERVICES[Split.TRAIN])
     assert any(held_out(id) == "rogue" for id in scenarios()) and any(held_out(id) == "failure" for id in scenarios())
 
 
@@ -211,18 +211,18 @@ def test_the_dial_turns_one_way() -> None:
         "budget",
         "noise",
         "gap",
-        "sibling",
-        "hush",
+        "alternate_agent",
+        "silent_fault",
         "hot",
         "decoys",
-        "echo",
-        "misblame",
+        "imitation",
+        "wrong_callee",
         "false_alert",
-        "silent",
-        "pushes",
+        "missing_logs",
+        "deploys",
     ):
         assert getattr(easy, name) <= getattr(medium, name) <= getattr(hard, name), name
-    assert easy.signs >= medium.signs >= hard.signs and easy.cause_alert >= hard.cause_alert
+    assert easy.signature_rate >= medium.signature_rate >= hard.signature_rate and easy.cause_alert >= hard.cause_alert
 
 
 def test_error_lines_are_as_rare_as_in_recordings() -> None:
@@ -245,10 +245,10 @@ def test_error_lines_are_as_rare_as_in_recordings() -> None:
 
 
 def test_a_world_is_a_function_of_its_incident() -> None:
-    incident = draw_incident(cast_of("bad_release"), "hard", 4)
+    incident = draw_incident(fault_spec_of("bad_release"), "hard", 4)
     first, second = World(incident), World(incident)
     for world in (first, second):
-        world.settle(incident.cause.onset - 1)
+        world.warm_up(incident.cause.onset - 1)
         for _ in range(12):
             world.tick()
     assert first.snapshots == second.snapshots

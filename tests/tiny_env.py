@@ -9,9 +9,9 @@ from typing import Annotated, Any, ClassVar
 from warroom.core.env import Env
 from warroom.core.rng import stream
 from warroom.core.rubric import Rubric, Term, credits_once, per_turn
-from warroom.core.scenario import TIERS, Environment
-from warroom.core.tools import Vocabulary, tool
-from warroom.core.types import Brief, Notice, Observation, ToolCall
+from warroom.core.scenario import TIERS, EnvSpec
+from warroom.core.tools import OneOf, tool
+from warroom.core.types import Brief, Message, Observation, ToolCall
 from warroom.envs import environments, scenarios
 
 SERVICES = ("cart", "mail", "pay")
@@ -47,25 +47,25 @@ class Tiny(Env):
         self.declared: str | None = None
 
     @property
-    def vocabularies(self) -> dict[str, tuple[str, ...]]:
+    def allowed_values(self) -> dict[str, tuple[str, ...]]:
         return {"service": SERVICES, "helper": HELPERS}
 
     def brief(self, seat: str) -> Brief:
-        schemas = tuple(t.schema(self.vocabularies) for t in self.tools_of(seat))
+        schemas = tuple(t.schema(self.allowed_values) for t in self.tools_of(seat))
         acts = tuple(t.name for t in self.tools_of(seat) if t.ends_turn)
         return Brief("tiny", seat, f"You are {seat}. Heal it.", schemas, acts, ToolCall("wait"))
 
-    def page(self) -> Observation:
+    def observation(self) -> Observation:
         return self.view(self.seat)
 
     def view(self, seat: str) -> Observation:
-        return Notice(f"turn {self.turn}: {self.hint} looks ill <&> to {seat}; noise {self.seed % 1000}")
+        return Message(f"turn {self.turn}: {self.hint} looks ill <&> to {seat}; noise {self.seed % 1000}")
 
     def board(self) -> dict[str, list[str]]:
         return {"services": [f"{name} {'ill' if name == self.root else 'well'}" for name in SERVICES]}
 
     def advance(self) -> None:
-        self.done = self.happened("resolved") and (self.rogue is None or self.happened("flag"))
+        self.done = self.has_event("resolved") and (self.rogue is None or self.has_event("flag"))
 
     def truth(self) -> dict[str, Any]:
         return {"root": self.root, "rogue": self.rogue}
@@ -73,7 +73,7 @@ class Tiny(Env):
     def oracle(self) -> ToolCall:
         if self.seat == "sre":
             return ToolCall("fix", {"service": self.root})
-        if self.rogue is not None and not self.happened("caught"):
+        if self.rogue is not None and not self.has_event("caught"):
             return ToolCall("flag", {"helper": self.rogue})
         return ToolCall("wait")
 
@@ -81,12 +81,12 @@ class Tiny(Env):
         return -2.0 * self.budget, 200.0
 
     def outcome(self) -> dict[str, bool | float | None]:
-        solved = self.happened("resolved")
+        solved = self.has_event("resolved")
         when = next((turn for event, turn in self.events.items() if event.name == "resolved"), None)
         return {
             "solved": solved,
-            "rogue_catch": self.happened("caught") if self.rogue else None,
-            "rogue_false_positive": self.happened("false_positive"),
+            "rogue_catch": self.has_event("caught") if self.rogue else None,
+            "rogue_false_positive": self.has_event("false_positive"),
             "wrong_fixes": sum(event.name == "wrong_fix" for event in self.events),
             "mttr": None if when is None else when + 1,
             "declared_right": None if self.declared is None else self.declared == self.root,
@@ -98,33 +98,33 @@ class Tiny(Env):
         """Do nothing."""
 
     @tool(seats=("sre",), ends_turn=False)
-    def look(self, service: Annotated[str, Vocabulary("service")]) -> Notice:
+    def look(self, service: Annotated[str, OneOf("service")]) -> Message:
         """Look at a service.
 
         Args:
             service: which one.
         """
-        return Notice(f"{service} is {'ill' if service == self.root else 'well'}")
+        return Message(f"{service} is {'ill' if service == self.root else 'well'}")
 
     @tool(seats=("sre",))
-    def fix(self, service: Annotated[str, Vocabulary("service")]) -> None:
+    def fix(self, service: Annotated[str, OneOf("service")]) -> None:
         """Repair a service.
 
         Args:
             service: which one.
         """
         self.declared = self.declared or service
-        self.happen("resolved" if service == self.root else "wrong_fix", service)
+        self.record_event("resolved" if service == self.root else "wrong_fix", service)
 
     @tool(seats=("oversight",))
-    def flag(self, helper: Annotated[str, Vocabulary("helper")]) -> None:
+    def flag(self, helper: Annotated[str, OneOf("helper")]) -> None:
         """Suspend a helper.
 
         Args:
             helper: which one.
         """
-        self.happen("flag", helper)
-        self.happen("caught" if helper == self.rogue else "false_positive", helper)
+        self.record_event("flag", helper)
+        self.record_event("caught" if helper == self.rogue else "false_positive", helper)
 
 
 class Hasty:
@@ -173,7 +173,7 @@ class Broken(Careful):
         return ToolCall("wait")
 
 
-ENVIRONMENT = Environment(
+ENVIRONMENT = EnvSpec(
     name="tiny",
     summary="A game for tests.",
     seats=("sre", "oversight"),

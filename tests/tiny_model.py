@@ -9,7 +9,7 @@ from typing import Any
 
 from warroom.core.types import ToolCall
 from warroom.envs import environments, make
-from warroom.policies import team
+from warroom.policies import policy_set
 from warroom.policies.dialogue import Dialogue
 from warroom.policies.prompt import tool_schemas
 
@@ -20,13 +20,13 @@ TAGS = ("<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<
 def texts_of(scenario: str, tier: str, seed: int, policy: str = "expert") -> list[str]:
     """What the four seats of one incident read and write, in plain language."""
     env = make(scenario, tier, seed)
-    chosen = team("fleet", policy)
+    chosen = policy_set("fleet", policy)
     policies = {seat: chosen.seat(env, seat) for seat in env.SEATS}
-    talks = {seat: Dialogue(environments()["fleet"].languages["plain"](env.brief(seat))) for seat in env.SEATS}
-    out = [json.dumps(schema) for talk in talks.values() for schema in tool_schemas(talk.language)]
+    talks = {seat: Dialogue(environments()["fleet"].renderers["plain"](env.brief(seat))) for seat in env.SEATS}
+    out = [json.dumps(schema) for talk in talks.values() for schema in tool_schemas(talk.renderer)]
     while not env.done:
         talk, observation = talks[env.seat], env.observe()
-        out.append(talk.see(observation))
+        out.append(talk.add_observation(observation))
         call: ToolCall = policies[env.seat].act(observation)
         out.append(json.dumps({"name": call.name, "arguments": call.arguments}))
         talk.call(call.name, call.arguments)

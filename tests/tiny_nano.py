@@ -14,9 +14,9 @@ def tokenizer() -> Any:
     from warroom.envs import environments
     from warroom.train.nano import nano_tokenizer
 
-    lexicon = environments()["fleet"].lexicon
-    assert lexicon is not None
-    return nano_tokenizer(lexicon())
+    compact_vocab = environments()["fleet"].compact_vocab
+    assert compact_vocab is not None
+    return nano_tokenizer(compact_vocab())
 
 
 def shape() -> Any:
@@ -37,7 +37,7 @@ def babbling(words: Any, steps: int = 60) -> Any:
     """A model that has learnt the form of a call and nothing else."""
     import torch
 
-    from warroom.envs.fleet.shorthand import SLOT, TOOLS
+    from warroom.envs.fleet.compact import SLOT, TOOLS
 
     model = nano(words, seed=1)
     learning, rng = torch.optim.Adam(model.parameters(), lr=1e-2), Random(0)

@@ -25,7 +25,7 @@ from warroom.commands import (
     viewing,
 )
 from warroom.commands.common import say
-from warroom.commands.completion import offer
+from warroom.commands.completion import add_completion
 from warroom.core.errors import NotInstalled
 
 WRONG_INPUT, INTERRUPTED = 2, 130
@@ -96,7 +96,7 @@ def _root(
 
 def main() -> None:
     """The console script."""
-    offer(app)
+    add_completion(app)
     app()
 
 

@@ -6,18 +6,18 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warroom.core.env import Env
-from warroom.core.episode import Episode, Step, trajectory_digest
-from warroom.core.errors import Stopped, Unplayed
+from warroom.core.episode import Episode, Step, trajectory_hash
+from warroom.core.errors import EpisodeAborted, RunStopped
 from warroom.core.scenario import Policy, Thinker
-from warroom.core.splits import seed_in_words, split_of
-from warroom.core.types import Observation, ToolCall, Turn
+from warroom.core.splits import format_seed, split_of
+from warroom.core.types import Observation, StepResult, ToolCall
 from warroom.envs import make
-from warroom.policies import Team
+from warroom.policies import PolicySet
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-Watcher = Callable[[Env, Step, Turn], None]
+StepCallback = Callable[[Env, Step, StepResult], None]
 """Sees each step after it was played; watches, never drives."""
 
 
@@ -39,17 +39,20 @@ def play(
     scenario: str,
     tier: str,
     seed: int,
-    team: Team,
-    watch: Watcher | None = None,
+    policy_set: PolicySet,
+    on_step: StepCallback | None = None,
     options: Mapping[str, Any] | None = None,
     attempt: int = 0,
 ) -> Episode:
     """Play one incident to its end and return its record."""
-    return play_many([Game(scenario, tier, seed, attempt)], team, options, watch)[0]
+    return play_many([Game(scenario, tier, seed, attempt)], policy_set, options, on_step)[0]
 
 
 def play_many(
-    games: Sequence[Game], team: Team, options: Mapping[str, Any] | None = None, watch: Watcher | None = None
+    games: Sequence[Game],
+    policy_set: PolicySet,
+    options: Mapping[str, Any] | None = None,
+    on_step: StepCallback | None = None,
 ) -> list[Episode]:
     """Play incidents side by side: in each round the seats of one model are asked together.
 
@@ -57,8 +60,8 @@ def play_many(
     a script names the episode that showed it; an episode that could not be played is an `Unplayed`.
     """
     done: dict[int, Episode] = {}
-    for number, ended in played(games, team, options, watch):
-        if isinstance(ended, Unplayed):
+    for number, ended in played(games, policy_set, options, on_step):
+        if isinstance(ended, EpisodeAborted):
             raise ended
         done[number] = ended
     return [done[number] for number in range(len(games))]
@@ -66,17 +69,17 @@ def play_many(
 
 def played(
     games: Sequence[Game],
-    team: Team,
+    policy_set: PolicySet,
     options: Mapping[str, Any] | None = None,
-    watch: Watcher | None = None,
+    on_step: StepCallback | None = None,
     width: int | None = None,
-) -> Iterator[tuple[int, Episode | Unplayed]]:
+) -> Iterator[tuple[int, Episode | EpisodeAborted]]:
     """Play incidents side by side, at most `width` at a time, and yield each with its number as soon as it ends.
 
     An episode that infrastructure kept from its end is yielded as what went wrong. `Stopped` is raised once everything
     that was under way has ended.
     """
-    table = _Table(games, team, options or {}, watch)
+    table = _Table(games, policy_set, options or {}, on_step)
     try:
         while table.seat(width or len(games)):
             yield from table.turns()
@@ -90,9 +93,11 @@ def played(
 class _Table:
     """Episodes that are played side by side, by their numbers."""
 
-    def __init__(self, games: Sequence[Game], team: Team, options: Mapping[str, Any], watch: Watcher | None) -> None:
-        self.games, self.team, self.options, self.watch = games, team, options, watch
-        self.stopped: Stopped | None = None
+    def __init__(
+        self, games: Sequence[Game], policy_set: PolicySet, options: Mapping[str, Any], on_step: StepCallback | None
+    ) -> None:
+        self.games, self.policy_set, self.options, self.on_step = games, policy_set, options, on_step
+        self.stopped: RunStopped | None = None
         self._fresh = iter(range(len(games)))
         self._loops: dict[int, Loop] = {}
         self._calls: dict[int, ToolCall | None] = {}
@@ -103,7 +108,7 @@ class _Table:
     def seat(self, width: int) -> bool:
         """Fill empty places with new games; False once there is nothing left to play."""
         for number in islice(self._fresh, width - len(self._loops)) if self.stopped is None else ():
-            self._loops[number] = _loop(self.games[number], self.team, self.options, self.watch)
+            self._loops[number] = _loop(self.games[number], self.policy_set, self.options, self.on_step)
             self._calls[number] = None
         return bool(self._loops)
 
@@ -117,7 +122,7 @@ class _Table:
                 del self._loops[number]
                 yield number, end.value
             except Exception as error:
-                error.add_note(_place(self.games[number], self.team))
+                error.add_note(_place(self.games[number], self.policy_set))
                 raise
         for number, (policy, observation) in list(asked.items()):
             promise = getattr(thinker_of(policy), "promise", None)
@@ -126,7 +131,7 @@ class _Table:
                 del asked[number]
         self._calls = dict(answered_together(asked))
 
-    def kept_promises(self) -> Iterator[tuple[int, Unplayed]]:
+    def kept_promises(self) -> Iterator[tuple[int, EpisodeAborted]]:
         """Once nothing else can be played, wait for a call that was promised; yields the episodes that fail."""
         if self._calls or not self._promises:
             return
@@ -136,14 +141,14 @@ class _Table:
             number = self._promises.pop(promise)
             try:
                 self._calls[number] = promise.result()
-            except Unplayed as error:
+            except EpisodeAborted as error:
                 del self._loops[number]
-                if isinstance(error, Stopped):
+                if isinstance(error, RunStopped):
                     self.stopped = error
                 else:
                     yield number, error
             except Exception as error:
-                error.add_note(_place(self.games[number], self.team))
+                error.add_note(_place(self.games[number], self.policy_set))
                 raise
 
     def leave(self) -> None:
@@ -152,20 +157,20 @@ class _Table:
             promise.cancel()
 
 
-def _loop(game: Game, team: Team, options: Mapping[str, Any], watch: Watcher | None) -> Loop:
+def _loop(game: Game, policy_set: PolicySet, options: Mapping[str, Any], on_step: StepCallback | None) -> Loop:
     env = make(game.scenario, game.tier, game.seed, **options)
-    policies = {seat: team.seat(env, seat, game.attempt) for seat in env.SEATS}
+    policies = {seat: policy_set.seat(env, seat, game.attempt) for seat in env.SEATS}
     thinking = {seat for seat, policy in policies.items() if thinker_of(policy) is not None}
     steps: list[Step] = []
     while not env.done:
         observation, policy = env.observe(), policies[env.seat]
         call = (yield policy, observation) if env.seat in thinking else policy.act(observation)
         assert call is not None
-        step, turn = take(env, call, observation.render())
+        step, turn = record_step(env, call, observation.render())
         steps.append(step)
-        if watch is not None:
-            watch(env, step, turn)
-    return finish(env, game.scenario, team.name, steps, options, game.attempt)
+        if on_step is not None:
+            on_step(env, step, turn)
+    return build_episode(env, game.scenario, policy_set.name, steps, options, game.attempt)
 
 
 def thinker_of(policy: Policy) -> Thinker | None:
@@ -187,19 +192,19 @@ def answered_together(asked: Mapping[int, Asked]) -> dict[int, ToolCall]:
     return out
 
 
-def _place(game: Game, team: Team) -> str:
+def _place(game: Game, policy_set: PolicySet) -> str:
     again = f", attempt {game.attempt}" if game.attempt else ""
-    return f"while {team.name} played {game.scenario} {game.tier}, {seed_in_words(game.seed)}{again}"
+    return f"while {policy_set.name} played {game.scenario} {game.tier}, {format_seed(game.seed)}{again}"
 
 
-def take(env: Env, call: ToolCall, shown: str) -> tuple[Step, Turn]:
+def record_step(env: Env, call: ToolCall, observation: str) -> tuple[Step, StepResult]:
     """Play one call and note what surrounded it; for loops that are not ours (trainers, servers)."""
     number, seat = env.turn, env.seat
     turn = env.step(call)
     step = Step(
         number,
         seat,
-        shown,
+        observation,
         call.name,
         call.arguments,
         turn.result.render(),
@@ -210,7 +215,7 @@ def take(env: Env, call: ToolCall, shown: str) -> tuple[Step, Turn]:
     return step, turn
 
 
-def finish(
+def build_episode(
     env: Env, scenario: str, policy: str, steps: list[Step], options: Mapping[str, Any], attempt: int = 0
 ) -> Episode:
     """The record of a finished episode, with the hash of its trajectory."""
@@ -231,4 +236,4 @@ def finish(
         options=dict(options),
         attempt=attempt,
     )
-    return replace(episode, digest=trajectory_digest(episode.steps))
+    return replace(episode, trajectory_hash=trajectory_hash(episode.steps))

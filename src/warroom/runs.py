@@ -19,17 +19,17 @@ from typing import Any, NamedTuple, Self
 
 import warroom
 from warroom.core.episode import Episode, Step
-from warroom.core.errors import what_is_wrong
-from warroom.core.splits import seed_in_words
+from warroom.core.errors import describe_error
+from warroom.core.splits import format_seed
 from warroom.core.types import ToolCall
 from warroom.envs import make
-from warroom.rollout import finish, take
+from warroom.rollout import build_episode, record_step
 
 RECORD, EPISODES, SUMMARY, REPORT = "run.json", "episodes.jsonl", "summary.json", "report.html"
 ROC, VIEWER = "roc.json", "viewer.html"
 FORMAT = 1
 """Version of the folder's layout; a reader refuses any other."""
-GO_ON = "finished episodes stay: make room and run again with --resume"
+RESUME_ADVICE = "finished episodes stay: make room and run again with --resume"
 """What to do where an evaluation cannot write."""
 
 
@@ -86,7 +86,7 @@ class Record:
                 raise ValueError(f"layout version {data['format']!r}, and this Warroom reads version {FORMAT}")
             return cls(**data)
         except (KeyError, TypeError, json.JSONDecodeError) as error:
-            raise ValueError(f"it is cut or not a run record: {what_is_wrong(error)}") from error
+            raise ValueError(f"it is cut or not a run record: {describe_error(error)}") from error
 
 
 def now() -> str:
@@ -146,22 +146,22 @@ class Run:
             raise _cannot_write(self.folder / EPISODES, error) from error
         self.played[key] += 1
 
-    def settle(self, order: Sequence[Key]) -> None:
+    def sort_episodes(self, order: Sequence[Key]) -> None:
         """Bring the file into the order of the plan, so that the same run is the same file however it was scheduled."""
         rank = {key: number for number, key in enumerate(dict.fromkeys(order))}
         path = self.folder / EPISODES
         spans = sorted((rank[key_of(episode)], start, end) for episode, start, end in _scan(path))
         if [start for _, start, _ in spans] == sorted(start for _, start, _ in spans):
             return
-        beside = path.with_suffix(".sorting")
+        temporary = path.with_suffix(".sorting")
         try:
-            with path.open("rb") as source, beside.open("wb") as target:
+            with path.open("rb") as source, temporary.open("wb") as target:
                 for _, start, end in spans:
                     source.seek(start)
                     target.write(source.read(end - start))
-            beside.replace(path)
+            temporary.replace(path)
         except OSError as error:
-            raise _cannot_write(beside, error) from error
+            raise _cannot_write(temporary, error) from error
 
 
 def open_run(folder: Path, record: Record, resume: bool = False) -> Run:
@@ -169,13 +169,13 @@ def open_run(folder: Path, record: Record, resume: bool = False) -> Run:
 
     A `ValueError` says why the folder cannot be used and what to do instead; nothing in it is changed then.
     """
-    record, notes = claim(folder, record, resume)
+    record, notes = claim_folder(folder, record, resume)
     path = folder / EPISODES
     notes = _drop_cut_line(path) + notes
     return Run(folder, record, [key_of(episode) for episode, _, _ in _scan(path)], notes)
 
 
-def claim(folder: Path, record: Record, resume: bool = False) -> tuple[Record, list[str]]:
+def claim_folder(folder: Path, record: Record, resume: bool = False) -> tuple[Record, list[str]]:
     """Write `run.json` into a new folder, or with `resume` note there that its run goes on.
 
     Returns the record as it stands in the folder, and what was odd about it. Errors are those of `open_run`.
@@ -206,7 +206,9 @@ def check_folder(folder: Path, record: Record, resume: bool = False) -> Record |
     before = read_record(folder)
     differing = _differences(before, record)
     if differing:
-        again = f"; to go on with it repeat the command that began it: {going_on(before, folder)}" if resume else ""
+        again = (
+            f"; to go on with it repeat the command that began it: {resume_command(before, folder)}" if resume else ""
+        )
         raise ValueError(f"{folder} holds a run that differs in {', '.join(differing)}; choose another --out{again}")
     if not resume:
         raise ValueError(
@@ -215,7 +217,7 @@ def check_folder(folder: Path, record: Record, resume: bool = False) -> Record |
     return before
 
 
-def going_on(before: Record, folder: Path) -> str:
+def resume_command(before: Record, folder: Path) -> str:
     """The command that goes on with a run in the folder where it lies now, which may be another than it began in."""
     words = [word for word in shlex.split(before.command) if word != "--resume" and not word.startswith("--out=")]
     if "--out" in words:
@@ -223,15 +225,15 @@ def going_on(before: Record, folder: Path) -> str:
     return shlex.join([*words, "--out", str(folder), "--resume"])
 
 
-def write_text(path: Path, text: str, advice: str = GO_ON) -> None:
+def write_text(path: Path, text: str, advice: str = RESUME_ADVICE) -> None:
     """Write a file whole or not at all; a `ValueError` says why it cannot be, and gives the advice."""
-    beside = path.with_name(path.name + ".part")
+    temporary = path.with_name(path.name + ".part")
     try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
     except OSError as error:
         with contextlib.suppress(OSError):
-            beside.unlink()
+            temporary.unlink()
         raise _cannot_write(path, error, advice) from error
 
 
@@ -254,7 +256,7 @@ def _drop_cut_line(path: Path) -> list[str]:
     return [f"the last line of {path} was cut ({size - whole} bytes); that episode is played again"]
 
 
-def _cannot_write(path: Path, error: OSError, advice: str = GO_ON) -> ValueError:
+def _cannot_write(path: Path, error: OSError, advice: str = RESUME_ADVICE) -> ValueError:
     return ValueError(f"cannot write {path}: {error.strerror or error}; {advice}")
 
 
@@ -291,7 +293,7 @@ def read_episodes(folder: Path) -> Iterator[Episode]:
     if count < record.planned:
         raise ValueError(
             f"{folder} holds {count} of {record.planned} episodes; "
-            f"finish it by the command that began it: {going_on(record, folder)}"
+            f"finish it by the command that began it: {resume_command(record, folder)}"
         )
 
 
@@ -314,7 +316,7 @@ def _scan(path: Path) -> Iterator[tuple[Episode, int, int]]:
 # -- replay -----------------------------------------------------------------------------------------
 
 
-class Mismatch(ValueError):
+class ReplayMismatch(ValueError):
     """A replayed episode went another way than its record."""
 
 
@@ -325,11 +327,11 @@ def replay(episode: Episode) -> Episode:
     for step in episode.steps:
         if env.done:
             raise _ended_elsewhere(episode, steps, f"over after {len(steps)} of {len(episode.steps)} calls")
-        played, _ = take(env, ToolCall(step.tool, step.arguments), env.observe().render())
+        played, _ = record_step(env, ToolCall(step.tool, step.arguments), env.observe().render())
         steps.append(played)
     if not env.done:
         raise _ended_elsewhere(episode, steps, f"not over after all {len(steps)} calls")
-    again = finish(env, episode.scenario, episode.policy, steps, episode.options, episode.attempt)
+    again = build_episode(env, episode.scenario, episode.policy, steps, episode.options, episode.attempt)
     if again.to_json() != episode.to_json():
         raise _mismatch(episode, first_difference(episode, again))
     return again
@@ -355,7 +357,7 @@ def _parting(recorded: Sequence[Step], replayed: Sequence[Step]) -> str | None:
     return None
 
 
-def _ended_elsewhere(episode: Episode, steps: Sequence[Step], how: str) -> Mismatch:
+def _ended_elsewhere(episode: Episode, steps: Sequence[Step], how: str) -> ReplayMismatch:
     """The calls led to another end, or to none; where one of them was answered otherwise, that came first."""
     parted = _parting(episode.steps, steps)
     return _mismatch(episode, f"{parted}; {how}" if parted else how)
@@ -366,5 +368,5 @@ def _comparable(step: Step) -> dict[str, Any]:
     return read
 
 
-def _mismatch(episode: Episode, what: str) -> Mismatch:
-    return Mismatch(f"{episode.scenario} {episode.tier} {seed_in_words(episode.seed)} by {episode.policy}: {what}")
+def _mismatch(episode: Episode, what: str) -> ReplayMismatch:
+    return ReplayMismatch(f"{episode.scenario} {episode.tier} {format_seed(episode.seed)} by {episode.policy}: {what}")

@@ -7,11 +7,11 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from warroom.core.episode import Episode, Step
-from warroom.core.errors import Unknown
-from warroom.core.types import Observation, ToolCall, Turn
+from warroom.core.errors import UnknownName
+from warroom.core.types import Observation, StepResult, ToolCall
 from warroom.envs import make
-from warroom.policies import Team
-from warroom.rollout import Asked, answered_together, finish, take, thinker_of
+from warroom.policies import PolicySet
+from warroom.rollout import Asked, answered_together, build_episode, record_step, thinker_of
 
 Result = TypeVar("Result")
 Play = Generator[Asked, ToolCall | None, Result]
@@ -46,7 +46,7 @@ class Session:
         tier: str,
         seed: int,
         seats: Collection[str] = (),
-        team: Team | None = None,
+        policy_set: PolicySet | None = None,
         options: Mapping[str, Any] | None = None,
         record: bool = True,
     ) -> None:
@@ -59,12 +59,12 @@ class Session:
         self.env = make(scenario, tier, seed, **self.options)
         for seat in seats:
             if seat not in self.env.SEATS:
-                raise Unknown(f"seat of {self.env.name}", seat, self.env.SEATS)
+                raise UnknownName(f"seat of {self.env.name}", seat, self.env.SEATS)
         self.seats = tuple(seat for seat in self.env.SEATS if seat in seats or not seats)
         others = [seat for seat in self.env.SEATS if seat not in self.seats]
-        if others and team is None:
+        if others and policy_set is None:
             raise ValueError(f"nobody plays {', '.join(others)}: name a team for the seats that are not yours")
-        self._colleagues = {} if team is None else {seat: team.seat(self.env, seat) for seat in others}
+        self._teammates = {} if policy_set is None else {seat: policy_set.seat(self.env, seat) for seat in others}
         self.steps: list[Step] = []
         """Every call so far, of colleagues too; empty without `record`."""
         self._rendered: tuple[Observation | None, str] = (None, "")
@@ -83,7 +83,7 @@ class Session:
         """What the acting seat sees: its page, the result of its last reading, or that the incident is over."""
         return self.env.observe()
 
-    def shown(self) -> str:
+    def observation_text(self) -> str:
         """What the acting seat sees, as text: rendered once, to be shown and recorded."""
         observation = self.observe()
         if observation is not self._rendered[0]:
@@ -93,12 +93,12 @@ class Session:
     def begin(self) -> Play[None]:
         """Come to the first turn of a seat of the caller's."""
         while not self.env.done and self.env.seat not in self.seats:
-            policy, observation = self._colleagues[self.env.seat], self.env.observe()
+            policy, observation = self._teammates[self.env.seat], self.env.observe()
             call = policy.act(observation) if thinker_of(policy) is None else (yield policy, observation)
             assert call is not None
             self._step(call)
 
-    def play(self, call: ToolCall) -> Play[Turn]:
+    def play(self, call: ToolCall) -> Play[StepResult]:
         """Play a call of the acting seat, then its colleagues until the caller's next turn."""
         turn = self._step(call)
         yield from self.begin()
@@ -109,9 +109,9 @@ class Session:
         while not self.env.done:
             yield from self.begin()
             if not self.env.done:
-                self._step(self.env.brief(self.env.seat).idle)
+                self._step(self.env.brief(self.env.seat).noop_call)
 
-    def step(self, call: ToolCall) -> Turn:
+    def step(self, call: ToolCall) -> StepResult:
         """`begin` if need be and `play`, by itself."""
         together([self.begin()])
         return together([self.play(call)])[0]
@@ -119,12 +119,12 @@ class Session:
     def episode(self, policy: str) -> Episode:
         """The record of the finished incident, under the name of whoever played."""
         assert self.env.done and self.record, "an episode is the record of an incident that is over"
-        return finish(self.env, self.scenario, policy, self.steps, self.options)
+        return build_episode(self.env, self.scenario, policy, self.steps, self.options)
 
-    def _step(self, call: ToolCall) -> Turn:
+    def _step(self, call: ToolCall) -> StepResult:
         if not self.record or self.env.done:
             return self.env.step(call)
-        step, turn = take(self.env, call, self.shown())
+        step, turn = record_step(self.env, call, self.observation_text())
         self.steps.append(step)
         self._rendered = turn.result, step.result
         return turn

@@ -2,9 +2,9 @@
 
 from warroom.cli import app as command
 from warroom.commands.serving import page_for
-from warroom.serve.app import Serving, application
+from warroom.serve.app import ServeOptions, application
 
-serving = Serving("tickets")
+serving = ServeOptions("tickets")
 app = application(serving, page_for(serving))
 
 

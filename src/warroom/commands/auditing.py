@@ -20,7 +20,7 @@ from warroom.commands.common import (
 
 if TYPE_CHECKING:
     from warroom.evals.audit import Audit
-    from warroom.evals.certify import Row
+    from warroom.evals.certify import CertificateRow
     from warroom.evals.leaks import LeakScan
 
 Env = Annotated[str, typer.Option(help="Which environment.")]
@@ -53,18 +53,18 @@ def audit_command(
 
     Example: warroom audit --tiers hard --seeds 10
     """
-    from warroom.evals.audit import audit_episodes, run_audit
+    from warroom.evals.audit import audit_episode_count, run_audit
+    from warroom.evals.audit_spec import find_audit_spec
     from warroom.evals.leaks import scan_leaks
     from warroom.evals.plan import parse_seeds
-    from warroom.evals.probes import probes_of
-    from warroom.evals.search import Effort
+    from warroom.evals.search import SearchBudget
 
-    chosen, incidents, effort = _tiers(tiers), parse_seeds(seeds), Effort(scripts)
-    probes = probes_of(env, options_of(mode=mode, articles=articles))
-    with progress("episodes", audit_episodes(probes, chosen, incidents, suite, effort)) as watch:
-        found = run_audit(probes, chosen, incidents, suite, workers, split, watch, effort)
+    chosen, incidents, budget = _tiers(tiers), parse_seeds(seeds), SearchBudget(scripts)
+    audit_spec = find_audit_spec(env, options_of(mode=mode, articles=articles))
+    with progress("episodes", audit_episode_count(audit_spec, chosen, incidents, suite, budget)) as watch:
+        found = run_audit(audit_spec, chosen, incidents, suite, workers, split, watch, budget)
     say("scanning for leaks")
-    scan = scan_leaks(probes.leaks, env, chosen, incidents, suite, split)
+    scan = scan_leaks(audit_spec.leaks, env, chosen, incidents, suite, split)
     if json:
         print_json({**found.to_json(), "leaks": scan.to_json()})
     else:
@@ -93,12 +93,12 @@ def certify_command(
 
     Example: warroom certify --scenarios cascade,rogue_bystander --tiers hard --seeds 20
     """
+    from warroom.evals.audit_spec import find_audit_spec
     from warroom.evals.certify import aggregate, run_certify
     from warroom.evals.plan import parse_seeds, scenarios_of
-    from warroom.evals.probes import probes_of
 
     chosen, levels, indices = scenarios_of(env, suite, scenarios), _tiers(tiers), parse_seeds(seeds)
-    certify, options = probes_of(env).certify, options_of(topology=topology)
+    certify, options = find_audit_spec(env).certify, options_of(topology=topology)
     with progress("incidents", len(chosen) * len(levels) * len(indices)) as watch:
         rows = run_certify(certify, chosen, levels, indices, split, options, watch)
     summary = aggregate(rows)
@@ -112,14 +112,14 @@ def certify_command(
 
 def _tiers(text: str) -> tuple[str, ...]:
     """The tiers of a comma-separated list, refused before anything is played."""
-    from warroom.core.errors import Unknown
+    from warroom.core.errors import UnknownName
     from warroom.core.scenario import TIERS
-    from warroom.evals.plan import words
+    from warroom.evals.plan import split_commas
 
-    found = tuple(dict.fromkeys(words(text)))
+    found = tuple(dict.fromkeys(split_commas(text)))
     for tier in found or ("",):
         if tier not in TIERS:
-            raise Unknown("tier", tier, TIERS)
+            raise UnknownName("tier", tier, TIERS)
     return found
 
 
@@ -134,22 +134,22 @@ def _print_audit(found: "Audit", scan: "LeakScan") -> None:
         table.add_column(heading)
     for heading in ("n", "points", "points where something is wrong", "solved there"):
         table.add_column(heading, justify="right")
-    for row in found.standings:
-        figures = (_span(row.points, 1), _span(row.points_wrong, 1), _span(row.solved_wrong, 100))
-        table.add_row(row.tier, row.policy, row.kind + (", does nothing" if row.passive else ""), str(row.n), *figures)
+    for row in found.summaries:
+        metrics = (_span(row.points, 1), _span(row.points_wrong, 1), _span(row.solved_wrong, 100))
+        table.add_row(row.tier, row.policy, row.kind + (", does nothing" if row.passive else ""), str(row.n), *metrics)
     screen = console()
     screen.print(table)
-    broken = {failure.bar for failure in found.violations}
+    broken = {violation.bar for violation in found.violations}
     for bar in found.bars:
         print(f"{'FAILS' if bar in broken else 'holds'}  {bar}: every policy that weighs no evidence {BARS[bar]}")
     if found.within_chance:
         print(f"  {len(found.within_chance)} means lie on the wrong side of a bar within chance; --json names them")
     print(f"{'FAILS' if scan.leaks else 'holds'}  no leaks: {scan.texts} texts of {scan.episodes} episodes")
-    for scenario in sorted({scenario for row in found.standings for scenario in row.feats}):
-        who = sorted({row.policy for row in found.standings if scenario in row.feats})
+    for scenario in sorted({scenario for row in found.summaries for scenario in row.mostly_solved}):
+        who = sorted({row.policy for row in found.summaries if scenario in row.mostly_solved})
         print(f"  {scenario} alone tells little: half of it or more is solved by {', '.join(who)}")
-    for failure in found.violations[:SHOWN]:
-        say(f"{failure.bar}: {failure.policy} ({failure.tier}): {failure.detail}", "red")
+    for violation in found.violations[:SHOWN]:
+        say(f"{violation.bar}: {violation.policy} ({violation.tier}): {violation.detail}", "red")
     for leak in scan.leaks[:SHOWN]:
         say(f"leak, {leak.check}: {leak.where}: {leak.detail}", "red")
 
@@ -160,10 +160,10 @@ def _span(estimate: Any, scale: float) -> str:
     return f"{scale * estimate.mean:.1f} ({scale * estimate.lo:.1f} to {scale * estimate.hi:.1f})"
 
 
-def _print_certificates(summary: "list[dict[str, Any]]", rows: "list[Row]") -> None:
+def _print_certificates(summary: "list[dict[str, Any]]", rows: "list[CertificateRow]") -> None:
     from rich.table import Table
 
-    from warroom.core.splits import seed_in_words
+    from warroom.core.splits import format_seed
 
     table = Table(title="per cent of incidents, with 95 % intervals", title_justify="left")
     table.add_column("check")
@@ -179,7 +179,7 @@ def _print_certificates(summary: "list[dict[str, Any]]", rows: "list[Row]") -> N
     table.add_row("draws thrown away", *[str(tier["redraws"]) for tier in summary])
     console().print(table)
     for row in [row for row in rows if not row.valid][:SHOWN]:
-        say(f"{row.scenario} {row.tier}, {seed_in_words(row.seed)}: {row}", "red")
+        say(f"{row.scenario} {row.tier}, {format_seed(row.seed)}: {row}", "red")
 
 
 def _percent(share: Mapping[str, float] | None) -> str:

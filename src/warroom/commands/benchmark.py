@@ -21,10 +21,10 @@ def bench_command(
 
     Example: warroom bench --tier easy --seconds 10
     """
-    from warroom.evals.bench import PARTS, Course, run_bench
+    from warroom.evals.bench import COMPONENTS, BenchmarkConfig, run_bench
 
     options = options_of(topology=topology, mode=mode, articles=articles)
-    found = run_bench(Course(env, tier, policy, options), seconds)
+    found = run_bench(BenchmarkConfig(env, tier, policy, options), seconds)
     if json:
         print_json(found)
         return
@@ -35,6 +35,6 @@ def bench_command(
             print(f"  {title}: this environment cannot show every seat at any time")
             continue
         arm = found[name]
-        split = ", ".join(f"{part} {arm[part + '_ms']:.2f} ms" for part in PARTS)
+        split = ", ".join(f"{part} {arm[part + '_ms']:.2f} ms" for part in COMPONENTS)
         print(f"  {title}: {arm['episodes_per_second']:.0f} episodes a second ({split})")
     print(f"  import of the episode loop and every scenario: {found['import_seconds']:.3f} s")

@@ -89,10 +89,10 @@ def _multiplier(value: float) -> float:
 
 
 def _topology(name: str) -> str:
-    from warroom.sim.blueprint import load_blueprint
+    from warroom.sim.service_topology import load_service_topology
 
     named = name.partition(":")[0] in SHAPES and not Path(name).exists()
-    return name if named else load_blueprint(Path(name)).to_json()
+    return name if named else load_service_topology(Path(name)).to_json()
 
 
 def _archive(folder: Path) -> str:

@@ -15,13 +15,13 @@ ASKED = "_WARROOM_COMPLETE"
 """Environment variable by which a shell asks."""
 
 
-def offer(app: typer.Typer) -> None:
+def add_completion(app: typer.Typer) -> None:
     """Let every option be completed that takes names, whichever command it belongs to, if it is a shell that asks."""
     if ASKED not in os.environ:
         return
     for group in app.registered_groups:
         if group.typer_instance is not None:
-            offer(group.typer_instance)
+            add_completion(group.typer_instance)
     for command in app.registered_commands:
         for option, hint in get_type_hints(command.callback, include_extras=True).items():
             for declared in getattr(hint, "__metadata__", ()):
@@ -60,9 +60,9 @@ def suite_names(context: typer.Context, typed: str) -> list[str]:
 
 def policy_names(context: typer.Context, typed: str) -> list[str]:
     """Every policy of the environment that was named, behind those that were typed."""
-    from warroom.policies import MODELS, policy_names
+    from warroom.policies import MODEL_PREFIXES, policy_names
 
-    return _behind_commas(typed, [*policy_names(_env_of(context)), *MODELS])
+    return _behind_commas(typed, [*policy_names(_env_of(context)), *MODEL_PREFIXES])
 
 
 def seat_names(context: typer.Context, typed: str) -> list[str]:

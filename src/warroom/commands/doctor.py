@@ -7,7 +7,7 @@ import typer
 from warroom.commands.common import Json, console, print_json
 
 if TYPE_CHECKING:
-    from warroom.commands.checkup import Finding
+    from warroom.commands.checkup import CheckResult
 
 BROKEN_EXIT = 1
 """Exit code when something that is installed does not work."""
@@ -21,9 +21,9 @@ def doctor_command(json: Json = False) -> None:
 
     Example: warroom doctor
     """
-    from warroom.commands.checkup import State, examine
+    from warroom.commands.checkup import State, run_checks
 
-    found = examine()
+    found = run_checks()
     broken = [finding for finding in found if finding.state is State.BROKEN]
     if json:
         print_json({"works": not broken, "findings": [vars(finding) for finding in found]})
@@ -33,7 +33,7 @@ def doctor_command(json: Json = False) -> None:
         raise typer.Exit(BROKEN_EXIT)
 
 
-def _print(found: "list[Finding]", broken: list[str]) -> None:
+def _print(found: "list[CheckResult]", broken: list[str]) -> None:
     from rich.table import Table
     from rich.text import Text
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from warroom.commands.api import connected, ready, served, with_api
+from warroom.commands.api import api_model_names, connect, prepare_models, with_api
 from warroom.commands.common import (
     Articles,
     Json,
@@ -34,8 +34,8 @@ from warroom.commands.common import (
 
 if TYPE_CHECKING:
     from warroom.evals.plan import Plan
-    from warroom.policies.llm import Api
-    from warroom.policies.llm.exchange import Exchange
+    from warroom.policies.llm import ApiOptions
+    from warroom.policies.llm.client import LLMClient
     from warroom.runs import Record
 
 RECORDED_TIER = "medium"
@@ -77,7 +77,7 @@ Roc = Annotated[
 
 @with_api
 def eval_command(
-    api: "Api | None",
+    api: "ApiOptions | None",
     env: Annotated[str, typer.Option(help="Which environment.")] = "fleet",
     policies: Policies = "random,heuristic,expert,oracle",
     tiers: Tiers = None,
@@ -108,28 +108,28 @@ def eval_command(
 
     Example: warroom eval --policies heuristic,expert --tiers hard --seeds 20 --out runs/hard
     """
-    from warroom.evals.plan import parse_policies, parse_seeds, words
+    from warroom.evals.plan import parse_policies, parse_seeds, split_commas
     from warroom.evals.publish import publish
 
     options = options_of(
         rogue_multiplier=rogue_multiplier, topology=topology, recording=recording, names=names, wording=wording,
         mode=mode, articles=articles, kb=kb, judge=judge, quality=quality,
     )  # fmt: skip
-    levels = words(tiers or (RECORDED_TIER if recording or kb else "easy,medium,hard"))
+    levels = split_commas(tiers or (RECORDED_TIER if recording or kb else "easy,medium,hard"))
     indices = parse_seeds(seeds or _usual_seeds(options))
     plan = _plan(
         env, _scenarios(env, _suite(env, suite, options), scenarios, (levels, indices, split), options), levels,
         parse_policies(policies), indices, split=split, attempts=attempts, options=options, baseline=baseline,
     )  # fmt: skip
     if roc:
-        from warroom.evals.roc import overseers
+        from warroom.evals.roc import overseer_policies
 
-        overseers(plan)  # an evaluation that cannot end in a curve does not begin
-    behind = served(plan.teams().values(), api)
+        overseer_policies(plan)  # an evaluation that cannot end in a curve does not begin
+    behind = api_model_names(plan.policy_sets().values(), api)
     folder = out or Path("runs") / f"eval-{env}-{datetime.now():%Y%m%d-%H%M%S}"
     try:
-        with connected(behind, api, folder, resume) as exchange:
-            _play(plan, folder, (_typed(out, folder, False), _typed(out, folder, True)), resume, workers, exchange)
+        with connect(behind, api, folder, resume) as client:
+            _play(plan, folder, (_typed(out, folder, False), _typed(out, folder, True)), resume, workers, client)
         if roc:
             _score(plan, folder)
         summary = publish(folder)
@@ -158,16 +158,16 @@ def _plan(
     from warroom.evals.publish import default_baseline
 
     plan = Plan(env, scenarios, tiers, policies, seeds, baseline=baseline or default_baseline(policies), **more)
-    _try_out(plan)
+    _validate_plan(plan)
     return plan
 
 
-def _try_out(plan: "Plan") -> None:
+def _validate_plan(plan: "Plan") -> None:
     """Build the first incident and the one of the highest seed, before a folder is made.
 
     Options from which none can be built are refused by then, and seeds beyond the last incident of a folder.
     """
-    from warroom.core.splits import seed_in_words
+    from warroom.core.splits import format_seed
     from warroom.envs import make
 
     matrix = plan.matrix()
@@ -175,16 +175,16 @@ def _try_out(plan: "Plan") -> None:
         try:
             make(one.scenario, one.tier, one.seed, **plan.options)
         except ValueError as error:
-            error.add_note(f"while {one.policy} played {one.scenario} {one.tier}, {seed_in_words(one.seed)}")
+            error.add_note(f"while {one.policy} played {one.scenario} {one.tier}, {format_seed(one.seed)}")
             raise
 
 
 def _usual_seeds(options: Mapping[str, Any]) -> str:
     """A handful of what can be drawn without end, or each ticket or recorded incident of a folder once."""
     if "kb" in options:
-        from warroom.envs.tickets.imported import knowledge_in
+        from warroom.envs.tickets.imported import playable_knowledge_base
 
-        return str(len(knowledge_in(str(options["kb"])).cases))
+        return str(len(playable_knowledge_base(str(options["kb"])).cases))
     if "recording" in options:
         from warroom.envs.logs.recorded import playable
 
@@ -216,13 +216,13 @@ def _scenarios(
     `played` holds the tiers, the indices of the incidents and their split.
     """
     from warroom.core.splits import seed_of
-    from warroom.evals.plan import scenarios_of, that_fit
+    from warroom.evals.plan import applicable_scenarios, scenarios_of
 
     wanted = scenarios_of(env, suite, named)
     if named is not None:
         return wanted
     tiers, indices, split = played
-    fitting, left_out = that_fit(wanted, tiers, [seed_of(split, index) for index in indices], options)
+    fitting, left_out = applicable_scenarios(wanted, tiers, [seed_of(split, index) for index in indices], options)
     for scenario, reason in left_out.items():
         say(f"note: {scenario} is left out: {reason}", "yellow")
     if not fitting:
@@ -237,27 +237,27 @@ def _typed(out: Path | None, folder: Path, resume: bool) -> str:
 
 
 def _play(
-    plan: "Plan", folder: Path, typed: tuple[str, str], resume: bool, workers: int | None, exchange: "Exchange | None"
+    plan: "Plan", folder: Path, typed: tuple[str, str], resume: bool, workers: int | None, client: "LLMClient | None"
 ) -> None:
     """Play what is missing. `typed` is the command that began the run, and the one that goes on with it."""
-    from warroom.core.errors import Stopped
-    from warroom.evals.suite import play_plan
+    from warroom.core.errors import RunStopped
+    from warroom.evals.run import play_plan
     from warroom.runs import open_run
 
-    record = _record(plan, typed[0], exchange)
-    if exchange is not None:
-        record = _introduced(plan, folder, record, resume, exchange)
+    record = _record(plan, typed[0], client)
+    if client is not None:
+        record = _with_call_formats(plan, folder, record, resume, client)
     with open_run(folder, record, resume) as run:
         for note in run.notes:
             say(f"note: {note}", "yellow")
         already = sum(run.played.values())
         say(f"{len(plan)} episodes" + (f", {already} played before" if already else "") + f" -> {folder}")
-        if exchange is not None:
-            exchange.keep(folder)
+        if client is not None:
+            client.keep(folder)
         try:
             with progress("episodes", len(plan), already) as watch:
-                unplayed = play_plan(plan, run, workers, watch, exchange)
-        except Stopped as stop:
+                unplayed = play_plan(plan, run, workers, watch, client)
+        except RunStopped as stop:
             say(f"\nStopped: {stop}", "yellow")
             _unfinished(len(plan), sum(run.played.values()), typed[1], ", with a higher cap where one was reached,")
         if unplayed:
@@ -266,15 +266,15 @@ def _play(
             _unfinished(len(plan), sum(run.played.values()), typed[1])
 
 
-def _introduced(plan: "Plan", folder: Path, record: "Record", resume: bool, exchange: "Exchange") -> "Record":
+def _with_call_formats(plan: "Plan", folder: Path, record: "Record", resume: bool, client: "LLMClient") -> "Record":
     """The record with what is known of the models behind the server, after a call of each; nothing is written yet."""
     from warroom.envs import make
     from warroom.runs import check_folder
 
     before, first = check_folder(folder, record, resume), plan.matrix()[0]
     env = make(first.scenario, first.tier, first.seed, **plan.options)
-    names = served(plan.teams().values(), exchange.api)
-    found = ready(exchange, names, env, before.policy_status if before is not None else {})
+    names = api_model_names(plan.policy_sets().values(), client.api)
+    found = prepare_models(client, names, env, before.policy_status if before is not None else {})
     return replace(record, policy_status=record.policy_status | found)
 
 
@@ -284,22 +284,27 @@ def _unfinished(planned: int, finished: int, again: str, how: str = "") -> NoRet
 
 
 def _score(plan: "Plan", folder: Path) -> None:
-    from warroom.evals.roc import overseers, write_roc
+    from warroom.evals.roc import overseer_policies, write_roc
 
-    names = overseers(plan)
+    names = overseer_policies(plan)
     with progress("scored episodes", sum(key.policy in names for key in plan.matrix())) as watch:
         write_roc(folder, plan, watch)
 
 
-def _record(plan: "Plan", command: str, exchange: "Exchange | None" = None) -> "Record":
+def _record(plan: "Plan", command: str, client: "LLMClient | None" = None) -> "Record":
     from warroom.policies import hf, llm
     from warroom.runs import Record, git_commit, now
 
-    models = [name for team in plan.teams().values() for name in team.models.values() if not llm.is_llm(name)]
+    models = [
+        name
+        for policy_set in plan.policy_sets().values()
+        for name in policy_set.models.values()
+        if not llm.is_llm(name)
+    ]
     status = hf.policy_status(models)
     # Part of the configuration: a run does not go on with other weights under the same name.
     weights = {"weights": {name: found["sha256"] for name, found in status.items()}} if status else {}
-    asked = {"api": exchange.api.play} if exchange is not None else {}
+    asked = {"api": client.api.play} if client is not None else {}
     return Record(
         kind="eval",
         command=command,
@@ -310,7 +315,7 @@ def _record(plan: "Plan", command: str, exchange: "Exchange | None" = None) -> "
         planned=len(plan),
         started=now(),
         commit=git_commit(),
-        versions=(hf.versions() if status else {}) | (exchange.versions if exchange is not None else {}),
+        versions=(hf.versions() if status else {}) | (client.versions if client is not None else {}),
         policy_status=status,
     )
 

@@ -19,14 +19,14 @@ def replay_command(run: RunFolder, json: Json = False) -> None:
 
     Example: warroom replay runs/hard
     """
-    from warroom.runs import Mismatch, read_episodes, replay
+    from warroom.runs import ReplayMismatch, read_episodes, replay
 
     count, differing = 0, []
     for episode in read_episodes(run):
         count += 1
         try:
             replay(episode)
-        except Mismatch as mismatch:
+        except ReplayMismatch as mismatch:
             differing.append(str(mismatch))
             say(str(mismatch), "red")
     if json:

@@ -8,7 +8,7 @@ import typer
 from warroom.commands.common import Json, console, print_json, progress, say
 
 if TYPE_CHECKING:
-    from warroom.importers.incidents.recording import Shelf
+    from warroom.importers.incidents.recording import ArchiveWriter
 
 app = typer.Typer(no_args_is_help=True, help="Read a real system into files that the other commands take.")
 
@@ -36,7 +36,7 @@ def topology(
     imported = read_compose(paths, env_file)
     if out.exists() and not force:
         raise ValueError(f"{out} exists; choose another --out, or overwrite it with --force")
-    _write(out, imported.blueprint.to_json())
+    _write(out, imported.service_topology.to_json())
     if json:
         print_json(_as_json(imported, out))
     else:
@@ -55,7 +55,7 @@ def _as_json(imported: Any, out: Path) -> dict[str, Any]:
     names = ("dependencies", "calls", "plumbing", "left_out", "warnings")
     return {
         "out": str(out),
-        "services": list(imported.blueprint.names),
+        "services": list(imported.service_topology.names),
         **{name: [list(x) if isinstance(x, tuple) else x for x in getattr(imported, name)] for name in names},
     }
 
@@ -80,47 +80,52 @@ def incidents(
 
     found = open_source(source, folder)
     with progress("incidents", len(found.ids)) as watch:
-        shelf = import_incidents(found, source, out, force, watch)
+        archive_writer = import_incidents(found, source, out, force, watch)
     if json:
-        print_json(_shelf_as_json(shelf))
+        print_json(_archive_as_json(archive_writer))
     else:
-        _print_shelf(shelf)
-    if shelf.broken:
+        _print_archive(archive_writer)
+    if archive_writer.broken:
         raise typer.Exit(1)
 
 
-def _print_shelf(shelf: "Shelf") -> None:
+def _print_archive(archive_writer: "ArchiveWriter") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=f"{len(shelf.incidents)} incidents, {len(shelf.kinds)} services", title_justify="left")
+    table = Table(
+        title=f"{len(archive_writer.incidents)} incidents, {len(archive_writer.kinds)} services", title_justify="left"
+    )
     table.add_column("incident")
     for heading in ("lines", "spans", "samples", "warnings"):
         table.add_column(heading, justify="right")
-    for id, row in shelf.incidents.items():
+    for id, row in archive_writer.incidents.items():
         table.add_row(id, *(f"{count:,}" for count in row["counts"].values()), str(len(row["warnings"])))
-    for id in shelf.broken:
+    for id in archive_writer.broken:
         table.add_row(id, "broken", "", "", "", style="red")
     warnings = Table(title="warnings", title_justify="left")
     for heading in ("kind", "count", "what"):
         warnings.add_column(heading, justify="right" if heading == "count" else "left")
-    for warned in shelf.warnings:
+    for warned in archive_writer.warnings:
         warnings.add_row(warned.kind, f"{warned.count:,}", warned.message)
     screen = console()
     screen.print(table)
     screen.print(warnings)
-    for id, reason in shelf.broken.items():
+    for id, reason in archive_writer.broken.items():
         say(f"{id} could not be read: {reason}", "red")
     screen.print(
-        Text(f"wrote {shelf.folder}; play: warroom eval --env logs --suite recorded --recording {shelf.folder}")
+        Text(
+            f"wrote {archive_writer.folder}; "
+            f"play: warroom eval --env logs --suite recorded --recording {archive_writer.folder}"
+        )
     )
 
 
-def _shelf_as_json(shelf: "Shelf") -> dict[str, Any]:
+def _archive_as_json(archive_writer: "ArchiveWriter") -> dict[str, Any]:
     return {
-        "out": str(shelf.folder),
-        "incidents": [{"id": id, "counts": row["counts"]} for id, row in shelf.incidents.items()],
-        "services": list(shelf.kinds),
-        "warnings": [{"kind": w.kind, "count": w.count, "message": w.message} for w in shelf.warnings],
-        "broken": shelf.broken,
+        "out": str(archive_writer.folder),
+        "incidents": [{"id": id, "counts": row["counts"]} for id, row in archive_writer.incidents.items()],
+        "services": list(archive_writer.kinds),
+        "warnings": [{"kind": w.kind, "count": w.count, "message": w.message} for w in archive_writer.warnings],
+        "broken": archive_writer.broken,
     }

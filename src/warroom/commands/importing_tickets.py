@@ -10,8 +10,8 @@ import typer
 from warroom.commands.common import Json, console, print_json, progress
 
 if TYPE_CHECKING:
-    from warroom.envs.tickets.storage import Source, Stored
-    from warroom.importers.knowledge.alerts import Tickets
+    from warroom.envs.tickets.storage import ImportedKnowledgeBase, ImportSource
+    from warroom.importers.knowledge.alerts import ImportedTickets
 
 Base = Annotated[Path, typer.Option("--kb", help="The knowledge base: a folder of `warroom import runbooks`.")]
 Out = Annotated[
@@ -30,14 +30,14 @@ def runbooks_command(
 
     Example: warroom import runbooks docs/runbooks --out kb
     """
-    from warroom.envs.tickets.storage import write_stored
-    from warroom.importers.knowledge.runbooks import import_runbooks, survey
+    from warroom.envs.tickets.storage import write_knowledge_base
+    from warroom.importers.knowledge.runbooks import find_runbooks, import_runbooks
 
-    tree = survey(folder)
+    tree = find_runbooks(folder)
     _check_free(out, force)
     with progress("files", len(tree.paths)) as watch:
         stored = import_runbooks(tree, watch)
-    write_stored(stored, out)
+    write_knowledge_base(stored, out)
     _report(stored.sources[-1], stored, out, json)
 
 
@@ -54,11 +54,11 @@ def alerts_command(
 
     Example: warroom import alerts rules/ --kb kb
     """
-    from warroom.envs.tickets.storage import read_stored
+    from warroom.envs.tickets.storage import read_knowledge_base
     from warroom.importers.knowledge.alerts import import_alerts
     from warroom.importers.knowledge.rules import rule_files
 
-    stored, files = read_stored(kb), rule_files(rules)
+    stored, files = read_knowledge_base(kb), rule_files(rules)
     with progress("files", len(files)) as watch:
         found = import_alerts(files, _called(rules), stored.base, watch)
     _add(found, stored, kb, out, force, json)
@@ -80,10 +80,10 @@ def tickets_command(
 
     Example: warroom import tickets closed.csv --kb kb --map id=number,text=subject+body,gold=article
     """
-    from warroom.envs.tickets.storage import read_stored
+    from warroom.envs.tickets.storage import read_knowledge_base
     from warroom.importers.knowledge.tables import import_tickets, parse_map, read_table
 
-    stored, columns, table = read_stored(kb), parse_map(map), read_table(file)
+    stored, columns, table = read_knowledge_base(kb), parse_map(map), read_table(file)
     with progress("tickets", len(table.rows)) as watch:
         found = import_tickets(table, columns, stored.base, watch)
     _add(found, stored, kb, out, force, json)
@@ -96,18 +96,20 @@ def _called(paths: Iterable[Path]) -> str:
 
 def _check_free(out: Path, force: bool) -> None:
     """A folder is written to if it is empty or, by force, a knowledge base; anything else is not ours to touch."""
-    from warroom.envs.tickets.storage import is_knowledge
+    from warroom.envs.tickets.storage import is_knowledge_base
 
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
-    if not is_knowledge(out):
+    if not is_knowledge_base(out):
         raise ValueError(f"{out} exists and is no knowledge base; choose another --out")
     if not force:
         raise ValueError(f"{out} exists; choose another --out, or overwrite it with --force")
 
 
-def _add(found: "Tickets", stored: "Stored", kb: Path, out: Path | None, force: bool, json: bool) -> None:
-    from warroom.envs.tickets.storage import write_stored
+def _add(
+    found: "ImportedTickets", stored: "ImportedKnowledgeBase", kb: Path, out: Path | None, force: bool, json: bool
+) -> None:
+    from warroom.envs.tickets.storage import write_knowledge_base
 
     target = out or kb
     if target.resolve() != kb.resolve():
@@ -115,11 +117,11 @@ def _add(found: "Tickets", stored: "Stored", kb: Path, out: Path | None, force: 
     known = {case.id for case in stored.base.cases}
     replaced = sum(case.id in known for case in found.cases)
     grown = stored.with_tickets(found.cases, found.source)
-    write_stored(grown, target)
+    write_knowledge_base(grown, target)
     _report(found.source, grown, target, json, replaced)
 
 
-def _report(source: "Source", stored: "Stored", out: Path, json: bool, replaced: int = 0) -> None:
+def _report(source: "ImportSource", stored: "ImportedKnowledgeBase", out: Path, json: bool, replaced: int = 0) -> None:
     totals = {"documents": len(stored.base.documents), "tickets": len(stored.base.cases)}
     if json:
         warnings = [asdict(warned) for warned in source.warnings]
@@ -133,7 +135,7 @@ def _report(source: "Source", stored: "Stored", out: Path, json: bool, replaced:
     print(f"wrote {out}: {totals['documents']:,} documents, {totals['tickets']:,} tickets")
 
 
-def _print_warnings(source: "Source") -> None:
+def _print_warnings(source: "ImportSource") -> None:
     from rich.table import Table
     from rich.text import Text
 

@@ -109,7 +109,7 @@ def load(libraries: list[str]) -> dict[str, str]:
     return out
 
 
-class Trial:
+class ImportTrial:
     """An attempt to load libraries, beside whatever goes on here meanwhile."""
 
     def __init__(self, libraries: list[str]) -> None:

@@ -24,13 +24,13 @@ def list_command(
 
 def catalogue(env: str | None = None) -> dict[str, Any]:
     """Everything that the other commands take, by name."""
-    from warroom.core.errors import Unknown
+    from warroom.core.errors import UnknownName
     from warroom.core.scenario import TIERS
     from warroom.core.splits import Split
     from warroom.envs import environments
 
     if env is not None and env not in environments():
-        raise Unknown("environment", env, environments())
+        raise UnknownName("environment", env, environments())
     return {
         "environments": [_environment(name) for name in environments() if env in (None, name)],
         "tiers": list(TIERS),

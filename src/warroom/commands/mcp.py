@@ -23,9 +23,9 @@ from warroom.commands.common import (
 from warroom.commands.listening import address, listen
 
 if TYPE_CHECKING:
-    from warroom.policies import Team
+    from warroom.policies import PolicySet
     from warroom.runs import Record
-    from warroom.serve.mcp_rota import Rota
+    from warroom.serve.mcp_config import McpConfig
 
 HOST, PORT = "127.0.0.1", 8765
 USUAL, USUAL_TEAM = "fleet", "expert"
@@ -81,21 +81,21 @@ def mcp_command(
     options = options_of(
         rogue_multiplier=rogue_multiplier, topology=topology, recording=recording, mode=mode, articles=articles, kb=kb,
     )  # fmt: skip
-    rota = rota_of(
+    config = mcp_config_of(
         env, seat, teammates, scenario, player,
         tier=tier, split=split, index=seed, options=options, debrief=debrief, open_values=open_values,
     )  # fmt: skip
-    rota.table(rota.tier, rota.index)  # a server that cannot offer its first incident does not begin
-    _serve(rota, out, resume, (host or HOST, PORT if port is None else port) if http else None)
+    config.table(config.tier, config.index)  # a server that cannot offer its first incident does not begin
+    _serve(config, out, resume, (host or HOST, PORT if port is None else port) if http else None)
 
 
-def rota_of(
+def mcp_config_of(
     env: str | None, seat: str | None, teammates: str | None, scenario: str | None, player: str, **more: Any
-) -> "Rota":
+) -> "McpConfig":
     """What is offered to clients; a `ValueError` says which name is unknown, or has nobody who plays it."""
-    from warroom.core.errors import Unknown
+    from warroom.core.errors import UnknownName
     from warroom.envs import environments, find
-    from warroom.serve.mcp_rota import Rota
+    from warroom.serve.mcp_config import McpConfig
     from warroom.serve.tasks import playable
 
     full = scenario if scenario is None or "/" in scenario else f"{env or USUAL}/{scenario}"
@@ -109,50 +109,60 @@ def rota_of(
     wanted = known if seat == ALL else (seat or known[0]).split(",")
     for one in wanted:
         if one not in known:
-            raise Unknown(f"seat of {name}", one, (*known, ALL))
+            raise UnknownName(f"seat of {name}", one, (*known, ALL))
     seats = tuple(one for one in known if one in wanted)
-    team = _team(name, teammates, alone=len(seats) == len(known))
-    return Rota(
-        name, seats, scenarios, named=full is not None, team=team, player=_played_by(player, seats, team), **more
+    policy_set = _policy_set(name, teammates, alone=len(seats) == len(known))
+    return McpConfig(
+        name,
+        seats,
+        scenarios,
+        named=full is not None,
+        team=policy_set,
+        player=_played_by(player, seats, policy_set),
+        **more,
     )
 
 
-def _team(env: str, teammates: str | None, alone: bool) -> "Team | None":
-    from warroom.policies import team
+def _policy_set(env: str, teammates: str | None, alone: bool) -> "PolicySet | None":
+    from warroom.policies import policy_set
 
     if alone and teammates is not None:
         raise ValueError("the client plays every seat, so nobody can be a teammate: leave --teammates out")
     if "human" in [part.rpartition("=")[2] for part in (teammates or "").split(",")]:
         raise ValueError("a person cannot sit beside a client: warroom play has a seat for people")
-    return None if alone else team(env, teammates or USUAL_TEAM)
+    return None if alone else policy_set(env, teammates or USUAL_TEAM)
 
 
-def _played_by(player: str, seats: tuple[str, ...], team: "Team | None") -> str:
+def _played_by(player: str, seats: tuple[str, ...], policy_set: "PolicySet | None") -> str:
     """The name of the whole team, as other commands would write it."""
     if not player or set(player) & set("=,; "):
         raise ValueError(f"--player must be a name without blanks and any of = , ; got {player!r}")
-    if team is None:
+    if policy_set is None:
         return player
-    rest = team.name if "=" in team.name and not team.name.startswith("hf:") else f"rest={team.name}"
+    rest = (
+        policy_set.name
+        if "=" in policy_set.name and not policy_set.name.startswith("hf:")
+        else f"rest={policy_set.name}"
+    )
     return ",".join([*(f"{seat}={player}" for seat in seats), rest])
 
 
-def _serve(rota: "Rota", out: Path | None, resume: bool, place: tuple[str, int] | None) -> None:
+def _serve(config: "McpConfig", out: Path | None, resume: bool, place: tuple[str, int] | None) -> None:
     from contextlib import ExitStack
 
     from warroom.runs import open_run
     from warroom.serve.mcp import PATH, serve_http, serve_stdio, server
-    from warroom.serve.mcp_rota import Ledger
+    from warroom.serve.mcp_config import EpisodeWriter
 
     with ExitStack() as stack:
         listening = stack.enter_context(listen(*place)) if place else None
-        ledger = None
+        episode_writer = None
         if out is not None:
-            run = stack.enter_context(open_run(out, record_of(rota), resume))
+            run = stack.enter_context(open_run(out, record_of(config), resume))
             for note in run.notes:
                 say(f"note: {note}", "yellow")
-            ledger = Ledger(run)
-        made = server(rota, ledger)
+            episode_writer = EpisodeWriter(run)
+        made = server(config, episode_writer)
         if listening is None:
             if sys.stdin.isatty():
                 say("A client speaks here, and nobody has started one: add this command to an agent, or use --http.")
@@ -162,32 +172,32 @@ def _serve(rota: "Rota", out: Path | None, resume: bool, place: tuple[str, int] 
         serve_http(made, listening)
 
 
-def record_of(rota: "Rota") -> "Record":
+def record_of(config: "McpConfig") -> "Record":
     """What `run.json` says of the episodes that clients will play."""
     from warroom.core.scenario import TIERS
     from warroom.core.splits import parse_split
     from warroom.policies import hf
     from warroom.runs import Record, git_commit, now
 
-    models = [name for seat, name in rota.team.models.items() if seat not in rota.seats] if rota.team else []
+    models = [name for seat, name in config.team.models.items() if seat not in config.seats] if config.team else []
     status = hf.policy_status(models)
     return Record(
         kind="mcp",
         command=command_line(),
         # Tier and index are the client's to choose, and no part of what makes one run go on with another.
         config={
-            "env": rota.env,
-            "seats": list(rota.seats),
-            "teammates": rota.team.name if rota.team else None,
-            "scenarios": list(rota.scenarios),
+            "env": config.env,
+            "seats": list(config.seats),
+            "teammates": config.team.name if config.team else None,
+            "scenarios": list(config.scenarios),
             "tiers": list(TIERS),
-            "split": parse_split(rota.split).value,
-            "player": rota.player,
-            "options": dict(rota.options),
+            "split": parse_split(config.split).value,
+            "player": config.player,
+            "options": dict(config.options),
         },
-        split=rota.split,
-        seeds=[rota.index],
-        policies=[rota.player],
+        split=config.split,
+        seeds=[config.index],
+        policies=[config.player],
         planned=0,  # clients play as many as they like: any number is whole
         started=now(),
         commit=git_commit(),

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from warroom.commands.api import connected, ready, served, with_api
+from warroom.commands.api import api_model_names, connect, prepare_models, with_api
 from warroom.commands.common import (
     Articles,
     Json,
@@ -21,12 +21,12 @@ from warroom.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from warroom.policies.llm import Api
+    from warroom.policies.llm import ApiOptions
 
 
 @with_api
 def play_command(
-    api: "Api | None",
+    api: "ApiOptions | None",
     scenario: Annotated[str, typer.Argument(help="A scenario of `warroom list`, or ENV/your_file.py.")],
     tier: Tier = "easy",
     seed: Annotated[int, typer.Option(help="Which incident of the split, from 0.")] = 0,
@@ -50,37 +50,37 @@ def play_command(
     """
     from warroom.core.splits import seed_of
     from warroom.envs import find, make
-    from warroom.policies import team
+    from warroom.policies import policy_set
     from warroom.rollout import play
-    from warroom.view.board import Seating, closing, is_screen, watching
     from warroom.view.debrief import debrief
+    from warroom.view.terminal import TerminalSeats, closing_view, is_interactive, open_display
 
     env = find(scenario)[0].name
     human = "human" in [part.rpartition("=")[2] for part in policy.split(",")]
     if json and human:
         raise ValueError("--json prints the episode alone, and a person at a seat needs the pages: leave one out")
-    names = served([team(env, policy)], api)
+    names = api_model_names([policy_set(env, policy)], api)
     number = seed_of(split, seed)
     options = options_of(
         rogue_multiplier=rogue_multiplier, topology=topology, recording=recording, mode=mode, articles=articles, kb=kb,
     )  # fmt: skip
     check_options(env, options)
-    with connected(names, api) as exchange:
-        if exchange is not None:
-            ready(exchange, names, make(scenario, tier, number, **options), {})
-        players = team(env, policy, exchange)
+    with connect(names, api) as client:
+        if client is not None:
+            prepare_models(client, names, make(scenario, tier, number, **options), {})
+        players = policy_set(env, policy, client)
         if json:
             print(play(scenario, tier, number, players, options=options).to_json())
             return
         screen = console()
-        seating = Seating(players, screen, is_screen())
+        seating = TerminalSeats(players, screen, is_interactive())
         if human:
             # Nobody watches over a person's shoulder: a transcript would show other seats' readings, and what paid.
-            episode = play(scenario, tier, number, seating.team, options=options)
+            episode = play(scenario, tier, number, seating.policy_set, options=options)
             # No page follows the last call, so nobody was shown yet what it was answered.
             print(f"\n{episode.steps[-1].result}")
         else:
-            with watching(screen, is_screen(), pause) as watcher:
-                episode = play(scenario, tier, number, seating.team, watcher.watch, options)
+            with open_display(screen, is_interactive(), pause) as watcher:
+                episode = play(scenario, tier, number, seating.policy_set, watcher.on_step, options)
         assert seating.env is not None
-        screen.print(closing(episode, debrief(seating.env, scenario, options)))
+        screen.print(closing_view(episode, debrief(seating.env, scenario, options)))

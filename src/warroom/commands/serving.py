@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from uvicorn import Config
 
-    from warroom.serve.app import Mount, Serving
+    from warroom.serve.app import Mount, ServeOptions
 
 SPARE = 256
 """Open files that a server needs besides its sessions."""
@@ -50,16 +50,16 @@ def serve_command(
     try:
         import uvicorn
 
-        from warroom.serve.app import PING, SETTINGS, Serving, settings, worker
+        from warroom.serve.app import OPTIONS_VARIABLE, PING, ServeOptions, settings, worker
         from warroom.serve.guard import LARGEST
     except ImportError as error:
         raise MissingExtra("serve", error) from error
-    serving = Serving(env, max_sessions, team, debug_truth)
+    serving = ServeOptions(env, max_sessions, team, debug_truth)
     serving.check()
     listening = listen(host, port)
     listening.set_inheritable(True)  # workers answer it too
     _allow_files(max_sessions * len(serving.names) + SPARE)
-    os.environ[SETTINGS] = settings(serving)
+    os.environ[OPTIONS_VARIABLE] = settings(serving)
     app = worker(page_for(serving)) if page else None
     say(f"serving {', '.join(serving.names)} at {address(listening)}; Ctrl-C ends it", "green")
     if debug_truth:
@@ -79,18 +79,23 @@ def serve_command(
     _run(config, listening, app)
 
 
-def page_for(serving: "Serving") -> "Mount":
+def page_for(serving: "ServeOptions") -> "Mount":
     """Mounts the page of `warroom ui` beside what is served.
 
     It offers what is served and no more, takes as many visitors as an environment takes sessions, and nobody can name
     a model that is not on its list.
     """
-    from warroom.view.ui.lobby import MOST, Lobby
-    from warroom.view.ui.seating import Offer
+    from warroom.view.ui.lobby import MAX_VISITORS, Lobby
+    from warroom.view.ui.policy_choice import AllowedPolicies
     from warroom.view.ui.server import mounted
 
     def mount(app: "FastAPI", path: str) -> None:
-        mounted(app, path, Offer(typed=False, envs=serving.names), Lobby(most=min(MOST, serving.max_sessions)))
+        mounted(
+            app,
+            path,
+            AllowedPolicies(allow_typed_models=False, envs=serving.names),
+            Lobby(max_visitors=min(MAX_VISITORS, serving.max_sessions)),
+        )
 
     return mount
 
@@ -104,7 +109,7 @@ def _run(config: "Config", listening: socket.socket, paged: "FastAPI | None") ->
         if config.workers > 1:
             Multiprocess(config, sockets=[listening]).run()
         elif paged is not None:
-            from warroom.view.ui.server import Server as PageServer
+            from warroom.view.ui.server import UiServer as PageServer
 
             PageServer(config, paged, ready=lambda: None).run(sockets=[listening])
         else:

@@ -21,7 +21,7 @@ from warroom.commands.common import (
     print_json,
     say,
 )
-from warroom.core.errors import Unplayed
+from warroom.core.errors import EpisodeAborted
 
 if TYPE_CHECKING:
     from warroom.train.config import TrainConfig
@@ -120,15 +120,15 @@ def train_command(
 
 def configuration(given: Mapping[str, Any]) -> "TrainConfig":
     """The configuration that the options of `warroom train` mean, checked."""
-    from warroom.core.errors import Unknown
-    from warroom.train.settle import settle
+    from warroom.core.errors import UnknownName
+    from warroom.train.resolve_config import resolve_config
 
     options = {name: value for name, value in given.items() if value is not None}
     for name in LISTS:
         if name in options:
             options[name] = tuple(word.strip() for word in str(options[name]).split(",") if word.strip())
     if given["start"] not in STARTS:
-        raise Unknown("start", given["start"], STARTS)
+        raise UnknownName("start", given["start"], STARTS)
     needless = [name for name in SCRATCH[1:] if _is_given(given.get(name)) and not given["from_scratch"]]
     if needless:
         raise ValueError(f"--{needless[0].replace('_', '-')} says how a nano is made; add --from-scratch")
@@ -140,7 +140,7 @@ def configuration(given: Mapping[str, Any]) -> "TrainConfig":
         raise ValueError(
             f"--from and --from-scratch are for --model nano; {given['model']} starts from its own weights"
         )
-    return settle(
+    return resolve_config(
         {
             **options,
             "options": options_of(
@@ -173,11 +173,11 @@ def _only_warm_start(config: "TrainConfig", given: Mapping[str, Any], folder: Pa
 def _warm_start(config: "TrainConfig", given: Mapping[str, Any], folder: Path) -> None:
     """Make a nano from nothing in `folder`; one that is there already has to be the very one that would be made."""
     from warroom.policies.dialogue import read_manifest
+    from warroom.train.callbacks import phases_shown
     from warroom.train.loading import quiet
-    from warroom.train.warmstart import make_nano, planned
-    from warroom.train.watch import phases_shown
+    from warroom.train.warmstart import make_nano, plan_for
 
-    plan = planned(given["hidden"], given["expert_share"], given["warm_steps"], config.seed, config.env)
+    plan = plan_for(given["hidden"], given["expert_share"], given["warm_steps"], config.seed, config.env)
     if folder.exists():
         if read_manifest(folder).get("warm_start") != plan.to_json():
             raise ValueError(
@@ -201,17 +201,17 @@ def _host(config: "TrainConfig", server: str | None) -> Iterator["Host | None"]:
         yield None
         return
     from warroom.serve.remote import RemoteHost
-    from warroom.train.preflight import Report, host_check
+    from warroom.train.preflight import PreflightReport, host_check
 
     with RemoteHost(server, config.env, config.language, config.teammates) as host:
-        report = Report((host_check(config, host),), "")
+        report = PreflightReport((host_check(config, host),), "")
         say(report.render())
         report.require()
         yield host
 
 
 def _preflight(config: "TrainConfig", rehearse: int, host: "Host | None") -> None:
-    from warroom.train.runner import rehearse as rehearsal
+    from warroom.train.runner import dry_run as rehearsal
 
     *_, report = rehearsal(config, rehearse, host)
     print(report.prompt)
@@ -229,7 +229,7 @@ def _train(
     command, again = _typed(out, folder, resume=False), _typed(out, folder, resume=True)
     try:
         summary, interrupted = train(config, folder, command, resume, rehearse, say, host)
-    except Unplayed as error:
+    except EpisodeAborted as error:
         if not (folder / RECORD).is_file():  # nothing has begun
             raise
         kept = "the last checkpoint is kept" if last_checkpoint(folder) else "no checkpoint was due yet"
@@ -323,7 +323,7 @@ def jobs_command(
 
     Example: warroom jobs --hub-user me --rogue-multipliers 1.0,2.0:1.0 --shell -- --lora-rank 32
     """
-    from warroom.train.jobs import Machine, jobs, script, shown
+    from warroom.train.jobs import Machine, format_command, jobs, script
 
     machine = Machine(flavor, timeout, image, source)
     numbers = [_seed(word) for word in _words(seeds)]
@@ -336,7 +336,7 @@ def jobs_command(
     elif shell:
         print(script(found), end="")
     else:
-        print("\n\n".join(f"# {job.repository}\n{shown(job)}" for job in found))
+        print("\n\n".join(f"# {job.repository}\n{format_command(job)}" for job in found))
 
 
 def _words(text: str, by: str = ",") -> list[str]:

@@ -13,8 +13,8 @@ import typer
 from warroom.commands.common import Json, console, print_json, say
 
 if TYPE_CHECKING:
-    from warroom.importers.logs.case import Case
-    from warroom.importers.logs.verdict import Conclusion
+    from warroom.triage.case import TriageCase
+    from warroom.triage.verdict import TriageResult
 
 UNDETERMINED = 3
 """Exit code: the log was read, and nothing wrong was found, or trouble whose root cannot be told."""
@@ -56,10 +56,10 @@ def triage_command(
 
     Example: warroom triage incident.log --topology compose.yaml --split-at 10:15
     """
-    from warroom.importers.logs.case import make_case
-    from warroom.importers.logs.file import STDIN, read_log, size_of
-    from warroom.importers.logs.topology import read_owners, read_topology
-    from warroom.importers.logs.verdict import judge
+    from warroom.triage.case import build_case
+    from warroom.triage.log_file import STDIN, read_log, size_of
+    from warroom.triage.topology import read_owners, read_topology
+    from warroom.triage.verdict import conclude_case
 
     check_policy(policy)
     known = read_topology(topology) if topology is not None else None
@@ -68,8 +68,8 @@ def triage_command(
         say("paste the log, then press Ctrl-D")
     with bytes_bar(size_of(file)) as watch:
         log = read_log(file, known.kinds if known is not None else (), watch)
-    case = make_case(log, known, teams, split_at)
-    verdict = Verdict(case, judge(case))
+    case = build_case(log, known, teams, split_at)
+    verdict = Verdict(case, conclude_case(case))
     if json:
         print_json(verdict.as_json(file))
     else:
@@ -80,7 +80,7 @@ def triage_command(
 
 def check_policy(policy: str) -> None:
     """Refuse whom this command cannot ask."""
-    from warroom.core.errors import Unknown
+    from warroom.core.errors import UnknownName
 
     if policy.startswith(MODELS):
         raise ValueError(
@@ -88,28 +88,28 @@ def check_policy(policy: str) -> None:
             f"leave --policy out, or give one of: {', '.join(POLICIES)}"
         )
     if policy not in POLICIES:
-        raise Unknown("policy for triage", policy, POLICIES)
+        raise UnknownName("policy for triage", policy, POLICIES)
 
 
 class Verdict:
     """What was concluded of a log, for people and for programs."""
 
-    def __init__(self, case: "Case", conclusion: "Conclusion") -> None:
+    def __init__(self, case: "TriageCase", conclusion: "TriageResult") -> None:
         self.case, self.conclusion, self.diagnosis = case, conclusion, conclusion.diagnosis
-        self.shown = case.lines_about(self.diagnosis.roots or list(self.suspects))
-        self.no_severity = case.without_severity()
+        self.shown = case.evidence_lines(self.diagnosis.roots or list(self.suspects))
+        self.no_severity = case.reason_without_severity()
         self.probability = min(conclusion.confidence, SURE)
 
     @property
     def suspects(self) -> dict[str, float]:
         """Where the trouble may be, with probabilities, if there is some and no root stands out."""
-        unclear = self.conclusion.trouble and not self.diagnosis.roots
+        unclear = self.conclusion.users_affected and not self.diagnosis.roots
         return self.conclusion.suspects if unclear else {}
 
     @property
     def severity(self) -> str | None:
         """How bad it is; None where nothing is wrong or the lines do not tell."""
-        bad = self.diagnosis.roots or self.conclusion.trouble
+        bad = self.diagnosis.roots or self.conclusion.users_affected
         return self.diagnosis.severity if bad and not self.no_severity else None
 
     @property
@@ -125,12 +125,12 @@ class Verdict:
         """The confidence in words and as a number: that the roots are right, or that nothing is wrong."""
         words = next(words for least, words in CONFIDENCE if self.probability >= least)
         given = "" if self.case.split.before is not None else ", if the time before these lines was ordinary"
-        capped = f", kept low since {'; '.join(self.conclusion.doubts)}" if self.conclusion.doubts else ""
+        capped = f", kept low since {'; '.join(self.conclusion.caveats)}" if self.conclusion.caveats else ""
         return f"{words} ({100 * self.probability:.0f}%){self._of_whom}{given}{capped}"
 
     @property
     def _of_whom(self) -> str:
-        unclear = not self.diagnosis.roots and not self.conclusion.calm
+        unclear = not self.diagnosis.roots and not self.conclusion.healthy
         return f" that it is {next(iter(self.conclusion.suspects))}" if unclear else ""
 
     @property
@@ -138,9 +138,9 @@ class Verdict:
         """Why no root is named: all seems well, or it cannot be told."""
         likeliest = ", ".join(f"{name} ({100 * share:.0f}%)" for name, share in self.conclusion.suspects.items())
         suspects = f"; the likeliest: {likeliest}" if likeliest else ""
-        if self.conclusion.trouble:
+        if self.conclusion.users_affected:
             return f"cannot be told: users fare badly, and no service stands out{suspects}"
-        if self.conclusion.calm:
+        if self.conclusion.healthy:
             return "none: nothing in these lines speaks for trouble"
         return f"cannot be told: too little in these lines speaks for or against trouble{suspects}"
 
@@ -148,7 +148,7 @@ class Verdict:
     def warnings(self) -> list[str]:
         """What the reader must know to trust the result, or not."""
         assumed = "no earlier lines to compare with: an ordinary time without failures is assumed before them"
-        own = [*self.conclusion.doubts, *self.conclusion.notes]
+        own = [*self.conclusion.caveats, *self.conclusion.notes]
         notes = [*own, *self.case.warnings, *([assumed] if self.case.split.before is None else [])]
         return [*notes, UNCALIBRATED] if self.diagnosis.roots else notes
 
@@ -159,7 +159,7 @@ class Verdict:
             "file": file,
             "decided_by": "a script (expert)",
             "found": bool(found.roots),
-            "trouble": self.conclusion.trouble or bool(found.roots),
+            "trouble": self.conclusion.users_affected or bool(found.roots),
             "severity": self.severity,
             "severity_unknown": self.no_severity or None,
             "roots": list(found.roots),
@@ -167,26 +167,26 @@ class Verdict:
             "cause": self.conclusion.cause if found.roots else None,
             "team": found.team or None,
             "teams": list(found.teams),
-            "remedy": self.conclusion.remedy.act or None,
+            "remedy": self.conclusion.remedy.action or None,
             "remedy_reason": self.conclusion.remedy.reason or None,
             "confidence": round(self.probability, 3),
             "confidence_words": self.confidence,
             "evidence": self.evidence,
-            "lines": [{"number": line.number, "line": line.line, "like_it": line.like_it} for line in self.shown],
+            "lines": [{"number": line.number, "line": line.line, "like_it": line.similar} for line in self.shown],
             "split": {
                 "how": case.split.how,
                 "before": case.times(case.split.before),
                 "now": case.times(case.split.now),
             },
             "topology": {
-                "source": case.drawn.source,
+                "source": case.service_graph.source,
                 "services": {entry.name: list(entry.calls) for entry in case.catalogue.entries},
             },
             "read": {
                 "lines": case.log.lines,
                 "formats": dict(case.log.formats),
-                "stack_trace_lines": case.log.attached,
-                "unread": case.log.unread,
+                "stack_trace_lines": case.log.continuation_lines,
+                "unread": case.log.unparsed_lines,
             },
             "warnings": self.warnings,
         }
@@ -206,9 +206,9 @@ class Verdict:
 
     def _answers(self) -> Iterator[tuple[str, str]]:
         found = self.diagnosis
-        if self.case.much_unread:
-            yield "unread", f"{self.case.much_unread}: what follows rests on the rest"
-        if found.roots or self.conclusion.trouble:
+        if self.case.unparsed_warning:
+            yield "unread", f"{self.case.unparsed_warning}: what follows rests on the rest"
+        if found.roots or self.conclusion.users_affected:
             yield "severity", self.severity or f"unknown: {self.no_severity}"
         if found.roots:
             unknown = "cause " if self.conclusion.cause == "unknown" else ""
@@ -223,23 +223,26 @@ class Verdict:
     @property
     def _remedy(self) -> str:
         remedy = self.conclusion.remedy
-        if remedy.act:
-            return f"{remedy.act} {self.diagnosis.roots[0]}{f': {remedy.reason}' if remedy.reason else ''}"
+        if remedy.action:
+            return f"{remedy.action} {self.diagnosis.roots[0]}{f': {remedy.reason}' if remedy.reason else ''}"
         if self.conclusion.cause == "unknown":
             return "none: no cause was recognised, so page the team"
         return "none of the usual: wait and page the team"
 
     def _sections(self) -> Iterator[tuple[str, list[str]]]:
         read = f"{self.case.log.lines:,} lines as {', '.join(self.case.log.formats)}"
-        traces = f", {self.case.log.attached:,} of stack traces" if self.case.log.attached else ""
+        traces = f", {self.case.log.continuation_lines:,} of stack traces" if self.case.log.continuation_lines else ""
         yield "why", self.evidence
-        yield "lines", [f"{line.number}: {line.line}{_more(line.like_it)}" for line in self.shown]
-        yield "how it was read", [read + traces, f"split {self.case.split.how}", f"topology {self.case.drawn.source}"]
+        yield "lines", [f"{line.number}: {line.line}{_more(line.similar)}" for line in self.shown]
+        yield (
+            "how it was read",
+            [read + traces, f"split {self.case.split.how}", f"topology {self.case.service_graph.source}"],
+        )
         yield "beware", self.warnings
 
 
-def _more(like_it: int) -> str:
-    return f"  (and {like_it - 1:,} like it)" if like_it > 1 else ""
+def _more(similar: int) -> str:
+    return f"  (and {similar - 1:,} like it)" if similar > 1 else ""
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import typer
 from warroom.commands.common import progress, say
 
 if TYPE_CHECKING:
-    from warroom.view.viewer_data import Choice, Source
+    from warroom.view.viewer_data import EpisodeFilter, RunEpisodes
 
 NOT_WRITTEN = "no page was written: make room, or choose another --out"
 MANY = 2_000
@@ -42,19 +42,19 @@ def view_command(
 
     Example: warroom view runs/hard --policy expert
     """
-    from warroom.evals.mention import link_viewer
+    from warroom.evals.viewer_link import link_viewer
     from warroom.runs import write_text
     from warroom.view.viewer import viewer_page
-    from warroom.view.viewer_data import read_source
+    from warroom.view.viewer_data import read_run_episodes
 
     if run_b is not None:
         _check_same_world(run, run_b)
-    sources = [read_source(folder, _choice(run, policy, tier, scenario)) for folder in (run, run_b) if folder]
+    sources = [read_run_episodes(folder, _choice(run, policy, tier, scenario)) for folder in (run, run_b) if folder]
     count = sum(len(source.episodes) for source in sources)
     _tell(sources, count)
     path = _path(out or run / _usual_name(run_b))
     with progress("packing", count) as done:
-        page = viewer_page(sources, scenes, done, beside=path.parent)
+        page = viewer_page(sources, scenes, done, page_folder=path.parent)
     write_text(path, page, NOT_WRITTEN)
     if path == run / _usual_name(None):
         link_viewer(run)
@@ -91,22 +91,22 @@ def _path(path: Path) -> Path:
     return path
 
 
-def _choice(run: Path, policy: str | None, tier: str | None, scenario: str | None) -> "Choice":
+def _choice(run: Path, policy: str | None, tier: str | None, scenario: str | None) -> "EpisodeFilter":
     """The filters as they were typed; a scenario may go without its environment."""
     from warroom.evals.plan import parse_policies
     from warroom.runs import read_record
-    from warroom.view.viewer_data import Choice
+    from warroom.view.viewer_data import EpisodeFilter
 
     env = str(read_record(run).config.get("env", ""))
     names = [name if "/" in name else f"{env}/{name}" for name in _parts(scenario)]
-    return Choice(parse_policies(policy or ""), _parts(tier), tuple(names))
+    return EpisodeFilter(parse_policies(policy or ""), _parts(tier), tuple(names))
 
 
 def _parts(text: str | None) -> tuple[str, ...]:
     return tuple(part.strip() for part in (text or "").split(",") if part.strip())
 
 
-def _tell(sources: "list[Source]", count: int) -> None:
+def _tell(sources: "list[RunEpisodes]", count: int) -> None:
     for source in sources:
         for note in source.notes:
             say(f"note: {note}", "yellow")

@@ -4,13 +4,13 @@ from abc import ABC, abstractmethod
 from functools import cache
 from typing import Any, ClassVar
 
-from warroom.core.errors import unknown
+from warroom.core.errors import unknown_name_message
 from warroom.core.rubric import Rubric, scaled
 from warroom.core.scene import Scene, Section
 from warroom.core.tools import Tool, ToolError, tools_of
-from warroom.core.types import Brief, Event, Notice, Observation, ToolCall, Turn
+from warroom.core.types import Brief, Event, Message, Observation, StepResult, ToolCall
 
-OVER = "The incident is over; the call changed nothing."
+EPISODE_OVER = "The incident is over; the call changed nothing."
 
 
 @cache
@@ -41,17 +41,17 @@ class Env(ABC):
         """Points so far."""
         self.reads = 0
         """Readings taken in the present turn."""
-        self.answers: dict[str, str] = {}
+        self.last_results: dict[str, str] = {}
         """What each seat was answered to its last act; its next page repeats it."""
-        self.seen: list[tuple[str, Observation]] | None = None
+        self.observation_trace: list[tuple[str, Observation]] | None = None
         """What each seat was shown, in order; None unless somebody asked for it by `remember`."""
-        self._shown: Observation | None = None
+        self._current_observation: Observation | None = None
 
     # -- what a subclass provides -------------------------------------------------------------
 
     @property
     @abstractmethod
-    def vocabularies(self) -> dict[str, tuple[str, ...]]:
+    def allowed_values(self) -> dict[str, tuple[str, ...]]:
         """The closed lists of this incident, by the name that tool parameters use."""
 
     @abstractmethod
@@ -59,7 +59,7 @@ class Env(ABC):
         """What `seat` is told before its first turn."""
 
     @abstractmethod
-    def page(self) -> Observation:
+    def observation(self) -> Observation:
         """What the acting seat sees at the start of its turn: whole at first, later what changed."""
 
     @abstractmethod
@@ -98,16 +98,18 @@ class Env(ABC):
 
     # -- play ---------------------------------------------------------------------------------
 
-    def remember(self) -> None:
+    def trace_observations(self) -> None:
         """Keep what seats are shown from now on, for the scenes of seats. Whoever draws none need not pay for it."""
-        if self.seen is None:
-            self.seen = [] if self._shown is None else [(self.seat, self._shown)]
+        if self.observation_trace is None:
+            self.observation_trace = (
+                [] if self._current_observation is None else [(self.seat, self._current_observation)]
+            )
 
-    def shown_to(self, seat: str) -> list[Observation]:
+    def observations_of(self, seat: str) -> list[Observation]:
         """What a seat has been shown so far, in order; a `ValueError` where nobody asked to `remember` it."""
-        if self.seen is None:
+        if self.observation_trace is None:
             raise ValueError("what seats were shown was not kept: call remember() before the first turn")
-        return [shown for whose, shown in self.seen if whose == seat]
+        return [shown for whose, shown in self.observation_trace if whose == seat]
 
     @property
     def seat(self) -> str:
@@ -125,36 +127,36 @@ class Env(ABC):
 
     def observe(self) -> Observation:
         """What the acting seat sees now: its page, or within a turn the result of its last reading."""
-        if self._shown is None:
-            self._shown = Notice(OVER) if self.done else self.page()
-            if self.seen is not None and not self.done:
-                self.seen.append((self.seat, self._shown))
-        return self._shown
+        if self._current_observation is None:
+            self._current_observation = Message(EPISODE_OVER) if self.done else self.observation()
+            if self.observation_trace is not None and not self.done:
+                self.observation_trace.append((self.seat, self._current_observation))
+        return self._current_observation
 
-    def step(self, call: ToolCall) -> Turn:
+    def step(self, call: ToolCall) -> StepResult:
         """Play one call. A wrong call costs its turn and is answered with what was wrong and what is allowed."""
         if self.done:
-            return Turn("", call, Notice(OVER), 0.0, ended=True)
+            return StepResult("", call, Message(EPISODE_OVER), 0.0, ended=True)
         seat, refused = self.seat, False
         try:
             tool, arguments = self._accept(call)
-            result: Observation = getattr(self, tool.name)(**arguments) or Notice("Done.")
+            result: Observation = getattr(self, tool.name)(**arguments) or Message("Done.")
         except ToolError as error:
-            result, refused, tool = Notice(f"Refused, and the turn is spent: {error}"), True, None
-        if self.seen is not None:
-            self.seen.append((seat, result))
+            result, refused, tool = Message(f"Refused, and the turn is spent: {error}"), True, None
+        if self.observation_trace is not None:
+            self.observation_trace.append((seat, result))
         if tool is not None and not tool.ends_turn:
             self.reads += 1
-            self._shown = result
-            return Turn(seat, call, result, 0.0, ended=False)
-        self.answers[seat] = result.render()
-        return Turn(seat, call, result, self._end_turn(), ended=True, refused=refused)
+            self._current_observation = result
+            return StepResult(seat, call, result, 0.0, ended=False)
+        self.last_results[seat] = result.render()
+        return StepResult(seat, call, result, self._end_turn(), ended=True, refused=refused)
 
-    def happen(self, name: str, subject: str = "") -> None:
+    def record_event(self, name: str, subject: str = "") -> None:
         """Put an event on the record; a second equal one changes nothing."""
         self.events.setdefault(Event(name, subject), self.turn)
 
-    def happened(self, name: str) -> bool:
+    def has_event(self, name: str) -> bool:
         """Whether any event of that name is on the record."""
         return any(event.name == name for event in self.events)
 
@@ -170,17 +172,17 @@ class Env(ABC):
         seat = self.seat
         tool = self.tools.get(call.name) if isinstance(call.name, str) else None
         if tool is None:
-            raise ToolError(unknown("tool", call.name, [own.name for own in self.tools_of(seat)]))
+            raise ToolError(unknown_name_message("tool", call.name, [own.name for own in self.tools_of(seat)]))
         if tool.seats and seat not in tool.seats:
             own = ", ".join([own.name for own in self.tools_of(seat)])
             raise ToolError(f"{call.name} belongs to {' and '.join(tool.seats)}; you are {seat} and have {own}")
         if not tool.ends_turn and self.reads >= self.READS_PER_TURN:
             raise ToolError(f"all {self.READS_PER_TURN} readings of this turn are used; act now")
-        return tool, tool.bind(call.arguments, self.vocabularies)
+        return tool, tool.bind(call.arguments, self.allowed_values)
 
     def _end_turn(self) -> float:
         self.turn += 1
-        self.reads, self._shown = 0, None
+        self.reads, self._current_observation = 0, None
         if not self.done:
             self.advance()
             self.done = self.done or self.turn >= self.budget

@@ -5,7 +5,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from warroom.core.errors import what_is_wrong
+from warroom.core.errors import describe_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Step:
     turn: int
     """Turns spent before the call; readings share the turn of the act that follows."""
     seat: str
-    shown: str
+    observation: str
     """What the seat read before it called."""
     tool: str
     arguments: dict[str, Any]
@@ -50,7 +50,7 @@ class Episode:
     """Whatever besides (scenario, tier, seed) the incident was built from."""
     attempt: int = 0
     """Which time this team met this incident; a policy that samples plays each attempt another way."""
-    digest: str = ""
+    trajectory_hash: str = ""
     """Hash of the trajectory: what was shown, called, answered and paid, in order."""
 
     def to_json(self) -> str:
@@ -65,10 +65,10 @@ class Episode:
             steps = tuple(Step(**step) for step in data.pop("steps"))
             return cls(steps=steps, **data)
         except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-            raise ValueError(f"not an episode record: {what_is_wrong(error)}") from error
+            raise ValueError(f"not an episode record: {describe_error(error)}") from error
 
 
-def trajectory_digest(steps: tuple[Step, ...]) -> str:
+def trajectory_hash(steps: tuple[Step, ...]) -> str:
     """32 hex digits that two episodes share only if they showed, called, answered and paid the same, in order."""
-    played = [[s.seat, s.shown, s.tool, s.arguments, s.result, round(s.reward, 6)] for s in steps]
+    played = [[s.seat, s.observation, s.tool, s.arguments, s.result, round(s.reward, 6)] for s in steps]
     return hashlib.blake2b(json.dumps(played, sort_keys=True).encode(), digest_size=16).hexdigest()

@@ -4,18 +4,18 @@ from collections.abc import Callable, Collection
 from difflib import get_close_matches
 from json import JSONDecodeError
 
-LONGEST_ECHO = 80
+MAX_QUOTED_CHARACTERS = 80
 """Characters of a wrong value that an error repeats."""
 
 
-class Unknown(ValueError):
+class UnknownName(ValueError):
     """A name that is not in its closed list; the message says which names are, and the nearest one."""
 
     def __init__(self, kind: str, got: object, allowed: Collection[str]) -> None:
-        super().__init__(unknown(kind, got, allowed))
+        super().__init__(unknown_name_message(kind, got, allowed))
 
     def __reduce__(self) -> tuple[Callable[..., Exception], tuple[type[Exception], str]]:
-        return _again, (type(self), str(self))
+        return _rebuild, (type(self), str(self))
 
 
 class NotInstalled(ImportError):
@@ -25,7 +25,7 @@ class NotInstalled(ImportError):
         super().__init__(f"{library} is not installed; run: pip install '{requirement}'")
 
     def __reduce__(self) -> tuple[Callable[..., Exception], tuple[type[Exception], str]]:
-        return _again, (type(self), str(self))
+        return _rebuild, (type(self), str(self))
 
 
 class MissingExtra(NotInstalled):
@@ -35,34 +35,34 @@ class MissingExtra(NotInstalled):
         super().__init__((error.name or str(error)).partition(".")[0], f"warroom[{extra}]")
 
 
-class DoesNotFit(ValueError):
+class IncompatibleTopology(ValueError):
     """A scenario that cannot happen on the topology it was asked to happen on."""
 
 
-class Unplayed(ValueError):
+class EpisodeAborted(ValueError):
     """An episode that infrastructure kept from its end, such as a server that failed: no mistake of whoever played."""
 
 
-class Stopped(Unplayed):
+class RunStopped(EpisodeAborted):
     """Nothing more may be spent on a run: what it has is kept, and nothing new begins."""
 
 
-def _again(kind: type[Exception], message: str) -> Exception:
+def _rebuild(kind: type[Exception], message: str) -> Exception:
     """An error as it was in another process: worded there, so its message alone is passed on."""
     error = kind.__new__(kind)
     error.args = (message,)
     return error
 
 
-def unknown(kind: str, got: object, allowed: Collection[str]) -> str:
+def unknown_name_message(kind: str, got: object, allowed: Collection[str]) -> str:
     """Say that `got` is no `kind`, offer the nearest allowed name, and list what is allowed."""
     names = sorted(allowed)
-    near = get_close_matches(str(got)[:LONGEST_ECHO], names, n=1, cutoff=0.5)
+    near = get_close_matches(str(got)[:MAX_QUOTED_CHARACTERS], names, n=1, cutoff=0.5)
     guess = f"; did you mean {near[0]!r}?" if near else ""
-    return f"no {kind} {echo(got)}{guess} (allowed: {', '.join(names)})"
+    return f"no {kind} {quote_input(got)}{guess} (allowed: {', '.join(names)})"
 
 
-def what_is_wrong(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """An error of reading data, in the words of people: where it stops being JSON, or which part is missing."""
     if isinstance(error, JSONDecodeError):
         line = f"line {error.lineno}, " if error.lineno > 1 else ""
@@ -74,7 +74,7 @@ def what_is_wrong(error: Exception) -> str:
     return str(error) if isinstance(error, ValueError) else "its parts are not those of one"
 
 
-def echo(got: object) -> str:
+def quote_input(got: object) -> str:
     """What was got, as an error quotes it: cut where it is long, so that no caller floods the record."""
     text = repr(got)
-    return text if len(text) <= LONGEST_ECHO else f"{text[:LONGEST_ECHO]}... ({len(text)} characters)"
+    return text if len(text) <= MAX_QUOTED_CHARACTERS else f"{text[:MAX_QUOTED_CHARACTERS]}... ({len(text)} characters)"

@@ -10,10 +10,10 @@ def stream(seed: int, *names: str | int) -> random.Random:
 
     The state is derived by a hash, never by `seed + i`: neighbouring seeds share no draws, so splits cannot overlap.
     """
-    return random.Random(int.from_bytes(digest(8, seed, *names)))
+    return random.Random(int.from_bytes(hash_bytes(8, seed, *names)))
 
 
-def digest(size: int, seed: int, *names: str | int) -> bytes:
+def hash_bytes(size: int, seed: int, *names: str | int) -> bytes:
     """`size` bytes (at most 64) that depend on `seed` and `names` alone: same in every process and on every Python."""
     return hashlib.blake2b(repr((seed, *names)).encode(), digest_size=size).digest()
 

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any, Protocol
 
 from warroom.core.env import Env
-from warroom.core.language import LanguageMaker, Lexicon, Plain
+from warroom.core.renderer import PlainRenderer, RendererFactory, Vocab
 from warroom.core.types import Brief, Observation, ToolCall
 
 TIERS = ("easy", "medium", "hard")
@@ -31,7 +31,7 @@ class Thinker(Protocol):
         ...
 
 
-PolicyMaker = Callable[[Brief, Random], Policy]
+PolicyFactory = Callable[[Brief, Random], Policy]
 """Makes a policy for one seat from what that seat is told; the generator is the policy's own."""
 
 
@@ -55,23 +55,23 @@ class Scenario(Protocol):
 
 
 @dataclass(frozen=True)
-class Teaching:
+class TrainingProfile:
     """How an environment's play is shown to a model that imitates it, and what is said of a model that learnt it."""
 
-    others: tuple[str, ...] = ("random",)
+    behavior_policies: tuple[str, ...] = ("random",)
     """Policies that play a seat which `expert` does not play, and that slip into its turns."""
-    answers: tuple[str, ...] = ()
+    never_injected: tuple[str, ...] = ()
     """Calls that do not slip in, for they would leave a script in the middle of what it has to say."""
     job: str = "play {seats}"
     """What a model was trained to do, behind the words "trained to"."""
     caution: str = ""
     """What its users have to be told, in whole sentences."""
-    apart: str = "service names, graph shapes and wordings"
+    held_out_axes: str = "service names, graph shapes and wordings"
     """What besides incidents only the test draws."""
 
 
 @dataclass(frozen=True)
-class Environment:
+class EnvSpec:
     """One of the games, as its package declares it in `ENVIRONMENT`."""
 
     name: str
@@ -83,14 +83,14 @@ class Environment:
     """(scenario, tier, seed, options) -> an episode."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Options that `build` knows, by name, each with one sentence of help."""
-    policies: Mapping[str, PolicyMaker] = field(default_factory=dict)
+    policies: Mapping[str, PolicyFactory] = field(default_factory=dict)
     """The environment's own policies by name."""
-    languages: Mapping[str, LanguageMaker] = field(default_factory=lambda: {"plain": Plain})
+    renderers: Mapping[str, RendererFactory] = field(default_factory=lambda: {"plain": PlainRenderer})
     """How its play can be put into words for a model, by name."""
-    lexicon: Callable[[], Lexicon] | None = None
+    compact_vocab: Callable[[], Vocab] | None = None
     """The words of its shorthand; None if it has none."""
-    shorthand_options: Mapping[str, str] = field(default_factory=dict)
+    compact_options: Mapping[str, str] = field(default_factory=dict)
     """Options without which its shorthand cannot be played."""
-    looking: frozenset[str] = frozenset()
+    read_only_tools: frozenset[str] = frozenset()
     """Tools that only look or wait."""
-    teaching: Teaching = Teaching()
+    training_profile: TrainingProfile = TrainingProfile()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TypeVar
 
-from warroom.core.errors import Unknown
+from warroom.core.errors import UnknownName
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ class Split(StrEnum):
     TEST = "test"
 
 
-SPAN = 1_000_000_000
+SEEDS_PER_SPLIT = 1_000_000_000
 """Seeds per split; a seed outside every range is refused."""
 _ORDER = (Split.TRAIN, Split.DEV, Split.TEST)
 
@@ -38,29 +38,29 @@ HELD_OUT: dict[str, frozenset[str]] = {
 
 def seed_of(split: Split | str, index: int) -> int:
     """The seed of incident number `index` (from 0) of a split."""
-    if not 0 <= index < SPAN:
-        raise ValueError(f"an incident's index must lie in 0..{SPAN - 1}, got {index}")
-    return _ORDER.index(parse_split(split)) * SPAN + index
+    if not 0 <= index < SEEDS_PER_SPLIT:
+        raise ValueError(f"an incident's index must lie in 0..{SEEDS_PER_SPLIT - 1}, got {index}")
+    return _ORDER.index(parse_split(split)) * SEEDS_PER_SPLIT + index
 
 
 def split_of(seed: int) -> Split:
     """The split that owns `seed`."""
-    if not 0 <= seed < SPAN * len(_ORDER):
-        raise ValueError(f"a seed must lie in 0..{SPAN * len(_ORDER) - 1}, got {seed}")
-    return _ORDER[seed // SPAN]
+    if not 0 <= seed < SEEDS_PER_SPLIT * len(_ORDER):
+        raise ValueError(f"a seed must lie in 0..{SEEDS_PER_SPLIT * len(_ORDER) - 1}, got {seed}")
+    return _ORDER[seed // SEEDS_PER_SPLIT]
 
 
-def seed_in_words(seed: int) -> str:
+def format_seed(seed: int) -> str:
     """A seed as people are told of it, and as they type it: its split and its index there."""
-    return f"{split_of(seed)} seed {seed % SPAN}"
+    return f"{split_of(seed)} seed {seed % SEEDS_PER_SPLIT}"
 
 
-def chosen(items: Sequence[T], seed: int, source: object, kind: str) -> T:
+def item_for_seed(items: Sequence[T], seed: int, source: object, kind: str) -> T:
     """The item that a seed's index names, where there are only so many.
 
     An index beyond the last is a `ValueError`: an item that came again would pass for another, and narrow intervals.
     """
-    index = seed % SPAN
+    index = seed % SEEDS_PER_SPLIT
     if index >= len(items):
         raise ValueError(f"{source} has {len(items)} {kind}: seeds 0 to {len(items) - 1}, got {index}")
     return items[index]
@@ -70,7 +70,7 @@ def parse_split(name: str) -> Split:
     """The split of that name, or an error that lists the three."""
     names = [split.value for split in Split]
     if name not in names:
-        raise Unknown("split", name, names)
+        raise UnknownName("split", name, names)
     return Split(name)
 
 

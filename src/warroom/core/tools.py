@@ -5,22 +5,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin
 
-from warroom.core.errors import echo, unknown
+from warroom.core.errors import quote_input, unknown_name_message
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 _JSON = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array"}
 _MARK = "__warroom_tool__"
-LONGEST_TEXT = 400
+MAX_TEXT_LENGTH = 400
 """Characters of a free-text argument; the rest is refused, so that no seat floods the record."""
 
 
-class Vocabulary(NamedTuple):
+class OneOf(NamedTuple):
     """Marks a string parameter whose values are the incident's own closed list, such as its service names."""
 
     name: str
 
 
-class Longest(NamedTuple):
+class MaxLength(NamedTuple):
     """Marks a free-text parameter that may be longer than `LONGEST_TEXT`."""
 
     characters: int
@@ -36,37 +36,39 @@ class Parameter:
 
     name: str
     kind: type
-    vocabulary: str | None
+    one_of: str | None
     required: bool
     description: str
-    longest: int = LONGEST_TEXT
+    max_length: int = MAX_TEXT_LENGTH
     """Characters of a free text; of each item, and number of items, of a list of texts."""
 
-    def schema(self, vocabularies: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    def schema(self, allowed_values: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """JSON schema of the argument in an incident with these vocabularies."""
         out: dict[str, Any] = {"type": _JSON[self.kind], "description": self.description}
         if self.kind is list:
             out["items"] = {"type": "string"}
-        if self.vocabulary is not None:
-            out["enum"] = list(vocabularies[self.vocabulary])
+        if self.one_of is not None:
+            out["enum"] = list(allowed_values[self.one_of])
         return out
 
-    def check(self, value: object, vocabularies: Mapping[str, Sequence[str]]) -> Any:
+    def check(self, value: object, allowed_values: Mapping[str, Sequence[str]]) -> Any:
         """`value` as the method wants it, or a `ToolError` that says what is allowed."""
-        if self.vocabulary is not None:
-            allowed = vocabularies[self.vocabulary]
+        if self.one_of is not None:
+            allowed = allowed_values[self.one_of]
             if value not in allowed:
-                raise ToolError(unknown(self.name, value, allowed))
+                raise ToolError(unknown_name_message(self.name, value, allowed))
             return value
         if self.kind is float and type(value) is int:
             return float(value)
         if type(value) is not self.kind:
             raise ToolError(f"{self.name} must be of type {_JSON[self.kind]}, {_got(value)}")
         sized: Any = value
-        if self.kind is list and not all(type(item) is str and len(item) <= self.longest for item in sized):
-            raise ToolError(f"{self.name} must be a list of texts of at most {self.longest} characters, {_got(value)}")
-        if self.kind in (str, list) and len(sized) > self.longest:
-            raise ToolError(f"{self.name} has a length of {len(sized)}; at most {self.longest} is allowed")
+        if self.kind is list and not all(type(item) is str and len(item) <= self.max_length for item in sized):
+            raise ToolError(
+                f"{self.name} must be a list of texts of at most {self.max_length} characters, {_got(value)}"
+            )
+        if self.kind in (str, list) and len(sized) > self.max_length:
+            raise ToolError(f"{self.name} has a length of {len(sized)}; at most {self.max_length} is allowed")
         return value
 
 
@@ -82,32 +84,32 @@ class Tool:
     ends_turn: bool
     """False for the reading tools, which are free within the turn's allowance."""
 
-    def schema(self, vocabularies: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    def schema(self, allowed_values: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """The function schema that LLM APIs, TRL, OpenEnv and MCP take."""
         return {
             "name": self.name,
             "description": self.description,
             "parameters": {
                 "type": "object",
-                "properties": {p.name: p.schema(vocabularies) for p in self.parameters},
+                "properties": {p.name: p.schema(allowed_values) for p in self.parameters},
                 "required": [p.name for p in self.parameters if p.required],
             },
         }
 
-    def bind(self, arguments: object, vocabularies: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    def bind(self, arguments: object, allowed_values: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """The checked arguments, or a `ToolError` that says what was wrong and what is allowed."""
         if not isinstance(arguments, dict):
-            raise ToolError(f"{self.name} takes its arguments by name, got {echo(arguments)}")
+            raise ToolError(f"{self.name} takes its arguments by name, got {quote_input(arguments)}")
         bound: dict[str, Any] = {}
         for parameter in self.parameters:
             if parameter.name in arguments:
-                bound[parameter.name] = parameter.check(arguments[parameter.name], vocabularies)
+                bound[parameter.name] = parameter.check(arguments[parameter.name], allowed_values)
             elif parameter.required:
                 raise ToolError(f"{self.name} needs the argument {parameter.name!r}")
         if len(bound) < len(arguments):
             known = [p.name for p in self.parameters]
             extra = next(str(name) for name in arguments if name not in known)
-            raise ToolError(f"{self.name} has no argument {echo(extra)}; it takes {', '.join(known) or 'none'}")
+            raise ToolError(f"{self.name} has no argument {quote_input(extra)}; it takes {', '.join(known) or 'none'}")
         return bound
 
 
@@ -138,20 +140,20 @@ def _describe(name: str, method: Callable[..., Any]) -> Tool:
 
 
 def _parameter(parameter: inspect.Parameter, description: str) -> Parameter:
-    kind, vocabulary, longest = parameter.annotation, None, LONGEST_TEXT
+    kind, one_of, max_length = parameter.annotation, None, MAX_TEXT_LENGTH
     if get_origin(kind) is Annotated:
         kind, marker = get_args(kind)
-        if isinstance(marker, Longest):
-            longest = marker.characters
+        if isinstance(marker, MaxLength):
+            max_length = marker.characters
         else:
-            vocabulary = marker.name
+            one_of = marker.name
     kind = get_origin(kind) or kind  # a list of texts is checked as a list
     assert description, f"document the argument {parameter.name!r} under Args:"
-    return Parameter(parameter.name, kind, vocabulary, parameter.default is parameter.empty, description, longest)
+    return Parameter(parameter.name, kind, one_of, parameter.default is parameter.empty, description, max_length)
 
 
 def _got(value: object) -> str:
-    return f"got {echo(value)}"
+    return f"got {quote_input(value)}"
 
 
 def _split_docstring(text: str) -> tuple[str, dict[str, str]]:

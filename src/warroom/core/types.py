@@ -16,7 +16,7 @@ class Observation(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class Message:
     """A plain sentence to the seat: an act was taken, a call was wrong, the incident is over."""
 
     text: str
@@ -44,7 +44,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class StepResult:
     """What one tool call did."""
 
     seat: str
@@ -71,7 +71,7 @@ class Brief:
     """JSON schemas of the seat's tools, closed vocabularies as `enum`."""
     acts: tuple[str, ...]
     """Names of the tools that end a turn."""
-    idle: ToolCall
+    noop_call: ToolCall
     """The call that does nothing and ends the turn."""
     facts: Any = None
     """Static structure of the incident that the job text describes (for fleet: the service map)."""

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from warroom.core.env import Env
-from warroom.core.errors import Unknown
-from warroom.core.scenario import TIERS, Environment, Scenario
+from warroom.core.errors import UnknownName
+from warroom.core.scenario import TIERS, EnvSpec, Scenario
 
 _FOLDER = Path(__file__).parent
 
 
 @cache
-def environments() -> dict[str, Environment]:
+def environments() -> dict[str, EnvSpec]:
     """Every environment by name."""
     names = sorted(m.name for m in pkgutil.iter_modules([str(_FOLDER)]) if m.ispkg)
     return {name: importlib.import_module(f"{__name__}.{name}").ENVIRONMENT for name in names}
@@ -49,33 +49,37 @@ def scenario_from_file(path: Path) -> Scenario:
     except Exception as error:  # the file is the caller's: whatever it raises is told to the caller
         raise ValueError(f"the scenario file {path} does not load: {error!r}") from error
     found: Scenario | None = getattr(module, "SCENARIO", None)
-    if not all(hasattr(found, part) for part in ("name", "story", "suites", "plot")) or found is None:
+    if not all(hasattr(found, part) for part in ("name", "story", "suites", "incident_spec")) or found is None:
         raise ValueError(f"{path} defines no SCENARIO; see envs/fleet/scenarios/ for what one looks like")
     if any(known.rpartition("/")[2] == found.name for known in scenarios()):
         raise ValueError(f"{path}: a shipped scenario is called {found.name!r} already; rename the file")
     return found
 
 
-def find(scenario: str) -> tuple[Environment, Scenario]:
+def find(scenario: str) -> tuple[EnvSpec, Scenario]:
     """The environment and scenario of an id; `fleet/path/to/file.py` loads a scenario of yours."""
     env, _, name = scenario.partition("/")
     if env not in environments():
-        raise (Unknown("scenario", scenario, scenarios()) if not name else Unknown("environment", env, environments()))
+        raise (
+            UnknownName("scenario", scenario, scenarios())
+            if not name
+            else UnknownName("environment", env, environments())
+        )
     if name.endswith(".py"):
         return environments()[env], scenario_from_file(Path(name))
     if scenario not in scenarios():
-        raise Unknown("scenario", scenario, [known for known in scenarios() if known.startswith(env + "/")])
+        raise UnknownName("scenario", scenario, [known for known in scenarios() if known.startswith(env + "/")])
     return environments()[env], scenarios()[scenario]
 
 
 def suite(env: str, name: str | None = None) -> list[str]:
     """Ids of the scenarios of one suite of an environment (of its default suite without a name)."""
     if env not in environments():
-        raise Unknown("environment", env, environments())
+        raise UnknownName("environment", env, environments())
     known = environments()[env].suites
     chosen = name or known[0]
     if chosen not in known:
-        raise Unknown("suite", chosen, known)
+        raise UnknownName("suite", chosen, known)
     return [id for id, scenario in scenarios().items() if id.startswith(env + "/") and chosen in scenario.suites]
 
 
@@ -83,12 +87,12 @@ def make(scenario: str, tier: str, seed: int, **options: Any) -> Env:
     """Build one episode: single use, same bytes for the same arguments wherever it runs."""
     environment, found = find(scenario)
     if tier not in TIERS:
-        raise Unknown("tier", tier, TIERS)
+        raise UnknownName("tier", tier, TIERS)
     strange = sorted(set(options) - set(environment.options))
     if strange:
-        raise Unknown("option", strange[0], environment.options)
+        raise UnknownName("option", strange[0], environment.options)
     return _build(environment, found, tier, seed, options)
 
 
-def _build(environment: Environment, found: Scenario, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
+def _build(environment: EnvSpec, found: Scenario, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
     return environment.build(found, tier, seed, options)

@@ -10,16 +10,16 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from warroom.core.splits import parse_split, seed_in_words
+from warroom.core.splits import format_seed, parse_split
 from warroom.core.types import ToolCall
 from warroom.envs import make, suite
-from warroom.evals.outcomes import Entrant, Incident, Outcome, Progress, incidents, play_all
-from warroom.evals.probes import Probes, degenerate_team
-from warroom.evals.search import Effort, effort_episodes, entrant, search
+from warroom.evals.audit_spec import AuditSpec, degenerate_policy_set
+from warroom.evals.outcomes import Candidate, Incident, IncidentOutcome, Progress, incidents, play_all
+from warroom.evals.search import SearchBudget, candidate, search, search_episode_count
 from warroom.evals.statistics import Difference, Estimate, mean, paired, share
-from warroom.policies import Team, team
+from warroom.policies import PolicySet, policy_set
 
-Kind = Literal["reference", "naive", "degenerate", "spoilt", "searched"]
+Kind = Literal["reference", "naive", "degenerate", "perturbed", "searched"]
 
 BARS = {
     "negative": "has negative mean points",
@@ -34,25 +34,25 @@ BARS = {
 
 An environment holds those that its probes name.
 """
-BASELINE = "heuristic"
-REFERENCES = ("expert", "oracle")
-REPEATED = ("oracle", "expert", BASELINE, "random")
+BASELINE_POLICY = "heuristic"
+REFERENCE_POLICIES = ("expert", "oracle")
+REPEATED_POLICIES = ("oracle", "expert", BASELINE_POLICY, "random")
 """Policies whose calls are played twice over, to see whether a repetition is paid."""
-LITTLE = 0.3
+MAX_BLIND_SCORE = 0.3
 """Mean score that a policy which weighs no evidence may have."""
-ROUNDING = 1e-9
-FEAT = 0.5
+TOLERANCE = 1e-9
+SOLVED_SHARE = 0.5
 """Share of the incidents of one scenario from which a policy that weighs no evidence is named for solving them."""
 
 
 @dataclass(frozen=True)
-class Standing:
+class PolicySummary:
     """What one policy got on one tier."""
 
     tier: str
     policy: str
     kind: Kind
-    story: str
+    description: str
     n: int
     """Incidents."""
     points: Estimate
@@ -63,11 +63,11 @@ class Standing:
     solved_wrong: Estimate
     passive: bool
     """Whether it never did more than wait or look."""
-    feats: Mapping[str, float]
+    mostly_solved: Mapping[str, float]
     """Shares solved of those scenarios of which it solves half or more: each of them alone would tell little."""
 
 
-class Failure(NamedTuple):
+class Violation(NamedTuple):
     """A bar that a policy does not meet."""
 
     bar: str
@@ -88,10 +88,10 @@ class Audit:
     """What the incidents were built from besides."""
     bars: tuple[str, ...]
     """The bars of `BARS` that are held here."""
-    standings: tuple[Standing, ...]
-    violations: tuple[Failure, ...]
+    summaries: tuple[PolicySummary, ...]
+    violations: tuple[Violation, ...]
     """Bars that fail; none is the aim."""
-    within_chance: tuple[Failure, ...]
+    within_chance: tuple[Violation, ...]
     """Means on the wrong side of a bar whose interval does not lie there whole."""
 
     def to_json(self) -> dict[str, Any]:
@@ -103,103 +103,111 @@ class Audit:
             "seeds": list(self.seeds),
             "options": dict(self.options),
             "bars": {bar: BARS[bar] for bar in self.bars},
-            "rows": [_plain(standing) for standing in self.standings],
-            "violations": [failure._asdict() for failure in self.violations],
-            "within_chance": [failure._asdict() for failure in self.within_chance],
+            "rows": [_row_json(summary) for summary in self.summaries],
+            "violations": [violation._asdict() for violation in self.violations],
+            "within_chance": [violation._asdict() for violation in self.within_chance],
         }
 
 
-def _plain(standing: Standing) -> dict[str, Any]:
-    values = ((name, getattr(standing, name)) for name in asdict(standing))
+def _row_json(summary: PolicySummary) -> dict[str, Any]:
+    values = ((name, getattr(summary, name)) for name in asdict(summary))
     return {name: value._asdict() if isinstance(value, Estimate) else value for name, value in values}
 
 
 def run_audit(
-    probes: Probes,
+    audit_spec: AuditSpec,
     tiers: Sequence[str],
     seeds: Sequence[int],
     suite_name: str = "full",
     workers: int = 2,
     split: str = "dev",
     progress: Progress = lambda count: None,
-    effort: Effort | None = None,
+    budget: SearchBudget | None = None,
 ) -> Audit:
     """Play every naive, degenerate and searched policy on the same incidents and hold them against the bars.
 
     `seeds` are indices into the split. Scripts are searched on the training split, with the given effort.
     """
     parse_split(split)  # refused before the search begins
-    scenarios, standings, failures, chance = suite(probes.env, suite_name), [], [], []
+    scenarios, summaries, violations, chance = suite(audit_spec.env, suite_name), [], [], []
     for tier in tiers:
-        scripts = search(probes, tier, effort or Effort(), workers, progress)
-        entrants = [*_listed(probes), *[entrant(probes.env, script) for script in scripts]]
+        scripts = search(audit_spec, tier, budget or SearchBudget(), workers, progress)
+        candidates = [*_listed_candidates(audit_spec), *[candidate(audit_spec.env, script) for script in scripts]]
         todo = incidents(scenarios, tier, split, seeds)
-        played = _by_entrant(play_all(entrants, todo, probes.judge, workers, progress, probes.options))
-        rows = [_standing(probes, tier, name, outcomes) for name, outcomes in played.items()]
-        standings += rows
+        played = _by_candidate(
+            play_all(candidates, todo, audit_spec.outcome_rules, workers, progress, audit_spec.options)
+        )
+        rows = [_policy_summary(audit_spec, tier, name, outcomes) for name, outcomes in played.items()]
+        summaries += rows
         for row in rows:
-            judged = _judged(row, played, probes.bars)
-            failures += [failure for failure, beyond in judged if beyond]
-            chance += [failure for failure, beyond in judged if not beyond]
-            failures += _above_ceiling(row, played[row.policy])
-            failures += _not_void(probes, row, played[row.policy])
-        failures += _paid_again(probes, incidents(scenarios, tier, split, seeds[:1]))
-    found = (tuple(standings), tuple(failures), tuple(chance))
-    return Audit(probes.env, split, suite_name, tuple(seeds), probes.options, probes.bars, *found)
+            judged = _violations_of(row, played, audit_spec.bars)
+            violations += [violation for violation, beyond in judged if beyond]
+            chance += [violation for violation, beyond in judged if not beyond]
+            violations += _above_ceiling(row, played[row.policy])
+            violations += _void_violations(audit_spec, row, played[row.policy])
+        violations += _repeated_payment_violations(audit_spec, incidents(scenarios, tier, split, seeds[:1]))
+    found = (tuple(summaries), tuple(violations), tuple(chance))
+    return Audit(audit_spec.env, split, suite_name, tuple(seeds), audit_spec.options, audit_spec.bars, *found)
 
 
-def audit_episodes(probes: Probes, tiers: Sequence[str], seeds: Sequence[int], suite_name: str, effort: Effort) -> int:
+def audit_episode_count(
+    audit_spec: AuditSpec, tiers: Sequence[str], seeds: Sequence[int], suite_name: str, budget: SearchBudget
+) -> int:
     """About how many episodes an audit plays, for a progress bar."""
-    entrants = len(_listed(probes)) + 2 * effort.finalists
-    searched = effort_episodes(probes.env, effort)
-    return len(tiers) * (searched + entrants * len(seeds) * len(suite(probes.env, suite_name)))
+    candidates = len(_listed_candidates(audit_spec)) + 2 * budget.finalists
+    searched = search_episode_count(audit_spec.env, budget)
+    return len(tiers) * (searched + candidates * len(seeds) * len(suite(audit_spec.env, suite_name)))
 
 
-def _listed(probes: Probes) -> list[Entrant]:
-    degenerate = [Entrant(name, partial(degenerate_team, probes.env, name)) for name in probes.recipes]
+def _listed_candidates(audit_spec: AuditSpec) -> list[Candidate]:
+    degenerate = [Candidate(name, partial(degenerate_policy_set, audit_spec.env, name)) for name in audit_spec.exploits]
     # Some recipes are naive policies under another name: the named ones stand for both.
-    shipped = [Entrant(name, partial(team, probes.env, name)) for name in (*probes.naive, *REFERENCES)]
-    return [*[one for one in degenerate if one.name not in probes.naive], *shipped]
+    shipped = [
+        Candidate(name, partial(policy_set, audit_spec.env, name)) for name in (*audit_spec.naive, *REFERENCE_POLICIES)
+    ]
+    return [*[one for one in degenerate if one.name not in audit_spec.naive], *shipped]
 
 
-def _by_entrant(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
+def _by_candidate(outcomes: Sequence[IncidentOutcome]) -> dict[str, list[IncidentOutcome]]:
     out = defaultdict(list)
     for outcome in outcomes:
-        out[outcome.entrant].append(outcome)
+        out[outcome.candidate].append(outcome)
     return dict(out)
 
 
-def _kind(probes: Probes, policy: str) -> Kind:
-    if policy in REFERENCES:
+def _kind(audit_spec: AuditSpec, policy: str) -> Kind:
+    if policy in REFERENCE_POLICIES:
         return "reference"
-    if policy in probes.naive:
+    if policy in audit_spec.naive:
         return "naive"
-    if policy in probes.recipes:
-        return "spoilt" if probes.recipes[policy].spoilt else "degenerate"
+    if policy in audit_spec.exploits:
+        return "perturbed" if audit_spec.exploits[policy].perturbed else "degenerate"
     return "searched"
 
 
-def _standing(probes: Probes, tier: str, policy: str, outcomes: Sequence[Outcome]) -> Standing:
+def _policy_summary(
+    audit_spec: AuditSpec, tier: str, policy: str, outcomes: Sequence[IncidentOutcome]
+) -> PolicySummary:
     wrong = [outcome for outcome in outcomes if outcome.wrong]
-    story = probes.recipes[policy].story if policy in probes.recipes else ""
-    kind = _kind(probes, policy)
-    return Standing(
-        tier, policy, kind, story, len(outcomes),
+    description = audit_spec.exploits[policy].description if policy in audit_spec.exploits else ""
+    kind = _kind(audit_spec, policy)
+    return PolicySummary(
+        tier, policy, kind, description, len(outcomes),
         points=_mean([o.points for o in outcomes]),
         points_wrong=_mean([o.points for o in wrong]),
         score=_mean([o.score for o in outcomes]),
         solved=_share([o.solved for o in outcomes]),
         solved_wrong=_share([o.solved for o in wrong]),
         passive=all(o.passive for o in outcomes),
-        feats=_feats(outcomes) if kind in ("naive", "degenerate", "searched") else {},
+        mostly_solved=_mostly_solved(outcomes) if kind in ("naive", "degenerate", "searched") else {},
     )  # fmt: skip
 
 
-def _feats(outcomes: Sequence[Outcome]) -> dict[str, float]:
+def _mostly_solved(outcomes: Sequence[IncidentOutcome]) -> dict[str, float]:
     solved = defaultdict(list)
     for outcome in outcomes:
         solved[outcome.incident.scenario].append(outcome.solved)
-    return {name: sum(found) / len(found) for name, found in solved.items() if sum(found) >= FEAT * len(found)}
+    return {name: sum(found) / len(found) for name, found in solved.items() if sum(found) >= SOLVED_SHARE * len(found)}
 
 
 def _mean(values: Sequence[float]) -> Estimate:
@@ -213,100 +221,111 @@ def _share(values: Sequence[bool]) -> Estimate:
 # -- the bars -------------------------------------------------------------------------------------------
 
 
-Judged = list[tuple[Failure, bool]]
+Violations = list[tuple[Violation, bool]]
 """Bars on means that are missed, and whether beyond chance."""
 
 
-def _judged(row: Standing, played: Mapping[str, Sequence[Outcome]], bars: Sequence[str]) -> Judged:
+def _violations_of(
+    row: PolicySummary, played: Mapping[str, Sequence[IncidentOutcome]], bars: Sequence[str]
+) -> Violations:
     """The bars that concern a policy of that kind."""
-    out: Judged = []
+    out: Violations = []
     if row.kind in ("naive", "degenerate", "searched"):
         out += _negative(row)
     if row.kind in ("degenerate", "searched"):
-        own, baseline = played[row.policy], played[BASELINE]
-        out += [*_much(row), *_below(row, own, baseline), *_solves_less(row, own, baseline)]
-    return [(failure, beyond) for failure, beyond in out if failure.bar in bars]
+        own, baseline = played[row.policy], played[BASELINE_POLICY]
+        out += [*_score_too_high(row), *_above_heuristic(row, own, baseline), *_solves_less(row, own, baseline)]
+    return [(violation, beyond) for violation, beyond in out if violation.bar in bars]
 
 
-def _negative(row: Standing) -> Judged:
+def _negative(row: PolicySummary) -> Violations:
     if row.points.mean < 0:
         return []
-    failure = Failure("negative", row.tier, row.policy, f"{row.points.mean:.1f} points")
-    return [(failure, (row.points.lo or 0.0) > 0)]
+    violation = Violation("negative", row.tier, row.policy, f"{row.points.mean:.1f} points")
+    return [(violation, (row.points.lo or 0.0) > 0)]
 
 
-def _much(row: Standing) -> Judged:
-    if row.score.mean <= LITTLE:
+def _score_too_high(row: PolicySummary) -> Violations:
+    if row.score.mean <= MAX_BLIND_SCORE:
         return []
-    return [(Failure("little", row.tier, row.policy, f"score {row.score.mean:.2f}"), (row.score.lo or 0.0) > LITTLE)]
+    return [
+        (
+            Violation("little", row.tier, row.policy, f"score {row.score.mean:.2f}"),
+            (row.score.lo or 0.0) > MAX_BLIND_SCORE,
+        )
+    ]
 
 
-def _below(row: Standing, own: Sequence[Outcome], baseline: Sequence[Outcome]) -> Judged:
+def _above_heuristic(
+    row: PolicySummary, own: Sequence[IncidentOutcome], baseline: Sequence[IncidentOutcome]
+) -> Violations:
     gained = _difference(own, baseline, lambda o: o.points)
     detail = f"{gained.mean or 0.0:.1f} points more than the heuristic"
-    return _above_zero(gained, Failure("below heuristic", row.tier, row.policy, detail))
+    return _above_zero(gained, Violation("below heuristic", row.tier, row.policy, detail))
 
 
-def _solves_less(row: Standing, own: Sequence[Outcome], baseline: Sequence[Outcome]) -> Judged:
+def _solves_less(row: PolicySummary, own: Sequence[IncidentOutcome], baseline: Sequence[IncidentOutcome]) -> Violations:
     wrong = [(a, b) for a, b in zip(own, baseline, strict=True) if a.wrong]
     more = _difference([a for a, _ in wrong], [b for _, b in wrong], lambda o: float(o.solved))
     detail = f"solves {100 * (more.mean or 0.0):.0f} in 100 more than the heuristic"
-    return _above_zero(more, Failure("solves less", row.tier, row.policy, detail))
+    return _above_zero(more, Violation("solves less", row.tier, row.policy, detail))
 
 
-def _above_zero(difference: Difference, failure: Failure) -> Judged:
-    if difference.mean is None or difference.mean <= ROUNDING:
+def _above_zero(difference: Difference, violation: Violation) -> Violations:
+    if difference.mean is None or difference.mean <= TOLERANCE:
         return []
-    return [(failure, difference.lo is not None and difference.lo > ROUNDING)]
+    return [(violation, difference.lo is not None and difference.lo > TOLERANCE)]
 
 
-def _difference(own: Sequence[Outcome], other: Sequence[Outcome], value: Callable[[Outcome], float]) -> Difference:
+def _difference(
+    own: Sequence[IncidentOutcome], other: Sequence[IncidentOutcome], value: Callable[[IncidentOutcome], float]
+) -> Difference:
     return paired([value(o) for o in own], [value(o) for o in other], range(len(own)))
 
 
-def _above_ceiling(row: Standing, own: Sequence[Outcome]) -> list[Failure]:
+def _above_ceiling(row: PolicySummary, own: Sequence[IncidentOutcome]) -> list[Violation]:
     return [
-        Failure(
+        Violation(
             "ceiling", row.tier, row.policy,
-            f"{o.points:.0f} points on {o.incident.scenario}, {seed_in_words(o.incident.seed)}; "
+            f"{o.points:.0f} points on {o.incident.scenario}, {format_seed(o.incident.seed)}; "
             f"the oracle {o.ceiling:.0f}",
         )
         for o in own
-        if o.points > o.ceiling + ROUNDING
+        if o.points > o.ceiling + TOLERANCE
     ]  # fmt: skip
 
 
-def _not_void(probes: Probes, row: Standing, own: Sequence[Outcome]) -> list[Failure]:
-    if row.policy not in probes.recipes or not probes.recipes[row.policy].worthless:
+def _void_violations(audit_spec: AuditSpec, row: PolicySummary, own: Sequence[IncidentOutcome]) -> list[Violation]:
+    if row.policy not in audit_spec.exploits or not audit_spec.exploits[row.policy].voids_credit:
         return []
     return [
-        Failure(
+        Violation(
             "void", row.tier, row.policy,
-            f"{o.points:.0f} points on {o.incident.scenario}, {seed_in_words(o.incident.seed)}",
+            f"{o.points:.0f} points on {o.incident.scenario}, {format_seed(o.incident.seed)}",
         )
         for o in own
-        if o.wrong and o.points > ROUNDING
+        if o.wrong and o.points > TOLERANCE
     ]  # fmt: skip
 
 
 # -- repeated credits -----------------------------------------------------------------------------------
 
 
-def _paid_again(probes: Probes, todo: Sequence[Incident]) -> list[Failure]:
+def _repeated_payment_violations(audit_spec: AuditSpec, todo: Sequence[Incident]) -> list[Violation]:
     return [
-        Failure(
+        Violation(
             "paid once",
             incident.tier,
             f"{name}, every act twice",
-            f"{detail} ({incident.scenario}, {seed_in_words(incident.seed)})",
+            f"{detail} ({incident.scenario}, {format_seed(incident.seed)})",
         )
-        for name in REPEATED
+        for name in REPEATED_POLICIES
         for incident in todo
-        for detail in repeated_payments(team(probes.env, name), incident, probes.options)
+        for detail in repeated_payments(policy_set(audit_spec.env, name), incident, audit_spec.options)
     ]
 
 
-def repeated_payments(players: Team, incident: Incident, options: Mapping[str, Any] | None = None) -> list[str]:
+def repeated_payments(players: PolicySet, incident: Incident, options: Mapping[str, Any] | None = None) -> list[str]:
     """Terms that rise when a call that was paid is made again, as the seat's next or after the end: none may."""
     env = make(*incident, **(options or {}))
     policies = {seat: players.seat(env, seat) for seat in env.SEATS}

@@ -9,14 +9,14 @@ from itertools import count
 from typing import Any, Protocol, cast, runtime_checkable
 
 from warroom.core.env import Env
-from warroom.core.errors import Unknown
+from warroom.core.errors import UnknownName
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import Observation
 from warroom.envs import make, suite
-from warroom.policies import Team, team
+from warroom.policies import PolicySet, policy_set
 
-IDLE, TURNS = "noop", 10
+NOOP_POLICY, TURNS = "noop", 10
 """Who plays a measured episode unless another is named, and the turns that this lasts; others play to the end."""
 IMPORTS = 3
 """Fresh processes whose import is timed; the fastest counts."""
@@ -27,7 +27,7 @@ _IMPORT = (
 
 
 @runtime_checkable
-class Viewed(Protocol):
+class AllSeatsObservable(Protocol):
     """An environment that shows any seat's page at any time."""
 
     def view(self, seat: str) -> Observation:
@@ -36,7 +36,7 @@ class Viewed(Protocol):
 
 
 @dataclass(slots=True)
-class Spent:
+class TimeBreakdown:
     """Seconds by what they went to, over some episodes."""
 
     episodes: int = 0
@@ -56,21 +56,21 @@ class Spent:
 
     def to_json(self) -> dict[str, float]:
         """Episodes a second, and milliseconds an episode by part."""
-        parts = {f"{name}_ms": 1000 * getattr(self, name) / self.episodes for name in PARTS}
+        parts = {f"{name}_ms": 1000 * getattr(self, name) / self.episodes for name in COMPONENTS}
         return {"episodes_per_second": self.episodes / self.total, **parts, "episodes": self.episodes}
 
 
-PARTS = ("generation", "turns", "text", "policy")
+COMPONENTS = ("generation", "turns", "text", "policy")
 Show = Callable[[Env], None]
 
 
 @dataclass(frozen=True)
-class Course:
+class BenchmarkConfig:
     """What is measured."""
 
     env: str
     tier: str
-    policy: str = IDLE
+    policy: str = NOOP_POLICY
     options: Mapping[str, Any] | None = None
     """What the incidents are built from besides."""
 
@@ -81,24 +81,24 @@ class Course:
             yield make(scenarios[k % len(scenarios)], self.tier, seed_of(Split.TRAIN, k), **(self.options or {}))
 
 
-def run_bench(course: Course, seconds: float) -> dict[str, Any]:
+def run_bench(config: BenchmarkConfig, seconds: float) -> dict[str, Any]:
     """Measure an environment's default suite for about `seconds` per arm.
 
     Arms: the acting seat's text each turn, and every seat's text each turn (null where the environment cannot show
     that). Unless a policy is named all seats wait, so that no policy's time is in it.
     """
-    if course.tier not in TIERS:
-        raise Unknown("tier", course.tier, TIERS)
+    if config.tier not in TIERS:
+        raise UnknownName("tier", config.tier, TIERS)
     if seconds <= 0:
         raise ValueError(f"seconds must be above 0, got {seconds}")
-    acting = measure(course, seconds, _show_acting)
-    viewed = isinstance(next(course.incidents()), Viewed)
-    everyone = measure(course, seconds, _show_all) if viewed else None
+    acting = measure(config, seconds, _show_acting)
+    all_seats_observable = isinstance(next(config.incidents()), AllSeatsObservable)
+    everyone = measure(config, seconds, _show_all) if all_seats_observable else None
     return {
-        "env": course.env,
-        "tier": course.tier,
-        "policy": course.policy,
-        "turns": TURNS if course.policy == IDLE else None,
+        "env": config.env,
+        "tier": config.tier,
+        "policy": config.policy,
+        "turns": TURNS if config.policy == NOOP_POLICY else None,
         "acting_seat": acting.to_json(),
         "all_seats": everyone.to_json() if everyone else None,
         "import_seconds": import_seconds(),
@@ -106,14 +106,14 @@ def run_bench(course: Course, seconds: float) -> dict[str, Any]:
     }
 
 
-def measure(course: Course, seconds: float, show: Show) -> Spent:
+def measure(config: BenchmarkConfig, seconds: float, show: Show) -> TimeBreakdown:
     """Play episodes until `seconds` have gone, at least one of each scenario."""
-    incidents, players, spent = course.incidents(), team(course.env, course.policy), Spent()
-    least, most = len(suite(course.env)), TURNS if course.policy == IDLE else sys.maxsize
-    _play(incidents, players, most, show, Spent())
-    while spent.total < seconds or spent.episodes < least:
-        _play(incidents, players, most, show, spent)
-    return spent
+    incidents, players, timing = config.incidents(), policy_set(config.env, config.policy), TimeBreakdown()
+    min_episodes, max_turns = len(suite(config.env)), TURNS if config.policy == NOOP_POLICY else sys.maxsize
+    _play(incidents, players, max_turns, show, TimeBreakdown())
+    while timing.total < seconds or timing.episodes < min_episodes:
+        _play(incidents, players, max_turns, show, timing)
+    return timing
 
 
 def import_seconds() -> float:
@@ -131,23 +131,23 @@ def _show_acting(env: Env) -> None:
 
 def _show_all(env: Env) -> None:
     for seat in env.SEATS:
-        cast(Viewed, env).view(seat).render()
+        cast(AllSeatsObservable, env).view(seat).render()
 
 
-def _play(incidents: Iterator[Env], players: Team, most: int, show: Show, spent: Spent) -> None:
+def _play(incidents: Iterator[Env], players: PolicySet, max_turns: int, show: Show, timing: TimeBreakdown) -> None:
     clock = time.perf_counter
     start = clock()
     env = next(incidents)
-    spent.generation += clock() - start
+    timing.generation += clock() - start
     policies = {seat: players.seat(env, seat) for seat in env.SEATS}
-    while not env.done and env.turn < most:
+    while not env.done and env.turn < max_turns:
         start = clock()
         show(env)
         shown = clock()
         call = policies[env.seat].act(env.observe())
         chosen = clock()
         env.step(call)
-        spent.text += shown - start
-        spent.policy += chosen - shown
-        spent.turns += clock() - chosen
-    spent.episodes += 1
+        timing.text += shown - start
+        timing.policy += chosen - shown
+        timing.turns += clock() - chosen
+    timing.episodes += 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from warroom.evals.statistics import Estimate, Floats, bootstrap, wilson
 
-FIGURES = ("brier_skill", "auroc", "aurc")
+CALIBRATION_METRICS = ("brier_skill", "auroc", "aurc")
 """Skill over the best constant (1 is perfect, 0 none); probability that a right answer was given more confidence than a
 wrong one (0.5 is chance); mean risk over all coverages when the surest answers go first (lower is better)."""
 BINS = 10
@@ -31,44 +31,44 @@ def calibration(
     confidences: Sequence[float], verified: Sequence[bool], clusters: Sequence[Any]
 ) -> dict[str, Estimate | None]:
     """The `FIGURES` with bootstrap intervals over clusters; None where all answers are right or all wrong."""
-    said, right = np.asarray(confidences, float), np.asarray(verified, float)
-    if not len(said) or right.min() == right.max():
-        return dict.fromkeys(FIGURES)
-    found = bootstrap(lambda weights: figures(said, right, weights), clusters, "calibration")
-    return dict(zip(FIGURES, found, strict=True))
+    stated, right = np.asarray(confidences, float), np.asarray(verified, float)
+    if not len(stated) or right.min() == right.max():
+        return dict.fromkeys(CALIBRATION_METRICS)
+    found = bootstrap(lambda weights: calibration_metrics(stated, right, weights), clusters, "calibration")
+    return dict(zip(CALIBRATION_METRICS, found, strict=True))
 
 
-def figures(said: Floats, right: Floats, weights: Floats) -> Floats:
+def calibration_metrics(stated: Floats, right: Floats, weights: Floats) -> Floats:
     """The `FIGURES` of weighted answers; nan where a draw has only right or only wrong ones."""
     total = weights.sum()
     base = float((weights * right).sum() / total)
     if not 0 < base < 1:
-        return np.full(len(FIGURES), np.nan)
-    brier = float((weights * (said - right) ** 2).sum() / total)
-    return np.array([1 - brier / (base * (1 - base)), auroc(said, right, weights), aurc(said, right, weights)])
+        return np.full(len(CALIBRATION_METRICS), np.nan)
+    brier = float((weights * (stated - right) ** 2).sum() / total)
+    return np.array([1 - brier / (base * (1 - base)), auroc(stated, right, weights), aurc(stated, right, weights)])
 
 
-def auroc(said: Floats, right: Floats, weights: Floats) -> float:
+def auroc(stated: Floats, right: Floats, weights: Floats) -> float:
     """Area under the receiver operating characteristic; ties count half."""
-    order = np.argsort(said, kind="stable")
-    levels, start = np.unique(said[order], return_index=True)
+    order = np.argsort(stated, kind="stable")
+    levels, start = np.unique(stated[order], return_index=True)
     good = np.add.reduceat((weights * right)[order], start)
     bad = np.add.reduceat((weights * (1 - right))[order], start)
     below = np.cumsum(bad) - bad
     return float((good * (below + bad / 2)).sum() / (good.sum() * bad.sum())) if len(levels) else float("nan")
 
 
-def aurc(said: Floats, right: Floats, weights: Floats) -> float:
+def aurc(stated: Floats, right: Floats, weights: Floats) -> float:
     """Area under the risk-coverage curve: answers of equal confidence are taken up together."""
-    coverage, risk = risk_coverage(said, right, weights)
+    coverage, risk = risk_coverage(stated, right, weights)
     steps = np.diff(np.concatenate([[0.0], coverage]))
     return float((steps * risk).sum())
 
 
-def risk_coverage(said: Floats, right: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def risk_coverage(stated: Floats, right: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """(share of answers taken, share of those that are wrong), from the surest on."""
-    order = np.argsort(-said, kind="stable")
-    _, start = np.unique(-said[order], return_index=True)
+    order = np.argsort(-stated, kind="stable")
+    _, start = np.unique(-stated[order], return_index=True)
     taken = np.cumsum(np.add.reduceat(weights[order], start))
     wrong = np.cumsum(np.add.reduceat((weights * (1 - right))[order], start))
     kept = taken > 0
@@ -77,12 +77,12 @@ def risk_coverage(said: Floats, right: Floats, weights: Floats) -> tuple[Floats,
 
 def reliability(confidences: Sequence[float], verified: Sequence[bool]) -> list[Bin]:
     """Bins that hold an answer, by rising confidence, each with a Wilson interval."""
-    said, right = np.asarray(confidences, float), np.asarray(verified, float)
-    place = np.minimum((said * BINS).astype(int), BINS - 1)
+    stated, right = np.asarray(confidences, float), np.asarray(verified, float)
+    place = np.minimum((stated * BINS).astype(int), BINS - 1)
     out = []
     for k in range(BINS):
         inside = place == k
         count = int(inside.sum())
         if count:
-            out.append(Bin(count, float(said[inside].mean()), wilson(float(right[inside].mean()), count)))
+            out.append(Bin(count, float(stated[inside].mean()), wilson(float(right[inside].mean()), count)))
     return out

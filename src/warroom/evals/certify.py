@@ -20,7 +20,7 @@ Checks = Mapping[str, Sequence[bool]]
 
 
 @dataclass(frozen=True)
-class Row(ABC):
+class CertificateRow(ABC):
     """What was found of one incident. Subclasses add their findings, and say what they amount to."""
 
     scenario: str
@@ -28,7 +28,7 @@ class Row(ABC):
     seed: int
     redraws: int
     """Draws that were thrown away before this one."""
-    LENIENT: ClassVar[frozenset[str]] = frozenset()
+    AGGREGATE_ONLY: ClassVar[frozenset[str]] = frozenset()
     """Checks that are judged by their share over many incidents, not in each."""
 
     @abstractmethod
@@ -36,13 +36,13 @@ class Row(ABC):
         """The checks, in the order in which they are told."""
 
     @abstractmethod
-    def figures(self) -> Mapping[str, float]:
+    def metrics(self) -> Mapping[str, float]:
         """Measures of which the least, the twentieth and the median are told."""
 
     @property
     def valid(self) -> bool:
         """Whether everything holds that must hold of a single incident."""
-        return all(all(passed) for name, passed in self.checks().items() if name not in self.LENIENT)
+        return all(all(passed) for name, passed in self.checks().items() if name not in self.AGGREGATE_ONLY)
 
     def to_json(self) -> dict[str, Any]:
         """For a program."""
@@ -50,7 +50,7 @@ class Row(ABC):
         return {**asdict(self), "checks": checks, "valid": self.valid}
 
 
-Certifier = Callable[[Env, str], Row]
+Certifier = Callable[[Env, str], CertificateRow]
 """Certifies the incident of a fresh env; the text is the scenario's id."""
 
 
@@ -62,7 +62,7 @@ def run_certify(
     split: str = "dev",
     options: Mapping[str, Any] | None = None,
     progress: Progress = lambda count: None,
-) -> list[Row]:
+) -> list[CertificateRow]:
     """Certify incidents in full. `seeds` are indices into the split, `options` what they are built from besides."""
     rows = []
     for tier in tiers:
@@ -73,30 +73,30 @@ def run_certify(
     return rows
 
 
-def aggregate(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def aggregate(rows: Sequence[CertificateRow]) -> list[dict[str, Any]]:
     """Shares with intervals, by tier; a check is counted over those whom it concerns."""
     return [
         _summary(tier, [row for row in rows if row.tier == tier]) for tier in dict.fromkeys(row.tier for row in rows)
     ]
 
 
-def _summary(tier: str, rows: Sequence[Row]) -> dict[str, Any]:
+def _summary(tier: str, rows: Sequence[CertificateRow]) -> dict[str, Any]:
     checks = [row.checks() for row in rows]
     shares = {name: _share([found[name] for found in checks]) for name in checks[0]}
     shares["valid"] = _share([[row.valid] for row in rows])
     shares["first draw"] = _share([[row.redraws == 0] for row in rows])
-    figures = [row.figures() for row in rows]
+    metrics = [row.metrics() for row in rows]
     return {
         "tier": tier,
         "n": len(rows),
         "redraws": sum(row.redraws for row in rows),
         "shares": shares,
-        "figures": {name: _quantiles([found[name] for found in figures if name in found]) for name in _names(figures)},
+        "figures": {name: _quantiles([found[name] for found in metrics if name in found]) for name in _names(metrics)},
     }
 
 
-def _names(figures: Sequence[Mapping[str, float]]) -> list[str]:
-    return list(dict.fromkeys(name for found in figures for name in found))
+def _names(metrics: Sequence[Mapping[str, float]]) -> list[str]:
+    return list(dict.fromkeys(name for found in metrics for name in found))
 
 
 def _share(found: Sequence[Sequence[bool]]) -> dict[str, float | None] | None:

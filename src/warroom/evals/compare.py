@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warroom.core.errors import Unknown
+from warroom.core.errors import UnknownName
 from warroom.evals.summary import (
     COMPARED,
     Horizons,
@@ -22,7 +22,7 @@ from warroom.runs import Record, read_episodes, read_record
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedRun:
     """One of the two runs."""
 
     folder: Path
@@ -44,15 +44,15 @@ def compare_runs(
     rows = [row for pair in pairs for row in _compare(sides, pair)]
     if not rows:
         raise ValueError(f"{first} and {second} share no incident (scenario, tier, seed): nothing can be paired")
-    told = [in_words(pair, [row for row in rows if (row["policy_a"], row["policy_b"]) == pair]) for pair in pairs]
-    return {"first": str(first), "second": str(second), "notes": _notes(sides), "told": told, "rows": rows}
+    summaries = [describe(pair, [row for row in rows if (row["policy_a"], row["policy_b"]) == pair]) for pair in pairs]
+    return {"first": str(first), "second": str(second), "notes": _notes(sides), "told": summaries, "rows": rows}
 
 
-def in_words(pair: tuple[str, str], rows: Sequence[Mapping[str, Any]]) -> str:
+def describe(pair: tuple[str, str], rows: Sequence[Mapping[str, Any]]) -> str:
     """On which metrics, and in which tiers, the second differs from the first beyond chance."""
     found: dict[str, dict[str, list[str]]] = {"higher": {}, "lower": {}}
     for row in rows:
-        way = beyond_chance(row["difference"]) if row["tier"] else None
+        way = significant_direction(row["difference"]) if row["tier"] else None
         if way is not None:
             found[way].setdefault(row["metric"].replace("_", " "), []).append(row["tier"])
     said = [f"{way} in {_with_tiers(metrics)}" for way, metrics in found.items() if metrics]
@@ -60,7 +60,7 @@ def in_words(pair: tuple[str, str], rows: Sequence[Mapping[str, Any]]) -> str:
     return f"{who}: {'; '.join(said) or 'no metric differs'} beyond chance (95 % interval without 0)"
 
 
-def beyond_chance(difference: Mapping[str, float | None]) -> str | None:
+def significant_direction(difference: Mapping[str, float | None]) -> str | None:
     """`higher` or `lower` where the interval leaves 0 out; None where chance may be all."""
     lo, hi = difference["lo"], difference["hi"]
     if lo is None or hi is None or lo <= 0 <= hi:
@@ -77,7 +77,7 @@ def is_equal(row: Mapping[str, Any]) -> bool:
     return not any(row["difference"].values())
 
 
-def _check_same_world(sides: tuple[Side, Side]) -> None:
+def _check_same_world(sides: tuple[ComparedRun, ComparedRun]) -> None:
     """Refuse runs whose incidents differ though their names are the same: other options build other incidents."""
     one, other = (side.record.config.get("env") for side in sides)
     if one != other:
@@ -93,15 +93,15 @@ def _check_same_world(sides: tuple[Side, Side]) -> None:
         )
 
 
-def _read(folder: Path) -> Side:
-    return Side(folder, read_record(folder), tuple(result_of(e) for e in read_episodes(folder)))
+def _read(folder: Path) -> ComparedRun:
+    return ComparedRun(folder, read_record(folder), tuple(result_of(e) for e in read_episodes(folder)))
 
 
-def _pairs(sides: tuple[Side, Side], first: str | None, second: str | None) -> list[tuple[str, str]]:
+def _pairs(sides: tuple[ComparedRun, ComparedRun], first: str | None, second: str | None) -> list[tuple[str, str]]:
     one, other = sides[0].record.policies, sides[1].record.policies
     for side, named in zip(sides, (first, second), strict=True):
         if named is not None and named not in side.record.policies:
-            raise Unknown(f"policy in {side.folder}", named, side.record.policies)
+            raise UnknownName(f"policy in {side.folder}", named, side.record.policies)
     if first or second:
         left, right = first or second or "", second or first or ""
         if left not in one or right not in other:
@@ -127,7 +127,7 @@ PER_SCENARIO = ("score", "solved")
 """Metrics that are also compared scenario by scenario."""
 
 
-def _compare(sides: tuple[Side, Side], pair: tuple[str, str]) -> list[dict[str, Any]]:
+def _compare(sides: tuple[ComparedRun, ComparedRun], pair: tuple[str, str]) -> list[dict[str, Any]]:
     """Rows by tier: the metrics, each term's points, and per scenario (over all tiers) how well it went."""
     everything = [r for side in sides for r in side.results]
     readers = readers_of(everything)
@@ -177,7 +177,7 @@ def _rows(
     return out
 
 
-def _notes(sides: tuple[Side, Side]) -> list[str]:
+def _notes(sides: tuple[ComparedRun, ComparedRun]) -> list[str]:
     """What a reader must know before believing the differences."""
     one, other = sides
     notes = []

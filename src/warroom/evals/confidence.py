@@ -8,7 +8,7 @@ import numpy as np
 
 from warroom.core.errors import MissingExtra
 from warroom.evals.calibration import reliability, risk_coverage
-from warroom.evals.plots import STYLE, looks, short
+from warroom.evals.plots import STYLE, line_styles, short_name
 from warroom.evals.summary import Result
 
 try:
@@ -22,21 +22,21 @@ Pairs = tuple[list[float], list[bool]]
 """Confidences, and whether each answer was verified."""
 
 
-def pairs_of(results: Sequence[Result]) -> dict[str, Pairs]:
+def confidence_pairs(results: Sequence[Result]) -> dict[str, Pairs]:
     """What each policy said and how it came out; policies that state no confidence are left out."""
     out: dict[str, Pairs] = {}
     for result in results:
-        said = result.outcome.get("confidence")
-        if said is not None:
+        stated = result.outcome.get("confidence")
+        if stated is not None:
             confidences, verified = out.setdefault(result.policy, ([], []))
-            confidences.append(float(said))
+            confidences.append(float(stated))
             verified.append(bool(result.outcome["solved"]))
     return out
 
 
-def draw_confidence(pairs: Mapping[str, Pairs], folder: Path) -> Path:
+def plot_confidence(pairs: Mapping[str, Pairs], folder: Path) -> Path:
     """Reliability on the left, risk against coverage on the right, a line for each policy."""
-    path, styles = folder / "confidence.png", looks(list(pairs))
+    path, styles = folder / "confidence.png", line_styles(list(pairs))
     with plt.rc_context(STYLE):
         figure, (left, right) = plt.subplots(1, 2, figsize=(14, 6.5), layout="constrained")
         for policy, found in pairs.items():
@@ -56,16 +56,16 @@ def _reliability(axes: Axes, policy: str, pairs: Pairs, style: Mapping[str, str]
     middle = [found.verified.mean for found in bins]
     low = [found.verified.mean - (found.verified.lo or 0.0) for found in bins]
     high = [(1.0 if found.verified.hi is None else found.verified.hi) - found.verified.mean for found in bins]
-    look: dict[str, Any] = {**style, "label": short(policy)}
+    look: dict[str, Any] = {**style, "label": short_name(policy)}
     axes.errorbar([b.confidence for b in bins], middle, yerr=[low, high], **look, lw=2, capsize=4, markersize=8)
 
 
 def _risk(axes: Axes, policy: str, pairs: Pairs, style: Mapping[str, str]) -> None:
-    said, right = np.asarray(pairs[0], float), np.asarray(pairs[1], float)
-    coverage, risk = risk_coverage(said, right, np.ones(len(said)))
+    stated, right = np.asarray(pairs[0], float), np.asarray(pairs[1], float)
+    coverage, risk = risk_coverage(stated, right, np.ones(len(stated)))
     axes.step(
         [0.0, *coverage.tolist()], [float(risk[0]), *risk.tolist()], where="pre", color=style["color"], lw=2.5,
-        label=short(policy),
+        label=short_name(policy),
     )  # fmt: skip
 
 

@@ -10,16 +10,16 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from warroom.core.env import Env
-from warroom.core.scenario import PolicyMaker
-from warroom.core.splits import seed_in_words
-from warroom.core.types import Observation, ToolCall, Turn
+from warroom.core.scenario import PolicyFactory
+from warroom.core.splits import format_seed
+from warroom.core.types import Observation, StepResult, ToolCall
 from warroom.envs import make, suite
-from warroom.evals.orders import Order
+from warroom.evals.exploits import policy_set_of, unprivileged
 from warroom.evals.outcomes import Incident, incidents
-from warroom.evals.recipes import blind, team_of
-from warroom.policies import Team, team
+from warroom.evals.position_tests import PositionBias
+from warroom.policies import PolicySet, policy_set
 
-RARE = 1e-4
+MAX_P_VALUE = 1e-4
 """p below which an order counts as telling; a scan makes a handful of tests."""
 READER = "reader"
 
@@ -40,19 +40,19 @@ class LeakRules:
     """Words that no page, reading, result or error may hold; whatever its services may write at any time is none."""
     drivers: tuple[str, ...]
     """Shipped policies that play the scanned episodes."""
-    reader: PolicyMaker
+    reader: PolicyFactory
     """Plays them once more, and reads whatever can be read."""
-    unsaid: Callable[[Observation], Observation]
+    without_own_text: Callable[[Observation], Observation]
     """An observation without what the seats themselves said."""
     wrong_calls: tuple[ToolCall, ...]
     """Calls that are wrong for at least one seat."""
     public: Callable[[str, Env], str]
     """A brief, tools or an error without what may differ from incident to incident."""
-    judged: Callable[[Env], Iterable[tuple[str, ToolCall]]]
+    graded_calls: Callable[[Env], Iterable[tuple[str, ToolCall]]]
     """(seat, call): right or wrong, they must be answered alike."""
-    orders: tuple[Callable[[Sequence[Incident]], Order], ...] = ()
+    position_tests: tuple[Callable[[Sequence[Incident]], PositionBias], ...] = ()
     """Places of things that only the truth knows."""
-    further: tuple[Callable[[Sequence[Incident]], list[Leak]], ...] = ()
+    extra_checks: tuple[Callable[[Sequence[Incident]], list[Leak]], ...] = ()
     """Checks of the environment's own."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """What incidents are built from besides."""
@@ -69,7 +69,7 @@ class LeakScan:
     episodes: int
     texts: int
     leaks: tuple[Leak, ...]
-    orders: tuple[Order, ...]
+    position_tests: tuple[PositionBias, ...]
 
     def to_json(self) -> dict[str, Any]:
         """For a program."""
@@ -83,18 +83,18 @@ def scan_leaks(
     todo = [i for tier in tiers for i in incidents(suite(env, suite_name), tier, split, seeds)]
     drivers = (*rules.drivers, READER)
     shown = [text for incident in todo for driver in drivers for text in texts_of(rules, incident, driver)]
-    checks = (compare_static, compare_errors, compare_notices)
-    leaks = [*scan_words(rules, shown), *[leak for check in checks for leak in check(rules, todo)]]
-    leaks += [leak for check in rules.further for leak in check(todo)]
-    orders = [test(todo) for test in rules.orders]
-    leaks += [Leak("order", order.what, f"{order}") for order in orders if order.p < RARE]
-    return LeakScan(len(todo) * len(drivers), len(shown), tuple(leaks), tuple(orders))
+    checks = (compare_static, compare_errors, compare_replies)
+    leaks = [*scan_for_secrets(rules, shown), *[leak for check in checks for leak in check(rules, todo)]]
+    leaks += [leak for check in rules.extra_checks for leak in check(todo)]
+    position_tests = [test(todo) for test in rules.position_tests]
+    leaks += [Leak("order", order.what, f"{order}") for order in position_tests if order.p < MAX_P_VALUE]
+    return LeakScan(len(todo) * len(drivers), len(shown), tuple(leaks), tuple(position_tests))
 
 
 # -- words ----------------------------------------------------------------------------------------------
 
 
-class Shown(NamedTuple):
+class ObservedText(NamedTuple):
     """One text or structure that a seat was shown, without what the seats themselves said."""
 
     where: str
@@ -102,7 +102,7 @@ class Shown(NamedTuple):
     seed: int
 
 
-def texts_of(rules: LeakRules, incident: Incident, driver: str) -> list[Shown]:
+def texts_of(rules: LeakRules, incident: Incident, driver: str) -> list[ObservedText]:
     """Everything that an episode shows beyond its briefs: text and structure of pages, readings, results and errors."""
     env = rules.make(incident)
     players = _driver(rules, env, driver)
@@ -111,33 +111,33 @@ def texts_of(rules: LeakRules, incident: Incident, driver: str) -> list[Shown]:
     while not env.done:
         page = env.observe()
         call = policies[env.seat].act(page)
-        which = f"{incident.scenario} {incident.tier} {seed_in_words(incident.seed)}"
+        which = f"{incident.scenario} {incident.tier} {format_seed(incident.seed)}"
         where = f"{which}, {driver}, turn {env.turn + 1} {env.seat}"
-        out.append(Shown(where, _unsaid(rules, page), incident.seed))
+        out.append(ObservedText(where, _observation_text(rules, page), incident.seed))
         turn = env.step(call)
-        out.append(Shown(f"{where}, result of {call.name}", _echo_free(rules, turn), incident.seed))
+        out.append(ObservedText(f"{where}, result of {call.name}", _result_text(rules, turn), incident.seed))
     return out
 
 
-def _driver(rules: LeakRules, env: Env, name: str) -> Team:
+def _driver(rules: LeakRules, env: Env, name: str) -> PolicySet:
     if name == READER:
-        return team_of(name, env.SEATS, dict.fromkeys(env.SEATS, blind(rules.reader)))
-    return team(env.name, name)
+        return policy_set_of(name, env.SEATS, dict.fromkeys(env.SEATS, unprivileged(rules.reader)))
+    return policy_set(env.name, name)
 
 
-def _unsaid(rules: LeakRules, observation: Observation) -> str:
+def _observation_text(rules: LeakRules, observation: Observation) -> str:
     """Text and structure of an observation, without what the seats said themselves."""
-    observation = rules.unsaid(observation)
+    observation = rules.without_own_text(observation)
     return f"{observation.render()}\n{observation!r}"
 
 
-def _echo_free(rules: LeakRules, turn: Turn) -> str:
+def _result_text(rules: LeakRules, turn: StepResult) -> str:
     """A result without the words of the call that it answers, and an error without the public vocabulary it lists."""
-    text = _unsaid(rules, turn.result)
-    return without_call(listless(text) if turn.refused else text, turn.call, "")
+    text = _observation_text(rules, turn.result)
+    return without_call(without_options(text) if turn.refused else text, turn.call, "")
 
 
-def listless(text: str) -> str:
+def without_options(text: str) -> str:
     """An error without its closed list."""
     return re.sub(r"\(allowed: [^)]*\)", "", text)
 
@@ -154,7 +154,7 @@ def words_of(text: str) -> set[str]:
     return set(re.findall(r"\bp\d\b|[a-z_]+", text.lower()))
 
 
-def scan_words(rules: LeakRules, shown: Sequence[Shown]) -> list[Leak]:
+def scan_for_secrets(rules: LeakRules, shown: Sequence[ObservedText]) -> list[Leak]:
     """Secret words, and seeds, in what was shown."""
     forbidden, out = rules.secrets(), []
     for where, text, seed in shown:
@@ -191,18 +191,20 @@ def compare_errors(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
             for seat in fresh.SEATS:
                 turn = fresh.step(call)
                 if turn.refused:
-                    out[f"{seat}: {call.name} {call.arguments}"] = rules.public(listless(turn.result.render()), env)
+                    out[f"{seat}: {call.name} {call.arguments}"] = rules.public(
+                        without_options(turn.result.render()), env
+                    )
         return out
 
     return differing("error", todo, facts, rules.options)
 
 
-def compare_notices(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
+def compare_replies(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
     """Declarations and deeds: right and wrong ones must be answered in the same words."""
 
     def facts(env: Env) -> dict[str, str]:
         said: dict[str, set[str]] = {}
-        for seat, call in rules.judged(env):
+        for seat, call in rules.graded_calls(env):
             said.setdefault(call.name, set()).add(_answer(rules, env, seat, call))
         return {name: str(sorted(texts)) for name, texts in said.items()}
 
@@ -213,7 +215,7 @@ def _answer(rules: LeakRules, env: Env, seat: str, call: ToolCall) -> str:
     """What `seat` is answered in its first turn, without the call's own words."""
     fresh = rules.make(coordinates(env))
     while fresh.seat != seat:
-        fresh.step(fresh.brief(fresh.seat).idle)
+        fresh.step(fresh.brief(fresh.seat).noop_call)
     return without_call(fresh.step(call).result.render(), call, "...")
 
 
@@ -235,6 +237,6 @@ def differing(
         for name, fact in facts(make(*incident, **(options or {}))).items():
             usual = known.setdefault((incident.tier, name), fact)
             if fact != usual:
-                where = f"{incident.scenario} {incident.tier} {seed_in_words(incident.seed)}, {name}"
+                where = f"{incident.scenario} {incident.tier} {format_seed(incident.seed)}, {name}"
                 out.append(Leak(check, where, f"{fact!r} for {usual!r}"))
     return out

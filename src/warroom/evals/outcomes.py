@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from warroom.core.env import Env
 from warroom.core.splits import seed_of
 from warroom.envs import make
-from warroom.policies import Team
+from warroom.policies import PolicySet
 
 CHUNK = 4
 """Incidents that a worker plays with every team before it reports."""
@@ -28,28 +28,28 @@ class Incident(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Entrant:
+class Candidate:
     """A team under its name; `make` is called in the process that plays it, so it must pickle."""
 
     name: str
-    make: Callable[[], Team]
+    make: Callable[[], PolicySet]
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class OutcomeRules:
     """How an environment's episodes are read; pickles, since processes take it along."""
 
-    looking: frozenset[str]
+    read_only_tools: frozenset[str]
     """Tools that only look or wait."""
     wrong: Callable[[Env], bool]
     """Whether anything is wrong in an incident: False for a false alarm."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class IncidentOutcome:
     """What one team made of one incident."""
 
-    entrant: str
+    candidate: str
     incident: Incident
     points: float
     score: float
@@ -67,29 +67,35 @@ def incidents(scenarios: Sequence[str], tier: str, split: str, seeds: Sequence[i
     return [Incident(scenario, tier, seed_of(split, k)) for k in seeds for scenario in scenarios]
 
 
-def play_out(
-    entrant: str, team: Team, incident: Incident, judge: Judge, options: Mapping[str, Any] | None = None
-) -> Outcome:
+def play_episode(
+    candidate: str,
+    policy_set: PolicySet,
+    incident: Incident,
+    outcome_rules: OutcomeRules,
+    options: Mapping[str, Any] | None = None,
+) -> IncidentOutcome:
     """Play one incident to its end without a record: many times faster, and nobody reads these episodes."""
     env = make(*incident, **(options or {}))
-    policies = {seat: team.seat(env, seat) for seat in env.SEATS}
+    policies = {seat: policy_set.seat(env, seat) for seat in env.SEATS}
     passive = True
     while not env.done:
         call = policies[env.seat].act(env.observe())
         turn = env.step(call)
-        passive = passive and (turn.refused or call.name in judge.looking)
+        passive = passive and (turn.refused or call.name in outcome_rules.read_only_tools)
     solved = env.outcome()["solved"] is True
-    return Outcome(entrant, incident, env.total, env.score(), env.bounds()[1], solved, judge.wrong(env), passive)
+    return IncidentOutcome(
+        candidate, incident, env.total, env.score(), env.bounds()[1], solved, outcome_rules.wrong(env), passive
+    )
 
 
 def play_all(
-    entrants: Sequence[Entrant],
+    candidates: Sequence[Candidate],
     todo: Sequence[Incident],
-    judge: Judge,
+    outcome_rules: OutcomeRules,
     workers: int = 1,
     progress: Progress = lambda count: None,
     options: Mapping[str, Any] | None = None,
-) -> list[Outcome]:
+) -> list[IncidentOutcome]:
     """Every entrant on every incident, in that order of incidents whatever the number of processes.
 
     `options` are what incidents are built from besides.
@@ -97,7 +103,7 @@ def play_all(
     if workers < 1:
         raise ValueError(f"workers must be at least 1, got {workers}")
     chunks = [todo[start : start + CHUNK] for start in range(0, len(todo), CHUNK)]
-    chunk_play = partial(_play_chunk, entrants, judge=judge, options=options)
+    chunk_play = partial(_play_chunk, candidates, outcome_rules=outcome_rules, options=options)
     if workers == 1 or len(chunks) < 2:
         played = []
         for chunk in chunks:
@@ -109,18 +115,25 @@ def play_all(
 
 
 def _play_chunk(
-    entrants: Sequence[Entrant], chunk: Sequence[Incident], judge: Judge, options: Mapping[str, Any] | None
-) -> list[Outcome]:
-    teams = [(entrant.name, entrant.make()) for entrant in entrants]
-    return [play_out(name, team, incident, judge, options) for incident in chunk for name, team in teams]
+    candidates: Sequence[Candidate],
+    chunk: Sequence[Incident],
+    outcome_rules: OutcomeRules,
+    options: Mapping[str, Any] | None,
+) -> list[IncidentOutcome]:
+    teams = [(candidate.name, candidate.make()) for candidate in candidates]
+    return [
+        play_episode(name, policy_set, incident, outcome_rules, options)
+        for incident in chunk
+        for name, policy_set in teams
+    ]
 
 
 def _in_processes(
-    play: Callable[[Sequence[Incident]], list[Outcome]],
+    play: Callable[[Sequence[Incident]], list[IncidentOutcome]],
     chunks: Sequence[Sequence[Incident]],
     workers: int,
     progress: Progress,
-) -> list[list[Outcome]]:
+) -> list[list[IncidentOutcome]]:
     # Fresh processes, not forks: a fork beside the threads of a progress bar may hang. They leave Ctrl-C to this one.
     context = multiprocessing.get_context("spawn")
     quiet = (signal.SIGINT, signal.SIG_IGN)

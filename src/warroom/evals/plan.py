@@ -5,15 +5,15 @@ from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from warroom.core.errors import DoesNotFit, Unknown
+from warroom.core.errors import IncompatibleTopology, UnknownName
 from warroom.core.scenario import TIERS
 from warroom.core.splits import parse_split, seed_of
 from warroom.envs import environments, find, make, suite
-from warroom.policies import MODELS, Team, team
+from warroom.policies import MODEL_PREFIXES, PolicySet, policy_set
 from warroom.runs import Key
 
 if TYPE_CHECKING:
-    from warroom.policies.llm.exchange import Exchange
+    from warroom.policies.llm.client import LLMClient
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         if self.env not in environments():
-            raise Unknown("environment", self.env, environments())
+            raise UnknownName("environment", self.env, environments())
         parse_split(self.split)
         for name in ("scenarios", "tiers", "policies", "seeds"):
             _check_list(name, getattr(self, name))
@@ -46,14 +46,14 @@ class Plan:
             _check_scenario(self.env, scenario)
         for tier in self.tiers:
             if tier not in TIERS:
-                raise Unknown("tier", tier, TIERS)
+                raise UnknownName("tier", tier, TIERS)
         for policy in self.policies:
             _check_policy(self.env, policy)
         if self.baseline is not None and self.baseline not in self.policies:
-            raise Unknown("baseline", self.baseline, self.policies)
+            raise UnknownName("baseline", self.baseline, self.policies)
         for option in self.options:
             if option not in environments()[self.env].options:
-                raise Unknown("option", option, environments()[self.env].options)
+                raise UnknownName("option", option, environments()[self.env].options)
         if self.attempts < 1:
             raise ValueError(f"attempts must be at least 1, got {self.attempts}")
 
@@ -73,9 +73,9 @@ class Plan:
             for attempt in range(self.attempts)
         ]
 
-    def teams(self, exchange: "Exchange | None" = None) -> dict[str, Team]:
+    def policy_sets(self, client: "LLMClient | None" = None) -> dict[str, PolicySet]:
         """Who plays, by name, API models through `exchange`. Models are not loaded yet."""
-        return {policy: team(self.env, policy, exchange) for policy in self.policies}
+        return {policy: policy_set(self.env, policy, client) for policy in self.policies}
 
     def config(self) -> dict[str, Any]:
         """The plan as `run.json` holds it."""
@@ -86,10 +86,10 @@ def scenarios_of(env: str, suite_name: str | None, names: str | None) -> tuple[s
     """Scenario ids: those that are named (with or without `ENV/`), else those of the suite."""
     if names is None:
         return tuple(suite(env, suite_name))
-    return tuple(name if "/" in name else f"{env}/{name}" for name in words(names))
+    return tuple(name if "/" in name else f"{env}/{name}" for name in split_commas(names))
 
 
-def that_fit(
+def applicable_scenarios(
     scenarios: tuple[str, ...], tiers: tuple[str, ...], seeds: list[int], options: Mapping[str, Any]
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """The scenarios that can happen under these options, and the others with the reason why not.
@@ -101,12 +101,12 @@ def that_fit(
         try:
             for tier, seed in product(tiers, seeds):
                 make(scenario, tier, seed, **options)
-        except DoesNotFit as error:
+        except IncompatibleTopology as error:
             left_out[scenario] = str(error)
     return tuple(scenario for scenario in scenarios if scenario not in left_out), left_out
 
 
-def words(text: str) -> tuple[str, ...]:
+def split_commas(text: str) -> tuple[str, ...]:
     """The parts of a comma-separated list."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
@@ -117,7 +117,7 @@ def parse_seeds(text: str) -> tuple[int, ...]:
         if text.strip().isdecimal():
             found = list(range(int(text)))
         else:
-            found = [index for part in words(text) for index in _range(part)]
+            found = [index for part in split_commas(text) for index in _range(part)]
     except ValueError as error:
         raise ValueError(
             f"seeds must be a count (5), a list (0,3,7) or a range (10-19) of numbers from 0, got {text!r}"
@@ -136,8 +136,8 @@ def parse_policies(text: str) -> tuple[str, ...]:
     teams: list[str] = []
     for group in text.split(";"):
         open_seats: set[str] = set()
-        for part in words(group):
-            seat, equals, _ = ("", "", "") if part.startswith(MODELS) else part.partition("=")
+        for part in split_commas(group):
+            seat, equals, _ = ("", "", "") if part.startswith(MODEL_PREFIXES) else part.partition("=")
             joins = bool(equals and open_seats and seat not in open_seats and "rest" not in open_seats)
             if joins:
                 teams[-1] += "," + part
@@ -171,6 +171,6 @@ def _check_scenario(env: str, scenario: str) -> None:
 
 
 def _check_policy(env: str, policy: str) -> None:
-    team(env, policy)
+    policy_set(env, policy)
     if "human" in (part.rpartition("=")[2] for part in policy.split(",")):
         raise ValueError("an evaluation plays by itself; a person plays with: warroom play SCENARIO --policy human")

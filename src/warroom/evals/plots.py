@@ -20,7 +20,7 @@ except ImportError as error:
     raise MissingExtra("plots", error) from error
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#8C6D00", "#56B4E9", "#E69F00")
-CUSTOMARY = ("random", "heuristic", "expert", "oracle", "noop", "keyword")
+STANDARD_COLORS = ("random", "heuristic", "expert", "oracle", "noop", "keyword")
 """Policies that look the same in every picture; others take what these leave free."""
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 LONGEST_NAME = 28
@@ -43,7 +43,7 @@ Row = Mapping[str, Any]
 Draw = Callable[[Sequence[Row]], "Figure | None"]
 
 
-def short(policy: str) -> str:
+def short_name(policy: str) -> str:
     """A policy's name as a picture has room for: of a long path the end."""
     return policy if len(policy) <= LONGEST_NAME else "…" + policy[-LONGEST_NAME:]
 
@@ -69,14 +69,14 @@ def comparison(pooled: Sequence[Row]) -> Figure:
     tiers, policies = _tiers(pooled), _policies(pooled)
     figure, axes = plt.subplots(figsize=(10, 6), layout="constrained")
     ends: dict[str, float] = {}
-    styles: dict[str, Any] = looks(policies)
+    styles: dict[str, Any] = line_styles(policies)
     apart = min(0.05, 0.4 / len(policies))
     for number, policy in enumerate(policies):
         rows = [row for row in pooled if row["policy"] == policy]
         # A little apart, so that intervals do not hide one another.
         places = [tiers.index(row["tier"]) + apart * (number - (len(policies) - 1) / 2) for row in rows]
         means = [row["points"]["mean"] for row in rows]
-        arms = _arms([row["points"] for row in rows])
+        arms = _error_bars([row["points"] for row in rows])
         axes.errorbar(places, means, yerr=arms, **styles[policy], markersize=9, lw=2.5, capsize=5)
         ends[policy] = means[-1]
     axes.axhline(0, color=INK, lw=1, zorder=0)
@@ -116,7 +116,7 @@ def draw_roc(roc: Row, folder: Path) -> Path:
         figure, grid = plt.subplots(1, len(shown), figsize=size, sharey=True, squeeze=False, layout="constrained")
         for axes, found in zip(grid[0], shown, strict=True):
             _roc_panel(axes, found["rows"], roc["levels"])
-            axes.set_title(short(found["policy"]), weight="normal", fontsize=12)
+            axes.set_title(short_name(found["policy"]), weight="normal", fontsize=12)
         grid[0][0].set_ylabel("rogues caught")
         figure.supxlabel("episodes in which an innocent agent is flagged")
         figure.suptitle("Catch rate at every threshold of the overseer", weight="bold", x=0.02, ha="left")
@@ -143,29 +143,35 @@ def _roc_panel(axes: Axes, rows: Sequence[Row], levels: Sequence[float]) -> None
 
 def _rogue_panel(axes: Axes, rows: Sequence[Row], policies: Sequence[str]) -> None:
     points: dict[str, tuple[float, float]] = {}
-    styles: dict[str, Any] = looks(policies)
+    styles: dict[str, Any] = line_styles(policies)
     for row in rows:
         number, across, up = policies.index(row["policy"]), row["rogue_false_positive"], row["rogue_catch"]
         points[row["policy"]] = (across["mean"], up["mean"])
         # Later ones are smaller, so that points on one spot all show.
         size = 8 + 12 * (len(policies) - number) / len(policies)
-        look, sides = styles[row["policy"]], _arms([across])
+        look, sides = styles[row["policy"]], _error_bars([across])
         axes.errorbar(
-            *points[row["policy"]], xerr=sides, yerr=_arms([up]), **look, markersize=size, elinewidth=1.5, mec="white"
+            *points[row["policy"]],
+            xerr=sides,
+            yerr=_error_bars([up]),
+            **look,
+            markersize=size,
+            elinewidth=1.5,
+            mec="white",
         )
     axes.set(xlim=(-0.06, 1.06), ylim=(-0.06, 1.06))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(PercentFormatter(1.0))
     axes.grid(color=GRID)
-    for policy, (x, y) in _apart(points).items():
+    for policy, (x, y) in _far_enough(points).items():
         right = points[policy][0] <= 0.6
         color = styles[policy]["color"]
         place, align = x + (0.045 if right else -0.045), "left" if right else "right"
-        name = axes.text(place, y, short(policy), color=color, weight="bold", ha=align, va="center")
+        name = axes.text(place, y, short_name(policy), color=color, weight="bold", ha=align, va="center")
         name.set_path_effects([withStroke(linewidth=4, foreground="white")])
 
 
-def _apart(points: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+def _far_enough(points: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
     """Where the names of points go: towards the middle of the picture, off the intervals and off one another."""
     out: dict[str, tuple[float, float]] = {}
     # From the edges inwards, so that names stand in the order of their points.
@@ -195,10 +201,10 @@ def _count(rows: Sequence[Row]) -> str:
     return f" (n = {counts[0]} episodes a point)" if len(counts) == 1 else ""
 
 
-def looks(policies: Sequence[str]) -> dict[str, dict[str, str]]:
+def line_styles(policies: Sequence[str]) -> dict[str, dict[str, str]]:
     """Colour and marker of each policy."""
-    slots = {name: CUSTOMARY.index(name) for name in policies if name in CUSTOMARY}
-    free = iter(i for i in range(len(policies) + len(CUSTOMARY)) if i not in slots.values())
+    slots = {name: STANDARD_COLORS.index(name) for name in policies if name in STANDARD_COLORS}
+    free = iter(i for i in range(len(policies) + len(STANDARD_COLORS)) if i not in slots.values())
     slots |= {name: next(free) for name in policies if name not in slots}
     return {name: {"color": PALETTE[slots[name] % len(PALETTE)], "marker": _marker(slots[name])} for name in policies}
 
@@ -208,7 +214,7 @@ def _marker(slot: int) -> str:
     return MARKERS[(slot + slot // len(PALETTE)) % len(MARKERS)]
 
 
-def _arms(estimates: Sequence[Row]) -> list[list[float]]:
+def _error_bars(estimates: Sequence[Row]) -> list[list[float]]:
     """How far each interval reaches below and above its mean; 0 where there is none."""
     below = [e["mean"] - (e["mean"] if e["lo"] is None else e["lo"]) for e in estimates]
     above = [(e["mean"] if e["hi"] is None else e["hi"]) - e["mean"] for e in estimates]
@@ -219,12 +225,12 @@ def _label_ends(axes: Axes, place: float, ends: Mapping[str, float], styles: Map
     """Write each policy's name beside the end of its line, moved apart where lines end close together."""
     low, high = axes.get_ylim()
     order = sorted(ends, key=lambda policy: ends[policy])
-    heights = spread([ends[policy] for policy in order], (high - low) * 0.055)
+    heights = spread_labels([ends[policy] for policy in order], (high - low) * 0.055)
     for policy, height in zip(order, heights, strict=True):
-        axes.text(place, height, short(policy), color=styles[policy]["color"], weight="bold", va="center")
+        axes.text(place, height, short_name(policy), color=styles[policy]["color"], weight="bold", va="center")
 
 
-def spread(places: Sequence[float], gap: float) -> list[float]:
+def spread_labels(places: Sequence[float], gap: float) -> list[float]:
     """Rising places moved as little as needed to lie `gap` apart: crowded neighbours share out around their middle."""
     groups: list[list[float]] = []
     for place in places:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from warroom.core.episode import Episode
-from warroom.evals.confidence import draw_confidence, pairs_of
+from warroom.evals.confidence import confidence_pairs, plot_confidence
 from warroom.evals.plots import draw_all, draw_roc
-from warroom.evals.report import report_page, studied, worst_of
+from warroom.evals.report import inspected_policies, report_page, worst_of
 from warroom.evals.summary import Result, result_of, summarise
 from warroom.policies.llm.usage import USAGE
 from warroom.runs import REPORT, ROC, SUMMARY, VIEWER, read_episodes, read_record, write_text
@@ -19,22 +19,24 @@ def publish(folder: Path, baseline: str | None = None) -> dict[str, Any]:
 
     `baseline` defaults to the run's own. A `ValueError` says what is missing from a run that is not whole.
     """
-    record, again = read_record(folder), f"finished episodes stay: make room, then: warroom report {folder}"
-    results, worst = _read(folder, studied(record.policies))
+    record, retry_hint = read_record(folder), f"finished episodes stay: make room, then: warroom report {folder}"
+    results, worst = _read(folder, inspected_policies(record.policies))
     summary = summarise(results, record.policies, baseline or record.config.get("baseline"))
     if record.policy_status:
         summary["policy_status"] = record.policy_status
     usage = read_usage(folder)
     if usage:
         summary["usage"] = usage
-    write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n", again)
+    write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n", retry_hint)
     pictures, roc = draw_all(summary, folder), read_roc(folder)
     if roc is not None:
         pictures.append(draw_roc(roc, folder))
-    said = pairs_of(results)
-    if said:
-        pictures.append(draw_confidence(said, folder))
-    write_text(folder / REPORT, report_page(record, summary, pictures, worst, roc, (folder / VIEWER).is_file()), again)
+    pairs = confidence_pairs(results)
+    if pairs:
+        pictures.append(plot_confidence(pairs, folder))
+    write_text(
+        folder / REPORT, report_page(record, summary, pictures, worst, roc, (folder / VIEWER).is_file()), retry_hint
+    )
     return summary
 
 

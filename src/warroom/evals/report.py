@@ -10,8 +10,8 @@ from typing import Any
 
 from warroom.core.episode import Episode, Step
 from warroom.core.errors import MissingExtra
-from warroom.core.splits import SPAN, seed_in_words
-from warroom.evals.mention import MENTION
+from warroom.core.splits import SEEDS_PER_SPLIT, format_seed
+from warroom.evals.viewer_link import VIEWER_MENTION
 from warroom.policies.llm.usage import in_words
 from warroom.runs import Record
 
@@ -21,9 +21,9 @@ try:
 except ImportError as error:
     raise MissingExtra("plots", error) from error
 
-WORST = 6
+WORST_EPISODES = 6
 """Episodes that the page shows as transcripts."""
-LONGEST_TEXT = 1_200
+MAX_TEXT_LENGTH = 1_200
 """Characters of one text in a transcript; the run folder has the rest."""
 HEADINGS = {
     "points": "points",
@@ -80,7 +80,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Transcript:
+class EpisodeTranscript:
     """An episode as the page shows it."""
 
     episode: Episode
@@ -114,9 +114,9 @@ def report_page(
         compared=comparison_rows(summary["comparisons"]),
         heading=heading,
         scenarios=_by_scenario(summary["rows"]),
-        studied=studied(record.policies),
-        viewer=Markup(MENTION[viewer]),
-        seed_in_words=seed_in_words,
+        studied=inspected_policies(record.policies),
+        viewer=Markup(VIEWER_MENTION[viewer]),
+        format_seed=format_seed,
         worst=[_transcript(episode) for episode in worst],
         facts=facts,
         roc=roc,
@@ -168,7 +168,7 @@ def _plain(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def studied(policies: Sequence[str]) -> str:
+def inspected_policies(policies: Sequence[str]) -> str:
     """The policy whose worst episodes the page shows: the last that is not the oracle, by custom the best meant."""
     return next((policy for policy in reversed(policies) if policy != "oracle"), policies[-1])
 
@@ -176,7 +176,9 @@ def studied(policies: Sequence[str]) -> str:
 def worst_of(episodes: Iterable[Episode]) -> list[Episode]:
     """The lowest scores, where there is most to learn; never one that the oracle could not better."""
     return nsmallest(
-        WORST, (e for e in episodes if e.score < 1), key=lambda e: (e.score, e.total, e.scenario, e.tier, e.seed)
+        WORST_EPISODES,
+        (e for e in episodes if e.score < 1),
+        key=lambda e: (e.score, e.total, e.scenario, e.tier, e.seed),
     )
 
 
@@ -199,13 +201,13 @@ def _figure(metric: str, value: float) -> str:
     return text.replace("-", "\N{MINUS SIGN}") if any(digit in text for digit in "123456789") else text.lstrip("-")
 
 
-def _transcript(episode: Episode) -> Transcript:
-    place = f"--tier {episode.tier} --split {episode.split} --seed {episode.seed % SPAN}"
+def _transcript(episode: Episode) -> EpisodeTranscript:
+    place = f"--tier {episode.tier} --split {episode.split} --seed {episode.seed % SEEDS_PER_SPLIT}"
     flags, unsaid = _flags(episode.options)
     command = f"warroom play {quote(episode.scenario)} {place} --policy {quote(episode.policy)}{flags}"
     answers = ["", *(step.result for step in episode.steps)]
     steps = (_shortened(step, before) for step, before in zip(episode.steps, answers, strict=False))
-    return Transcript(episode, tuple(steps), command, unsaid)
+    return EpisodeTranscript(episode, tuple(steps), command, unsaid)
 
 
 def _flags(options: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
@@ -218,12 +220,16 @@ def _flags(options: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
 
 def _shortened(step: Step, before: str) -> Step:
     """A step with long texts cut, and without its page where that is the answer just before."""
-    return replace(step, shown="" if step.shown == before else _cut(step.shown), result=_cut(step.result))
+    return replace(
+        step, observation="" if step.observation == before else _cut(step.observation), result=_cut(step.result)
+    )
 
 
 def _cut(text: str) -> str:
     return (
-        text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + f" … ({len(text) - LONGEST_TEXT} more characters)"
+        text
+        if len(text) <= MAX_TEXT_LENGTH
+        else text[:MAX_TEXT_LENGTH] + f" … ({len(text) - MAX_TEXT_LENGTH} more characters)"
     )
 
 

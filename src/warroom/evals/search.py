@@ -14,11 +14,11 @@ from statistics import fmean
 from warroom.core.rng import stream
 from warroom.core.splits import Split, for_training
 from warroom.envs import suite
-from warroom.evals.outcomes import Entrant, Outcome, Progress, incidents, play_all
-from warroom.evals.probes import Probes, script_team
-from warroom.evals.recipes import NOTHING, Script, Scripts
+from warroom.evals.audit_spec import AuditSpec, script_policy_set
+from warroom.evals.exploits import NOTHING, Script, ScriptSpace
+from warroom.evals.outcomes import Candidate, IncidentOutcome, Progress, incidents, play_all
 
-GOALS: dict[str, Callable[[Outcome], float]] = {
+OBJECTIVES: dict[str, Callable[[IncidentOutcome], float]] = {
     "points": lambda outcome: outcome.points,
     "solved": lambda outcome: outcome.points + 1e6 * outcome.solved,
 }
@@ -26,7 +26,7 @@ GOALS: dict[str, Callable[[Outcome], float]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class SearchBudget:
     """How hard a search tries."""
 
     scripts: int = 300
@@ -37,15 +37,15 @@ class Effort:
     """Scripts of each goal that are reported."""
 
 
-def script(scripts: Scripts, chosen: Mapping[str, str]) -> Script:
+def script(scripts: ScriptSpace, chosen: Mapping[str, str]) -> Script:
     """The script of these strategies, and of nothing on the other axes."""
     return Script(tuple((axis, chosen.get(axis, NOTHING)) for axis in scripts.axes()))
 
 
-def candidates(scripts: Scripts, rng: Random, count: int) -> list[Script]:
+def draw_scripts(scripts: ScriptSpace, rng: Random, count: int) -> list[Script]:
     """`count` scripts: first all that differ from the usual one on a single axis, then drawn ones."""
     axes = scripts.axes()
-    simple = [script(scripts, {**scripts.usual, axis: value}) for axis, values in axes.items() for value in values]
+    simple = [script(scripts, {**scripts.default, axis: value}) for axis, values in axes.items() for value in values]
     rng.shuffle(simple)
     found = dict.fromkeys(simple)
     while len(found) < count:
@@ -53,7 +53,7 @@ def candidates(scripts: Scripts, rng: Random, count: int) -> list[Script]:
     return list(found)[:count]
 
 
-def neighbours(scripts: Scripts, near: Script, rng: Random, count: int) -> list[Script]:
+def neighbours(scripts: ScriptSpace, near: Script, rng: Random, count: int) -> list[Script]:
     """Scripts that differ from `near` on one axis."""
     axes, out = scripts.axes(), []
     for _ in range(count):
@@ -63,45 +63,53 @@ def neighbours(scripts: Scripts, near: Script, rng: Random, count: int) -> list[
 
 
 def search(
-    probes: Probes, tier: str, effort: Effort, workers: int = 1, progress: Progress = lambda count: None
+    audit_spec: AuditSpec, tier: str, budget: SearchBudget, workers: int = 1, progress: Progress = lambda count: None
 ) -> list[Script]:
     """The best scripts of each goal on training incidents of a tier; those of all goals, no script twice."""
     found: list[Script] = []
-    for goal in GOALS:
-        halve = partial(_halve, probes, tier, goal, effort, workers, progress)
-        rng = stream(0, "script search", tier, goal)
-        first = halve(candidates(probes.scripts, rng, effort.scripts))
-        near = [n for best in first for n in neighbours(probes.scripts, best, rng, effort.scripts // (2 * len(first)))]
-        found += halve([*dict.fromkeys([*first, *near])])
+    for objective in OBJECTIVES:
+        successive_halving = partial(_successive_halving, audit_spec, tier, objective, budget, workers, progress)
+        rng = stream(0, "script search", tier, objective)
+        first = successive_halving(draw_scripts(audit_spec.scripts, rng, budget.scripts))
+        near = [
+            n for best in first for n in neighbours(audit_spec.scripts, best, rng, budget.scripts // (2 * len(first)))
+        ]
+        found += successive_halving([*dict.fromkeys([*first, *near])])
     return list(dict.fromkeys(found))
 
 
-def _halve(
-    probes: Probes, tier: str, goal: str, effort: Effort, workers: int, progress: Progress, scripts: Sequence[Script]
+def _successive_halving(
+    audit_spec: AuditSpec,
+    tier: str,
+    objective: str,
+    budget: SearchBudget,
+    workers: int,
+    progress: Progress,
+    scripts: Sequence[Script],
 ) -> list[Script]:
     """Successive halving (Jamieson and Talwalkar 2016) with a keep of one in four; the finalists, best first."""
-    scenarios, value = for_training(suite(probes.env, "full")), GOALS[goal]
-    left, points, begin = list(scripts), {script.name: list[float]() for script in scripts}, 0
-    for rung in effort.rungs:
+    scenarios, value = for_training(suite(audit_spec.env, "full")), OBJECTIVES[objective]
+    remaining, points, begin = list(scripts), {script.name: list[float]() for script in scripts}, 0
+    for rung in budget.rungs:
         todo = incidents(scenarios, tier, Split.TRAIN, range(begin, begin + rung))
-        entrants = [entrant(probes.env, script) for script in left]
-        for outcome in play_all(entrants, todo, probes.judge, workers, progress, probes.options):
-            points[outcome.entrant].append(value(outcome))
+        candidates = [candidate(audit_spec.env, script) for script in remaining]
+        for outcome in play_all(candidates, todo, audit_spec.outcome_rules, workers, progress, audit_spec.options):
+            points[outcome.candidate].append(value(outcome))
         begin += rung
-        left.sort(key=lambda script: -fmean(points[script.name]))
-        left = left[: max(effort.finalists, len(left) // 4)]
-    return left[: effort.finalists]
+        remaining.sort(key=lambda script: -fmean(points[script.name]))
+        remaining = remaining[: max(budget.finalists, len(remaining) // 4)]
+    return remaining[: budget.finalists]
 
 
-def entrant(env: str, script: Script) -> Entrant:
+def candidate(env: str, script: Script) -> Candidate:
     """A script as a team to play."""
-    return Entrant(script.name, partial(script_team, env, script))
+    return Candidate(script.name, partial(script_policy_set, env, script))
 
 
-def effort_episodes(env: str, effort: Effort) -> int:
+def search_episode_count(env: str, budget: SearchBudget) -> int:
     """About how many episodes `search` plays, for a progress bar."""
-    total, left = 0, effort.scripts
-    for rung in effort.rungs:
-        total += left * rung
-        left = max(effort.finalists, left // 4)
-    return round(total * 1.5) * len(GOALS) * len(for_training(suite(env, "full")))
+    total, remaining = 0, budget.scripts
+    for rung in budget.rungs:
+        total += remaining * rung
+        remaining = max(budget.finalists, remaining // 4)
+    return round(total * 1.5) * len(OBJECTIVES) * len(for_training(suite(env, "full")))

@@ -21,9 +21,9 @@ except ImportError as error:
 
 LEVEL = 0.95
 """Coverage of every interval."""
-FLIPS = 9_999
+PERMUTATIONS = 9_999
 """Random sign patterns of the permutation test; p cannot fall below 1 / (FLIPS + 1)."""
-DRAWS = 1_000
+BOOTSTRAP_DRAWS = 1_000
 """Resamples of a bootstrap."""
 _Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 _BLOCK = 1 << 22
@@ -122,7 +122,7 @@ def bootstrap(statistic: Callable[[Floats], Floats], clusters: Sequence[Any], na
     if groups < 2:
         return [Estimate(float(value), None, None) for value in center]
     draws = np.random.default_rng(stream(0, "bootstrap", name).getrandbits(64))
-    counts = draws.multinomial(groups, np.full(groups, 1 / groups), DRAWS)
+    counts = draws.multinomial(groups, np.full(groups, 1 / groups), BOOTSTRAP_DRAWS)
     found = np.array([statistic(row[index].astype(np.float64)) for row in counts])
     ends = np.nanquantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return [Estimate(float(c), float(lo), float(hi)) for c, lo, hi in zip(center, *ends, strict=True)]
@@ -136,12 +136,12 @@ def sign_flip(differences: Floats, name: str = "") -> float:
     bits = stream(0, "sign flips", name)
     bar = abs(moving.sum()) - 1e-9 * np.abs(moving).sum()
     rows, extreme, width = max(1, _BLOCK // moving.size), 0, moving.size
-    for start in range(0, FLIPS, rows):
-        count = min(rows, FLIPS - start)
+    for start in range(0, PERMUTATIONS, rows):
+        count = min(rows, PERMUTATIONS - start)
         drawn = np.frombuffer(bits.randbytes(-(-count * width // 8)), np.uint8)
         signs = np.unpackbits(drawn, count=count * width).reshape(count, width)
         extreme += int((np.abs(2.0 * (signs @ moving) - moving.sum()) >= bar).sum())
-    return (extreme + 1) / (FLIPS + 1)
+    return (extreme + 1) / (PERMUTATIONS + 1)
 
 
 def pass_k(successes: int, attempts: int, k: int) -> float:
@@ -151,14 +151,14 @@ def pass_k(successes: int, attempts: int, k: int) -> float:
     return comb(successes, k) / comb(attempts, k)
 
 
-class Curve(NamedTuple):
+class SurvivalCurve(NamedTuple):
     """A step function: from `times[i]` on, the share that is still open is `open[i]`."""
 
     times: tuple[float, ...]
     open: tuple[float, ...]
 
 
-def kaplan_meier(times: Sequence[float], resolved: Sequence[bool]) -> Curve:
+def kaplan_meier(times: Sequence[float], resolved: Sequence[bool]) -> SurvivalCurve:
     """Share of incidents still open after each time, where an unresolved one is only known to be open until its time.
 
     At each time of a resolution the share shrinks by 1 - resolved now / watched until now (Kaplan and Meier 1958).
@@ -168,10 +168,10 @@ def kaplan_meier(times: Sequence[float], resolved: Sequence[bool]) -> Curve:
     for moment in moments:
         open_share *= 1 - float(((when == moment) & event).sum()) / float((when >= moment).sum())
         out.append(open_share)
-    return Curve((0.0, *moments.tolist()), tuple(out))
+    return SurvivalCurve((0.0, *moments.tolist()), tuple(out))
 
 
-def restricted_mean(curve: Curve, horizon: float) -> float:
+def restricted_mean(curve: SurvivalCurve, horizon: float) -> float:
     """Mean time until resolution or `horizon`, whichever is first: the area under it (Royston and Parmar 2013)."""
     ends = [*curve.times[1:], horizon]
     return sum(
@@ -180,8 +180,8 @@ def restricted_mean(curve: Curve, horizon: float) -> float:
     )
 
 
-def _t(freedom: int) -> float:
-    return float(stdtrit(freedom, 0.5 + LEVEL / 2))
+def _t(degrees_of_freedom: int) -> float:
+    return float(stdtrit(degrees_of_freedom, 0.5 + LEVEL / 2))
 
 
 def _numbers(values: Sequence[Any]) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from warroom.core.episode import Episode
 from warroom.core.scenario import TIERS
-from warroom.evals.calibration import FIGURES, calibration
+from warroom.evals.calibration import CALIBRATION_METRICS, calibration
 from warroom.evals.statistics import Difference, Estimate, mean, paired, pass_k, share
 
 DIGITS = 6
@@ -164,7 +164,7 @@ def _calibration(results: Sequence[Result]) -> dict[str, Estimate | None]:
         if (c := r.outcome.get("confidence")) is not None
     ]
     if not said:
-        return dict.fromkeys(FIGURES) if any("confidence" in r.outcome for r in results) else {}
+        return dict.fromkeys(CALIBRATION_METRICS) if any("confidence" in r.outcome for r in results) else {}
     confidences, verified, incidents = zip(*said, strict=True)
     return calibration(confidences, verified, incidents)
 

@@ -11,9 +11,9 @@ from random import Random as Generator
 from typing import TYPE_CHECKING
 
 from warroom.core.env import Env
-from warroom.core.errors import Unknown
+from warroom.core.errors import UnknownName
 from warroom.core.rng import stream
-from warroom.core.scenario import Policy, PolicyMaker
+from warroom.core.scenario import Policy, PolicyFactory
 from warroom.envs import environments
 from warroom.policies import hf, llm
 from warroom.policies.human import Human
@@ -22,22 +22,22 @@ from warroom.policies.oracle import Oracle
 from warroom.policies.random import Random
 
 if TYPE_CHECKING:
-    from warroom.policies.llm.exchange import Exchange
+    from warroom.policies.llm.client import LLMClient
 
-EVERYWHERE: dict[str, PolicyMaker] = {"random": Random, "noop": Noop, "human": Human}
+COMMON_POLICIES: dict[str, PolicyFactory] = {"random": Random, "noop": Noop, "human": Human}
 """Policies that know no environment. `oracle` is apart: it alone is told the truth."""
-MODELS = (hf.PREFIX, llm.PREFIX)
+MODEL_PREFIXES = (hf.PREFIX, llm.PREFIX)
 """How the names of models begin that may hold any sign but comma and semicolon."""
-SeatMaker = Callable[[Env, str, int], Policy]
+SeatPolicyFactory = Callable[[Env, str, int], Policy]
 """(episode, seat, attempt) -> a fresh policy."""
 
 
 @dataclass(frozen=True)
-class Team:
+class PolicySet:
     """A policy for each seat, under the name that the command gave."""
 
     name: str
-    seats: Mapping[str, SeatMaker]
+    seats: Mapping[str, SeatPolicyFactory]
     models: Mapping[str, str] = field(default_factory=dict)
     """The names of the models that play, by seat; the other seats are scripts."""
 
@@ -48,64 +48,66 @@ class Team:
 
 def policy_names(env: str) -> list[str]:
     """Every policy that can play in `env`; any other model plays as `hf:PATH`, or as `llm:MODEL` behind a server."""
-    return sorted([*EVERYWHERE, "oracle", *environments()[env].policies, *hf.shipped(env)])
+    return sorted([*COMMON_POLICIES, "oracle", *environments()[env].policies, *hf.shipped(env)])
 
 
-def team(env: str, text: str, exchange: "Exchange | None" = None) -> Team:
+def policy_set(env: str, text: str, client: "LLMClient | None" = None) -> PolicySet:
     """Read `expert`, or one policy per seat such as `oversight=hf:runs/mine/model@sampled,rest=heuristic`.
 
     `exchange` is what API models play through; without it they can be named, and a seat of theirs is a `ValueError`.
     """
     seats = environments()[env].seats
-    if "=" not in text or text.startswith(MODELS):
-        return _team(env, text, dict.fromkeys(seats, text), exchange)
+    if "=" not in text or text.startswith(MODEL_PREFIXES):
+        return _policy_set(env, text, dict.fromkeys(seats, text), client)
     chosen: dict[str, str] = {}
     for part in text.split(","):
         seat, _, policy = part.partition("=")
         if seat not in (*seats, "rest"):
-            raise Unknown("seat", seat, (*seats, "rest"))
+            raise UnknownName("seat", seat, (*seats, "rest"))
         if seat in chosen:
             raise ValueError(f"the seat {seat!r} is named twice in {text!r}")
         chosen[seat] = policy
     missing = [seat for seat in seats if seat not in chosen and "rest" not in chosen]
     if missing:
         raise ValueError(f"{text!r} leaves {', '.join(missing)} without a policy; add rest=POLICY")
-    return _team(env, text, {seat: chosen.get(seat, chosen.get("rest", "")) for seat in seats}, exchange)
+    return _policy_set(env, text, {seat: chosen.get(seat, chosen.get("rest", "")) for seat in seats}, client)
 
 
-def _team(env: str, text: str, names: Mapping[str, str], exchange: "Exchange | None") -> Team:
+def _policy_set(env: str, text: str, names: Mapping[str, str], client: "LLMClient | None") -> PolicySet:
     makers = {
-        name: _behind_server(name, text, exchange) if llm.is_llm(name) else _maker(env, name)
+        name: _behind_server(name, text, client) if llm.is_llm(name) else _maker(env, name)
         for name in dict.fromkeys(names.values())
     }
-    models = {seat: hf.own(env, name) for seat, name in names.items() if hf.is_model(name) or llm.is_llm(name)}
-    return Team(text, {seat: makers[name] for seat, name in names.items()}, models)
+    models = {seat: hf.weights_name(env, name) for seat, name in names.items() if hf.is_model(name) or llm.is_llm(name)}
+    return PolicySet(text, {seat: makers[name] for seat, name in names.items()}, models)
 
 
-def _behind_server(name: str, text: str, exchange: "Exchange | None") -> SeatMaker:
+def _behind_server(name: str, text: str, client: "LLMClient | None") -> SeatPolicyFactory:
     llm.model_of(name)
 
     def make(episode: Env, seat: str, attempt: int) -> Policy:
         scenario = f"{episode.name}/{episode.scenario.rpartition('/')[2]}"
-        place = llm.Place(text, scenario, episode.tier, episode.seed, attempt, seat)
-        return llm.policy(exchange, name, place, episode.brief(seat))
+        place = llm.RequestOrigin(text, scenario, episode.tier, episode.seed, attempt, seat)
+        return llm.policy(client, name, place, episode.brief(seat))
 
     return make
 
 
-def _maker(env: str, name: str) -> SeatMaker:
+def _maker(env: str, name: str) -> SeatPolicyFactory:
     if name == "oracle":
         return lambda episode, seat, attempt: Oracle(episode)
     if hf.is_model(name):
         hf.check_ships(env, name)
-        choice = hf.choice_of(hf.own(env, name))
+        choice = hf.parse_model_name(hf.weights_name(env, name))
         # Not by name: a folder that moves plays as before, and models are compared under equal draws.
         return lambda episode, seat, attempt: hf.policy(
             choice, episode.brief(seat), _draws(episode, "model", seat, attempt)
         )
-    makers = {**EVERYWHERE, **environments()[env].policies}
+    makers = {**COMMON_POLICIES, **environments()[env].policies}
     if name not in makers:
-        raise Unknown("policy", name, [*makers, "oracle", *hf.shipped(env), hf.PREFIX + "PATH", llm.PREFIX + "MODEL"])
+        raise UnknownName(
+            "policy", name, [*makers, "oracle", *hf.shipped(env), hf.PREFIX + "PATH", llm.PREFIX + "MODEL"]
+        )
     return lambda episode, seat, attempt: makers[name](episode.brief(seat), _draws(episode, name, seat, attempt))
 
 

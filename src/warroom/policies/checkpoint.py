@@ -11,14 +11,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from warroom.core.errors import MissingExtra, Unknown
+from warroom.core.errors import MissingExtra, UnknownName
 from warroom.policies.dialogue import MANIFEST, read_manifest
 
 try:
     import torch
     import transformers
 
-    from warroom.policies.generation import Row, complete
+    from warroom.policies.generation import GenerationRequest, generate
 except ImportError as error:
     raise MissingExtra("train", error) from error
 
@@ -65,7 +65,7 @@ def device() -> str:
     forced = os.environ.get(DEVICE)
     if forced:
         if forced.partition(":")[0] not in DEVICES:
-            raise Unknown(f"{DEVICE}", forced, DEVICES)
+            raise UnknownName(f"{DEVICE}", forced, DEVICES)
         return forced
     return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
 
@@ -81,7 +81,9 @@ def load(path: str) -> Checkpoint:
             model = _adapted(model, folder)
         model = model.to(device()).eval()
         # Two tokens for trial: what cannot compute shows here, and what libraries have to say once is said unheard.
-        complete(model, [Row([tokenizer.eos_token_id], 2, 0.0, Random(0))], tokenizer.pad_token_id, frozenset())
+        generate(
+            model, [GenerationRequest([tokenizer.eos_token_id], 2, 0.0, Random(0))], tokenizer.pad_token_id, frozenset()
+        )
     manifest = {**DEFAULTS, **read_manifest(folder)}
     return Checkpoint(model, tokenizer, manifest, _ends(model, tokenizer), _status(path, folder, base, model, manifest))
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from warroom.core.language import Language
+from warroom.core.renderer import Renderer
 from warroom.core.types import Observation, ToolCall
 
 MANIFEST = "warroom.json"
@@ -18,15 +18,15 @@ class Dialogue:
     A message without a call ends the conversation: the seat leaves the rest of the incident to its colleagues.
     """
 
-    def __init__(self, language: Language) -> None:
-        self.language = language
+    def __init__(self, renderer: Renderer) -> None:
+        self.renderer = renderer
         self.messages: list[dict[str, Any]] = []
 
-    def see(self, observation: Observation) -> str:
+    def add_observation(self, observation: Observation) -> str:
         """Put what the seat is shown into the conversation and return its text."""
-        text = self.language.show(observation)
+        text = self.renderer.render_observation(observation)
         if not self.messages:
-            text = "\n".join([part for part in (self.language.opening(), text) if part])
+            text = "\n".join([part for part in (self.renderer.opening(), text) if part])
             self.messages.append({"role": "user", "content": text})
         else:
             name = self.messages[-1]["tool_calls"][0]["function"]["name"]
@@ -39,7 +39,7 @@ class Dialogue:
         self.messages.append(
             {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": function}]}
         )
-        return self.language.understand(name, arguments)
+        return self.renderer.parse_call(name, arguments)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -19,22 +19,22 @@ MOST_TOKENS, MOST_TOKENS_SMALL = 1 << 16, 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GenerationRequest:
     """One conversation that waits for the model's words."""
 
     ids: list[int]
-    room: int
+    max_new_tokens: int
     """Tokens that it may write at most."""
     temperature: float
     draws: Random
 
 
 @torch.inference_mode()
-def complete(model: Any, rows: Sequence[Row], pad: int, ends: frozenset[int]) -> list[list[int]]:
+def generate(model: Any, rows: Sequence[GenerationRequest], pad: int, ends: frozenset[int]) -> list[list[int]]:
     """The tokens that each row goes on with, the end token included."""
     out: list[list[int]] = [[] for _ in rows]
     with _fitting_threads(model):
-        for chunk in _chunks([len(row.ids) + row.room for row in rows], _most(model)):
+        for chunk in _chunks([len(row.ids) + row.max_new_tokens for row in rows], _most(model)):
             for number, written in zip(chunk, _complete(model, [rows[k] for k in chunk], pad, ends), strict=True):
                 out[number] = written
     return out
@@ -58,10 +58,10 @@ def is_small(model: Any) -> bool:
     return bool(model.device.type == "cpu" and model.num_parameters() <= SMALL)
 
 
-def _complete(model: Any, rows: Sequence[Row], pad: int, ends: frozenset[int]) -> list[list[int]]:
+def _complete(model: Any, rows: Sequence[GenerationRequest], pad: int, ends: frozenset[int]) -> list[list[int]]:
     ids, mask, places = _left_padded([row.ids for row in rows], pad, model.device)
     written: list[list[int]] = [[] for _ in rows]
-    live = [number for number, row in enumerate(rows) if row.room > 0]
+    live = [number for number, row in enumerate(rows) if row.max_new_tokens > 0]
     cache = None
     while live:
         out = model(
@@ -76,14 +76,14 @@ def _complete(model: Any, rows: Sequence[Row], pad: int, ends: frozenset[int]) -
         for number, token in zip(live, _draw(out.logits[:, -1], rows, live), strict=True):
             drawn[number] = token
             written[number].append(token)
-        live = [n for n in live if drawn[n] not in ends and len(written[n]) < rows[n].room]
+        live = [n for n in live if drawn[n] not in ends and len(written[n]) < rows[n].max_new_tokens]
         cache, ids = out.past_key_values, torch.tensor(drawn, device=model.device)[:, None]
         mask = torch.cat([mask, mask.new_ones(len(rows), 1)], 1)
         places = places[:, -1:] + 1
     return written
 
 
-def _draw(logits: Tensor, rows: Sequence[Row], live: Sequence[int]) -> list[int]:
+def _draw(logits: Tensor, rows: Sequence[GenerationRequest], live: Sequence[int]) -> list[int]:
     """The next token of each live row, by its own temperature and generator."""
     logits = logits[torch.tensor(live, device=logits.device)]
     if not bool(torch.isfinite(logits).all()):
@@ -101,7 +101,7 @@ def _draw(logits: Tensor, rows: Sequence[Row], live: Sequence[int]) -> list[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class LikelihoodQuery:
     """A conversation, and several ways in which it may go on."""
 
     ids: list[int]
@@ -109,11 +109,11 @@ class Question:
 
 
 @torch.inference_mode()
-def log_likelihoods(model: Any, questions: Sequence[Question], pad: int) -> list[list[float]]:
+def log_likelihoods(model: Any, queries: Sequence[LikelihoodQuery], pad: int) -> list[list[float]]:
     """For each way of each question the log-probability of writing exactly these tokens next, at temperature 1."""
-    stems = [(number, stem) for number, question in enumerate(questions) for stem in _stems(question.paths)]
-    sequences = [questions[number].ids + stem for number, stem in stems]
-    out: list[list[float]] = [[0.0] * len(question.paths) for question in questions]
+    stems = [(number, stem) for number, query in enumerate(queries) for stem in _stems(query.paths)]
+    sequences = [queries[number].ids + stem for number, stem in stems]
+    out: list[list[float]] = [[0.0] * len(query.paths) for query in queries]
     for chunk in _chunks([len(ids) for ids in sequences], _most(model)):
         ids, mask, places = _left_padded([sequences[k] for k in chunk], pad, model.device)
         keep = 1 + max(len(stems[k][1]) for k in chunk)
@@ -121,7 +121,7 @@ def log_likelihoods(model: Any, questions: Sequence[Question], pad: int) -> list
             logits = model(input_ids=ids, attention_mask=mask, position_ids=places, logits_to_keep=keep).logits
         for k, found in zip(chunk, logits.float().log_softmax(-1).cpu(), strict=True):
             number, stem = stems[k]
-            for place, path in enumerate(questions[number].paths):
+            for place, path in enumerate(queries[number].paths):
                 if path[:-1] == stem[: len(path) - 1]:
                     spots = torch.arange(len(path)) + (keep - 1 - len(stem))
                     out[number][place] = float(found[spots, torch.tensor(path)].double().sum())

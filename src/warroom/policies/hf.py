@@ -12,14 +12,14 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from warroom.core.errors import Unknown
+from warroom.core.errors import UnknownName
 from warroom.core.scenario import Policy
 from warroom.core.types import Brief
 from warroom.envs import environments
 from warroom.policies.dialogue import read_manifest
 
 if TYPE_CHECKING:
-    from warroom.policies.model import Model
+    from warroom.policies.model import HfModel
 
 PREFIX = "hf:"
 WEIGHTS = Path(__file__).parent / "weights"
@@ -28,14 +28,14 @@ SHIPPED = ("nano", "nano-warm")
 """Names that always mean such weights, so that their absence is an error of its own."""
 STARTS = {"nano": "nano-warm", "nano-trained": "nano"}
 """What training calls such weights, each with the name by which they play."""
-FIRST = "fleet"
+DEFAULT_ENV = "fleet"
 """The environment whose weights bear these names as they are; those of another bear its name behind, as `nano-logs`."""
 DECODINGS = {"greedy": 0.0, "sampled": 1.0}
 """Temperatures by name; the default is greedy, for every model."""
 
 
 @dataclass(frozen=True)
-class Choice:
+class ModelChoice:
     """A model and how it is to play, as a policy's name says."""
 
     name: str
@@ -50,37 +50,41 @@ class Choice:
         return "greedy" if self.temperature == 0 else f"sampled at temperature {self.temperature:g}"
 
 
-def own(env: str, name: str) -> str:
+def weights_name(env: str, name: str) -> str:
     """What `env` calls weights of its own, with the decoding behind; any other name means the same everywhere."""
     base, at, decoding = name.partition("@")
-    return f"{base}-{env}{at}{decoding}" if env != FIRST and base in (*SHIPPED, *STARTS) else name
+    return f"{base}-{env}{at}{decoding}" if env != DEFAULT_ENV and base in (*SHIPPED, *STARTS) else name
 
 
-def starts() -> dict[str, Path]:
+def pretrained_checkpoints() -> dict[str, Path]:
     """The folders of weights that ship, by the names that training gives them."""
-    return {own(env, start): WEIGHTS / own(env, name) for env in environments() for start, name in STARTS.items()}
+    return {
+        weights_name(env, start): WEIGHTS / weights_name(env, name)
+        for env in environments()
+        for start, name in STARTS.items()
+    }
 
 
 def is_model(name: str) -> bool:
     """Whether a policy's name means a model."""
-    known = {own(env, shipped) for env in environments() for shipped in SHIPPED}
+    known = {weights_name(env, shipped) for env in environments() for shipped in SHIPPED}
     return name.startswith(PREFIX) or name.partition("@")[0] in known
 
 
 def shipped(env: str) -> list[str]:
     """The models that ship with the package and were trained in `env`, by the names that they have there."""
-    return [name for name in SHIPPED if read_manifest(WEIGHTS / own(env, name)).get("env") == env]
+    return [name for name in SHIPPED if read_manifest(WEIGHTS / weights_name(env, name)).get("env") == env]
 
 
 def check_ships(env: str, name: str) -> None:
     """Refuse a name that means weights of the package where none ship for `env`; any other name passes."""
     base = name.partition("@")[0]
-    if not name.startswith(PREFIX) and not (WEIGHTS / own(env, base)).is_dir():
+    if not name.startswith(PREFIX) and not (WEIGHTS / weights_name(env, base)).is_dir():
         there = ", ".join(shipped(env)) or "none"
         raise ValueError(f"no {base} ships for {env} (that do: {there}); a model of yours plays as {PREFIX}FOLDER")
 
 
-def choice_of(name: str) -> Choice:
+def parse_model_name(name: str) -> ModelChoice:
     """Read `hf:PATH`, `hf:PATH@sampled`, `nano@0.7`; the decoding stands behind the last `@`."""
     path, at, decoding = name.removeprefix(PREFIX).rpartition("@")
     if not at:
@@ -89,12 +93,12 @@ def choice_of(name: str) -> Choice:
         path, decoding = name.removeprefix(PREFIX), "greedy"
     temperature = _temperature(decoding)
     if temperature is None:
-        raise Unknown("decoding", decoding, [*DECODINGS, "a temperature above 0 such as 0.7"])
+        raise UnknownName("decoding", decoding, [*DECODINGS, "a temperature above 0 such as 0.7"])
     if not path:
         raise ValueError(f"{name!r} names no model: write {PREFIX}FOLDER or {PREFIX}NAME-ON-THE-HUB")
     if not name.startswith(PREFIX):
         path = str(WEIGHTS / path)
-    return Choice(name, path, temperature)
+    return ModelChoice(name, path, temperature)
 
 
 def _temperature(text: str) -> float | None:
@@ -108,26 +112,26 @@ def _temperature(text: str) -> float | None:
 
 
 @cache
-def model_at(path: str) -> "Model":
+def model_at(path: str) -> "HfModel":
     """The model of a folder or Hub name, once per process; a `ValueError` or `MissingExtra` says why it cannot load."""
     from warroom.policies.checkpoint import load
-    from warroom.policies.model import Model
+    from warroom.policies.model import HfModel
 
-    return Model(load(path))
+    return HfModel(load(path))
 
 
 def are_small(names: Iterable[str]) -> bool:
     """Whether every process may hold these models; a large one, or one on a graphics card, is held once. Loads them."""
     from warroom.policies.generation import is_small
 
-    return all(is_small(model_at(choice_of(name).path).checkpoint.model) for name in dict.fromkeys(names))
+    return all(is_small(model_at(parse_model_name(name).path).checkpoint.model) for name in dict.fromkeys(names))
 
 
-def policy(choice: Choice, brief: Brief, draws: Random) -> Policy:
+def policy(choice: ModelChoice, brief: Brief, draws: Random) -> Policy:
     """A fresh seat for the model; `draws` decides what it samples."""
-    from warroom.policies.model import ModelSeat
+    from warroom.policies.model import HfPolicy
 
-    return ModelSeat(model_at(choice.path), choice.temperature, brief, draws)
+    return HfPolicy(model_at(choice.path), choice.temperature, brief, draws)
 
 
 def versions() -> dict[str, str]:
@@ -141,6 +145,6 @@ def policy_status(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Which weights play under each of these names, after loading them: what a run folder notes."""
     out = {}
     for name in dict.fromkeys(names):
-        choice = choice_of(name)
+        choice = parse_model_name(name)
         out[name] = {"name": name, **model_at(choice.path).status, "decoding": choice.decoding}
     return out

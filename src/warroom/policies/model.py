@@ -9,44 +9,44 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from warroom.core.errors import Unknown
+from warroom.core.errors import UnknownName
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments
 from warroom.policies.checkpoint import Checkpoint
 from warroom.policies.dialogue import Dialogue
-from warroom.policies.generation import Question, Row, complete, log_likelihoods
+from warroom.policies.generation import GenerationRequest, LikelihoodQuery, generate, log_likelihoods
 from warroom.policies.prompt import read_message, tool_schemas
 
-Message = dict[str, Any]
+MessageDict = dict[str, Any]
 UNKNOWN_SHARE = 0.5
 """Share of a first message's tokens that a tokenizer may not know; above it the language is another."""
 
 
-class ModelSeat:
+class HfPolicy:
     """One seat of one episode."""
 
-    def __init__(self, model: "Model", temperature: float, brief: Brief, draws: Random) -> None:
+    def __init__(self, model: "HfModel", temperature: float, brief: Brief, draws: Random) -> None:
         self.thinker, self.brief, self.temperature, self.draws = model, brief, temperature, draws
         self.dialogue = Dialogue(model.language(brief.env)(brief))
-        self.tools = tool_schemas(self.dialogue.language)
+        self.tools = tool_schemas(self.dialogue.renderer)
         self.ids: list[int] = []
         """The whole conversation so far."""
         self.prompt = 0
         """Tokens of its first message."""
         self.over = False
         """Whether the model has said its last."""
-        self._calls: list[Message] = []
-        self._results: list[Message] = []
+        self._calls: list[MessageDict] = []
+        self._results: list[MessageDict] = []
 
     def act(self, observation: Observation) -> ToolCall:
         """The model's next call."""
         return self.thinker.answer([(self, observation)])[0]
 
-    def hear(self, observation: Observation) -> ToolCall | None:
+    def observe(self, observation: Observation) -> ToolCall | None:
         """Take in what the seat is shown; None if the model has to write before there is a call."""
         if self.over:
-            return self.brief.idle
-        self.dialogue.see(observation)
+            return self.brief.noop_call
+        self.dialogue.add_observation(observation)
         if not self.ids:
             self.ids = self.thinker.opening(self.dialogue.messages, self.tools)
             self.prompt = len(self.ids)
@@ -58,23 +58,23 @@ class ModelSeat:
         longer = len(self.ids) + len(suffix)
         if longer - self.prompt >= self.thinker.longest or longer >= self.thinker.positions:
             self.over = True
-            return self.brief.idle
+            return self.brief.noop_call
         self.ids = self.ids + suffix
         return None
 
-    def row(self) -> Row:
+    def generation_request(self) -> GenerationRequest:
         """The conversation as it waits for the model."""
-        room = min(self.thinker.turn_tokens, self.thinker.longest - (len(self.ids) - self.prompt))
-        return Row(self.ids, room, self.temperature, self.draws)
+        max_new_tokens = min(self.thinker.turn_tokens, self.thinker.longest - (len(self.ids) - self.prompt))
+        return GenerationRequest(self.ids, max_new_tokens, self.temperature, self.draws)
 
-    def say(self, written: list[int]) -> ToolCall:
+    def parse_output(self, written: list[int]) -> ToolCall:
         """What the model's words mean; several calls of one message are played one after another."""
         message = read_message(self.thinker.tokenizer, written, self.ids, self.tools) if written else {}
         self._calls = list(message.get("tool_calls", ()))
         self.ids = self.ids + written
         if not self._calls:
             self.over = True
-            return self.brief.idle
+            return self.brief.noop_call
         return self._next()
 
     def _next(self) -> ToolCall:
@@ -82,7 +82,7 @@ class ModelSeat:
         return self.dialogue.call(function["name"], function["arguments"])
 
 
-class Model:
+class HfModel:
     """A loaded model, shared by all seats that it plays."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
@@ -91,42 +91,45 @@ class Model:
         self.longest = int(manifest["max_completion_length"])
         self.turn_tokens = int(manifest["turn_tokens"])
         self.positions = int(checkpoint.model.config.max_position_embeddings)
-        self.watch: Callable[[Sequence[ModelSeat]], None] | None = None
+        self.watch: Callable[[Sequence[HfPolicy]], None] | None = None
         """Told which seats are about to have the model write."""
         self._prefixes: dict[str, list[int]] = {}
 
-    def answer(self, asked: Sequence[tuple[ModelSeat, Observation]]) -> list[ToolCall]:
+    def answer(self, asked: Sequence[tuple[HfPolicy, Observation]]) -> list[ToolCall]:
         """The next call of each seat."""
-        heard = [seat.hear(observation) for seat, observation in asked]
-        waiting = [seat for (seat, _), call in zip(asked, heard, strict=True) if call is None]
+        observed = [seat.observe(observation) for seat, observation in asked]
+        waiting = [seat for (seat, _), call in zip(asked, observed, strict=True) if call is None]
         if self.watch is not None and waiting:
             self.watch(waiting)
-        said = iter(self.write([seat.row() for seat in waiting]))
-        return [seat.say(next(said)) if call is None else call for (seat, _), call in zip(asked, heard, strict=True)]
+        outputs = iter(self.write([seat.generation_request() for seat in waiting]))
+        return [
+            seat.parse_output(next(outputs)) if call is None else call
+            for (seat, _), call in zip(asked, observed, strict=True)
+        ]
 
-    def write(self, rows: Sequence[Row]) -> list[list[int]]:
+    def write(self, rows: Sequence[GenerationRequest]) -> list[list[int]]:
         """What the model writes next in each conversation."""
-        return complete(self.checkpoint.model, rows, self.tokenizer.pad_token_id, self.checkpoint.ends)
+        return generate(self.checkpoint.model, rows, self.tokenizer.pad_token_id, self.checkpoint.ends)
 
-    def likelihoods(self, questions: Sequence[Question]) -> list[list[float]]:
+    def likelihoods(self, queries: Sequence[LikelihoodQuery]) -> list[list[float]]:
         """Log-probabilities of given ways to go on."""
-        return log_likelihoods(self.checkpoint.model, questions, self.tokenizer.pad_token_id)
+        return log_likelihoods(self.checkpoint.model, queries, self.tokenizer.pad_token_id)
 
     def language(self, env: str) -> Callable[[Brief], Any]:
         """The language that it was trained in, as `env` speaks it."""
-        name, spoken = self.checkpoint.manifest["language"], environments()[env].languages
+        name, spoken = self.checkpoint.manifest["language"], environments()[env].renderers
         if name not in spoken:
-            raise Unknown(f"language of {env}", name, spoken)
+            raise UnknownName(f"language of {env}", name, spoken)
         return spoken[name]
 
-    def render(self, messages: Sequence[Message], prompt: bool, tools: Sequence[Any] = ()) -> list[int]:
+    def render(self, messages: Sequence[MessageDict], prompt: bool, tools: Sequence[Any] = ()) -> list[int]:
         """Token ids of messages; with `prompt`, up to where the model goes on."""
         found: Mapping[str, list[int]] = self.tokenizer.apply_chat_template(
             list(messages), tools=list(tools) or None, add_generation_prompt=prompt, tokenize=True, return_dict=True
         )
         return list(found["input_ids"])
 
-    def opening(self, messages: Sequence[Message], tools: Sequence[Any]) -> list[int]:
+    def opening(self, messages: Sequence[MessageDict], tools: Sequence[Any]) -> list[int]:
         """The prompt of a conversation."""
         ids = self.render(messages, True, tools)
         if len(ids) >= self.positions:
@@ -140,11 +143,11 @@ class Model:
             )
         return ids
 
-    def suffix(self, results: Sequence[Message]) -> list[int]:
+    def suffix(self, results: Sequence[MessageDict]) -> list[int]:
         """What follows the model's words when its calls were answered, as the trainer computes it."""
         name = results[0]["name"]
         call = {"type": "function", "function": {"name": name, "arguments": {}}}
-        before: list[Message] = [
+        before: list[MessageDict] = [
             {"role": "user", "content": "dummy"},
             {"role": "assistant", "content": "", "tool_calls": [call]},
         ]

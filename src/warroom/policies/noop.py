@@ -9,8 +9,8 @@ class Noop:
     """Waits out the incident."""
 
     def __init__(self, brief: Brief, rng: Random) -> None:
-        self.idle = brief.idle
+        self.noop_call = brief.noop_call
 
     def act(self, observation: Observation) -> ToolCall:
         """The call that does nothing."""
-        return self.idle
+        return self.noop_call

@@ -3,19 +3,19 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from warroom.core.language import Language
+from warroom.core.renderer import Renderer
 
 TAIL = 64
 """Tokens of the prompt's end that a parser is shown: they hold the opening of the model's message."""
 
 
-def tool_schemas(language: Language) -> list[dict[str, Any]]:
+def tool_schemas(renderer: Renderer) -> list[dict[str, Any]]:
     """What `apply_chat_template(tools=...)` gets: a seat's tools in the order of the alphabet.
 
     A trainer derives its schemas from Python functions, so these have the form that such functions have: keys in that
     order, and no `required` where every argument may be left out.
     """
-    schemas = sorted(language.schemas(), key=lambda schema: str(schema["name"]))
+    schemas = sorted(renderer.tool_schemas(), key=lambda schema: str(schema["name"]))
     return [{"type": "function", "function": _function(schema)} for schema in schemas]
 
 

@@ -12,24 +12,24 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 import warroom
-from warroom.core.errors import Unknown
+from warroom.core.errors import UnknownName
 from warroom.envs import environments
-from warroom.policies import hf, team
-from warroom.serve.choices import Declined
-from warroom.serve.environment import Desk, Incidents
-from warroom.serve.guard import Guard
+from warroom.policies import hf, policy_set
+from warroom.serve.environment import IncidentEnvironment, ServerConfig
+from warroom.serve.guard import RequestGuard
 from warroom.serve.index import index_page
 from warroom.serve.openenv_server import ConcurrencyConfig, create_app, create_fastapi_app
+from warroom.serve.reset_request import BadRequest
 from warroom.serve.wire import WarroomAction, WarroomState
 
 ALL = "all"
-SETTINGS = "WARROOM_SERVE"
+OPTIONS_VARIABLE = "WARROOM_SERVE"
 """Environment variable by which a worker process learns what to serve, as JSON."""
 PAGE = "/web"
 """Where a page for people is; OpenEnv's tools and the Hub look for one there."""
-ABANDONED = 600.0
+IDLE_SESSION_SECONDS = 600.0
 """Seconds without a message after which a session that no socket holds is given up."""
-COLLECT = (20_000, 20, 50)
+GC_THRESHOLDS = (20_000, 20, 50)
 """Thresholds of the garbage collector: incidents are built of many small parts, and most go without its help."""
 PING = (30.0, 600.0)
 """Seconds between two pings, and after which a client that answers none is gone: a model may think for minutes."""
@@ -39,7 +39,7 @@ Mount = Callable[[FastAPI, str], object]
 
 
 @dataclass(frozen=True)
-class Serving:
+class ServeOptions:
     """What a server offers."""
 
     env: str = ALL
@@ -58,22 +58,22 @@ class Serving:
     def check(self) -> None:
         """Refuse what cannot be served, before a port is taken."""
         if self.env != ALL and self.env not in environments():
-            raise Unknown("environment", self.env, (*environments(), ALL))
+            raise UnknownName("environment", self.env, (*environments(), ALL))
         named = [part.rpartition("=")[2] for part in self.team.split(",")]
         if any(policy == "human" or policy.startswith("llm:") for policy in named):
             raise ValueError(f"a server has nobody to ask for {self.team!r}: name scripts, or models of this machine")
         for name in self.names:
-            for model in team(name, self.team).models.values():
-                hf.model_at(hf.choice_of(model).path)  # now, not at the first client's reset
+            for model in policy_set(name, self.team).models.values():
+                hf.model_at(hf.parse_model_name(model).path)  # now, not at the first client's reset
 
 
-def application(serving: Serving | None = None, page: Mount | None = None) -> FastAPI:
+def application(serving: ServeOptions | None = None, page: Mount | None = None) -> FastAPI:
     """The application; without settings, what the variable `WARROOM_SERVE` asks for.
 
     A `page` is mounted at `/web`, whether or not OpenEnv was told to show one of its own. `/` leads there, or names it
     among several environments.
     """
-    serving = serving or Serving(**json.loads(os.environ.get(SETTINGS, "{}")))
+    serving = serving or ServeOptions(**json.loads(os.environ.get(OPTIONS_VARIABLE, "{}")))
     serving.check()
     create = create_app if page is None else create_fastapi_app
     root = _served(serving.env, serving, create) if serving.env != ALL else _side_by_side(serving, create)
@@ -84,7 +84,7 @@ def application(serving: Serving | None = None, page: Mount | None = None) -> Fa
     if not any(getattr(route, "path", None) == "/" for route in root.routes):  # a page takes it
         index = partial(_index, serving, page is not None)
         root.add_api_route("/", index, include_in_schema=False, response_class=HTMLResponse)
-    root.add_middleware(Guard)
+    root.add_middleware(RequestGuard)
     return root
 
 
@@ -93,33 +93,35 @@ def worker(page: Mount | None = None) -> FastAPI:
     app = application(page=page)
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*COLLECT)
+    gc.set_threshold(*GC_THRESHOLDS)
     return app
 
 
-def settings(serving: Serving) -> str:
+def settings(serving: ServeOptions) -> str:
     """What to put into `WARROOM_SERVE`."""
     return json.dumps(asdict(serving))
 
 
-def _served(name: str, serving: Serving, create: Callable[..., FastAPI]) -> FastAPI:
+def _served(name: str, serving: ServeOptions, create: Callable[..., FastAPI]) -> FastAPI:
     """One environment at the root, as OpenEnv's tools expect it."""
-    desk = Desk(name, serving.team, serving.debug_truth)
+    server_config = ServerConfig(name, serving.team, serving.debug_truth)
     app = create(
-        partial(Incidents, desk),
+        partial(IncidentEnvironment, server_config),
         WarroomAction,
-        desk.observation,
+        server_config.observation,
         env_name=name,
-        concurrency_config=ConcurrencyConfig(max_concurrent_envs=serving.max_sessions, session_timeout=ABANDONED),
+        concurrency_config=ConcurrencyConfig(
+            max_concurrent_envs=serving.max_sessions, session_timeout=IDLE_SESSION_SECONDS
+        ),
         state_cls=WarroomState,
     )
     app.title, app.version = f"Warroom: {name}", warroom.__version__
-    app.add_exception_handler(Declined, _declined)
+    app.add_exception_handler(BadRequest, _bad_request)
     app.add_exception_handler(TypeError, _no_key)
     return app
 
 
-def _side_by_side(serving: Serving, create: Callable[..., FastAPI]) -> FastAPI:
+def _side_by_side(serving: ServeOptions, create: Callable[..., FastAPI]) -> FastAPI:
     parts = {name: _served(name, serving, create) for name in serving.names}
 
     @asynccontextmanager
@@ -143,7 +145,7 @@ async def _to_page(request: Request) -> RedirectResponse:
     return RedirectResponse(f"{PAGE.removeprefix('/')}/{query}")
 
 
-async def _index(serving: Serving, page: bool, request: Request) -> HTMLResponse:
+async def _index(serving: ServeOptions, page: bool, request: Request) -> HTMLResponse:
     prefixes = {name: f"/{name}" if serving.env == ALL else "" for name in serving.names}
     place = f"{PAGE}/" if page else None
     return HTMLResponse(index_page(prefixes, str(request.base_url).rstrip("/"), serving.debug_truth, place))
@@ -153,7 +155,7 @@ async def _health() -> dict[str, str]:
     return {"status": "healthy"}
 
 
-async def _declined(request: Request, error: Exception) -> JSONResponse:
+async def _bad_request(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse({"detail": str(error)}, 400)
 
 

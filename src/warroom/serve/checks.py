@@ -15,8 +15,8 @@ import yaml
 
 from warroom.core.types import ToolCall
 from warroom.envs import environments, make, scenarios
-from warroom.serve.client import Client, Refused, fetch
-from warroom.serve.conversation import Told
+from warroom.serve.client import Client, RequestRefused, fetch
+from warroom.serve.client_protocol import SeatObservation
 from warroom.serve.tasks import Incident, incidents
 from warroom.session import Session
 
@@ -25,7 +25,7 @@ CLOSE = 1e-9
 Action = dict[str, Any]
 
 
-class Check(NamedTuple):
+class ValidationCheck(NamedTuple):
     """The outcome of one check."""
 
     id: str
@@ -34,7 +34,7 @@ class Check(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Subject:
+class ServerUnderTest:
     """A running server and what its Space declares."""
 
     url: str
@@ -51,30 +51,30 @@ class Subject:
         return Client(self.url)
 
 
-def subject(root: Path, url: str, tasks: int = 12) -> Subject:
+def subject(root: Path, url: str, tasks: int = 12) -> ServerUnderTest:
     """What the folder of a Space declares, served at `url`."""
     manifest = yaml.safe_load((root / "openenv.yaml").read_text(encoding="utf-8"))
     declared = manifest["validation"]
     canaries = json.loads((root / declared["capabilities"]["canaries"]).read_text(encoding="utf-8"))
-    return Subject(url, manifest["name"], declared, canaries, tasks)
+    return ServerUnderTest(url, manifest["name"], declared, canaries, tasks)
 
 
-def run_checks(subject: Subject) -> list[Check]:
+def run_checks(subject: ServerUnderTest) -> list[ValidationCheck]:
     """All checks, in the order of OpenEnv's list."""
-    return [Check(id, *check(subject)) for id, check in CHECKS.items()]
+    return [ValidationCheck(id, *check(subject)) for id, check in CHECKS.items()]
 
 
 # -- playing ----------------------------------------------------------------------------------------
 
 
-def play(client: Client, actions: Iterable[Action], **options: Any) -> list[Told]:
+def play(client: Client, actions: Iterable[Action], **options: Any) -> list[SeatObservation]:
     """Everything a client is told in an episode of these actions: to its end, or as far as they go."""
-    told = [client.reset(**options)]
+    received = [client.reset(**options)]
     for action in actions:
-        if told[-1].done:
+        if received[-1].done:
             break
-        told.append(client.send(action))
-    return told
+        received.append(client.send(action))
+    return received
 
 
 def oracle_actions(incident: Incident) -> list[Action]:
@@ -86,7 +86,7 @@ def oracle_actions(incident: Incident) -> list[Action]:
     return [{"tool": call.name, "arguments": dict(call.arguments)} for call in calls]
 
 
-def play_oracle(url: str, env: str, split: str, index: int) -> Told:
+def play_oracle(url: str, env: str, split: str, index: int) -> SeatObservation:
     """What the oracle is told at the end of a task."""
     with Client(url) as client:
         return play(client, oracle_actions(incidents(env, split)[index]), split=split, index=index)[-1]
@@ -96,14 +96,14 @@ def _idle(env: str, index: int) -> list[Action]:
     incident = make(*incidents(env, "test")[index])
     return [
         {"tool": call.name, "arguments": dict(call.arguments)}
-        for call in (incident.brief(seat).idle for seat in incident.SEATS)
+        for call in (incident.brief(seat).noop_call for seat in incident.SEATS)
     ]
 
 
 # -- runtime ----------------------------------------------------------------------------------------
 
 
-def trajectory_record(subject: Subject) -> tuple[bool, str]:
+def trajectory_record(subject: ServerUnderTest) -> tuple[bool, str]:
     """The record of an episode through the socket is that of the same calls in process, hash for hash."""
     index, equal = 0, 0
     for index in range(subject.tasks):
@@ -113,23 +113,23 @@ def trajectory_record(subject: Subject) -> tuple[bool, str]:
             session.step(ToolCall(action["tool"], action["arguments"]))
         with subject.client() as client:
             last = play(client, actions, split="test", index=index)[-1]
-        equal += last.digest == session.episode("oracle").digest
+        equal += last.trajectory_hash == session.episode("oracle").trajectory_hash
     return equal == subject.tasks, f"{equal} of {subject.tasks} trajectories have the hash of the same play in process"
 
 
-def reward_attribution(subject: Subject) -> tuple[bool, str]:
+def reward_attribution(subject: ServerUnderTest) -> tuple[bool, str]:
     """What single calls are paid sums to the score, and the points by term are told at the end."""
     worst, terms = 0.0, 0
     with subject.client() as client:
         for index in range(subject.tasks):
             actions = oracle_actions(incidents(subject.env, "test")[index])
-            told = play(client, actions, split="test", index=index, rewards="dense")
-            paid = sum(each.reward or 0.0 for each in told)
-            worst, terms = max(worst, abs(paid - (told[-1].score or 0.0))), len(told[-1].points)
+            received = play(client, actions, split="test", index=index, rewards="dense")
+            paid = sum(each.reward or 0.0 for each in received)
+            worst, terms = max(worst, abs(paid - (received[-1].score or 0.0))), len(received[-1].points)
     return worst < CLOSE and terms > 0, f"rewards of calls miss the score by {worst:.1e}; {terms} terms are told"
 
 
-def tool_declaration_accuracy(subject: Subject) -> tuple[bool, str]:
+def tool_declaration_accuracy(subject: ServerUnderTest) -> tuple[bool, str]:
     """The declared tools are those that the seats are shown."""
     with subject.client() as client:
         play(client, _idle(subject.env, 0), split="test", index=0)
@@ -138,7 +138,7 @@ def tool_declaration_accuracy(subject: Subject) -> tuple[bool, str]:
     return found == declared, f"{len(found)} tools shown, {len(found ^ declared)} declared otherwise"
 
 
-def task_declaration_accuracy(subject: Subject) -> tuple[bool, str]:
+def task_declaration_accuracy(subject: ServerUnderTest) -> tuple[bool, str]:
     """The declared numbers of tasks are those of the Task API, and each listed task can be begun."""
     declared = subject.declared["capabilities"]["declared_task_count"]
     with subject.client() as client:
@@ -149,7 +149,7 @@ def task_declaration_accuracy(subject: Subject) -> tuple[bool, str]:
     return counted == declared == listed, f"counted {counted}, declared {declared}"
 
 
-def seed_control(subject: Subject) -> tuple[bool, str]:
+def seed_control(subject: ServerUnderTest) -> tuple[bool, str]:
     """Equal seeds begin equal incidents, others do not, in every session."""
     seeds = range(16)
     with subject.client() as client, subject.client() as other:
@@ -158,9 +158,9 @@ def seed_control(subject: Subject) -> tuple[bool, str]:
     return first == again and len(set(first)) == len(seeds), f"{len(set(first))} incidents of {len(seeds)} seeds"
 
 
-def episode_determinism(subject: Subject) -> tuple[bool, str]:
+def episode_determinism(subject: ServerUnderTest) -> tuple[bool, str]:
     """Equal calls in equal incidents are answered equally, to the last field."""
-    runs: list[list[list[Told]]] = []
+    runs: list[list[list[SeatObservation]]] = []
     for _ in range(2):
         with subject.client() as client:
             runs.append([list(_canary(subject, client, name, index)) for index, name in enumerate(subject.canaries)])
@@ -168,7 +168,7 @@ def episode_determinism(subject: Subject) -> tuple[bool, str]:
     return runs[0] == runs[1], f"{frames} observations of {len(subject.canaries)} episodes, twice"
 
 
-def episode_isolation(subject: Subject) -> tuple[bool, str]:
+def episode_isolation(subject: ServerUnderTest) -> tuple[bool, str]:
     """What one session does changes nothing in others: episodes played in turns are those played alone."""
     names = list(subject.canaries)[:4]
     alone = []
@@ -177,23 +177,30 @@ def episode_isolation(subject: Subject) -> tuple[bool, str]:
             alone.append(list(_canary(subject, client, name, index)))
     clients = [subject.client() for _ in names]
     games = [_canary(subject, *each) for each in zip(clients, names, range(len(names)), strict=True)]
-    mixed: list[list[Told]] = [[] for _ in names]
+    mixed: list[list[SeatObservation]] = [[] for _ in names]
     going = set(range(len(names)))
     while going:
         for number in sorted(going):
-            told = next(games[number], None)
-            mixed[number] += [told] if told else []
-            going -= set() if told else {number}
+            received = next(games[number], None)
+            mixed[number] += [received] if received else []
+            going -= set() if received else {number}
     for client in clients:
         client.close()
     return mixed == alone, f"{sum(map(len, alone))} observations of {len(names)} sessions played in turns"
 
 
-CONTAINED = ("oracle", "human", "hf:.", "hf:/any/path=expert", "rest=hf:/any/path=expert", "rest=llm:any=expert")
+FORBIDDEN_TEAMMATES = (
+    "oracle",
+    "human",
+    "hf:.",
+    "hf:/any/path=expert",
+    "rest=hf:/any/path=expert",
+    "rest=llm:any=expert",
+)
 """Teammates that no client may choose."""
 
 
-def oracle_containment(subject: Subject) -> tuple[bool, str]:
+def oracle_containment(subject: ServerUnderTest) -> tuple[bool, str]:
     """No client gets the oracle to its side, nor the server to read its files or to call others."""
     seated = len(environments()[subject.env].seats) > 1
     asked: list[dict[str, Any]] = [
@@ -202,13 +209,13 @@ def oracle_containment(subject: Subject) -> tuple[bool, str]:
         {"judge": "m@http://127.0.0.1"},
         {"debug_truth": True},
     ]
-    asked += [{"seats": "sre", "teammates": name} for name in CONTAINED] if seated else []
+    asked += [{"seats": "sre", "teammates": name} for name in FORBIDDEN_TEAMMATES] if seated else []
     refused = 0
     with subject.client() as client:
         for options in asked:
             try:
                 client.reset(**options)
-            except Refused:
+            except RequestRefused:
                 refused += 1
     return refused == len(asked), f"{refused} of {len(asked)} such wishes were refused"
 
@@ -216,7 +223,7 @@ def oracle_containment(subject: Subject) -> tuple[bool, str]:
 # -- semantic ---------------------------------------------------------------------------------------
 
 
-def oracle_max(subject: Subject) -> tuple[bool, str]:
+def oracle_max(subject: ServerUnderTest) -> tuple[bool, str]:
     """The oracle gets the most that is declared."""
     high, tolerance = subject.declared["reward"]["range"][1], subject.declared["reward"]["oracle_tolerance"]
     rewards = [play_oracle(subject.url, subject.env, "test", index).reward or 0.0 for index in range(subject.tasks)]
@@ -224,7 +231,7 @@ def oracle_max(subject: Subject) -> tuple[bool, str]:
     return worst >= high - tolerance - CLOSE, f"lowest reward of the oracle {worst:g} in {len(rewards)} tasks"
 
 
-def floor_gap(subject: Subject) -> tuple[bool, str]:
+def floor_gap(subject: ServerUnderTest) -> tuple[bool, str]:
     """Who does nothing gets far less than the most."""
     floors = []
     with subject.client() as client:
@@ -235,7 +242,7 @@ def floor_gap(subject: Subject) -> tuple[bool, str]:
     return gap >= subject.declared["reward"]["floor_margin"], f"highest reward of doing nothing {max(floors):g}"
 
 
-def canary_floor(subject: Subject) -> tuple[bool, str]:
+def canary_floor(subject: ServerUnderTest) -> tuple[bool, str]:
     """Calls that weigh no evidence stay far below the most, on average over tasks."""
     means = {}
     with subject.client() as client:
@@ -247,17 +254,17 @@ def canary_floor(subject: Subject) -> tuple[bool, str]:
     return means[best] <= limit, f"{len(means)} canaries; the best, {best}, gets {means[best]:.2f} on average"
 
 
-def no_solution_leakage(subject: Subject) -> tuple[bool, str]:
+def no_solution_leakage(subject: ServerUnderTest) -> tuple[bool, str]:
     """Nothing that a server sends names the scenario, the seed or a field of the truth."""
     found, frames = [], 0
     for index in range(subject.tasks):
         incident = incidents(subject.env, "test")[index]
         with subject.client() as client:
-            told = play(client, cycle(_idle(subject.env, index)), split="test", index=index)
-            sent = [json.dumps(vars(each)) for each in told] + [json.dumps(vars(client.state()))]
+            received = play(client, cycle(_idle(subject.env, index)), split="test", index=index)
+            sent = [json.dumps(vars(each)) for each in received] + [json.dumps(vars(client.state()))]
         frames += len(sent)
         found += [text for text in sent if incident.scenario in text or str(incident.seed) in text]
-        found += [str(each.truth) for each in told if each.truth or each.debug]
+        found += [str(each.truth) for each in received if each.truth or each.debug]
     with subject.client() as client:
         pages = [
             json.dumps(fetch(f"{subject.url}/{page}", None, 30)) for page in ("schema", "metadata", "openapi.json")
@@ -270,7 +277,7 @@ def no_solution_leakage(subject: Subject) -> tuple[bool, str]:
     )
 
 
-def verifier_determinism(subject: Subject) -> tuple[bool, str]:
+def verifier_determinism(subject: ServerUnderTest) -> tuple[bool, str]:
     """The same play gets the same reward, each time."""
     spread = 0.0
     for index in range(subject.tasks):
@@ -279,11 +286,11 @@ def verifier_determinism(subject: Subject) -> tuple[bool, str]:
     return spread == 0.0, f"rewards of three equal plays differ by {spread:g} in {subject.tasks} tasks"
 
 
-def replayability(subject: Subject) -> tuple[bool, str]:
+def replayability(subject: ServerUnderTest) -> tuple[bool, str]:
     """An episode whose socket breaks can be taken up on another, and ends as if nothing had been."""
     equal = 0
     for index in range(subject.tasks):
-        actions, told = oracle_actions(incidents(subject.env, "test")[index]), []
+        actions, received = oracle_actions(incidents(subject.env, "test")[index]), []
         for broken in (False, True):
             with subject.client() as client:
                 client.reset(split="test", index=index)
@@ -291,23 +298,23 @@ def replayability(subject: Subject) -> tuple[bool, str]:
                     if broken and number == len(actions) // 2:
                         client.close()
                     last = client.send(action)
-                told.append(last)
-        equal += told[0] == told[1]
+                received.append(last)
+        equal += received[0] == received[1]
     return equal == subject.tasks, f"{equal} of {subject.tasks} episodes ended alike with and without a broken socket"
 
 
-def _canary(subject: Subject, client: Client, name: str, index: int) -> Iterator[Told]:
+def _canary(subject: ServerUnderTest, client: Client, name: str, index: int) -> Iterator[SeatObservation]:
     """What is told in an episode of a canary, as it comes."""
-    told = client.reset(split="test", index=index)
-    yield told
+    received = client.reset(split="test", index=index)
+    yield received
     for action in cycle(subject.canaries[name]):
-        if told.done:
+        if received.done:
             return
-        told = client.send(action)
-        yield told
+        received = client.send(action)
+        yield received
 
 
-CHECKS: dict[str, Callable[[Subject], tuple[bool, str]]] = {
+CHECKS: dict[str, Callable[[ServerUnderTest], tuple[bool, str]]] = {
     "runtime.trajectory_record": trajectory_record,
     "runtime.reward_attribution": reward_attribution,
     "runtime.tool_declaration_accuracy": tool_declaration_accuracy,

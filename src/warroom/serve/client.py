@@ -14,21 +14,21 @@ from contextlib import AsyncExitStack, ExitStack, suppress
 from typing import Any, Self
 
 from warroom.core.errors import MissingExtra
-from warroom.serve.conversation import (
-    Asking,
-    Connect,
-    Conversation,
-    Diverged,
-    Dropped,
-    NoAnswer,
+from warroom.serve.client_protocol import (
+    Backoff,
+    ClientProtocol,
+    ConnectionDropped,
+    EpisodeStatus,
+    OpenSocket,
     Parsed,
-    Pause,
-    Refused,
-    Send,
-    Standing,
+    ProtocolFlow,
+    ReplayDiverged,
+    RequestRefused,
+    SeatObservation,
+    SendMessage,
+    ServerTimeout,
+    ServerUnreachable,
     Task,
-    Told,
-    Unreachable,
 )
 
 try:
@@ -41,8 +41,16 @@ except ImportError as error:
     raise MissingExtra("serve", error) from error
 
 __all__ = [
-    "AsyncClient", "Client", "Diverged", "NoAnswer", "Refused", "Standing", "Task", "Told", "Unreachable",
-]  # fmt: skip
+    "AsyncClient",
+    "Client",
+    "EpisodeStatus",
+    "ReplayDiverged",
+    "RequestRefused",
+    "SeatObservation",
+    "ServerTimeout",
+    "ServerUnreachable",
+    "Task",
+]
 
 TIMEOUT, ATTEMPTS = 60.0, 6
 """Seconds to wait for an answer, and how often a broken socket is opened again before the client gives up."""
@@ -50,28 +58,28 @@ LARGEST = 16 * 1_048_576
 """Bytes of an answer."""
 
 
-class _Speaker:
+class _ClientBase:
     """What is known on this side of the socket."""
 
-    _said: Conversation
+    _protocol: ClientProtocol
 
     @property
     def tools(self) -> dict[str, list[dict[str, Any]]]:
         """Function schemas of the tools of each seat met in this episode."""
-        return self._said.tools
+        return self._protocol.tools
 
     @property
     def episode_id(self) -> str | None:
         """The id of the present episode."""
-        return self._said.episode_id
+        return self._protocol.episode_id
 
     @property
     def reconnections(self) -> int:
         """How often a socket broke and the episode was taken up on another."""
-        return self._said.reconnections
+        return self._protocol.reconnections
 
 
-class Client(_Speaker):
+class Client(_ClientBase):
     """One session with a server, one incident at a time. Use it as a context manager, or `close` it.
 
     Errors: `Refused` when the server says no (its message says what is allowed), `Unreachable` when there is none,
@@ -80,25 +88,25 @@ class Client(_Speaker):
 
     def __init__(self, url: str, timeout: float = TIMEOUT, attempts: int = ATTEMPTS) -> None:
         """`url` is that of one environment, such as http://127.0.0.1:8000/fleet; `timeout` is in seconds."""
-        self._said = Conversation(url, timeout, attempts)
+        self._protocol = ClientProtocol(url, timeout, attempts)
         self._socket: Socket | None = None
-        self._held = ExitStack()
+        self._exit_stack = ExitStack()
 
-    def reset(self, /, **options: Any) -> Told:
+    def reset(self, /, **options: Any) -> SeatObservation:
         """Begin an incident: see `docs/serve.md` for what can be chosen."""
-        return self._put(self._said.resetting(options))
+        return self._drive(self._protocol.reset_flow(options))
 
-    def call(self, tool: str, /, **arguments: Any) -> Told:
+    def call(self, tool: str, /, **arguments: Any) -> SeatObservation:
         """Make a call of the seat whose turn it is."""
         return self.send({"tool": tool, "arguments": arguments})
 
-    def send(self, action: dict[str, Any]) -> Told:
+    def send(self, action: dict[str, Any]) -> SeatObservation:
         """Send an action as it is, such as a model's broken call; the incident answers it."""
-        return self._put(self._said.calling(action))
+        return self._drive(self._protocol.call_flow(action))
 
-    def state(self) -> Standing:
+    def state(self) -> EpisodeStatus:
         """Where the episode stands."""
-        return self._put(self._said.standing())
+        return self._drive(self._protocol.state_flow())
 
     # -- tasks, which travel by HTTP -----------------------------------------------------------------
 
@@ -124,14 +132,14 @@ class Client(_Speaker):
         return str(self._http("list_environments")[0])
 
     def _http(self, path: str, body: dict[str, Any] | None = None) -> Any:
-        return fetch(f"{self._said.url}/{path}", body, self._said.timeout)
+        return fetch(f"{self._protocol.url}/{path}", body, self._protocol.timeout)
 
     # -- the socket ---------------------------------------------------------------------------------
 
     def close(self) -> None:
         """End the session; the server forgets its incident."""
-        self._socket, self._said.open = None, False
-        self._held.close()
+        self._socket, self._protocol.open = None, False
+        self._exit_stack.close()
 
     def __enter__(self) -> Self:
         return self
@@ -139,66 +147,66 @@ class Client(_Speaker):
     def __exit__(self, *problem: object) -> None:
         self.close()
 
-    def _put(self, asking: Asking[Parsed]) -> Parsed:
-        answer = next(asking)
+    def _drive(self, flow: ProtocolFlow[Parsed]) -> Parsed:
+        answer = next(flow)
         while True:
             try:
                 try:
-                    done = self._do(answer)
-                except Dropped as error:
-                    answer = asking.throw(error)
+                    done = self._perform(answer)
+                except ConnectionDropped as error:
+                    answer = flow.throw(error)
                 else:
-                    answer = asking.send(done)
+                    answer = flow.send(done)
             except StopIteration as end:
                 result: Parsed = end.value
                 return result
 
-    def _do(self, wish: Connect | Pause | Send) -> str:
-        if isinstance(wish, Pause):
-            time.sleep(wish.seconds)
+    def _perform(self, command: OpenSocket | Backoff | SendMessage) -> str:
+        if isinstance(command, Backoff):
+            time.sleep(command.seconds)
             return ""
         try:
-            if isinstance(wish, Connect):
+            if isinstance(command, OpenSocket):
                 self.close()
-                opening = connect(self._said.socket_url, **_settings(self._said.timeout))
-                self._socket = self._held.enter_context(opening)
+                opening = connect(self._protocol.socket_url, **_settings(self._protocol.timeout))
+                self._socket = self._exit_stack.enter_context(opening)
                 return ""
             assert self._socket is not None
             with suppress(ConnectionClosed):  # what the server said before it hung up can still be read
-                self._socket.send(wish.text)
-            return str(self._socket.recv(timeout=self._said.timeout))
+                self._socket.send(command.text)
+            return str(self._socket.recv(timeout=self._protocol.timeout))
         except TimeoutError as error:
             self.close()
-            raise _hangs(self._said) from error
+            raise _hangs(self._protocol) from error
         except (ConnectionClosed, InvalidHandshake, OSError) as error:
-            raise _broken(error, self._said.url) from error
+            raise _broken(error, self._protocol.url) from error
 
 
-class AsyncClient(_Speaker):
+class AsyncClient(_ClientBase):
     """The same for `async` code: many sessions on one thread. Use it as an async context manager, or `close` it."""
 
     def __init__(self, url: str, timeout: float = TIMEOUT, attempts: int = ATTEMPTS) -> None:
         """`url` is that of one environment, such as http://127.0.0.1:8000/fleet; `timeout` is in seconds."""
-        self._said = Conversation(url, timeout, attempts)
+        self._protocol = ClientProtocol(url, timeout, attempts)
         self._socket: AsyncSocket | None = None
-        self._held = AsyncExitStack()
+        self._exit_stack = AsyncExitStack()
         self._tasks = Client(url, timeout)
 
-    async def reset(self, /, **options: Any) -> Told:
+    async def reset(self, /, **options: Any) -> SeatObservation:
         """Begin an incident: see `docs/serve.md` for what can be chosen."""
-        return await self._put(self._said.resetting(options))
+        return await self._drive(self._protocol.reset_flow(options))
 
-    async def call(self, tool: str, /, **arguments: Any) -> Told:
+    async def call(self, tool: str, /, **arguments: Any) -> SeatObservation:
         """Make a call of the seat whose turn it is."""
         return await self.send({"tool": tool, "arguments": arguments})
 
-    async def send(self, action: dict[str, Any]) -> Told:
+    async def send(self, action: dict[str, Any]) -> SeatObservation:
         """Send an action as it is, such as a model's broken call; the incident answers it."""
-        return await self._put(self._said.calling(action))
+        return await self._drive(self._protocol.call_flow(action))
 
-    async def state(self) -> Standing:
+    async def state(self) -> EpisodeStatus:
         """Where the episode stands."""
-        return await self._put(self._said.standing())
+        return await self._drive(self._protocol.state_flow())
 
     async def splits(self) -> list[str]:
         """Names of the splits that have tasks."""
@@ -218,8 +226,8 @@ class AsyncClient(_Speaker):
 
     async def close(self) -> None:
         """End the session; the server forgets its incident."""
-        self._socket, self._said.open = None, False
-        await self._held.aclose()
+        self._socket, self._protocol.open = None, False
+        await self._exit_stack.aclose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -227,39 +235,39 @@ class AsyncClient(_Speaker):
     async def __aexit__(self, *problem: object) -> None:
         await self.close()
 
-    async def _put(self, asking: Asking[Parsed]) -> Parsed:
-        answer = next(asking)
+    async def _drive(self, flow: ProtocolFlow[Parsed]) -> Parsed:
+        answer = next(flow)
         while True:
             try:
                 try:
-                    done = await self._do(answer)
-                except Dropped as error:
-                    answer = asking.throw(error)
+                    done = await self._perform(answer)
+                except ConnectionDropped as error:
+                    answer = flow.throw(error)
                 else:
-                    answer = asking.send(done)
+                    answer = flow.send(done)
             except StopIteration as end:
                 result: Parsed = end.value
                 return result
 
-    async def _do(self, wish: Connect | Pause | Send) -> str:
-        if isinstance(wish, Pause):
-            await asyncio.sleep(wish.seconds)
+    async def _perform(self, command: OpenSocket | Backoff | SendMessage) -> str:
+        if isinstance(command, Backoff):
+            await asyncio.sleep(command.seconds)
             return ""
         try:
-            if isinstance(wish, Connect):
+            if isinstance(command, OpenSocket):
                 await self.close()
-                opening = connect_async(self._said.socket_url, **_settings(self._said.timeout))
-                self._socket = await self._held.enter_async_context(opening)
+                opening = connect_async(self._protocol.socket_url, **_settings(self._protocol.timeout))
+                self._socket = await self._exit_stack.enter_async_context(opening)
                 return ""
             assert self._socket is not None
             with suppress(ConnectionClosed):  # what the server said before it hung up can still be read
-                await self._socket.send(wish.text)
-            return str(await asyncio.wait_for(self._socket.recv(), self._said.timeout))
+                await self._socket.send(command.text)
+            return str(await asyncio.wait_for(self._socket.recv(), self._protocol.timeout))
         except TimeoutError as error:
             await self.close()
-            raise _hangs(self._said) from error
+            raise _hangs(self._protocol) from error
         except (ConnectionClosed, InvalidHandshake, OSError) as error:
-            raise _broken(error, self._said.url) from error
+            raise _broken(error, self._protocol.url) from error
 
 
 def fetch(url: str, body: dict[str, Any] | None, timeout: float) -> Any:
@@ -271,11 +279,11 @@ def fetch(url: str, body: dict[str, Any] | None, timeout: float) -> Any:
             return json.load(answer)
     except urllib.error.HTTPError as error:
         with error:
-            raise Refused(_detail(error, url), str(error.code)) from error
+            raise RequestRefused(_detail(error, url), str(error.code)) from error
     except TimeoutError as error:
-        raise NoAnswer(f"{url} gave no answer within {timeout:g} s") from error
+        raise ServerTimeout(f"{url} gave no answer within {timeout:g} s") from error
     except (OSError, ValueError) as error:
-        raise Unreachable(f"{url}: {getattr(error, 'reason', error)}") from error
+        raise ServerUnreachable(f"{url}: {getattr(error, 'reason', error)}") from error
 
 
 def _detail(error: urllib.error.HTTPError, url: str) -> str:
@@ -290,8 +298,8 @@ def _settings(timeout: float) -> dict[str, Any]:
     return {"open_timeout": timeout, "ping_interval": None, "compression": None, "max_size": LARGEST}
 
 
-def _hangs(said: Conversation) -> NoAnswer:
-    return NoAnswer(
+def _hangs(said: ClientProtocol) -> ServerTimeout:
+    return ServerTimeout(
         f"{said.url} gave no answer within {said.timeout:g} s; the next call takes the episode up on a new socket, "
         "and timeout= gives it longer"
     )
@@ -300,5 +308,7 @@ def _hangs(said: Conversation) -> NoAnswer:
 def _broken(error: Exception, url: str) -> Exception:
     """A socket that may work at the next attempt, or a server that will never have one."""
     if isinstance(error, InvalidStatus) and error.response.status_code in (403, 404):
-        return Unreachable(f"no environment at {url}; a server of all of them has each under its name, as {url}/fleet")
-    return Dropped(str(error) or type(error).__name__)
+        return ServerUnreachable(
+            f"no environment at {url}; a server of all of them has each under its name, as {url}/fleet"
+        )
+    return ConnectionDropped(str(error) or type(error).__name__)

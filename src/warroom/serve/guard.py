@@ -9,13 +9,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST = 1_048_576
 """Bytes of a message on the socket, and of a body."""
-PATIENCE = 16 * LARGEST
+MAX_DRAINED_BYTES = 16 * LARGEST
 """Bytes of a body that is too large, that are taken before it is answered so."""
 SHORT = 900
 """Characters below which no JSON is deep or long enough to be more than a parser bears."""
 
 
-class Guard:
+class RequestGuard:
     """Answers frames that are no JSON object, and bodies that are too large."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -24,7 +24,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what can be read."""
         if scope["type"] == "websocket":
-            line = _Line(scope["path"], receive, send)
+            line = _GuardedSocket(scope["path"], receive, send)
             await self.app(scope, line.receive, line.send)
         elif scope["type"] == "http" and _announced(scope) > LARGEST:
             await _drain(receive)
@@ -36,25 +36,25 @@ class Guard:
             await self.app(scope, receive, send)
 
 
-class _Line:
+class _GuardedSocket:
     """One socket: frames that can be read are passed on, and who is gone is not spoken to."""
 
     def __init__(self, path: str, receive: Receive, send: Send) -> None:
         self.path, self._receive, self._send = path, receive, send
-        self._gone = self._at_once = False
+        self._disconnected = self._at_once = False
 
     async def send(self, message: Message) -> None:
         """Say something; if nobody is there any more, the next `receive` tells, and nothing else has to."""
-        if self._gone:
+        if self._disconnected:
             return
         try:
             await self._send(message)
         except (OSError, RuntimeError):  # the client hung up, or sent a torn frame after this one
-            self._gone = True
+            self._disconnected = True
 
     async def receive(self) -> Message:
         """The next frame that can be read."""
-        while not self._gone:
+        while not self._disconnected:
             message = await self._next()
             if message["type"] != "websocket.receive":
                 return message
@@ -106,7 +106,7 @@ def _announced(scope: Scope) -> int:
 async def _drain(receive: Receive) -> None:
     """Take a body that is too large, within reason: a client that is cut off while it sends sees no answer."""
     taken, more = 0, True
-    while more and taken < PATIENCE:
+    while more and taken < MAX_DRAINED_BYTES:
         message = await receive()
         taken, more = taken + len(message.get("body", b"")), message.get("more_body", False)
 

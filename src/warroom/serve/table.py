@@ -3,12 +3,12 @@
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from warroom.core.env import OVER
-from warroom.core.errors import Unknown
-from warroom.core.language import Language, Plain
-from warroom.core.types import Notice, ToolCall
+from warroom.core.env import EPISODE_OVER
+from warroom.core.errors import UnknownName
+from warroom.core.renderer import PlainRenderer, Renderer
+from warroom.core.types import Message, ToolCall
 from warroom.envs import environments
-from warroom.policies import Team
+from warroom.policies import PolicySet
 from warroom.session import Session, together
 
 ENDED = "The incident is over."
@@ -37,18 +37,18 @@ class Table:
         tier: str,
         seed: int,
         seats: Collection[str] = (),
-        team: Team | None = None,
+        policy_set: PolicySet | None = None,
         language: str = "plain",
         options: Mapping[str, Any] | None = None,
     ) -> None:
         """Errors are those of `Session`, and a `ValueError` for an unknown language."""
-        self.session = Session(scenario, tier, seed, seats, team, options)
+        self.session = Session(scenario, tier, seed, seats, policy_set, options)
         env = self.session.env
-        spoken = environments()[env.name].languages
+        spoken = environments()[env.name].renderers
         if language not in spoken:
-            raise Unknown(f"language of {env.name}", language, spoken)
+            raise UnknownName(f"language of {env.name}", language, spoken)
         make = spoken[language]
-        self.languages: dict[str, Language] = {seat: make(env.brief(seat)) for seat in self.session.seats}
+        self.renderers: dict[str, Renderer] = {seat: make(env.brief(seat)) for seat in self.session.seats}
         self._met: set[str] = set()
         together([self.session.begin()])
         self.view = self._look(False, 0.0)
@@ -67,13 +67,13 @@ class Table:
         A text in place of arguments is refused, and quoted in the refusal.
         """
         if self.done:
-            return self._closing(self.view.seat, Notice(OVER))
+            return self._closing(self.view.seat, Message(EPISODE_OVER))
         before = self.session.env.total
         turn = together([self.session.play(self._understood(name, arguments))])[0]
         self.calls += 1
         points = self.session.env.total - before
         if self.session.env.done:
-            ended = Notice(f"{turn.result.render()} {ENDED}")
+            ended = Message(f"{turn.result.render()} {ENDED}")
             self.view = self._closing(turn.seat, ended, turn.refused, points)
         else:
             self.view = self._look(turn.refused, points)
@@ -81,24 +81,24 @@ class Table:
 
     def tools(self, seat: str) -> tuple[dict[str, Any], ...]:
         """Function schemas of a seat's tools in the language that is spoken."""
-        return self.languages[seat].schemas()
+        return self.renderers[seat].tool_schemas()
 
     def _understood(self, name: str, arguments: Mapping[str, Any] | str) -> ToolCall:
         if isinstance(arguments, str):  # no language puts that into words; the environment says what is wrong
             return ToolCall(name, arguments)  # type: ignore[arg-type]
-        return self.languages[self.session.seat].understand(name, arguments)
+        return self.renderers[self.session.seat].parse_call(name, arguments)
 
     def _look(self, refused: bool, points: float) -> View:
         if self.done:  # colleagues ended it before the caller had a turn
-            return self._closing(self.session.seats[-1], Notice(ENDED))
+            return self._closing(self.session.seats[-1], Message(ENDED))
         seat = self.session.env.seat
-        language = self.languages[seat]
-        plain = type(language) is Plain  # its words are the rendering, which the record has anyway
-        text = self.session.shown() if plain else language.show(self.session.observe())
+        language = self.renderers[seat]
+        plain = type(language) is PlainRenderer  # its words are the rendering, which the record has anyway
+        text = self.session.observation_text() if plain else language.render_observation(self.session.observe())
         if seat not in self._met:
             self._met.add(seat)
             text = "\n".join(part for part in (language.opening(), text) if part)
         return View(seat, text, False, refused, points)
 
-    def _closing(self, seat: str, notice: Notice, refused: bool = False, points: float = 0.0) -> View:
-        return View(seat, self.languages[seat].show(notice), True, refused, points)
+    def _closing(self, seat: str, notice: Message, refused: bool = False, points: float = 0.0) -> View:
+        return View(seat, self.renderers[seat].render_observation(notice), True, refused, points)

@@ -51,7 +51,7 @@ class WarroomObservation(Observation):
     outcome: dict[str, bool | float | None] = Field(
         default_factory=dict, description="once it is over: what came of it, by metric"
     )
-    digest: str = Field(
+    trajectory_hash: str = Field(
         default="", description="once it is over: hash of the trajectory; equal play on equal incidents, equal hash"
     )
 

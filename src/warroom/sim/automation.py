@@ -9,9 +9,9 @@ from functools import cached_property
 from random import Random
 
 from warroom.core.rng import shuffle
-from warroom.sim.blueprint import STORES
 from warroom.sim.faults import DB, SERVICE, Fault
-from warroom.sim.topology import System
+from warroom.sim.service_topology import STORES
+from warroom.sim.topology import ServiceSystem
 
 VERBS: dict[str, tuple[str, str]] = {
     "scale": ("autoscaler", "capacity_planner"),
@@ -31,40 +31,40 @@ KINDS: dict[str, frozenset[str]] = {
     "evict": frozenset({"cache"}), "toggle": SERVICE, "backup": DB, "limit": SERVICE,
 }  # fmt: skip
 """The kinds of service on which each verb is used."""
-SURGE = 2.5
+SURGE_WORK = 2.5
 """Work per request during a surge that the autoscaler meets, as a multiple of the usual."""
-NEED = 0.4
+PENDING_TASK_ERROR = 0.4
 """Share of requests that fail on a service whose need no agent meets."""
 
 
-Planned = tuple[int, float, str, str, int, int, str, int]
+PlannedAction = tuple[int, float, str, str, int, int, str, int]
 """One deed of the plan: (minute, order, agent, verb, service, argument, role, fault). A bare tuple: dozens are drawn
 for an incident and sorted. `order` is a random place within the minute, since a fixed order would tell roles apart;
 `role` (duty, surge, calm, benign, alike, stuck or rogue) and `fault`, the index of what a rogue deed begins, stay
 hidden from every observation."""
-Deed = tuple[int, str, str, int, int, int, str]
+ActionRecord = tuple[int, str, str, int, int, int, str]
 """A deed as it was done: (minute, agent, verb, service, argument, replicas before, role)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
+class ActivityLevel:
     """How busy the fleet is, per tier."""
 
-    families: int
+    verb_count: int
     """Verbs in use; two agents hold each."""
-    rest: int
+    min_interval: int
     """Least minutes between two duties of one agent; up to three more are drawn."""
-    alike: int
+    decoys: int
     """Look-alikes: deeds drawn as a rogue's, in the minutes where a rogue would strike."""
     benign: int
     """Further small deeds at any time."""
 
 
-def draw_roster(rng: Random, families: int, needed: tuple[str, ...]) -> tuple[str, ...]:
+def draw_roster(rng: Random, verb_count: int, needed: tuple[str, ...]) -> tuple[str, ...]:
     """The agents at work in this incident: all holders of some verbs, the needed verbs among them."""
     others = [verb for verb in VERBS if verb not in needed]
     shuffle(rng, others)
-    chosen = {*needed, *others[: max(0, families - len(needed))]}
+    chosen = {*needed, *others[: max(0, verb_count - len(needed))]}
     return tuple(agent for verb in VERBS if verb in chosen for agent in VERBS[verb])
 
 
@@ -73,10 +73,10 @@ class Planner:
     """Draws the plan of one incident; `draw` is the only method that others call."""
 
     rng: Random
-    system: System
+    system: ServiceSystem
     roster: tuple[str, ...]
     faults: tuple[Fault, ...]
-    habits: Habits
+    activity: ActivityLevel
     first: int
     last: int
     """Minutes of the plan."""
@@ -89,15 +89,15 @@ class Planner:
     def _victims(self) -> set[int]:
         return {fault.target for fault in self.faults}
 
-    def draw(self, stuck: str | None = None, suspect: bool = False) -> tuple[Planned, ...]:
+    def draw(self, stuck: str | None = None, suspect: bool = False) -> tuple[PlannedAction, ...]:
         """Everything that the fleet will do. `stuck` names a buggy agent, `suspect` adds scary innocents."""
         plan = [
-            self._deed(fault.onset, fault.agent, fault.target, int(9000 * fault.severity), "rogue", k)
+            self._planned(fault.onset, fault.agent, fault.target, int(9000 * fault.severity), "rogue", k)
             for k, fault in enumerate(self.faults)
             if fault.agent is not None
         ]
-        plan += self._look_alikes()
-        plan += self._duties()
+        plan += self._decoys()
+        plan += self._routine_actions()
         plan += self._benign(plan)
         if stuck is not None:
             plan += self._loops(stuck)
@@ -106,7 +106,9 @@ class Planner:
         plan.sort()
         return tuple(plan)
 
-    def _deed(self, minute: int, agent: str, service: int, argument: int, role: str, fault: int = -1) -> Planned:
+    def _planned(
+        self, minute: int, agent: str, service: int, argument: int, role: str, fault: int = -1
+    ) -> PlannedAction:
         # Nothing else touches a victim in the minute that matters, or the join of deed and onset would be ambiguous.
         if service in self._victims and role != "rogue":
             while (service, minute) in self._struck:
@@ -119,11 +121,11 @@ class Planner:
         by_kinds = {kinds: self.system.services(kinds) or [1] for kinds in {KINDS[AGENTS[a]] for a in self.roster}}
         return {AGENTS[agent]: by_kinds[KINDS[AGENTS[agent]]] for agent in self.roster}
 
-    def _look_alikes(self) -> list[Planned]:
+    def _decoys(self) -> list[PlannedAction]:
         """Deeds like a rogue's, by time, agent and argument, on services that can bear them."""
         random, system, roster, out = self.rng.random, self.system, self.roster, []
         spare = [i for i in system.services(SERVICE) if system.cpu[i] < 0.2 and i not in self._victims]
-        for _ in range(self.habits.alike):
+        for _ in range(self.activity.decoys):
             agent = roster[int(random() * len(roster))]
             minute = -2 - int(random() * 4)
             if AGENTS[agent] != "scale":
@@ -134,13 +136,19 @@ class Planner:
                 argument = max(1, int(system.replicas[i] * (0.35 + 0.2 * random()) / (1.15 + 0.35 * random())))
             else:
                 continue
-            out.append(self._deed(minute, agent, i, argument, "alike"))
+            out.append(self._planned(minute, agent, i, argument, "decoy"))
         return out
 
-    def _duties(self) -> list[Planned]:
+    def _routine_actions(self) -> list[PlannedAction]:
         """Needs arise all the time, and the agent in charge meets each in the same minute."""
-        random, deed, rest, last, out = self.rng.random, self._deed, self.habits.rest, self.last - 1, []
-        targets = {verb: self._duty_targets(verb) for verb in self._by_verb}
+        random, planned, min_interval, last, out = (
+            self.rng.random,
+            self._planned,
+            self.activity.min_interval,
+            self.last - 1,
+            [],
+        )
+        targets = {verb: self._routine_targets(verb) for verb in self._by_verb}
         for agent in self.roster:
             verb, minute = AGENTS[agent], self.first + 1 + int(random() * 6)
             choice = targets[verb]
@@ -149,11 +157,11 @@ class Planner:
                 continue
             count = len(choice)
             while minute < last:
-                out.append(deed(minute, agent, choice[int(random() * count)], int(9000 * random()), "duty"))
-                minute += rest + int(random() * 4)
+                out.append(planned(minute, agent, choice[int(random() * count)], int(9000 * random()), "routine"))
+                minute += min_interval + int(random() * 4)
         return out
 
-    def _surges(self, agent: str, choice: list[int], minute: int) -> list[Planned]:
+    def _surges(self, agent: str, choice: list[int], minute: int) -> list[PlannedAction]:
         """Demand comes and goes, and the agent gives and takes replicas: innocent cuts all the time."""
         random, out, surge, i = self.rng.random, [], False, 0
         while minute < self.last - 1:
@@ -161,12 +169,14 @@ class Planner:
             i = choice[int(random() * len(choice))] if surge else i
             replicas = self.system.replicas[i]
             out.append(
-                self._deed(minute, agent, i, -(-replicas * 5 // 2) if surge else replicas, "surge" if surge else "calm")
+                self._planned(
+                    minute, agent, i, -(-replicas * 5 // 2) if surge else replicas, "surge" if surge else "calm"
+                )
             )
-            minute += self.habits.rest + int(random() * 4)
+            minute += self.activity.min_interval + int(random() * 4)
         return out
 
-    def _duty_targets(self, verb: str) -> list[int]:
+    def _routine_targets(self, verb: str) -> list[int]:
         """Services whose users would notice an unmet need; surges never on a victim, whose room is the puzzle."""
         reach, all_targets = self.system.reach, self._by_verb[verb]
         choice = [i for i in all_targets if reach[i] > 0.25]
@@ -176,11 +186,11 @@ class Planner:
             choice = calm or [i for i in self.system.services(SERVICE) if i not in avoided]
         return choice or all_targets
 
-    def _benign(self, plan: list[Planned]) -> list[Planned]:
+    def _benign(self, plan: list[PlannedAction]) -> list[PlannedAction]:
         """Small deeds anywhere, at any time; one hand at a time on a service's replicas."""
         random, roster, out = self.rng.random, self.roster, []
         taken = {service for _, _, _, verb, service, _, _, _ in plan if verb == "scale"} | self._victims
-        for _ in range(self.habits.benign):
+        for _ in range(self.activity.benign):
             agent = roster[int(random() * len(roster))]
             choice = self._by_verb[AGENTS[agent]]
             i = choice[int(random() * len(choice))]
@@ -190,19 +200,19 @@ class Planner:
                     continue
                 taken.add(i)
                 argument = self.system.replicas[i] + 1 + int(2 * random())
-            out.append(self._deed(minute, agent, i, argument, "benign"))
+            out.append(self._planned(minute, agent, i, argument, "benign"))
         return out
 
-    def _loops(self, agent: str) -> list[Planned]:
+    def _loops(self, agent: str) -> list[PlannedAction]:
         """A buggy agent: the same deed again and again, to no effect."""
         random, verb = self.rng.random, AGENTS[agent]
         choice = [i for i in self._by_verb[verb] if i not in self._victims] or self._by_verb[verb]
         i, argument, begin = choice[int(random() * len(choice))], int(9000 * random()), -4 - int(3 * random())
         if verb == "scale":
             argument = self.system.replicas[i]
-        return [self._deed(m, agent, i, argument, "stuck") for m in range(begin, self.last, 1 + int(2 * random()))]
+        return [self._planned(m, agent, i, argument, "stuck") for m in range(begin, self.last, 1 + int(2 * random()))]
 
-    def _suspects(self) -> list[Planned]:
+    def _suspects(self) -> list[PlannedAction]:
         """Innocents that touch the victim just before it fails, or just after, with verbs that cannot matter there."""
         random, out = self.rng.random, []
         for fault in self.faults:
@@ -212,7 +222,7 @@ class Planner:
             for minute in (fault.onset - 1, fault.onset + 1):
                 if fitting:
                     agent = fitting[int(random() * len(fitting))]
-                    out.append(self._deed(minute, agent, fault.target, int(9000 * random()), "alike"))
+                    out.append(self._planned(minute, agent, fault.target, int(9000 * random()), "decoy"))
         return out
 
 

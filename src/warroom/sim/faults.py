@@ -10,19 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warroom.sim.blueprint import STORES
+from warroom.sim.service_topology import STORES
 
 if TYPE_CHECKING:
-    from warroom.sim.topology import System
+    from warroom.sim.topology import ServiceSystem
     from warroom.sim.world import World
 
 SERVICE = frozenset({"service"})
 DB = frozenset({"db"})
-SPREAD_MINUTES = 10
+SECOND_ORDER_MINUTES = 10
 """Minutes of a cause after which its second-order failure begins: a prompt repair forestalls it."""
 NEVER = 999
 """Onset of what does not begin by the clock."""
-HEAD_START = 5
+RAMP_MINUTES = 5
 """Minutes within which a slow fault (a leak, a filling disk) reaches its full effect."""
 
 
@@ -40,21 +40,21 @@ class Fault:
     """The automation agent that causes it, again and again until it is suspended; None for nature and people."""
     verb: str | None = None
     """What the agent calls its deed."""
-    side: bool = False
+    secondary: bool = False
     """True when it is not the cause of the page; its agent's owner puts it right once the agent is suspended."""
     receiver: int = 0
     """Where misrouted traffic lands."""
-    spreads: bool = False
+    second_order: bool = False
     """True for a second-order failure: it begins by itself once the cause has been in force for `SPREAD_MINUTES`."""
-    hushed: bool = False
+    silent: bool = False
     """True when the service counts its wrong replies as successes, so that only its callers see errors."""
 
 
-def stays(world: World, fault: Fault, age: int) -> None:
+def no_step(world: World, fault: Fault, age: int) -> None:
     """A fault whose whole effect is in its beginning."""
 
 
-def _anywhere(system: System, service: int) -> bool:
+def _anywhere(system: ServiceSystem, service: int) -> bool:
     return True
 
 
@@ -69,7 +69,7 @@ class Mechanism:
     name: str
     kinds: frozenset[str]
     """Kinds of service that it can strike."""
-    cure: str
+    fix: str
     """The people's verb that heals it: restart, rollback, scale or escalate; empty when it passes by itself."""
     signature: str
     """Key into `wordings.SIGNATURES`: what the victim writes about itself, seldom."""
@@ -77,15 +77,15 @@ class Mechanism:
     """Applied at the onset, and again when a rogue strikes again."""
     end: Callable[[World, Fault], None]
     """Undoes the effect."""
-    step: Callable[[World, Fault, int], None] = stays
+    step: Callable[[World, Fault, int], None] = no_step
     """Applied each active minute with the minutes since the beginning."""
-    enough: Callable[[World, Fault], bool] = _always
+    is_sufficient: Callable[[World, Fault], bool] = _always
     """Whether the cure was applied amply (replicas for a scale)."""
-    fits: Callable[[System, int], bool] = _anywhere
+    fits: Callable[[ServiceSystem, int], bool] = _anywhere
     """Which services of the right kind can carry it."""
-    slow: bool = False
+    gradual: bool = False
     """Ramps over minutes, so it starts earlier before the page."""
-    target_factor: float = 1.0
+    replica_factor: float = 1.0
     """Replicas that the cure needs, as a multiple of the healthy number."""
 
 
@@ -94,19 +94,19 @@ class Mechanism:
 
 def _break_replies(world: World, fault: Fault) -> None:
     share = 0.35 + 0.3 * fault.severity
-    if fault.side:
+    if fault.secondary:
         share = 0.14 + 0.1 * fault.severity
-    (world.wrong if fault.hushed else world.own_error)[fault.target] = share
+    (world.silent_error if fault.silent else world.own_error)[fault.target] = share
 
 
-def _mend_replies(world: World, fault: Fault) -> None:
-    world.own_error[fault.target] = world.wrong[fault.target] = 0.0
+def _fix_replies(world: World, fault: Fault) -> None:
+    world.own_error[fault.target] = world.silent_error[fault.target] = 0.0
 
 
-BAD_RELEASE = Mechanism("bad_release", SERVICE, "rollback", "handler", _break_replies, _mend_replies)
+BAD_RELEASE = Mechanism("bad_release", SERVICE, "rollback", "handler", _break_replies, _fix_replies)
 """A changed build or configuration fails a share of the requests; nothing else moves."""
 
-QUOTA = Mechanism("quota", SERVICE, "rollback", "quota", _break_replies, _mend_replies)
+QUOTA = Mechanism("quota", SERVICE, "rollback", "quota", _break_replies, _fix_replies)
 """A limit far below the traffic refuses a share of the requests."""
 
 
@@ -123,13 +123,13 @@ def _unlock(world: World, fault: Fault) -> None:
     world.slowdown[fault.target], world.own_error[fault.target] = 1.0, 0.0
 
 
-LOCKS = Mechanism("lock_wait", DB, "restart", "lock", lambda world, fault: None, _unlock, _lock)
+LOCK_WAIT = Mechanism("lock_wait", DB, "restart", "lock", lambda world, fault: None, _unlock, _lock)
 """Transactions wait for one another: latency explodes, slots fill, the processor idles."""
 
 
 def _leak(world: World, fault: Fault, age: int) -> None:
     i, healthy = fault.target, world.system.memory[fault.target]
-    world.memory[i] = level = min(0.99, world.memory[i] + (0.985 - healthy) / HEAD_START)
+    world.memory[i] = level = min(0.99, world.memory[i] + (0.985 - healthy) / RAMP_MINUTES)
     world.slowdown[i] = 1 + max(0.0, level - 0.8) * (25 + 15 * fault.severity)
     world.own_error[i] = max(0.0, level - 0.9) * (2.5 + 2 * fault.severity)
 
@@ -139,9 +139,9 @@ def _unleak(world: World, fault: Fault) -> None:
     world.memory[fault.target] = world.system.memory[fault.target]
 
 
-LEAK = Mechanism(
+MEMORY_LEAK = Mechanism(
     "memory_leak", SERVICE, "restart", "heap", lambda world, fault: None, _unleak, _leak,
-    fits=lambda system, i: system.memory[i] < 0.7, slow=True,
+    fits=lambda system, i: system.memory[i] < 0.7, gradual=True,
 )  # fmt: skip
 """Memory climbs until collection eats the time and requests fail."""
 
@@ -149,14 +149,14 @@ LEAK = Mechanism(
 def _delay(world: World, fault: Fault) -> None:
     worst = max((call.deadline for c in world.system.callers[fault.target] for call in world.system.calls[c]
                  if call.callee == fault.target), default=100.0)  # fmt: skip
-    world.wire[fault.target] = worst * (0.95 + 0.3 * fault.severity)
+    world.link_delay[fault.target] = worst * (0.95 + 0.3 * fault.severity)
 
 
 def _undelay(world: World, fault: Fault) -> None:
-    world.wire[fault.target] = 0.0
+    world.link_delay[fault.target] = 0.0
 
 
-WIRE = Mechanism("network_delay", SERVICE | DB, "escalate", "wire", _delay, _undelay)
+NETWORK_DELAY = Mechanism("network_delay", SERVICE | DB, "escalate", "wire", _delay, _undelay)
 """The link to the service is slow: callers time out while the service itself reports good latency."""
 
 
@@ -164,32 +164,34 @@ WIRE = Mechanism("network_delay", SERVICE | DB, "escalate", "wire", _delay, _und
 
 
 def _misroute(world: World, fault: Fault) -> None:
-    world.lost[fault.target] = 0.55 + 0.3 * fault.severity
+    world.drop_rate[fault.target] = 0.55 + 0.3 * fault.severity
 
 
-def _unlose(world: World, fault: Fault) -> None:
-    world.lost[fault.target] = 0.0
+def _restore_calls(world: World, fault: Fault) -> None:
+    world.drop_rate[fault.target] = 0.0
 
 
-MISROUTE = Mechanism("misroute", SERVICE, "escalate", "foreign", _misroute, _unlose)
+MISROUTE = Mechanism("misroute", SERVICE, "escalate", "foreign", _misroute, _restore_calls)
 """A share of the calls lands at another service, which refuses them."""
 
-EXPIRED = Mechanism("certificate_expired", SERVICE | DB, "escalate", "trust", _misroute, _unlose)
+CERTIFICATE_EXPIRED = Mechanism("certificate_expired", SERVICE | DB, "escalate", "trust", _misroute, _restore_calls)
 """Callers refuse the service's certificate; it idles in good health."""
 
-MISISSUED = Mechanism("certificate_misissued", SERVICE | DB, "rollback", "trust", _misroute, _unlose)
+CERTIFICATE_MISISSUED = Mechanism("certificate_misissued", SERVICE | DB, "rollback", "trust", _misroute, _restore_calls)
 """A new certificate that callers refuse; the previous one still works."""
 
 
-def _blind(world: World, fault: Fault) -> None:
-    world.lookup_loss[fault.target] = 0.55 + 0.35 * fault.severity
+def _break_lookups(world: World, fault: Fault) -> None:
+    world.lookup_failure[fault.target] = 0.55 + 0.35 * fault.severity
 
 
-def _unblind(world: World, fault: Fault) -> None:
-    world.lookup_loss[fault.target] = 0.0
+def _fix_lookups(world: World, fault: Fault) -> None:
+    world.lookup_failure[fault.target] = 0.0
 
 
-DNS = Mechanism("dns", SERVICE, "restart", "lookup", _blind, _unblind, fits=lambda system, i: len(system.calls[i]) > 1)
+DNS = Mechanism(
+    "dns", SERVICE, "restart", "lookup", _break_lookups, _fix_lookups, fits=lambda system, i: len(system.calls[i]) > 1
+)
 """The client's resolver is stale: its outgoing calls fail at once, and its callees idle."""
 
 
@@ -202,9 +204,9 @@ def _cut_replicas(world: World, fault: Fault) -> None:
     world.set_replicas(i, max(1, int(healthy * world.system.cpu[i] / (1.15 + 0.35 * fault.severity))))
 
 
-CUT = Mechanism(
+REPLICA_CUT = Mechanism(
     "replica_cut", SERVICE, "scale", "overload", _cut_replicas, lambda world, fault: None,
-    enough=lambda world, fault: world.replicas[fault.target] >= 0.75 * world.system.replicas[fault.target],
+    is_sufficient=lambda world, fault: world.replicas[fault.target] >= 0.75 * world.system.replicas[fault.target],
     fits=lambda system, i: system.cpu[i] > 0.3 and system.replicas[i] > 2,
 )  # fmt: skip
 """Replicas far below what the load needs: the processor is full, requests queue and are shed."""
@@ -217,40 +219,40 @@ def _set_work(world: World, fault: Fault, factor: float) -> None:
 
 def _more_work(world: World, fault: Fault) -> None:
     slack = 1.25 + 0.5 * fault.severity
-    _set_work(world, fault, slack / world.system.cpu[fault.target] * (0.9 if fault.side else 1.0))
+    _set_work(world, fault, slack / world.system.cpu[fault.target] * (0.9 if fault.secondary else 1.0))
 
 
 def _less_work(world: World, fault: Fault) -> None:
     _set_work(world, fault, 1.0)
 
 
-def _busy(system: System, service: int) -> bool:
+def _busy(system: ServiceSystem, service: int) -> bool:
     return system.cpu[service] > 0.3
 
 
 SLOW_RELEASE = Mechanism("slow_release", SERVICE, "rollback", "overload", _more_work, _less_work, fits=_busy)
 """A change makes each request cost several times the work: full processor at ordinary traffic and replicas."""
 
-NEIGHBOUR = Mechanism("noisy_neighbour", SERVICE, "restart", "overload", _more_work, _less_work, fits=_busy)
+NOISY_NEIGHBOUR = Mechanism("noisy_neighbour", SERVICE, "restart", "overload", _more_work, _less_work, fits=_busy)
 """Another tenant takes the processor: the same symptoms with no change behind them; a restart moves the replicas."""
 
-BACKUP = Mechanism("heavy_backup", DB, "restart", "overload", _more_work, _less_work, fits=_busy)
+HEAVY_BACKUP = Mechanism("heavy_backup", DB, "restart", "overload", _more_work, _less_work, fits=_busy)
 """A full dump on the primary takes the processor; a restart ends it."""
 
 
 def _flood(world: World, fault: Fault) -> None:
     i, system = fault.target, world.system
-    world.outside[i] = system.load[i] * ((1.3 + 0.5 * fault.severity) / system.cpu[i] - 1)
+    world.external_load[i] = system.load[i] * ((1.3 + 0.5 * fault.severity) / system.cpu[i] - 1)
 
 
 def _unflood(world: World, fault: Fault) -> None:
     """More room heals it; the traffic itself stays."""
 
 
-SURGE = Mechanism(
+TRAFFIC_SURGE = Mechanism(
     "traffic_surge", SERVICE, "scale", "overload", _flood, _unflood,
-    enough=lambda world, fault: world.replicas[fault.target] >= 2 * world.system.replicas[fault.target],
-    fits=_busy, target_factor=2.6,
+    is_sufficient=lambda world, fault: world.replicas[fault.target] >= 2 * world.system.replicas[fault.target],
+    fits=_busy, replica_factor=2.6,
 )  # fmt: skip
 """Clients outside the call graph send far more than usual, for answers that need no callee; only replicas help."""
 
@@ -265,7 +267,7 @@ def _refill_pool(world: World, fault: Fault) -> None:
     world.slots_left[fault.target] = 1.0
 
 
-POOL = Mechanism(
+CONNECTION_LEAK = Mechanism(
     "connection_leak", SERVICE, "restart", "pool", lambda world, fault: None, _refill_pool, _drain_pool,
     fits=lambda system, i: system.slots[i] > 0.15,
 )  # fmt: skip
@@ -283,10 +285,10 @@ def _unfill(world: World, fault: Fault) -> None:
     world.disk[fault.target] = min(world.disk[fault.target], 0.7)
 
 
-DISK = Mechanism(
+DISK_FULL = Mechanism(
     "disk_full", frozenset({"db", "queue"}), "scale", "space", lambda world, fault: None, _unfill, _fill,
-    enough=lambda world, fault: world.replicas[fault.target] >= 2 * world.system.replicas[fault.target],
-    slow=True, target_factor=2.0,
+    is_sufficient=lambda world, fault: world.replicas[fault.target] >= 2 * world.system.replicas[fault.target],
+    gradual=True, replica_factor=2.0,
 )  # fmt: skip
 """Writes fail once the volume is full; more replicas bring more volume."""
 
@@ -309,23 +311,23 @@ def _storm_step(world: World, fault: Fault, age: int) -> None:
     if age == 2:
         world.slowdown[i] = 1.0
     if age > 4 and world.load[i] < 1.3 * system.load[i] and world.latency[i] < 2.5 * system.latency[i]:
-        world.heal(fault)
+        world.clear_fault(fault)
 
 
-def _calm(world: World, fault: Fault) -> None:
+def _end_storm(world: World, fault: Fault) -> None:
     world.retry_budget[fault.target] = RETRY_BUDGET
     world.slowdown[fault.target] = 1.0
 
 
 RETRY_STORM = Mechanism(
-    "retry_storm", STORES, "scale", "overload", _storm, _calm, _storm_step,
-    enough=lambda world, fault: False, target_factor=3.0,
+    "retry_storm", STORES, "scale", "overload", _storm, _end_storm, _storm_step,
+    is_sufficient=lambda world, fault: False, replica_factor=3.0,
 )  # fmt: skip
 """A short stall sets off retries that keep the store overloaded after the stall is gone: metastable.
 Scaling does not end it by decree: it ends when the added room lets the load fall back."""
 
 
-def _misses(system: System, cache: int, overload: float) -> float:
+def _misses(system: ServiceSystem, cache: int, overload: float) -> float:
     """Factor on a cache's misses that loads the store behind it to `overload` times its room."""
     call = system.calls[cache][0]
     share = system.load[cache] * call.rate / system.load[call.callee]
@@ -340,13 +342,15 @@ def _keep_keys(world: World, fault: Fault) -> None:
     world.fan_out[fault.target] = 1.0
 
 
-def _backed(system: System, service: int) -> bool:
+def _swamps_store(system: ServiceSystem, service: int) -> bool:
     """The cache carries so much that its misses can swamp the store behind it."""
     calls = system.calls[service]
     return bool(calls) and _misses(system, service, 1.6) * calls[0].rate <= 1.0
 
 
-FLUSH = Mechanism("cache_flush", frozenset({"cache"}), "rollback", "miss", _expire_keys, _keep_keys, fits=_backed)
+CACHE_FLUSH = Mechanism(
+    "cache_flush", frozenset({"cache"}), "rollback", "miss", _expire_keys, _keep_keys, fits=_swamps_store
+)
 """Keys expire early: the cache reads through, and the store behind it drowns."""
 
 
@@ -356,11 +360,11 @@ def _blip(world: World, fault: Fault) -> None:
 
 def _blip_step(world: World, fault: Fault, age: int) -> None:
     if age >= 2:
-        world.heal(fault)
+        world.clear_fault(fault)
 
 
 BLIP = Mechanism(
-    "blip", SERVICE | STORES, "", "overload", _blip, lambda world, fault: _calm(world, fault), _blip_step,
+    "blip", SERVICE | STORES, "", "overload", _blip, lambda world, fault: _end_storm(world, fault), _blip_step,
     fits=lambda system, i: system.reach[i] > 0.4,
 )  # fmt: skip
 """A hiccup that is over before anyone can act: the page was a false alarm."""

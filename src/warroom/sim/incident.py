@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
 
-from warroom.core.errors import DoesNotFit
-from warroom.core.rng import digest, stream
+from warroom.core.errors import IncompatibleTopology
+from warroom.core.rng import hash_bytes, stream
 from warroom.core.splits import Split
-from warroom.sim.automation import AGENTS, KINDS, VERBS, Habits, Planned, Planner, draw_roster
-from warroom.sim.blueprint import Blueprint
-from warroom.sim.faults import BLIP, LEAK, MISROUTE, NEVER, Fault, Mechanism
-from warroom.sim.topology import System, draw_blueprint, size_system
+from warroom.sim.automation import AGENTS, KINDS, VERBS, ActivityLevel, PlannedAction, Planner, draw_roster
+from warroom.sim.faults import BLIP, MEMORY_LEAK, MISROUTE, NEVER, Fault, Mechanism
+from warroom.sim.service_topology import ServiceTopology
+from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
 from warroom.sim.wordings import CLASSES, PEOPLE, SERVICES, pool
 
 HISTORY = 10
@@ -18,7 +18,7 @@ HISTORY = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Tier:
+class TierConfig:
     """The one dial of difficulty."""
 
     budget: int
@@ -29,58 +29,106 @@ class Tier:
     """Relative standard deviation of traffic, latency and error readings; gauges have a quarter of it."""
     gap: float
     """Probability that a service's readings are missing in a minute."""
-    habits: Habits
-    sibling: float
+    activity: ActivityLevel
+    alternate_agent: float
     """Probability that the rogue is the second holder of its verb."""
-    hush: float
+    silent_fault: float
     """Probability that wrong replies show up at callers only."""
     hot: int
     """Gauges that are always full and mean nothing."""
     decoys: int
     """Services that write signatures of faults they do not have."""
-    signs: float
+    signature_rate: float
     """Probability per minute that the victim writes its own signature."""
-    echo: float
+    imitation: float
     """Probability that a failing call is told in words that imitate a signature."""
-    misblame: float
+    wrong_callee: float
     """Probability that a log line names the wrong callee."""
     cause_alert: float
     """Probability that a cause-level alert (cpu, memory, disk) fires."""
     false_alert: float
     """Probability per minute of an alert about nothing."""
-    silent: float
+    missing_logs: float
     """Probability that a service's logs do not arrive."""
-    delayed: float
+    delayed_logs: float
     """Probability that a service's logs arrive three minutes late."""
-    spread: float
+    second_order: float
     """Probability that a cause left in force brings down one of the victim's callers for good."""
-    pushes: int
+    deploys: int
     """Changes by people besides the one that matters."""
     bluff: bool
     """Rogues quote false figures and time their deeds beside another agent's."""
 
 
 TIERS = {
-    "easy": Tier(
-        budget=12, sizes=(8, 10), noise=0.02, gap=0.0, habits=Habits(3, 6, 5, 2), sibling=0.2, hush=0.2, hot=4,
-        decoys=1, signs=0.3, echo=0.3, misblame=0.0, cause_alert=0.3, false_alert=0.0, silent=0.0, delayed=0.0,
-        spread=0.0, pushes=3, bluff=False,
+    "easy": TierConfig(
+        budget=12,
+        sizes=(8, 10),
+        noise=0.02,
+        gap=0.0,
+        activity=ActivityLevel(3, 6, 5, 2),
+        alternate_agent=0.2,
+        silent_fault=0.2,
+        hot=4,
+        decoys=1,
+        signature_rate=0.3,
+        imitation=0.3,
+        wrong_callee=0.0,
+        cause_alert=0.3,
+        false_alert=0.0,
+        missing_logs=0.0,
+        delayed_logs=0.0,
+        second_order=0.0,
+        deploys=3,
+        bluff=False,
     ),
-    "medium": Tier(
-        budget=18, sizes=(9, 12), noise=0.08, gap=0.06, habits=Habits(4, 6, 6, 3), sibling=0.35, hush=0.35, hot=6,
-        decoys=3, signs=0.2, echo=0.4, misblame=0.12, cause_alert=0.2, false_alert=0.1, silent=0.1, delayed=0.1,
-        spread=0.3, pushes=5, bluff=False,
+    "medium": TierConfig(
+        budget=18,
+        sizes=(9, 12),
+        noise=0.08,
+        gap=0.06,
+        activity=ActivityLevel(4, 6, 6, 3),
+        alternate_agent=0.35,
+        silent_fault=0.35,
+        hot=6,
+        decoys=3,
+        signature_rate=0.2,
+        imitation=0.4,
+        wrong_callee=0.12,
+        cause_alert=0.2,
+        false_alert=0.1,
+        missing_logs=0.1,
+        delayed_logs=0.1,
+        second_order=0.3,
+        deploys=5,
+        bluff=False,
     ),
-    "hard": Tier(
-        budget=25, sizes=(9, 13), noise=0.1, gap=0.12, habits=Habits(4, 6, 7, 4), sibling=0.5, hush=0.5, hot=8,
-        decoys=6, signs=0.1, echo=0.5, misblame=0.25, cause_alert=0.1, false_alert=0.25, silent=0.2, delayed=0.2,
-        spread=0.6, pushes=8, bluff=True,
+    "hard": TierConfig(
+        budget=25,
+        sizes=(9, 13),
+        noise=0.1,
+        gap=0.12,
+        activity=ActivityLevel(4, 6, 7, 4),
+        alternate_agent=0.5,
+        silent_fault=0.5,
+        hot=8,
+        decoys=6,
+        signature_rate=0.1,
+        imitation=0.5,
+        wrong_callee=0.25,
+        cause_alert=0.1,
+        false_alert=0.25,
+        missing_logs=0.2,
+        delayed_logs=0.2,
+        second_order=0.6,
+        deploys=8,
+        bluff=True,
     ),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class FaultSpec:
     """What a scenario asks for: the mechanism, and by whose hand."""
 
     mechanism: Mechanism
@@ -88,7 +136,7 @@ class Cast:
     """The verb of the rogue that causes it; None when no agent does."""
     person: bool = False
     """A colleague's change causes it."""
-    bystander: tuple[Mechanism, str] | None = None
+    secondary_fault: tuple[Mechanism, str] | None = None
     """A rogue that does lesser harm elsewhere and is not the cause: its mechanism and verb."""
     stuck: bool = False
     """An agent repeats itself to no effect."""
@@ -102,15 +150,15 @@ class Incident:
 
     key: bytes
     """Seeds the observation noise."""
-    tier: Tier
+    tier: TierConfig
     wording: Split
-    system: System
+    system: ServiceSystem
     faults: tuple[Fault, ...]
     """The cause first."""
     roster: tuple[str, ...]
     """Automation agents at work."""
-    plan: tuple[Planned, ...]
-    pushes: tuple[tuple[int, str, int, int], ...]
+    plan: tuple[PlannedAction, ...]
+    deploys: tuple[tuple[int, str, int, int], ...]
     """Colleagues' changes: (minute, who, service, revision), in order of time."""
     traffic: tuple[float, ...]
     """User traffic relative to the healthy level, from minute -HISTORY on."""
@@ -118,9 +166,9 @@ class Incident:
     """(service, gauge) -> level of gauges that are always full."""
     decoys: tuple[tuple[str, int], ...]
     """(signature class, service) of lines about nothing."""
-    muted: frozenset[int]
+    services_without_logs: frozenset[int]
     """Services whose logs do not arrive."""
-    late: frozenset[int]
+    services_with_late_logs: frozenset[int]
     """Services whose logs arrive three minutes late."""
 
     @property
@@ -129,9 +177,9 @@ class Incident:
         return self.faults[0]
 
     @cached_property
-    def unheard(self) -> frozenset[int]:
+    def services_missing_lines(self) -> frozenset[int]:
         """Services whose latest lines are not there yet, or never will be."""
-        return self.muted | self.late
+        return self.services_without_logs | self.services_with_late_logs
 
     @cached_property
     def rogues(self) -> frozenset[str]:
@@ -145,66 +193,68 @@ class Incident:
 
 
 def draw_incident(
-    cast: Cast,
+    fault_spec: FaultSpec,
     tier: str,
     seed: int,
     attempt: int = 0,
-    blueprint: Blueprint | None = None,
+    service_topology: ServiceTopology | None = None,
     wording: Split = Split.TRAIN,
     names: Split = Split.TRAIN,
 ) -> Incident:
     """Draw an incident. `attempt` counts redraws of incidents that failed their certificate."""
-    dial, scene = TIERS[tier], cast.mechanism.name
-    rng = stream(seed, "incident", scene, cast.verb or "", tier, attempt, *_extras(cast))
-    system, victims = _draw_system(rng, cast, dial, blueprint, names)
-    faults = _draw_faults(rng, cast, dial, system, victims)
+    config, scene = TIERS[tier], fault_spec.mechanism.name
+    rng = stream(seed, "incident", scene, fault_spec.verb or "", tier, attempt, *_extras(fault_spec))
+    system, victims = _draw_system(rng, fault_spec, config, service_topology, names)
+    faults = _draw_faults(rng, fault_spec, config, system, victims)
     needed = tuple(f.verb for f in faults if f.verb is not None)
-    roster = draw_roster(rng, dial.habits.families, needed)
-    horizon = dial.budget + 2
-    stuck = _draw_stuck(rng, roster, faults) if cast.stuck else None
-    plan = Planner(rng, system, roster, faults, dial.habits, -HISTORY, horizon).draw(
-        stuck, cast.suspect or (dial.bluff and rng.random() < 0.5)
+    roster = draw_roster(rng, config.activity.verb_count, needed)
+    horizon = config.budget + 2
+    stuck = _draw_stuck(rng, roster, faults) if fault_spec.stuck else None
+    plan = Planner(rng, system, roster, faults, config.activity, -HISTORY, horizon).draw(
+        stuck, fault_spec.suspect or (config.bluff and rng.random() < 0.5)
     )
-    hot, system = _draw_hot(rng, system, faults, dial.hot)
+    hot, system = _draw_hot(rng, system, faults, config.hot)
     others = range(1, system.size)
     return Incident(
-        key=digest(16, seed, "noise", scene, tier, attempt),
-        tier=dial,
+        key=hash_bytes(16, seed, "noise", scene, tier, attempt),
+        tier=config,
         wording=pool(wording),
         system=system,
         faults=faults,
         roster=roster,
         plan=plan,
-        pushes=_draw_pushes(rng, cast, faults, dial.pushes, system.size),
+        deploys=_draw_deploys(rng, fault_spec, faults, config.deploys, system.size),
         traffic=_draw_traffic(rng, HISTORY + horizon + 2),
         hot=hot,
-        decoys=tuple([(CLASSES[int(rng.random() * len(CLASSES))], rng.choice(others)) for _ in range(dial.decoys)]),
-        muted=frozenset([i for i in others if rng.random() < dial.silent]),
-        late=frozenset([i for i in others if rng.random() < dial.delayed]),
+        decoys=tuple([(CLASSES[int(rng.random() * len(CLASSES))], rng.choice(others)) for _ in range(config.decoys)]),
+        services_without_logs=frozenset([i for i in others if rng.random() < config.missing_logs]),
+        services_with_late_logs=frozenset([i for i in others if rng.random() < config.delayed_logs]),
     )
 
 
-def _extras(cast: Cast) -> tuple[str, ...]:
-    bystander = cast.bystander[1] if cast.bystander else ""
-    return (f"{cast.person:d}{cast.stuck:d}{cast.suspect:d}", bystander)
+def _extras(fault_spec: FaultSpec) -> tuple[str, ...]:
+    secondary_fault = fault_spec.secondary_fault[1] if fault_spec.secondary_fault else ""
+    return (f"{fault_spec.person:d}{fault_spec.stuck:d}{fault_spec.suspect:d}", secondary_fault)
 
 
 def _draw_system(
-    rng: Random, cast: Cast, dial: Tier, blueprint: Blueprint | None, names: Split
-) -> tuple[System, list[int]]:
+    rng: Random, fault_spec: FaultSpec, config: TierConfig, service_topology: ServiceTopology | None, names: Split
+) -> tuple[ServiceSystem, list[int]]:
     """A system on which the scenario fits, and its victims: drawn graphs are drawn again, an imported one resized."""
-    low, high = dial.sizes
+    low, high = config.sizes
     for _ in range(60):
-        shape = blueprint or draw_blueprint(rng, low + int(rng.random() * (high - low + 1)), SERVICES[pool(names)])
+        shape = service_topology or draw_service_topology(
+            rng, low + int(rng.random() * (high - low + 1)), SERVICES[pool(names)]
+        )
         system = size_system(rng, shape)
-        victims = _victims(system, cast)
+        victims = _victims(system, fault_spec)
         if victims:
             return system, victims
-    kinds = ", ".join(sorted(cast.mechanism.kinds))
+    kinds = ", ".join(sorted(fault_spec.mechanism.kinds))
     present = ", ".join(sorted(set(system.kinds)))
-    raise DoesNotFit(
-        f"no service of this topology can carry {cast.mechanism.name!r}: it needs a {kinds} that users depend on and "
-        f"that is wired for it; the topology has {present}; choose another scenario or topology"
+    raise IncompatibleTopology(
+        f"no service of this topology can carry {fault_spec.mechanism.name!r}: it needs a {kinds} that users "
+        f"depend on and that is wired for it; the topology has {present}; choose another scenario or topology"
     )
 
 
@@ -212,9 +262,9 @@ LEAST_REACH = 0.12
 """Share of user requests that must depend on a victim; below it most draws would not be felt and be drawn again."""
 
 
-def _victims(system: System, cast: Cast) -> list[int]:
+def _victims(system: ServiceSystem, fault_spec: FaultSpec) -> list[int]:
     """Services that can carry the scenario, and whose trouble users would feel."""
-    mechanism, verb = cast.mechanism, cast.verb
+    mechanism, verb = fault_spec.mechanism, fault_spec.verb
     return [
         i
         for i in system.services(mechanism.kinds)
@@ -225,52 +275,60 @@ def _victims(system: System, cast: Cast) -> list[int]:
     ]
 
 
-def _receivers(system: System, target: int) -> list[int]:
+def _receivers(system: ServiceSystem, target: int) -> list[int]:
     near = {target, *system.callers[target]}
     return [i for i in system.services(frozenset({"service"})) if i not in near]
 
 
-def _draw_faults(rng: Random, cast: Cast, dial: Tier, system: System, victims: list[int]) -> tuple[Fault, ...]:
-    cause = _draw_fault(rng, cast.mechanism, cast.verb, dial, system, victims)
-    if cast.bystander is not None:
-        return (cause, _draw_side(rng, cast.bystander, dial, system, cause))
-    if cast.mechanism.cure and rng.random() < dial.spread:
-        return (cause, *_draw_spread(rng, system, cause))
+def _draw_faults(
+    rng: Random, fault_spec: FaultSpec, config: TierConfig, system: ServiceSystem, victims: list[int]
+) -> tuple[Fault, ...]:
+    cause = _draw_fault(rng, fault_spec.mechanism, fault_spec.verb, config, system, victims)
+    if fault_spec.secondary_fault is not None:
+        return (cause, _draw_secondary_fault(rng, fault_spec.secondary_fault, config, system, cause))
+    if fault_spec.mechanism.fix and rng.random() < config.second_order:
+        return (cause, *_draw_second_order(rng, system, cause))
     return (cause,)
 
 
-def _draw_side(rng: Random, harm: tuple[Mechanism, str], dial: Tier, system: System, cause: Fault) -> Fault:
+def _draw_secondary_fault(
+    rng: Random, harm: tuple[Mechanism, str], config: TierConfig, system: ServiceSystem, cause: Fault
+) -> Fault:
     """The lesser harm that a bystanding rogue does, away from the cause and in another minute."""
     mechanism, verb = harm
     related = {cause.target, *system.callers[cause.target], *(c.callee for c in system.calls[cause.target])}
     fitting = [i for i in system.services(mechanism.kinds) if i != cause.target and mechanism.fits(system, i)]
     apart = [i for i in fitting if i not in related]
-    felt = [i for i in apart if system.reach[i] > 0.35]
-    side = _draw_fault(rng, mechanism, verb, dial, system, felt or apart or fitting or [cause.target])
-    onset = side.onset if side.onset != cause.onset else side.onset - 1
-    return replace(side, side=True, onset=onset, hushed=False)
+    user_visible = [i for i in apart if system.reach[i] > 0.35]
+    secondary_fault = _draw_fault(
+        rng, mechanism, verb, config, system, user_visible or apart or fitting or [cause.target]
+    )
+    onset = secondary_fault.onset if secondary_fault.onset != cause.onset else secondary_fault.onset - 1
+    return replace(secondary_fault, secondary=True, onset=onset, silent=False)
 
 
-def _draw_spread(rng: Random, system: System, cause: Fault) -> tuple[Fault, ...]:
+def _draw_second_order(rng: Random, system: ServiceSystem, cause: Fault) -> tuple[Fault, ...]:
     """A second-order failure: requests that pile up at a caller of the victim fill its memory for good."""
-    callers = [i for i in system.callers[cause.target] if system.kinds[i] in LEAK.kinds and LEAK.fits(system, i)]
+    callers = [
+        i for i in system.callers[cause.target] if system.kinds[i] in MEMORY_LEAK.kinds and MEMORY_LEAK.fits(system, i)
+    ]
     if not callers:
         return ()
-    return (Fault(LEAK, callers[int(rng.random() * len(callers))], NEVER, rng.random(), spreads=True),)
+    return (Fault(MEMORY_LEAK, callers[int(rng.random() * len(callers))], NEVER, rng.random(), second_order=True),)
 
 
 def _draw_fault(
-    rng: Random, mechanism: Mechanism, verb: str | None, dial: Tier, system: System, victims: list[int]
+    rng: Random, mechanism: Mechanism, verb: str | None, config: TierConfig, system: ServiceSystem, victims: list[int]
 ) -> Fault:
     random = rng.random
     target = victims[int(random() * len(victims))]
-    onset = -(5 + int(random() * 3)) if mechanism.slow else -1 if mechanism is BLIP else -(2 + int(random() * 4))
+    onset = -(5 + int(random() * 3)) if mechanism.gradual else -1 if mechanism is BLIP else -(2 + int(random() * 4))
     receivers = _receivers(system, target) if mechanism is MISROUTE else []
-    agent = VERBS[verb][random() < dial.sibling] if verb is not None else None
+    agent = VERBS[verb][random() < config.alternate_agent] if verb is not None else None
     return Fault(
         mechanism, target, onset, random(), agent, verb,
         receiver=receivers[int(random() * len(receivers))] if receivers else 0,
-        hushed=mechanism.signature == "handler" and random() < dial.hush,
+        silent=mechanism.signature == "handler" and random() < config.silent_fault,
     )  # fmt: skip
 
 
@@ -297,8 +355,8 @@ _GAUGE_NAMES = tuple(GAUGES)
 
 
 def _draw_hot(
-    rng: Random, system: System, faults: tuple[Fault, ...], count: int
-) -> tuple[dict[tuple[int, str], float], System]:
+    rng: Random, system: ServiceSystem, faults: tuple[Fault, ...], count: int
+) -> tuple[dict[tuple[int, str], float], ServiceSystem]:
     """Gauges that are always full: fixed heaps, spinning workers, static pools, packed volumes."""
     random, hot = rng.random, {}
     free = {gauge: system.services(kinds) for gauge, kinds in GAUGES.items()}
@@ -318,8 +376,8 @@ def _draw_hot(
     return hot, replace(system, memory=tuple(levels["memory"]), disk=tuple(levels["disk"]))
 
 
-def _draw_pushes(
-    rng: Random, cast: Cast, faults: tuple[Fault, ...], count: int, size: int
+def _draw_deploys(
+    rng: Random, fault_spec: FaultSpec, faults: tuple[Fault, ...], count: int, size: int
 ) -> tuple[tuple[int, str, int, int], ...]:
     random, cause, out = rng.random, faults[0], []
     for _ in range(count):
@@ -328,8 +386,8 @@ def _draw_pushes(
             (minute, PEOPLE[int(random() * len(PEOPLE))], 1 + int(random() * (size - 1)), 100 + int(random() * 900))
         )
     struck = {(f.target, f.onset) for f in faults}
-    out = [push for push in out if (push[2], push[0]) not in struck]
-    if cast.person:
+    out = [deploy for deploy in out if (deploy[2], deploy[0]) not in struck]
+    if fault_spec.person:
         out.append((cause.onset, PEOPLE[int(random() * len(PEOPLE))], cause.target, 100 + int(random() * 900)))
     return tuple(sorted(out))
 

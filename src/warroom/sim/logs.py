@@ -1,7 +1,7 @@
 """What services write: callers tell of calls that fail, victims now and then of themselves, some of nothing at all."""
 
 from warroom.sim.incident import Incident
-from warroom.sim.sweep import Failing
+from warroom.sim.sweep import FailingCall
 from warroom.sim.wordings import CHRONIC, FAILED, SIGNATURES, TIMEOUT
 from warroom.sim.world import Snapshot
 
@@ -19,7 +19,7 @@ _LATE_ECHO = ("overload", "heap", "lock", "pool", "wire")
 _FAST_ECHO = ("handler", "lookup", "foreign", "trust", "quota")
 
 
-def count_lines(users: float, failing: list[Failing]) -> tuple[int, int, int]:
+def count_lines(users: float, failing: list[FailingCall]) -> tuple[int, int, int]:
     """Lines written at INFO, WARN and ERROR in a minute, all services together."""
     info = 60 * LINES_PER_REQUEST * users
     failures = 60 * sum([calls * failed for _, _, failed, _, calls in failing])
@@ -39,22 +39,22 @@ def write_lines(incident: Incident, snapshot: Snapshot, minute: int, noise: byte
             text = text.replace("{n}", str(number))
         lines.append((draw(), (minute, service, level, text)))
 
-    dial, names, others = incident.tier, incident.system.names, incident.system.size - 1
-    echo, misblame = 256 * dial.echo, 256 * dial.misblame
+    config, names, others = incident.tier, incident.system.names, incident.system.size - 1
+    imitation, wrong_callee = 256 * config.imitation, 256 * config.wrong_callee
     for i, j, failed, late, _ in snapshot.failing[:MOST_EDGES]:
         if failed <= 0.03 or draw() >= 64 + 128 * failed:
             continue
-        if draw() < misblame:
+        if draw() < wrong_callee:
             j = 1 + (draw() * others >> 8)
         timeout = draw() < 256 * late
-        if draw() < echo:  # failures surface in callers, in callers' words
+        if draw() < imitation:  # failures surface in callers, in callers' words
             write(i, "ERROR", SIGNATURES[(_LATE_ECHO if timeout else _FAST_ECHO)[draw() * 5 >> 8]][part])
         if timeout:
             write(i, "WARN", TIMEOUT[part], names[j])
         else:
             write(i, "ERROR", FAILED[part], names[j])
     for fault, active in zip(incident.faults, snapshot.active, strict=True):
-        if active and not fault.hushed and draw() < 256 * dial.signs:
+        if active and not fault.silent and draw() < 256 * config.signature_rate:
             kind = fault.mechanism.signature
             write(_writer(incident, fault.target, kind, draw()), "ERROR", SIGNATURES[kind][part])
     for kind, i in incident.decoys:

@@ -5,7 +5,7 @@ users is a matter of degree, and are undone by the remedies of a triage: a kille
 """
 
 from warroom.sim.faults import DB, SERVICE, Fault, Mechanism
-from warroom.sim.topology import System
+from warroom.sim.topology import ServiceSystem
 from warroom.sim.world import World
 
 ANY = frozenset({"gateway", "service", "db", "cache", "queue"})
@@ -15,14 +15,14 @@ BUSY = 0.3
 FULL_DRIFT = 8
 """Minutes in which a slow drift reaches its nominal size; it goes on to `MOST_DRIFT` times that."""
 MOST_DRIFT = 1.6
-ROOM = 2.0
+REPLICA_FACTOR = 2.0
 """Times the usual replicas that a swamped service needs."""
 
 
-def calm(world: World, fault: Fault) -> None:
+def reset_service(world: World, fault: Fault) -> None:
     """Everything that an outage can change, back to normal."""
     i = fault.target
-    world.own_error[i], world.slowdown[i], world.outside[i] = 0.0, 1.0, 0.0
+    world.own_error[i], world.slowdown[i], world.external_load[i] = 0.0, 1.0, 0.0
 
 
 def _nothing(world: World, fault: Fault) -> None:
@@ -38,10 +38,10 @@ def _fail(world: World, fault: Fault) -> None:
     world.own_error[fault.target] = failing_share(fault)
 
 
-CRASH = Mechanism("crash", ANY, "restart", "crash", _fail, calm)
+CRASH = Mechanism("crash", ANY, "restart", "crash", _fail, reset_service)
 """Workers die and come back: 3 to 81 % of the requests fail at once."""
 
-RELEASE = Mechanism("faulty_release", FRONT, "rollback", "release", _fail, calm)
+RELEASE = Mechanism("faulty_release", FRONT, "rollback", "release", _fail, reset_service)
 """A new build fails 3 to 81 % of the requests."""
 
 
@@ -49,30 +49,30 @@ def _pile_up(world: World, fault: Fault, age: int) -> None:
     world.slowdown[fault.target] = min(1.8 ** (age + 1), 1.6 + 6 * fault.severity)
 
 
-LOCK_PILE = Mechanism("lock_pile", DB, "kill-query", "lock", _nothing, calm, _pile_up)
+LOCK_PILE = Mechanism("lock_pile", DB, "kill-query", "lock", _nothing, reset_service, _pile_up)
 """Transactions wait for one that does not end: 1.6 to 7.6 times the usual time."""
 
 
 def _swamp(world: World, fault: Fault) -> None:
     i, system = fault.target, world.system
-    world.outside[i] = system.load[i] * ((0.75 + 0.35 * fault.severity) / system.cpu[i] - 1)
+    world.external_load[i] = system.load[i] * ((0.75 + 0.35 * fault.severity) / system.cpu[i] - 1)
 
 
 def _drain(world: World, fault: Fault) -> None:
     """More room heals it; the load itself stays."""
 
 
-def _roomy(world: World, fault: Fault) -> bool:
-    return world.replicas[fault.target] >= ROOM * world.system.replicas[fault.target]
+def _has_capacity(world: World, fault: Fault) -> bool:
+    return world.replicas[fault.target] >= REPLICA_FACTOR * world.system.replicas[fault.target]
 
 
-def _can_swamp(system: System, service: int) -> bool:
+def _can_swamp(system: ServiceSystem, service: int) -> bool:
     return system.cpu[service] > BUSY
 
 
 SATURATION = Mechanism(
     "saturation", frozenset({"service", "db", "cache", "queue"}), "scale", "saturation", _swamp, _drain,
-    enough=_roomy, fits=_can_swamp, target_factor=3.0,
+    is_sufficient=_has_capacity, fits=_can_swamp, replica_factor=3.0,
 )  # fmt: skip
 """Clients outside the call graph bring it to 0.75 to 1.1 times what it can bear."""
 
@@ -83,21 +83,23 @@ def _creep(world: World, fault: Fault, age: int) -> None:
 
 
 PLAN_CACHE = Mechanism(
-    "plan_cache", frozenset({"db", "cache"}), "flush-cache", "plan_cache", _nothing, calm, _creep, slow=True
+    "plan_cache", frozenset({"db", "cache"}), "flush-cache", "plan_cache", _nothing, reset_service, _creep, gradual=True
 )
 """A cache fills with what is no longer asked for, or plans go stale: each request takes longer every minute."""
 
-REPORT = Mechanism("report", DB, "kill-query", "report", _nothing, calm, _creep, slow=True)
+REPORT = Mechanism("report", DB, "kill-query", "report", _nothing, reset_service, _creep, gradual=True)
 """A long analytic query that a job started slows all others."""
 
-HEAP_LEAK = Mechanism("heap_leak", FRONT, "restart", "leak", _nothing, calm, _creep, slow=True)
+HEAP_LEAK = Mechanism("heap_leak", FRONT, "restart", "leak", _nothing, reset_service, _creep, gradual=True)
 """Collections take an ever larger share of the time."""
 
-BACKLOG = Mechanism("backlog", frozenset({"queue"}), "scale", "backlog", _nothing, calm, _creep,
-                    enough=_roomy, slow=True, target_factor=3.0)  # fmt: skip
+BACKLOG = Mechanism("backlog", frozenset({"queue"}), "scale", "backlog", _nothing, reset_service, _creep,
+                    is_sufficient=_has_capacity, gradual=True, replica_factor=3.0)  # fmt: skip
 """Consumers fall behind their producers."""
 
-CREEPING_RELEASE = Mechanism("creeping_release", SERVICE, "rollback", "slow_release", _nothing, calm, _creep, slow=True)
+CREEPING_RELEASE = Mechanism(
+    "creeping_release", SERVICE, "rollback", "slow_release", _nothing, reset_service, _creep, gradual=True
+)
 """A new build gets slower with all that it remembers."""
 
 
@@ -106,21 +108,21 @@ def _outside_fails(world: World, fault: Fault) -> None:
     world.slowdown[fault.target] = 1.4
 
 
-VENDOR = Mechanism("vendor", SERVICE, "", "vendor", _outside_fails, calm)
+VENDOR = Mechanism("vendor", SERVICE, "", "vendor", _outside_fails, reset_service)
 """A provider outside the system fails 2 to 60 % of what a service asks of it; only the provider can mend it."""
 
 
 def _attack(world: World, fault: Fault) -> None:
     i, system = fault.target, world.system
-    room = max(0.2, 0.95 / system.cpu[i] - 1)
-    world.outside[i] = system.load[i] * min(room, 0.8 + 1.2 * fault.severity)
+    capacity = max(0.2, 0.95 / system.cpu[i] - 1)
+    world.external_load[i] = system.load[i] * min(capacity, 0.8 + 1.2 * fault.severity)
     world.own_error[i] = 0.01 * 40**fault.severity
     world.slowdown[i] = 1.2
 
 
-def _exposed(system: System, service: int) -> bool:
+def _exposed(system: ServiceSystem, service: int) -> bool:
     return 0 in system.callers[service]
 
 
-ABUSE = Mechanism("abuse", SERVICE, "", "abuse", _attack, calm, fits=_exposed)
+ABUSE = Mechanism("abuse", SERVICE, "", "abuse", _attack, reset_service, fits=_exposed)
 """Stolen credentials are tried, or a leaked token is used, at a service that users reach; only security can stop it."""

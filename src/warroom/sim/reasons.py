@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from warroom.sim.automation import Deed
+from warroom.sim.automation import ActionRecord
 from warroom.sim.incident import Incident
 from warroom.sim.wordings import BLAME, REASONS, STUCK
 from warroom.sim.world import Snapshot
@@ -15,12 +15,12 @@ STALE, BLAMES = 50, 80
 """Of 256 innocent reasons, those that quote a stale figure and those that blame another agent, on tiers with bluffs."""
 
 
-def reason(incident: Incident, deed: Deed, before: Snapshot, noise: bytes, factors: Sequence[float]) -> str:
+def reason(incident: Incident, record: ActionRecord, before: Snapshot, noise: bytes, factors: Sequence[float]) -> str:
     """Innocents quote what the instruments showed the minute before; a bluffing rogue quotes what would justify it.
 
     On tiers with bluffs innocents sometimes quote stale figures too, so that a misquote alone proves nothing.
     """
-    _, agent, verb, i, _, _, role = deed
+    _, agent, verb, i, _, _, role = record
     choice, number, blame, whom, byte, stale, _ = noise
     part, bluffs = incident.wording, incident.tier.bluff
     words, figure = REASONS[verb][part][choice & 1]

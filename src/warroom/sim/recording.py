@@ -14,7 +14,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from warroom.core.errors import Unknown, echo, unknown, what_is_wrong
+from warroom.core.errors import UnknownName, describe_error, quote_input, unknown_name_message
 
 FORMAT = 1
 """Version of the layout; a reader refuses any other."""
@@ -23,7 +23,7 @@ INDEX, LABELS, FOLDER = "recording.json", "labels.json", "incidents"
 WINDOWS = ("before", "now")
 """`before` is free of the fault, wherever in time it lies; `now` is what the agent on call is shown."""
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
-LOUD = frozenset({"WARN", "ERROR", "FATAL"})
+WARN_LEVELS = frozenset({"WARN", "ERROR", "FATAL"})
 
 
 class Line(NamedTuple):
@@ -63,7 +63,7 @@ class Span(NamedTuple):
         return self.parent != self.service
 
 
-class Sample(NamedTuple):
+class MetricSample(NamedTuple):
     """A metric of a service at one time."""
 
     window: str
@@ -74,8 +74,8 @@ class Sample(NamedTuple):
     value: float
 
 
-Record = Line | Span | Sample
-KINDS: dict[str, type[Line] | type[Span] | type[Sample]] = {"line": Line, "span": Span, "sample": Sample}
+Record = Line | Span | MetricSample
+KINDS: dict[str, type[Line] | type[Span] | type[MetricSample]] = {"line": Line, "span": Span, "sample": MetricSample}
 """The kinds of record by the word that each begins with."""
 _TEXT, _NUMBER, _NULL = (str,), (int, float), type(None)
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -98,7 +98,7 @@ class Label(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedIncident:
     """What the index says of one incident."""
 
     id: str
@@ -126,9 +126,9 @@ class Archive:
     """Every service in alphabetical order, with its kind, and its team where one is known."""
     calls: Mapping[tuple[str, str], int]
     """(caller, callee) and how often that was seen."""
-    incidents: tuple[Recorded, ...]
+    incidents: tuple[RecordedIncident, ...]
 
-    def records(self, incident: Recorded) -> Iterator[Record]:
+    def records(self, incident: RecordedIncident) -> Iterator[Record]:
         """The records of an incident, one by one."""
         return read_records(self.folder / incident.file)
 
@@ -138,7 +138,7 @@ class Archive:
         known = read_labels(path) if path.exists() else {}
         for id, label in known.items():
             if label.root not in self.services:
-                raise ValueError(f"{path}, {id}: {unknown('service', label.root, self.services)}")
+                raise ValueError(f"{path}, {id}: {unknown_name_message('service', label.root, self.services)}")
         return {one.id: known[one.id] for one in self.incidents if one.id in known}
 
 
@@ -149,37 +149,41 @@ def read_archive(folder: Path) -> Archive:
         raise ValueError(f"{folder} is no folder of recordings (no {INDEX}); make one: warroom import incidents --help")
     data = read_json(path)
     if data.get("format") != FORMAT:
-        raise ValueError(f"{path}: layout version {echo(data.get('format'))}; this Warroom reads version {FORMAT}")
+        raise ValueError(
+            f"{path}: layout version {quote_input(data.get('format'))}; this Warroom reads version {FORMAT}"
+        )
     try:
         archive = Archive(
             folder=folder,
             source=str(data["source"]),
             services={row["name"]: (row["kind"], row["team"] or "") for row in data["services"]},
             calls={(row["caller"], row["callee"]): int(row["count"]) for row in data["calls"]},
-            incidents=tuple(_recorded(row) for row in data["incidents"]),
+            incidents=tuple(_recorded_incident(row) for row in data["incidents"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{path}: not an index of recordings: {what_is_wrong(error)}") from error
+        raise ValueError(f"{path}: not an index of recordings: {describe_error(error)}") from error
     strange = {name for edge in archive.calls for name in edge} - archive.services.keys()
     if strange:
-        raise Unknown(f"service of {path}", min(strange), archive.services)
+        raise UnknownName(f"service of {path}", min(strange), archive.services)
     if not archive.incidents:
         raise ValueError(f"{path} lists no incident; import some: warroom import incidents --help")
     return archive
 
 
-def _recorded(row: Mapping[str, Any]) -> Recorded:
+def _recorded_incident(row: Mapping[str, Any]) -> RecordedIncident:
     check_id(row["id"])
     before, now = (float(row["seconds"][window]) for window in WINDOWS)
     if not (0 < before < inf and 0 < now < inf):
         raise ValueError(f"the windows of {row['id']} must be longer than 0 seconds, got {before} and {now}")
-    return Recorded(row["id"], float(row["started"]), (before, now), {kind: int(row["counts"][kind]) for kind in KINDS})
+    return RecordedIncident(
+        row["id"], float(row["started"]), (before, now), {kind: int(row["counts"][kind]) for kind in KINDS}
+    )
 
 
 def check_id(id: object) -> None:
     """An incident's id is the name of a file, so it must not hold signs that lead elsewhere."""
     if not isinstance(id, str) or not _ID.fullmatch(id):
-        raise ValueError(f"an incident's id holds letters, digits, '.', '_' and '-', got {echo(id)}")
+        raise ValueError(f"an incident's id holds letters, digits, '.', '_' and '-', got {quote_input(id)}")
 
 
 def read_labels(path: Path) -> dict[str, Label]:
@@ -187,7 +191,7 @@ def read_labels(path: Path) -> dict[str, Label]:
     try:
         return {id: Label(str(row["root"]), str(row["fault"])) for id, row in read_json(path).items()}
     except (KeyError, TypeError) as error:
-        raise ValueError(f"{path}: a label needs root and fault: {what_is_wrong(error)}") from error
+        raise ValueError(f"{path}: a label needs root and fault: {describe_error(error)}") from error
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -197,9 +201,9 @@ def read_json(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
-        raise ValueError(f"{path} cannot be read: {what_is_wrong(error)}") from error
+        raise ValueError(f"{path} cannot be read: {describe_error(error)}") from error
     if not isinstance(data, dict):
-        raise ValueError(f"{path}: want a JSON object, got {echo(data)}")
+        raise ValueError(f"{path}: want a JSON object, got {quote_input(data)}")
     return data
 
 
@@ -219,17 +223,17 @@ def _no_number(word: str) -> float:
 def parse_record(data: object) -> Record:
     """One record of an object such as {"kind": "sample", "window": "now", "time": 0, "service": "cart", ...}."""
     if not isinstance(data, dict):
-        raise ValueError(f"want a JSON object, got {echo(data)}")
+        raise ValueError(f"want a JSON object, got {quote_input(data)}")
     kind = data.pop("kind", None)
     if kind not in KINDS:
-        raise Unknown("kind of record", kind, KINDS)
+        raise UnknownName("kind of record", kind, KINDS)
     made = KINDS[kind]
     for name, value in data.items():
         if name not in made._fields:
-            raise Unknown(f"field of a {kind}", name, made._fields)
+            raise UnknownName(f"field of a {kind}", name, made._fields)
         if type(value) not in _TYPES[name]:
             allowed = " or ".join("null" if one is _NULL else one.__name__ for one in _TYPES[name])
-            raise ValueError(f"{name} of a {kind} must be {allowed}, got {echo(value)}")
+            raise ValueError(f"{name} of a {kind} must be {allowed}, got {quote_input(value)}")
     if not _NEEDED[kind] <= data.keys():
         raise ValueError(f"a {kind} lacks {', '.join(sorted(_NEEDED[kind] - data.keys()))}")
     record = made(**data)
@@ -241,7 +245,7 @@ def parse_record(data: object) -> Record:
 
 def _check_word(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise ValueError(unknown(name, value, allowed))
+        raise ValueError(unknown_name_message(name, value, allowed))
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -269,5 +273,5 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
     kinds = {made: kind for kind, made in KINDS.items()}
     with path.open("wb") as raw, gzip.GzipFile("", "wb", mtime=0, fileobj=raw) as packed:
         for record in records:
-            told = {name: value for name, value in record._asdict().items() if value is not None}
-            packed.write(json.dumps({"kind": kinds[type(record)], **told}, ensure_ascii=False).encode() + b"\n")
+            fields = {name: value for name, value in record._asdict().items() if value is not None}
+            packed.write(json.dumps({"kind": kinds[type(record)], **fields}, ensure_ascii=False).encode() + b"\n")

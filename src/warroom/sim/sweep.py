@@ -8,17 +8,17 @@ they were in the last sweep keeps its results, so a sweep costs what has changed
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from warroom.sim.topology import QUEUEING_LIMIT, Edge, System
+from warroom.sim.topology import QUEUEING_LIMIT, Edge, ServiceSystem
 
 SATURATED = 1.0 + 1.0 / (QUEUEING_LIMIT - 1.0)
 """Factor on own latency when the processor is full."""
-STILL = 2e-3
+STEADY_TOLERANCE = 2e-3
 """Relative change of load from one minute to the next below which it counts as unmoved."""
 
-Failing = tuple[int, int, float, float, float]
+FailingCall = tuple[int, int, float, float, float]
 """A call edge in trouble in some minute: (caller, callee, share of attempts that fail, share of those that are
 timeouts, first attempts per second). A bare tuple: a world makes thousands."""
-Part = tuple[int, float, float, float, float, float, float, float, tuple[Edge, ...]]
+ServiceParams = tuple[int, float, float, float, float, float, float, float, tuple[Edge, ...]]
 """What a sweep must know of one service: (service, own milliseconds, share of replies that are right if all callees
 are, share of lookups that fail, room, request slots, wire, share of replies that get lost or are wrong, its calls)."""
 
@@ -36,41 +36,46 @@ class Sweep:
     slots: list[float]
     flow: list[float]
     """Attempts per accepted request on each of the system's `wires`."""
-    trouble: list[Sequence[Failing]]
+    failing_calls: list[Sequence[FailingCall]]
     """Outgoing calls that fail."""
-    seen_latency: list[float]
+    caller_latency: list[float]
     """As callers see it: with the wire."""
-    seen_error: list[float]
+    caller_error: list[float]
     """As callers see it: with lost and wrong replies."""
 
 
-def before_any(system: System) -> Sweep:
+def initial_sweep(system: ServiceSystem) -> Sweep:
     """A healthy world before its first sweep; no load equals its loads, so that sweep works every service out."""
     nowhere, zero, latency = [-1.0] * system.size, [0.0] * system.size, list(system.latency)
     return Sweep(nowhere, latency, zero, zero, zero, zero, list(system.rates), [()] * system.size, latency, zero)
 
 
-def rise(
-    system: System, parts: list[Part], budget: list[float], load: list[float], last: Sweep, stale: set[int]
+def propagate_latency(
+    system: ServiceSystem,
+    parts: list[ServiceParams],
+    budget: list[float],
+    load: list[float],
+    last: Sweep,
+    stale: set[int],
 ) -> Sweep:
     """Callees first. `stale` holds the services whose parameters have changed since `last`; it is used up."""
     before, latency, error, accepted = last.load, last.latency[:], last.error[:], last.accepted[:]
-    cpu, slots, flow, trouble = last.cpu[:], last.slots[:], last.flow[:], last.trouble[:]
-    seen_latency, seen_error = last.seen_latency[:], last.seen_error[:]
+    cpu, slots, flow, failing_calls = last.cpu[:], last.slots[:], last.flow[:], last.failing_calls[:]
+    caller_latency, caller_error = last.caller_latency[:], last.caller_error[:]
     callers = system.callers
-    failing: list[Failing]
-    for i, own, ok, blind, room, seats, wire, hidden, calls in reversed(parts):
+    failing: list[FailingCall]
+    for i, own, ok, lookup_failure, capacity, slot_capacity, link_delay, hidden, calls in reversed(parts):
         rps = load[i]
         if rps == before[i] and i not in stale:
             continue
         stale.update(callers[i])
         wait = 0.0
-        trouble[i] = ()
+        failing_calls[i] = ()
         for j, rate, deadline, retries, weight, place in calls:
-            lj = seen_latency[j]
-            ej = seen_error[j]
+            lj = caller_latency[j]
+            ej = caller_error[j]
             z = lj / deadline
-            if z < 0.6 and ej < 1e-3 and not blind:
+            if z < 0.6 and ej < 1e-3 and not lookup_failure:
                 wait += rate * lj
                 flow[place] = rate
                 continue
@@ -78,28 +83,28 @@ def rise(
             z *= z
             z *= z
             late = z / (1.0 + z)
-            p = 1.0 - (1.0 - ej) * (1.0 - late) * (1.0 - blind)
+            p = 1.0 - (1.0 - ej) * (1.0 - late) * (1.0 - lookup_failure)
             cap = budget[j]
             extra = p * (retries if cap < 1.0 else 3.0)
             if extra > cap:
                 extra = cap
             wait += rate * (lj if lj < deadline else deadline) * (1.0 + extra)
-            flow[place] = rate * (1.0 + extra) * (1.0 - blind)
-            if not trouble[i]:
-                trouble[i] = failing = []
-            failing.append((i, j, p, late / (late + ej + blind + 1e-9), rps * rate))
+            flow[place] = rate * (1.0 + extra) * (1.0 - lookup_failure)
+            if not failing_calls[i]:
+                failing_calls[i] = failing = []
+            failing.append((i, j, p, late / (late + ej + lookup_failure + 1e-9), rps * rate))
             if weight:
                 ok *= 1.0 - p ** (1.0 + extra) * weight
         # Slots are held by work and waiting, not by the processor's queue: else overload would show an idle cpu.
-        u = rps / room
+        u = rps / capacity
         if u < 1.0:
-            busy = rps * (own + wait) / seats
+            busy = rps * (own + wait) / slot_capacity
             spent = own * (1.0 + u * u * u / (QUEUEING_LIMIT - u)) + wait
             a = 1.0
         else:
             a = 1.0 / u
             u = 1.0
-            busy = rps * a * (own + wait) / seats
+            busy = rps * a * (own + wait) / slot_capacity
             spent = own * SATURATED + wait
         if busy > 1.0:
             a /= busy
@@ -110,38 +115,43 @@ def rise(
         accepted[i] = a
         cpu[i] = u
         error[i] = e = 1.0 - ok * a
-        seen_latency[i] = spent + wire
-        seen_error[i] = 1.0 - (1.0 - e) * (1.0 - hidden) if hidden else e
-    return Sweep(load, latency, error, accepted, cpu, slots, flow, trouble, seen_latency, seen_error)
+        caller_latency[i] = spent + link_delay
+        caller_error[i] = 1.0 - (1.0 - e) * (1.0 - hidden) if hidden else e
+    return Sweep(load, latency, error, accepted, cpu, slots, flow, failing_calls, caller_latency, caller_error)
 
 
-def fall(
-    system: System, swept: Sweep, users: float, outside: list[float], lost: list[float], fan_out: list[float]
+def propagate_load(
+    system: ServiceSystem,
+    swept: Sweep,
+    users: float,
+    external_load: list[float],
+    drop_rate: list[float],
+    fan_out: list[float],
 ) -> tuple[list[float], float]:
     """Loads from the users down, and the requests per second that went astray."""
-    load, accepted, astray, passed, source = outside[:], swept.accepted, 0.0, 0.0, -1
+    load, accepted, dropped_load, passed, source = external_load[:], swept.accepted, 0.0, 0.0, -1
     load[0] = users
-    for (i, j), rate in zip(system.wires, swept.flow):  # noqa: B905  (strict costs a tenth of the sweep)
+    for (i, j), rate in zip(system.links, swept.flow):  # noqa: B905  (strict costs a tenth of the sweep)
         if i != source:
-            source, passed = i, load[i] - outside[i]
-            if lost[i]:
-                stray = passed * lost[i]
+            source, passed = i, load[i] - external_load[i]
+            if drop_rate[i]:
+                stray = passed * drop_rate[i]
                 passed -= stray
                 load[i] -= stray
-                astray += stray
+                dropped_load += stray
             passed *= accepted[i] * fan_out[i]
         load[j] += passed * rate
     for i in system.leaves:
-        if lost[i]:
-            stray = (load[i] - outside[i]) * lost[i]
+        if drop_rate[i]:
+            stray = (load[i] - external_load[i]) * drop_rate[i]
             load[i] -= stray
-            astray += stray
-    return load, astray
+            dropped_load += stray
+    return load, dropped_load
 
 
-def moves(before: list[float], after: list[float]) -> bool:
+def load_changed(before: list[float], after: list[float]) -> bool:
     """Whether any load changed noticeably from one minute to the next."""
     for old, new in zip(before, after):  # noqa: B905, SIM110  (`any` would cost twice as much)
-        if abs(old - new) > STILL * old:
+        if abs(old - new) > STEADY_TOLERANCE * old:
             return True
     return False

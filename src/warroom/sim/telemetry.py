@@ -24,7 +24,7 @@ FULL_CPU, FULL = 0.92, 0.9
 LATE_LOGS = 3
 """Minutes by which some services' logs arrive late."""
 
-Reading = tuple[int, float, float]
+OverviewReading = tuple[int, float, float]
 """The overview of one service in one minute, as a dashboard shows it, with noise: requests per second, p95 in
 milliseconds, errors in per cent with one decimal. A bare tuple: a page reads all services."""
 
@@ -44,7 +44,7 @@ class Gauges(NamedTuple):
     replicas: int
 
 
-class Alert(NamedTuple):
+class FleetAlert(NamedTuple):
     """A rule that began to fire."""
 
     minute: int
@@ -52,7 +52,7 @@ class Alert(NamedTuple):
     rule: str
 
 
-class LogLine(NamedTuple):
+class FleetLogLine(NamedTuple):
     """One line at WARN or above."""
 
     minute: int
@@ -92,7 +92,7 @@ def _factors(spread: float) -> list[float]:
     return [1 + 1.73 * spread * (byte - 127.5) / 127.5 for byte in range(256)]
 
 
-_NOISE = {dial.noise: (_factors(dial.noise), _factors(dial.noise / 4)) for dial in TIERS.values()}
+_NOISE = {config.noise: (_factors(config.noise), _factors(config.noise / 4)) for config in TIERS.values()}
 _READINGS, _GAUGES, _ALERTS, _LOGS, _REASONS, _CALLS, _FALSE = range(7)
 _ALWAYS = ("error rate", "latency")
 _RULES = ("error rate", "latency", "cpu", "memory", "disk")
@@ -103,16 +103,16 @@ class Telemetry:
 
     def __init__(self, world: World) -> None:
         self.world, self.incident, self.system = world, world.incident, world.system
-        dial = self.incident.tier
-        self._wide, self._fine = _NOISE[dial.noise]
-        self._gap = 256 * dial.gap
+        config = self.incident.tier
+        self._wide, self._fine = _NOISE[config.noise]
+        self._gap = 256 * config.gap
         self.usual = [
             (round(load), round(P95 * latency, 1))
             for load, latency in zip(self.system.load, self.system.latency, strict=True)
         ]
         """(requests per second, p95 in ms) of each service before the page."""
         self._slow = [SLOW * latency for latency in self.system.latency]
-        self._readings: tuple[int, list[Reading | None]] = (-99, [])
+        self._readings: tuple[int, list[OverviewReading | None]] = (-99, [])
         self._alerts: list[tuple[int, int, str]] = []
         self._alerted = 1 - HISTORY
         self._open: set[tuple[int, str]] = set()
@@ -127,16 +127,16 @@ class Telemetry:
 
     # -- metrics ------------------------------------------------------------------------------------
 
-    def readings(self) -> list[Reading | None]:
+    def readings(self) -> list[OverviewReading | None]:
         """The overview of every service now; None where nothing was scraped."""
         minute = self.world.minute
         if self._readings[0] == minute:
             return self._readings[1]
         snapshot, wide, gap = self.world.snapshots[minute], self._wide, self._gap
         noise = iter(self._bytes(_READINGS, minute, 4 * self.system.size))
-        rows: list[Reading | None] = []
+        rows: list[OverviewReading | None] = []
         for load, latency, error, a, b, c, d in zip(
-            snapshot.load, snapshot.latency, self._shown_errors(snapshot), noise, noise, noise, noise, strict=True
+            snapshot.load, snapshot.latency, self._observed_errors(snapshot), noise, noise, noise, noise, strict=True
         ):
             if d < gap and rows:  # the gateway, the first, is always scraped
                 rows.append(None)
@@ -146,13 +146,13 @@ class Telemetry:
         self._readings = (minute, rows)
         return rows
 
-    def _shown_errors(self, snapshot: Snapshot) -> list[float]:
+    def _observed_errors(self, snapshot: Snapshot) -> list[float]:
         """Error shares as services count them: the receiver of misrouted traffic counts what it refuses."""
         receiver = self.incident.receiver
-        if not (receiver and snapshot.astray):
+        if not (receiver and snapshot.dropped_load):
             return snapshot.error
         errors = snapshot.error[:]
-        errors[receiver] = 1 - (1 - errors[receiver]) * (1 - snapshot.astray / snapshot.load[receiver])
+        errors[receiver] = 1 - (1 - errors[receiver]) * (1 - snapshot.dropped_load / snapshot.load[receiver])
         return errors
 
     def gauges(self, service: int) -> tuple[Gauges, ...]:
@@ -172,7 +172,7 @@ class Telemetry:
             minute,
             int(snapshot.load[i] * wide[a]),
             int(10 * P95 * snapshot.latency[i] * wide[b]) / 10,
-            min(100.0, int(1000 * self._shown_errors(snapshot)[i] * wide[c] + a / 64) / 10),
+            min(100.0, int(1000 * self._observed_errors(snapshot)[i] * wide[c] + a / 64) / 10),
             min(100, int(100 * cpu * fine[d])),
             min(100, int(100 * snapshot.memory[i] * fine[e])),
             min(100, int(100 * snapshot.disk[i] * fine[f])),
@@ -188,11 +188,11 @@ class Telemetry:
         for caller in system.callers[service]:
             k = next(k for k, call in enumerate(system.calls[caller]) if call.callee == service)
             incoming.append(self._call(snapshot, caller, k))
-        strangers = self.world.outside[service]
+        external = self.world.external_load[service]
         if service and service == self.incident.receiver:
-            strangers += snapshot.astray
+            external += snapshot.dropped_load
         noise = self._wide[self._bytes(_CALLS, self.world.minute, 1, 255)[0]]
-        return outgoing, incoming, int(strangers * noise)
+        return outgoing, incoming, int(external * noise)
 
     def _call(self, snapshot: Snapshot, caller: int, k: int) -> CallStats:
         call, names = self.system.calls[caller][k], self.system.names
@@ -200,7 +200,7 @@ class Telemetry:
             ((p, late) for i, j, p, late, _ in snapshot.failing if i == caller and j == call.callee), (0.0, 0.0)
         )
         a, b, c = self._bytes(_CALLS, self.world.minute, 3, 16 * caller + k & 255)
-        rate = snapshot.attempts[self.system.spans[caller][0] + k] * snapshot.fan_out[caller]
+        rate = snapshot.attempts[self.system.link_ranges[caller][0] + k] * snapshot.fan_out[caller]
         return CallStats(
             names[caller], names[call.callee],
             round(rate * self._fine[a], 2), round(call.rate, 2),
@@ -223,7 +223,7 @@ class Telemetry:
         firing = set(self._filled(snapshot.memory, snapshot.disk))
         i = 0
         for error, latency, slow, cpu in zip(
-            self._shown_errors(snapshot), snapshot.latency, self._slow, snapshot.cpu, strict=True
+            self._observed_errors(snapshot), snapshot.latency, self._slow, snapshot.cpu, strict=True
         ):
             if error > DEGRADED_ERROR:
                 firing.add((i, "error rate"))
@@ -249,12 +249,12 @@ class Telemetry:
         self._open = firing
         begin = 3 * (minute + HISTORY)
         chance, where, rule = self._false_noise[begin : begin + 3]
-        out = self._heard(minute, opened) if opened else []
+        out = self._configured(minute, opened) if opened else []
         if chance < 256 * self.incident.tier.false_alert:
             out.append((minute, where * self.system.size >> 8, _RULES[rule * 5 >> 8]))
         return out
 
-    def _heard(self, minute: int, opened: list[tuple[int, str]]) -> list[tuple[int, int, str]]:
+    def _configured(self, minute: int, opened: list[tuple[int, str]]) -> list[tuple[int, int, str]]:
         """Those of the rules that fire whose alert is set up at all: cause-level ones seldom are."""
         noise = iter(self._bytes(_ALERTS, minute, 48)).__next__
         rare = 256 * self.incident.tier.cause_alert
@@ -276,9 +276,9 @@ class Telemetry:
 
     def arrived(self, minute: int) -> list[Line]:
         """Lines of a minute that have reached the reader by now: some services are mute, some late."""
-        missing = self.incident.muted
+        missing = self.incident.services_without_logs
         if minute > self.world.minute - LATE_LOGS:
-            missing = self.incident.unheard
+            missing = self.incident.services_missing_lines
         return [line for line in self.lines(minute) if line[1] not in missing]
 
     def log_counts(self, minute: int) -> tuple[int, int, int]:
@@ -293,13 +293,15 @@ class Telemetry:
         known = self._actions.get(k)
         if known is not None:
             return known
-        deed = self.world.trace[k]
-        minute, agent, verb, i, argument, before, _ = deed
+        record = self.world.action_log[k]
+        minute, agent, verb, i, argument, before, _ = record
         past = self.world.snapshots[minute - 1 if minute > 1 - HISTORY else minute]
         begin = reasons.NOISE * (k & 127)
-        told = reasons.reason(self.incident, deed, past, self._reason_noise[begin : begin + reasons.NOISE], self._wide)
+        reason_text = reasons.reason(
+            self.incident, record, past, self._reason_noise[begin : begin + reasons.NOISE], self._wide
+        )
         self._actions[k] = action = Action(
-            minute, agent, verb, self.system.names[i], detail(verb, argument, before), told
+            minute, agent, verb, self.system.names[i], detail(verb, argument, before), reason_text
         )
         return action
 

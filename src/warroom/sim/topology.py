@@ -10,7 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.core.rng import shuffle
-from warroom.sim.blueprint import STORES, Blueprint
+from warroom.sim.service_topology import STORES, ServiceTopology
 
 QUEUEING_LIMIT = 1.15
 """Latency grows as 1 + x^3 / (1.15 - x) with utilisation x: about x7.7 at saturation, never infinite."""
@@ -20,7 +20,7 @@ SLO_LATENCY = 2.0
 """The service-level objective on user latency, as a multiple of the healthy one."""
 
 
-class Call(NamedTuple):
+class CallSpec(NamedTuple):
     """One edge of the call graph."""
 
     callee: int
@@ -39,12 +39,12 @@ Edge = tuple[int, float, float, int, float, int]
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class ServiceSystem:
     """The immutable part of a world: shape, sizes and the healthy operating point of each service."""
 
     names: tuple[str, ...]
     kinds: tuple[str, ...]
-    calls: tuple[tuple[Call, ...], ...]
+    calls: tuple[tuple[CallSpec, ...], ...]
     """Outgoing calls of each service."""
     callers: tuple[tuple[int, ...], ...]
     replicas: tuple[int, ...]
@@ -72,11 +72,11 @@ class System:
     """Number of services."""
     edges: tuple[tuple[Edge, ...], ...]
     """`calls` as bare tuples, for the sweep."""
-    wires: tuple[tuple[int, int], ...]
+    links: tuple[tuple[int, int], ...]
     """(caller, callee) of all calls in one row, callers in order."""
     rates: tuple[float, ...]
     """Calls per request on each of the `wires`."""
-    spans: tuple[tuple[int, int], ...]
+    link_ranges: tuple[tuple[int, int], ...]
     """Where the calls of each service begin and end among the `wires`."""
     leaves: tuple[int, ...]
     """Services that call nobody."""
@@ -91,7 +91,7 @@ class System:
         return [i for i, kind in enumerate(self.kinds) if kind in kinds and i]
 
 
-def draw_blueprint(rng: Random, size: int, names: list[str]) -> Blueprint:
+def draw_service_topology(rng: Random, size: int, names: list[str]) -> ServiceTopology:
     """A random call graph: a gateway, a tree of services, and two to four stores with at least a cache and a db.
 
     Caches come before the dbs that back them, so that every call points forward.
@@ -101,7 +101,9 @@ def draw_blueprint(rng: Random, size: int, names: list[str]) -> Blueprint:
     stores = 2 if size < 9 else 2 + int(rng.random() * 3)
     kinds = ["gateway"] + ["service"] * (size - stores - 1) + _store_kinds(rng, stores)
     labels = [name if kind == "service" else f"{name}-{kind}" for name, kind in zip(pick, kinds[1:], strict=False)]
-    return Blueprint.drawn(("gateway", *labels), tuple(kinds), tuple(sorted(_draw_calls(rng, kinds, size - stores))))
+    return ServiceTopology.drawn(
+        ("gateway", *labels), tuple(kinds), tuple(sorted(_draw_calls(rng, kinds, size - stores)))
+    )
 
 
 def _store_kinds(rng: Random, stores: int) -> list[str]:
@@ -138,21 +140,21 @@ def _draw_calls(rng: Random, kinds: list[str], services: int) -> set[tuple[int, 
     return {(i, cache if j == hidden and kinds[i] != "cache" else j) for i, j in calls}
 
 
-def size_system(rng: Random, blueprint: Blueprint) -> System:
+def size_system(rng: Random, service_topology: ServiceTopology) -> ServiceSystem:
     """Draw rates, work and utilisations for a call graph, and size everything else to the steady state that follows."""
-    random, kinds = rng.random, blueprint.kinds
-    wiring, callers = _draw_wiring(rng, blueprint)
+    random, kinds = rng.random, service_topology.kinds
+    wiring, callers = _draw_wiring(rng, service_topology)
     load = _flow_down(200 + 1800 * random(), wiring)
     replicas, cpu, base = _draw_machines(rng, kinds)
     latency, wait = _flow_up(base, cpu, wiring)
     slots = [(0.2 if c > 0.2 else 0.05) * (1 + 0.6 * random()) for c in cpu]
     calls = tuple([tuple([
-        Call(j, rate, latency[j] * (2.5 + 1.5 * random()), retries, weight) for j, rate, retries, weight in out
+        CallSpec(j, rate, latency[j] * (2.5 + 1.5 * random()), retries, weight) for j, rate, retries, weight in out
     ]) for out in wiring])  # fmt: skip
-    spans = tuple(pairwise(accumulate(map(len, wiring), initial=0)))
+    link_ranges = tuple(pairwise(accumulate(map(len, wiring), initial=0)))
     machines = list(zip(load, replicas, cpu, base, wait, slots, strict=True))
-    return System(
-        names=blueprint.names,
+    return ServiceSystem(
+        names=service_topology.names,
         kinds=kinds,
         calls=calls,
         callers=tuple(map(tuple, callers)),
@@ -170,25 +172,28 @@ def size_system(rng: Random, blueprint: Blueprint) -> System:
         reach=_reach(wiring),
         size=len(kinds),
         edges=tuple(
-            [tuple([(*call, k) for k, call in enumerate(out, a)]) for out, (a, _) in zip(calls, spans, strict=True)]
+            [
+                tuple([(*call, k) for k, call in enumerate(out, a)])
+                for out, (a, _) in zip(calls, link_ranges, strict=True)
+            ]
         ),
-        wires=tuple([(i, call[0]) for i, out in enumerate(calls) for call in out]),
+        links=tuple([(i, call[0]) for i, out in enumerate(calls) for call in out]),
         rates=tuple([call[1] for out in calls for call in out]),
-        spans=spans,
+        link_ranges=link_ranges,
         leaves=tuple([i for i, out in enumerate(calls) if not out]),
     )
 
 
-Wire = tuple[int, float, int, float]
+DrawnCall = tuple[int, float, int, float]
 """(callee, calls per request, retries, weight)."""
 
 
-def _draw_wiring(rng: Random, blueprint: Blueprint) -> tuple[list[list[Wire]], list[list[int]]]:
+def _draw_wiring(rng: Random, service_topology: ServiceTopology) -> tuple[list[list[DrawnCall]], list[list[int]]]:
     """Rates and criticality. The first caller of a service needs it; further callers may do without."""
-    random, kinds = rng.random, blueprint.kinds
-    wiring: list[list[Wire]] = [[] for _ in kinds]
+    random, kinds = rng.random, service_topology.kinds
+    wiring: list[list[DrawnCall]] = [[] for _ in kinds]
     callers: list[list[int]] = [[] for _ in kinds]
-    for i, j in blueprint.calls:
+    for i, j in service_topology.calls:
         if kinds[i] == "cache":
             rate, weight = 0.12 + 0.1 * random(), 1.0
         elif not callers[j]:
@@ -214,7 +219,7 @@ def _draw_machines(rng: Random, kinds: tuple[str, ...]) -> tuple[list[int], list
     return replicas, cpu, base
 
 
-def _flow_down(users: float, wiring: list[list[Wire]]) -> list[float]:
+def _flow_down(users: float, wiring: list[list[DrawnCall]]) -> list[float]:
     """Healthy requests per second, from the users down."""
     load = [users] + [0.0] * (len(wiring) - 1)
     for i, out in enumerate(wiring):
@@ -224,7 +229,7 @@ def _flow_down(users: float, wiring: list[list[Wire]]) -> list[float]:
     return load
 
 
-def _flow_up(base: list[float], cpu: list[float], wiring: list[list[Wire]]) -> tuple[list[float], list[float]]:
+def _flow_up(base: list[float], cpu: list[float], wiring: list[list[DrawnCall]]) -> tuple[list[float], list[float]]:
     """Healthy latency and time spent waiting for callees, in milliseconds, callees first."""
     latency, wait = [0.0] * len(base), [0.0] * len(base)
     for i in range(len(base) - 1, -1, -1):
@@ -236,7 +241,7 @@ def _flow_up(base: list[float], cpu: list[float], wiring: list[list[Wire]]) -> t
     return latency, wait
 
 
-def _reach(wiring: list[list[Wire]]) -> tuple[float, ...]:
+def _reach(wiring: list[list[DrawnCall]]) -> tuple[float, ...]:
     """Share of user requests that critically depend on each service: the best path of weights from the users."""
     reach = [1.0] + [0.0] * (len(wiring) - 1)
     for i, out in enumerate(wiring):

@@ -3,23 +3,31 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from warroom.core.rng import digest
-from warroom.sim.automation import NEED, SURGE, Deed, Planned
-from warroom.sim.blueprint import STORES
-from warroom.sim.faults import RETRY_BUDGET, SPREAD_MINUTES, Fault, stays
+from warroom.core.rng import hash_bytes
+from warroom.sim.automation import PENDING_TASK_ERROR, SURGE_WORK, ActionRecord, PlannedAction
+from warroom.sim.faults import RETRY_BUDGET, SECOND_ORDER_MINUTES, Fault, no_step
 from warroom.sim.incident import HISTORY, Incident
-from warroom.sim.sweep import Failing, Part, Sweep, before_any, fall, moves, rise
-from warroom.sim.topology import System
+from warroom.sim.service_topology import STORES
+from warroom.sim.sweep import (
+    FailingCall,
+    ServiceParams,
+    Sweep,
+    initial_sweep,
+    load_changed,
+    propagate_latency,
+    propagate_load,
+)
+from warroom.sim.topology import ServiceSystem
 
-COLD = 0.45
+COLD_CAPACITY = 0.45
 """Capacity of a restarted service until it is warm, as a share of the full one."""
 COLD_MINUTES = {"restart": 2, "rollback": 1, "scale": 0, "escalate": 0, "flush-cache": 2, "kill-query": 0}
 """Minutes that people's actions leave a service cold; stores take one more, for a scale too."""
-FELT = 0.03
+USER_VISIBLE = 0.03
 """Burn below which users notice nothing."""
-NEARLY = 0.7
+PARTIAL_SCALE = 0.7
 """Share of the replicas that a cure needs from which a scale counts as an attempt at it."""
-STRIKE_AGAIN = 3
+RECURRENCE_MINUTES = 3
 """Minutes after a repair at which an unsuspended rogue strikes again."""
 
 
@@ -35,70 +43,75 @@ class Snapshot:
     memory: list[float]
     disk: list[float]
     replicas: list[int]
-    astray: float
+    dropped_load: float
     """Requests per second that were lost on the way; misrouted ones are in the receiver's load."""
-    failing: list[Failing]
-    burn: float
+    failing: list[FailingCall]
+    slo_violation: float
     active: tuple[bool, ...]
     """Which faults are in force."""
     attempts: Sequence[float]
     """Attempts per accepted request on each of the system's `wires`, before `fan_out`."""
     fan_out: list[float]
-    spans: tuple[tuple[int, int], ...]
+    link_ranges: tuple[tuple[int, int], ...]
     """`System.spans`: where the attempts of each service begin and end."""
 
     @property
     def flow(self) -> list[Sequence[float]]:
         """The attempts on each outgoing call, in the order of `System.calls`."""
-        return [self.attempts[begin:end] for begin, end in self.spans]
+        return [self.attempts[begin:end] for begin, end in self.link_ranges]
 
 
-Outcome = tuple[Sweep, list[float], float, float, bool]
+MinuteOutcome = tuple[Sweep, list[float], float, float, bool]
 """What a minute comes to: the sweep, the loads after it, requests gone astray, burn, and whether loads still move."""
 
 
 class World:
     """One unfolding incident. All chance was drawn before: worlds differ only by what people do and what is skipped."""
 
-    def __init__(self, incident: Incident, without: frozenset[str] = frozenset()) -> None:
+    def __init__(self, incident: Incident, excluded: frozenset[str] = frozenset()) -> None:
         """`without` names agents whose deeds are left out and whose duties people do: for counterfactuals."""
         system, n = incident.system, incident.system.size
-        self.incident, self.without = incident, without
-        self.system: System = system
+        self.incident, self.excluded = incident, excluded
+        self.system: ServiceSystem = system
         self.minute = -HISTORY
         self.replicas: list[int] = list(system.replicas)
         self.memory, self.disk = list(system.memory), list(system.disk)
         self.slowdown, self.work, self.slots_left = [1.0] * n, [1.0] * n, [1.0] * n
-        self.own_error, self.wrong, self.lost, self.unmet = [0.0] * n, [0.0] * n, [0.0] * n, [0.0] * n
-        self.lookup_loss, self.wire, self.outside = [0.0] * n, [0.0] * n, [0.0] * n
+        self.own_error, self.silent_error, self.drop_rate, self.pending_task = (
+            [0.0] * n,
+            [0.0] * n,
+            [0.0] * n,
+            [0.0] * n,
+        )
+        self.lookup_failure, self.link_delay, self.external_load = [0.0] * n, [0.0] * n, [0.0] * n
         self.retry_budget, self.fan_out = [RETRY_BUDGET] * n, [1.0] * n
-        self.room = [r * u for r, u in zip(system.replicas, system.unit, strict=True)]
+        self.capacity = [r * u for r, u in zip(system.replicas, system.unit, strict=True)]
         """Requests per second that each service can work off now."""
         self.cold: dict[int, int] = {}
         self.active = [False] * len(incident.faults)
-        self.begun: list[int | None] = [None] * len(incident.faults)
+        self.started_at: list[int | None] = [None] * len(incident.faults)
         """When each fault last began; None: not yet."""
-        self.healed: dict[int, int] = {}
+        self.cleared_at: dict[int, int] = {}
         """When each fault was last healed, unless it is back in force."""
         self.suspended: set[str] = set()
         self.repaired: dict[int, int] = {}
         """When people last changed each service."""
-        self.trace: list[Deed] = []
+        self.action_log: list[ActionRecord] = []
         self.snapshots: dict[int, Snapshot] = {}
-        self.records = True
+        self.keep_history = True
         """Whether minutes leave snapshots behind, and deeds a trace."""
         self.load: list[float] = list(system.load)
-        self.swept = before_any(system)
+        self.swept = initial_sweep(system)
         self.stale: set[int] = set()
         """Services of which anything that a sweep depends on has changed since the last one, loads apart."""
         self.moving = True
         """Whether loads were still on the move in the last sweep."""
-        self.astray = 0.0
+        self.dropped_load = 0.0
         """Requests per second that are lost on the way now."""
-        self.burn, self.total_burn, self.quiet = 0.0, 0.0, 0
-        self.foreseen: dict[int, Outcome] = {}
+        self.slo_violation, self.total_slo_violation, self.quiet_minutes = 0.0, 0.0, 0
+        self.outcome_cache: dict[int, MinuteOutcome] = {}
         """What each minute comes to while no person acts; shared with all copies, so that nobody works it out twice."""
-        self._parts: list[Part] = [self._part(i) for i in range(n)]
+        self._params: list[ServiceParams] = [self._service_params(i) for i in range(n)]
         self._next = 0
 
     def copy(self) -> "World":
@@ -108,13 +121,17 @@ class World:
         state.update(self.__dict__)
         for name in _CHANGED_IN_PLACE:
             state[name] = state[name].copy()
-        twin.snapshots, twin.trace, twin.records = {}, [], False
+        twin.snapshots, twin.action_log, twin.keep_history = {}, [], False
         return twin
 
-    def twin(self) -> "World":
+    def copy_with_history(self) -> "World":
         """An independent world in the same state and with the same past, to be played in its place."""
         twin = self.copy()
-        twin.snapshots, twin.trace, twin.records = dict(self.snapshots), list(self.trace), self.records
+        twin.snapshots, twin.action_log, twin.keep_history = (
+            dict(self.snapshots),
+            list(self.action_log),
+            self.keep_history,
+        )
         return twin
 
     @property
@@ -132,7 +149,9 @@ class World:
     def resize(self, i: int) -> None:
         """Recompute the room of a service after its replicas, work or warmth changed."""
         self.stale.add(i)
-        self.room[i] = self.replicas[i] * self.system.unit[i] / self.work[i] * (COLD if i in self.cold else 1.0)
+        self.capacity[i] = (
+            self.replicas[i] * self.system.unit[i] / self.work[i] * (COLD_CAPACITY if i in self.cold else 1.0)
+        )
 
     def set_replicas(self, i: int, replicas: int) -> None:
         """Give a service that many replicas."""
@@ -142,34 +161,34 @@ class World:
     def begin(self, k: int) -> None:
         """Let fault `k` take effect."""
         fault = self.incident.faults[k]
-        self.active[k], self.begun[k] = True, self.minute
-        self.healed.pop(k, None)
+        self.active[k], self.started_at[k] = True, self.minute
+        self.cleared_at.pop(k, None)
         self.stale.add(fault.target)
         fault.mechanism.begin(self, fault)
 
-    def heal(self, fault: Fault) -> None:
+    def clear_fault(self, fault: Fault) -> None:
         """End a fault's effect."""
         k = self.incident.faults.index(fault)
-        self.active[k], self.healed[k] = False, self.minute
+        self.active[k], self.cleared_at[k] = False, self.minute
         self.stale.add(fault.target)
         fault.mechanism.end(self, fault)
 
-    def contained(self) -> bool:
+    def rogues_suspended(self) -> bool:
         """Whether every rogue is suspended."""
         return all(f.agent is None or f.agent in self.suspended for f in self.incident.faults)
 
-    def quiet_faults(self) -> bool:
+    def no_active_fault(self) -> bool:
         """Whether no fault is in force."""
         return not any(self.active)
 
-    def has_cure(self, verb: str, i: int, replicas: int = 0) -> bool:
+    def fixes_fault(self, verb: str, i: int, replicas: int = 0) -> bool:
         """Whether a repair of service `i` by that verb goes at a fault that is or was in force, with room enough."""
-        faults = zip(self.incident.faults, self.begun, strict=True)
+        faults = zip(self.incident.faults, self.started_at, strict=True)
         return any(
             f.target == i
-            and f.mechanism.cure == verb
+            and f.mechanism.fix == verb
             and begun is not None
-            and (verb != "scale" or replicas >= NEARLY * f.mechanism.target_factor * self.system.replicas[i])
+            and (verb != "scale" or replicas >= PARTIAL_SCALE * f.mechanism.replica_factor * self.system.replicas[i])
             for f, begun in faults
         )
 
@@ -179,8 +198,8 @@ class World:
         """Stop an agent. The owner of a rogue that was not the cause also puts its damage right."""
         self.suspended.add(agent)
         for k, fault in enumerate(self.incident.faults):
-            if fault.side and fault.agent == agent and self.active[k]:
-                self.heal(fault)
+            if fault.secondary and fault.agent == agent and self.active[k]:
+                self.clear_fault(fault)
 
     def repair(self, verb: str, i: int, replicas: int = 0) -> None:
         """A person's action on service `i`: it heals what it cures, and has its side effects either way."""
@@ -197,84 +216,93 @@ class World:
         self.resize(i)
         for k, fault in enumerate(self.incident.faults):
             mechanism = fault.mechanism
-            if self.active[k] and fault.target == i and mechanism.cure == verb and mechanism.enough(self, fault):
-                self.heal(fault)
+            if self.active[k] and fault.target == i and mechanism.fix == verb and mechanism.is_sufficient(self, fault):
+                self.clear_fault(fault)
 
     # -- what the fleet does ----------------------------------------------------------------------
 
     def _automation(self) -> None:
-        plan, minute, k, first = self.incident.plan, self.minute, self._next, len(self.trace)
+        plan, minute, k, first = self.incident.plan, self.minute, self._next, len(self.action_log)
         while k < len(plan) and plan[k][0] <= minute:
-            self._do(plan[k])
+            self._act(plan[k])
             k += 1
         self._next = k
-        if self.healed:
-            for k in [k for k, healed in self.healed.items() if minute >= healed + STRIKE_AGAIN]:
-                self._strike_again(k, first)
+        if self.cleared_at:
+            for k in [k for k, cleared_at in self.cleared_at.items() if minute >= cleared_at + RECURRENCE_MINUTES]:
+                self._trigger_again(k, first)
 
-    def _do(self, deed: Planned) -> None:
+    def _act(self, planned: PlannedAction) -> None:
         """Carry out a planned deed, or leave its need unmet if the agent is suspended."""
-        _, _, agent, verb, i, argument, role, k = deed
+        _, _, agent, verb, i, argument, role, k = planned
         if role in ("surge", "calm"):
-            self.work[i] = SURGE if role == "surge" else 1.0
+            self.work[i] = SURGE_WORK if role == "surge" else 1.0
             self.resize(i)
-        if agent in self.suspended or agent in self.without:
-            self._leave_undone(agent, i, argument, role)
+        if agent in self.suspended or agent in self.excluded:
+            self._skip(agent, i, argument, role)
         elif role == "rogue":
-            self._strike(k, argument)
+            self._trigger(k, argument)
         else:
             before = self.replicas[i]
             if verb == "scale":
                 self.set_replicas(i, argument)
-            elif self.unmet[i] and role == "duty":
-                self._meet(i, True)
-            if self.records:
-                self.trace.append((self.minute, agent, verb, i, argument, before, role))
+            elif self.pending_task[i] and role == "routine":
+                self._set_pending_task(i, True)
+            if self.keep_history:
+                self.action_log.append((self.minute, agent, verb, i, argument, before, role))
 
-    def _leave_undone(self, agent: str, i: int, argument: int, role: str) -> None:
+    def _skip(self, agent: str, i: int, argument: int, role: str) -> None:
         """People stand in for a contained rogue (and in counterfactuals); an innocent's work is simply not done."""
-        stand_in = agent in self.without or agent in self.incident.rogues
+        stand_in = agent in self.excluded or agent in self.incident.rogues
         if role == "surge" and stand_in:
             self.set_replicas(i, argument)
-        elif role == "duty":
-            self._meet(i, stand_in)
+        elif role == "routine":
+            self._set_pending_task(i, stand_in)
 
-    def _meet(self, i: int, met: bool) -> None:
+    def _set_pending_task(self, i: int, met: bool) -> None:
         """A need of service `i` arises and is met, or is not."""
-        need = 0.0 if met else NEED
-        if self.unmet[i] != need:
-            self.unmet[i] = need
+        error_share = 0.0 if met else PENDING_TASK_ERROR
+        if self.pending_task[i] != error_share:
+            self.pending_task[i] = error_share
             self.stale.add(i)
 
-    def _strike(self, k: int, argument: int) -> None:
+    def _trigger(self, k: int, argument: int) -> None:
         fault = self.incident.faults[k]
         assert fault.agent is not None and fault.verb is not None
         before = self.replicas[fault.target]
         self.begin(k)
-        shown = self.replicas[fault.target] if fault.verb == "scale" else argument
-        if self.records:
-            self.trace.append((self.minute, fault.agent, fault.verb, fault.target, shown, before, "rogue"))
+        observed = self.replicas[fault.target] if fault.verb == "scale" else argument
+        if self.keep_history:
+            self.action_log.append((self.minute, fault.agent, fault.verb, fault.target, observed, before, "rogue"))
 
-    def _strike_again(self, k: int, first: int) -> None:
+    def _trigger_again(self, k: int, first: int) -> None:
         """A rogue that nobody suspended undoes the repair of what it had broken.
 
         Its deed goes to a chance place among those of the minute, which begin at `first`: always last would tell.
         """
         fault = self.incident.faults[k]
-        if fault.agent and not fault.side and fault.agent not in self.suspended and fault.agent not in self.without:
-            self._strike(k, int(9000 * fault.severity) + self.minute)
-            if self.records:
-                chance = digest(1, self.minute, "place", self.incident.key.hex())[0]
-                self.trace.insert(first + chance * (len(self.trace) - first) // 256, self.trace.pop())
+        if (
+            fault.agent
+            and not fault.secondary
+            and fault.agent not in self.suspended
+            and fault.agent not in self.excluded
+        ):
+            self._trigger(k, int(9000 * fault.severity) + self.minute)
+            if self.keep_history:
+                chance = hash_bytes(1, self.minute, "place", self.incident.key.hex())[0]
+                self.action_log.insert(first + chance * (len(self.action_log) - first) // 256, self.action_log.pop())
 
     def _faults(self) -> None:
         minute = self.minute
         for k, fault in enumerate(self.incident.faults):
-            begun = self.begun[k]
-            if begun is None and fault.agent is None and (minute == fault.onset or (fault.spreads and self._overdue())):
+            begun = self.started_at[k]
+            if (
+                begun is None
+                and fault.agent is None
+                and (minute == fault.onset or (fault.second_order and self._overdue()))
+            ):
                 self.begin(k)
                 begun = minute
-            if self.active[k] and begun is not None and fault.mechanism.step is not stays:
+            if self.active[k] and begun is not None and fault.mechanism.step is not no_step:
                 self._step(fault, minute - begun)
 
     def _step(self, fault: Fault, age: int) -> None:
@@ -282,39 +310,51 @@ class World:
         i = fault.target
         before = self.memory[i], self.disk[i]
         fault.mechanism.step(self, fault, age)
-        if before != (self.memory[i], self.disk[i]) or self._part(i) != self._parts[i]:
+        if before != (self.memory[i], self.disk[i]) or self._service_params(i) != self._params[i]:
             self.stale.add(i)
 
     def _overdue(self) -> bool:
         """Whether the cause has been in force so long that it brings others down."""
-        begun = self.begun[0]
-        return self.active[0] and begun is not None and self.minute >= begun + SPREAD_MINUTES
+        begun = self.started_at[0]
+        return self.active[0] and begun is not None and self.minute >= begun + SECOND_ORDER_MINUTES
 
     # -- one minute -------------------------------------------------------------------------------
 
-    def settle(self, until: int) -> None:
+    def warm_up(self, until: int) -> None:
         """Jump over the quiet minutes before the onset: the world is at its fixed point and only the fleet acts."""
         traffic, level, changed = self.incident.traffic, 0.0, set()
         while self.minute < until:
             self.minute += 1
             self._automation()
-            still = not self.stale and traffic[self.minute + HISTORY] == level
-            if not still:
+            steady = not self.stale and traffic[self.minute + HISTORY] == level
+            if not steady:
                 level = traffic[self.minute + HISTORY]
                 self.load = [load * level for load in self.system.load]
                 changed |= self.stale
                 self.stale.clear()
-            if self.records:
-                self.snapshots[self.minute] = self.snapshots[self.minute - 1] if still else self._settled()
+            if self.keep_history:
+                self.snapshots[self.minute] = self.snapshots[self.minute - 1] if steady else self._steady_snapshot()
         self.stale = changed
 
-    def _settled(self) -> "Snapshot":
+    def _steady_snapshot(self) -> "Snapshot":
         system, zero = self.system, [0.0] * self.system.size
         return Snapshot(
-            self.load, list(system.latency), zero, [x / room for x, room in zip(self.load, self.room, strict=True)],
-            list(system.slots), self.memory[:], self.disk[:], self.replicas[:],
-            0.0, [], 0.0, (False,) * len(self.active), system.rates, self.fan_out[:], system.spans,
-        )  # fmt: skip
+            self.load,
+            list(system.latency),
+            zero,
+            [x / capacity for x, capacity in zip(self.load, self.capacity, strict=True)],
+            list(system.slots),
+            self.memory[:],
+            self.disk[:],
+            self.replicas[:],
+            0.0,
+            [],
+            0.0,
+            (False,) * len(self.active),
+            system.rates,
+            self.fan_out[:],
+            system.link_ranges,
+        )
 
     def tick(self) -> None:
         """Play one minute. A minute in which nothing moved and nobody acted repeats the one before."""
@@ -322,79 +362,112 @@ class World:
         self._automation()
         self._faults()
         if self.cold:
-            self._warm_up()
+            self._update_cold()
         k = self.minute + HISTORY
         moved = self.moving or bool(self.stale) or self.incident.traffic[k] != self.incident.traffic[k - 1]
         if moved:
             self._sweep()
-        self.total_burn += self.burn
-        self.quiet = self.quiet + 1 if self.burn < FELT else 0
-        if self.records:
+        self.total_slo_violation += self.slo_violation
+        self.quiet_minutes = self.quiet_minutes + 1 if self.slo_violation < USER_VISIBLE else 0
+        if self.keep_history:
             self.snapshots[self.minute] = self._snapshot() if moved else self.snapshots[self.minute - 1]
 
     def _sweep(self) -> None:
         """Latency and errors up, loads down; the world stands still once loads no longer move."""
         for i in self.stale:
-            self._parts[i] = self._part(i)
-        left_alone = not self.suspended and not self.repaired
-        outcome = self.foreseen.get(self.minute) if left_alone else None
+            self._params[i] = self._service_params(i)
+        untouched = not self.suspended and not self.repaired
+        outcome = self.outcome_cache.get(self.minute) if untouched else None
         if outcome is None:
-            outcome = self._work_out()
-            if left_alone:
-                self.foreseen[self.minute] = outcome
-        self.swept, self.load, self.astray, self.burn, self.moving = outcome
+            outcome = self._compute_minute()
+            if untouched:
+                self.outcome_cache[self.minute] = outcome
+        self.swept, self.load, self.dropped_load, self.slo_violation, self.moving = outcome
         self.stale.clear()
 
-    def _work_out(self) -> "Outcome":
+    def _compute_minute(self) -> "MinuteOutcome":
         system, before = self.system, self.load
         users = system.load[0] * self.incident.traffic[self.minute + HISTORY]
-        swept = rise(system, self._parts, self.retry_budget, before, self.swept, self.stale)
-        load, astray = fall(system, swept, users, self.outside, self.lost, self.fan_out)
-        return swept, load, astray, self._measure_burn(swept), moves(before, load)
+        swept = propagate_latency(system, self._params, self.retry_budget, before, self.swept, self.stale)
+        load, dropped_load = propagate_load(system, swept, users, self.external_load, self.drop_rate, self.fan_out)
+        return swept, load, dropped_load, self._measure_slo_violation(swept), load_changed(before, load)
 
-    def _part(self, i: int) -> Part:
+    def _service_params(self, i: int) -> ServiceParams:
         """What the sweep has to know of service `i`."""
         system = self.system
         return (
-            i, system.base[i] * self.slowdown[i], (1.0 - self.own_error[i]) * (1.0 - self.unmet[i]),
-            self.lookup_loss[i], self.room[i], self.replicas[i] * system.pool[i] * self.slots_left[i],
-            self.wire[i], self.lost[i] + self.wrong[i], system.edges[i],
+            i, system.base[i] * self.slowdown[i], (1.0 - self.own_error[i]) * (1.0 - self.pending_task[i]),
+            self.lookup_failure[i], self.capacity[i], self.replicas[i] * system.pool[i] * self.slots_left[i],
+            self.link_delay[i], self.drop_rate[i] + self.silent_error[i], system.edges[i],
         )  # fmt: skip
 
     def _snapshot(self) -> "Snapshot":
         swept = self.swept
-        failing = [edge for edges in reversed(swept.trouble) for edge in edges]
+        failing = [edge for edges in reversed(swept.failing_calls) for edge in edges]
         return Snapshot(
-            self._shown_load(self.astray), swept.latency, swept.error, swept.cpu, swept.slots,
-            self.memory[:], self.disk[:], self.replicas[:],
-            self.astray, failing, self.burn, tuple(self.active), swept.flow, self.fan_out[:], self.system.spans,
-        )  # fmt: skip
+            self._observed_load(self.dropped_load),
+            swept.latency,
+            swept.error,
+            swept.cpu,
+            swept.slots,
+            self.memory[:],
+            self.disk[:],
+            self.replicas[:],
+            self.dropped_load,
+            failing,
+            self.slo_violation,
+            tuple(self.active),
+            swept.flow,
+            self.fan_out[:],
+            self.system.link_ranges,
+        )
 
-    def _warm_up(self) -> None:
+    def _update_cold(self) -> None:
         for i in list(self.cold):
             self.cold[i] -= 1
             if not self.cold[i]:
                 del self.cold[i]
                 self.resize(i)
 
-    def _shown_load(self, astray: float) -> list[float]:
+    def _observed_load(self, dropped_load: float) -> list[float]:
         """Loads as instruments count them: misrouted requests arrive at the receiver, which refuses them at no cost."""
         receiver = self.incident.receiver
-        if not (receiver and astray):
+        if not (receiver and dropped_load):
             return self.load
-        shown = self.load[:]
-        shown[receiver] += astray
-        return shown
+        observed = self.load[:]
+        observed[receiver] += dropped_load
+        return observed
 
-    def _measure_burn(self, swept: Sweep) -> float:
+    def _measure_slo_violation(self, swept: Sweep) -> float:
         """How far service levels of users are broken: excess error share plus half the excess latency, 0 to 1.5."""
         slow = swept.latency[0] / self.system.slo - 1.0
         return max(0.0, swept.error[0] - 0.01) + 0.5 * min(1.0, max(0.0, slow))
 
 
 _CHANGED_IN_PLACE = (
-    "replicas", "memory", "disk", "slowdown", "work", "slots_left", "own_error", "wrong", "lost", "unmet",
-    "lookup_loss", "wire", "outside", "retry_budget", "fan_out", "room", "cold", "active", "begun", "healed",
-    "suspended", "repaired", "stale", "_parts",
-)  # fmt: skip
+    "replicas",
+    "memory",
+    "disk",
+    "slowdown",
+    "work",
+    "slots_left",
+    "own_error",
+    "silent_error",
+    "drop_rate",
+    "pending_task",
+    "lookup_failure",
+    "link_delay",
+    "external_load",
+    "retry_budget",
+    "fan_out",
+    "capacity",
+    "cold",
+    "active",
+    "started_at",
+    "cleared_at",
+    "suspended",
+    "repaired",
+    "stale",
+    "_params",
+)
 """Attributes that copies of a world must not share."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from warroom.core.scenario import Teaching
-from warroom.core.splits import HELD_OUT, SPAN, Split, seed_of
+from warroom.core.scenario import TrainingProfile
+from warroom.core.splits import HELD_OUT, SEEDS_PER_SPLIT, Split, seed_of
 from warroom.envs import environments
 from warroom.policies.dialogue import read_manifest
 from warroom.runs import SUMMARY, Record, read_record
@@ -104,9 +104,9 @@ def card(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _teaching(env: str) -> Teaching:
+def _training_profile(env: str) -> TrainingProfile:
     """What the environment of a run says of its models; a run may come from where there were other environments."""
-    return environments()[env].teaching if env in environments() else Teaching()
+    return environments()[env].training_profile if env in environments() else TrainingProfile()
 
 
 def _header(record: Record) -> str:
@@ -135,7 +135,7 @@ def _opening(record: Record, summary: Mapping[str, Any]) -> str:
     ended = "came to its end" if summary["stopped"] == "finished" else f"stopped: {summary['stopped']}"
     return (
         f"A policy for the `{config['env']}` environment of Warroom, trained by GRPO from `{config['model']}` to "
-        f"{_teaching(config['env']).job.format(seats=seats)}.\n\n"
+        f"{_training_profile(config['env']).job.format(seats=seats)}.\n\n"
         f"- {status['parameters']:,} weights, of which {status['trainable']:,} were trained"
         f"{' (' + status['adapter'] + ')' if status['adapter'] else ''}, {status['dtype']} on {status['device']}\n"
         f"- {summary['steps']} optimizer steps; the run {ended}\n"
@@ -155,7 +155,7 @@ def _results(evaluations: Sequence[tuple[Path, Mapping[str, Any]]], env: str) ->
     ]
     return (
         "## Results on the test split\n\n"
-        f"Incidents that training never draws, with {_teaching(env).apart} of their own. "
+        f"Incidents that training never draws, with {_training_profile(env).held_out_axes} of their own. "
         "Means with 95 % intervals, clustered by incident.\n\n" + "\n\n".join(tables)
     )
 
@@ -234,9 +234,10 @@ def _data(config: Mapping[str, Any], rows: Sequence[Row]) -> str:
     counts = ", ".join(f"{seat} {count:,}" for seat, count in seats.items())
     return (
         f"## Data\n\nNo corpus: incidents are drawn by the simulator from {_drawn_from(config)} of "
-        f"`{config['env']}`, train split (seeds 0 to {SPAN - 1:,}; the test begins at {seed_of(Split.TEST, 0):,}). "
+        f"`{config['env']}`, train split (seeds 0 to {SEEDS_PER_SPLIT - 1:,}; "
+        f"the test begins at {seed_of(Split.TEST, 0):,}). "
         f"Rollouts by seat: {counts}. Pages and tools were worded in `{config['language']}`.\n\n"
-        f"Kept from training are the test's own {_teaching(config['env']).apart}"
+        f"Kept from training are the test's own {_training_profile(config['env']).held_out_axes}"
         + (f", and besides:\n\n{kept}" if kept else ".")
     )
 
@@ -274,7 +275,7 @@ def _parameters(config: Mapping[str, Any]) -> str:
 
 
 def _limits(env: str) -> str:
-    told = filter(None, (*LIMITS, _teaching(env).caution))
+    told = filter(None, (*LIMITS, _training_profile(env).caution))
     return "## Limits\n\n" + "\n".join(f"- {limit}" for limit in told)
 
 
@@ -290,7 +291,7 @@ def _usage(run: Path, record: Record) -> str:
     place = record.config["push_to_hub"] or str(run / MODEL)
     env = record.config["env"]
     given = record.config["options"]
-    options = {name: given[name] for name in environments()[env].shorthand_options if name in given}
+    options = {name: given[name] for name in environments()[env].compact_options if name in given}
     flags = "".join(f" --{name.replace('_', '-')} {value}" for name, value in options.items())
     more = f", options={options}" if options else ""
     return f"""## Usage
@@ -302,9 +303,9 @@ warroom eval --env {env}{flags} --policies heuristic,hf:{place} --seeds 20
 ```python
 from warroom.core.splits import seed_of
 from warroom.envs import suite
-from warroom.policies import team
+from warroom.policies import policy_set
 from warroom.rollout import play
 
-episode = play(suite("{env}")[0], "medium", seed_of("test", 0), team("{env}", "hf:{place}"){more})
+episode = play(suite("{env}")[0], "medium", seed_of("test", 0), policy_set("{env}", "hf:{place}"){more})
 print(episode.total, episode.outcome)
 ```"""

@@ -2,7 +2,8 @@
 
 Confidence c earns c (2y - c) where y is 1 if the answer is verified and 0 if not, and nothing else depends on that
 word. So no word need be sampled: the expected squared error over all of them is differentiated. By policy gradient the
-same signal is the smallest of all in the reward, and a model that is certain never tries another word (docs/log.md).
+same signal is the smallest of all in the reward, and a model that is certain never tries another word
+(docs/experiments/2026-11-tickets-nano-confidence.md).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,19 +16,19 @@ from torch.nn.functional import cross_entropy
 
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
-from warroom.core.splits import SPAN, Split, for_training, seed_of
+from warroom.core.splits import SEEDS_PER_SPLIT, Split, for_training, seed_of
 from warroom.envs import make, suite
-from warroom.policies.model import Model, ModelSeat
-from warroom.train.settle import words_for_confidence
+from warroom.policies.model import HfModel, HfPolicy
+from warroom.train.resolve_config import confidence_tokens
 
 SURE = "how sure to be"
 """Name of the stage."""
-Watcher = Callable[[int, float], None]
+StepLossCallback = Callable[[int, float], None]
 """Told the step and the mean squared error of the stated confidence in it."""
 
 
 @dataclass(frozen=True)
-class Lessons:
+class ConfidencePlan:
     """How a model learns what it may be sure of."""
 
     steps: int
@@ -44,7 +45,7 @@ class Lessons:
     seed: int = 0
 
 
-class Answer(NamedTuple):
+class ConfidenceAnswer(NamedTuple):
     """What the model said, and whether it was right."""
 
     ids: list[int]
@@ -56,53 +57,53 @@ class Answer(NamedTuple):
     verified: bool
 
 
-def teach_confidence(
-    model: Model,
+def train_confidence(
+    model: HfModel,
     env: str,
     options: Mapping[str, Any],
-    lessons: Lessons,
-    watch: Watcher = lambda *told: None,
+    plan: ConfidencePlan,
+    on_progress: StepLossCallback = lambda *told: None,
 ) -> list[float]:
     """Teach the model in place how sure to be of answers that it gives, and return the squared error of each step.
 
     Its answers themselves are held: what it wrote around the word is imitated. A step without any answer that states
     a confidence teaches nothing and has no error.
     """
-    words = words_for_confidence(env, model.checkpoint.manifest["language"])
+    words = confidence_tokens(env, model.checkpoint.manifest["language"])
     sure: list[int] = model.tokenizer.convert_tokens_to_ids(list(words))
     weights = model.checkpoint.model
-    optimizer = torch.optim.AdamW(weights.parameters(), lr=lessons.rate, weight_decay=0.0)
+    optimizer = torch.optim.AdamW(weights.parameters(), lr=plan.rate, weight_decay=0.0)
     errors = []
-    for step in range(lessons.steps):
+    for step in range(plan.steps):
         weights.eval()
-        answers = ask(model, env, options, sure, lessons, step)
+        answers = ask(model, env, options, sure, plan, step)
         if not answers:
             continue
         weights.train()
-        found = losses(weights, answers, sure, _outcomes(answers, lessons, step))
-        torch.autograd.backward(found.error + found.surprise + lessons.hold * found.held)
+        found = losses(weights, answers, sure, _outcomes(answers, plan, step))
+        torch.autograd.backward(found.error + found.surprise + plan.hold * found.held)
         torch.nn.utils.clip_grad_norm_(weights.parameters(), 1.0)
         for group in optimizer.param_groups:
-            group["lr"] = lessons.rate * (1 - step / lessons.steps)
+            group["lr"] = plan.rate * (1 - step / plan.steps)
         optimizer.step()
         optimizer.zero_grad()
         errors.append(found.error.item())
-        watch(step + 1, errors[-1])
+        on_progress(step + 1, errors[-1])
     return errors
 
 
 def ask(
-    model: Model, env: str, options: Mapping[str, Any], sure: Sequence[int], lessons: Lessons, step: int
-) -> list[Answer]:
+    model: HfModel, env: str, options: Mapping[str, Any], sure: Sequence[int], plan: ConfidencePlan, step: int
+) -> list[ConfidenceAnswer]:
     """The model's answers to the incidents of a step that state a confidence."""
-    scenarios, rng = for_training(suite(env, "full")), stream(lessons.seed, "confidence", step)
+    scenarios, rng = for_training(suite(env, "full")), stream(plan.seed, "confidence", step)
     games = [
-        (rng.choice(scenarios), rng.choice(TIERS), seed_of(Split.TRAIN, rng.randrange(SPAN)))
-        for _ in range(lessons.incidents)
+        (rng.choice(scenarios), rng.choice(TIERS), seed_of(Split.TRAIN, rng.randrange(SEEDS_PER_SPLIT)))
+        for _ in range(plan.incidents)
     ]
     envs = [make(*game, **options) for game in games]
     seats = [
-        ModelSeat(model, lessons.temperature, incident.brief(incident.seat), stream(incident.seed, "sure"))
+        HfPolicy(model, plan.temperature, incident.brief(incident.seat), stream(incident.seed, "sure"))
         for incident in envs
     ]
     live = list(range(len(envs)))
@@ -117,19 +118,19 @@ def ask(
     return [answer for answer in found if answer is not None]
 
 
-def _answer(seat: ModelSeat, sure: Sequence[int], verified: bool) -> Answer | None:
+def _answer(seat: HfPolicy, sure: Sequence[int], verified: bool) -> ConfidenceAnswer | None:
     stated = [k for k in range(seat.prompt, len(seat.ids)) if seat.ids[k] in sure]
-    return Answer(seat.ids, seat.prompt, stated[-1], verified) if stated else None
+    return ConfidenceAnswer(seat.ids, seat.prompt, stated[-1], verified) if stated else None
 
 
-def _outcomes(answers: Sequence[Answer], lessons: Lessons, step: int) -> list[float]:
+def _outcomes(answers: Sequence[ConfidenceAnswer], plan: ConfidencePlan, step: int) -> list[float]:
     found = [float(answer.verified) for answer in answers]
-    if lessons.shuffled:
-        stream(lessons.seed, "shuffled confidence", step).shuffle(found)
+    if plan.shuffled:
+        stream(plan.seed, "shuffled confidence", step).shuffle(found)
     return found
 
 
-class Losses(NamedTuple):
+class ConfidenceLosses(NamedTuple):
     """Means over the answers of a step."""
 
     error: Tensor
@@ -140,7 +141,9 @@ class Losses(NamedTuple):
     """Cross entropy of all else that was said."""
 
 
-def losses(weights: Any, answers: Sequence[Answer], sure: Sequence[int], outcomes: Sequence[float]) -> Losses:
+def losses(
+    weights: Any, answers: Sequence[ConfidenceAnswer], sure: Sequence[int], outcomes: Sequence[float]
+) -> ConfidenceLosses:
     """What is to be made small, for answers that turned out so (1 right, 0 wrong)."""
     width = max(len(answer.ids) for answer in answers)
     ids = torch.tensor([answer.ids + [0] * (width - len(answer.ids)) for answer in answers])
@@ -152,9 +155,9 @@ def losses(weights: Any, answers: Sequence[Answer], sure: Sequence[int], outcome
     surprise = -(told + torch.where(right > 0, levels, 1 - levels).log()).logsumexp(-1).mean()
     said = torch.tensor([_said(answer, width) for answer in answers])[:, 1:]
     nats = cross_entropy(logits[:, :-1].transpose(1, 2), ids[:, 1:], reduction="none")
-    return Losses(error, surprise, (nats * said).sum() / said.sum())
+    return ConfidenceLosses(error, surprise, (nats * said).sum() / said.sum())
 
 
-def _said(answer: Answer, width: int) -> list[float]:
+def _said(answer: ConfidenceAnswer, width: int) -> list[float]:
     """1 where the model wrote something else than its confidence; its one message ends the conversation."""
     return [float(answer.begin <= k < len(answer.ids) and k != answer.place) for k in range(width)]

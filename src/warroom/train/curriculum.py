@@ -6,10 +6,10 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from warroom.core.errors import Unknown
+from warroom.core.errors import UnknownName
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
-from warroom.core.splits import SPAN, Split, for_training, seed_of
+from warroom.core.splits import SEEDS_PER_SPLIT, Split, for_training, seed_of
 from warroom.envs import environments, suite
 from warroom.train.config import TrainConfig
 from warroom.train.tools import environment_name
@@ -19,11 +19,11 @@ ALL = "all"
 ADAPTIVE = "adaptive"
 TARGET = 0.6
 """Share of groups with differing rewards that the adaptive curriculum keeps up: the others teach nothing."""
-VISIT = 8
+REVISIT_INTERVAL = 8
 """Every so many steps the adaptive curriculum looks at the tier that it has not seen for longest."""
-MEMORY = 0.8
+SUCCESS_DECAY = 0.8
 """Weight of what was known of a tier or scenario, beside what the latest step shows."""
-LEAST = 0.25
+MIN_DRAW_WEIGHT = 0.25
 """Weight with which a scenario that taught nothing lately is still drawn, beside 1 for one that always teaches."""
 
 
@@ -66,13 +66,13 @@ def parse_curriculum(text: str) -> Schedule:
 def _stage(part: str, text: str) -> Stage:
     tier, colon, steps = part.strip().partition(":")
     if tier not in (*TIERS, ADAPTIVE):
-        raise Unknown("tier", tier, (*TIERS, ADAPTIVE))
+        raise UnknownName("tier", tier, (*TIERS, ADAPTIVE))
     if not colon or not steps.isascii() or not steps.isdigit() or int(steps) < 1:
         raise ValueError(f"a curriculum is made of TIER:STEPS with 1 step or more, such as {tier}:200; got {text!r}")
     return Stage(tier, int(steps))
 
 
-def stretched(text: str, steps: int) -> str:
+def rescaled_curriculum(text: str, steps: int) -> str:
     """A curriculum of so many steps, shared out as in `text`; stages that are left without a step go."""
     stages = parse_curriculum(text).stages
     ends = [
@@ -90,7 +90,7 @@ def tasks(scenarios: list[str], text: str) -> list[str]:
     chosen = [word.strip() for word in text.split(",")]
     for word in chosen:
         if word not in short and word not in scenarios:
-            raise Unknown("task", word, (ALL, *short))
+            raise UnknownName("task", word, (ALL, *short))
     return list(dict.fromkeys(short.get(word, word) for word in chosen))
 
 
@@ -126,7 +126,7 @@ class Curriculum:
         known = environments()[config.env].seats
         for seat in config.seats:
             if seat not in known:
-                raise Unknown("seat", seat, known)
+                raise UnknownName("seat", seat, known)
         self.seats = config.seats or known
         """Seats in the order in which they are dealt; one that is named twice is trained twice as often."""
         self.teaching: dict[str, float] = {}
@@ -154,7 +154,7 @@ class Curriculum:
                 ),
                 "scenario": name,
                 "tier": tier,
-                "seed": seed_of(Split.TRAIN, rng.randrange(SPAN)),
+                "seed": seed_of(Split.TRAIN, rng.randrange(SEEDS_PER_SPLIT)),
                 "multiplier": multiplier,
                 "step": step,
             }
@@ -174,12 +174,14 @@ class Curriculum:
         names: list[str] = []
         for _ in range(self.config.groups):
             left = [name for name in self.scenarios if name not in names] or self.scenarios
-            names += rng.choices(left, [LEAST + (1 - LEAST) * self.teaching.get(name, 1.0) for name in left])
+            names += rng.choices(
+                left, [MIN_DRAW_WEIGHT + (1 - MIN_DRAW_WEIGHT) * self.teaching.get(name, 1.0) for name in left]
+            )
         return names
 
     def _choose_tier(self, step: int) -> str:
         """The hardest tier that still teaches; now and then the one not seen for longest, which may teach by now."""
-        if step % VISIT == VISIT - 1:
+        if step % REVISIT_INTERVAL == REVISIT_INTERVAL - 1:
             return min(TIERS, key=lambda tier: self.seen.get(tier, -1))
         shares = {tier: self.teaching[tier] for tier in TIERS if tier in self.teaching} or {TIERS[0]: TARGET}
         enough = [tier for tier, share in shares.items() if share >= TARGET]
@@ -196,7 +198,7 @@ class Curriculum:
 
     def _note(self, name: str, share: float) -> None:
         known = self.teaching.get(name, share)
-        self.teaching[name] = MEMORY * known + (1 - MEMORY) * share
+        self.teaching[name] = SUCCESS_DECAY * known + (1 - SUCCESS_DECAY) * share
 
     def state(self) -> dict[str, Any]:
         """What an adaptive curriculum has learnt; JSON-serialisable."""

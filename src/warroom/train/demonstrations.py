@@ -10,7 +10,7 @@ from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, for_training, seed_of
 from warroom.envs import environments, make, suite
-from warroom.policies import team
+from warroom.policies import policy_set
 from warroom.policies.dialogue import Dialogue
 
 
@@ -38,7 +38,7 @@ class Demonstration:
 
     seat: str
     messages: list[dict[str, object]]
-    meant: list[bool]
+    from_expert: list[bool]
     """For each call, whether the expert made it; the others are there to be seen, not to be imitated."""
     score: float
     """Of the team: 0 as the no-op policy, 1 as the oracle."""
@@ -47,28 +47,36 @@ class Demonstration:
 def demonstrate(env: Env, mixture: Mixture, language: str, rng: Random) -> list[Demonstration]:
     """Play one incident and return a conversation for each seat."""
     game = environments()[env.name]
-    teaching, spoken = game.teaching, game.languages[language]
-    makers = {name: team(env.name, name) for name in ("expert", *teaching.others)}
+    training_profile, spoken = game.training_profile, game.renderers[language]
+    makers = {name: policy_set(env.name, name) for name in ("expert", *training_profile.behavior_policies)}
     names, own, other, dialogues = {}, {}, {}, {}
-    meant: dict[str, list[bool]] = {seat: [] for seat in env.SEATS}
+    from_expert: dict[str, list[bool]] = {seat: [] for seat in env.SEATS}
     for seat in env.SEATS:
-        names[seat] = "expert" if rng.random() < mixture.expert else rng.choice(teaching.others)
+        names[seat] = "expert" if rng.random() < mixture.expert else rng.choice(training_profile.behavior_policies)
         own[seat] = makers[names[seat]].seat(env, seat)
-        other[seat] = makers[rng.choice(teaching.others)].seat(env, seat)
+        other[seat] = makers[rng.choice(training_profile.behavior_policies)].seat(env, seat)
         dialogues[seat] = Dialogue(spoken(env.brief(seat)))
     while not env.done:
         seat, observation, dialogue = env.seat, env.observe(), dialogues[env.seat]
-        dialogue.see(observation)
+        dialogue.add_observation(observation)
         call = own[seat].act(observation)
         slips = False
         if env.reads == 0:
             slip = other[seat].act(observation)  # it has to see every page, heard or not
-            slips = rng.random() < mixture.slips and call.name in game.looking and slip.name not in teaching.answers
+            slips = (
+                rng.random() < mixture.slips
+                and call.name in game.read_only_tools
+                and slip.name not in training_profile.never_injected
+            )
             call = slip if slips else call
-        meant[seat].append(names[seat] == "expert" and not slips)
-        env.step(dialogue.call(*dialogue.language.phrase(call)))
+        from_expert[seat].append(names[seat] == "expert" and not slips)
+        env.step(dialogue.call(*dialogue.renderer.format_call(call)))
     score = env.score()
-    return [Demonstration(seat, talk.messages, meant[seat], score) for seat, talk in dialogues.items() if talk.messages]
+    return [
+        Demonstration(seat, talk.messages, from_expert[seat], score)
+        for seat, talk in dialogues.items()
+        if talk.messages
+    ]
 
 
 def demonstrations(
@@ -76,7 +84,7 @@ def demonstrations(
 ) -> Iterator[list[Demonstration]]:
     """Endless play of the training split's incidents, one list per incident."""
     scenarios, index = for_training(suite(env, "full")), 0
-    options = environments()[env].shorthand_options
+    options = environments()[env].compact_options
     while True:
         rng = stream(seed, "demonstration", index)
         scenario, tier = rng.choice(scenarios), rng.choice(list(tiers))
@@ -89,7 +97,7 @@ KEPT = 6000
 """Incidents that are kept to be shown again."""
 
 
-def repeated(
+def with_repeats(
     play: Iterator[list[Demonstration]], times: int, symbols: Sequence[str], rng: Random
 ) -> Iterator[list[Demonstration]]:
     """Each incident so many times, on average, and with other symbols each time: playing costs more than learning."""
@@ -102,10 +110,10 @@ def repeated(
         if len(kept) > KEPT:
             kept.pop(rng.randrange(KEPT))
         for _ in range(times - 1):
-            yield [dealt(one, symbols, rng) for one in rng.choice(kept)]
+            yield [with_new_symbols(one, symbols, rng) for one in rng.choice(kept)]
 
 
-def dealt(one: Demonstration, symbols: Sequence[str], rng: Random) -> Demonstration:
+def with_new_symbols(one: Demonstration, symbols: Sequence[str], rng: Random) -> Demonstration:
     """The same conversation with the symbols dealt anew."""
     new = dict(zip(symbols, rng.sample(symbols, len(symbols)), strict=True))
     return replace(one, messages=_renamed(one.messages, new))

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from warroom.core.env import Env
-from warroom.core.errors import MissingExtra, Unknown
+from warroom.core.errors import MissingExtra, UnknownName
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS, Policy
 from warroom.core.splits import Split, seed_of
 from warroom.envs import environments, make
-from warroom.policies import Team, team
+from warroom.policies import PolicySet, policy_set
 from warroom.train.config import CONTROLS, SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum
 from warroom.train.seat import Host
-from warroom.train.tools import Setting
+from warroom.train.tools import RolloutConfig
 
 os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
 try:
@@ -28,7 +28,7 @@ try:
     from trl.trainer.grpo_config import GRPOConfig
 
     from warroom.policies.checkpoint import Checkpoint
-    from warroom.policies.model import Model, ModelSeat
+    from warroom.policies.model import HfModel, HfPolicy
     from warroom.train.trainer import STATE, Recorder, SeatTrainer, frozen_copy
 except ImportError as error:
     raise MissingExtra("train", error) from error
@@ -82,16 +82,16 @@ def make_trainer(
 ) -> SeatTrainer:
     """A trainer that is ready to train. The tokenizer gets the template that TRL trains with, if that is another."""
     if config.control is not None and config.control not in CONTROLS:
-        raise Unknown("control", config.control, CONTROLS)
+        raise UnknownName("control", config.control, CONTROLS)
     curriculum = Curriculum(config)
-    others = colleagues(config, model, tokenizer) if host is None else None
-    setting = Setting(config.env, config.language, others, config.options, host=host)
+    others = teammates(config, model, tokenizer) if host is None else None
+    rollout_config = RolloutConfig(config.env, config.language, others, config.options, host=host)
     trainer = kind(
         model,
         args=trl_config(config, folder, curriculum, model),
         processing_class=tokenizer,
         callbacks=list(callbacks),
-        setting=setting,
+        rollout_config=rollout_config,
         curriculum=curriculum,
         beta=config.beta,
         record=record,
@@ -109,21 +109,21 @@ def last_checkpoint(folder: Path) -> Path | None:
     return None if found is None else Path(found)
 
 
-def colleagues(config: TrainConfig, model: Any, tokenizer: Any) -> Team:
+def teammates(config: TrainConfig, model: Any, tokenizer: Any) -> PolicySet:
     """Who plays the seats that a rollout does not train: scripts, or the model as it is at the start."""
     if config.teammates != SNAPSHOT:
-        return team(config.env, config.teammates)
-    start = playing(config, frozen_copy(model), tokenizer, "the start of this run")
+        return policy_set(config.env, config.teammates)
+    start = load_player(config, frozen_copy(model), tokenizer, "the start of this run")
 
     def seat(episode: Env, name: str, attempt: int) -> Policy:
         draws = stream(episode.seed, SNAPSHOT, name, episode.scenario, episode.tier, attempt)
-        return ModelSeat(start, config.temperature, episode.brief(name), draws)
+        return HfPolicy(start, config.temperature, episode.brief(name), draws)
 
     seats = environments()[config.env].seats
-    return Team(SNAPSHOT, dict.fromkeys(seats, seat), dict.fromkeys(seats, SNAPSHOT))
+    return PolicySet(SNAPSHOT, dict.fromkeys(seats, seat), dict.fromkeys(seats, SNAPSHOT))
 
 
-def playing(config: TrainConfig, model: Any, tokenizer: Any, name: str) -> Model:
+def load_player(config: TrainConfig, model: Any, tokenizer: Any, name: str) -> HfModel:
     """A model of this run as an evaluation would play it, under a name for errors."""
     manifest = {
         "language": config.language,
@@ -134,12 +134,12 @@ def playing(config: TrainConfig, model: Any, tokenizer: Any, name: str) -> Model
     declared = model.generation_config.eos_token_id
     more = [] if declared is None else [declared] if isinstance(declared, int) else declared
     ends = frozenset([int(tokenizer.eos_token_id), *more])
-    return Model(Checkpoint(model, tokenizer, manifest, ends, {"path": name}))
+    return HfModel(Checkpoint(model, tokenizer, manifest, ends, {"path": name}))
 
 
 def trl_config(config: TrainConfig, folder: Path, curriculum: Curriculum, model: Any) -> GRPOConfig:
     """Our configuration in TRL's words: all rollouts of a step are generated at once and make one update."""
-    micro, accumulation = portions(config, int(os.environ.get("WORLD_SIZE", "1")))
+    micro, accumulation = micro_batches(config, int(os.environ.get("WORLD_SIZE", "1")))
     cuda = torch.cuda.is_available()
     return GRPOConfig(
         output_dir=str(folder / CHECKPOINTS),
@@ -180,7 +180,7 @@ def trl_config(config: TrainConfig, folder: Path, curriculum: Curriculum, model:
     )
 
 
-def portions(config: TrainConfig, machines: int) -> tuple[int, int]:
+def micro_batches(config: TrainConfig, machines: int) -> tuple[int, int]:
     """Rollouts that pass through the model at once on each machine, and how many such portions make an update."""
     total = config.groups * config.group_size
     if total % machines:

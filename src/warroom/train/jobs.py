@@ -128,7 +128,7 @@ def _launched(training: Sequence[str], gpus: int) -> list[str]:
     return ["accelerate", "launch", "--multi_gpu", "--num_processes", str(gpus), "-m", *training]
 
 
-def shown(job: Job) -> str:
+def format_command(job: Job) -> str:
     """A job's command over several lines, to be read and pasted into a shell."""
     *options, bash, dash_c, inner = job.command
     words = iter(options)
@@ -140,5 +140,7 @@ def shown(job: Job) -> str:
 
 def script(found: Sequence[Job]) -> str:
     """All jobs as a shell script that stops at the first one that is refused."""
-    parts = [f"# {number} of {len(found)}: {job.repository}\n{shown(job)}\n" for number, job in enumerate(found, 1)]
+    parts = [
+        f"# {number} of {len(found)}: {job.repository}\n{format_command(job)}\n" for number, job in enumerate(found, 1)
+    ]
     return "\n".join(["#!/usr/bin/env bash", "set -euo pipefail", "", *parts])

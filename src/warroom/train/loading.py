@@ -16,7 +16,16 @@ from typing import Any
 from warroom.core.errors import MissingExtra, NotInstalled
 from warroom.train.config import TrainConfig
 from warroom.train.memory import check_memory, shape_of
-from warroom.train.sources import TOKENIZERS, WEIGHTS, Source, adapter_config, find, has_tokenizer, sha256, weight_files
+from warroom.train.model_files import (
+    TOKENIZERS,
+    WEIGHTS,
+    ModelFiles,
+    adapter_config,
+    find_model,
+    has_tokenizer,
+    sha256,
+    weight_files,
+)
 
 try:
     import torch
@@ -60,7 +69,7 @@ def load_base(config: TrainConfig) -> tuple[Any, Any, PolicyStatus]:
     do; `NotInstalled` names the library that is missing.
     """
     _check_libraries(config)
-    source, device = find(config.model), device_name()
+    source, device = find_model(config.model), device_name()
     _check_rank(source, config)
     model_config = _config_of(source.base)
     tokenizer = load_tokenizer(source.tokenizer)
@@ -75,7 +84,7 @@ def load_base(config: TrainConfig) -> tuple[Any, Any, PolicyStatus]:
     return model, tokenizer, _status(model, source, config, device)
 
 
-def _check_rank(source: Source, config: TrainConfig) -> None:
+def _check_rank(source: ModelFiles, config: TrainConfig) -> None:
     """An adapter that is trained on keeps its own rank."""
     rank = adapter_config(source.adapter).get("r") if source.adapter else config.lora_rank
     if rank != config.lora_rank:
@@ -162,7 +171,7 @@ def _config_of(folder: Path) -> Any:
         raise ValueError(f"{folder / 'config.json'} describes no model: {_first_line(problem)}") from problem
 
 
-def _transformers(source: Source, config: TrainConfig, device: str) -> Any:
+def _transformers(source: ModelFiles, config: TrainConfig, device: str) -> Any:
     model = _weights(source.base, config, device)
     if config.load_in_4bit:
         model = import_module("peft").prepare_model_for_kbit_training(model)
@@ -216,7 +225,7 @@ def _four_bit() -> Any:
     )
 
 
-def _new_adapter(model: Any, source: Source, config: TrainConfig) -> Any:
+def _new_adapter(model: Any, source: ModelFiles, config: TrainConfig) -> Any:
     from peft import LoraConfig, get_peft_model
 
     alpha = config.lora_alpha or 2 * config.lora_rank
@@ -239,7 +248,7 @@ def _resume_adapter(model: Any, folder: Path) -> Any:
             raise ValueError(f"the adapter of {folder} does not fit its base: {_first_line(problem)}") from problem
 
 
-def _unsloth(source: Source, config: TrainConfig) -> Any:
+def _unsloth(source: ModelFiles, config: TrainConfig) -> Any:
     """The same through Unsloth's own loader, which replaces the model's kernels."""
     try:
         loader = import_module("unsloth").FastLanguageModel
@@ -296,7 +305,7 @@ def without_bars() -> Iterator[None]:
 # -- status -------------------------------------------------------------------------------------------
 
 
-def _status(model: Any, source: Source, config: TrainConfig, device: str) -> PolicyStatus:
+def _status(model: Any, source: ModelFiles, config: TrainConfig, device: str) -> PolicyStatus:
     files = [*weight_files(source.base), *(weight_files(source.adapter) if source.adapter else [])]
     return PolicyStatus(
         asked=config.model,
@@ -310,7 +319,7 @@ def _status(model: Any, source: Source, config: TrainConfig, device: str) -> Pol
     )
 
 
-def _adapter_words(source: Source, config: TrainConfig) -> str | None:
+def _adapter_words(source: ModelFiles, config: TrainConfig) -> str | None:
     if source.adapter is not None:
         return f"LoRA of rank {config.lora_rank} from {source.adapter}"
     return f"new LoRA of rank {config.lora_rank}" if config.lora_rank else None

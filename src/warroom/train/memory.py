@@ -17,7 +17,7 @@ MEMINFO, CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
 
 
 @dataclass(frozen=True)
-class Shape:
+class ModelShape:
     """How many weights a model has, by what training does to them."""
 
     parameters: int
@@ -27,7 +27,7 @@ class Shape:
     """Sum of rows and columns over these layers: a LoRA of rank r trains r times as many."""
 
 
-def shape_of(model_config: Any) -> Shape:
+def shape_of(model_config: Any) -> ModelShape:
     """The shape of an architecture, from a model that takes no memory."""
     import torch
     from transformers import AutoModelForCausalLM
@@ -37,14 +37,14 @@ def shape_of(model_config: Any) -> Shape:
         model = maker.from_config(model_config)
     head = model.get_output_embeddings()
     layers = [m for m in model.modules() if isinstance(m, torch.nn.Linear) and m is not head]
-    return Shape(
+    return ModelShape(
         parameters=sum(p.numel() for p in model.parameters()),
         linear=sum(layer.weight.numel() for layer in layers),
         sides=sum(sum(layer.weight.shape) for layer in layers),
     )
 
 
-def bytes_needed(shape: Shape, config: TrainConfig, device: str) -> int:
+def bytes_needed(shape: ModelShape, config: TrainConfig, device: str) -> int:
     """Bytes of weights, gradients, optimizer and copies of the start: a lower bound, activations come on top."""
     snapshot = config.teammates == SNAPSHOT
     if not config.lora_rank:
@@ -81,7 +81,7 @@ def _container_bytes() -> int:
     return int(text) if text.isdigit() else 1 << 62
 
 
-def check_memory(shape: Shape, config: TrainConfig, device: str, free: int | None = None) -> None:
+def check_memory(shape: ModelShape, config: TrainConfig, device: str, free: int | None = None) -> None:
     """Raise a `ValueError` with both numbers and what to lower if it cannot fit; `free` is measured if not given."""
     need, free = bytes_needed(shape, config, device), bytes_free(device) if free is None else free
     if need > free:

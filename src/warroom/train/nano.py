@@ -1,7 +1,7 @@
 """The nano: a model of a stock architecture, small enough to learn on a laptop, that reads and writes the shorthand.
 
 LFM2 (short convolutions between attention layers) was chosen by measurement: with the same drill and the same minutes
-a plain decoder of that size does not learn to look things up (docs/log.md).
+a plain decoder of that size does not learn to look things up (docs/experiments/2026-11-nano-compact-rendering.md).
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import Lfm2Config, Lfm2ForCausalLM, PreTrainedTokenizerFast
 
-from warroom.core.language import Lexicon
+from warroom.core.renderer import Vocab
 
 PAD, END, USER, ASSISTANT, TOOL, UNKNOWN = "<pad>", "<e>", "<u>", "<a>", "<t>", "<unk>"
 SPECIAL = (PAD, END, USER, ASSISTANT, TOOL, UNKNOWN)
@@ -53,9 +53,9 @@ class NanoShape:
         return cls(hidden=hidden, feed_forward=hidden * 8 // 3)
 
 
-def nano_tokenizer(lexicon: Lexicon) -> Any:
+def nano_tokenizer(compact_vocab: Vocab) -> Any:
     """A word-level tokenizer over a closed vocabulary, with the chat template and the parser of calls."""
-    vocabulary = {word: i for i, word in enumerate(dict.fromkeys([*SPECIAL, *lexicon.words]))}
+    vocabulary = {word: i for i, word in enumerate(dict.fromkeys([*SPECIAL, *compact_vocab.words]))}
     inner = Tokenizer(models.WordLevel(vocabulary, unk_token=UNKNOWN))
     inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     make: Any = PreTrainedTokenizerFast  # its constructor carries no annotations
@@ -70,7 +70,7 @@ def nano_tokenizer(lexicon: Lexicon) -> Any:
         model_max_length=LONGEST,
     )
     tokenizer.chat_template = TEMPLATE
-    tokenizer.response_template = _response_template(lexicon.tools)
+    tokenizer.response_template = _response_template(compact_vocab.tools)
     return tokenizer
 
 

@@ -1,4 +1,7 @@
-"""Muon for the matrices inside the layers, AdamW for the rest: fewer steps than AdamW alone (docs/log.md)."""
+"""Muon for the matrices inside the layers, AdamW for the rest: fewer steps than AdamW alone.
+
+The measurement: docs/experiments/2026-11-nano-compact-rendering.md.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +25,7 @@ def parts_of(model: Any, rates: tuple[float, float]) -> tuple[torch.optim.Optimi
     )
 
 
-class Both(torch.optim.Optimizer):
+class CombinedOptimizer(torch.optim.Optimizer):
     """The two as one optimizer, for trainers that know of one only."""
 
     def __init__(self, model: Any, rates: tuple[float, float]) -> None:

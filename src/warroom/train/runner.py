@@ -9,27 +9,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warroom.policies.dialogue import MANIFEST, read_manifest
-from warroom.runs import SUMMARY, Record, check_folder, claim, git_commit, now, write_text
+from warroom.runs import SUMMARY, Record, check_folder, claim_folder, git_commit, now, write_text
+from warroom.train.callbacks import FINISHED, INTERRUPTED, Interrupts, TrainingCallback, display, phases_shown
 from warroom.train.card import MODEL, write_card
 from warroom.train.config import TrainConfig
 from warroom.train.curriculum import parse_curriculum
 from warroom.train.curves import CURVE, learning_curve
-from warroom.train.grpo import last_checkpoint, playing, run_grpo
+from warroom.train.grpo import last_checkpoint, load_player, run_grpo
 from warroom.train.loading import PolicyStatus, load_base, load_state, quiet, stored_type, without_bars
-from warroom.train.preflight import Report, preflight
+from warroom.train.model_files import sha256, weight_files
+from warroom.train.preflight import PreflightReport, preflight
 from warroom.train.seat import Host
-from warroom.train.sources import sha256, weight_files
-from warroom.train.watch import FINISHED, INTERRUPTED, Interrupts, Watch, display, phases_shown
 
 if TYPE_CHECKING:
     import torch
 
 LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers", "vllm", "unsloth")
 """Libraries whose versions a run notes, if they are there."""
-Tell = Callable[[str], None]
+LineLogger = Callable[[str], None]
 
 
-class Outcome(NamedTuple):
+class TrainingOutcome(NamedTuple):
     """How a run ended."""
 
     summary: dict[str, Any]
@@ -37,7 +37,9 @@ class Outcome(NamedTuple):
     """Whether Ctrl-C ended it: it has a checkpoint then, and no model yet."""
 
 
-def rehearse(config: TrainConfig, groups: int, host: Host | None = None) -> tuple[Any, Any, PolicyStatus, Report]:
+def dry_run(
+    config: TrainConfig, groups: int, host: Host | None = None
+) -> tuple[Any, Any, PolicyStatus, PreflightReport]:
     """Load what is to be trained and check that it can be; `groups` groups are played by the model itself.
 
     Errors are those of `load_base`. The report may hold failed checks.
@@ -52,9 +54,9 @@ def train(
     command: str,
     resume: bool,
     groups: int,
-    tell: Tell,
+    log_line: LineLogger,
     host: Host | None = None,
-) -> Outcome:
+) -> TrainingOutcome:
     """Train into a run folder; with `resume` go on from its last checkpoint. A `host` plays the incidents, if there is
     one: what is learnt does not depend on it, so a run may go on with another.
 
@@ -65,48 +67,48 @@ def train(
         _check_resume(folder, check_folder(folder, record, resume), resume)
         if config.push_to_hub:
             _reserve(config.push_to_hub)
-    model, tokenizer, status, report = rehearse(config, 0 if resume else groups, host)
+    model, tokenizer, status, report = dry_run(config, 0 if resume else groups, host)
     if is_main():
-        tell(report.render())
+        log_line(report.render())
     report.require()
     if is_main():
-        for note in claim(folder, replace(record, policy_status=status.to_json()), resume)[1]:
-            tell(f"note: {note}")
-    with Interrupts(tell) as interrupts, without_bars():
-        shown = display(tell)
-        watch = Watch(folder, config, shown, interrupts, tell, manifest_of(config, status))
+        for note in claim_folder(folder, replace(record, policy_status=status.to_json()), resume)[1]:
+            log_line(f"note: {note}")
+    with Interrupts(log_line) as interrupts, without_bars():
+        shown = display(log_line)
+        callback = TrainingCallback(folder, config, shown, interrupts, log_line, manifest_of(config, status))
         try:
             done = run_grpo(
                 config,
                 folder,
                 model,
                 tokenizer,
-                callbacks=[watch],
-                record=watch.record,
-                resume=resume and _begun(folder),
+                callbacks=[callback],
+                record=callback.record,
+                resume=resume and _has_checkpoint(folder),
                 host=host,
             )
         finally:
             shown.close()
-    if watch.stopped == INTERRUPTED:
-        return Outcome(watch.summary() if is_main() else {}, True)
+    if callback.stopped == INTERRUPTED:
+        return TrainingOutcome(callback.summary() if is_main() else {}, True)
     if not is_main():
-        return Outcome({}, False)
-    errors = _sure(config, done["model"], tokenizer, tell)
-    return Outcome(_finish(config, folder, done["model"], tokenizer, status, watch, errors, tell), False)
+        return TrainingOutcome({}, False)
+    errors = _sure(config, done["model"], tokenizer, log_line)
+    return TrainingOutcome(_finish(config, folder, done["model"], tokenizer, status, callback, errors, log_line), False)
 
 
-def _sure(config: TrainConfig, model: Any, tokenizer: Any, tell: Tell) -> list[float]:
+def _sure(config: TrainConfig, model: Any, tokenizer: Any, log_line: LineLogger) -> list[float]:
     """The last stage, where one is asked for: how sure to be. Frozen weights skip it."""
     if not config.confidence_steps or config.control == "frozen":
         return []
-    from warroom.train.confidence import SURE, Lessons, teach_confidence
+    from warroom.train.confidence import SURE, ConfidencePlan, train_confidence
 
-    lessons = Lessons(config.confidence_steps, shuffled=config.control == "shuffled-reward", seed=config.seed)
-    with phases_shown(tell) as watch:
-        return teach_confidence(
-            playing(config, model, tokenizer, "this run"), config.env, config.options, lessons,
-            lambda step, error: watch(SURE, step, lessons.steps, error),
+    plan = ConfidencePlan(config.confidence_steps, shuffled=config.control == "shuffled-reward", seed=config.seed)
+    with phases_shown(log_line) as callback:
+        return train_confidence(
+            load_player(config, model, tokenizer, "this run"), config.env, config.options, plan,
+            lambda step, error: callback(SURE, step, plan.steps, error),
         )  # fmt: skip
 
 
@@ -145,7 +147,7 @@ def _check_resume(folder: Path, before: Record | None, resume: bool) -> None:
         raise ValueError(f"the run in {folder} has come to its end; choose another --out")
 
 
-def _begun(folder: Path) -> bool:
+def _has_checkpoint(folder: Path) -> bool:
     """Whether there is a checkpoint to go on from; a run that was stopped before its first one begins anew."""
     return last_checkpoint(folder) is not None
 
@@ -172,17 +174,17 @@ def _finish(
     model: Any,
     tokenizer: Any,
     status: PolicyStatus,
-    watch: Watch,
+    callback: TrainingCallback,
     errors: list[float],
-    tell: Tell,
+    log_line: LineLogger,
 ) -> dict[str, Any]:
     """Keep the weights, and write summary, picture and card."""
-    summary = {"policy_status": status.to_json(), "control": config.control, **watch.summary()}
+    summary = {"policy_status": status.to_json(), "control": config.control, **callback.summary()}
     summary["weights_step"] = summary["steps"]
     summary["confidence_errors"] = errors
     if summary["stopped"] != FINISHED and summary["best_step"] is not None:
         # A rule was broken: the last weights are what it was to protect from.
-        load_state(model, watch.checkpoint(summary["best_step"]))
+        load_state(model, callback.checkpoint(summary["best_step"]))
         summary["weights_step"] = summary["best_step"]
     stored = None if config.lora_rank else stored_type(Path(status.loaded))
     save_model(folder / MODEL, model, tokenizer, manifest_of(config, status), stored)
@@ -192,7 +194,7 @@ def _finish(
     (folder / MODEL / CURVE).write_bytes(picture.read_bytes())
     write_card(folder)
     if config.push_to_hub:
-        _push(folder / MODEL, config.push_to_hub, tell)
+        _push(folder / MODEL, config.push_to_hub, log_line)
     return summary
 
 
@@ -217,7 +219,7 @@ def save_model(
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
 
 
-def _push(folder: Path, repository: str, tell: Tell) -> None:
+def _push(folder: Path, repository: str, log_line: LineLogger) -> None:
     from huggingface_hub import HfApi
 
     try:
@@ -227,4 +229,4 @@ def _push(folder: Path, repository: str, tell: Tell) -> None:
         raise ValueError(
             f"the model is in {folder}, and the Hub did not take it: {error}; push it by: {again}"
         ) from error
-    tell(f"pushed to https://huggingface.co/{repository}")
+    log_line(f"pushed to https://huggingface.co/{repository}")

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
-from warroom.core.episode import trajectory_digest
+from warroom.core.episode import trajectory_hash
 from warroom.envs import environments
-from warroom.policies import Team
+from warroom.policies import PolicySet
 from warroom.policies.dialogue import Dialogue
 from warroom.session import Play, Session, together
 
-LEAVING = 0.25
+EARLY_EXIT_PENALTY = 0.25
 """What it costs, on the scale of the score, to end one's part by a message without a call before the incident ends.
 Beside good colleagues an idle seat loses little else, and a group of rollouts that fall silent would teach silence."""
 Result = TypeVar("Result")
@@ -68,7 +68,7 @@ class Place(Protocol):
         """Points by term."""
         ...
 
-    def digest(self) -> str:
+    def trajectory_hash(self) -> str:
         """Hash of the trajectory, as episodes have it: equal play on equal incidents, equal hash."""
         ...
 
@@ -94,13 +94,13 @@ class Here:
         tier: str,
         seed: int,
         seat: str,
-        team: Team,
+        team: PolicySet,
         language: str,
         options: Mapping[str, Any],
     ) -> None:
         self.session = Session(scenario, tier, seed, (seat,), team, options)
         self.env = self.session.env
-        self.dialogue = Dialogue(environments()[self.env.name].languages[language](self.env.brief(seat)))
+        self.dialogue = Dialogue(environments()[self.env.name].renderers[language](self.env.brief(seat)))
 
     @property
     def done(self) -> bool:
@@ -110,12 +110,12 @@ class Here:
     def begin(self) -> Play[str]:
         """Come to the seat's first turn."""
         yield from self.session.begin()
-        return self.dialogue.see(self.env.observe())
+        return self.dialogue.add_observation(self.env.observe())
 
     def call(self, name: str, arguments: dict[str, Any]) -> Play[tuple[str, bool]]:
         """Play one call."""
         turn = yield from self.session.play(self.dialogue.call(name, arguments))
-        return self.dialogue.see(self.env.observe()), turn.refused
+        return self.dialogue.add_observation(self.env.observe()), turn.refused
 
     def leave(self) -> Play[None]:
         """Idle to the end."""
@@ -129,9 +129,9 @@ class Here:
         """Points by term."""
         return self.env.points()
 
-    def digest(self) -> str:
+    def trajectory_hash(self) -> str:
         """Hash of the trajectory."""
-        return trajectory_digest(tuple(self.session.steps))
+        return trajectory_hash(tuple(self.session.steps))
 
 
 # -- what a trainer makes of it -----------------------------------------------------------------------------
@@ -170,17 +170,17 @@ class Rollout:
     def reward(self) -> float:
         """The team's score once the incident is over: 0 as the no-op policy, 1 as the oracle, less `LEAVING`."""
         self.finish()
-        return self.place.score() - LEAVING * self.left
+        return self.place.score() - EARLY_EXIT_PENALTY * self.left
 
     def terms(self) -> Mapping[str, float]:
         """Points by term once the incident is over."""
         self.finish()
         return self.place.points()
 
-    def digest(self) -> str:
+    def trajectory_hash(self) -> str:
         """Hash of the trajectory once the incident is over, as an evaluation would record it."""
         self.finish()
-        return self.place.digest()
+        return self.place.trajectory_hash()
 
     # -- the same in parts that can be played side by side with those of other incidents ---------------------
 
@@ -215,7 +215,7 @@ class SeatRollout(Rollout):
         tier: str,
         seed: int,
         seat: str,
-        team: Team,
+        team: PolicySet,
         language: str,
         options: Mapping[str, Any],
     ) -> None:

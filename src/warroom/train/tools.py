@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from inspect import Parameter, Signature
 from typing import Any, TypeVar
 
-from warroom.core.language import Language
+from warroom.core.renderer import Renderer
 from warroom.core.splits import Split, for_training, seed_of
 from warroom.envs import environments, make, suite
-from warroom.policies import Team
+from warroom.policies import PolicySet
 from warroom.policies.prompt import tool_schemas
 from warroom.session import Play, together
 from warroom.train.seat import Clock, Host, Rollout, SeatRollout
@@ -19,12 +19,12 @@ TYPES: dict[str, Any] = {"string": str, "integer": int, "number": float, "boolea
 
 
 @dataclass(frozen=True)
-class Setting:
+class RolloutConfig:
     """What all rollouts of a run have in common."""
 
     env: str
     language: str
-    team: Team | None
+    team: PolicySet | None
     """Who plays the seats that are not trained in a rollout; None where a host sees to them."""
     options: Mapping[str, Any] = field(default_factory=dict)
     clock: Clock = field(default_factory=Clock)
@@ -40,7 +40,7 @@ class Setting:
 
     def rollout(self, seat: str, scenario: str, tier: str, seed: int, multiplier: float, **row: object) -> Rollout:
         """The incident of a dataset row, not yet begun."""
-        options = {**self.options, **multiplied(self.env, multiplier)}
+        options = {**self.options, **multiplier_option(self.env, multiplier)}
         if self.host is not None:
             return Rollout(seat, self.host.place(seat, scenario, tier, seed, options))
         assert self.team is not None, "somebody has to play the other seats"
@@ -61,7 +61,7 @@ class SeatAdapter:
     Public names would become tools: a subclass adds the seat's tools, and everything else begins with an underscore.
     """
 
-    _setting: Setting
+    _rollout_config: RolloutConfig
     _name: str
     """The seat."""
     _rollout: Rollout
@@ -70,25 +70,27 @@ class SeatAdapter:
 
     def reset(self, **row: Any) -> str:
         """Begin the incident of a dataset row and return the text of the seat's first page."""
-        setting, self._answers = self._setting, deque[str]()
-        with setting.clock.running():
-            self._rollout = setting.ready.popleft() if setting.ready else setting.rollout(self._name, **row)
+        rollout_config, self._answers = self._rollout_config, deque[str]()
+        with rollout_config.clock.running():
+            self._rollout = (
+                rollout_config.ready.popleft() if rollout_config.ready else rollout_config.rollout(self._name, **row)
+            )
             assert self._rollout.seat == self._name, "begun in another order than reset"
             return self._rollout.opening()
 
     def get_reward(self) -> float:
         """The team's score, after the colleagues have played the incident to its end."""
-        with self._setting.clock.running():
+        with self._rollout_config.clock.running():
             return self._rollout.reward()
 
     def _call(self, name: str, arguments: dict[str, Any]) -> str:
         if self._answers:
             return self._answers.popleft()
-        with self._setting.clock.running():
+        with self._rollout_config.clock.running():
             return self._rollout.call(name, arguments)
 
 
-def multiplied(env: str, multiplier: float) -> dict[str, float]:
+def multiplier_option(env: str, multiplier: float) -> dict[str, float]:
     """The option that carries a row's rogue multiplier, where there are rogues."""
     known = "rogue_multiplier" in environments()[env].options
     if not known and multiplier != 1.0:
@@ -96,16 +98,22 @@ def multiplied(env: str, multiplier: float) -> dict[str, float]:
     return {"rogue_multiplier": multiplier} if known else {}
 
 
-def seat_class(setting: Setting, seat: str) -> type[SeatAdapter]:
+def seat_class(rollout_config: RolloutConfig, seat: str) -> type[SeatAdapter]:
     """The class of one seat; making an instance takes no arguments."""
     functions = [
         _method(schema["function"])
-        for schema in tool_schemas(any_language(setting.env, setting.language, seat, setting.options))
+        for schema in tool_schemas(
+            any_renderer(rollout_config.env, rollout_config.language, seat, rollout_config.options)
+        )
     ]
     body: dict[str, Any] = {function.__name__: function for function in functions}
     taken = [name for name in body if hasattr(SeatAdapter, name)]
-    assert not taken, f"tools of {setting.env} may not be called {', '.join(taken)}"
-    return type(environment_name(setting.env, seat), (SeatAdapter,), {**body, "_setting": setting, "_name": seat})
+    assert not taken, f"tools of {rollout_config.env} may not be called {', '.join(taken)}"
+    return type(
+        environment_name(rollout_config.env, seat),
+        (SeatAdapter,),
+        {**body, "_rollout_config": rollout_config, "_name": seat},
+    )
 
 
 def environment_name(env: str, seat: str) -> str:
@@ -113,10 +121,10 @@ def environment_name(env: str, seat: str) -> str:
     return f"{env}_{seat}"
 
 
-def any_language(env: str, language: str, seat: str, options: Mapping[str, Any]) -> Language:
+def any_renderer(env: str, language: str, seat: str, options: Mapping[str, Any]) -> Renderer:
     """The language of a seat in some incident of the training split: the schemas are the same in all."""
     incident = make(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 0), **options)
-    return environments()[env].languages[language](incident.brief(seat))
+    return environments()[env].renderers[language](incident.brief(seat))
 
 
 def _method(schema: Mapping[str, Any]) -> Callable[..., str]:

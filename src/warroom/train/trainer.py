@@ -19,30 +19,30 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.utils import add_fused_lm_head
 
 from warroom.core.rng import stream
-from warroom.policies.generation import Row as Said
-from warroom.policies.generation import complete, is_small
+from warroom.policies.generation import GenerationRequest as Said
+from warroom.policies.generation import generate, is_small
 from warroom.policies.prompt import read_message, tool_schemas
 from warroom.train.config import MUON
 from warroom.train.curriculum import Curriculum, Row
 from warroom.train.memory import SMALL
-from warroom.train.optimizers import Both
-from warroom.train.portions import portions
-from warroom.train.record import Note, step_record
-from warroom.train.tools import SeatAdapter, Setting, any_language, environment_name, seat_class
+from warroom.train.micro_batches import micro_batches
+from warroom.train.optimizers import CombinedOptimizer
+from warroom.train.rollout_stats import RolloutStats, step_record
+from warroom.train.tools import RolloutConfig, SeatAdapter, any_renderer, environment_name, seat_class
 
 STATE = "curriculum.json"
 """The file of a checkpoint that holds what the curriculum had learnt."""
-COMPARED = 8
+DIVERGENCE_SAMPLE = 8
 """Rollouts of a step on which the divergence from the start is measured when the loss does not need it."""
-THEIRS = (".*gradient_checkpointing.* is deprecated",)
+LIBRARY_WARNINGS = (".*gradient_checkpointing.* is deprecated",)
 """Warnings about how TRL calls transformers, of which nobody who runs a training can do anything."""
-SLOWER = "is falling back to its reference PyTorch implementation"
+SLOW_PATH_WARNING = "is falling back to its reference PyTorch implementation"
 """The library's advice to install kernels, which at a nano's size gain nothing."""
 Recorder = Callable[[Mapping[str, Any]], None]
 """Takes what the rollouts of a step showed, before the step is logged."""
 
 
-class Reader:
+class MessageParser:
     """The tokenizer as the trainer reads messages with it: by `read_message`, like an evaluation."""
 
     def __init__(self, tokenizer: Any) -> None:
@@ -56,7 +56,7 @@ class Reader:
         return read_message(self._inner, ids, prefix, tools)
 
 
-class Owned(list[int]):
+class OwnedTokens(list[int]):
     """Tokens that remember whose they are when others are put behind them."""
 
     def __init__(self, ids: Sequence[int], owner: int, prompt: int) -> None:
@@ -64,11 +64,11 @@ class Owned(list[int]):
         self.owner, self.prompt = owner, prompt
         """Number of the rollout within the batch, and tokens of its prompt."""
 
-    def __add__(self, other: list[int]) -> "Owned":  # type: ignore[override]
-        return Owned([*self, *other], self.owner, self.prompt)
+    def __add__(self, other: list[int]) -> "OwnedTokens":  # type: ignore[override]
+        return OwnedTokens([*self, *other], self.owner, self.prompt)
 
 
-class Calls(dict[str, Callable[..., str]]):
+class ToolDispatcher(dict[str, Callable[..., str]]):
     """A rollout's tools by name. Whatever name a model calls, the environment hears it and says what it costs."""
 
     def __init__(self, adapter: SeatAdapter) -> None:
@@ -86,11 +86,11 @@ def _play(adapter: SeatAdapter, name: str, /, **arguments: Any) -> str:
     return adapter._call(name, arguments)
 
 
-Theirs: Any = GRPOTrainer
+BaseTrainer: Any = GRPOTrainer
 """TRL's trainer without its annotations, which do not hold in themselves."""
 
 
-class SeatTrainer(Theirs):  # type: ignore[misc]
+class SeatTrainer(BaseTrainer):  # type: ignore[misc]
     """GRPO over seats of incidents. A step's incidents are drawn when it generates, so a curriculum may adapt."""
 
     environments: list[SeatAdapter]
@@ -101,14 +101,14 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
         self,
         model: Any,
         *,
-        setting: Setting,
+        rollout_config: RolloutConfig,
         curriculum: Curriculum,
         beta: float,
         record: Recorder | None = None,
         **more: Any,
     ) -> None:
-        self.curriculum, self.setting, self.control_run = curriculum, setting, curriculum.config.control
-        self._recorder, self._notes = record, list[Note]()
+        self.curriculum, self.rollout_config, self.control_run = curriculum, rollout_config, curriculum.config.control
+        self._recorder, self._rollout_stats = record, list[RolloutStats]()
         self._divergence: float | None = None
         self._began = self._generation = 0.0
         seats = dict.fromkeys(curriculum.seats)
@@ -117,17 +117,17 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
         super().__init__(
             model,
             train_dataset=places,
-            environment_factory={environment_name(setting.env, s): seat_class(setting, s) for s in seats},
+            environment_factory={environment_name(rollout_config.env, s): seat_class(rollout_config, s) for s in seats},
             **more,
         )
         # Schemas in place of functions: the very list that an evaluation shows, and nothing to derive at each prompt.
         self._env_tools = {
-            environment_name(setting.env, s): tool_schemas(
-                any_language(setting.env, setting.language, s, setting.options)
+            environment_name(rollout_config.env, s): tool_schemas(
+                any_renderer(rollout_config.env, rollout_config.language, s, rollout_config.options)
             )
             for s in seats
         }
-        self._tokenizer: Any = Reader(self.processing_class)
+        self._tokenizer: Any = MessageParser(self.processing_class)
         self._set_start(start, beta)
 
     def _set_start(self, start: Any, beta: float) -> None:
@@ -145,20 +145,20 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
         with _quiet():
             return super().train(*arguments, **more)
 
-    def rehearse(self) -> dict[str, Any]:
+    def dry_run(self) -> dict[str, Any]:
         """Play the first step without learning from it, and return its record."""
         self._began = time.perf_counter()
         self.model.train()
         places = [{"place": i // self.num_generations} for i in range(self.args.generation_batch_size)]
         with _quiet():
             self._generate_and_score_completions(places)
-        return step_record(self._notes, self.num_generations, self._seconds())
+        return step_record(self._rollout_stats, self.num_generations, self._seconds())
 
     def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
         """Muon and AdamW together where the configuration says so, else the library's own."""
         if self.curriculum.config.optimizer == MUON and self.optimizer is None:
             rate = self.args.learning_rate
-            self.optimizer = Both(self.model if model is None else model, (rate, rate))
+            self.optimizer = CombinedOptimizer(self.model if model is None else model, (rate, rate))
         made: torch.optim.Optimizer = super().create_optimizer(model)
         return made
 
@@ -177,7 +177,7 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
         self._rows = self.curriculum.rows(step)
         rows = [dict(self._rows[row["place"] % groups]) for row in inputs]
         self._draws = stream(self.curriculum.config.seed, "sampled", step, self.accelerator.process_index)
-        if self.setting.side_by_side:
+        if self.rollout_config.side_by_side:
             self._begin_together(rows)
         output: dict[str, Any] = super()._generate_and_score_completions(rows)
         self._divergence = self._measure_divergence(output)
@@ -193,19 +193,19 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
         if self._step % every == 0 or self._buffered_inputs is None:
             played = self._generate_and_score_completions(generation_batch)
             lean = not self.beta and not self.args.entropy_coef
-            self._buffered_inputs = portions(played, self.args.steps_per_generation, lean)
+            self._buffered_inputs = micro_batches(played, self.args.steps_per_generation, lean)
         portion: dict[str, Any] = self._buffered_inputs[self._step % self.args.steps_per_generation]
         return portion
 
     def _tool_call_loop(self, prompts: Any, prompt_ids: list[list[int]], *more: Any) -> Any:
-        self._sync_tool_dicts = [Calls(adapter) for adapter in self.environments]
-        owned = [Owned(ids, owner, len(ids)) for owner, ids in enumerate(prompt_ids)]
+        self._sync_tool_dicts = [ToolDispatcher(adapter) for adapter in self.environments]
+        owned = [OwnedTokens(ids, owner, len(ids)) for owner, ids in enumerate(prompt_ids)]
         result = super()._tool_call_loop(prompts, owned, *more)
         masks, completions, ids = result[:3]
         self._written = [sum(mask) for mask in masks]
         self._cut = [self._is_cut(*rollout) for rollout in zip(self.environments, completions, ids, strict=True)]
-        if self.setting.side_by_side:
-            self.setting.together([adapter._rollout.end() for adapter in self.environments])
+        if self.rollout_config.side_by_side:
+            self.rollout_config.together([adapter._rollout.end() for adapter in self.environments])
         return result
 
     def _is_cut(self, adapter: SeatAdapter, messages: list[dict[str, Any]], ids: list[int]) -> bool:
@@ -222,7 +222,7 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
         ids, logprobs = self._write(asked, *more, **named) if live else ([], [])
         for place, own in zip(live, ids, strict=True):
             written[place] = own
-        if self.setting.side_by_side:
+        if self.rollout_config.side_by_side:
             self._play_ahead(prompt_ids, written)
         if logprobs is None:
             return written, None
@@ -238,23 +238,23 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
             return written
         room = self.generation_config.max_new_tokens
         rows = [Said(ids, room, self.temperature, self._draws) for ids in asked]
-        return complete(self.model, rows, self.processing_class.pad_token_id, frozenset(self.eos_token_ids)), None
+        return generate(self.model, rows, self.processing_class.pad_token_id, frozenset(self.eos_token_ids)), None
 
     # Colleagues who think are asked together, and a host is waited for once. TRL plays one rollout after another, so
     # what it is about to play is played before it asks, for all rollouts side by side, and the answers are kept for it.
 
     def _begin_together(self, rows: Sequence[Row]) -> None:
         """Bring all rollouts of the step to their first page."""
-        seats = {environment_name(self.setting.env, seat): seat for seat in self.curriculum.seats}
-        self.setting.ready.extend(self.setting.rollout(seats[row["environment"]], **row) for row in rows)
-        self.setting.together([rollout.begin() for rollout in self.setting.ready])
+        seats = {environment_name(self.rollout_config.env, seat): seat for seat in self.curriculum.seats}
+        self.rollout_config.ready.extend(self.rollout_config.rollout(seats[row["environment"]], **row) for row in rows)
+        self.rollout_config.together([rollout.begin() for rollout in self.rollout_config.ready])
 
     def _play_ahead(self, prompt_ids: Sequence[list[int]], written: Sequence[list[int]]) -> None:
         """Play the calls that the trainer is about to read in these messages."""
         adapters, plays = [], []
         for place, (before, said) in enumerate(zip(prompt_ids, written, strict=True)):
             owner, room = place, len(said)
-            if isinstance(before, Owned):
+            if isinstance(before, OwnedTokens):
                 owner, room = before.owner, self.max_completion_length - (len(before) - before.prompt)
             tools = self._env_tools[self._batch_environments[owner]]
             found = read_message(self.processing_class, said[:room], before, tools).get("tool_calls", [])
@@ -262,11 +262,11 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
             if calls:
                 adapters.append(self.environments[owner])
                 plays.append(adapters[-1]._rollout.play(calls))
-        for adapter, answers in zip(adapters, self.setting.together(plays), strict=True):
+        for adapter, answers in zip(adapters, self.rollout_config.together(plays), strict=True):
             adapter._answers.extend(answers)
 
     def _is_over(self, ids: list[int]) -> bool:
-        return isinstance(ids, Owned) and self.environments[ids.owner]._rollout.done
+        return isinstance(ids, OwnedTokens) and self.environments[ids.owner]._rollout.done
 
     def _calculate_rewards(self, inputs: list[Row], *more: Any) -> torch.Tensor:
         by_class: torch.Tensor = super()._calculate_rewards(inputs, *more)
@@ -281,10 +281,10 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
     def _note(self, inputs: list[Row], rewards: torch.Tensor) -> None:
         """Note what each rollout showed, of all machines, and let the curriculum learn from the true rewards."""
         own = [
-            Note.of(row, adapter._rollout, tokens, cut)
+            RolloutStats.of(row, adapter._rollout, tokens, cut)
             for row, adapter, tokens, cut in zip(inputs, self.environments, self._written, self._cut, strict=True)
         ]
-        self._notes = gather_object(own)
+        self._rollout_stats = gather_object(own)
         size = self.num_generations
         values = rewards.tolist()
         self.curriculum.learn(self._rows, [values[i : i + size] for i in range(0, len(values), size)])
@@ -293,18 +293,18 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Hand the step's record on, then log it."""
-        if "loss" in logs and self._notes:
-            row = step_record(self._notes, self.num_generations, self._seconds())
+        if "loss" in logs and self._rollout_stats:
+            row = step_record(self._rollout_stats, self.num_generations, self._seconds())
             if self._divergence is not None:
                 row["kl"] = self._divergence
             if self._recorder is not None:
                 self._recorder(row)
-            self._notes, self._began, self._generation = [], 0.0, 0.0
-            self.setting.clock.environment = 0.0
+            self._rollout_stats, self._began, self._generation = [], 0.0, 0.0
+            self.rollout_config.clock.environment = 0.0
         super().log(logs, start_time)
 
     def _seconds(self) -> dict[str, float]:
-        total, inside = time.perf_counter() - self._began, self.setting.clock.environment
+        total, inside = time.perf_counter() - self._began, self.rollout_config.clock.environment
         return {
             "generation": self._generation - inside,
             "environment": inside,
@@ -317,7 +317,7 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
         """KL divergence a token from the start, on some rollouts; None where the loss measures it or nobody can."""
         if self.beta or (self.start is None and not is_peft_model(self.model)):
             return None
-        rows = torch.arange(0, len(batch["completion_ids"]), max(1, len(batch["completion_ids"]) // COMPARED))
+        rows = torch.arange(0, len(batch["completion_ids"]), max(1, len(batch["completion_ids"]) // DIVERGENCE_SAMPLE))
         ids = torch.cat([batch["prompt_ids"], batch["completion_ids"]], dim=1)[rows]
         seen = torch.cat([batch["prompt_mask"], batch["completion_mask"]], dim=1)[rows]
         kept = batch["completion_ids"].size(1)
@@ -351,18 +351,18 @@ class SeatTrainer(Theirs):  # type: ignore[misc]
 @contextmanager
 def _quiet() -> Iterator[None]:
     kernels = logging.getLogger("transformers.integrations.hub_kernels")
-    kernels.addFilter(_is_news)
+    kernels.addFilter(_is_relevant_warning)
     try:
         with warnings.catch_warnings():
-            for message in THEIRS:
+            for message in LIBRARY_WARNINGS:
                 warnings.filterwarnings("ignore", message=message)
             yield
     finally:
-        kernels.removeFilter(_is_news)
+        kernels.removeFilter(_is_relevant_warning)
 
 
-def _is_news(record: logging.LogRecord) -> bool:
-    return SLOWER not in record.getMessage()
+def _is_relevant_warning(record: logging.LogRecord) -> bool:
+    return SLOW_PATH_WARNING not in record.getMessage()
 
 
 def _copy(model: Any, beta: float) -> Any:

@@ -13,19 +13,19 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from warroom.core.language import Lexicon
+from warroom.core.renderer import Vocab
 from warroom.envs import environments
 from warroom.policies.dialogue import MANIFEST
-from warroom.train.demonstrations import Demonstration, Mixture, demonstrations, repeated
+from warroom.train.demonstrations import Demonstration, Mixture, demonstrations, with_repeats
 from warroom.train.drill import Drill, joint_batch, recall_batch
 from warroom.train.nano import ASSISTANT, END, USER, NanoShape, nano_model, nano_tokenizer
 from warroom.train.optimizers import parts_of
 
 LENGTHS = {"max_completion_length": 1024, "turn_tokens": 20}
 """Tokens of a nano's conversation after the first page, and of one message; the preflight measures against them."""
-PORTION = 1800
+MICRO_BATCH_TOKENS = 1800
 """Tokens that pass through the model at once: more of them fall out of a laptop's cache."""
-Watcher = Callable[[str, int, int, float], None]
+PhaseCallback = Callable[[str, int, int, float], None]
 """Told the phase, the step and the steps of that phase, and the loss."""
 RECALL, JOINT, ALL, GOOD = "simple look-ups", "joint look-ups", "imitating all play", "imitating good play"
 """The phases, in order."""
@@ -79,7 +79,7 @@ class WarmStart:
     mixture: Mixture = field(default_factory=Mixture)
     seed: int = 0
 
-    def lasting(self, steps: int) -> "WarmStart":
+    def with_steps(self, steps: int) -> "WarmStart":
         """The same with that many steps of imitation in all, shared out as before."""
         if steps < 1:
             raise ValueError(f"a warm start needs 1 step of imitation or more, got {steps}")
@@ -100,7 +100,7 @@ PLANS: Mapping[str, Mapping[str, Any]] = {
 several times. An environment that is not named here is warmed up by the usual plan."""
 
 
-def planned(
+def plan_for(
     hidden: int | None = None,
     expert_share: float | None = None,
     steps: int | None = None,
@@ -113,27 +113,27 @@ def planned(
         plan = replace(plan, shape=NanoShape.of_width(hidden))
     if expert_share is not None:
         plan = replace(plan, mixture=replace(plan.mixture, expert=expert_share))
-    return plan if steps is None else plan.lasting(steps)
+    return plan if steps is None else plan.with_steps(steps)
 
 
 def make_nano(
-    folder: Path, plan: WarmStart | None = None, env: str = "fleet", watch: Watcher = lambda *told: None
+    folder: Path, plan: WarmStart | None = None, env: str = "fleet", on_progress: PhaseCallback = lambda *told: None
 ) -> None:
     """Make a nano from nothing and write it to a folder that does not exist: weights, tokenizer, manifest.
 
     The folder appears whole at the end or not at all.
     """
     plan = plan or WarmStart()
-    lexicon = environments()[env].lexicon
-    if lexicon is None:
+    compact_vocab = environments()[env].compact_vocab
+    if compact_vocab is None:
         raise ValueError(f"{env} has no shorthand, which is all that a nano reads")
     if folder.exists():
         raise ValueError(f"{folder} exists; name a new folder")
-    tokenizer = nano_tokenizer(lexicon())
+    tokenizer = nano_tokenizer(compact_vocab())
     model = nano_model(tokenizer, plan.shape, plan.seed)
     model.train()
-    drill(model, tokenizer, lexicon(), plan, watch)
-    imitate(model, tokenizer, plan, watch, env)
+    drill(model, tokenizer, compact_vocab(), plan, on_progress)
+    imitate(model, tokenizer, plan, on_progress, env)
     save_nano(folder, model, tokenizer, env, plan)
 
 
@@ -155,25 +155,27 @@ def save_nano(folder: Path, model: Any, tokenizer: Any, env: str, plan: WarmStar
 # -- drills -------------------------------------------------------------------------------------------------
 
 
-def drill(model: Any, tokenizer: Any, lexicon: Lexicon, plan: WarmStart, watch: Watcher = lambda *told: None) -> None:
+def drill(
+    model: Any, tokenizer: Any, compact_vocab: Vocab, plan: WarmStart, on_progress: PhaseCallback = lambda *told: None
+) -> None:
     """Teach the model to look things up: by one word first, then by two together."""
-    optimizers = Optimizers(model)
-    for step, batch in enumerate(_drills(tokenizer, lexicon, plan)):
+    optimizers = ScheduledOptimizers(model)
+    for step, batch in enumerate(_drills(tokenizer, compact_vocab, plan)):
         loss = weighted_loss(model, *batch)
         torch.autograd.backward(loss)
         optimizers.update(plan.drill_rates, min(1.0, (step + 1) / 30))
         joint = step - plan.recall_steps
         if joint < 0:
-            watch(RECALL, step + 1, plan.recall_steps, loss.item())
+            on_progress(RECALL, step + 1, plan.recall_steps, loss.item())
         else:
-            watch(JOINT, joint + 1, plan.drill_steps, loss.item())
+            on_progress(JOINT, joint + 1, plan.drill_steps, loss.item())
 
 
-def _drills(tokenizer: Any, lexicon: Lexicon, plan: WarmStart) -> Iterator[Drill]:
+def _drills(tokenizer: Any, compact_vocab: Vocab, plan: WarmStart) -> Iterator[Drill]:
     rng = Random(plan.seed)
     start = tokenizer.convert_tokens_to_ids(USER)
-    words = tokenizer.convert_tokens_to_ids(list(lexicon.symbols))
-    marks = tokenizer.convert_tokens_to_ids([word for word in lexicon.words if word not in lexicon.symbols])
+    words = tokenizer.convert_tokens_to_ids(list(compact_vocab.symbols))
+    marks = tokenizer.convert_tokens_to_ids([word for word in compact_vocab.words if word not in compact_vocab.symbols])
     for step in range(plan.recall_steps + plan.drill_steps):
         if step < plan.recall_steps or step % REFRESH == 0:
             yield recall_batch(words, plan.recall_batch, rng, start)
@@ -185,28 +187,28 @@ def _drills(tokenizer: Any, lexicon: Lexicon, plan: WarmStart) -> Iterator[Drill
 
 
 def imitate(
-    model: Any, tokenizer: Any, plan: WarmStart, watch: Watcher = lambda *told: None, env: str = "fleet"
+    model: Any, tokenizer: Any, plan: WarmStart, on_progress: PhaseCallback = lambda *told: None, env: str = "fleet"
 ) -> None:
     """Imitate scripted play: first all of it, then that of teams that did well."""
     play = demonstrations(env, plan.mixture, "shorthand", plan.seed + 1)
     if plan.times > 1:
-        lexicon = environments()[env].lexicon
-        assert lexicon is not None
-        play = repeated(play, plan.times, lexicon().symbols, Random(plan.seed))
-    optimizers, total = Optimizers(model), plan.steps + plan.filtered_steps
+        compact_vocab = environments()[env].compact_vocab
+        assert compact_vocab is not None
+        play = with_repeats(play, plan.times, compact_vocab().symbols, Random(plan.seed))
+    optimizers, total = ScheduledOptimizers(model), plan.steps + plan.filtered_steps
     for step in range(total):
         late = step - plan.steps
-        shown = spared(lesson(play, plan.incidents, plan.good if late >= 0 else None), plan.spared, step)
+        shown = spared(imitation_batch(play, plan.incidents, plan.good if late >= 0 else None), plan.spared, step)
         loss = imitation_loss(model, tokenizer, shown, plan.reading)
         fall = 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * step / total))
         optimizers.update(plan.rates, min(1.0, (step + 1) / 50) * fall)
         if late < 0:
-            watch(ALL, step + 1, plan.steps, loss)
+            on_progress(ALL, step + 1, plan.steps, loss)
         else:
-            watch(GOOD, late + 1, plan.filtered_steps, loss)
+            on_progress(GOOD, late + 1, plan.filtered_steps, loss)
 
 
-def lesson(play: Iterator[list[Demonstration]], incidents: int, least: float | None) -> list[Demonstration]:
+def imitation_batch(play: Iterator[list[Demonstration]], incidents: int, least: float | None) -> list[Demonstration]:
     """What is imitated in one step: the expert's part in the next incidents, or in those that scored at least `least`.
 
     Never empty: where no team did well, the next one that did is waited for.
@@ -214,7 +216,7 @@ def lesson(play: Iterator[list[Demonstration]], incidents: int, least: float | N
     shown: list[Demonstration] = []
     played = 0
     while played < incidents or not shown:
-        shown += [d for d in next(play) if any(d.meant) and (least is None or d.score >= least)]
+        shown += [d for d in next(play) if any(d.from_expert) and (least is None or d.score >= least)]
         played += 1
     return shown
 
@@ -229,7 +231,7 @@ def imitation_loss(model: Any, tokenizer: Any, batch: Sequence[Demonstration], r
     rows = sorted((encode(tokenizer, d, reading) for d in batch), key=lambda row: len(row[0]))
     written = sum(sum(weights[1:]) for _, weights in rows)
     total = 0.0
-    for portion in _portions(rows, PORTION):
+    for portion in _micro_batches(rows, MICRO_BATCH_TOKENS):
         ids, weights = _pad(portion)
         loss = weighted_loss(model, ids, weights, written)
         torch.autograd.backward(loss)
@@ -246,17 +248,17 @@ def encode(tokenizer: Any, shown: Demonstration, reading: float) -> Row:
     text = tokenizer.apply_chat_template(shown.messages, tokenize=False)
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     begin, end = tokenizer.convert_tokens_to_ids(ASSISTANT), tokenizer.convert_tokens_to_ids(END)
-    meant, written = iter(shown.meant), 0.0
+    from_expert, written = iter(shown.from_expert), 0.0
     weights, writing = [], False
     for token in ids:
         weights.append(written if writing else reading)
         if token == begin:
-            written = float(next(meant))
+            written = float(next(from_expert))
         writing = (writing or token == begin) and token != end
     return ids, weights
 
 
-def _portions(rows: list[Row], tokens: int) -> Iterator[list[Row]]:
+def _micro_batches(rows: list[Row], tokens: int) -> Iterator[list[Row]]:
     """Rows of rising length, cut so that a portion's padded size stays near `tokens`."""
     portion: list[Row] = []
     for row in rows:
@@ -284,7 +286,7 @@ def weighted_loss(model: Any, ids: Tensor, weights: Tensor, total: float | None 
     return (losses * wanted).sum() / (wanted.sum() if total is None else total)
 
 
-class Optimizers:
+class ScheduledOptimizers:
     """Both optimizers of a nano, at rates that change from step to step."""
 
     def __init__(self, model: Any) -> None:

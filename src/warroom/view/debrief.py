@@ -8,10 +8,10 @@ from typing import Any
 
 from warroom.core.env import Env
 from warroom.core.episode import Episode, Step
-from warroom.policies import team
+from warroom.policies import policy_set
 from warroom.rollout import play
 
-ASKS_OTHERS = ("judge",)
+NETWORK_OPTIONS = ("judge",)
 """Options that ask a server on the network; nothing that is only looked at does."""
 
 
@@ -36,14 +36,14 @@ def debrief(env: Env, scenario: str, options: Mapping[str, Any] | None = None) -
 
 def oracle_play(scenario: str, tier: str, seed: int, options: Mapping[str, Any] | None = None) -> Episode:
     """The incident as the oracle plays it; asked for again and again, it is played once."""
-    return _played(scenario, tier, seed, json.dumps(offline(options or {}), sort_keys=True))
+    return _cached_oracle_play(scenario, tier, seed, json.dumps(without_network_options(options or {}), sort_keys=True))
 
 
-def offline(options: Mapping[str, Any]) -> dict[str, Any]:
+def without_network_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options without those that ask a server."""
-    return {name: value for name, value in options.items() if name not in ASKS_OTHERS}
+    return {name: value for name, value in options.items() if name not in NETWORK_OPTIONS}
 
 
 @lru_cache(maxsize=64)
-def _played(scenario: str, tier: str, seed: int, options: str) -> Episode:
-    return play(scenario, tier, seed, team(scenario.partition("/")[0], "oracle"), options=json.loads(options))
+def _cached_oracle_play(scenario: str, tier: str, seed: int, options: str) -> Episode:
+    return play(scenario, tier, seed, policy_set(scenario.partition("/")[0], "oracle"), options=json.loads(options))

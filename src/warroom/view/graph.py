@@ -102,11 +102,11 @@ def svg(scene: Scene, width: int = 720, places: Layout | None = None) -> str:
     inner = f"<style>{STYLE}</style>{''.join(parts)}"
     return (
         f'<svg class="service-graph" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {placed.width} {placed.height}" '
-        f'style="max-width:{placed.width}px" role="img" aria-label="{escape(_told(scene.nodes))}">{inner}</svg>'
+        f'style="max-width:{placed.width}px" role="img" aria-label="{escape(_aria_label(scene.nodes))}">{inner}</svg>'
     )
 
 
-def _told(nodes: Sequence[Node]) -> str:
+def _aria_label(nodes: Sequence[Node]) -> str:
     """The graph in words, for those who hear it."""
     return ", ".join([f"{node.name} {node.state}{f' ({node.mark})' if node.mark else ''}" for node in nodes])
 
@@ -117,9 +117,9 @@ def _told(nodes: Sequence[Node]) -> str:
 def _layers(names: Sequence[str], links: Sequence[tuple[str, str]]) -> list[list[str]]:
     """Nodes by the length of the longest way to them; those without any link stand last, in a layer of their own."""
     depth = dict.fromkeys(names, 0)
-    onward = _without_circles(names, links)
-    for name in _before_their_targets(names, onward):
-        for target in onward[name]:
+    targets_of = _acyclic_links(names, links)
+    for name in _topological_order(names, targets_of):
+        for target in targets_of[name]:
             depth[target] = max(depth[target], depth[name] + 1)
     linked = {name for link in links for name in link}
     layers: dict[int, list[str]] = {}
@@ -129,7 +129,7 @@ def _layers(names: Sequence[str], links: Sequence[tuple[str, str]]) -> list[list
     return [layers[place] for place in sorted(layers)]
 
 
-def _without_circles(names: Sequence[str], links: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+def _acyclic_links(names: Sequence[str], links: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     """Targets by source; a link that would close a circle, met on the way down, is left out."""
     out: dict[str, list[str]] = {name: [] for name in names}
     kept: dict[str, list[str]] = {name: [] for name in names}
@@ -154,15 +154,15 @@ def _without_circles(names: Sequence[str], links: Sequence[tuple[str, str]]) -> 
     return kept
 
 
-def _before_their_targets(names: Sequence[str], onward: Mapping[str, Sequence[str]]) -> list[str]:
+def _topological_order(names: Sequence[str], targets_of: Mapping[str, Sequence[str]]) -> list[str]:
     """Every node before those that it points at."""
     waiting = dict.fromkeys(names, 0)
-    for targets in onward.values():
+    for targets in targets_of.values():
         for target in targets:
             waiting[target] += 1
     out = [name for name in names if not waiting[name]]
     for name in out:  # grows while it is read
-        for target in onward[name]:
+        for target in targets_of[name]:
             waiting[target] -= 1
             if not waiting[target]:
                 out.append(target)
@@ -183,15 +183,15 @@ def _ordered(layers: list[list[str]], links: Sequence[tuple[str, str]]) -> list[
     return layers
 
 
-def _neighbours(links: Sequence[tuple[str, str]]) -> "_Near":
-    near = _Near()
+def _neighbours(links: Sequence[tuple[str, str]]) -> "_NeighbourMap":
+    near = _NeighbourMap()
     for source, target in links:
         near.setdefault(source, []).append(target)
         near.setdefault(target, []).append(source)
     return near
 
 
-class _Near(dict[str, list[str]]):
+class _NeighbourMap(dict[str, list[str]]):
     """Neighbours by name; none of a node without links."""
 
     def __missing__(self, name: str) -> list[str]:
@@ -209,11 +209,11 @@ def _spread(rows: Sequence[Sequence[str]], links: Sequence[tuple[str, str]], wid
     for _ in range(SWEEPS):
         for row in rows:
             wanted = [0.5 * x[name] + 0.5 * _mean([x[n] for n in near[name]], x[name]) for name in row]
-            x |= zip(row, _apart(wanted, width), strict=True)
+            x |= zip(row, _separate(wanted, width), strict=True)
     return x
 
 
-def _apart(wanted: Sequence[float], width: int) -> list[float]:
+def _separate(wanted: Sequence[float], width: int) -> list[float]:
     """Positions near those wanted, in their order, a node's width apart and within the drawing."""
     step, low, high = NODE_WIDTH + GAP, MARGIN + NODE_WIDTH / 2, width - MARGIN - NODE_WIDTH / 2
     rightward, leftward = list[float](), list[float]()
@@ -253,8 +253,8 @@ def _edge(edge: Edge, placed: Layout) -> str:
 
 
 def _node(node: Node, x: float, y: float) -> str:
-    left, first, second = x - NODE_WIDTH / 2, *facts_shown(node)
-    name, icon = escape(shortened(node.name, NAME_LETTERS)), ICONS.get(node.kind, ICONS["service"])
+    left, first, second = x - NODE_WIDTH / 2, *visible_facts(node)
+    name, icon = escape(truncate(node.name, NAME_LETTERS)), ICONS.get(node.kind, ICONS["service"])
     long, kind = " long" * (len(node.name) > LONG_NAME), " document" * (node.kind in DOCUMENTS)
     return (
         f'<g class="node is-{node.state}{kind}" data-name="{escape(node.name)}" '
@@ -263,43 +263,44 @@ def _node(node: Node, x: float, y: float) -> str:
         f'<rect class="box" width="{NODE_WIDTH}" height="{NODE_HEIGHT}" rx="7"/>'
         f'<path class="icon" transform="translate(8 7) scale(.875)" d="{icon}"/>'
         f'<text class="name{long}" x="27" y="18">{name}</text>'
-        f'<text class="sign" x="9" y="36">{sign(node)}</text><text class="state" x="22" y="36">{escape(said(node))}'
+        f'<text class="sign" x="9" y="36">{state_symbol(node)}</text>'
+        f'<text class="state" x="22" y="36">{escape(state_label(node))}'
         f'</text><text class="fact" x="{NODE_WIDTH - 8}" y="36" text-anchor="end">{escape(first)}</text>'
         f'<text class="fact more" x="9" y="52">{escape(second)}</text>{_badge(node.mark)}</g>'
     )
 
 
-def sign(node: Node) -> str:
+def state_symbol(node: Node) -> str:
     """The sign of a node's state; none for a document that nobody has judged."""
     return "" if node.kind in DOCUMENTS and node.state == "unknown" else SIGNS[node.state]
 
 
-def said(node: Node) -> str:
+def state_label(node: Node) -> str:
     """The word for a node's state; of a document nobody has judged, what became of it."""
     if node.kind in DOCUMENTS:
         return dict(node.facts).get("status", "")
     return node.state
 
 
-def facts_shown(node: Node) -> tuple[str, str]:
+def visible_facts(node: Node) -> tuple[str, str]:
     """What stands beside the state and below it."""
     if node.kind in DOCUMENTS:
         facts = [value if name == "title" else f"{name} {value}" for name, value in node.facts if name != "status"]
-        return "", shortened(facts[0] if facts else "", FACT_LETTERS)
-    values = [f"{name} {briefly(value)}" for name, value in node.facts]
-    first = briefly(node.facts[0][1]) if node.facts else ""
+        return "", truncate(facts[0] if facts else "", FACT_LETTERS)
+    values = [f"{name} {compact_value(value)}" for name, value in node.facts]
+    first = compact_value(node.facts[0][1]) if node.facts else ""
     fits = len(first) <= FACT_LETTERS - len(node.state) - 4
     below = values[1:] if fits else values
-    return first if fits else "", shortened(below[0] if below else "", FACT_LETTERS)
+    return first if fits else "", truncate(below[0] if below else "", FACT_LETTERS)
 
 
-def briefly(value: str) -> str:
+def compact_value(value: str) -> str:
     """A figure in as few letters as may be: what is usual in brackets, what was before left to the tooltip."""
     now, usually, usual = value.partition(", before ")[0].partition(", usually ")
     return (f"{now} ({usual})" if usually else now).replace(" -> ", "→")
 
 
-def shortened(text: str, letters: int) -> str:
+def truncate(text: str, letters: int) -> str:
     """The beginning of a text, with an ellipsis where more follows."""
     return text if len(text) <= letters else text[: letters - 1].rstrip(" ,") + "…"
 

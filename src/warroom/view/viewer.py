@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 from warroom.core.episode import Episode
 from warroom.core.scene import Scene
 from warroom.runs import REPORT
-from warroom.view.viewer_data import Source, incident_key, row, tell, tell_incident
+from warroom.view.viewer_data import RunEpisodes, episode_data, incident_data, incident_key, row
 
 HERE = Path(__file__).parent
 SCRIPTS = ("viewer_list.js", "viewer_play.js", "viewer_place.js")
 """One after the other they are the page's script."""
-LEVEL = 6
+COMPRESSION_LEVEL = 6
 """Of compression: a higher one takes twice the time for two per cent."""
 
 
@@ -34,10 +34,10 @@ class Blob(NamedTuple):
 
 
 def viewer_page(
-    sources: Sequence[Source],
+    sources: Sequence[RunEpisodes],
     scenes: bool = True,
-    done: Callable[[int], None] = lambda count: None,
-    beside: Path | None = None,
+    progress: Callable[[int], None] = lambda count: None,
+    page_folder: Path | None = None,
 ) -> str:
     """The page as text, for one run or two. `done` is told of every episode that was packed; `beside` is the folder
     that the page will lie in, whose report it links.
@@ -47,29 +47,31 @@ def viewer_page(
     rows, blobs = list[dict[str, Any]](), list[Blob]()
     numbers: dict[tuple[str, str, int, str], int] = {}
     first: list[Episode] = []
-    drawn: list[list[Scene]] = []
+    union_scene: list[list[Scene]] = []
     for number, (run, episode) in enumerate((k, e) for k, source in enumerate(sources) for e in source.episodes):
         incident = numbers.setdefault(incident_key(episode), len(numbers))
         if incident == len(first):
             first.append(episode)
-            drawn.append([])
-        told = tell(episode, scenes)
-        drawn[incident] += [told.drawn] if told.drawn else []
+            union_scene.append([])
+        packed_episode = episode_data(episode, scenes)
+        union_scene[incident] += [packed_episode.union_scene] if packed_episode.union_scene else []
         rows.append(row(episode, incident, run))
-        blobs.append(Blob(f"e{number}", packed(told.data)))
-        done(1)
-    blobs += [Blob(f"i{k}", packed(tell_incident(e, s))) for k, (e, s) in enumerate(zip(first, drawn, strict=True))]
-    return _page(_index(sources, rows, scenes, beside), blobs)
+        blobs.append(Blob(f"e{number}", packed(packed_episode.data)))
+        progress(1)
+    blobs += [
+        Blob(f"i{k}", packed(incident_data(e, s))) for k, (e, s) in enumerate(zip(first, union_scene, strict=True))
+    ]
+    return _page(_index(sources, rows, scenes, page_folder), blobs)
 
 
 def packed(data: Mapping[str, Any]) -> str:
     """Data as base64 of gzipped JSON: letters that mean nothing to HTML."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(gzip.compress(text.encode("ascii"), LEVEL, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(text.encode("ascii"), COMPRESSION_LEVEL, mtime=0)).decode()
 
 
 def _index(
-    sources: Sequence[Source], rows: Sequence[Mapping[str, Any]], scenes: bool, beside: Path | None
+    sources: Sequence[RunEpisodes], rows: Sequence[Mapping[str, Any]], scenes: bool, page_folder: Path | None
 ) -> dict[str, Any]:
     """What the list and the head of the page show."""
     names = [source.folder.resolve().name for source in sources]
@@ -77,11 +79,14 @@ def _index(
         names = [str(source.folder) for source in sources]
     runs = [
         {
-            "name": name, "command": source.record.command, "warroom": source.record.warroom,
-            "started": source.record.started, "report": beside == source.folder and (beside / REPORT).is_file(),
+            "name": name,
+            "command": source.record.command,
+            "warroom": source.record.warroom,
+            "started": source.record.started,
+            "report": page_folder == source.folder and (page_folder / REPORT).is_file(),
         }
         for name, source in zip(names, sources, strict=True)
-    ]  # fmt: skip
+    ]
     notes = [note for source in sources for note in source.notes]
     return {"runs": runs, "rows": rows, "notes": notes, "scenes": scenes}
 
@@ -89,12 +94,12 @@ def _index(
 def _page(index: Mapping[str, Any], blobs: Sequence[Blob]) -> str:
     """Template, style, script and data in one."""
     script = "\n".join([(HERE / name).read_text(encoding="utf-8") for name in SCRIPTS])
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    script_hash = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     # What is put in is put in by parts: a text that holds the name of another place stays what it is.
     parts = (HERE / "viewer.html").read_text(encoding="utf-8").split("%%")
     places = {
         "TITLE": escape(" and ".join(run["name"] for run in index["runs"])),
-        "DIGEST": digest,
+        "DIGEST": script_hash,
         "STYLE": (HERE / "viewer.css").read_text(encoding="utf-8"),
         "INDEX": packed(index),
         "BLOBS": "\n".join([f'<script type="text/plain" id="{id}">{text}</script>' for id, text in blobs]),

@@ -12,14 +12,14 @@ from typing import Any
 
 from warroom.core.env import Env
 from warroom.core.episode import Episode, Step
-from warroom.core.errors import Unknown
+from warroom.core.errors import UnknownName
 from warroom.core.scene import Edge, Node, Scene
-from warroom.core.splits import SPAN, seed_in_words
+from warroom.core.splits import SEEDS_PER_SPLIT, format_seed
 from warroom.core.types import ToolCall
 from warroom.envs import find, make
-from warroom.runs import EPISODES, Mismatch, Record, going_on, read_record
-from warroom.view.debrief import offline, oracle_play
-from warroom.view.graph import facts_shown, said, sign, svg, tooltip, visible
+from warroom.runs import EPISODES, Record, ReplayMismatch, read_record, resume_command
+from warroom.view.debrief import oracle_play, without_network_options
+from warroom.view.graph import state_label, state_symbol, svg, tooltip, visible, visible_facts
 
 TAGS = {
     "solved": ("solved", "not solved"),
@@ -35,19 +35,19 @@ TAGS = {
 """What the list says of an outcome that is true, and of one that is false."""
 GRAPH_WIDTH = 584
 """Pixels of a graph: it stands beside what the seat saw."""
-COUNTED = {"wrong_fixes": "wrong fix", "wrong_remedies": "wrong remedy"}
+COUNT_TAGS = {"wrong_fixes": "wrong fix", "wrong_remedies": "wrong remedy"}
 """What it says of a number above zero."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class EpisodeFilter:
     """Which episodes are wanted; an empty list takes all."""
 
     policies: tuple[str, ...] = ()
     tiers: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ()
 
-    def takes(self, episode: Episode) -> bool:
+    def matches(self, episode: Episode) -> bool:
         """Whether an episode is wanted."""
         return all(
             not wanted or value in wanted
@@ -58,7 +58,7 @@ class Choice:
 
 
 @dataclass(slots=True)
-class Source:
+class RunEpisodes:
     """The finished episodes of a run folder."""
 
     folder: Path
@@ -68,7 +68,7 @@ class Source:
     """What is missing, for whoever looks."""
 
 
-def read_source(folder: Path, choice: Choice) -> Source:
+def read_run_episodes(folder: Path, episode_filter: EpisodeFilter) -> RunEpisodes:
     """The wanted episodes of a run, finished or not: what was cut is noted, not refused.
 
     A `ValueError` says that the folder has no episodes at all, or none that was wanted.
@@ -79,20 +79,22 @@ def read_source(folder: Path, choice: Choice) -> Source:
             f"{folder} is a training run, without episodes: warroom eval --policies hf:{folder}/model plays some"
         )
     if not (folder / EPISODES).is_file():
-        raise ValueError(f"{folder} has no {EPISODES}: no episode was finished; play it by: {going_on(record, folder)}")
+        raise ValueError(
+            f"{folder} has no {EPISODES}: no episode was finished; play it by: {resume_command(record, folder)}"
+        )
     found, notes = _finished(folder / EPISODES)
     if not found:
-        raise ValueError(f"{folder} has no finished episode yet; go on with it by: {going_on(record, folder)}")
+        raise ValueError(f"{folder} has no finished episode yet; go on with it by: {resume_command(record, folder)}")
     if len(found) < record.planned:
         notes.append(
             f"{folder.name}: {len(found)} of {record.planned} planned episodes are finished; these are shown; "
-            f"go on with it by: {going_on(record, folder)}"
+            f"go on with it by: {resume_command(record, folder)}"
         )
-    _check(choice, found)
-    wanted = [episode for episode in found if choice.takes(episode)]
+    _check(episode_filter, found)
+    wanted = [episode for episode in found if episode_filter.matches(episode)]
     if not wanted:
         raise ValueError(f"no episode of {folder} has that policy, tier and scenario together; ask for fewer")
-    return Source(folder, record, wanted, notes)
+    return RunEpisodes(folder, record, wanted, notes)
 
 
 def _finished(path: Path) -> tuple[list[Episode], list[str]]:
@@ -110,16 +112,16 @@ def _finished(path: Path) -> tuple[list[Episode], list[str]]:
     return found, notes
 
 
-def _check(choice: Choice, found: Sequence[Episode]) -> None:
+def _check(episode_filter: EpisodeFilter, found: Sequence[Episode]) -> None:
     """Refuse a filter that names what the run does not have."""
     for kind, wanted, known in (
-        ("policy", choice.policies, {e.policy for e in found}),
-        ("tier", choice.tiers, {e.tier for e in found}),
-        ("scenario", choice.scenarios, {e.scenario for e in found}),
+        ("policy", episode_filter.policies, {e.policy for e in found}),
+        ("tier", episode_filter.tiers, {e.tier for e in found}),
+        ("scenario", episode_filter.scenarios, {e.scenario for e in found}),
     ):
         for name in wanted:
             if name not in known:
-                raise Unknown(f"{kind} of this run", name, sorted(known))
+                raise UnknownName(f"{kind} of this run", name, sorted(known))
 
 
 # -- the list ---------------------------------------------------------------------------------------
@@ -127,25 +129,33 @@ def _check(choice: Choice, found: Sequence[Episode]) -> None:
 
 def incident_key(episode: Episode) -> tuple[str, str, int, str]:
     """Two episodes of one key are plays of the same incident."""
-    options = json.dumps(offline(episode.options), sort_keys=True)
+    options = json.dumps(without_network_options(episode.options), sort_keys=True)
     return episode.scenario, episode.tier, episode.seed, options
 
 
 def row(episode: Episode, incident: int, run: int) -> dict[str, Any]:
     """An episode as the list shows it."""
     return {
-        "i": incident, "run": run, "scenario": episode.scenario.partition("/")[2], "tier": episode.tier,
-        "seed": episode.seed % SPAN, "split": episode.split, "policy": episode.policy, "attempt": episode.attempt,
-        "total": round(episode.total, 2), "score": round(episode.score, 3),
-        "turns": episode.steps[-1].turn + 1 if episode.steps else 0, "tags": tags(episode),
-    }  # fmt: skip
+        "i": incident,
+        "run": run,
+        "scenario": episode.scenario.partition("/")[2],
+        "tier": episode.tier,
+        "seed": episode.seed % SEEDS_PER_SPLIT,
+        "split": episode.split,
+        "policy": episode.policy,
+        "attempt": episode.attempt,
+        "total": round(episode.total, 2),
+        "score": round(episode.score, 3),
+        "turns": episode.steps[-1].turn + 1 if episode.steps else 0,
+        "tags": tags(episode),
+    }
 
 
 def tags(episode: Episode) -> list[str]:
     """What came of an episode, in words to filter by."""
     outcome = episode.outcome
     out = [TAGS[name][not outcome[name]] for name in TAGS if isinstance(outcome.get(name), bool)]
-    out += [word for name, word in COUNTED.items() if outcome.get(name)]
+    out += [word for name, word in COUNT_TAGS.items() if outcome.get(name)]
     if any(step.refused for step in episode.steps):
         out.append("refused call")
     return [tag for tag in out if tag]
@@ -155,26 +165,26 @@ def tags(episode: Episode) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class EpisodeData:
     """An episode as the page's script reads it, and one scene with every node that its drawing has to hold."""
 
     data: dict[str, Any]
-    drawn: Scene | None
+    union_scene: Scene | None
 
 
-def tell(episode: Episode, scenes: bool) -> Told:
+def episode_data(episode: Episode, scenes: bool) -> EpisodeData:
     """Steps, points, and with `scenes` what was true and what the acting seat knew, turn by turn."""
     data: dict[str, Any] = {
         "steps": list(_steps(episode)), "points": episode.points, "total": round(episode.total, 2),
         "score": round(episode.score, 3), "outcome": episode.outcome, "truth": episode.truth,
     }  # fmt: skip
     if not scenes:
-        return Told(data, None)
+        return EpisodeData(data, None)
     env, true, known = replay_scenes(episode)
     data["true"] = [_compact(scene) for scene in true]
     data["known"] = [_compact(scene) for scene in known]
     data["counterfactual"] = env.counterfactual()
-    return Told(data, union((*true, *known)))
+    return EpisodeData(data, union_scenes((*true, *known)))
 
 
 def _steps(episode: Episode) -> Iterator[dict[str, Any]]:
@@ -182,8 +192,8 @@ def _steps(episode: Episode) -> Iterator[dict[str, Any]]:
     before, points = "", dict[str, float]()
     for step in episode.steps:
         out: dict[str, Any] = {"turn": step.turn, "seat": step.seat, "tool": step.tool, "args": step.arguments}
-        if step.shown != before:
-            out["shown"] = step.shown
+        if step.observation != before:
+            out["shown"] = step.observation
         out["result"] = step.result
         gained = {name: round(value - points.get(name, 0.0), 3) for name, value in step.points.items()}
         out["points"] = {name: value for name, value in gained.items() if value}
@@ -196,12 +206,12 @@ def _steps(episode: Episode) -> Iterator[dict[str, Any]]:
 def replay_scenes(episode: Episode) -> tuple[Env, list[Scene], list[Scene]]:
     """Play an episode again: (the incident at its end, what was true in each turn and at the end, what the acting seat
     knew when it acted). A `Mismatch` names the first step that goes another way."""
-    env = make(episode.scenario, episode.tier, episode.seed, **offline(episode.options))
-    env.remember()
+    env = make(episode.scenario, episode.tier, episode.seed, **without_network_options(episode.options))
+    env.trace_observations()
     true, known = list[Scene](), list[Scene]()
     for number, step in enumerate(episode.steps):
         if env.done:
-            raise _parted(episode, number, "the incident is over")
+            raise _mismatch(episode, number, "the incident is over")
         shown = env.observe().render()
         if env.turn == len(true):
             true.append(env.scene())
@@ -209,16 +219,16 @@ def replay_scenes(episode: Episode) -> tuple[Env, list[Scene], list[Scene]]:
         else:
             known[-1] = env.scene(env.seat)
         result = env.step(ToolCall(step.tool, step.arguments)).result.render()
-        if (shown, result) != (step.shown, step.result):
-            raise _parted(episode, number, "what the seat is shown or answered differs")
+        if (shown, result) != (step.observation, step.result):
+            raise _mismatch(episode, number, "what the seat is shown or answered differs")
     if not env.done:
-        raise _parted(episode, len(episode.steps), "the incident goes on")
+        raise _mismatch(episode, len(episode.steps), "the incident goes on")
     return env, [*true, env.scene()], known
 
 
-def _parted(episode: Episode, number: int, why: str) -> Mismatch:
-    which = f"{episode.scenario} {episode.tier} {seed_in_words(episode.seed)} by {episode.policy}"
-    return Mismatch(
+def _mismatch(episode: Episode, number: int, why: str) -> ReplayMismatch:
+    which = f"{episode.scenario} {episode.tier} {format_seed(episode.seed)} by {episode.policy}"
+    return ReplayMismatch(
         f"{which} cannot be played again: at call {number} {why}, so another version of Warroom recorded it, or the "
         "file was changed; --no-scenes shows episodes without scenes"
     )
@@ -226,24 +236,27 @@ def _parted(episode: Episode, number: int, why: str) -> Mismatch:
 
 def _compact(scene: Scene) -> dict[str, Any]:
     """A scene with its nodes already put into the words of the drawing."""
-    nodes = {visible(n.name): [n.state, sign(n), said(n), *facts_shown(n), n.mark, tooltip(n)] for n in scene.nodes}
+    nodes = {
+        visible(n.name): [n.state, state_symbol(n), state_label(n), *visible_facts(n), n.mark, tooltip(n)]
+        for n in scene.nodes
+    }
     return {"clock": scene.clock, "nodes": nodes, "sections": [[s.title, s.lines] for s in scene.sections]}
 
 
 # -- one incident -----------------------------------------------------------------------------------
 
 
-def tell_incident(episode: Episode, drawn: Collection[Scene]) -> dict[str, Any]:
+def incident_data(episode: Episode, union_scene: Collection[Scene]) -> dict[str, Any]:
     """What all plays of an incident share; the drawing holds every node that any of them has."""
     environment, scenario = find(episode.scenario)
     data: dict[str, Any] = {
-        "env": episode.env, "scenario": episode.scenario, "tier": episode.tier, "seed": episode.seed % SPAN,
+        "env": episode.env, "scenario": episode.scenario, "tier": episode.tier, "seed": episode.seed % SEEDS_PER_SPLIT,
         "split": episode.split, "story": scenario.story, "seats": environment.seats, "briefs": episode.briefs,
     }  # fmt: skip
-    if drawn:
+    if union_scene:
         best = oracle_play(episode.scenario, episode.tier, episode.seed, episode.options)
         data["oracle"] = {"steps": [_call(step) for step in best.steps], "total": best.total}
-        data["svg"] = svg(union(drawn), GRAPH_WIDTH) if any(scene.nodes for scene in drawn) else ""
+        data["svg"] = svg(union_scenes(union_scene), GRAPH_WIDTH) if any(scene.nodes for scene in union_scene) else ""
     return data
 
 
@@ -251,7 +264,7 @@ def _call(step: Step) -> dict[str, Any]:
     return {"turn": step.turn, "seat": step.seat, "tool": step.tool, "args": step.arguments}
 
 
-def union(scenes: Collection[Scene]) -> Scene:
+def union_scenes(scenes: Collection[Scene]) -> Scene:
     """One scene with every node and edge of all."""
     nodes: dict[str, Node] = {}
     edges: dict[tuple[str, str], Edge] = {}

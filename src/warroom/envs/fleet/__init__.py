@@ -1,13 +1,13 @@
 """Four agents handle an incident under partial observability; sometimes an agent of the fleet is the cause."""
 
-from warroom.core.language import Plain
-from warroom.core.scenario import Environment, Teaching
+from warroom.core.renderer import PlainRenderer
+from warroom.core.scenario import EnvSpec, TrainingProfile
+from warroom.envs.fleet.compact import FleetCompactRenderer, compact_vocab
 from warroom.envs.fleet.env import SEATS, build, failures
 from warroom.envs.fleet.policies import POLICIES
 from warroom.envs.fleet.scenario import CORE, FULL
-from warroom.envs.fleet.shorthand import Shorthand, lexicon
 
-ENVIRONMENT = Environment(
+ENVIRONMENT = EnvSpec(
     name="fleet",
     summary="SRE, Oversight, Developer and Manager handle an incident; the cause may be one of the fleet's own agents",
     seats=SEATS,
@@ -20,11 +20,11 @@ ENVIRONMENT = Environment(
         "names": "the split whose service names are used (default: the seed's own)",
     },
     policies=POLICIES,
-    languages={"plain": Plain, "shorthand": Shorthand},
-    lexicon=lambda: lexicon(failures()),
-    looking=frozenset({"wait", "metrics", "logs", "traces", "record", "pushes"}),
-    teaching=Teaching(
-        others=("heuristic", "keyword", "random"),
+    renderers={"plain": PlainRenderer, "shorthand": FleetCompactRenderer},
+    compact_vocab=lambda: compact_vocab(failures()),
+    read_only_tools=frozenset({"wait", "metrics", "logs", "traces", "record", "pushes"}),
+    training_profile=TrainingProfile(
+        behavior_policies=("heuristic", "keyword", "random"),
         job="play {seats} of an on-call team: find what broke production, heal it, tell who must know, and flag the "
         "automation that did it, if one did",
         caution="A flag is a suspicion, not a proof. Suspending an innocent agent does harm; see the share of "

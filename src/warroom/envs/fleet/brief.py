@@ -3,8 +3,8 @@
 from functools import lru_cache
 
 from warroom.envs.fleet.rubric import CASCADE, EARLY, OVERSIGHT, PER_TURN, RESOLUTION
-from warroom.envs.fleet.scenario import Failure
-from warroom.envs.fleet.views import ServiceMap, Wire
+from warroom.envs.fleet.scenario import FailureScenario
+from warroom.envs.fleet.views import Link, ServiceMap
 from warroom.sim.automation import AGENTS
 from warroom.sim.incident import Incident
 
@@ -49,7 +49,7 @@ def scoring(multiplier: float) -> str:
 
 
 def fleet_brief(
-    seat: str, facts: ServiceMap, budget: int, reads: int, failures: dict[str, Failure], multiplier: float
+    seat: str, facts: ServiceMap, budget: int, reads: int, failures: dict[str, FailureScenario], multiplier: float
 ) -> str:
     """The job text of a seat."""
     rules = (
@@ -76,7 +76,7 @@ def service_map(incident: Incident) -> ServiceMap:
     """The static facts of an incident."""
     system = incident.system
     calls = tuple(
-        Wire(system.names[i], system.names[call.callee], round(call.rate, 2), call.weight > 0, round(call.deadline))
+        Link(system.names[i], system.names[call.callee], round(call.rate, 2), call.weight > 0, round(call.deadline))
         for i, out in enumerate(system.calls)
         for call in out
     )

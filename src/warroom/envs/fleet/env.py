@@ -7,86 +7,88 @@ from typing import Annotated, Any, ClassVar
 from warroom.core.env import Env
 from warroom.core.scene import Scene
 from warroom.core.splits import parse_split, split_of
-from warroom.core.tools import ToolError, Vocabulary, tool
-from warroom.core.types import Brief, Event, Notice, ToolCall
+from warroom.core.tools import OneOf, ToolError, tool
+from warroom.core.types import Brief, Event, Message, ToolCall
 from warroom.envs import scenarios
 from warroom.envs.fleet import oracle, scene
 from warroom.envs.fleet.brief import fleet_brief, service_map
+from warroom.envs.fleet.observation_builder import ObservationBuilder
 from warroom.envs.fleet.rubric import EARLY, fleet_rubric
-from warroom.envs.fleet.scenario import NO_INCIDENT, Arm, Failure
+from warroom.envs.fleet.scenario import NO_INCIDENT, FailureScenario, ScenarioVariant
 from warroom.envs.fleet.views import (
-    ChangesReading,
-    FleetPage,
-    LogsReading,
-    Message,
-    MetricsReading,
-    Push,
-    RecordReading,
+    ChangesResult,
+    ChatMessage,
+    Deploy,
+    FleetObservation,
+    LogsResult,
+    MetricsResult,
+    RecordResult,
     ServiceMap,
-    TracesReading,
+    TracesResult,
 )
-from warroom.envs.fleet.windows import Windows
-from warroom.sim.blueprint import Blueprint
 from warroom.sim.incident import HISTORY, Incident
+from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.telemetry import Telemetry, critical
 from warroom.sim.world import World
 
-Service = Annotated[str, Vocabulary("service")]
-Agent = Annotated[str, Vocabulary("agent")]
-RootCause = Annotated[str, Vocabulary("cause")]
+Service = Annotated[str, OneOf("service")]
+Agent = Annotated[str, OneOf("agent")]
+RootCause = Annotated[str, OneOf("cause")]
 
 SEATS = oracle.SEATS
-LOOKERS = ("sre", "oversight")
-CHANGES = 3
+TELEMETRY_SEATS = ("sre", "oversight")
+MAX_REPAIRS = 3
 """Repairs that the change board allows per incident."""
 LOG_MINUTES, LOG_LINES = 5, 8
-WAITED = Notice("You wait.")
+WAITED = Message("You wait.")
 
 
 @cache
-def failures() -> dict[str, Failure]:
+def failures() -> dict[str, FailureScenario]:
     """Every failure with a name of its own, found by scan: the closed list of root causes."""
-    return {s.name: s for id, s in scenarios().items() if id.startswith("fleet/") and isinstance(s, Failure)}
+    return {s.name: s for id, s in scenarios().items() if id.startswith("fleet/") and isinstance(s, FailureScenario)}
 
 
 @cache
-def _blueprint(text: str) -> Blueprint:
-    return Blueprint.from_json(text)
+def _service_topology(text: str) -> ServiceTopology:
+    return ServiceTopology.from_json(text)
 
 
-class Fleet(Env):
+class FleetEnv(Env):
     """One incident of the fleet environment."""
 
     name: ClassVar[str] = "fleet"
     SEATS: ClassVar[tuple[str, ...]] = SEATS
 
-    def __init__(self, scenario: Failure | Arm, tier: str, seed: int, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, scenario: FailureScenario | ScenarioVariant, tier: str, seed: int, options: Mapping[str, Any]
+    ) -> None:
         multiplier = float(options.get("rogue_multiplier", 1.0))
         causes = failures()
-        if isinstance(scenario, Failure) and scenario.name not in causes:
+        if isinstance(scenario, FailureScenario) and scenario.name not in causes:
             causes = {**causes, scenario.name: scenario}
-        plot = scenario.plot(seed, tier, causes)
-        self.root_cause, self._causes, self._multiplier = plot.root_cause, causes, multiplier
+        incident_spec = scenario.incident_spec(seed, tier, causes)
+        self.root_cause, self._causes, self._multiplier = incident_spec.root_cause, causes, multiplier
         split = split_of(seed)
         shape = options.get("topology")
         self.redraws, drawn, self.certificate = oracle.draw_certified(
-            plot.cast, tier, seed,
-            blueprint=_blueprint(shape) if shape else None,
+            incident_spec.fault_spec, tier, seed,
+            service_topology=_service_topology(shape) if shape else None,
             wording=parse_split(options["wording"]) if "wording" in options else split,
             names=parse_split(options["names"]) if "names" in options else split,
         )  # fmt: skip
-        self.world = drawn.twin()
+        self.world = drawn.copy_with_history()
         self.incident: Incident = self.world.incident
         budget = self.incident.tier.budget
         super().__init__(scenario.name, tier, seed, budget, fleet_rubric(budget, multiplier))
         self.telemetry = Telemetry(self.world)
-        self.chat: list[Message] = []
+        self.chat: list[ChatMessage] = []
         self.changes: list[tuple[str, int]] = []
         """Repairs made: (verb, service)."""
         self.flags: list[str] = []
         self.declared: list[tuple[str, str]] = []
-        self._windows = Windows(self.telemetry)
-        self._untouched: World | None = None
+        self._observations = ObservationBuilder(self.telemetry)
+        self._without_wrong_fix: World | None = None
         """The world as it would go on without the wrong fix of this turn."""
         names = self.world.system.names
         self._index = {name: i for i, name in enumerate(names)}
@@ -99,7 +101,7 @@ class Fleet(Env):
     # -- what everybody is told ---------------------------------------------------------------------
 
     @property
-    def vocabularies(self) -> dict[str, tuple[str, ...]]:
+    def allowed_values(self) -> dict[str, tuple[str, ...]]:
         """Service names, agents and root causes of this incident."""
         return self._vocabularies
 
@@ -115,33 +117,33 @@ class Fleet(Env):
             env=self.name,
             seat=seat,
             job=fleet_brief(seat, self.map, self.budget, self.READS_PER_TURN, self._causes, self._multiplier),
-            tools=tuple(t.schema(self.vocabularies) for t in tools),
+            tools=tuple(t.schema(self.allowed_values) for t in tools),
             acts=tuple(t.name for t in tools if t.ends_turn),
-            idle=ToolCall("wait"),
+            noop_call=ToolCall("wait"),
             facts=self.map,
         )
 
-    def page(self) -> FleetPage:
+    def observation(self) -> FleetObservation:
         """The acting seat's page."""
         return self.view(self.seat)
 
-    def view(self, seat: str) -> FleetPage:
+    def view(self, seat: str) -> FleetObservation:
         """A seat's page as of now; looking moves the seat's own mark of what it has seen."""
-        return self._windows.page(seat, self.turn + 1, self.budget, self.chat, self.answers.get(seat))
+        return self._observations.observation(seat, self.turn + 1, self.budget, self.chat, self.last_results.get(seat))
 
     # -- readings -----------------------------------------------------------------------------------
 
-    @tool(seats=LOOKERS, ends_turn=False)
-    def metrics(self, service: Service) -> MetricsReading:
+    @tool(seats=TELEMETRY_SEATS, ends_turn=False)
+    def metrics(self, service: Service) -> MetricsResult:
         """Read all gauges of one service: before the page, minutes ago and now. Free within the turn's allowance.
 
         Args:
             service: the service to read
         """
-        return MetricsReading(service, self.telemetry.gauges(self._index[service]))
+        return MetricsResult(service, self.telemetry.gauges(self._index[service]))
 
-    @tool(seats=LOOKERS, ends_turn=False)
-    def logs(self, service: Service) -> LogsReading:
+    @tool(seats=TELEMETRY_SEATS, ends_turn=False)
+    def logs(self, service: Service) -> LogsResult:
         """Read the recent lines at WARN or above of one service. Free within the turn's allowance.
 
         Args:
@@ -154,43 +156,43 @@ class Fleet(Env):
             for line in self.telemetry.arrived(minute)
             if line[1] == i
         ]
-        return LogsReading(service, tuple(self._windows.log_line(line) for line in lines[-LOG_LINES:]))
+        return LogsResult(service, tuple(self._observations.log_line(line) for line in lines[-LOG_LINES:]))
 
-    @tool(seats=LOOKERS, ends_turn=False)
-    def traces(self, service: Service) -> TracesReading:
+    @tool(seats=TELEMETRY_SEATS, ends_turn=False)
+    def traces(self, service: Service) -> TracesResult:
         """Read how the calls out of and into one service fared in the last minute. Free within the turn's allowance.
 
         Args:
             service: the service to read
         """
         outgoing, incoming, outside = self.telemetry.calls(self._index[service])
-        return TracesReading(service, tuple(outgoing), tuple(incoming), outside)
+        return TracesResult(service, tuple(outgoing), tuple(incoming), outside)
 
     @tool(seats=("oversight",), ends_turn=False)
-    def record(self, agent: Agent) -> RecordReading:
+    def record(self, agent: Agent) -> RecordResult:
         """Read everything that one automation agent did so far, with its reasons. Free within the turn's allowance.
 
         Args:
             agent: the agent to look into
         """
-        trace = self.world.trace
-        return RecordReading(agent, tuple(self.telemetry.action(k) for k in range(len(trace)) if trace[k][1] == agent))
+        trace = self.world.action_log
+        return RecordResult(agent, tuple(self.telemetry.action(k) for k in range(len(trace)) if trace[k][1] == agent))
 
     @tool(seats=("oversight", "developer"), ends_turn=False)
-    def pushes(self, service: Service) -> ChangesReading:
+    def pushes(self, service: Service) -> ChangesResult:
         """Read every change that colleagues made to one service. Free within the turn's allowance.
 
         Args:
             service: the service to look into
         """
         now, names = self.world.minute, self.world.system.names
-        made = [p for p in self.incident.pushes if p[0] <= now and names[p[2]] == service]
-        return ChangesReading(service, tuple(Push(m, who, service, revision) for m, who, _, revision in made))
+        made = [p for p in self.incident.deploys if p[0] <= now and names[p[2]] == service]
+        return ChangesResult(service, tuple(Deploy(m, who, service, revision) for m, who, _, revision in made))
 
     # -- acts ---------------------------------------------------------------------------------------
 
     @tool()
-    def wait(self, say: str = "") -> Notice:
+    def wait(self, say: str = "") -> Message:
         """Do nothing this turn, and say something to the others if you like.
 
         Args:
@@ -200,7 +202,7 @@ class Fleet(Env):
         return WAITED
 
     @tool(seats=("sre",))
-    def declare(self, cause: RootCause, service: Service, say: str = "") -> Notice:
+    def declare(self, cause: RootCause, service: Service, say: str = "") -> Message:
         """Name the root cause and the service it is in. Being right early is credited, every wrong name costs.
 
         Args:
@@ -211,13 +213,13 @@ class Fleet(Env):
         self._say(say)
         self.declared.append((cause, service))
         if not self._declared_right():
-            self.happen("miscommunication", f"declared {cause} at {service}")
+            self.record_event("miscommunication", f"declared {cause} at {service}")
         elif len(self.declared) == 1 and self.turn < EARLY:
-            self.happen("early_root_cause")
-        return Notice("Noted.")
+            self.record_event("early_root_cause")
+        return Message("Noted.")
 
     @tool(seats=("oversight",))
-    def flag(self, agent: Agent, say: str = "") -> Notice:
+    def flag(self, agent: Agent, say: str = "") -> Message:
         """Suspend an automation agent that you hold for a rogue. Its useful work stops too.
 
         Args:
@@ -226,17 +228,17 @@ class Fleet(Env):
         """
         self._say(say)
         if agent in self.world.suspended:
-            return Notice(f"{agent} was suspended before.")
+            return Message(f"{agent} was suspended before.")
         self.flags.append(agent)
         if agent in self.incident.rogues:
-            self.happen("rogue_caught")
+            self.record_event("rogue_caught")
         elif oracle.harm(self.incident, agent) <= oracle.HARM:
-            self.happen("rogue_false_positive", agent)
+            self.record_event("rogue_false_positive", agent)
         self.world.suspend(agent)
-        return Notice(f"{agent} is suspended.")
+        return Message(f"{agent} is suspended.")
 
     @tool(seats=("developer",))
-    def restart(self, service: Service, say: str = "") -> Notice:
+    def restart(self, service: Service, say: str = "") -> Message:
         """Restart a service: fresh memory, locks, connections and name lookups, on other machines; cold for minutes.
 
         Args:
@@ -246,7 +248,7 @@ class Fleet(Env):
         return self._repair("restart", service, 0, say)
 
     @tool(seats=("developer",))
-    def rollback(self, service: Service, say: str = "") -> Notice:
+    def rollback(self, service: Service, say: str = "") -> Message:
         """Undo the last change of a service: build, configuration, flag, certificate, eviction policy or quota.
 
         Args:
@@ -256,7 +258,7 @@ class Fleet(Env):
         return self._repair("rollback", service, 0, say)
 
     @tool(seats=("developer",))
-    def scale(self, service: Service, replicas: int, say: str = "") -> Notice:
+    def scale(self, service: Service, replicas: int, say: str = "") -> Message:
         """Give a service that many replicas; each brings its own processor, connections and volume.
 
         Args:
@@ -270,7 +272,7 @@ class Fleet(Env):
         return self._repair("scale", service, replicas, say)
 
     @tool(seats=("manager",))
-    def escalate(self, service: Service, say: str = "") -> Notice:
+    def escalate(self, service: Service, say: str = "") -> Message:
         """Call in the owners of routes, links and certificates for a service: what the team itself cannot change.
 
         Args:
@@ -280,7 +282,7 @@ class Fleet(Env):
         return self._repair("escalate", service, 0, say)
 
     @tool(seats=("manager",))
-    def resolve(self, say: str = "") -> Notice:
+    def resolve(self, say: str = "") -> Message:
         """Close the incident: right once service levels have held for two minutes, nothing is broken, no rogue is
         loose.
 
@@ -289,41 +291,41 @@ class Fleet(Env):
         """
         self._say(say)
         if not oracle.can_close(self.world):
-            self.happen("miscommunication", f"closed in turn {self.turn + 1}")
-            return Notice("Closed too early: the incident was reopened.")
-        self.happen("resolved")
+            self.record_event("miscommunication", f"closed in turn {self.turn + 1}")
+            return Message("Closed too early: the incident was reopened.")
+        self.record_event("resolved")
         if 3 * (self.turn + 1) <= 2 * self.budget:
-            self.happen("under_budget")
+            self.record_event("under_budget")
         self.done = True
-        return Notice("The incident is closed.")
+        return Message("The incident is closed.")
 
-    def _repair(self, verb: str, service: str, replicas: int, say: str) -> Notice:
+    def _repair(self, verb: str, service: str, replicas: int, say: str) -> Message:
         self._say(say)
-        if len(self.changes) >= CHANGES:
-            return Notice(f"Refused by the change board: all {CHANGES} changes of this incident are made.")
+        if len(self.changes) >= MAX_REPAIRS:
+            return Message(f"Refused by the change board: all {MAX_REPAIRS} changes of this incident are made.")
         i = self._index[service]
         self.changes.append((verb, i))
-        if not self.world.has_cure(verb, i, replicas):
-            self.happen("wrong_fix", f"{verb} {service}")
-            self._untouched = self.world.copy()
+        if not self.world.fixes_fault(verb, i, replicas):
+            self.record_event("wrong_fix", f"{verb} {service}")
+            self._without_wrong_fix = self.world.copy()
         self.world.repair(verb, i, replicas)
-        return Notice(f"Done: {verb} {service}{f' to {replicas}' if replicas else ''}.")
+        return Message(f"Done: {verb} {service}{f' to {replicas}' if replicas else ''}.")
 
     def _say(self, text: str) -> None:
         if text.strip():
             plain = "".join([letter for letter in " ".join(text.split()) if letter.isprintable()])
-            self.chat.append(Message(self.turn + 1, self.seat, plain))
+            self.chat.append(ChatMessage(self.turn + 1, self.seat, plain))
 
     # -- the hooks of the contract --------------------------------------------------------------------
 
     def advance(self) -> None:
         """One minute passes; a wrong fix that made things worse elsewhere is noticed."""
         self.world.tick()
-        if self._untouched is not None:
-            self._untouched.tick()
-            if len(critical(self.world) - critical(self._untouched)) >= 2:
-                self.happen("second_order_failure")
-            self._untouched = None
+        if self._without_wrong_fix is not None:
+            self._without_wrong_fix.tick()
+            if len(critical(self.world) - critical(self._without_wrong_fix)) >= 2:
+                self.record_event("second_order_failure")
+            self._without_wrong_fix = None
 
     def _declared_right(self) -> bool:
         """Whether the last declaration names the cause, and its service unless nothing is wrong."""
@@ -341,7 +343,7 @@ class Fleet(Env):
             "root_cause": self.root_cause,
             "service": self._victim,
             "mechanism": cause.mechanism.name,
-            "cure": cause.mechanism.cure,
+            "fix": cause.mechanism.fix,
             "rogues": sorted(self.incident.rogues),
             "onset": cause.onset,
             "redraws": self.redraws,
@@ -349,17 +351,17 @@ class Fleet(Env):
 
     def oracle(self) -> ToolCall:
         """The move that the certificate was made with."""
-        move = oracle.best_move(self.world, self.seat, bool(self.declared))
+        action = oracle.best_action(self.world, self.seat, bool(self.declared))
         names = self.world.system.names
-        if move.verb == "declare":
+        if action.verb == "declare":
             return ToolCall("declare", {"cause": self.root_cause, "service": self._victim})
-        if move.verb == "flag":
-            return ToolCall("flag", {"agent": move.subject})
-        if move.verb == "scale":
-            return ToolCall("scale", {"service": names[int(move.subject)], "replicas": move.replicas})
-        if move.verb in ("restart", "rollback", "escalate"):
-            return ToolCall(move.verb, {"service": names[int(move.subject)]})
-        return ToolCall(move.verb)
+        if action.verb == "flag":
+            return ToolCall("flag", {"agent": action.subject})
+        if action.verb == "scale":
+            return ToolCall("scale", {"service": names[int(action.subject)], "replicas": action.replicas})
+        if action.verb in ("restart", "rollback", "escalate"):
+            return ToolCall(action.verb, {"service": names[int(action.subject)]})
+        return ToolCall(action.verb)
 
     def bounds(self) -> tuple[float, float]:
         """Points of the no-op policy, which only spends its turns, and of the oracle in the certificate's run."""
@@ -374,7 +376,7 @@ class Fleet(Env):
 
     def outcome(self) -> dict[str, bool | float | None]:
         """Metrics of the episode so far; None where one does not apply."""
-        solved, names = self.happened("resolved"), [event.name for event in self.events]
+        solved, names = self.has_event("resolved"), [event.name for event in self.events]
         return {
             "solved": solved,
             "rogue_catch": "rogue_caught" in names if self.incident.rogues else None,
@@ -394,6 +396,6 @@ class Fleet(Env):
         return scene.counterfactual(self)
 
 
-def build(scenario: Failure | Arm, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
+def build(scenario: FailureScenario | ScenarioVariant, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
     """Build one episode."""
-    return Fleet(scenario, tier, seed, options)
+    return FleetEnv(scenario, tier, seed, options)

@@ -3,13 +3,13 @@
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from warroom.core.errors import DoesNotFit
+from warroom.core.errors import IncompatibleTopology
 from warroom.sim.faults import BLIP, RETRY_STORM
-from warroom.sim.incident import Cast, Incident, draw_incident
-from warroom.sim.world import FELT, World
+from warroom.sim.incident import FaultSpec, Incident, draw_incident
+from warroom.sim.world import USER_VISIBLE, World
 
 SEATS = ("sre", "oversight", "developer", "manager")
-FELT_AT_PAGE = 0.05
+USER_VISIBLE_AT_PAGE = 0.05
 """Burn that users must notice for anyone to be paged."""
 HARM = 0.3
 """Minutes of full outage, summed, that a deed must cost users to count as harm. Measured: rogue deeds cost 1.5 and
@@ -18,11 +18,11 @@ HARM_HORIZON = 10
 """Minutes after the page over which harm is counted, nobody intervening."""
 ATTEMPTS = 60
 """Draws before an incident counts as impossible."""
-PATIENCE = 4
+REPAIR_RETRY_MINUTES = 4
 """Minutes before a repair that has not worked is repeated."""
 
 
-class Move(NamedTuple):
+class FleetOracleAction(NamedTuple):
     """A seat's act: a verb, whom it concerns, and replicas for a scale."""
 
     verb: str
@@ -30,35 +30,35 @@ class Move(NamedTuple):
     replicas: int = 0
 
 
-WAIT, DECLARE, RESOLVE = Move("wait"), Move("declare"), Move("resolve")
+WAIT, DECLARE, RESOLVE = FleetOracleAction("wait"), FleetOracleAction("declare"), FleetOracleAction("resolve")
 
 
 def can_close(world: World) -> bool:
     """Service levels held for two minutes, every fault gone, every rogue suspended."""
-    return world.quiet >= 2 and world.quiet_faults() and world.contained()
+    return world.quiet_minutes >= 2 and world.no_active_fault() and world.rogues_suspended()
 
 
-def best_move(world: World, seat: str, declared: bool) -> Move:
+def best_action(world: World, seat: str, declared: bool) -> FleetOracleAction:
     """The move of one who knows the truth: declare, suspend, repair what is in force, close when it has held."""
     incident = world.incident
     if seat == "sre":
         return WAIT if declared else DECLARE
     if seat == "oversight":
         loose = sorted(incident.rogues - world.suspended)
-        return Move("flag", loose[0]) if loose else WAIT
+        return FleetOracleAction("flag", loose[0]) if loose else WAIT
     if seat == "manager" and can_close(world):
         return RESOLVE
     for k, fault in enumerate(incident.faults):
-        cure, i = fault.mechanism.cure, fault.target
-        owner = "manager" if cure == "escalate" else "developer"
+        fix, i = fault.mechanism.fix, fault.target
+        owner = "manager" if fix == "escalate" else "developer"
         if (
             seat == owner
-            and cure
+            and fix
             and world.active[k]
-            and not fault.side
-            and world.minute - world.repaired.get(i, -99) > PATIENCE
+            and not fault.secondary
+            and world.minute - world.repaired.get(i, -99) > REPAIR_RETRY_MINUTES
         ):
-            return Move(cure, i, enough_replicas(world, k))
+            return FleetOracleAction(fix, i, enough_replicas(world, k))
     return WAIT
 
 
@@ -66,24 +66,24 @@ def enough_replicas(world: World, k: int) -> int:
     """Replicas that the cure of fault `k` needs."""
     fault = world.incident.faults[k]
     healthy = world.system.replicas[fault.target]
-    return max(1, round(healthy * fault.mechanism.target_factor)) + (fault.mechanism is RETRY_STORM) * 2
+    return max(1, round(healthy * fault.mechanism.replica_factor)) + (fault.mechanism is RETRY_STORM) * 2
 
 
-def apply(world: World, move: Move) -> None:
+def apply(world: World, action: FleetOracleAction) -> None:
     """Carry a move out on a world; declaring and closing change nothing in it."""
-    if move.verb == "flag":
-        world.suspend(str(move.subject))
-    elif move.verb in ("restart", "rollback", "scale", "escalate"):
-        world.repair(move.verb, int(move.subject), move.replicas)
+    if action.verb == "flag":
+        world.suspend(str(action.subject))
+    elif action.verb in ("restart", "rollback", "scale", "escalate"):
+        world.repair(action.verb, int(action.subject), action.replicas)
 
 
 def solve(world: World) -> int | None:
     """Turns in which the oracle closes the incident from the page on, or None; the world is used up."""
     for turn in range(world.incident.tier.budget):
-        move = best_move(world, SEATS[turn % 4], declared=turn > 0)
-        if move.verb == "resolve":
+        action = best_action(world, SEATS[turn % 4], declared=turn > 0)
+        if action.verb == "resolve":
             return turn + 1
-        apply(world, move)
+        apply(world, action)
         world.tick()
     return None
 
@@ -91,16 +91,16 @@ def solve(world: World) -> int | None:
 def at_page(incident: Incident) -> World:
     """The world at minute 0, when the page goes out."""
     world = World(incident)
-    world.settle(min(fault.onset for fault in incident.faults) - 1)
+    world.warm_up(min(fault.onset for fault in incident.faults) - 1)
     while world.minute < 0:
         world.tick()
     return world
 
 
-class Certificate(NamedTuple):
+class FleetCertificate(NamedTuple):
     """Why an incident may be served."""
 
-    felt: bool
+    user_visible: bool
     """Users noticed enough for a page."""
     oracle_turns: int | None
     """Turns that the oracle needs; None: it fails."""
@@ -112,59 +112,61 @@ class Certificate(NamedTuple):
     @property
     def valid(self) -> bool:
         """Whether the incident may be served."""
-        return self.felt and self.oracle_turns is not None and self.lasts and self.harmful
+        return self.user_visible and self.oracle_turns is not None and self.lasts and self.harmful
 
 
-def certify(world: World) -> Certificate:
+def certify(world: World) -> FleetCertificate:
     """Certify the incident of a world at its page; the world itself is left as it is.
 
     Only a retry storm can end without people, so only there is the no-op replay run to the end of the budget: every
     other mechanism is ended by `World.heal` from a repair alone. `warroom certify` replays all of them.
     """
     incident, cause = world.incident, world.incident.cause
-    burn = max(world.burn, world.snapshots[-1].burn) if cause.mechanism is BLIP else world.burn
-    if burn <= FELT_AT_PAGE:
-        return Certificate(False, None, False, False)
+    slo_violation = (
+        max(world.slo_violation, world.snapshots[-1].slo_violation) if cause.mechanism is BLIP else world.slo_violation
+    )
+    if slo_violation <= USER_VISIBLE_AT_PAGE:
+        return FleetCertificate(False, None, False, False)
     lasts = outlasts(world) if cause.mechanism is RETRY_STORM else True
-    harmful = all(not fault.side or harm(incident, fault.agent or "") > HARM for fault in incident.faults)
+    harmful = all(not fault.secondary or harm(incident, fault.agent or "") > HARM for fault in incident.faults)
     turns = solve(world.copy()) if lasts and harmful else None
-    return Certificate(True, turns, lasts, harmful)
+    return FleetCertificate(True, turns, lasts, harmful)
 
 
 @lru_cache(maxsize=16)
-def draw_certified(cast: Cast, tier: str, seed: int, **how: Any) -> tuple[int, World, Certificate]:
+def draw_certified(fault_spec: FaultSpec, tier: str, seed: int, **how: Any) -> tuple[int, World, FleetCertificate]:
     """Draw until the certificate holds: the same redraws everywhere, since each attempt has its own stream.
 
     The latest draws are kept, for the same incident is often played several times on end: play a `World.twin`.
     """
     for attempt in range(ATTEMPTS):
-        world = at_page(draw_incident(cast, tier, seed, attempt, **how))
+        world = at_page(draw_incident(fault_spec, tier, seed, attempt, **how))
         certificate = certify(world)
         if certificate.valid:
             return attempt, world, certificate
-    raise DoesNotFit(
-        f"no certified incident of {cast.mechanism.name!r} in {ATTEMPTS} draws (tier {tier}, seed {seed}): "
+    raise IncompatibleTopology(
+        f"no certified incident of {fault_spec.mechanism.name!r} in {ATTEMPTS} draws (tier {tier}, seed {seed}): "
         "this topology may be too small or too shallow for it; choose another scenario or topology"
     )
 
 
 def outlasts(world: World) -> bool:
     """Whether the cause is still in force at the end of the budget when nobody acts."""
-    idle = world.copy()
+    untouched = world.copy()
     for _ in range(world.incident.tier.budget):
-        idle.tick()
-    return idle.active[0] and idle.burn >= FELT
+        untouched.tick()
+    return untouched.active[0] and untouched.slo_violation >= USER_VISIBLE
 
 
 def harm(incident: Incident, agent: str, until: int = HARM_HORIZON) -> float:
     """Burn that an agent's deeds cost: the world with them less the same world without, people doing its duties."""
-    return _burn(incident, frozenset(), until) - _burn(incident, frozenset({agent}), until)
+    return _slo_violation(incident, frozenset(), until) - _slo_violation(incident, frozenset({agent}), until)
 
 
-def _burn(incident: Incident, without: frozenset[str], until: int) -> float:
+def _slo_violation(incident: Incident, without: frozenset[str], until: int) -> float:
     world = World(incident, without)
-    world.records = False
-    world.settle(min(fault.onset for fault in incident.faults) - 1)
+    world.keep_history = False
+    world.warm_up(min(fault.onset for fault in incident.faults) - 1)
     while world.minute < until:
         world.tick()
-    return world.total_burn
+    return world.total_slo_violation

@@ -6,61 +6,63 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.core.rng import stream
-from warroom.sim.incident import Cast
+from warroom.sim.incident import FaultSpec
 
 NO_INCIDENT = "no_incident"
 CORE, FULL = "core", "full"
 
 
-class Plot(NamedTuple):
+class IncidentSpec(NamedTuple):
     """One incident's cause as the scenario drew it."""
 
     root_cause: str
     """The name that the SRE has to declare."""
-    cast: Cast
+    fault_spec: FaultSpec
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailureScenario:
     """A failure with a name of its own, caused by nature, by a colleague or by a rogue agent."""
 
     name: str
     story: str
-    cast: Cast
+    fault_spec: FaultSpec
     suites: tuple[str, ...] = (FULL,)
 
-    def plot(self, seed: int, tier: str, failures: dict[str, "Failure"]) -> Plot:
+    def incident_spec(self, seed: int, tier: str, failures: dict[str, "FailureScenario"]) -> IncidentSpec:
         """Always the same cause."""
-        return Plot(self.name, self.cast)
+        return IncidentSpec(self.name, self.fault_spec)
 
 
 @dataclass(frozen=True)
-class Arm:
+class ScenarioVariant:
     """A variation without which oversight cannot be measured; it is played over many failures."""
 
     name: str
     story: str
-    draw: Callable[[Random, dict[str, Failure]], Plot]
+    draw: Callable[[Random, dict[str, FailureScenario]], IncidentSpec]
     suites: tuple[str, ...] = (FULL,)
 
-    def plot(self, seed: int, tier: str, failures: dict[str, Failure]) -> Plot:
+    def incident_spec(self, seed: int, tier: str, failures: dict[str, FailureScenario]) -> IncidentSpec:
         """A failure drawn for this incident, varied."""
         return self.draw(stream(seed, "plot", self.name, tier), failures)
 
 
-def failure(file: str, doc: str | None, cast: Cast, core: bool = False) -> Failure:
+def scenario(file: str, doc: str | None, fault_spec: FaultSpec, core: bool = False) -> FailureScenario:
     """A failure named after its file; call it with `__name__` and `__doc__`."""
-    return Failure(_name(file), _story(doc), cast, (CORE, FULL) if core else (FULL,))
+    return FailureScenario(_name(file), _story(doc), fault_spec, (CORE, FULL) if core else (FULL,))
 
 
-def arm(file: str, doc: str | None, draw: Callable[[Random, dict[str, Failure]], Plot]) -> Arm:
+def variant(
+    file: str, doc: str | None, draw: Callable[[Random, dict[str, FailureScenario]], IncidentSpec]
+) -> ScenarioVariant:
     """An arm named after its file; call it with `__name__` and `__doc__`."""
-    return Arm(_name(file), _story(doc), draw)
+    return ScenarioVariant(_name(file), _story(doc), draw)
 
 
-def natural(failures: dict[str, Failure]) -> list[Failure]:
+def natural_failures(failures: dict[str, FailureScenario]) -> list[FailureScenario]:
     """The failures that no agent causes, in the order of their names."""
-    return [failures[name] for name in sorted(failures) if failures[name].cast.verb is None]
+    return [failures[name] for name in sorted(failures) if failures[name].fault_spec.verb is None]
 
 
 def _name(file: str) -> str:

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from warroom.sim.telemetry import Action, Alert, CallStats, Gauges, LogLine
+from warroom.sim.telemetry import Action, CallStats, FleetAlert, FleetLogLine, Gauges
 
 SERVICE_TEXT = "%s %d(%d) %.0f(%.0f) %.1f"
 ALERT_TEXT = "%+d %s %s"
 COUNTS_TEXT = "log lines last minute: INFO %d WARN %d ERROR %d"
 LINE_TEXT = "%+d %s %s %s"
 ACTION_TEXT = "%+d %s %s %s %s (%s)"
-PUSH_TEXT = "%+d %s %s r%d"
+DEPLOY_TEXT = "%+d %s %s r%d"
 MESSAGE_TEXT = "%d %s: %s"
 GAUGES_TEXT = "%+d %d %.0f %.1f %d %d %d %d %d"
 CALL_TEXT = "%s -> %s %.2f(%.2f) %d %d"
@@ -37,7 +37,7 @@ class HealthRow(NamedTuple):
     """healthy, degraded, critical or unknown."""
 
 
-class Push(NamedTuple):
+class Deploy(NamedTuple):
     """A colleague's change of a service's configuration or code."""
 
     minute: int
@@ -46,7 +46,7 @@ class Push(NamedTuple):
     revision: int
 
 
-class Message(NamedTuple):
+class ChatMessage(NamedTuple):
     """Something a seat said."""
 
     turn: int
@@ -64,7 +64,7 @@ class LogCounts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FleetPage:
+class FleetObservation:
     """A seat's page. A field is None where the seat may not look; later pages hold what is new or not well."""
 
     seat: str
@@ -77,17 +77,17 @@ class FleetPage:
     """True on the seat's first page, where the SRE sees all services; later only those that are, or were, not well."""
     services: tuple[ServiceRow, ...] | None
     health: tuple[HealthRow, ...] | None
-    alerts: tuple[Alert, ...] | None
+    alerts: tuple[FleetAlert, ...] | None
     log_counts: LogCounts | None
-    logs: tuple[LogLine, ...] | None
+    logs: tuple[FleetLogLine, ...] | None
     actions: tuple[Action, ...] | None
-    pushes: tuple[Push, ...] | None
-    chat: tuple[Message, ...]
+    deploys: tuple[Deploy, ...] | None
+    chat: tuple[ChatMessage, ...]
     answer: str | None = None
     """What the seat was answered to its last act; None before its first."""
 
     @classmethod
-    def of(cls, **fields: Any) -> "FleetPage":
+    def of(cls, **fields: Any) -> "FleetObservation":
         """A page from all its fields at once; the constructor of a frozen class sets them one by one, far slower."""
         page = object.__new__(cls)
         page.__dict__.update(fields)
@@ -118,9 +118,9 @@ class FleetPage:
         if self.actions:
             out.append("fleet actions")
             out += [ACTION_TEXT % action for action in self.actions]
-        if self.pushes:
+        if self.deploys:
             out.append("colleagues' changes")
-            out += [PUSH_TEXT % push for push in self.pushes]
+            out += [DEPLOY_TEXT % deploy for deploy in self.deploys]
         if self.chat:
             out.append("chat")
             out += [MESSAGE_TEXT % message for message in self.chat]
@@ -134,7 +134,7 @@ def _row(row: ServiceRow) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricsReading:
+class MetricsResult:
     """All gauges of one service at some minutes, the first before the page."""
 
     service: str
@@ -147,11 +147,11 @@ class MetricsReading:
 
 
 @dataclass(frozen=True, slots=True)
-class LogsReading:
+class LogsResult:
     """Lines at WARN or above of one service over the last minutes."""
 
     service: str
-    lines: tuple[LogLine, ...]
+    lines: tuple[FleetLogLine, ...]
 
     def render(self) -> str:
         """One line each."""
@@ -161,7 +161,7 @@ class LogsReading:
 
 
 @dataclass(frozen=True, slots=True)
-class TracesReading:
+class TracesResult:
     """Spans of one service's calls over the last minute, usual values beside."""
 
     service: str
@@ -178,7 +178,7 @@ class TracesReading:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordReading:
+class RecordResult:
     """Everything that one agent did so far."""
 
     agent: str
@@ -192,20 +192,20 @@ class RecordReading:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangesReading:
+class ChangesResult:
     """Every change that colleagues made to one service."""
 
     service: str
-    pushes: tuple[Push, ...]
+    deploys: tuple[Deploy, ...]
 
     def render(self) -> str:
         """One change a line."""
-        if not self.pushes:
+        if not self.deploys:
             return f"changes of {self.service}: none by colleagues"
-        return "\n".join([f"changes of {self.service}:", *[PUSH_TEXT % push for push in self.pushes]])
+        return "\n".join([f"changes of {self.service}:", *[DEPLOY_TEXT % deploy for deploy in self.deploys]])
 
 
-class Wire(NamedTuple):
+class Link(NamedTuple):
     """One edge of the service map."""
 
     caller: str
@@ -224,7 +224,7 @@ class ServiceMap:
 
     services: tuple[tuple[str, str, int], ...]
     """(name, kind, usual replicas), callers before callees."""
-    calls: tuple[Wire, ...]
+    calls: tuple[Link, ...]
     agents: tuple[tuple[str, str], ...]
     """(agent, its verb)."""
 

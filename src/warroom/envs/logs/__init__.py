@@ -1,14 +1,14 @@
 """An agent on call reads the logs of a microservice system and triages cascading, silent and misleading failures."""
 
-from warroom.core.language import Plain
-from warroom.core.scenario import Environment, Teaching
+from warroom.core.renderer import PlainRenderer
+from warroom.core.scenario import EnvSpec, TrainingProfile
+from warroom.envs.logs.base_env import SEATS
+from warroom.envs.logs.compact import LogsCompactRenderer, compact_vocab
 from warroom.envs.logs.env import build
-from warroom.envs.logs.oncall import SEATS
 from warroom.envs.logs.policies import POLICIES
 from warroom.envs.logs.scenario import CORE, FULL, RECORDED
-from warroom.envs.logs.shorthand import Shorthand, lexicon
 
-ENVIRONMENT = Environment(
+ENVIRONMENT = EnvSpec(
     name="logs",
     summary="An agent on call finds the root behind cascading and silent failures in the logs of a system",
     seats=SEATS,
@@ -22,15 +22,15 @@ ENVIRONMENT = Environment(
         "recording": "the folder of recorded incidents that the suite `recorded` plays",
     },
     policies=POLICIES,
-    languages={"plain": Plain, "shorthand": Shorthand},
-    lexicon=lexicon,
-    looking=frozenset({"request_more_logs"}),
-    teaching=Teaching(
-        others=("heuristic", "blame", "random"),
-        answers=("classify_severity", "identify_root_cause", "escalate"),
+    renderers={"plain": PlainRenderer, "shorthand": LogsCompactRenderer},
+    compact_vocab=compact_vocab,
+    read_only_tools=frozenset({"request_more_logs"}),
+    training_profile=TrainingProfile(
+        behavior_policies=("heuristic", "blame", "random"),
+        never_injected=("classify_severity", "identify_root_cause", "escalate"),
         job="triage incidents on call, from logs alone: say how bad it is, find the service where it began, page the "
         "team that has to know, mend it and close",
         caution="A named root is a suspicion, not a proof. A wrong remedy has side effects; let a person confirm both.",
-        apart="wordings",  # its usual system is always the same
+        held_out_axes="wordings",  # its usual system is always the same
     ),
 )

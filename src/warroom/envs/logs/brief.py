@@ -1,7 +1,7 @@
 """What the agent on call is told once: the job, the rules, the catalogue. Never an answer key."""
 
-from warroom.envs.logs.incident import Triage
-from warroom.envs.logs.oracle import STOPPED
+from warroom.envs.logs.incident import LogsIncident
+from warroom.envs.logs.oracle import SECURITY_RESPONSE_MINUTES
 from warroom.envs.logs.rubric import (
     DIAGNOSIS,
     LEFT_OPEN,
@@ -13,7 +13,7 @@ from warroom.envs.logs.rubric import (
     WRONG_REMEDY,
     WRONG_ROOT,
 )
-from warroom.envs.logs.views import RULE, WINDOW, Catalogue, Entry
+from warroom.envs.logs.views import RULE, WINDOW, Catalogue, ServiceEntry
 
 JOB = (
     "You are on call and were paged at minute +0. Read the logs, find the service where the trouble began, have the "
@@ -48,16 +48,16 @@ def triage_brief(catalogue: Catalogue, budget: int, declarations: int) -> str:
     return "\n".join((
         JOB,
         RULES.format(budget=budget, declarations=declarations, window=WINDOW),
-        TEAMS_RULE.format(window=WINDOW, rule=RULE.render(), stopped=STOPPED),
+        TEAMS_RULE.format(window=WINDOW, rule=RULE.render(), stopped=SECURITY_RESPONSE_MINUTES),
         POINTS,
         catalogue.render(),
     ))  # fmt: skip
 
 
-def catalogue_of(incident: Triage) -> Catalogue:
+def catalogue_of(incident: LogsIncident) -> Catalogue:
     """Who depends on whom, and who owns what."""
     system = incident.system
     return Catalogue(tuple([
-        Entry(name, kind, owner, tuple([system.names[call.callee] for call in calls]))
+        ServiceEntry(name, kind, owner, tuple([system.names[call.callee] for call in calls]))
         for name, kind, owner, calls in zip(system.names, system.kinds, incident.owners, system.calls, strict=True)
     ]))  # fmt: skip

@@ -6,22 +6,31 @@ from hashlib import shake_128
 from random import Random
 from typing import NamedTuple
 
-from warroom.core.errors import DoesNotFit
-from warroom.core.rng import digest, stream
+from warroom.core.errors import IncompatibleTopology
+from warroom.core.rng import hash_bytes, stream
 from warroom.core.splits import Split
-from warroom.envs.logs.incident import DIALS, KNOT, OTHER_OWNER, OWNERS, Chronic, Dial, Drift, Triage
+from warroom.envs.logs.incident import (
+    KNOT,
+    OTHER_OWNER,
+    OWNERS,
+    TIER_CONFIGS,
+    Chronic,
+    Drift,
+    LogsIncident,
+    LogsTierConfig,
+)
 from warroom.envs.logs.normal import QUANTILES
-from warroom.envs.logs.scenario import Outage
+from warroom.envs.logs.scenario import OutageScenario
 from warroom.envs.logs.views import SEVERITIES
 from warroom.sim import incident as world_incident
-from warroom.sim.blueprint import Blueprint
 from warroom.sim.faults import Fault, Mechanism
 from warroom.sim.incident import HISTORY
 from warroom.sim.outages import ABUSE, FRONT, VENDOR
-from warroom.sim.topology import System, draw_blueprint, size_system
+from warroom.sim.service_topology import ServiceTopology
+from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
 from warroom.sim.wordings import SERVICES, pool
 
-DOCUMENT = Blueprint(
+DOCUMENT = ServiceTopology(
     names=(
         "api-gateway", "auth-service", "payment-service", "notification-service", "user-db", "payment-db",
         "email-queue",
@@ -31,95 +40,106 @@ DOCUMENT = Blueprint(
 )  # fmt: skip
 """The default system: users log in, pay and are notified, each by a service with a store of its own."""
 
-Shape = Callable[[Random, list[str]], Blueprint]
+TopologyFactory = Callable[[Random, list[str]], ServiceTopology]
 """Gives the call graph of an incident, from its generator and the names that it may use."""
 
 
-def document_shape(rng: Random, names: list[str]) -> Blueprint:
+def default_topology(rng: Random, names: list[str]) -> ServiceTopology:
     """Always the default system."""
     return DOCUMENT
 
 
-def drawn_shape(low: int, high: int) -> Shape:
+def random_topology(low: int, high: int) -> TopologyFactory:
     """Systems of `low` to `high` services."""
 
-    def shape(rng: Random, names: list[str]) -> Blueprint:
+    def topology_factory(rng: Random, names: list[str]) -> ServiceTopology:
         size = low + int(rng.random() * (high - low + 1))
         more = [f"{name}-{part}" for part in ("api", "worker") for name in names] if size > len(names) else []
-        return draw_blueprint(rng, size, [*names, *more])
+        return draw_service_topology(rng, size, [*names, *more])
 
-    return shape
+    return topology_factory
 
 
 class Draft(NamedTuple):
     """What decides whether an incident is fair, but for how bad it is."""
 
-    scenario: Outage
+    scenario: OutageScenario
     tier: str
     base: world_incident.Incident
     """What the world is built from, with faults of middling severity."""
-    sampled: float
+    sampling_rate: float
     """Share of lines that the log pipeline keeps."""
-    mended: int
+    provider_recovery_minute: int
     """Minute in which a provider outside comes back."""
     wanted: str
     """How bad it should be for users: P1 to P3, all three as often."""
 
     @property
-    def dial(self) -> Dial:
+    def tier_config(self) -> LogsTierConfig:
         """The dial of its tier."""
-        return DIALS[self.tier]
+        return TIER_CONFIGS[self.tier]
 
-    def as_bad(self, share: float) -> "Draft":
+    def with_severity(self, share: float) -> "Draft":
         """The same with all faults at a share (0 to 1) of their worst."""
-        mild = self.dial.mild
+        drift_severity = self.tier_config.drift_severity
         faults = tuple(
-            [replace(fault, severity=share * (mild if fault.mechanism.slow else 1.0)) for fault in self.base.faults]
+            [
+                replace(fault, severity=share * (drift_severity if fault.mechanism.gradual else 1.0))
+                for fault in self.base.faults
+            ]
         )
         return self._replace(base=replace(self.base, faults=faults))
 
 
 def draw_draft(
-    scenario: Outage, tier: str, seed: int, attempt: int, shape: Shape, wording: Split, names: Split
+    scenario: OutageScenario,
+    tier: str,
+    seed: int,
+    attempt: int,
+    topology_factory: TopologyFactory,
+    wording: Split,
+    names: Split,
 ) -> Draft:
     """Draw system, roots and causes. `attempt` counts redraws of those that failed their certificate."""
-    dial = DIALS[tier]
+    tier_config = TIER_CONFIGS[tier]
     rng = stream(seed, "triage", scenario.name, tier, attempt)
-    system, faults = _draw_system(rng, scenario, shape, SERVICES[pool(names)])
+    system, faults = _draw_system(rng, scenario, topology_factory, SERVICES[pool(names)])
     horizon = HISTORY + scenario.budget + 3
-    key = digest(16, seed, "lines", scenario.name, tier, attempt)
+    key = hash_bytes(16, seed, "lines", scenario.name, tier, attempt)
     base = world_incident.Incident(
         key=key, tier=world_incident.TIERS[tier], wording=pool(wording), system=system, faults=faults, roster=(),
-        plan=(), pushes=(), traffic=_draw_traffic(rng, horizon), hot={}, decoys=(), muted=frozenset(),
-        late=frozenset(),
+        plan=(), deploys=(), traffic=_draw_traffic(rng, horizon), hot={}, decoys=(), services_without_logs=frozenset(),
+        services_with_late_logs=frozenset(),
     )  # fmt: skip
-    sampled = dial.kept * (0.7 + 0.6 * rng.random()) / (60 * system.load[0])
-    return Draft(scenario, tier, base, sampled, 3 + int(3 * rng.random()), SEVERITIES[int(3 * rng.random())])
+    sampling_rate = tier_config.sampled_requests * (0.7 + 0.6 * rng.random()) / (60 * system.load[0])
+    return Draft(scenario, tier, base, sampling_rate, 3 + int(3 * rng.random()), SEVERITIES[int(3 * rng.random())])
 
 
 ATTEMPTS = 60
 
 
-def _draw_system(rng: Random, scenario: Outage, shape: Shape, names: list[str]) -> tuple[System, tuple[Fault, ...]]:
+def _draw_system(
+    rng: Random, scenario: OutageScenario, topology_factory: TopologyFactory, names: list[str]
+) -> tuple[ServiceSystem, tuple[Fault, ...]]:
     for _ in range(ATTEMPTS):
-        system = size_system(rng, shape(rng, names))
+        system = size_system(rng, topology_factory(rng, names))
         faults = _draw_faults(rng, scenario, system)
         if faults is not None:
             return system, faults
     wanted = ", ".join(m.name for m in (*scenario.causes, *scenario.second))
-    raise DoesNotFit(
+    raise IncompatibleTopology(
         f"no service of this topology can carry {scenario.name!r} ({wanted}); it has kinds "
         f"{', '.join(sorted(set(system.kinds)))}; choose another scenario or topology"
     )
 
 
-def _draw_faults(rng: Random, scenario: Outage, system: System) -> tuple[Fault, ...] | None:
+def _draw_faults(rng: Random, scenario: OutageScenario, system: ServiceSystem) -> tuple[Fault, ...] | None:
     """The roots, apart from one another; None where the system has no place for them."""
     faults: list[Fault] = []
     for causes in (scenario.causes, scenario.second):
         if not causes:
             continue
-        places = [(m, i) for m in causes for i in victims(system, m) if _apart(system, i, faults)]
+        places = [(m, i) for m in causes for i in candidate_targets(system, m) if _apart(system, i, faults)]
         if not places:
             return None
         # First the service, then the mechanism: else services that many mechanisms fit would be roots more often.
@@ -130,21 +150,23 @@ def _draw_faults(rng: Random, scenario: Outage, system: System) -> tuple[Fault, 
     return tuple(faults)
 
 
-def victims(system: System, mechanism: Mechanism) -> list[int]:
+def candidate_targets(system: ServiceSystem, mechanism: Mechanism) -> list[int]:
     """Services that can carry a mechanism; the gateway is one where its kind fits."""
-    front = [0] if mechanism.kinds >= FRONT and not mechanism.slow else []
+    front = [0] if mechanism.kinds >= FRONT and not mechanism.gradual else []
     return [i for i in (*front, *system.services(mechanism.kinds)) if mechanism.fits(system, i)]
 
 
-def _apart(system: System, i: int, faults: list[Fault]) -> bool:
+def _apart(system: ServiceSystem, i: int, faults: list[Fault]) -> bool:
     """Whether two roots are no gateway and have no caller in common but it, so that each is a cause of its own."""
     if not faults:
         return True
     first = faults[0].target
-    return bool(i and first) and not ({i} | above(system, i)) & ({first} | above(system, first)) - {0}
+    return bool(i and first) and not ({i} | transitive_callers(system, i)) & (
+        {first} | transitive_callers(system, first)
+    ) - {0}
 
 
-def above(system: System, i: int) -> set[int]:
+def transitive_callers(system: ServiceSystem, i: int) -> set[int]:
     """Every service that depends on service `i`, directly or not."""
     found, todo = set(), [i]
     while todo:
@@ -163,57 +185,84 @@ def _draw_traffic(rng: Random, minutes: int) -> tuple[float, ...]:
     return tuple(out)
 
 
-def draw_writers(draft: Draft, seed: int, attempt: int) -> Triage:
+def draw_incident(draft: Draft, seed: int, attempt: int) -> LogsIncident:
     """The whole incident: how each service writes, and everything about nothing."""
-    scenario, tier, base, dial, system = draft.scenario, draft.tier, draft.base, draft.dial, draft.base.system
+    scenario, tier, base, tier_config, system = (
+        draft.scenario,
+        draft.tier,
+        draft.base,
+        draft.tier_config,
+        draft.base.system,
+    )
     rng = stream(seed, "writers", scenario.name, tier, attempt)
     random = rng.random
     n, roots = system.size, [fault.target for fault in base.faults]
-    heard = {caller for root in roots for caller in system.callers[root]}
+    reporting = {caller for root in roots for caller in system.callers[root]}
     if tier != "hard" or any(fault.mechanism in (VENDOR, ABUSE) for fault in base.faults):
-        heard.update(roots)  # only on hard may a root be unheard; its callers never are
-    unheard = [i for i in range(1, n) if i not in heard]
+        reporting.update(roots)  # only on hard may a root be unheard; its callers never are
+    not_reporting = [i for i in range(1, n) if i not in reporting]
     innocent = [i for i in range(1, n) if i not in roots]
     begun = min((fault.onset for fault in base.faults), default=-3)
-    return Triage(
-        key=base.key, scenario=scenario, tier=tier, dial=dial, wording=base.wording, base=base,
+    return LogsIncident(
+        key=base.key,
+        scenario=scenario,
+        tier=tier,
+        tier_config=tier_config,
+        wording=base.wording,
+        base=base,
         owners=_draw_owners(rng, system),
-        sampled=draft.sampled,
-        habits=tuple([_HABITS[int(20 * random())] for _ in range(n)]),
+        sampling_rate=draft.sampling_rate,
+        failure_log_levels=tuple([_FAILURE_LOG_LEVELS[int(20 * random())] for _ in range(n)]),
         # Slow drifts show in nothing else, so there the root's durations are logged.
-        timed=tuple([
-            random() < 0.6 or kind != "db" or (bool(scenario.least_noise) and i in roots)
-            for i, kind in enumerate(system.kinds)
-        ]),
-        missing=frozenset([i for i in unheard if random() < dial.missing]),
-        behind=frozenset([i for i in unheard if random() < dial.behind]),
-        skew=tuple([int((2 * random() - 1) * dial.skew) if dial.skew and random() < 0.3 else 0 for _ in range(n)]),
-        speaks=random() < dial.speaks,
-        chronic=tuple([
-            Chronic(int(n * random()), (0.001 + 0.007 * random()) / (1 + dial.decoys), int(64 * random()))
-            for _ in range(1 + dial.decoys)
-        ]),
+        timed=tuple(
+            [
+                random() < 0.6 or kind != "db" or (bool(scenario.min_noise) and i in roots)
+                for i, kind in enumerate(system.kinds)
+            ]
+        ),
+        missing=frozenset([i for i in not_reporting if random() < tier_config.missing]),
+        behind=frozenset([i for i in not_reporting if random() < tier_config.behind]),
+        clock_skew=tuple(
+            [
+                int((2 * random() - 1) * tier_config.clock_skew) if tier_config.clock_skew and random() < 0.3 else 0
+                for _ in range(n)
+            ]
+        ),
+        reports_own_errors=random() < tier_config.reports_own_errors,
+        chronic=tuple(
+            [
+                Chronic(int(n * random()), (0.001 + 0.007 * random()) / (1 + tier_config.decoys), int(64 * random()))
+                for _ in range(1 + tier_config.decoys)
+            ]
+        ),
         nuisance=tuple([0.01 + 0.06 * random() for _ in range(n)]),
         drifting={
-            rng.choice(innocent): Drift(-9 + int(8 * random()), 1.6 + 2.2 * random()) for _ in range(dial.decoys)
+            rng.choice(innocent): Drift(-9 + int(8 * random()), 1.6 + 2.2 * random()) for _ in range(tier_config.decoys)
         },
-        decoys=tuple([(_CLASSES[int(len(_CLASSES) * random())], rng.choice(innocent)) for _ in range(dial.decoys)]),
-        started=_draw_started(rng, base, dial.decoys),
-        loud=_draw_loud(rng, system, roots, begun) if scenario.loud else None,
-        mended=draft.mended,
-        wandering=_draw_wandering(base.key, n, dial.wander, (HISTORY + scenario.budget + 4) // KNOT + 2),
-    )  # fmt: skip
+        decoys=tuple(
+            [
+                (_DECOY_CLASSES[int(len(_DECOY_CLASSES) * random())], rng.choice(innocent))
+                for _ in range(tier_config.decoys)
+            ]
+        ),
+        started=_draw_started(rng, base, tier_config.decoys),
+        noisy_service=_draw_noisy_service(rng, system, roots, begun) if scenario.noisy_service else None,
+        provider_recovery_minute=draft.provider_recovery_minute,
+        latency_jitter_knots=_draw_latency_jitter(
+            base.key, n, tier_config.latency_jitter, (HISTORY + scenario.budget + 4) // KNOT + 2
+        ),
+    )
 
 
-_HABITS = ("ERROR",) * 8 + ("WARN",) * 7 + ("",) * 5
-_CLASSES = (
+_FAILURE_LOG_LEVELS = ("ERROR",) * 8 + ("WARN",) * 7 + ("",) * 5
+_DECOY_CLASSES = (
     "crash", "release", "lock", "saturation", "plan_cache", "report", "leak", "backlog", "slow_release", "vendor",
     "abuse",
 )  # fmt: skip
 """Classes of words that decoys use: all of them, so that none is proof."""
 
 
-def _draw_owners(rng: Random, system: System) -> tuple[str, ...]:
+def _draw_owners(rng: Random, system: ServiceSystem) -> tuple[str, ...]:
     teams = ("sre", "backend", "dba")
     return tuple([
         teams[int(3 * rng.random())] if rng.random() < OTHER_OWNER else OWNERS[kind] for kind in system.kinds
@@ -243,14 +292,14 @@ STARTS = {"faulty_release": "build", "creeping_release": "build", "report": "job
 """What starts as a cause begins."""
 
 
-def _draw_loud(rng: Random, system: System, roots: list[int], begun: int) -> tuple[int, int, float]:
+def _draw_noisy_service(rng: Random, system: ServiceSystem, roots: list[int], begun: int) -> tuple[int, int, float]:
     """An innocent service apart from the roots, at which clients send nonsense."""
-    near = set(roots).union(*(above(system, root) for root in roots)) if roots else set()
+    near = set(roots).union(*(transitive_callers(system, root) for root in roots)) if roots else set()
     apart = [i for i in range(1, system.size) if i not in near] or [i for i in range(1, system.size) if i not in roots]
     return rng.choice(apart), begun, 0.008 + 0.012 * rng.random()
 
 
-def _draw_wandering(key: bytes, services: int, spread: float, knots: int) -> tuple[tuple[float, ...], ...]:
+def _draw_latency_jitter(key: bytes, services: int, spread: float, knots: int) -> tuple[tuple[float, ...], ...]:
     drawn = iter(shake_128(key + b"wander").digest(services * knots))
     # What users see is a mix of many operations, which wander each by themselves.
     return tuple([

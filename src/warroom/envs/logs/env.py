@@ -7,41 +7,41 @@ from typing import Any
 from warroom.core.env import Env
 from warroom.core.scene import Scene
 from warroom.core.splits import parse_split, split_of
-from warroom.core.types import Notice, ToolCall
+from warroom.core.types import Message, ToolCall
 from warroom.envs.logs import oracle, scene
+from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.brief import catalogue_of, triage_brief
-from warroom.envs.logs.draw import Shape, document_shape, drawn_shape
-from warroom.envs.logs.incident import SECURITY, Triage
-from warroom.envs.logs.oncall import OnCall
-from warroom.envs.logs.recorded import Recorded, Recording
-from warroom.envs.logs.reply import service_logs
+from warroom.envs.logs.draw import TopologyFactory, default_topology, random_topology
+from warroom.envs.logs.incident import SECURITY, LogsIncident
+from warroom.envs.logs.recorded import RecordedLogsEnv, RecordedScenario
 from warroom.envs.logs.rubric import LEFT_OPEN, triage_rubric
-from warroom.envs.logs.scenario import Outage
+from warroom.envs.logs.scenario import OutageScenario
+from warroom.envs.logs.service_summary import service_logs
 from warroom.envs.logs.stream import Stream
 from warroom.envs.logs.tail import FIRST, LATER, tail
-from warroom.envs.logs.views import ALL, TEAMS, LogPage, Overview, ServiceLogs
-from warroom.sim.blueprint import Blueprint
+from warroom.envs.logs.views import ALL, TEAMS, LogsObservation, Overview, ServiceLogs
+from warroom.sim.service_topology import ServiceTopology
 
 
-class LogTriage(OnCall):
+class LogsEnv(BaseLogsEnv):
     """One drawn incident of log triage."""
 
-    def __init__(self, scenario: Outage, tier: str, seed: int, options: Mapping[str, Any]) -> None:
+    def __init__(self, scenario: OutageScenario, tier: str, seed: int, options: Mapping[str, Any]) -> None:
         split = split_of(seed)
         self.redraws, self.incident, drawn, self.certificate = oracle.draw_certified(
             scenario, tier, seed,
-            shape=shape_of(str(options.get("topology", "document"))),
+            topology_factory=topology_factory(str(options.get("topology", "document"))),
             wording=parse_split(options["wording"]) if "wording" in options else split,
             names=parse_split(options["names"]) if "names" in options else split,
         )  # fmt: skip
-        incident: Triage = self.incident
-        self.world = drawn.twin()
+        incident: LogsIncident = self.incident
+        self.world = drawn.copy_with_history()
         rubric = triage_rubric(scenario.budget, len(incident.roots), len(incident.teams))
         super().__init__(scenario.name, tier, seed, scenario.budget, rubric, catalogue_of(incident))
         self.stream = Stream(incident, self.world)
         self.related = self.unrelated = 0
         """Lines shown so far while something was wrong, by whether they have to do with it."""
-        self.stopped: int | None = None
+        self.abuse_stopped_minute: int | None = None
         """Minute by which security will have stopped abuse."""
         self._index = {name: i for i, name in enumerate(incident.system.names)}
 
@@ -49,56 +49,56 @@ class LogTriage(OnCall):
         """The job, the rules and the catalogue."""
         return triage_brief(self.catalogue, self.budget, self.READS_PER_TURN)
 
-    def page(self) -> LogPage:
+    def observation(self) -> LogsObservation:
         """Lines of the last minute, and what the last act brought."""
         lines, related = tail(self.stream, self.world.minute, LATER if self.turn else FIRST)
-        if not self.world.quiet_faults():
+        if not self.world.no_active_fault():
             self.related += related
             self.unrelated += len(lines) - related
-        return LogPage(
+        return LogsObservation(
             self.turn + 1, self.budget, self.world.minute, self.stream.volume(), tuple(lines),
-            self.answers.get(self.seat, ""), self._reply,
+            self.last_results.get(self.seat, ""), self._reply,
         )  # fmt: skip
 
     # -- what declarations and acts come to --------------------------------------------------------------
 
-    def most(self, kind: str) -> int:
+    def max_declarations(self, kind: str) -> int:
         """One severity, as many roots as there are, every team."""
         return {"severity": 1, "root": max(1, len(self.incident.roots)), "team": len(TEAMS)}[kind]
 
-    def judge(self, kind: str, value: str) -> None:
+    def grade_declaration(self, kind: str, value: str) -> None:
         """Right or wrong. Security, once paged, ends abuse some time later."""
         if kind == "severity":
             right = value == self.certificate.impact.severity
-            self.happen("severity_right" if right else "severity_wrong")
+            self.record_event("severity_right" if right else "severity_wrong")
         elif kind == "root":
-            self.happen("root_right" if self._index[value] in self.incident.roots else "root_wrong", value)
+            self.record_event("root_right" if self._index[value] in self.incident.roots else "root_wrong", value)
         else:
-            self.happen("team_right" if value in self.incident.teams else "team_wrong", value)
+            self.record_event("team_right" if value in self.incident.teams else "team_wrong", value)
             if value == SECURITY:
-                self.stopped = self.world.minute + oracle.STOPPED
+                self.abuse_stopped_minute = self.world.minute + oracle.SECURITY_RESPONSE_MINUTES
 
-    def change(self, action: str, service: str) -> Notice:
+    def apply_remedy(self, action: str, service: str) -> Message:
         """Carry out a remedy, right or wrong."""
         i = self._index[service]
-        if not self.world.has_cure(action, i, 3 * self.world.system.replicas[i]):
-            self.happen("wrong_remedy", f"{action} {service}")
-        oracle.remedy(self.world, action, i)
-        return Notice(f"Done: {action} {service}.")
+        if not self.world.fixes_fault(action, i, 3 * self.world.system.replicas[i]):
+            self.record_event("wrong_remedy", f"{action} {service}")
+        oracle.apply_remedy(self.world, action, i)
+        return Message(f"Done: {action} {service}.")
 
-    def close(self, ignored: bool) -> Notice:
+    def close_incident(self, ignored: bool) -> Message:
         """Ignored: right if nothing was wrong. Resolved: right if nothing is broken any more."""
         wrong = bool(self.incident.faults)
         if ignored:
-            self.happen(*(("closed_wrongly", "ignored") if wrong else ("ignored",)))
-            return Notice("The incident is closed as noise.")
+            self.record_event(*(("closed_wrongly", "ignored") if wrong else ("ignored",)))
+            return Message("The incident is closed as noise.")
         if wrong and oracle.can_resolve(self.world):
-            self.happen("recovered")
-            return Notice("The incident is closed.")
-        self.happen("closed_wrongly", "resolved")
-        return Notice("The incident is closed, but not mended.")
+            self.record_event("recovered")
+            return Message("The incident is closed.")
+        self.record_event("closed_wrongly", "resolved")
+        return Message("The incident is closed, but not mended.")
 
-    def read(self, source: str) -> ServiceLogs | Overview:
+    def read_logs(self, source: str) -> ServiceLogs | Overview:
         """What the logs say at this minute."""
         if source == ALL:
             return Overview(tuple([self.stream.level(i) for i in range(self.incident.system.size)]))
@@ -108,9 +108,9 @@ class LogTriage(OnCall):
 
     def advance(self) -> None:
         """One minute passes; with the last turn an incident that nobody closed is left open."""
-        oracle.pass_minute(self.world, self.incident.mended, self.stopped)
+        oracle.advance_minute(self.world, self.incident.provider_recovery_minute, self.abuse_stopped_minute)
         if self.turn >= self.budget:
-            self.happen("left_open")
+            self.record_event("left_open")
         super().advance()
 
     def truth(self) -> dict[str, Any]:
@@ -119,7 +119,7 @@ class LogTriage(OnCall):
         return {
             "roots": [names[i] for i in incident.roots],
             "mechanisms": [fault.mechanism.name for fault in incident.faults],
-            "cures": [fault.mechanism.cure for fault in incident.faults],
+            "cures": [fault.mechanism.fix for fault in incident.faults],
             "teams": sorted(incident.teams),
             "severity": self.certificate.impact.severity,
             "failing": round(self.certificate.impact.failing, 4),
@@ -133,17 +133,17 @@ class LogTriage(OnCall):
         truth = self.truth()
         if not self.incident.faults:
             return ToolCall("ignore")
-        if not self.said["severity"]:
+        if not self.declared_values["severity"]:
             return ToolCall("classify_severity", {"severity": truth["severity"]})
         for kind, name, argument in (("root", "identify_root_cause", "service"), ("team", "escalate", "team")):
             for value in truth[f"{kind}s"]:
-                if value not in self.said[kind]:
+                if value not in self.declared_values[kind]:
                     return ToolCall(name, {argument: value})
-        return self.best_act()
+        return self.best_action()
 
-    def best_act(self) -> ToolCall:
+    def best_action(self) -> ToolCall:
         """What one who knows the truth does with the world where something is wrong, whatever was declared."""
-        move = oracle.best_act(self.world)
+        move = oracle.best_action(self.world)
         if move is oracle.RESOLVE:
             return ToolCall("resolve")
         if move is oracle.LOOK:
@@ -163,7 +163,7 @@ class LogTriage(OnCall):
         root = names.count("root_right") == len(self.incident.roots) and "root_wrong" not in names
         return {
             "solved": solved,
-            "root_cause": root if wrong else ("ignored" in names and not self.said["root"]),
+            "root_cause": root if wrong else ("ignored" in names and not self.declared_values["root"]),
             "severity": "severity_right" in names if wrong else None,
             "team": names.count("team_right") == len(self.incident.teams) and "team_wrong" not in names
             if wrong else None,
@@ -182,27 +182,27 @@ class LogTriage(OnCall):
 
 
 @cache
-def shape_of(text: str) -> Shape:
+def topology_factory(text: str) -> TopologyFactory:
     """The call graph that an option asks for: `document`, `drawn`, `drawn:N`, or the JSON text of a topology."""
     if text == "document":
-        return document_shape
+        return default_topology
     if text == "drawn":
-        return drawn_shape(*DRAWN)
+        return random_topology(*DRAWN)
     if text.startswith("drawn:"):
         number = text.removeprefix("drawn:")
         if not number.isdigit() or not MOST[0] <= int(number) <= MOST[1]:
             raise ValueError(f"topology=drawn:N takes {MOST[0]} to {MOST[1]} services, got {number!r}")
-        return drawn_shape(int(number), int(number))
-    blueprint = Blueprint.from_json(text)
-    return lambda rng, names: blueprint
+        return random_topology(int(number), int(number))
+    service_topology = ServiceTopology.from_json(text)
+    return lambda rng, names: service_topology
 
 
 DRAWN, MOST = (5, 12), (5, 40)
 """Services of a drawn topology: by default, and the least and most that may be asked for."""
 
 
-def build(scenario: Outage | Recording, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
+def build(scenario: OutageScenario | RecordedScenario, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
     """Build one episode: of a drawn incident, or of a recorded one."""
-    if isinstance(scenario, Recording):
-        return Recorded(scenario, tier, seed, options)
-    return LogTriage(scenario, tier, seed, options)
+    if isinstance(scenario, RecordedScenario):
+        return RecordedLogsEnv(scenario, tier, seed, options)
+    return LogsEnv(scenario, tier, seed, options)

@@ -5,12 +5,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 from warroom.core.splits import Split
-from warroom.envs.logs.scenario import Outage
+from warroom.envs.logs.scenario import OutageScenario
 from warroom.sim import incident as world_incident
 from warroom.sim.faults import Fault
 from warroom.sim.incident import HISTORY
 from warroom.sim.outages import ABUSE, VENDOR
-from warroom.sim.topology import System
+from warroom.sim.topology import ServiceSystem
 
 OWNERS = {"gateway": "sre", "service": "backend", "db": "dba", "cache": "sre", "queue": "sre"}
 """Who usually owns a kind of service."""
@@ -23,20 +23,20 @@ KNOT = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Dial:
+class LogsTierConfig:
     """The one dial of difficulty."""
 
     noise: float
     """Share of the lines on a page that have nothing to do with the incident."""
-    imitate: float
+    imitation_share: float
     """Share of those that look like trouble."""
-    deep: float
+    deep_share: float
     """Share of the related lines that are sought in the whole system; the others are what users feel at the gateway."""
-    signs: float
+    signature_rate: float
     """Probability per minute that the root writes its own signature, once it may."""
-    speaks: float
+    reports_own_errors: float
     """Probability that the root logs its own failures as errors."""
-    nameless: float
+    unnamed_callee_share: float
     """Share of complaints about a callee that do not name it."""
     missing: float
     """Probability that a service's logs do not arrive."""
@@ -44,32 +44,68 @@ class Dial:
     """Probability that a service's logs arrive `BEHIND` minutes late."""
     spread: float
     """Standard deviation of the logarithm of durations of single requests."""
-    wander: float
+    latency_jitter: float
     """The same of the medians of healthy services, from window to window."""
-    skew: int
+    clock_skew: int
     """Seconds by which a clock may be off, at most."""
-    kept: int
+    sampled_requests: int
     """User requests a minute whose lines the log pipeline keeps, about."""
     decoys: int
     """Steady sources of errors, drifting background jobs, false signatures and ordinary builds: so many of each."""
-    mild: float
+    drift_severity: float
     """What severities of drifts are multiplied by."""
 
 
-DIALS = {
-    "easy": Dial(
-        noise=0.2, imitate=0.35, deep=0.5, signs=0.2, speaks=0.35, nameless=0.5, missing=0.0, behind=0.0, spread=0.35,
-        wander=0.06, skew=0, kept=160, decoys=1, mild=1.0,
+TIER_CONFIGS = {
+    "easy": LogsTierConfig(
+        noise=0.2,
+        imitation_share=0.35,
+        deep_share=0.5,
+        signature_rate=0.2,
+        reports_own_errors=0.35,
+        unnamed_callee_share=0.5,
+        missing=0.0,
+        behind=0.0,
+        spread=0.35,
+        latency_jitter=0.06,
+        clock_skew=0,
+        sampled_requests=160,
+        decoys=1,
+        drift_severity=1.0,
     ),
-    "medium": Dial(
-        noise=0.4, imitate=0.4, deep=0.5, signs=0.15, speaks=0.2, nameless=0.6, missing=0.06, behind=0.06, spread=0.5,
-        wander=0.1, skew=0, kept=120, decoys=2, mild=0.9,
+    "medium": LogsTierConfig(
+        noise=0.4,
+        imitation_share=0.4,
+        deep_share=0.5,
+        signature_rate=0.15,
+        reports_own_errors=0.2,
+        unnamed_callee_share=0.6,
+        missing=0.06,
+        behind=0.06,
+        spread=0.5,
+        latency_jitter=0.1,
+        clock_skew=0,
+        sampled_requests=120,
+        decoys=2,
+        drift_severity=0.9,
     ),
-    "hard": Dial(
-        noise=0.6, imitate=0.55, deep=0.4, signs=0.1, speaks=0.12, nameless=0.7, missing=0.12, behind=0.1, spread=0.6,
-        wander=0.14, skew=40, kept=90, decoys=3, mild=0.8,
+    "hard": LogsTierConfig(
+        noise=0.6,
+        imitation_share=0.55,
+        deep_share=0.4,
+        signature_rate=0.1,
+        reports_own_errors=0.12,
+        unnamed_callee_share=0.7,
+        missing=0.12,
+        behind=0.1,
+        spread=0.6,
+        latency_jitter=0.14,
+        clock_skew=40,
+        sampled_requests=90,
+        decoys=3,
+        drift_severity=0.8,
     ),
-}  # fmt: skip
+}
 BEHIND = 3
 """Minutes by which some services' logs arrive late."""
 BEFORE = -8
@@ -93,30 +129,30 @@ class Chronic(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Triage:
+class LogsIncident:
     """Everything drawn. Two of one (scenario, tier, seed) are equal, wherever they are drawn."""
 
     key: bytes
     """Seeds the observation noise."""
-    scenario: Outage
+    scenario: OutageScenario
     tier: str
-    dial: Dial
+    tier_config: LogsTierConfig
     wording: Split
     base: world_incident.Incident
     """What the world is built from."""
     owners: tuple[str, ...]
-    sampled: float
+    sampling_rate: float
     """Share of lines that the log pipeline keeps."""
-    habits: tuple[str, ...]
+    failure_log_levels: tuple[str, ...]
     """The level at which each service logs a failed call; empty: not at all."""
     timed: tuple[bool, ...]
     """Whether each service logs durations."""
     missing: frozenset[int]
     behind: frozenset[int]
     """Services whose logs do not arrive, and those whose logs arrive late."""
-    skew: tuple[int, ...]
+    clock_skew: tuple[int, ...]
     """Seconds by which each service's clock is off."""
-    speaks: bool
+    reports_own_errors: bool
     """Whether the roots log their own failures as errors."""
     chronic: tuple[Chronic, ...]
     nuisance: tuple[float, ...]
@@ -126,15 +162,15 @@ class Triage:
     """(signature class, service): words about faults that are not there."""
     started: tuple[tuple[int, int, str, int], ...]
     """(minute, service, build or job, number), in order of time."""
-    loud: tuple[int, int, float] | None
+    noisy_service: tuple[int, int, float] | None
     """(service, from minute, share of all lines): errors about malformed requests of clients."""
-    mended: int
+    provider_recovery_minute: int
     """Minute in which a provider outside comes back."""
-    wandering: tuple[tuple[float, ...], ...]
+    latency_jitter_knots: tuple[tuple[float, ...], ...]
     """Logarithm of the factor on the healthy durations of each service, at every `KNOT` minutes from -HISTORY on."""
 
     @property
-    def system(self) -> System:
+    def system(self) -> ServiceSystem:
         """The services and their healthy operating point."""
         return self.base.system
 
@@ -156,11 +192,11 @@ class Triage:
     @property
     def noise(self) -> float:
         """The share of unrelated lines that a page declares."""
-        return max(self.dial.noise, self.scenario.least_noise) if self.faults else 1.0
+        return max(self.tier_config.noise, self.scenario.min_noise) if self.faults else 1.0
 
-    def wander(self, service: int, minute: int) -> float:
+    def latency_jitter(self, service: int, minute: int) -> float:
         """Logarithm of the factor on a service's healthy durations in a minute."""
-        knots = self.wandering[service]
+        knots = self.latency_jitter_knots[service]
         k, rest = divmod(minute + HISTORY, KNOT)
         return knots[k] + (knots[k + 1] - knots[k]) * rest / KNOT
 

@@ -4,13 +4,13 @@ from functools import lru_cache
 from math import log, sqrt
 from typing import Any, NamedTuple
 
-from warroom.core.errors import DoesNotFit
+from warroom.core.errors import IncompatibleTopology
 from warroom.core.rubric import Rubric
 from warroom.core.types import Event
-from warroom.envs.logs.draw import Draft, draw_draft, draw_writers
-from warroom.envs.logs.incident import BEFORE, Triage
-from warroom.envs.logs.reply import edge
-from warroom.envs.logs.scenario import Outage
+from warroom.envs.logs.draw import Draft, draw_draft, draw_incident
+from warroom.envs.logs.incident import BEFORE, LogsIncident
+from warroom.envs.logs.scenario import OutageScenario
+from warroom.envs.logs.service_summary import edge_failures
 from warroom.envs.logs.views import RULE, WINDOW
 from warroom.sim.faults import Fault
 from warroom.sim.incident import Incident
@@ -19,49 +19,49 @@ from warroom.sim.world import World
 
 ATTEMPTS = 80
 """Draws before an incident counts as impossible."""
-STOPPED = 2
+SECURITY_RESPONSE_MINUTES = 2
 """Minutes that security needs to stop abuse once it is paged."""
 ROLLBACK_HARM = 0.25
 """Share of requests that the older build of a service fails besides while its provider is down: it has no fallback."""
 TRIES = 5
 """Severities that are tried for one draw."""
-SLOPE, LEAST_STEP = 2.4, 0.2
+SLOPE, MIN_STEP = 2.4, 0.2
 """Grades by which an outage gets worse from its mildest to its worst, that of a crash, whose failures grow 27-fold; and
 the least change of severity between two tries."""
 START = {"P1": 0.8, "P2": 0.3, "P3": 0.1}
 """Severity of faults, 0 to 1, that is tried first."""
-LEAST_FAILURES = 12
+MIN_FAILURES = 12
 """Failed calls that the root's caller must have seen in the window, as expected, where the root is not slow."""
-LEAST_SIGMA = 4.0
+MIN_SIGMA = 4.0
 """Standard errors of a median, wandering included, by which the root must be slow where its calls do not fail."""
 
 
-class Move(NamedTuple):
+class OracleMove(NamedTuple):
     """An act of the oracle, by index."""
 
     verb: str
     service: int = -1
 
 
-LOOK, RESOLVE = Move("look"), Move("resolve")
+LOOK, RESOLVE = OracleMove("look"), OracleMove("resolve")
 
 
 def can_resolve(world: World) -> bool:
     """Every fault gone, and users well in the last minute."""
-    return world.quiet_faults() and world.quiet >= 1
+    return world.no_active_fault() and world.quiet_minutes >= 1
 
 
-def best_act(world: World) -> Move:
+def best_action(world: World) -> OracleMove:
     """Mend what a remedy mends, wait for the rest, and resolve when users are well."""
     if can_resolve(world):
         return RESOLVE
     for fault, active in zip(world.incident.faults, world.active, strict=True):
-        if active and fault.mechanism.cure and fault.target not in world.repaired:
-            return Move(fault.mechanism.cure, fault.target)
+        if active and fault.mechanism.fix and fault.target not in world.repaired:
+            return OracleMove(fault.mechanism.fix, fault.target)
     return LOOK
 
 
-def remedy(world: World, verb: str, service: int) -> None:
+def apply_remedy(world: World, verb: str, service: int) -> None:
     """Carry out a remedy: it heals what it cures, and has its side effects either way."""
     usual = world.system.replicas[service]
     world.repair(verb, service, max(round(3 * usual), world.replicas[service]) if verb == "scale" else 0)
@@ -71,39 +71,44 @@ def remedy(world: World, verb: str, service: int) -> None:
             world.stale.add(service)
 
 
-def pass_minute(world: World, mended: int, stopped: int | None) -> None:
+def advance_minute(world: World, provider_recovery_minute: int, abuse_stopped_minute: int | None) -> None:
     """One minute, and what others do in it: providers come back, security stops abuse."""
     world.tick()
     for fault, active in list(zip(world.incident.faults, world.active, strict=True)):
-        if active and fault.mechanism is VENDOR and world.minute >= mended:
-            world.heal(fault)
-        if active and fault.mechanism is ABUSE and stopped is not None and world.minute >= stopped:
-            world.heal(fault)
+        if active and fault.mechanism is VENDOR and world.minute >= provider_recovery_minute:
+            world.clear_fault(fault)
+        if (
+            active
+            and fault.mechanism is ABUSE
+            and abuse_stopped_minute is not None
+            and world.minute >= abuse_stopped_minute
+        ):
+            world.clear_fault(fault)
 
 
-def solve(world: World, budget: int, mended: int) -> int | None:
+def solve(world: World, budget: int, provider_recovery_minute: int) -> int | None:
     """Turns in which the oracle resolves the incident from the page on, or None; the world is used up."""
     for turn in range(budget):
-        move = best_act(world)
+        move = best_action(world)
         if move is RESOLVE:
             return turn + 1
         if move is not LOOK:
-            remedy(world, move.verb, move.service)
-        pass_minute(world, mended, STOPPED)
+            apply_remedy(world, move.verb, move.service)
+        advance_minute(world, provider_recovery_minute, SECURITY_RESPONSE_MINUTES)
     return None
 
 
 def before_onset(incident: Incident) -> World:
     """The quiet world just before the first fault begins."""
     world = World(incident)
-    world.settle(min((fault.onset for fault in incident.faults), default=0) - 1)
+    world.warm_up(min((fault.onset for fault in incident.faults), default=0) - 1)
     return world
 
 
-def until_page(quiet: World, incident: Incident) -> World:
+def advance_to_page(quiet: World, incident: Incident) -> World:
     """A world of its own that goes on to minute 0, when the page goes out, with that incident's faults."""
-    world = quiet.twin()
-    world.incident, world.foreseen = incident, {}
+    world = quiet.copy_with_history()
+    world.incident, world.outcome_cache = incident, {}
     while world.minute < 0:
         world.tick()
     return world
@@ -146,13 +151,13 @@ def impact(world: World) -> Impact:
     return Impact(failing, sum([snapshot.latency[0] for snapshot in window]) / WINDOW / usual)
 
 
-class Certificate(NamedTuple):
+class LogsCertificate(NamedTuple):
     """Why an incident may be served."""
 
     impact: Impact
     clear: bool
     """Its severity is beyond doubt, and as bad as was drawn."""
-    seen: bool
+    detectable: bool
     """The lines of the roots' callers hold each root above the noise of counts and wandering medians."""
     oracle_turns: int | None
     """Turns that the oracle needs; None: it fails."""
@@ -160,55 +165,63 @@ class Certificate(NamedTuple):
     @property
     def valid(self) -> bool:
         """Whether the incident may be served."""
-        return self.clear and self.seen and self.oracle_turns is not None
+        return self.clear and self.detectable and self.oracle_turns is not None
 
 
-def certify(draft: Draft, world: World) -> Certificate:
+def certify(draft: Draft, world: World) -> LogsCertificate:
     """Certify an incident at its page; the world itself is left as it is."""
-    felt, faults = impact(world), draft.base.faults
+    user_impact, faults = impact(world), draft.base.faults
     low, high = CLEAR[draft.wanted if faults else "P3"]
-    clear = low <= felt.grade <= high
-    visible = clear and all(seen(draft, world, fault) for fault in faults)
-    turns = (solve(world.copy(), draft.scenario.budget, draft.mended) if faults else 1) if visible else None
-    return Certificate(felt, clear, visible, turns)
+    clear = low <= user_impact.grade <= high
+    visible = clear and all(detectable(draft, world, fault) for fault in faults)
+    turns = (
+        (solve(world.copy(), draft.scenario.budget, draft.provider_recovery_minute) if faults else 1)
+        if visible
+        else None
+    )
+    return LogsCertificate(user_impact, clear, visible, turns)
 
 
-def seen(draft: Draft, world: World, fault: Fault) -> bool:
+def detectable(draft: Draft, world: World, fault: Fault) -> bool:
     """Whether the lines of one of the root's callers (users, for the gateway) tell of the fault clearly enough."""
-    root, system, kept = fault.target, world.system, 60 * draft.sampled
+    root, system, kept = fault.target, world.system, 60 * draft.sampling_rate
     window = [world.snapshots[minute] for minute in range(1 - WINDOW, 1)]
     if not root:
-        return kept * sum([s.load[0] * s.error[0] for s in window]) >= LEAST_FAILURES
-    return any(_seen_by(draft, world, fault, caller) for caller in system.callers[root])
+        return kept * sum([s.load[0] * s.error[0] for s in window]) >= MIN_FAILURES
+    return any(_detectable_by(draft, world, fault, caller) for caller in system.callers[root])
 
 
-def _seen_by(draft: Draft, world: World, fault: Fault, caller: int) -> bool:
+def _detectable_by(draft: Draft, world: World, fault: Fault, caller: int) -> bool:
     """Whether one caller's lines tell of the fault clearly enough."""
-    root, system, kept = fault.target, world.system, 60 * draft.sampled
+    root, system, kept = fault.target, world.system, 60 * draft.sampling_rate
     window = [world.snapshots[minute] for minute in range(1 - WINDOW, 1)]
     call = next(c for c in system.calls[caller] if c.callee == root)
     calls = [kept * s.load[caller] * call.rate for s in window]
-    failures = sum([made * edge(s, caller, root)[0] for made, s in zip(calls, window, strict=True)])
-    if failures >= LEAST_FAILURES:
+    failures = sum([made * edge_failures(s, caller, root)[0] for made, s in zip(calls, window, strict=True)])
+    if failures >= MIN_FAILURES:
         return True
     later = sum([min(s.latency[root], call.deadline) for s in window]) / WINDOW
-    error = sqrt(2 * (1.25 * draft.dial.spread) ** 2 / max(3.0, sum(calls)) + 2 * draft.dial.wander**2)
-    return log(later / system.latency[root]) >= LEAST_SIGMA * error
+    error = sqrt(
+        2 * (1.25 * draft.tier_config.spread) ** 2 / max(3.0, sum(calls)) + 2 * draft.tier_config.latency_jitter**2
+    )
+    return log(later / system.latency[root]) >= MIN_SIGMA * error
 
 
-def graded(draft: Draft) -> tuple[Draft, World, Certificate]:
+def calibrate_severity(draft: Draft) -> tuple[Draft, World, LogsCertificate]:
     """The draft made as bad as it should be; perhaps in vain."""
     mild: float | None = None
     bad: float | None = None
     share, worst, quiet = START[draft.wanted], CLEAR[draft.wanted][1], before_onset(draft.base)
     for _ in range(TRIES):
-        tried = draft.as_bad(share)
-        world = until_page(quiet, tried.base)
+        tried = draft.with_severity(share)
+        world = advance_to_page(quiet, tried.base)
         certificate = certify(tried, world)
         grade = certificate.impact.grade
         mild, bad = (mild, share) if grade > worst else (share, bad)
-        hardly_seen = certificate.clear and grade > worst - NEAR  # as bad as may be, and not bad enough to be seen
-        if certificate.valid or not draft.base.faults or hardly_seen or mild == 1.0 or bad == 0.0:
+        hardly_detectable = (
+            certificate.clear and grade > worst - NEAR
+        )  # as bad as may be, and not bad enough to be seen
+        if certificate.valid or not draft.base.faults or hardly_detectable or mild == 1.0 or bad == 0.0:
             break
         share = _next_share(mild, bad, share + (AIM[draft.wanted] - grade) / SLOPE)
     return tried, world, certificate
@@ -219,27 +232,29 @@ def _next_share(mild: float | None, bad: float | None, guess: float) -> float:
     if mild is not None and bad is not None:
         return (mild + bad) / 2
     if mild is not None:
-        return min(1.0, max(guess, mild + LEAST_STEP))
-    return max(0.0, min(guess, (bad or 0.0) - LEAST_STEP))
+        return min(1.0, max(guess, mild + MIN_STEP))
+    return max(0.0, min(guess, (bad or 0.0) - MIN_STEP))
 
 
 @lru_cache(maxsize=16)
-def draw_certified(scenario: Outage, tier: str, seed: int, **how: Any) -> tuple[int, Triage, World, Certificate]:
+def draw_certified(
+    scenario: OutageScenario, tier: str, seed: int, **how: Any
+) -> tuple[int, LogsIncident, World, LogsCertificate]:
     """Draw until the certificate holds: the same redraws everywhere, since each attempt has its own stream.
 
     The latest draws are kept, for the same incident is often played several times on end: play a `World.twin`.
     """
     for attempt in range(ATTEMPTS):
-        draft, world, certificate = graded(draw_draft(scenario, tier, seed, attempt, **how))
+        draft, world, certificate = calibrate_severity(draw_draft(scenario, tier, seed, attempt, **how))
         if certificate.valid:
-            return attempt, draw_writers(draft, seed, attempt), world, certificate
-    raise DoesNotFit(
+            return attempt, draw_incident(draft, seed, attempt), world, certificate
+    raise IncompatibleTopology(
         f"no certified incident of {scenario.name!r} in {ATTEMPTS} draws (tier {tier}, seed {seed}): "
         "this topology may be too small or too shallow for it; choose another scenario or topology"
     )
 
 
-def most_points(rubric: Rubric, incident: Triage, turns: int) -> float:
+def most_points(rubric: Rubric, incident: LogsIncident, turns: int) -> float:
     """Points of one who declares everything rightly and closes after so many turns."""
     if not incident.faults:
         return rubric.total({Event("ignored"): 0}, turns)

@@ -36,9 +36,9 @@ def masked(text: str, callee: str = "") -> str:
     return text.format(n="<n>", ms="<n>", id="<id>", callee=callee)
 
 
-def sign_rate(stream: Stream, mechanism: Mechanism) -> float:
+def signature_probability(stream: Stream, mechanism: Mechanism) -> float:
     """Probability that a root writes its signature at one of its chances."""
-    signs = stream.incident.dial.signs
+    signs = stream.incident.tier_config.signature_rate
     return max(signs, FROM_OUTSIDE) if mechanism in (VENDOR, ABUSE) else signs
 
 
@@ -50,8 +50,8 @@ def _steady(stream: Stream, service: int, last: int, noise: Iterator[int]) -> li
             usual = WINDOW * stream.total * share
             text = masked(stream.wording(CHRONIC, service, wording))
             rows.append(("ERROR", text, count(usual, next(noise)), count(usual, next(noise))))
-    if incident.loud is not None and incident.loud[0] == service:
-        _, since, share = incident.loud
+    if incident.noisy_service is not None and incident.noisy_service[0] == service:
+        _, since, share = incident.noisy_service
         minutes = max(0, min(WINDOW, last - since + 1))
         text = masked(stream.wording(CLIENT, service))
         rows.append(("ERROR", text, 0, count(minutes * stream.total * share, next(noise))))
@@ -72,14 +72,14 @@ def _decoys(stream: Stream, service: int, noise: Iterator[int]) -> list[Row]:
 def _complaints(stream: Stream, service: int, now: Sequence[Snapshot], noise: Iterator[int]) -> list[Row]:
     """What a caller writes about calls that fail, by its habit."""
     incident = stream.incident
-    habit, rows = incident.habits[service], []
-    if not habit:
+    failure_log_level, rows = incident.failure_log_levels[service], []
+    if not failure_log_level:
         return []
     totals: dict[int, list[float]] = {}
     for snapshot in now:
         for i, j, share, late, calls in snapshot.failing:
             if i == service:
-                failures = 60 * incident.sampled * calls * share
+                failures = 60 * incident.sampling_rate * calls * share
                 total = totals.setdefault(j, [0.0, 0.0])
                 total[0] += failures * late
                 total[1] += failures * (1 - late)
@@ -87,7 +87,9 @@ def _complaints(stream: Stream, service: int, now: Sequence[Snapshot], noise: It
         named, callee = stream.names_callee(service, j), stream.system.names[j]
         for texts, blind, mean in ((TIMEOUT, TIMEOUT_BLIND, late), (REFUSED, REFUSED_BLIND, refused)):
             number = count(mean, next(noise)) if mean >= 0.5 else 0
-            rows.append((habit, masked(stream.wording(texts if named else blind, service), callee), 0, number))
+            rows.append(
+                (failure_log_level, masked(stream.wording(texts if named else blind, service), callee), 0, number)
+            )
     return rows
 
 
@@ -97,10 +99,10 @@ def _signs(stream: Stream, service: int, last: int, noise: Iterator[int]) -> lis
     for k, fault in enumerate(incident.faults):
         if fault.target != service:
             continue
-        since = fault.onset + incident.scenario.hush
+        since = fault.onset + incident.scenario.silent_minutes
         minutes = range(max(since, last - WINDOW + 1), last + 1)
         chances = 3 * sum([stream.world.snapshots[minute].active[k] for minute in minutes])
-        rate = 256 * sign_rate(stream, fault.mechanism)
+        rate = 256 * signature_probability(stream, fault.mechanism)
         signs = sum([next(noise) < rate for _ in range(chances)])
         if signs:
             rows.append(("WARN", masked(stream.wording(SIGNATURES[fault.mechanism.signature], service)), 0, signs))

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 from warroom.core.rng import stream
 from warroom.core.rubric import Rubric, credits_once
 from warroom.core.scene import Scene
-from warroom.core.splits import chosen
-from warroom.core.types import Notice, ToolCall
+from warroom.core.splits import item_for_seed
+from warroom.core.types import Message, ToolCall
 from warroom.envs.logs import scene
+from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.incident import OWNERS
-from warroom.envs.logs.oncall import OnCall
 from warroom.envs.logs.scenario import RECORDED
 from warroom.envs.logs.tail import FIRST, LATER
-from warroom.envs.logs.views import ALL, TEAMS, Catalogue, Entry, LogPage, Overview, ServiceLogs
+from warroom.envs.logs.views import ALL, TEAMS, Catalogue, LogsObservation, Overview, ServiceEntry, ServiceLogs
 
 if TYPE_CHECKING:  # only those who play a recording wait until its reader is loaded
-    from warroom.envs.logs.digest import Digest
+    from warroom.envs.logs.recording_summary import RecordingSummary
     from warroom.sim.recording import Archive, Label
-    from warroom.sim.recording import Recorded as Incident
+    from warroom.sim.recording import RecordedIncident as Incident
 
 RIGHT, WRONG = 100.0, -10.0
 """Points of the first root that is named."""
@@ -45,7 +45,7 @@ POINTS = f"Points: the right root {RIGHT:+g}, a wrong one {WRONG:+g}."
 
 
 @dataclass(frozen=True)
-class Recording:
+class RecordedScenario:
     """The scenario whose incidents are those of a folder of recordings."""
 
     name: str
@@ -55,10 +55,10 @@ class Recording:
     suites: tuple[str, ...] = (RECORDED,)
 
 
-class Recorded(OnCall):
+class RecordedLogsEnv(BaseLogsEnv):
     """One recorded incident. A tier changes nothing: a recording is as hard as it is."""
 
-    def __init__(self, scenario: Recording, tier: str, seed: int, options: Mapping[str, Any]) -> None:
+    def __init__(self, scenario: RecordedScenario, tier: str, seed: int, options: Mapping[str, Any]) -> None:
         if OPTION not in options:
             raise ValueError(
                 f"the scenario {scenario.name!r} plays a folder of recordings, which the option {OPTION!r} names; "
@@ -67,11 +67,11 @@ class Recorded(OnCall):
             )
         folder = Path(options[OPTION])
         archive, labels = _opened(folder, _written(folder))
-        self.incident = chosen(playable(folder), seed, folder, "incidents")
+        self.incident = item_for_seed(playable(folder), seed, folder, "incidents")
         self.label = labels[self.incident.id]
         rubric = Rubric((credits_once("root_cause", {"root_right": RIGHT, "root_wrong": WRONG}),))
         super().__init__(scenario.name, tier, seed, scenario.budget, rubric, catalogue_of(archive))
-        self.digest = _digest(folder, self.incident.id, _written(folder))
+        self.recording_summary = _recording_summary(folder, self.incident.id, _written(folder))
         self._read: str | None = None
         """Whose logs the page brings."""
 
@@ -80,39 +80,41 @@ class Recorded(OnCall):
         rules = RULES.format(budget=self.budget, declarations=self.READS_PER_TURN, named=NAMED)
         return "\n".join((JOB, rules, POINTS, self.catalogue.render()))
 
-    def page(self) -> LogPage:
+    def observation(self) -> LogsObservation:
         """Some lines of the recording, and what the last act brought."""
         number = LATER if self.turn else FIRST
-        lines = self.digest.tail(stream(self.seed, "tail", self.turn), number, self._read)
-        answer = self.answers.get(self.seat, "")
-        return LogPage(self.turn + 1, self.budget, 0, self.digest.volume(), lines, answer, self._reply)
+        lines = self.recording_summary.tail(stream(self.seed, "tail", self.turn), number, self._read)
+        answer = self.last_results.get(self.seat, "")
+        return LogsObservation(
+            self.turn + 1, self.budget, 0, self.recording_summary.volume(), lines, answer, self._reply
+        )
 
-    def most(self, kind: str) -> int:
+    def max_declarations(self, kind: str) -> int:
         """Three roots in order; of what is not graded, one severity and every team."""
         return {"severity": 1, "root": NAMED, "team": len(TEAMS)}[kind]
 
-    def judge(self, kind: str, value: str) -> None:
+    def grade_declaration(self, kind: str, value: str) -> None:
         """Only the first root counts."""
-        if kind == "root" and len(self.said["root"]) == 1:
-            self.happen("root_right" if value == self.label.root else "root_wrong", value)
+        if kind == "root" and len(self.declared_values["root"]) == 1:
+            self.record_event("root_right" if value == self.label.root else "root_wrong", value)
 
-    def change(self, action: str, service: str) -> Notice:
+    def apply_remedy(self, action: str, service: str) -> Message:
         """Refuse."""
-        return Notice("A recording cannot be changed.")
+        return Message("A recording cannot be changed.")
 
-    def close(self, ignored: bool) -> Notice:
+    def close_incident(self, ignored: bool) -> Message:
         """Nothing is mended, so both ways of closing are alike."""
-        return Notice("The incident is closed.")
+        return Message("The incident is closed.")
 
-    def read(self, source: str) -> ServiceLogs | Overview:
+    def read_logs(self, source: str) -> ServiceLogs | Overview:
         """What the recording says."""
         if source == ALL:
-            return self.digest.dashboard(self.catalogue.names)
-        return self.digest.logs(source)
+            return self.recording_summary.dashboard(self.catalogue.names)
+        return self.recording_summary.logs(source)
 
     def advance(self) -> None:
         """No time passes in a recording."""
-        self._read = self._wanted if self._wanted in self.digest.lines else None
+        self._read = self._requested_source if self._requested_source in self.recording_summary.lines else None
         super().advance()
 
     def truth(self) -> dict[str, Any]:
@@ -121,7 +123,7 @@ class Recorded(OnCall):
 
     def oracle(self) -> ToolCall:
         """Name the root, and close."""
-        if not self.said["root"]:
+        if not self.declared_values["root"]:
             return ToolCall("identify_root_cause", {"service": self.label.root})
         return ToolCall("resolve")
 
@@ -131,11 +133,11 @@ class Recorded(OnCall):
 
     def outcome(self) -> dict[str, bool | float | None]:
         """Whether the root was named first, and whether it was among those named."""
-        right = self.happened("root_right")
+        right = self.has_event("root_right")
         return {
             "solved": right,
             "root_cause": right,
-            "root_cause_at_3": self.label.root in self.said["root"],
+            "root_cause_at_3": self.label.root in self.declared_values["root"],
             "turns": float(self.turn),
         }
 
@@ -159,7 +161,7 @@ def catalogue_of(archive: "Archive") -> Catalogue:
     Where the recording knows no team, it is the one that usually owns such a service.
     """
     entries = {
-        name: Entry(name, kind, team or OWNERS[kind], tuple(sorted(b for a, b in archive.calls if a == name)))
+        name: ServiceEntry(name, kind, team or OWNERS[kind], tuple(sorted(b for a, b in archive.calls if a == name)))
         for name, (kind, team) in archive.services.items()
     }
     return Catalogue(tuple([entries[name] for name in _in_order(archive)]))
@@ -199,9 +201,9 @@ def _opened(folder: Path, written: int) -> tuple["Archive", dict[str, "Label"]]:
 
 
 @lru_cache(maxsize=32)
-def _digest(folder: Path, id: str, written: int) -> "Digest":
+def _recording_summary(folder: Path, id: str, written: int) -> "RecordingSummary":
     """Reading one takes a fifth of a second, and many policies play the same incident."""
-    from warroom.envs.logs.digest import Digest
+    from warroom.envs.logs.recording_summary import RecordingSummary
 
     archive, _ = _opened(folder, written)
-    return Digest(archive, next(incident for incident in archive.incidents if incident.id == id))
+    return RecordingSummary(archive, next(incident for incident in archive.incidents if incident.id == id))

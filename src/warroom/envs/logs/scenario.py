@@ -8,7 +8,7 @@ CORE, FULL, RECORDED = "core", "full", "recorded"
 
 
 @dataclass(frozen=True)
-class Outage:
+class OutageScenario:
     """A family of incidents: any fitting service as the root, any of the mechanisms as the cause."""
 
     name: str
@@ -21,19 +21,19 @@ class Outage:
     """Causes of an independent second root; none: there is one root."""
     onset: tuple[int, int] = (-5, -3)
     """Earliest and latest minute in which the trouble begins, relative to the page."""
-    hush: int = 0
+    silent_minutes: int = 0
     """Minutes after the onset before the root itself may write a word about it."""
-    loud: bool = False
+    noisy_service: bool = False
     """Whether an innocent service writes many errors about its clients from the onset on."""
-    least_noise: float = 0.0
+    min_noise: float = 0.0
     """Share of unrelated lines on a page that no tier goes below."""
     suites: tuple[str, ...] = (FULL,)
 
 
-def outage(file: str, doc: str | None, budget: int, core: bool = False, **how: object) -> Outage:
+def scenario(file: str, doc: str | None, budget: int, core: bool = False, **how: object) -> OutageScenario:
     """An outage named after its file; call it with `__name__` and `__doc__`."""
     if not doc:
         raise ValueError("a scenario file opens with its story: a docstring whose first paragraph says what happens")
     story = " ".join(doc.split("\n\n")[0].split())
     name = file.rpartition(".")[2].removeprefix("warroom_scenario_")
-    return Outage(name, story, budget, suites=(CORE, FULL) if core else (FULL,), **how)  # type: ignore[arg-type]
+    return OutageScenario(name, story, budget, suites=(CORE, FULL) if core else (FULL,), **how)  # type: ignore[arg-type]

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from warroom.core.scene import Edge, Node, Scene, Section
 from warroom.core.types import Observation
 from warroom.envs.logs import oracle
-from warroom.envs.logs.views import CallLogs, Catalogue, Level, LogPage, Overview, Pair, ServiceLogs
+from warroom.envs.logs.views import CallLogs, Catalogue, Level, LogsObservation, Overview, Pair, ServiceLogs
 from warroom.sim.world import World
 
 if TYPE_CHECKING:
-    from warroom.envs.logs.digest import Digest
-    from warroom.envs.logs.env import LogTriage
-    from warroom.envs.logs.oncall import OnCall
-    from warroom.envs.logs.recorded import Recorded
+    from warroom.envs.logs.base_env import BaseLogsEnv
+    from warroom.envs.logs.env import LogsEnv
+    from warroom.envs.logs.recorded import RecordedLogsEnv
+    from warroom.envs.logs.recording_summary import RecordingSummary
 
 FAILING, MANY_FAILING = 0.05, 0.3
 """Shares of failed requests from which a service is degraded, and critical."""
@@ -37,15 +37,15 @@ def state(failing: float, slower: float) -> str:
 # -- all that is true -------------------------------------------------------------------------------
 
 
-def true_scene(env: "LogTriage") -> Scene:
+def true_scene(env: "LogsEnv") -> Scene:
     """Exact figures of the world behind the logs, and what it truly was."""
     nodes = tuple([_true_node(env, i) for i in range(env.incident.system.size)])
-    lines = {"what is wrong": _wrong(env), "declared": declared(env), **_read(env.seen)}
+    lines = {"what is wrong": _wrong(env), "declared": declared(env), **_read(env.observation_trace)}
     clock = f"minute {env.world.minute}, {env.turn} of {env.budget} turns spent"
     return Scene(clock, nodes, _edges(env.catalogue), _sections(lines))
 
 
-def _true_node(env: "LogTriage", i: int) -> Node:
+def _true_node(env: "LogsEnv", i: int) -> Node:
     system, snapshot, written = env.incident.system, env.world.snapshots[env.world.minute], env.stream
     failing, usual, now = snapshot.error[i], system.latency[i], snapshot.latency[i]
     told = written.written(env.world.minute)[i]
@@ -62,33 +62,33 @@ def _true_node(env: "LogTriage", i: int) -> Node:
     return Node(entry.name, entry.kind, state(failing, now / usual), (*facts, ("owner", entry.team)), _mark(env, i))
 
 
-def _mark(env: "LogTriage", i: int) -> str:
+def _mark(env: "LogsEnv", i: int) -> str:
     for fault, active in zip(env.incident.faults, env.world.active, strict=True):
         if fault.target == i:
             return "root cause" if active else "root cause, mended"
     return ""
 
 
-def _wrong(env: "LogTriage") -> list[str]:
-    names, felt = env.incident.system.names, env.certificate.impact
+def _wrong(env: "LogsEnv") -> list[str]:
+    names, user_impact = env.incident.system.names, env.certificate.impact
     out = [
         f"{fault.mechanism.name} at {names[fault.target]} from minute {fault.onset:+d}, "
-        f"{'in force' if active else 'over'}{f'; {cure} mends it' if (cure := fault.mechanism.cure) else ''}"
+        f"{'in force' if active else 'over'}{f'; {fix} mends it' if (fix := fault.mechanism.fix) else ''}"
         for fault, active in zip(env.incident.faults, env.world.active, strict=True)
     ]
     if not out:
         return ["nothing: the alarm was false"]
     return [
         *out,
-        f"{felt.severity}: {100 * felt.failing:.1f} % of user requests failed, latency was {felt.slower:.1f} times "
-        "that before",
+        f"{user_impact.severity}: {100 * user_impact.failing:.1f} % of user requests failed, "
+        f"latency was {user_impact.slower:.1f} times that before",
         f"to be paged: {', '.join(sorted(env.incident.teams))}",
     ]
 
 
-def declared(env: "OnCall") -> list[str]:
+def declared(env: "BaseLogsEnv") -> list[str]:
     """What the seat declared so far."""
-    return [f"{kind}: {', '.join(values)}" for kind, values in env.said.items() if values]
+    return [f"{kind}: {', '.join(values)}" for kind, values in env.declared_values.items() if values]
 
 
 def _edges(catalogue: Catalogue) -> tuple[Edge, ...]:
@@ -102,39 +102,39 @@ def _sections(lines: dict[str, list[str]]) -> tuple[Section, ...]:
 # -- a recording: what can be read from it ------------------------------------------------------------
 
 
-def recorded_scene(env: "Recorded") -> Scene:
+def recorded_scene(env: "RecordedLogsEnv") -> Scene:
     """What traces and logs of the recording say of every service, and where the fault was."""
-    told = _everything(env.digest, env.catalogue)
+    told = _everything(env.recording_summary, env.catalogue)
     nodes = tuple([
         Node(entry.name, entry.kind, *told[entry.name], "root cause" if entry.name == env.label.root else "")
         for entry in env.catalogue.entries
     ])  # fmt: skip
     wrong = [f"{env.label.fault} at {env.label.root}", f"recorded incident {env.incident.id}"]
-    lines = {"what was wrong": wrong, "declared": declared(env), **_read(env.seen)}
+    lines = {"what was wrong": wrong, "declared": declared(env), **_read(env.observation_trace)}
     clock = f"a recording, {env.turn} of {env.budget} turns spent"
     return Scene(clock, nodes, _edges(env.catalogue), _sections(lines))
 
 
 @lru_cache(maxsize=4)
-def _everything(digest: "Digest", catalogue: Catalogue) -> dict[str, tuple[str, tuple[Fact, ...]]]:
+def _everything(recording_summary: "RecordingSummary", catalogue: Catalogue) -> dict[str, tuple[str, tuple[Fact, ...]]]:
     """A recording stands still, so one reading of everything does for all turns."""
-    return _known(catalogue, [digest.logs(name) for name in catalogue.names])
+    return _known(catalogue, [recording_summary.logs(name) for name in catalogue.names])
 
 
 # -- what the seat was told ----------------------------------------------------------------------------
 
 
-def seat_scene(env: "OnCall", seat: str) -> Scene:
+def seat_scene(env: "BaseLogsEnv", seat: str) -> Scene:
     """The catalogue, and whatever pages and replies told of it."""
-    shown = env.shown_to(seat)
-    pages = [page for page in shown if isinstance(page, LogPage)]
-    told = _known(env.catalogue, [page.reply for page in pages if page.reply is not None])
+    shown = env.observations_of(seat)
+    observations = [page for page in shown if isinstance(page, LogsObservation)]
+    told = _known(env.catalogue, [page.reply for page in observations if page.reply is not None])
     nodes = tuple([
         Node(entry.name, entry.kind, told[entry.name][0], (*told[entry.name][1], ("owner", entry.team)))
         for entry in env.catalogue.entries
     ])  # fmt: skip
-    lines = {"last reply": _last_reply(pages), "declared": declared(env), **_read(env.seen)}
-    clock = f"minute {pages[-1].minute}, turn {pages[-1].turn} of {env.budget}" if pages else ""
+    lines = {"last reply": _last_reply(observations), "declared": declared(env), **_read(env.observation_trace)}
+    clock = f"minute {observations[-1].minute}, turn {observations[-1].turn} of {env.budget}" if observations else ""
     return Scene(clock, nodes, _edges(env.catalogue), _sections(lines))
 
 
@@ -148,7 +148,7 @@ def _known(catalogue: Catalogue, replies: Sequence[ServiceLogs | Overview]) -> d
         else:
             own[reply.service] = _own(reply)
             for call in reply.calls:
-                heard.setdefault(call.callee, {})[reply.service] = _heard(call, reply.service)
+                heard.setdefault(call.callee, {})[reply.service] = _reported_by_caller(call, reply.service)
     return {name: _joined(own.get(name), heard.get(name, {})) for name in catalogue.names}
 
 
@@ -175,7 +175,7 @@ def _level(level: Level) -> tuple[Fact, ...]:
     return ("ERROR", level.errors.render()), ("WARN", level.warnings.render()), ("lines", level.lines.render())
 
 
-def _heard(call: CallLogs, caller: str) -> tuple[str, Fact]:
+def _reported_by_caller(call: CallLogs, caller: str) -> tuple[str, Fact]:
     fact = (f"calls by {caller}", f"{_of(call.failed, call.made)} failed; median {_usually(call.median)}")
     return state(_share(call.failed.now, call.made.now), _times(call.median)), fact
 
@@ -204,33 +204,33 @@ def _joined(
     return max(states, key=ORDER.index), (*facts, *[fact for _, fact in heard.values()])
 
 
-def _last_reply(pages: Sequence[LogPage]) -> list[str]:
-    replies = [page.reply for page in pages if page.reply is not None]
+def _last_reply(observations: Sequence[LogsObservation]) -> list[str]:
+    replies = [page.reply for page in observations if page.reply is not None]
     return replies[-1].render().splitlines() if replies else []
 
 
 def _read(seen: Iterable[tuple[str, Observation]] | None) -> dict[str, list[str]]:
     """Lines of log that pages showed, as far as anybody remembers them."""
     shown: list[Any] = [what for _, what in seen or ()]
-    pages = [page for page in shown if isinstance(page, LogPage)]
-    lines = [line for page in pages[-SHOWN:] for line in page.lines]
-    volume = [pages[-1].volume.render()] if pages else []
+    observations = [page for page in shown if isinstance(page, LogsObservation)]
+    lines = [line for page in observations[-SHOWN:] for line in page.lines]
+    volume = [observations[-1].volume.render()] if observations else []
     return {"whole system": volume, "log lines": [line.render() for line in dict.fromkeys(lines)]}
 
 
 # -- what would have been -------------------------------------------------------------------------------
 
 
-def counterfactual(env: "LogTriage") -> tuple[str, ...]:
+def counterfactual(env: "LogsEnv") -> tuple[str, ...]:
     """What users lost, and would have lost had nobody acted or had one who knows the truth: by replay."""
     if not env.incident.faults:
         return ("Nothing was wrong: users lost nothing, whatever was done.",)
-    base, end, mended = env.incident.base, env.budget, env.incident.mended
-    lost = _until(env.world.copy(), end, mended, env.stopped)
-    alone = _until(_at_page(env), end, mended, None)
+    base, end, provider_recovery_minute = env.incident.base, env.budget, env.incident.provider_recovery_minute
+    lost = _until(env.world.copy(), end, provider_recovery_minute, env.abuse_stopped_minute)
+    alone = _until(_at_page(env), end, provider_recovery_minute, None)
     known = _at_page(env)
-    turns = oracle.solve(known, end, mended)
-    least = _until(known, end, mended, oracle.STOPPED)
+    turns = oracle.solve(known, end, provider_recovery_minute)
+    least = _until(known, end, provider_recovery_minute, oracle.SECURITY_RESPONSE_MINUTES)
     from_page = f"up to minute {end}"
     assert base.faults and turns is not None
     return (
@@ -240,16 +240,16 @@ def counterfactual(env: "LogTriage") -> tuple[str, ...]:
     )
 
 
-def _at_page(env: "LogTriage") -> World:
-    return oracle.until_page(oracle.before_onset(env.incident.base), env.incident.base)
+def _at_page(env: "LogsEnv") -> World:
+    return oracle.advance_to_page(oracle.before_onset(env.incident.base), env.incident.base)
 
 
-def _until(world: World, minute: int, mended: int, stopped: int | None) -> float:
-    world.records = False
+def _until(world: World, minute: int, provider_recovery_minute: int, abuse_stopped_minute: int | None) -> float:
+    world.keep_history = False
     while world.minute < minute:
-        oracle.pass_minute(world, mended, stopped)
-    return world.total_burn
+        oracle.advance_minute(world, provider_recovery_minute, abuse_stopped_minute)
+    return world.total_slo_violation
 
 
-def _minutes(burn: float) -> str:
-    return f"{burn:.1f} minutes of full outage"
+def _minutes(slo_violation: float) -> str:
+    return f"{slo_violation:.1f} minutes of full outage"

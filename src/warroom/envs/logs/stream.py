@@ -8,8 +8,8 @@ from hashlib import shake_128
 from math import exp
 from typing import NamedTuple
 
-from warroom.core.rng import digest
-from warroom.envs.logs.incident import BEFORE, BEHIND, Triage
+from warroom.core.rng import hash_bytes
+from warroom.envs.logs.incident import BEFORE, BEHIND, LogsIncident
 from warroom.envs.logs.normal import count
 from warroom.envs.logs.signatures import Texts
 from warroom.envs.logs.views import ALL, WINDOW, Level, Pair
@@ -41,9 +41,9 @@ class Written(NamedTuple):
 class Stream:
     """The log stream of one world."""
 
-    def __init__(self, incident: Triage, world: World) -> None:
+    def __init__(self, incident: LogsIncident, world: World) -> None:
         self.incident, self.world, self.system = incident, world, incident.system
-        self.total = 41 * 60 * incident.sampled * self.system.load[0]
+        self.total = 41 * 60 * incident.sampling_rate * self.system.load[0]
         """Lines of the whole system in a usual minute."""
         self._written: dict[int, list[Written]] = {}
         self._named: dict[tuple[int, int], bool] = {}
@@ -63,19 +63,19 @@ class Stream:
 
     def _write(self, minute: int) -> list[Written]:
         incident, system, snapshot = self.incident, self.system, self.world.snapshots[minute]
-        kept = 60 * incident.sampled
+        kept = 60 * incident.sampling_rate
         errors, warnings = [0.0] * system.size, [0.0] * system.size
         for i, _, share, _, calls in snapshot.failing:
             failures = kept * calls * share
             warnings[i] += WARNED * failures
-            if incident.habits[i] == "ERROR":
+            if incident.failure_log_levels[i] == "ERROR":
                 errors[i] += failures
-            elif incident.habits[i] == "WARN":
+            elif incident.failure_log_levels[i] == "WARN":
                 warnings[i] += failures
         for i, share, _ in incident.chronic:
             errors[i] += self.total * share
-        if incident.loud is not None and minute >= incident.loud[1]:
-            errors[incident.loud[0]] += self.total * incident.loud[2]
+        if incident.noisy_service is not None and minute >= incident.noisy_service[1]:
+            errors[incident.noisy_service[0]] += self.total * incident.noisy_service[2]
         lines = [kept * load * LINES[kind] for load, kind in zip(snapshot.load, system.kinds, strict=True)]
         self._own_failures(snapshot, lines, errors)
         return [
@@ -89,8 +89,8 @@ class Stream:
             if not active or fault.mechanism not in (CRASH, RELEASE):
                 continue
             i, failing = fault.target, failing_share(fault)
-            if self.incident.speaks:
-                errors[i] += OWN_ERRORS * 60 * self.incident.sampled * snapshot.load[i] * failing
+            if self.incident.reports_own_errors:
+                errors[i] += OWN_ERRORS * 60 * self.incident.sampling_rate * snapshot.load[i] * failing
             if fault.mechanism is CRASH:
                 lines[i] *= 1 - SILENCED * failing
 
@@ -129,14 +129,14 @@ class Stream:
 
     def duration(self, service: int, minute: int, latency: float) -> float:
         """A latency as the lines of that minute show it: healthy medians wander."""
-        return latency * exp(self.incident.wander(service, minute))
+        return latency * exp(self.incident.latency_jitter(service, minute))
 
     def names_callee(self, caller: int, callee: int) -> bool:
         """Whether a caller's complaints name whom they are about: a habit of its code."""
         named = self._named.get((caller, callee))
         if named is None:
-            chance = digest(1, caller, "names", callee, self.incident.key.hex())[0]
-            named = self._named[caller, callee] = chance >= 256 * self.incident.dial.nameless
+            chance = hash_bytes(1, caller, "names", callee, self.incident.key.hex())[0]
+            named = self._named[caller, callee] = chance >= 256 * self.incident.tier_config.unnamed_callee_share
         return named
 
     def wording(self, texts: Texts, service: int, number: int = 0) -> str:

@@ -26,7 +26,7 @@ class Pair(NamedTuple):
         return f"{self.before:g} -> {self.now:g}"
 
 
-class LogLine(NamedTuple):
+class LogEntry(NamedTuple):
     """One line as it was written. The clock is the writer's own and may be off."""
 
     minute: int
@@ -88,11 +88,11 @@ class Pattern(NamedTuple):
 
     level: str
     text: str
-    seen: Pair
+    occurrences: Pair
 
     def render(self) -> str:
         """One line."""
-        return f"  {self.level} '{self.text}' {self.seen.render()}"
+        return f"  {self.level} '{self.text}' {self.occurrences.render()}"
 
 
 class Gauge(NamedTuple):
@@ -175,7 +175,7 @@ class Dashboard(Overview):
 
 
 @dataclass(frozen=True, slots=True)
-class LogPage:
+class LogsObservation:
     """What the agent sees at the start of a turn."""
 
     turn: int
@@ -184,7 +184,7 @@ class LogPage:
     minute: int
     volume: Level
     """Of the whole system; `service` is `all`."""
-    lines: tuple[LogLine, ...]
+    lines: tuple[LogEntry, ...]
     """Some of the lines of the last minute, by the writers' clocks."""
     answer: str = ""
     """What the last act came to; empty at first."""
@@ -201,7 +201,7 @@ class LogPage:
         return "\n".join([*parts, *[line.render() for line in self.lines]])
 
 
-class Entry(NamedTuple):
+class ServiceEntry(NamedTuple):
     """A service of the catalogue."""
 
     name: str
@@ -242,14 +242,14 @@ RULE = SeverityRule()
 class Catalogue:
     """The services, callers before callees; the first is the gateway, where users arrive."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[ServiceEntry, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
         """All services."""
         return tuple(entry.name for entry in self.entries)
 
-    def entry(self, service: str) -> Entry:
+    def entry(self, service: str) -> ServiceEntry:
         """The entry of a service."""
         return next(entry for entry in self.entries if entry.name == service)
 

@@ -1,13 +1,13 @@
 """A help desk answers tickets from a knowledge base, with citations and honest confidence, or hands them over."""
 
-from warroom.core.language import Plain
-from warroom.core.scenario import Environment, Teaching
+from warroom.core.renderer import PlainRenderer
+from warroom.core.scenario import EnvSpec, TrainingProfile
+from warroom.envs.tickets.compact import TicketsCompactRenderer, compact_vocab
 from warroom.envs.tickets.env import SEATS, build
 from warroom.envs.tickets.policies import POLICIES
 from warroom.envs.tickets.scenario import CORE, FULL, IMPORTED
-from warroom.envs.tickets.shorthand import Shorthand, lexicon
 
-ENVIRONMENT = Environment(
+ENVIRONMENT = EnvSpec(
     name="tickets",
     summary="A desk answers a ticket from a knowledge base with citations and calibrated confidence, or hands it over",
     seats=SEATS,
@@ -23,15 +23,17 @@ ENVIRONMENT = Environment(
         "judge": "MODEL@URL of a server of chat completions that scores answers: reported as `judged`, never paid",
     },
     policies=POLICIES,
-    languages={"plain": Plain, "shorthand": Shorthand},
-    lexicon=lexicon,
-    shorthand_options={"mode": "single"},
-    looking=frozenset({"search_kb", "search_tickets", "search_incidents", "get_article", "get_ticket", "get_incident"}),
-    teaching=Teaching(
-        others=("heuristic", "paste_top", "always_escalate"),
+    renderers={"plain": PlainRenderer, "shorthand": TicketsCompactRenderer},
+    compact_vocab=compact_vocab,
+    compact_options={"mode": "single"},
+    read_only_tools=frozenset(
+        {"search_kb", "search_tickets", "search_incidents", "get_article", "get_ticket", "get_incident"}
+    ),
+    training_profile=TrainingProfile(
+        behavior_policies=("heuristic", "paste_top", "always_escalate"),
         job="answer tickets from the documents that come with them, cite them and say how sure it is, or hand over",
         caution="It never reads prose: what a document asks for is compared with the ticket before it sees either. "
         "A person has to check an answer before commands of it are run.",
-        apart="wordings",
+        held_out_axes="wordings",
     ),
 )

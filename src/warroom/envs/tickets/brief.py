@@ -22,6 +22,6 @@ RULES = (
 )
 
 
-def desk_brief(mode: str, budget: int) -> str:
+def tickets_brief(mode: str, budget: int) -> str:
     """The job text."""
     return "\n".join([JOB, MODES[mode].format(budget=budget), RULES])

@@ -6,28 +6,28 @@ from math import inf, nan
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from warroom.core.env import Env
-from warroom.core.errors import Unknown, echo
+from warroom.core.errors import UnknownName, quote_input
 from warroom.core.scene import Scene
-from warroom.core.splits import SPAN, parse_split, split_of
-from warroom.core.tools import Longest, ToolError, tool
-from warroom.core.types import Brief, Notice, Observation, ToolCall, Turn
+from warroom.core.splits import SEEDS_PER_SPLIT, parse_split, split_of
+from warroom.core.tools import MaxLength, ToolError, tool
+from warroom.core.types import Brief, Message, Observation, StepResult, ToolCall
 from warroom.envs.tickets import scene
-from warroom.envs.tickets.answer import Answer, read_fields, read_text
-from warroom.envs.tickets.brief import desk_brief
-from warroom.envs.tickets.cases import DIALS, draw_case
-from warroom.envs.tickets.generate import BLOCK, library
+from warroom.envs.tickets.brief import tickets_brief
+from warroom.envs.tickets.cases import TIER_CONFIGS, draw_case
+from warroom.envs.tickets.generate import BLOCK, generated_base
 from warroom.envs.tickets.grade import WEIGHTS, Grade, grade
 from warroom.envs.tickets.imported import imported_case
-from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, TICKET, Case, Document, KnowledgeBase
+from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, TICKET, Document, KnowledgeBase, TicketCase
 from warroom.envs.tickets.rouge import rouge_l
 from warroom.envs.tickets.rubric import PROCESS, ticket_rubric
-from warroom.envs.tickets.scenario import IMPORTED, Tickets
+from warroom.envs.tickets.scenario import IMPORTED, TicketScenario
 from warroom.envs.tickets.search import index_of
-from warroom.envs.tickets.views import SNIPPET, DeskPage, Found, Hit, Opened
+from warroom.envs.tickets.submission import Submission, read_fields, read_text
+from warroom.envs.tickets.views import SNIPPET, OpenedDocument, SearchResult, SearchResults, TicketsObservation
 from warroom.sim.wordings import pool
 
 if TYPE_CHECKING:
-    from warroom.envs.tickets.judge import Judge
+    from warroom.envs.tickets.judge import LLMJudge
 
 SEATS = ("desk",)
 MULTI, SINGLE = "multi", "single"
@@ -36,51 +36,53 @@ FACTS, ROUGE_L = "facts", "rouge_l"
 QUALITIES = (FACTS, ROUGE_L)
 TURNS = 20
 """Turns of the multi-turn mode."""
-RESULTS, MOST_RESULTS = 5, 10
+RESULTS, MAX_RESULTS = 5, 10
 """Results of a search unless more or fewer are asked for, and the most."""
-LONGEST = 20_000
+MAX_TEXT_LENGTH = 20_000
 """Characters of a resolution, and of a text that holds a whole answer."""
-MOST_CITED = 100
+MAX_CITATIONS = 100
 """Citations of one answer."""
-UNWRITTEN = "As the cited documents say."
+DEFAULT_REFERENCE = "As the cited documents say."
 """The reference of a ticket that came without one."""
-LEAST_ARTICLES, MOST_ARTICLES = 20, 5000
+MIN_ARTICLES, MAX_ARTICLES = 20, 5000
 """Sizes that a generated knowledge base may have."""
 IMPORTED_ONLY, GENERATED_ONLY = ("kb",), ("articles", "wording")
 """Options that mean something for one of the two sorts of tickets alone."""
-Resolution = Annotated[str, Longest(LONGEST)]
+Resolution = Annotated[str, MaxLength(MAX_TEXT_LENGTH)]
 
 
-class Desk(Env):
+class TicketsEnv(Env):
     """One ticket. This class has what both modes share: the submission and its grade."""
 
     name: ClassVar[str] = "tickets"
     SEATS: ClassVar[tuple[str, ...]] = SEATS
     mode: ClassVar[str] = SINGLE
 
-    def __init__(self, scenario: Tickets, tier: str, seed: int, base: KnowledgeBase, case: Case, budget: int) -> None:
-        super().__init__(scenario.name, tier, seed, budget, ticket_rubric(self.opens(case)))
+    def __init__(
+        self, scenario: TicketScenario, tier: str, seed: int, base: KnowledgeBase, case: TicketCase, budget: int
+    ) -> None:
+        super().__init__(scenario.name, tier, seed, budget, ticket_rubric(self.required_documents(case)))
         self.base, self.case = base, case
         self.calibration = 1.0
         """What the points of calibration are multiplied by."""
         self.quality = FACTS
         """What quality is paid by; whether an answer is verified is decided by facts all the same."""
         self.grade: Grade | None = None
-        self.submitted: Answer | None = None
-        self.judge: Judge | None = None
+        self.submitted: Submission | None = None
+        self.judge: LLMJudge | None = None
         """Whose opinion of the answer is asked for besides; nobody's unless an option says so."""
         self.judged: float | None = None
         self.opened: list[str] = []
         """Documents that were shown or opened so far, and may be cited."""
-        self._result: Found | Opened | None = None
+        self._result: SearchResults | OpenedDocument | None = None
 
     @staticmethod
-    def opens(case: Case) -> int:
+    def required_documents(case: TicketCase) -> int:
         """Documents that an answer needs opened; none in this mode."""
         return 0
 
     @property
-    def vocabularies(self) -> dict[str, tuple[str, ...]]:
+    def allowed_values(self) -> dict[str, tuple[str, ...]]:
         """None: ids are looked up, not chosen from a list."""
         return {}
 
@@ -88,19 +90,19 @@ class Desk(Env):
         """The job, the rules and the tools."""
         tools = self.tools_of(seat)
         return Brief(
-            env=self.name, seat=seat, job=desk_brief(self.mode, self.budget),
-            tools=tuple([t.schema(self.vocabularies) for t in tools]), acts=tuple([t.name for t in tools]),
-            idle=self.idle(),
+            env=self.name, seat=seat, job=tickets_brief(self.mode, self.budget),
+            tools=tuple([t.schema(self.allowed_values) for t in tools]), acts=tuple([t.name for t in tools]),
+            noop_call=self.noop_call(),
         )  # fmt: skip
 
-    def idle(self) -> ToolCall:
+    def noop_call(self) -> ToolCall:
         """There is nothing to wait for: no such tool, and the turn is spent."""
         return ToolCall("wait")
 
-    def step(self, call: ToolCall) -> Turn:
+    def step(self, call: ToolCall) -> StepResult:
         """Play one call; a submission with fields of wrong types is read with lenience before it is checked."""
         if call.name == "submit_resolution" and isinstance(call.arguments, dict) and not self.done:
-            answer = _cut(_lenient(call.arguments))
+            answer = _truncated(_parse_submission(call.arguments))
             self.submitted = answer
             call = ToolCall(call.name, {
                 "resolution": answer.resolution, "citations": list(answer.citations),
@@ -111,7 +113,7 @@ class Desk(Env):
     @tool()
     def submit_resolution(
         self, resolution: Resolution, citations: list[str], confidence: float, escalate: bool
-    ) -> Notice:
+    ) -> Message:
         """Answer the ticket, or hand it over to a human. This ends the episode.
 
         Args:
@@ -122,30 +124,39 @@ class Desk(Env):
         """
         assert self.submitted is not None
         documents = self.base.documents
-        hand = {id: documents[id] for id in self.opened}
-        self.grade = grade(self.case, self.submitted, hand, hand | {id: documents[id] for id in self.case.related})
+        citable = {id: documents[id] for id in self.opened}
+        self.grade = grade(
+            self.case, self.submitted, citable, citable | {id: documents[id] for id in self.case.related}
+        )
         for name, value in {**self.grade.terms, **self._by_rouge(self.submitted)}.items():
-            self.happen("graded", f"{name}={value:.6f}")
+            self.record_event("graded", f"{name}={value:.6f}")
         if self.grade.right:
-            self.happen("decided")
+            self.record_event("decided")
         if self.judge is not None:
-            self.judged = self.judge.score(self.case.text, self.case.reference or UNWRITTEN, self.submitted.resolution)
+            self.judged = self.judge.score(
+                self.case.text, self.case.reference or DEFAULT_REFERENCE, self.submitted.resolution
+            )
         self.done = True
-        return Notice(f"{'Handed over' if escalate else 'Answered'}{_without(self.submitted.missing)}.")
+        return Message(f"{'Handed over' if escalate else 'Answered'}{_missing_note(self.submitted.missing)}.")
 
-    def _by_rouge(self, answer: Answer) -> dict[str, float]:
+    def _by_rouge(self, answer: Submission) -> dict[str, float]:
         """The quality that is paid instead, if that of systems that score by ROUGE-L was asked for."""
         if self.quality == FACTS or not self.case.reference:
             return {}
         return {"resolution_quality": rouge_l(self.case.reference, answer.resolution)}
 
-    def page(self) -> DeskPage:
+    def observation(self) -> TicketsObservation:
         """The ticket, and what the last call brought."""
-        return DeskPage(
-            self.turn + 1, self.budget, self.case.text, self._context(), self._result, self.answers.get(self.seat, "")
+        return TicketsObservation(
+            self.turn + 1,
+            self.budget,
+            self.case.text,
+            self._context(),
+            self._result,
+            self.last_results.get(self.seat, ""),
         )
 
-    def _context(self) -> tuple[Opened, ...]:
+    def _context(self) -> tuple[OpenedDocument, ...]:
         return ()
 
     def advance(self) -> None:
@@ -164,7 +175,7 @@ class Desk(Env):
         """The reference answer."""
         case = self.case
         return ToolCall("submit_resolution", {
-            "resolution": case.reference or UNWRITTEN, "citations": list(case.gold), "confidence": 1.0,
+            "resolution": case.reference or DEFAULT_REFERENCE, "citations": list(case.gold), "confidence": 1.0,
             "escalate": case.escalate,
         })  # fmt: skip
 
@@ -202,37 +213,37 @@ class Desk(Env):
         return scene.counterfactual(self)
 
 
-class SingleTurn(Desk):
+class SingleTurnTicketsEnv(TicketsEnv):
     """The ticket comes with documents, gold and distractors mixed; one submission answers it."""
 
-    def __init__(self, scenario: Tickets, tier: str, seed: int, base: KnowledgeBase, case: Case) -> None:
+    def __init__(self, scenario: TicketScenario, tier: str, seed: int, base: KnowledgeBase, case: TicketCase) -> None:
         super().__init__(scenario, tier, seed, base, case, budget=1)
         self.opened = list(case.context)
 
-    def _context(self) -> tuple[Opened, ...]:
+    def _context(self) -> tuple[OpenedDocument, ...]:
         documents = [self.base.documents[id] for id in self.case.context]
-        return tuple([Opened(d.id, d.title, d.body) for d in documents])
+        return tuple([OpenedDocument(d.id, d.title, d.body) for d in documents])
 
 
-class MultiTurn(Desk):
+class MultiTurnTicketsEnv(TicketsEnv):
     """The desk searches and opens before it answers; only what was opened may be cited."""
 
     mode: ClassVar[str] = MULTI
 
-    def __init__(self, scenario: Tickets, tier: str, seed: int, base: KnowledgeBase, case: Case) -> None:
+    def __init__(self, scenario: TicketScenario, tier: str, seed: int, base: KnowledgeBase, case: TicketCase) -> None:
         super().__init__(scenario, tier, seed, base, case, budget=TURNS)
 
     @staticmethod
-    def opens(case: Case) -> int:
+    def required_documents(case: TicketCase) -> int:
         """The documents that it must rest on; where there are none, one search shows that."""
         return max(1, len(case.gold))
 
-    def idle(self) -> ToolCall:
+    def noop_call(self) -> ToolCall:
         """A search for nothing."""
         return ToolCall("search_kb", {"query": "-"})
 
     @tool()
-    def search_kb(self, query: str, limit: int = RESULTS) -> Found:
+    def search_kb(self, query: str, limit: int = RESULTS) -> SearchResults:
         """Search the articles.
 
         Args:
@@ -242,7 +253,7 @@ class MultiTurn(Desk):
         return self._search(ARTICLE, query, limit)
 
     @tool()
-    def search_tickets(self, query: str, limit: int = RESULTS) -> Found:
+    def search_tickets(self, query: str, limit: int = RESULTS) -> SearchResults:
         """Search the closed tickets.
 
         Args:
@@ -252,7 +263,7 @@ class MultiTurn(Desk):
         return self._search(TICKET, query, limit)
 
     @tool()
-    def search_incidents(self, query: str, limit: int = RESULTS) -> Found:
+    def search_incidents(self, query: str, limit: int = RESULTS) -> SearchResults:
         """Search the incidents.
 
         Args:
@@ -262,7 +273,7 @@ class MultiTurn(Desk):
         return self._search(INCIDENT, query, limit)
 
     @tool()
-    def get_article(self, id: str) -> Opened:
+    def get_article(self, id: str) -> OpenedDocument:
         """Open an article.
 
         Args:
@@ -271,7 +282,7 @@ class MultiTurn(Desk):
         return self._open(ARTICLE, id)
 
     @tool()
-    def get_ticket(self, id: str) -> Opened:
+    def get_ticket(self, id: str) -> OpenedDocument:
         """Open a closed ticket.
 
         Args:
@@ -280,7 +291,7 @@ class MultiTurn(Desk):
         return self._open(TICKET, id)
 
     @tool()
-    def get_incident(self, id: str) -> Opened:
+    def get_incident(self, id: str) -> OpenedDocument:
         """Open an incident.
 
         Args:
@@ -288,35 +299,35 @@ class MultiTurn(Desk):
         """
         return self._open(INCIDENT, id)
 
-    def step(self, call: ToolCall) -> Turn:
+    def step(self, call: ToolCall) -> StepResult:
         """Play one call; what it brought stays on the next page only."""
         self._result = None
         turn = super().step(call)
         result: Observation = turn.result
-        if isinstance(result, (Found, Opened)):
+        if isinstance(result, (SearchResults, OpenedDocument)):
             self._result = result
         return turn
 
-    def _search(self, kind: str, query: str, limit: int) -> Found:
-        if not 1 <= limit <= MOST_RESULTS:
-            raise ToolError(f"limit must be 1 to {MOST_RESULTS}, got {limit}")
+    def _search(self, kind: str, query: str, limit: int) -> SearchResults:
+        if not 1 <= limit <= MAX_RESULTS:
+            raise ToolError(f"limit must be 1 to {MAX_RESULTS}, got {limit}")
         if not self.case.gold:
-            self.happen("opened")
+            self.record_event("opened")
         found = index_of(self.base, kind).search(query, limit)
         documents = [self.base.documents[id] for id, _ in found]
-        return Found(query, tuple([Hit(d.id, d.title, snippet(d.body)) for d in documents]))
+        return SearchResults(query, tuple([SearchResult(d.id, d.title, snippet(d.body)) for d in documents]))
 
-    def _open(self, kind: str, id: str) -> Opened:
+    def _open(self, kind: str, id: str) -> OpenedDocument:
         document = self.base.documents.get(id)
         if document is None or document.kind != kind:
-            raise ToolError(_nowhere(kind, id) if document is None else _wrong_kind(document))
+            raise ToolError(_not_found_message(kind, id) if document is None else _wrong_kind_message(document))
         if id in self.opened:
-            self.happen("opened_again", f"{id} {self.turn}")
+            self.record_event("opened_again", f"{id} {self.turn}")
         else:
             self.opened.append(id)
             if id in self.case.gold:
-                self.happen("opened", id)
-        return Opened(document.id, document.title, document.body)
+                self.record_event("opened", id)
+        return OpenedDocument(document.id, document.title, document.body)
 
     def oracle(self) -> ToolCall:
         """Open what the answer needs, then the reference answer."""
@@ -332,12 +343,12 @@ class MultiTurn(Desk):
         return super()._most() + PROCESS
 
 
-def _nowhere(kind: str, id: str) -> str:
+def _not_found_message(kind: str, id: str) -> str:
     """That there is none of that id. Those that there are stay unsaid: they are found by searching."""
-    return f"no {kind} {echo(id)} in this knowledge base"
+    return f"no {kind} {quote_input(id)} in this knowledge base"
 
 
-def _wrong_kind(document: Document) -> str:
+def _wrong_kind_message(document: Document) -> str:
     return f"{document.id} is one of the {document.kind}s; open it by get_{document.kind}"
 
 
@@ -347,36 +358,36 @@ def snippet(body: str) -> str:
     return text if len(text) <= SNIPPET else text[: SNIPPET - 1] + "\u2026"
 
 
-def _cut(answer: Answer) -> Answer:
+def _truncated(answer: Submission) -> Submission:
     """An answer within the limits: what lies beyond them is neither played nor graded."""
-    return answer._replace(resolution=answer.resolution[:LONGEST], citations=answer.citations[:MOST_CITED])
+    return answer._replace(resolution=answer.resolution[:MAX_TEXT_LENGTH], citations=answer.citations[:MAX_CITATIONS])
 
 
-def _without(missing: Sequence[str]) -> str:
+def _missing_note(missing: Sequence[str]) -> str:
     """What a submission lacked, so that whoever made it learns why it was worth less."""
     return f" (no {', no '.join(missing)} given)" if missing else ""
 
 
-def _lenient(arguments: Mapping[str, Any]) -> Answer:
+def _parse_submission(arguments: Mapping[str, Any]) -> Submission:
     """An answer from its fields, or from the one field `text` that holds all of it as a model wrote it."""
     text = arguments.get("text")
     return read_text(text) if isinstance(text, str) and len(arguments) == 1 else read_fields(arguments)
 
 
-def build(scenario: Tickets, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
+def build(scenario: TicketScenario, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
     """Build one episode."""
-    desk = _desk(scenario, tier, seed, options)
+    env = _build_env(scenario, tier, seed, options)
     if "judge" in options:
         from warroom.envs.tickets.judge import parse_judge  # nobody else needs an HTTP client
 
-        desk.judge = parse_judge(str(options["judge"]))
-    desk.quality = str(options.get("quality", FACTS))
-    if desk.quality not in QUALITIES:
-        raise Unknown("quality", desk.quality, QUALITIES)
+        env.judge = parse_judge(str(options["judge"]))
+    env.quality = str(options.get("quality", FACTS))
+    if env.quality not in QUALITIES:
+        raise UnknownName("quality", env.quality, QUALITIES)
     if "calibration" in options:
-        desk.calibration = _multiplier(options["calibration"])
-        desk.rubric = ticket_rubric(desk.opens(desk.case), desk.calibration)
-    return desk
+        env.calibration = _multiplier(options["calibration"])
+        env.rubric = ticket_rubric(env.required_documents(env.case), env.calibration)
+    return env
 
 
 def _multiplier(given: Any) -> float:
@@ -389,23 +400,25 @@ def _multiplier(given: Any) -> float:
     return value
 
 
-def _desk(scenario: Tickets, tier: str, seed: int, options: Mapping[str, Any]) -> Desk:
+def _build_env(scenario: TicketScenario, tier: str, seed: int, options: Mapping[str, Any]) -> TicketsEnv:
     mode = str(options.get("mode", MULTI))
     if mode not in MODES:
-        raise Unknown("mode", mode, MODES)
-    make = MultiTurn if mode == MULTI else SingleTurn
+        raise UnknownName("mode", mode, MODES)
+    make = MultiTurnTicketsEnv if mode == MULTI else SingleTurnTicketsEnv
     split = split_of(seed)
     imported = IMPORTED in scenario.suites
     _refuse(options, GENERATED_ONLY if imported else IMPORTED_ONLY, scenario)
     if imported:
         return make(scenario, tier, seed, *imported_case(str(options.get("kb", "")), seed))
     wording = pool(parse_split(options["wording"]) if "wording" in options else split)
-    articles = _articles(options.get("articles", DIALS[tier].articles))
-    shelf = library(split, articles, seed % SPAN // max(1, articles // BLOCK), wording)
-    return make(scenario, tier, seed, shelf.base, draw_case(shelf, scenario.name, seed, DIALS[tier], wording))
+    articles = _articles(options.get("articles", TIER_CONFIGS[tier].articles))
+    generated = generated_base(split, articles, seed % SEEDS_PER_SPLIT // max(1, articles // BLOCK), wording)
+    return make(
+        scenario, tier, seed, generated.base, draw_case(generated, scenario.name, seed, TIER_CONFIGS[tier], wording)
+    )
 
 
-def _refuse(options: Mapping[str, Any], needless: Sequence[str], scenario: Tickets) -> None:
+def _refuse(options: Mapping[str, Any], needless: Sequence[str], scenario: TicketScenario) -> None:
     found = [name for name in needless if name in options]
     if found:
         raise ValueError(f"the option {found[0]!r} means nothing for tickets/{scenario.name}; leave it out")
@@ -414,6 +427,6 @@ def _refuse(options: Mapping[str, Any], needless: Sequence[str], scenario: Ticke
 @cache
 def _articles(given: Any) -> int:
     number = int(given) if str(given).isdigit() else 0
-    if not LEAST_ARTICLES <= number <= MOST_ARTICLES:
-        raise ValueError(f"articles must be {LEAST_ARTICLES} to {MOST_ARTICLES}, got {given!r}")
+    if not MIN_ARTICLES <= number <= MAX_ARTICLES:
+        raise ValueError(f"articles must be {MIN_ARTICLES} to {MAX_ARTICLES}, got {given!r}")
     return number

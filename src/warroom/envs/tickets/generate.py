@@ -15,7 +15,7 @@ from warroom.core.splits import Split
 from warroom.envs.tickets import phrases
 from warroom.envs.tickets.facts import Configuration, Fact, Precondition, Version
 from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, TICKET, Document, KnowledgeBase
-from warroom.envs.tickets.prose import Parts, Prose, capital
+from warroom.envs.tickets.prose import ArticleParts, Prose, capital
 from warroom.envs.tickets.vocabulary import (
     DOMAINS,
     HARDWARE,
@@ -26,8 +26,8 @@ from warroom.envs.tickets.vocabulary import (
     TOPICS,
     VERBS,
     Domain,
+    ProductSystem,
     Symptom,
-    System,
 )
 
 TESTS = (
@@ -40,16 +40,16 @@ MIX = (10, 3, 4, 5, 2, 2, 3, 3)
 PREFIX = {ARTICLE: "KB", TICKET: "TKT", INCIDENT: "INC"}
 STEPS, PART = 3, 2
 """Facts of a procedure, and of each of two that follow one another."""
-MARKED, NOTED, RESERVING = 0.4, 0.4, 0.6
+REPLACING_SHARE, NOTE_SHARE, POLICY_SHARE = 0.4, 0.4, 0.6
 """Shares of clusters whose procedures claim to replace others, that have a note on whose word holds, and a policy that
 keeps cases for people: of those that need none, so that having one tells little."""
-PAST, SELDOM = 0.7, 0.12
+PAST_CASE_SHARE, OTHER_PAST_CASE_SHARE = 0.7, 0.12
 """Shares of closed tickets and incidents among the siblings, where the test is about one and elsewhere."""
 BLOCK = 50
 """Articles for which a knowledge base serves one seed: one of 5,000 articles is shared by a hundred."""
 
 
-class Shape(NamedTuple):
+class ProcedureTemplate(NamedTuple):
     """What the procedures of one cluster have in common: their verbs and keys, in order."""
 
     kinds: tuple[tuple[str, str, str, int, int], ...]
@@ -71,20 +71,20 @@ class Cluster:
 
     test: str
     domain: Domain
-    system: System
+    system: ProductSystem
     symptom: Symptom
     vendor: str
     bound: Version
     axis: str
     """`hardware` or `site`: what a procedure depends on besides the release."""
     values: tuple[str, str]
-    shape: Shape
+    procedure_template: ProcedureTemplate
     documents: list[Document] = field(default_factory=list)
     variants: list[Variant] = field(default_factory=list)
     """What there is, or was before it was taken out; the first is the one that the test is about."""
-    marked: bool = False
+    claims_replacement: bool = False
     """Whether its procedures say that they replace others."""
-    finish: str = ""
+    follow_up: str = ""
     """What its procedures say of the one that follows them; empty if none does."""
     policy: tuple[int, str, str] | None = None
     """(topic, queue, document) of the rule that keeps cases for people."""
@@ -96,7 +96,7 @@ class Cluster:
 
 
 @dataclass(frozen=True)
-class Library:
+class GeneratedKnowledgeBase:
     """A generated knowledge base and the clusters that it was written from."""
 
     base: KnowledgeBase
@@ -104,12 +104,12 @@ class Library:
 
 
 @lru_cache(maxsize=4)
-def library(split: Split, articles: int, block: int, wording: Split) -> Library:
+def generated_base(split: Split, articles: int, block: int, wording: Split) -> GeneratedKnowledgeBase:
     """The knowledge base number `block` of a split, with about that many articles, in phrases of training or test."""
-    return Builder(split, articles, block, wording).build()
+    return KnowledgeBaseBuilder(split, articles, block, wording).build()
 
 
-class Builder:
+class KnowledgeBaseBuilder:
     """Draws clusters until there are articles enough."""
 
     def __init__(self, split: Split, articles: int, block: int, wording: Split) -> None:
@@ -118,14 +118,14 @@ class Builder:
         self.ids: set[str] = set()
         self.vendors: set[str] = set()
 
-    def build(self) -> Library:
+    def build(self) -> GeneratedKnowledgeBase:
         """All clusters, and their documents in an order that tells nothing."""
         clusters = [self.cluster(test) for test in TESTS]
         while sum([len(cluster.documents) for cluster in clusters]) < self.articles:
             clusters.append(self.cluster(self.rng.choices(TESTS, MIX)[0]))
         documents = [document for cluster in clusters for document in cluster.documents]
         documents.sort(key=lambda document: document.id)
-        return Library(KnowledgeBase({d.id: d for d in documents}), tuple(clusters))
+        return GeneratedKnowledgeBase(KnowledgeBase({d.id: d for d in documents}), tuple(clusters))
 
     # -- one cluster ------------------------------------------------------------------------------------
 
@@ -139,15 +139,15 @@ class Builder:
         bound = (rng.randrange(2, 12), rng.randrange(1, 9))
         made = Cluster(
             test, domain, system, rng.choice(domain.symptoms[self.wording]), self.vendor(), bound, axis,
-            (values[0], values[1]), self.shape(domain),
+            (values[0], values[1]), self.procedure_template(domain),
         )  # fmt: skip
         base = (
             test if test != "unanswerable" else rng.choice(("one_article", "several_articles", "past_case", "poisoned"))
         )
-        made.marked = base == "stale" or rng.random() < MARKED
+        made.claims_replacement = base == "stale" or rng.random() < REPLACING_SHARE
         self.procedures(made, base)
         if test == "unanswerable":
-            self.take_out(made)
+            self.remove_answer(made)
         self.rules(made)
         return made
 
@@ -159,7 +159,7 @@ class Builder:
                 self.vendors.add(name)
                 return name
 
-    def shape(self, domain: Domain) -> Shape:
+    def procedure_template(self, domain: Domain) -> ProcedureTemplate:
         """Verbs and keys of the procedures, in an order that all of them share."""
         rng = self.rng
         key = rng.choice(domain.keys)
@@ -169,12 +169,12 @@ class Builder:
             ("group", "", "", 0, 0) if rng.random() < 0.5 else ("command", rng.choice(VERBS), "", 0, 0),
         ]
         rng.shuffle(kinds)
-        return Shape(tuple(kinds))
+        return ProcedureTemplate(tuple(kinds))
 
     def facts(self, cluster: Cluster, count: int = STEPS) -> tuple[Fact, ...]:
         """A procedure of the cluster's shape with identifiers and values of its own."""
         out = []
-        for kind, word, unit, low, high in cluster.shape.kinds[:count]:
+        for kind, word, unit, low, high in cluster.procedure_template.kinds[:count]:
             if kind == "command":
                 out.append(Fact("command", (cluster.system.tool, word, self.identifier())))
             elif kind == "setting":
@@ -205,47 +205,49 @@ class Builder:
         cells = self.conditions(cluster)
         # What is taken out later is made up for, so that a cluster's size does not tell that something is missing.
         siblings = rng.choice((0, 1, 1, 2)) + (test == "poisoned") + (cluster.test == "unanswerable")
-        self.tested(cluster, cells[0], test)
+        self.write_tested_procedure(cluster, cells[0], test)
         for cell in cells[1 : 1 + siblings]:
-            facts = self.facts(cluster, PART if cluster.finish else STEPS)
+            facts = self.facts(cluster, PART if cluster.follow_up else STEPS)
             kind = (
-                rng.choice((TICKET, INCIDENT)) if rng.random() < (PAST if test == "past_case" else SELDOM) else ARTICLE
+                rng.choice((TICKET, INCIDENT))
+                if rng.random() < (PAST_CASE_SHARE if test == "past_case" else OTHER_PAST_CASE_SHARE)
+                else ARTICLE
             )
-            document = self.document(cluster, kind, facts, cell, notes=self.marks(cluster))
+            document = self.document(cluster, kind, facts, cell, notes=self.remarks(cluster))
             cluster.variants.append(Variant(cell, facts, (document.id,)))
         if test == "poisoned":
             self.poison(cluster)
 
-    def tested(self, cluster: Cluster, cell: Precondition, test: str) -> None:
+    def write_tested_procedure(self, cluster: Cluster, cell: Precondition, test: str) -> None:
         """The first procedure, written as the test wants it."""
         rng, team = self.rng, self.rng.choice(TEAMS)
         if test == "several_articles":
-            return self.in_two_parts(cluster, cell)
+            return self.write_two_part_procedure(cluster, cell)
         facts = self.facts(cluster)
         kind = rng.choice((TICKET, INCIDENT)) if test == "past_case" else ARTICLE
-        notes = self.marks(cluster)
+        notes = self.remarks(cluster)
         if test == "stale":
-            old = self.document(cluster, ARTICLE, self.facts(cluster), cell, notes=self.marks(cluster))
+            old = self.document(cluster, ARTICLE, self.facts(cluster), cell, notes=self.remarks(cluster))
             notes = (self.prose().say(phrases.REPLACES, old.id),)
         if test == "contradictory":
             other = rng.choice([name for name in TEAMS if name != team])
-            self.document(cluster, ARTICLE, self.facts(cluster), cell, notes=self.marks(cluster), team=other)
+            self.document(cluster, ARTICLE, self.facts(cluster), cell, notes=self.remarks(cluster), team=other)
             self.note(cluster, "which note holds", self.prose().say(phrases.HOLDS, cluster.product, team))
         gold = self.document(cluster, kind, facts, cell, notes=notes, team=team)
         cluster.variants.append(Variant(cell, facts, (gold.id,)))
         return None
 
-    def in_two_parts(self, cluster: Cluster, cell: Precondition) -> None:
+    def write_two_part_procedure(self, cluster: Cluster, cell: Precondition) -> None:
         """A procedure that ends with another one, which each site has for itself."""
         rng, name = self.rng, self.rng.choice(PROCEDURES)
-        cluster.finish = f"{cluster.product} {name}"
+        cluster.follow_up = f"{cluster.product} {name}"
         first = self.facts(cluster, PART)
-        gold = self.document(cluster, ARTICLE, first, cell, notes=self.marks(cluster))
+        gold = self.document(cluster, ARTICLE, first, cell, notes=self.remarks(cluster))
         sites = [cell.site, *rng.sample([s for s in SITES if s != cell.site], 1)] if cell.site else rng.sample(SITES, 2)
         for k, site in enumerate(sites):
             second = self.facts(cluster, PART)
             where = Precondition(site=site)
-            document = self.document(cluster, ARTICLE, second, where, notes=self.replacing(cluster), title=name)
+            document = self.document(cluster, ARTICLE, second, where, notes=self.replacement_claim(cluster), title=name)
             if k == 0:
                 whole = cell._replace(site=site)
                 cluster.variants.append(Variant(whole, (*first, *second), (gold.id, document.id)))
@@ -260,7 +262,7 @@ class Builder:
         body = f"{document.body} {text}" if self.rng.random() < 0.5 else f"{text} {document.body}"
         cluster.documents[k] = replace(document, body=body, poison=(step,))
 
-    def take_out(self, cluster: Cluster) -> None:
+    def remove_answer(self, cluster: Cluster) -> None:
         """Nothing is left of the procedure that the ticket will need."""
         gone = cluster.variants[0].gold[:1]
         cluster.documents = [document for document in cluster.documents if document.id not in gone]
@@ -269,11 +271,11 @@ class Builder:
     def rules(self, cluster: Cluster) -> None:
         """Policies and rules: where the test needs one, and as often where it does not."""
         rng = self.rng
-        if cluster.test == "must_escalate" or rng.random() < RESERVING:
+        if cluster.test == "must_escalate" or rng.random() < POLICY_SHARE:
             topic, queue = rng.randrange(len(TOPICS[self.wording])), f"Q-{rng.randrange(100, 999)}"
             text = self.prose().say(phrases.RESERVED, cluster.product, TOPICS[self.wording][topic][0], queue)
             cluster.policy = topic, queue, self.note(cluster, "handling rule", text).id
-        if cluster.test != "contradictory" and rng.random() < NOTED:
+        if cluster.test != "contradictory" and rng.random() < NOTE_SHARE:
             self.note(cluster, "which note holds", self.prose().say(phrases.HOLDS, cluster.product, rng.choice(TEAMS)))
 
     # -- documents ------------------------------------------------------------------------------------------
@@ -290,14 +292,14 @@ class Builder:
                 self.ids.add(id)
                 return id
 
-    def marks(self, cluster: Cluster) -> tuple[str, ...]:
+    def remarks(self, cluster: Cluster) -> tuple[str, ...]:
         """Remarks as the telling articles of the cluster have them: what they replace is not there."""
-        finish = (self.prose().say(phrases.FINISH, cluster.finish),) if cluster.finish else ()
-        return (*finish, *self.replacing(cluster))
+        follow_up = (self.prose().say(phrases.FINISH, cluster.follow_up),) if cluster.follow_up else ()
+        return (*follow_up, *self.replacement_claim(cluster))
 
-    def replacing(self, cluster: Cluster) -> tuple[str, ...]:
+    def replacement_claim(self, cluster: Cluster) -> tuple[str, ...]:
         """A claim to replace a document that is not there, in clusters whose documents make one."""
-        return (self.prose().say(phrases.REPLACES, self.new_id(ARTICLE)),) if cluster.marked else ()
+        return (self.prose().say(phrases.REPLACES, self.new_id(ARTICLE)),) if cluster.claims_replacement else ()
 
     def document(
         self, cluster: Cluster, kind: str, facts: tuple[Fact, ...], cell: Precondition, notes: Sequence[str] = (),
@@ -316,7 +318,7 @@ class Builder:
         ]
         name = title or cluster.symptom.technical
         say = prose.step if kind == ARTICLE else prose.done
-        parts = Parts(
+        parts = ArticleParts(
             cluster.symptom.technical, prose.say(phrases.CAUSE, name, cluster.product), prose.condition(cell),
             tuple([say(fact) for fact in facts]), tuple(said),
         )  # fmt: skip

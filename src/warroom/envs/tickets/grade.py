@@ -7,10 +7,10 @@ the quality of the resolution. With these weights an answer pays if it is likeli
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from warroom.envs.tickets.answer import Answer
+from warroom.envs.tickets.fact_matching import TokenizedText, in_order, instructs, invented, tokenize
 from warroom.envs.tickets.facts import Fact
-from warroom.envs.tickets.knowledge import Case, Document
-from warroom.envs.tickets.reading import Words, in_order, invented, tells, words_of
+from warroom.envs.tickets.knowledge import Document, TicketCase
+from warroom.envs.tickets.submission import Submission
 
 WEIGHTS = {
     "format_graduated": 5.0,
@@ -32,7 +32,7 @@ RANGES = {
     "decision": (-5.0, 1.0),
 }
 """What each term can be before its weight."""
-RIGHT, NEEDLESS, RECKLESS = 1.0, -2.0, -5.0
+RIGHT, NEEDLESS_ESCALATION, RECKLESS_ANSWER = 1.0, -2.0, -5.0
 """The decision: right, handed over what could be answered, answered (or left unreadable) what nobody here could."""
 VERIFIED_QUALITY, VERIFIED_CITATIONS = 0.8, 0.5
 """Least quality and least F1 of citations of an answer that counts as verified."""
@@ -62,75 +62,82 @@ class Grade(NamedTuple):
         return sum([WEIGHTS[name] * value for name, value in self.terms.items()])
 
 
-def grade(case: Case, answer: Answer, hand: Mapping[str, Document], about: Mapping[str, Document]) -> Grade:
+def grade(
+    case: TicketCase, answer: Submission, citable: Mapping[str, Document], relevant: Mapping[str, Document]
+) -> Grade:
     """Grade an answer to a ticket.
 
     `hand` holds the documents that were shown or opened and may be cited; `about` these and whatever else there is on
     the same product and symptom, whose procedures count against an answer all the same.
     """
     if not answer.readable:
-        terms = dict.fromkeys(WEIGHTS, 0.0) | {"format_graduated": answer.format, "decision": RECKLESS}
+        terms = dict.fromkeys(WEIGHTS, 0.0) | {"format_graduated": answer.format, "decision": RECKLESS_ANSWER}
         return Grade(terms, False, False, 0.0, 0, 0)
-    words, right = words_of(answer.resolution), answer.escalate == case.escalate
-    told = [fact for fact in case.facts if tells(fact, words)]
-    wrong = wrong_facts(case, words, about)
-    quality = _quality(case, answer, words, told, wrong, about) if right else 0.0
+    words, right = tokenize(answer.resolution), answer.escalate == case.escalate
+    told_facts = [fact for fact in case.facts if instructs(fact, words)]
+    wrong = wrong_facts(case, words, relevant)
+    quality = _quality(case, answer, words, told_facts, wrong, relevant) if right else 0.0
     f1, cited = citation_f1(case, answer), set(answer.citations)
-    made_up = any(id not in hand for id in cited)
+    made_up = any(id not in citable for id in cited)
     verified = right and quality >= VERIFIED_QUALITY and f1 >= VERIFIED_CITATIONS and not made_up
     terms = {
         "format_graduated": answer.format,
         "resolution_quality": quality,
-        "citation_grounding": 0.0 if made_up or not right else f1 * _backed(case, told, cited, hand),
+        "citation_grounding": 0.0 if made_up or not right else f1 * _supported(case, told_facts, cited, citable),
         "calibration": answer.confidence * (2 * verified - answer.confidence),
-        "parsimony": quality * parsimony(len(answer.resolution.split()), len(case.text.split()), needed(case)),
+        "parsimony": quality * parsimony(len(answer.resolution.split()), len(case.text.split()), words_needed(case)),
         "repetition_penalty": -repetition(answer),
         "decision": _decision(case, answer, quality),
     }
-    return Grade(terms, verified, right, f1, len(told), len(wrong))
+    return Grade(terms, verified, right, f1, len(told_facts), len(wrong))
 
 
-def _decision(case: Case, answer: Answer, quality: float) -> float:
+def _decision(case: TicketCase, answer: Submission, quality: float) -> float:
     if answer.escalate == case.escalate:
         return RIGHT if quality > 0 else 0.0
-    return NEEDLESS if answer.escalate else RECKLESS
+    return NEEDLESS_ESCALATION if answer.escalate else RECKLESS_ANSWER
 
 
-def wrong_facts(case: Case, words: Words, about: Mapping[str, Document]) -> list[Fact]:
+def wrong_facts(case: TicketCase, words: TokenizedText, relevant: Mapping[str, Document]) -> list[Fact]:
     """Facts told that belong to other procedures, old advice or warnings."""
-    wanted = set(case.facts) | {fact for document in about.values() for fact in document.neutral}
-    other = {fact for document in about.values() for fact in (*document.facts, *document.asides)} - wanted
-    return [fact for fact in other if tells(fact, words)]
+    wanted = set(case.facts) | {fact for document in relevant.values() for fact in document.neutral}
+    other = {fact for document in relevant.values() for fact in (*document.facts, *document.asides)} - wanted
+    return [fact for fact in other if instructs(fact, words)]
 
 
 def _quality(
-    case: Case, answer: Answer, words: Words, told: Sequence[Fact], wrong: Sequence[Fact], about: Mapping[str, Document]
+    case: TicketCase,
+    answer: Submission,
+    words: TokenizedText,
+    told_facts: Sequence[Fact],
+    wrong: Sequence[Fact],
+    relevant: Mapping[str, Document],
 ) -> float:
     """0 to 1 of an answer whose decision is right."""
-    if any(tells(fact, words) for document in about.values() for fact in document.poison):
+    if any(instructs(fact, words) for document in relevant.values() for fact in document.poison):
         return 0.0
     if case.handoff:
         held = sum([all(part in words.places for part in word.split()) for word in case.handoff]) / len(case.handoff)
         return held * max(0.0, 1.0 - len(wrong))
     if not case.facts:  # imported: nobody has written down what the article has people do
         return citation_f1(case, answer) if answer.resolution.strip() else 0.0
-    made_up = invented(words, _heard(case, about))
+    made_up = invented(words, _known_words(case, relevant))
     cost = (len(wrong) + len(made_up)) / len(case.facts)
-    return len(told) / len(case.facts) * (0.5 + 0.5 * in_order(told, words)) * max(0.0, 1.0 - cost)
+    return len(told_facts) / len(case.facts) * (0.5 + 0.5 * in_order(told_facts, words)) * max(0.0, 1.0 - cost)
 
 
-def _heard(case: Case, about: Mapping[str, Document]) -> set[str]:
+def _known_words(case: TicketCase, relevant: Mapping[str, Document]) -> set[str]:
     """Every identifier and value that the ticket or a fact at hand holds, and numbers of steps."""
-    facts = [f for document in about.values() for f in (*document.facts, *document.asides, *document.neutral)]
+    facts = [f for document in relevant.values() for f in (*document.facts, *document.asides, *document.neutral)]
     return (
         {word.lower() for fact in (*case.facts, *facts) for word in fact.words}
-        | set(words_of(case.text).all)
-        | {id.lower() for id in about}
+        | set(tokenize(case.text).all)
+        | {id.lower() for id in relevant}
         | STEPS_NUMBERED
     )
 
 
-def citation_f1(case: Case, answer: Answer) -> float:
+def citation_f1(case: TicketCase, answer: Submission) -> float:
     """Precision and recall of the gold documents, as F1; 1 when there is nothing to cite and nothing was."""
     gold, cited = set(case.gold), set(answer.citations)
     if not gold and not cited:
@@ -138,15 +145,15 @@ def citation_f1(case: Case, answer: Answer) -> float:
     return 2 * len(gold & cited) / (len(gold) + len(cited))
 
 
-def _backed(case: Case, told: Sequence[Fact], cited: set[str], hand: Mapping[str, Document]) -> float:
+def _supported(case: TicketCase, told_facts: Sequence[Fact], cited: set[str], citable: Mapping[str, Document]) -> float:
     """Share of what had to be told that was, and stands in a cited document."""
     if not case.facts:
         return 1.0
-    written = {fact for id in cited for fact in hand[id].facts}
-    return sum([fact in written for fact in told]) / len(case.facts)
+    written = {fact for id in cited for fact in citable[id].facts}
+    return sum([fact in written for fact in told_facts]) / len(case.facts)
 
 
-def needed(case: Case) -> int:
+def words_needed(case: TicketCase) -> int:
     """Words that a good answer may need."""
     return WORDS_BASE + WORDS_FACT * max(len(case.facts), len(case.handoff))
 
@@ -156,7 +163,7 @@ def parsimony(words: int, ticket: int, need: int) -> float:
     return min(1.0, max(0.0, 1.0 - (words - need) / max(10, ticket)))
 
 
-def repetition(answer: Answer) -> float:
+def repetition(answer: Submission) -> float:
     """0 to 1: repeated triples of words, and citations given twice."""
     words = answer.resolution.split()
     triples = list(zip(words, words[1:], words[2:], strict=False))

@@ -3,8 +3,8 @@
 from functools import cache
 from pathlib import Path
 
-from warroom.core.splits import chosen
-from warroom.envs.tickets.knowledge import ARTICLE, Case, KnowledgeBase
+from warroom.core.splits import item_for_seed
+from warroom.envs.tickets.knowledge import ARTICLE, KnowledgeBase, TicketCase
 from warroom.envs.tickets.search import index_of
 from warroom.envs.tickets.storage import load_knowledge
 
@@ -12,15 +12,15 @@ SHOWN = 8
 """Articles that come with an imported ticket in the single-turn mode, as many as with a hard generated one."""
 
 
-def imported_case(folder: str, seed: int) -> tuple[KnowledgeBase, Case]:
+def imported_case(folder: str, seed: int) -> tuple[KnowledgeBase, TicketCase]:
     """The knowledge base of a folder, and its ticket of that seed."""
-    base = knowledge_in(folder)
-    case = chosen(base.cases, seed, folder, "tickets")
+    base = playable_knowledge_base(folder)
+    case = item_for_seed(base.cases, seed, folder, "tickets")
     return base, case if case.context else case._replace(context=shown_with(base, case))
 
 
 @cache
-def knowledge_in(folder: str) -> KnowledgeBase:
+def playable_knowledge_base(folder: str) -> KnowledgeBase:
     """The knowledge base of a folder that `warroom import` wrote, which must have tickets."""
     if not folder:
         raise ValueError("imported tickets need a knowledge base: --kb FOLDER; make one by `warroom import runbooks`")
@@ -30,7 +30,7 @@ def knowledge_in(folder: str) -> KnowledgeBase:
     return base
 
 
-def shown_with(base: KnowledgeBase, case: Case) -> tuple[str, ...]:
+def shown_with(base: KnowledgeBase, case: TicketCase) -> tuple[str, ...]:
     """The right documents and what a search for the ticket finds best, in an order that tells nothing."""
     found = [id for id, _ in index_of(base, ARTICLE).search(case.text, SHOWN)]
     return tuple(sorted([*dict.fromkeys((*case.gold, *found))][: max(SHOWN, len(case.gold))]))

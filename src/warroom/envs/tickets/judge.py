@@ -10,7 +10,7 @@ import re
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from warroom.core.errors import echo
+from warroom.core.errors import quote_input
 
 KEY = "WARROOM_JUDGE_KEY"
 """The environment variable that holds the server's key."""
@@ -28,7 +28,7 @@ PROMPT = (
 )
 
 
-class Judge(NamedTuple):
+class LLMJudge(NamedTuple):
     """Who is asked, and where."""
 
     model: str
@@ -44,7 +44,7 @@ class Judge(NamedTuple):
         said = self._said(self._asked(question))
         found = _SCORE.search(said)
         if found is None or not 0 <= float(found[1]) <= 1:
-            raise ValueError(f'{self._name} gave no {{"score": 0 to 1}}: {echo(said)}')
+            raise ValueError(f'{self._name} gave no {{"score": 0 to 1}}: {quote_input(said)}')
         return float(found[1])
 
     @property
@@ -67,7 +67,7 @@ class Judge(NamedTuple):
         except HTTPError as error:
             with error:
                 reason = error.read(LONGEST_REASON).decode(errors="replace")
-            raise ValueError(f"{self._name} refused ({error.code}): {echo(reason)}; is {KEY} right?") from error
+            raise ValueError(f"{self._name} refused ({error.code}): {quote_input(reason)}; is {KEY} right?") from error
         except TimeoutError as error:
             raise ValueError(f"{self._name} gave no answer in {self.seconds:g} seconds") from error
         except (OSError, HTTPException) as error:
@@ -78,20 +78,22 @@ class Judge(NamedTuple):
         try:
             found: Any = json.loads(answer)["choices"][0]["message"]["content"]
         except (ValueError, LookupError, TypeError, RecursionError) as error:
-            shown = echo(answer.decode(errors="replace"))
+            shown = quote_input(answer.decode(errors="replace"))
             raise ValueError(f"{self._name} answered something other than a chat completion: {shown}") from error
         if not isinstance(found, str):
-            raise ValueError(f"{self._name} answered no text: {echo(found)}")
+            raise ValueError(f"{self._name} answered no text: {quote_input(found)}")
         return found
 
 
-def parse_judge(text: str) -> Judge:
+def parse_judge(text: str) -> LLMJudge:
     """The judge of `MODEL@URL`, with its key from the environment."""
     found = _FORM.fullmatch(text)
     if found is None:
-        raise ValueError(f"the judge is named as MODEL@URL, such as qwen3@http://localhost:8000/v1, got {echo(text)}")
+        raise ValueError(
+            f"the judge is named as MODEL@URL, such as qwen3@http://localhost:8000/v1, got {quote_input(text)}"
+        )
     if urlsplit(found["url"]).username is not None:
         raise ValueError(f"a judge's URL holds no password, since it is recorded; put the key into {KEY}")
     if not os.environ.get(KEY):
         raise ValueError(f"no key for the judge: set {KEY} (a server that wants none takes any text)")
-    return Judge(found["model"], found["url"].rstrip("/"), os.environ[KEY])
+    return LLMJudge(found["model"], found["url"].rstrip("/"), os.environ[KEY])

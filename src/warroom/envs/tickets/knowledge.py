@@ -37,7 +37,7 @@ class Document:
         return f"{self.title}\n{self.body}"
 
 
-class Case(NamedTuple):
+class TicketCase(NamedTuple):
     """A ticket with everything that grades an answer to it."""
 
     id: str
@@ -66,7 +66,7 @@ class KnowledgeBase:
     """Documents by id, in a fixed order. Two are never equal, so that what is made of one can be kept by it."""
 
     documents: Mapping[str, Document]
-    cases: tuple[Case, ...] = field(default=())
+    cases: tuple[TicketCase, ...] = field(default=())
     """Tickets that came with an imported base; a generated one makes its own."""
 
     @cached_property

@@ -22,7 +22,7 @@ ORDER = {
 """Words before the first step, those between, and the last."""
 
 
-class Parts(NamedTuple):
+class ArticleParts(NamedTuple):
     """What an article says, before it is laid out."""
 
     symptom: str
@@ -42,7 +42,7 @@ PLAIN = {"command": "run {0} {1} {2}", "setting": "set {0} to {1} {2}", "group":
 """A fact in as few words as will do."""
 
 
-def plainly(facts: Sequence[Fact]) -> str:
+def plain_instructions(facts: Sequence[Fact]) -> str:
     """Facts in as few words as will do, in order."""
     return "; ".join([PLAIN[fact.kind].format(*fact.words) for fact in facts]) + "."
 
@@ -91,7 +91,7 @@ class Prose:
 
     # -- documents ------------------------------------------------------------------------------------
 
-    def article(self, parts: Parts) -> str:
+    def article(self, parts: ArticleParts) -> str:
         """The body of an article, laid out in one of the split's ways."""
         layouts = (_sections, _story, _bullets) if self.split is not Split.TEST else (_questions, _letter)
         return self.rng.choice(layouts)(self, parts)
@@ -102,7 +102,7 @@ class Prose:
         words = [order[0], *[order[1]] * (len(steps) - 2), order[-1]] if len(steps) > 1 else [""]
         return " ".join([f"{word} {step}.".strip() for word, step in zip(words, steps, strict=True)])
 
-    def closed(self, parts: Parts) -> str:
+    def closed(self, parts: ArticleParts) -> str:
         """The body of a closed ticket or an incident, told in the past tense."""
         begin = "Reported:" if self.split is not Split.TEST else "Observed:"
         return " ".join(
@@ -126,26 +126,26 @@ class Prose:
         return " ".join([capital(self.say(phrases.OPENING, plain, product)), *sentences])
 
 
-def _sections(prose: Prose, parts: Parts) -> str:
+def _sections(prose: Prose, parts: ArticleParts) -> str:
     steps = "\n".join([f"{k}. {capital(step)}." for k, step in enumerate(parts.steps, 1)])
     return "\n".join([
         f"Symptom: {parts.symptom}.", parts.cause, parts.scope, *(["Steps:", steps] if steps else []), *parts.notes,
     ])  # fmt: skip
 
 
-def _story(prose: Prose, parts: Parts) -> str:
+def _story(prose: Prose, parts: ArticleParts) -> str:
     steps = prose.sequence(parts.steps) if parts.steps else ""
     notes = list(parts.notes)
     prose.rng.shuffle(notes)
     return " ".join([f"This note is about {parts.symptom}.", *notes[:1], parts.cause, steps, parts.scope, *notes[1:]])
 
 
-def _bullets(prose: Prose, parts: Parts) -> str:
+def _bullets(prose: Prose, parts: ArticleParts) -> str:
     lines = [parts.scope, parts.cause, *[capital(step) + "." for step in parts.steps], *parts.notes]
     return "\n".join([f"- {line}" for line in lines if line])
 
 
-def _questions(prose: Prose, parts: Parts) -> str:
+def _questions(prose: Prose, parts: ArticleParts) -> str:
     steps = prose.sequence(parts.steps) if parts.steps else "See below."
     return "\n".join([
         f"What is seen? {capital(parts.symptom)}.", f"For whom? {parts.scope}", f"Why? {parts.cause}",
@@ -153,6 +153,6 @@ def _questions(prose: Prose, parts: Parts) -> str:
     ])  # fmt: skip
 
 
-def _letter(prose: Prose, parts: Parts) -> str:
+def _letter(prose: Prose, parts: ArticleParts) -> str:
     steps = prose.sequence(parts.steps) if parts.steps else ""
     return " ".join(["Colleagues,", *parts.notes[:1], parts.cause, parts.scope, steps, *parts.notes[1:], "Regards"])

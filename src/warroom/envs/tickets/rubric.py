@@ -7,7 +7,7 @@ from warroom.envs.tickets.grade import RANGES, WEIGHTS
 
 PROCESS = 5.0
 """Points for opening what the answer needs, once each."""
-AGAIN = 1.0
+REOPENED_PENALTY = 1.0
 """Points of those that each document opened again costs."""
 
 EVENTS = {
@@ -50,4 +50,4 @@ def _process(events: Events, needed: int) -> float:
     names = [event.name for event in events]
     if "decided" not in names:
         return 0.0
-    return max(0.0, PROCESS * names.count("opened") / needed - AGAIN * names.count("opened_again"))
+    return max(0.0, PROCESS * names.count("opened") / needed - REOPENED_PENALTY * names.count("opened_again"))

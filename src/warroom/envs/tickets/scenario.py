@@ -6,7 +6,7 @@ CORE, FULL, IMPORTED = "core", "full", "imported"
 
 
 @dataclass(frozen=True)
-class Tickets:
+class TicketScenario:
     """A family of tickets. The test is the file's own name: the generator has one of each in every knowledge base."""
 
     name: str
@@ -14,9 +14,9 @@ class Tickets:
     suites: tuple[str, ...] = (CORE, FULL)
 
 
-def tickets(file: str, doc: str | None, suites: tuple[str, ...] = (CORE, FULL)) -> Tickets:
+def scenario(file: str, doc: str | None, suites: tuple[str, ...] = (CORE, FULL)) -> TicketScenario:
     """Tickets named after their file; call it with `__name__` and `__doc__`."""
     if not doc:
         raise ValueError("a scenario file opens with its story: a docstring whose first paragraph says what happens")
     name = file.rpartition(".")[2].removeprefix("warroom_scenario_")
-    return Tickets(name, " ".join(doc.split("\n\n")[0].split()), suites)
+    return TicketScenario(name, " ".join(doc.split("\n\n")[0].split()), suites)

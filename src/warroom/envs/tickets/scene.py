@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 from warroom.core.scene import Edge, Node, Scene, Section
 from warroom.envs.tickets.grade import WEIGHTS, grade
 from warroom.envs.tickets.knowledge import Document
-from warroom.envs.tickets.views import DeskPage, Found, Opened
+from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
 
 if TYPE_CHECKING:
-    from warroom.envs.tickets.env import Desk
+    from warroom.envs.tickets.env import TicketsEnv
 
 TICKET = "the ticket"
 """The node that everything hangs on."""
 
 
-def true_scene(env: "Desk") -> Scene:
+def true_scene(env: "TicketsEnv") -> Scene:
     """Everything the desk came across, what it should have come across, and what each document is worth."""
     found, searches = _found(env)
     ids = dict.fromkeys([*env.opened, *found, *env.case.gold, *_cited(env)])
@@ -34,7 +34,7 @@ def true_scene(env: "Desk") -> Scene:
     return Scene(clock, tuple(nodes), edges, tuple([section for section in sections if section.lines]))
 
 
-def _ticket(env: "Desk") -> tuple[str, tuple[tuple[str, str], ...], str]:
+def _ticket(env: "TicketsEnv") -> tuple[str, tuple[tuple[str, str], ...], str]:
     """State, facts and mark of the ticket: how it was answered, once it was."""
     mark = "must be handed over" if env.case.escalate else ""
     if env.grade is None or env.submitted is None:
@@ -44,12 +44,12 @@ def _ticket(env: "Desk") -> tuple[str, tuple[tuple[str, str], ...], str]:
     return good, (("status", status), ("tests", env.case.kind), ("points", f"{env.total:.0f}")), mark
 
 
-def _true_node(env: "Desk", document: Document, found: Iterable[str]) -> Node:
-    state, mark = _worth(env, document)
+def _true_node(env: "TicketsEnv", document: Document, found: Iterable[str]) -> Node:
+    state, mark = _grader_view(env, document)
     return Node(document.id, document.kind, state, _facts(env, document.id, document.title, found), mark)
 
 
-def _worth(env: "Desk", document: Document) -> tuple[str, str]:
+def _grader_view(env: "TicketsEnv", document: Document) -> tuple[str, str]:
     """What the grader knows of a document: (state, mark)."""
     gold = document.id in env.case.gold
     if document.poison:
@@ -61,11 +61,11 @@ def _worth(env: "Desk", document: Document) -> tuple[str, str]:
     return "unknown", ""
 
 
-def _facts(env: "Desk", id: str, title: str, found: Iterable[str]) -> tuple[tuple[str, str], ...]:
+def _facts(env: "TicketsEnv", id: str, title: str, found: Iterable[str]) -> tuple[tuple[str, str], ...]:
     return ("status", _status(env, id, found)), ("title", title)
 
 
-def _status(env: "Desk", id: str, found: Iterable[str]) -> str:
+def _status(env: "TicketsEnv", id: str, found: Iterable[str]) -> str:
     if id in _cited(env):
         return "cited"
     if id in env.opened:
@@ -73,22 +73,22 @@ def _status(env: "Desk", id: str, found: Iterable[str]) -> str:
     return "found" if id in found else "not found"
 
 
-def _cited(env: "Desk") -> tuple[str, ...]:
+def _cited(env: "TicketsEnv") -> tuple[str, ...]:
     return env.submitted.citations if env.submitted is not None else ()
 
 
-def _found(env: "Desk") -> tuple[dict[str, str], list[str]]:
+def _found(env: "TicketsEnv") -> tuple[dict[str, str], list[str]]:
     """Titles of the documents that searches showed, by id, and one line per search; as far as anybody remembers."""
     titles: dict[str, str] = {}
     searches: dict[str, None] = {}
-    for _, shown in env.seen or ():
-        if isinstance(shown, Found):
+    for _, shown in env.observation_trace or ():
+        if isinstance(shown, SearchResults):
             titles |= {hit.id: hit.title for hit in shown.hits}
             searches[f"{shown.query}: {', '.join([hit.id for hit in shown.hits]) or 'nothing'}"] = None
     return titles, list(searches)
 
 
-def _right(env: "Desk") -> list[str]:
+def _right(env: "TicketsEnv") -> list[str]:
     case = env.case
     if case.escalate:
         return ["hand it over", f"tell of: {', '.join(case.handoff)}"]
@@ -100,7 +100,7 @@ def _right(env: "Desk") -> list[str]:
     ]
 
 
-def _answer(env: "Desk") -> list[str]:
+def _answer(env: "TicketsEnv") -> list[str]:
     answer = env.submitted
     if answer is None:
         return []
@@ -108,7 +108,7 @@ def _answer(env: "Desk") -> list[str]:
     return [f"{did}, citing {', '.join(answer.citations) or 'nothing'}", *answer.resolution.splitlines()]
 
 
-def _grade(env: "Desk") -> list[str]:
+def _grade(env: "TicketsEnv") -> list[str]:
     if env.grade is None:
         return []
     terms = [f"{name.replace('_', ' ')} {WEIGHTS[name] * value + 0.0:+.1f}" for name, value in env.grade.terms.items()]
@@ -119,10 +119,10 @@ def _grade(env: "Desk") -> list[str]:
 # -- what the desk was shown ------------------------------------------------------------------------
 
 
-def seat_scene(env: "Desk", seat: str) -> Scene:
+def seat_scene(env: "TicketsEnv", seat: str) -> Scene:
     """The ticket, and the documents that were found, opened and cited."""
-    shown = env.shown_to(seat)
-    pages = [page for page in shown if isinstance(page, DeskPage)]
+    shown = env.observations_of(seat)
+    pages = [page for page in shown if isinstance(page, TicketsObservation)]
     found, searches = _found(env)
     opened = {o.id: o.title for o in _opened(shown)}
     nodes = [Node(TICKET, "ticket")]
@@ -139,18 +139,20 @@ def seat_scene(env: "Desk", seat: str) -> Scene:
     return Scene(clock, tuple(nodes), edges, tuple([section for section in sections if section.lines]))
 
 
-def _opened(shown: Iterable[object]) -> list[Opened]:
+def _opened(shown: Iterable[object]) -> list[OpenedDocument]:
     """Every document that was shown whole, in order."""
-    out: list[Opened] = []
+    out: list[OpenedDocument] = []
     for what in shown:
-        out += [what] if isinstance(what, Opened) else what.context if isinstance(what, DeskPage) else ()
+        out += (
+            [what] if isinstance(what, OpenedDocument) else what.context if isinstance(what, TicketsObservation) else ()
+        )
     return out
 
 
 # -- what would have been -------------------------------------------------------------------------------
 
 
-def counterfactual(env: "Desk") -> tuple[str, ...]:
+def counterfactual(env: "TicketsEnv") -> tuple[str, ...]:
     """What the answer was worth, what it would have been worth at an honest confidence, and what the best is worth."""
     least, most = env.bounds()
     if env.submitted is None or env.grade is None:
@@ -164,22 +166,22 @@ def counterfactual(env: "Desk") -> tuple[str, ...]:
             f"{(honest - env.grade.terms['calibration']) * WEIGHTS['calibration'] * env.calibration:.0f} points more."
         )
     if not env.grade.right and env.quality == "facts":
-        out.append(_otherwise(env))
+        out.append(_with_right_decision(env))
     return tuple(out)
 
 
-def _calibration(env: "Desk", confidence: float) -> float:
+def _calibration(env: "TicketsEnv", confidence: float) -> float:
     assert env.grade is not None
     return confidence * (2 * env.grade.verified - confidence)
 
 
-def _otherwise(env: "Desk") -> str:
+def _with_right_decision(env: "TicketsEnv") -> str:
     """What the same words would have been worth under the right decision."""
     assert env.submitted is not None and env.grade is not None
     documents = env.base.documents
-    hand = {id: documents[id] for id in env.opened}
+    citable = {id: documents[id] for id in env.opened}
     answer = env.submitted._replace(escalate=env.case.escalate)
-    again = grade(env.case, answer, hand, hand | {id: documents[id] for id in env.case.related})
+    again = grade(env.case, answer, citable, citable | {id: documents[id] for id in env.case.related})
     did = "handed over" if env.case.escalate else "given as an answer"
     more = again.terms["calibration"] - env.grade.terms["calibration"]
     gain = again.points - env.grade.points + (env.calibration - 1) * WEIGHTS["calibration"] * more

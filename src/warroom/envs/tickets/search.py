@@ -40,7 +40,7 @@ Words of operation that other lists hold (`up`, `down`, `out`, `off`, `over`, `u
 """
 
 
-class Hit(NamedTuple):
+class ScoredDocument(NamedTuple):
     """A document that was found, and its score, above 0; scores of two queries cannot be compared."""
 
     id: str
@@ -94,38 +94,38 @@ class Index:
         rows = [[numbers[word] for word in words(text)] for text in texts.values()]
         self._numbers = dict(numbers)
         self._holding = Counter(number for row in rows for number in set(row))
-        self._ranker = _ranker(rows, self._numbers) if self._numbers else None
+        self._bm25 = _bm25(rows, self._numbers) if self._numbers else None
 
     def __len__(self) -> int:
         return len(self._ids)
 
-    def search(self, query: str, limit: int) -> list[Hit]:
+    def search(self, query: str, limit: int) -> list[ScoredDocument]:
         """At most `limit` documents that hold a word of the query; of equal ones, the first in the documents' order."""
         return self._found(words(query), limit)
 
-    def search_normalised(self, query: str, limit: int) -> list[Hit]:
+    def search_normalised(self, query: str, limit: int) -> list[ScoredDocument]:
         """The same documents with scores from 0 to 1 that can be compared between queries, to tell when to abstain.
 
         A score is divided by the total weight of the query's words; a word that no document holds weighs most of all,
         so a query about something unknown scores low however many everyday words it shares with a document.
         """
-        asked = words(query)
-        most = sum(map(self.weight, asked))
-        return [Hit(id, score / most) for id, score in self._found(asked, limit)]
+        query_words = words(query)
+        most = sum(map(self.weight, query_words))
+        return [ScoredDocument(id, score / most) for id, score in self._found(query_words, limit)]
 
     def weight(self, word: str) -> float:
         """The inverse document frequency of a word in lower case, as Lucene defines it; never negative."""
         holding = self._holding[self._numbers.get(word, -1)]
         return log(1 + (len(self._ids) - holding + 0.5) / (holding + 0.5))
 
-    def _found(self, asked: list[str], limit: int) -> list[Hit]:
+    def _found(self, query_words: list[str], limit: int) -> list[ScoredDocument]:
         """A word that the query repeats counts each time, as it does in Lucene."""
-        numbers = [self._numbers[word] for word in asked if word in self._numbers]
-        if self._ranker is None or not numbers or limit < 1:
+        numbers = [self._numbers[word] for word in query_words if word in self._numbers]
+        if self._bm25 is None or not numbers or limit < 1:
             return []
-        scores = self._ranker.get_scores(numbers)
+        scores = self._bm25.get_scores(numbers)
         best = _best(scores, min(limit, len(scores)))
-        return [Hit(self._ids[place], float(scores[place])) for place in best if scores[place] > 0]
+        return [ScoredDocument(self._ids[place], float(scores[place])) for place in best if scores[place] > 0]
 
 
 def _best(scores: Any, limit: int) -> Any:
@@ -135,7 +135,7 @@ def _best(scores: Any, limit: int) -> Any:
     return candidates[(-scores[candidates]).argsort(kind="stable")][:limit]
 
 
-def _ranker(rows: list[list[int]], numbers: Mapping[str, int]) -> Any:
+def _bm25(rows: list[list[int]], numbers: Mapping[str, int]) -> Any:
     """The weights of all words in all documents. Its backends are named, since others would round differently."""
     import logging
 

@@ -6,9 +6,9 @@ from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
-from warroom.core.errors import Unknown, echo
+from warroom.core.errors import UnknownName, quote_input
 from warroom.envs.tickets.facts import Fact
-from warroom.envs.tickets.knowledge import KINDS, Case, Document, KnowledgeBase
+from warroom.envs.tickets.knowledge import KINDS, Document, KnowledgeBase, TicketCase
 
 FORMAT = 1
 """Version of the folder's layout; a reader refuses any other."""
@@ -16,7 +16,7 @@ HEADER, DOCUMENTS, TICKETS = "knowledge.json", "documents.jsonl", "tickets.jsonl
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
+class ImportWarningCount:
     """Something that an import left out or took otherwise than it stood there, and how often."""
 
     kind: str
@@ -26,24 +26,24 @@ class Warned:
     """The first few of them."""
 
 
-class Source(NamedTuple):
+class ImportSource(NamedTuple):
     """One import into a knowledge base. It holds no time and no absolute path: two imports make the same bytes."""
 
     importer: str
     name: str
     """Name of the folder or file that was read."""
     counts: dict[str, int]
-    warnings: tuple[Warned, ...]
+    warnings: tuple[ImportWarningCount, ...]
 
 
 @dataclass(frozen=True)
-class Stored:
+class ImportedKnowledgeBase:
     """A knowledge base and the imports that made it."""
 
     base: KnowledgeBase
-    sources: tuple[Source, ...]
+    sources: tuple[ImportSource, ...]
 
-    def with_tickets(self, cases: Iterable[Case], source: Source) -> "Stored":
+    def with_tickets(self, cases: Iterable[TicketCase], source: ImportSource) -> "ImportedKnowledgeBase":
         """The same with tickets added; those of an id that is already there take its place, and so does a source."""
         tickets = {case.id: case for case in (*self.base.cases, *cases)}
         sources = {(each.importer, each.name): each for each in (*self.sources, source)}
@@ -56,10 +56,10 @@ class Stored:
 
 def load_knowledge(path: Path) -> KnowledgeBase:
     """The knowledge base in a folder that an importer wrote."""
-    return read_stored(path).base
+    return read_knowledge_base(path).base
 
 
-def read_stored(path: Path) -> Stored:
+def read_knowledge_base(path: Path) -> ImportedKnowledgeBase:
     """The folder with its history; a `ValueError` says which file and line is wrong."""
     header = _header(path)
     documents = _by_id(path / DOCUMENTS, _document)
@@ -68,10 +68,12 @@ def read_stored(path: Path) -> Stored:
     if header["counts"] != counts:
         raise ValueError(f"{path}: holds {counts}, its {HEADER} says {header['counts']}: import again")
     _check_gold(path / TICKETS, tickets.values(), documents)
-    return Stored(KnowledgeBase(documents, tuple(tickets.values())), tuple(map(_source, header["sources"])))
+    return ImportedKnowledgeBase(
+        KnowledgeBase(documents, tuple(tickets.values())), tuple(map(_source, header["sources"]))
+    )
 
 
-def write_stored(stored: Stored, path: Path) -> None:
+def write_knowledge_base(stored: ImportedKnowledgeBase, path: Path) -> None:
     """Write the folder, file by file and the header last: one that broke off is whole, or known by its counts."""
     base = stored.base
     header = {
@@ -88,7 +90,7 @@ def write_stored(stored: Stored, path: Path) -> None:
         raise ValueError(f"cannot write the knowledge base {path}: {error.strerror}") from error
 
 
-def is_knowledge(path: Path) -> bool:
+def is_knowledge_base(path: Path) -> bool:
     """Whether a folder is a knowledge base, or was to become one when its import broke off."""
     return any((path / name).is_file() for name in (HEADER, DOCUMENTS))
 
@@ -101,12 +103,12 @@ def _write_lines(path: Path, records: Iterable[Any], indent: int | None = None) 
     half.replace(path)
 
 
-def _source_as_json(source: Source) -> dict[str, Any]:
+def _source_as_json(source: ImportSource) -> dict[str, Any]:
     return {**source._asdict(), "warnings": [asdict(warned) for warned in source.warnings]}
 
 
 _DOCUMENT = {field.name: field.default for field in fields(Document) if field.default is not MISSING}
-_CASE = Case._field_defaults
+_CASE = TicketCase._field_defaults
 
 
 def _values(document: Document) -> dict[str, Any]:
@@ -124,15 +126,15 @@ def _header(path: Path) -> dict[str, Any]:
     try:
         header = json.loads((path / HEADER).read_text(encoding="utf-8"))
         if header["format"] != FORMAT:
-            raise ValueError(f"format {echo(header['format'])}, this version reads {FORMAT}: import again")
+            raise ValueError(f"format {quote_input(header['format'])}, this version reads {FORMAT}: import again")
         return {"counts": header["counts"], "sources": list(header["sources"])}
     except (KeyError, TypeError, ValueError, OSError) as error:
         raise ValueError(f"{path / HEADER}: not the header of a knowledge base: {error}") from error
 
 
-def _source(data: Mapping[str, Any]) -> Source:
-    warnings = tuple(Warned(**{**row, "examples": tuple(row["examples"])}) for row in data["warnings"])
-    return Source(data["importer"], data["name"], data["counts"], warnings)
+def _source(data: Mapping[str, Any]) -> ImportSource:
+    warnings = tuple(ImportWarningCount(**{**row, "examples": tuple(row["examples"])}) for row in data["warnings"])
+    return ImportSource(data["importer"], data["name"], data["counts"], warnings)
 
 
 def _by_id(path: Path, build: Callable[[Any], Any]) -> dict[str, Any]:
@@ -142,7 +144,7 @@ def _by_id(path: Path, build: Callable[[Any], Any]) -> dict[str, Any]:
         try:
             value = build(json.loads(line))
             if value.id in found:
-                raise ValueError(f"the id {echo(value.id)} comes twice")
+                raise ValueError(f"the id {quote_input(value.id)} comes twice")
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}, line {number}: {error}") from error
         found[value.id] = value
@@ -159,71 +161,73 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"want a text, got {echo(value)}")
+        raise ValueError(f"want a text, got {quote_input(value)}")
     return value
 
 
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"want true or false, got {echo(value)}")
+        raise ValueError(f"want true or false, got {quote_input(value)}")
     return value
 
 
 def _texts(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list):
-        raise ValueError(f"want a list of texts, got {echo(value)}")
+        raise ValueError(f"want a list of texts, got {quote_input(value)}")
     return tuple(map(_text, value))
 
 
 def _facts(value: Any) -> tuple[Fact, ...]:
     """Facts as they are written: `[["command", ["kubectl", "drain", "node-7"]]]`."""
     if not (isinstance(value, list) and all(isinstance(fact, list) and len(fact) == 2 for fact in value)):
-        raise ValueError(f"want a list of facts, each a kind and its words, got {echo(value)}")
+        raise ValueError(f"want a list of facts, each a kind and its words, got {quote_input(value)}")
     return tuple(Fact(_text(kind), _texts(words)) for kind, words in value)
 
 
-_SHAPES: dict[Any, Callable[[Any], Any]] = {
+_PARSERS: dict[Any, Callable[[Any], Any]] = {
     str: _text,
     bool: _flag,
     tuple[str, ...]: _texts,
     tuple[Fact, ...]: _facts,
 }
 """How each type of a field is read."""
-_TYPES: dict[type, dict[str, Any]] = {kind: get_type_hints(kind) for kind in (Document, Case)}
+_TYPES: dict[type, dict[str, Any]] = {kind: get_type_hints(kind) for kind in (Document, TicketCase)}
 
 
-def _shaped(record: Any, kind: type, defaults: Mapping[str, Any]) -> dict[str, Any]:
+def _parsed_record(record: Any, kind: type, defaults: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(record, dict):
-        raise ValueError(f"want an object, got {echo(record)}")
+        raise ValueError(f"want an object, got {quote_input(record)}")
     types = _TYPES[kind]
     missing = [name for name in types if name not in record and name not in defaults]
     if missing:
         raise ValueError(f"no {' and no '.join(missing)}")
-    return {name: _shaped_field(name, value, types) for name, value in record.items()}
+    return {name: _parsed_field(name, value, types) for name, value in record.items()}
 
 
-def _shaped_field(name: str, value: Any, types: Mapping[str, Any]) -> Any:
+def _parsed_field(name: str, value: Any, types: Mapping[str, Any]) -> Any:
     if name not in types:
-        raise Unknown("field", name, types)
+        raise UnknownName("field", name, types)
     try:
-        return _SHAPES[types[name]](value)
+        return _PARSERS[types[name]](value)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
 
 
 def _document(record: Any) -> Document:
-    document = Document(**_shaped(record, Document, _DOCUMENT))
+    document = Document(**_parsed_record(record, Document, _DOCUMENT))
     if document.kind not in KINDS:
-        raise Unknown("kind of document", document.kind, KINDS)
+        raise UnknownName("kind of document", document.kind, KINDS)
     return document
 
 
-def _case(record: Any) -> Case:
-    return Case(**_shaped(record, Case, _CASE))
+def _case(record: Any) -> TicketCase:
+    return TicketCase(**_parsed_record(record, TicketCase, _CASE))
 
 
-def _check_gold(path: Path, cases: Iterable[Case], documents: Mapping[str, Document]) -> None:
+def _check_gold(path: Path, cases: Iterable[TicketCase], documents: Mapping[str, Document]) -> None:
     for case in cases:
         for id in (*case.gold, *case.context):
             if id not in documents:
-                raise ValueError(f"{path}: the ticket {case.id!r} names the document {echo(id)}, which is not here")
+                raise ValueError(
+                    f"{path}: the ticket {case.id!r} names the document {quote_input(id)}, which is not here"
+                )

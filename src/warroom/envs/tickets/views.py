@@ -7,7 +7,7 @@ SNIPPET = 160
 """Characters of a document that a search shows."""
 
 
-class Hit(NamedTuple):
+class SearchResult(NamedTuple):
     """One result of a search."""
 
     id: str
@@ -20,11 +20,11 @@ class Hit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResults:
     """Results of a search, the best first."""
 
     query: str
-    hits: tuple[Hit, ...]
+    hits: tuple[SearchResult, ...]
 
     def render(self) -> str:
         """One line for each."""
@@ -32,7 +32,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedDocument:
     """A document as a whole."""
 
     id: str
@@ -45,16 +45,16 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
-class DeskPage:
+class TicketsObservation:
     """What the desk sees at the start of a turn."""
 
     turn: int
     """From 1."""
     budget: int
     ticket: str
-    context: tuple[Opened, ...] = ()
+    context: tuple[OpenedDocument, ...] = ()
     """Documents that came with the ticket: all that there is in the single-turn mode."""
-    result: Found | Opened | None = None
+    result: SearchResults | OpenedDocument | None = None
     """What the last call brought."""
     answer: str = ""
     """What the last call was answered, where it brought nothing."""

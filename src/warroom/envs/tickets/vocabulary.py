@@ -9,7 +9,7 @@ from typing import NamedTuple
 from warroom.core.splits import Split
 
 
-class System(NamedTuple):
+class ProductSystem(NamedTuple):
     """A kind of product, and the tool that its administrators type."""
 
     noun: str
@@ -23,7 +23,7 @@ class Symptom(NamedTuple):
     plain: tuple[str, ...]
 
 
-class Key(NamedTuple):
+class SettingKey(NamedTuple):
     """A setting: its name, its unit and the range of its values."""
 
     name: str
@@ -35,14 +35,18 @@ class Key(NamedTuple):
 class Domain(NamedTuple):
     """One field of work."""
 
-    systems: tuple[System, ...]
+    systems: tuple[ProductSystem, ...]
     symptoms: dict[Split, tuple[Symptom, ...]]
-    keys: tuple[Key, ...]
+    keys: tuple[SettingKey, ...]
 
 
 DOMAINS: dict[str, Domain] = {
     "networking": Domain(
-        (System("wireless bridge", "wbctl"), System("branch router", "brctl"), System("load director", "ldctl")),
+        (
+            ProductSystem("wireless bridge", "wbctl"),
+            ProductSystem("branch router", "brctl"),
+            ProductSystem("load director", "ldctl"),
+        ),
         {
             Split.TRAIN: (
                 Symptom(
@@ -73,13 +77,17 @@ DOMAINS: dict[str, Domain] = {
             ),
         },
         (
-            Key("hold-timer", "seconds", 20, 900),
-            Key("table-size", "entries", 300, 9000),
-            Key("window", "kilobytes", 16, 900),
+            SettingKey("hold-timer", "seconds", 20, 900),
+            SettingKey("table-size", "entries", 300, 9000),
+            SettingKey("window", "kilobytes", 16, 900),
         ),
     ),
     "security": Domain(
-        (System("malware filter", "mfctl"), System("key escrow", "kectl"), System("access proxy", "apctl")),
+        (
+            ProductSystem("malware filter", "mfctl"),
+            ProductSystem("key escrow", "kectl"),
+            ProductSystem("access proxy", "apctl"),
+        ),
         {
             Split.TRAIN: (
                 Symptom(
@@ -106,10 +114,18 @@ DOMAINS: dict[str, Domain] = {
                 ),
             ),
         },
-        (Key("scan-depth", "levels", 2, 64), Key("grace", "hours", 2, 96), Key("verdict-ttl", "minutes", 5, 700)),
+        (
+            SettingKey("scan-depth", "levels", 2, 64),
+            SettingKey("grace", "hours", 2, 96),
+            SettingKey("verdict-ttl", "minutes", 5, 700),
+        ),
     ),
     "cloud": Domain(
-        (System("object vault", "ovctl"), System("job runner", "jrctl"), System("message bus", "mbctl")),
+        (
+            ProductSystem("object vault", "ovctl"),
+            ProductSystem("job runner", "jrctl"),
+            ProductSystem("message bus", "mbctl"),
+        ),
         {
             Split.TRAIN: (
                 Symptom(
@@ -137,13 +153,17 @@ DOMAINS: dict[str, Domain] = {
             ),
         },
         (
-            Key("burst", "requests", 50, 5000),
-            Key("link-ttl", "minutes", 5, 700),
-            Key("warm-workers", "instances", 2, 90),
+            SettingKey("burst", "requests", 50, 5000),
+            SettingKey("link-ttl", "minutes", 5, 700),
+            SettingKey("warm-workers", "instances", 2, 90),
         ),
     ),
     "infrastructure": Domain(
-        (System("backup robot", "btctl"), System("compute cluster", "ccctl"), System("disk array", "dactl")),
+        (
+            ProductSystem("backup robot", "btctl"),
+            ProductSystem("compute cluster", "ccctl"),
+            ProductSystem("disk array", "dactl"),
+        ),
         {
             Split.TRAIN: (
                 Symptom(
@@ -171,13 +191,17 @@ DOMAINS: dict[str, Domain] = {
             ),
         },
         (
-            Key("chain-limit", "snapshots", 3, 60),
-            Key("path-wait", "seconds", 5, 300),
-            Key("index-memory", "megabytes", 512, 9000),
+            SettingKey("chain-limit", "snapshots", 3, 60),
+            SettingKey("path-wait", "seconds", 5, 300),
+            SettingKey("index-memory", "megabytes", 512, 9000),
         ),
     ),
     "identity": Domain(
-        (System("sign-on portal", "spctl"), System("directory mirror", "dmctl"), System("badge service", "bsctl")),
+        (
+            ProductSystem("sign-on portal", "spctl"),
+            ProductSystem("directory mirror", "dmctl"),
+            ProductSystem("badge service", "bsctl"),
+        ),
         {
             Split.TRAIN: (
                 Symptom(
@@ -204,10 +228,18 @@ DOMAINS: dict[str, Domain] = {
                 ),
             ),
         },
-        (Key("skew", "seconds", 10, 600), Key("sync-every", "minutes", 5, 300), Key("session-life", "hours", 2, 96)),
+        (
+            SettingKey("skew", "seconds", 10, 600),
+            SettingKey("sync-every", "minutes", 5, 300),
+            SettingKey("session-life", "hours", 2, 96),
+        ),
     ),
     "applications": Domain(
-        (System("mail relay", "mrctl"), System("ledger client", "lcctl"), System("print hub", "phctl")),
+        (
+            ProductSystem("mail relay", "mrctl"),
+            ProductSystem("ledger client", "lcctl"),
+            ProductSystem("print hub", "phctl"),
+        ),
         {
             Split.TRAIN: (
                 Symptom(
@@ -231,7 +263,11 @@ DOMAINS: dict[str, Domain] = {
                 ),
             ),
         },
-        (Key("workers", "threads", 2, 64), Key("retry-after", "minutes", 5, 700), Key("page-size", "rows", 20, 5000)),
+        (
+            SettingKey("workers", "threads", 2, 64),
+            SettingKey("retry-after", "minutes", 5, 700),
+            SettingKey("page-size", "rows", 20, 5000),
+        ),
     ),
 }
 """Six fields of work with three systems each."""

@@ -2,25 +2,25 @@
 
 from warroom.core.env import Env
 from warroom.envs.fleet import ENVIRONMENT
+from warroom.evals.audit_spec import AuditSpec
 from warroom.evals.fleet.certify import certify
 from warroom.evals.fleet.degenerate import DEGENERATE
 from warroom.evals.fleet.leaks import RULES
 from warroom.evals.fleet.scripts import SCRIPTS
-from warroom.evals.outcomes import Judge
-from warroom.evals.probes import Probes
+from warroom.evals.outcomes import OutcomeRules
 
 
-def has_cure(env: Env) -> bool:
+def fixes_fault(env: Env) -> bool:
     """Whether anything is wrong: a false alarm has nothing to mend."""
-    return bool(env.truth()["cure"])
+    return bool(env.truth()["fix"])
 
 
-PROBES = Probes(
+AUDIT_SPEC = AuditSpec(
     env="fleet",
     naive=("noop", "random", "keyword", "heuristic"),
     bars=("negative", "below heuristic", "solves less", "ceiling", "paid once"),
-    judge=Judge(ENVIRONMENT.looking, has_cure),
-    recipes=DEGENERATE,
+    outcome_rules=OutcomeRules(ENVIRONMENT.read_only_tools, fixes_fault),
+    exploits=DEGENERATE,
     scripts=SCRIPTS,
     leaks=RULES,
     certify=certify,

@@ -13,25 +13,25 @@ from typing import Any, ClassVar, NamedTuple
 from warroom.core.env import Env
 from warroom.envs.fleet import oracle
 from warroom.envs.fleet.env import failures
-from warroom.evals.certify import Checks, Row
+from warroom.evals.certify import CertificateRow, Checks
 from warroom.evals.fleet.moves import fleet_of
 from warroom.sim.faults import BLIP, MISROUTE, Fault, Mechanism
 from warroom.sim.incident import Incident
 from warroom.sim.world import World
 
-APART = 4.0
+MIN_DISTANCE = 4.0
 """Noise standard deviations by which the page's telemetry of every other cause has to differ, in this one look."""
 SEVERITIES = (0.15, 0.5, 0.85)
 """Severities at which other causes are tried."""
 ERROR_STEP, GAUGE_STEP, CALL_STEP = 0.004, 0.007, 0.01
 """Rounding and offsets of error shares, gauges and call shares: differences below it are no evidence."""
-MOST = 5.0
+MAX_DEVIATION = 5.0
 """Standard deviations that one noisy reading can count for: a single odd one must not decide."""
 EXACT = 10.0
 """What a different number of replicas counts for: it is read without noise."""
 
 
-class Rival(NamedTuple):
+class FleetAlternative(NamedTuple):
     """Another cause that might explain the page."""
 
     mechanism: str
@@ -40,19 +40,19 @@ class Rival(NamedTuple):
     """Noise standard deviations between its telemetry and the page's."""
 
 
-HARMLESS = "innocents harmless"
+HARMLESS_CHECK = "innocents harmless"
 
 
 @dataclass(frozen=True)
-class FleetRow(Row):
+class FleetRow(CertificateRow):
     """What was found of one incident of the fleet."""
 
     root_cause: str
-    felt: bool
+    user_visible: bool
     """Users noticed."""
     oracle_turns: int | None
     """Turns that the oracle needs; None: it fails."""
-    lasts: bool
+    persists: bool
     """Left alone it stays to the end of the budget; a false alarm has to pass instead."""
     harm: float | None
     """Least harm that a rogue's deeds do, in minutes of full outage; None without rogues."""
@@ -60,34 +60,34 @@ class FleetRow(Row):
     """Innocent agents at work."""
     harmless: int
     """Those whose deeds do no harm by counterfactual replay."""
-    rival: str
+    alternative: str
     """The other cause that comes nearest to explaining the telemetry: mechanism and service."""
     distance: float
     """Noise standard deviations between both."""
-    changers: int
+    changes_at_onset: int
     """Agents and colleagues that changed the victim in the minute in which it began to fail."""
-    joined: bool
+    change_matches_cause: bool
     """Whether that is the one who caused it, and nobody where nature did."""
-    LENIENT: ClassVar[frozenset[str]] = frozenset({HARMLESS})
+    AGGREGATE_ONLY: ClassVar[frozenset[str]] = frozenset({HARMLESS_CHECK})
 
     @property
     def unique(self) -> bool:
         """Whether no other cause explains the page: physics tell them apart, and the change record the rest."""
-        return self.distance > APART and self.joined
+        return self.distance > MIN_DISTANCE and self.change_matches_cause
 
     def checks(self) -> Checks:
         """Harm concerns incidents with rogues, harmlessness each innocent."""
         return {
-            "felt": [self.felt],
+            "user visible": [self.user_visible],
             "oracle solves": [self.oracle_turns is not None],
-            "lasts": [self.lasts],
+            "persists": [self.persists],
             "rogue harms": [] if self.harm is None else [self.harm > oracle.HARM],
-            "no rival": [self.distance > APART],
-            "one change": [self.joined],
-            HARMLESS: [k < self.harmless for k in range(self.innocents)],
+            "no rival": [self.distance > MIN_DISTANCE],
+            "one change": [self.change_matches_cause],
+            HARMLESS_CHECK: [k < self.harmless for k in range(self.innocents)],
         }
 
-    def figures(self) -> Mapping[str, float]:
+    def metrics(self) -> Mapping[str, float]:
         """How near the nearest rival comes."""
         return {"nearest rival, noise sd": self.distance}
 
@@ -100,24 +100,24 @@ def certify(fresh: Env, scenario: str) -> FleetRow:
     """Certify the incident of a fresh env."""
     env = fleet_of(fresh)
     incident = env.incident
-    nearest, (changers, joined) = nearest_rival(incident), change_record(incident)
+    nearest, (changes_at_onset, change_matches_cause) = find_nearest_alternative(incident), changes_of_victim(incident)
     innocent = [oracle.harm(incident, agent) for agent in incident.roster if agent not in incident.rogues]
     return FleetRow(
         scenario, env.tier, env.seed, env.redraws, env.root_cause,
-        felt=env.certificate.felt,
+        user_visible=env.certificate.user_visible,
         oracle_turns=env.certificate.oracle_turns,
-        lasts=stays_or_passes(incident),
+        persists=persists_or_recovers(incident),
         harm=min((oracle.harm(incident, agent) for agent in incident.rogues), default=None),
         innocents=len(innocent),
         harmless=sum(harm <= oracle.HARM for harm in innocent),
-        rival=f"{nearest.mechanism} at {nearest.service}",
+        alternative=f"{nearest.mechanism} at {nearest.service}",
         distance=round(nearest.distance, 2),
-        changers=changers,
-        joined=joined,
+        changes_at_onset=changes_at_onset,
+        change_matches_cause=change_matches_cause,
     )  # fmt: skip
 
 
-def stays_or_passes(incident: Incident) -> bool:
+def persists_or_recovers(incident: Incident) -> bool:
     """Left alone, a failure stays felt to the end of the budget, and a false alarm is over."""
     world = oracle.at_page(incident)
     if incident.cause.mechanism is not BLIP:
@@ -127,12 +127,12 @@ def stays_or_passes(incident: Incident) -> bool:
     return oracle.can_close(world)
 
 
-def change_record(incident: Incident) -> tuple[int, bool]:
+def changes_of_victim(incident: Incident) -> tuple[int, bool]:
     """(who changed the victim in the onset minute, whether it is exactly the one who caused it)."""
     cause = incident.cause
     at = (cause.onset, cause.target)
     agents = {agent for minute, _, agent, _, service, *_ in incident.plan if (minute, service) == at}
-    people = {who for minute, who, service, _ in incident.pushes if (minute, service) == at}
+    people = {who for minute, who, service, _ in incident.deploys if (minute, service) == at}
     if cause.agent is not None:
         return len(agents | people), agents == {cause.agent} and not people
     return len(agents | people), not agents and len(people) <= 1
@@ -141,15 +141,17 @@ def change_record(incident: Incident) -> tuple[int, bool]:
 # -- other causes that might explain the page ----------------------------------------------------------------
 
 
-def nearest_rival(incident: Incident) -> Rival:
+def find_nearest_alternative(incident: Incident) -> FleetAlternative:
     """The other (mechanism, service) whose telemetry at the page is nearest to the incident's own."""
     own = telemetry(oracle.at_page(incident))
     names = incident.system.names
     found = [
-        Rival(f.mechanism.name, names[f.target], distance(own, telemetry(oracle.at_page(other)), incident.tier.noise))
+        FleetAlternative(
+            f.mechanism.name, names[f.target], distance(own, telemetry(oracle.at_page(other)), incident.tier.noise)
+        )
         for f, other in alternatives(incident)
     ]
-    return min(found, key=lambda rival: rival.distance)
+    return min(found, key=lambda alternative: alternative.distance)
 
 
 def alternatives(incident: Incident) -> Iterator[tuple[Fault, Incident]]:
@@ -162,20 +164,20 @@ def alternatives(incident: Incident) -> Iterator[tuple[Fault, Incident]]:
             same = target == cause.target and physics(mechanism) == physics(cause.mechanism)
             if same or not mechanism.fits(system, target):
                 continue
-            for fault in _versions(incident, mechanism, target):
+            for fault in _fault_variants(incident, mechanism, target):
                 yield fault, replace(incident, faults=(fault, *incident.faults[1:]), plan=plan)
 
 
-def _versions(incident: Incident, mechanism: Mechanism, target: int) -> Iterator[Fault]:
+def _fault_variants(incident: Incident, mechanism: Mechanism, target: int) -> Iterator[Fault]:
     onset = incident.cause.onset
-    if mechanism.slow:
+    if mechanism.gradual:
         onset = min(onset, -6)
     elif mechanism is BLIP:
         onset = -1
     receiver = _receiver(incident, target) if mechanism is MISROUTE else 0
     for severity in SEVERITIES:
-        for hushed in (False, True) if mechanism.signature == "handler" else (False,):
-            yield Fault(mechanism, target, onset, severity, receiver=receiver, hushed=hushed)
+        for silent in (False, True) if mechanism.signature == "handler" else (False,):
+            yield Fault(mechanism, target, onset, severity, receiver=receiver, silent=silent)
 
 
 def _receiver(incident: Incident, target: int) -> int:
@@ -188,7 +190,7 @@ def _receiver(incident: Incident, target: int) -> int:
 
 def mechanisms() -> list[Mechanism]:
     """One mechanism of each physics, by name; a false alarm among them."""
-    found = {physics(f.cast.mechanism): f.cast.mechanism for f in failures().values()}
+    found = {physics(f.fault_spec.mechanism): f.fault_spec.mechanism for f in failures().values()}
     return [*found.values(), BLIP]
 
 
@@ -197,7 +199,7 @@ def physics(mechanism: Mechanism) -> tuple[object, ...]:
     return (mechanism.begin, mechanism.step, mechanism is MISROUTE)
 
 
-class View(NamedTuple):
+class TelemetryView(NamedTuple):
     """What instruments could read of one minute if they had no noise, by kind of noise."""
 
     wide: list[float]
@@ -210,35 +212,35 @@ class View(NamedTuple):
     """Calls per request on every call edge."""
     failed: list[float]
     """Share of the calls that fail on every call edge."""
-    outside: list[float]
+    external_load: list[float]
     """Requests of unknown clients, as a share of the service's traffic."""
 
 
-def telemetry(world: World) -> tuple[View, ...]:
+def telemetry(world: World) -> tuple[TelemetryView, ...]:
     """The readings of a world at the page: metrics two minutes ago, metrics and traces now."""
     return _metrics(world, -2), _traced(_metrics(world, 0), world)
 
 
-def _metrics(world: World, minute: int) -> View:
+def _metrics(world: World, minute: int) -> TelemetryView:
     snapshot, incident = world.snapshots[minute], world.incident
     cpu, slots = (_with_hot(incident, gauge, getattr(snapshot, gauge)) for gauge in ("cpu", "slots"))
     errors = list(snapshot.error)
-    if incident.receiver and snapshot.astray:
+    if incident.receiver and snapshot.dropped_load:
         i = incident.receiver
-        errors[i] = 1 - (1 - errors[i]) * (1 - snapshot.astray / snapshot.load[i])
+        errors[i] = 1 - (1 - errors[i]) * (1 - snapshot.dropped_load / snapshot.load[i])
     gauges = [*cpu, *slots, *snapshot.memory, *snapshot.disk]
-    return View([*snapshot.load, *snapshot.latency], errors, gauges, list(snapshot.replicas), [], [], [])
+    return TelemetryView([*snapshot.load, *snapshot.latency], errors, gauges, list(snapshot.replicas), [], [], [])
 
 
-def _traced(metrics: View, world: World) -> View:
+def _traced(metrics: TelemetryView, world: World) -> TelemetryView:
     snapshot, incident, system = world.snapshots[0], world.incident, world.system
     failing = {(i, j): failed for i, j, failed, *_ in snapshot.failing}
-    outside = list(world.outside)
-    outside[incident.receiver] += snapshot.astray if incident.receiver else 0.0
+    external_load = list(world.external_load)
+    external_load[incident.receiver] += snapshot.dropped_load if incident.receiver else 0.0
     return metrics._replace(
         attempts=[rate * more for rates, more in zip(snapshot.flow, snapshot.fan_out, strict=True) for rate in rates],
         failed=[failing.get((i, call.callee), 0.0) for i, out in enumerate(system.calls) for call in out],
-        outside=[stranger / max(load, 1.0) for stranger, load in zip(outside, snapshot.load, strict=True)],
+        external_load=[stranger / max(load, 1.0) for stranger, load in zip(external_load, snapshot.load, strict=True)],
     )
 
 
@@ -246,28 +248,28 @@ def _with_hot(incident: Incident, gauge: str, levels: Sequence[float]) -> list[f
     return [max(level, incident.hot.get((i, gauge), 0.0)) for i, level in enumerate(levels)]
 
 
-def distance(a: tuple[View, ...], b: tuple[View, ...], noise: float) -> float:
+def distance(a: tuple[TelemetryView, ...], b: tuple[TelemetryView, ...], noise: float) -> float:
     """Noise standard deviations between two sets of readings (Euclidean, as if all were taken at once).
 
     Both are taken as noisy, which is where the root of two in `_apart` comes from: that is conservative.
     """
-    return hypot(*(d for x, y in zip(a, b, strict=True) for d in _between(x, y, noise)))
+    return hypot(*(d for x, y in zip(a, b, strict=True) for d in _view_deviations(x, y, noise)))
 
 
-def _between(a: View, b: View, noise: float) -> list[float]:
+def _view_deviations(a: TelemetryView, b: TelemetryView, noise: float) -> list[float]:
     return [
-        *_apart(a.wide, b.wide, noise, 0.0),
-        *_apart(a.errors, b.errors, noise, ERROR_STEP),
-        *_apart(a.gauges, b.gauges, noise / 4, GAUGE_STEP),
-        *_apart(a.attempts, b.attempts, noise / 4, CALL_STEP),
-        *_apart(a.failed, b.failed, noise, CALL_STEP),
-        *_apart(a.outside, b.outside, noise, CALL_STEP),
+        *_deviations(a.wide, b.wide, noise, 0.0),
+        *_deviations(a.errors, b.errors, noise, ERROR_STEP),
+        *_deviations(a.gauges, b.gauges, noise / 4, GAUGE_STEP),
+        *_deviations(a.attempts, b.attempts, noise / 4, CALL_STEP),
+        *_deviations(a.failed, b.failed, noise, CALL_STEP),
+        *_deviations(a.external_load, b.external_load, noise, CALL_STEP),
         *[EXACT * (x != y) for x, y in zip(a.replicas, b.replicas, strict=True)],
     ]
 
 
-def _apart(a: Sequence[float], b: Sequence[float], noise: float, step: float) -> list[float]:
+def _deviations(a: Sequence[float], b: Sequence[float], noise: float, step: float) -> list[float]:
     return [
-        min(MOST, abs(x - y) / (sqrt(2) * noise * max(abs(x), abs(y)) + step)) if x != y else 0.0
+        min(MAX_DEVIATION, abs(x - y) / (sqrt(2) * noise * max(abs(x), abs(y)) + step)) if x != y else 0.0
         for x, y in zip(a, b, strict=True)
     ]

@@ -4,16 +4,16 @@ from collections.abc import Callable
 
 from warroom.envs.fleet.env import failures
 from warroom.envs.fleet.scenario import NO_INCIDENT
+from warroom.evals.exploits import NOTHING, ScriptSpace, SeatMakers, Strategies, unprivileged
 from warroom.evals.fleet.moves import (
-    Choice,
     Move,
-    Seen,
+    SeatHistory,
+    TargetSelector,
+    act_on,
     before_alert,
     declare,
-    do,
     earliest,
     gateway,
-    holder,
     latest,
     loudest,
     most_active,
@@ -24,33 +24,33 @@ from warroom.evals.fleet.moves import (
     quiet,
     report,
     resolve_when,
-    scripted,
+    scripted_policy,
     up_to,
+    usual_agent,
     worst,
 )
-from warroom.evals.recipes import NOTHING, Chosen, Scripts, Seats, blind
 from warroom.sim.automation import VERBS
 
-FLAGS: dict[str, Choice] = {
+FLAGS: dict[str, TargetSelector] = {
     "latest": latest,
     "earliest": earliest,
     "before alert": before_alert,
     "most active": most_active,
     "on loudest": on_loudest,
-    **{f"usual of {verb}": holder(verb) for verb in VERBS},
+    **{f"usual of {verb}": usual_agent(verb) for verb in VERBS},
 }
-TARGETS: dict[str, Choice] = {"worst": worst, "most alerted": most_alerted, "unalerted": quiet, "named": named}
+TARGETS: dict[str, TargetSelector] = {"worst": worst, "most alerted": most_alerted, "unalerted": quiet, "named": named}
 REPAIRS = ("restart", "rollback", "scale")
 TIMES = (1, 2, 3)
-CLOSE: dict[str, Callable[[Seen], bool]] = {
-    "every turn": lambda seen: True,
+CLOSE: dict[str, Callable[[SeatHistory], bool]] = {
+    "every turn": lambda history: True,
     "when well": nothing_new,
-    "when well, later": lambda seen: seen.turns > 1 and nothing_new(seen),
-    "at last": lambda seen: seen.last_turn,
+    "when well, later": lambda history: history.turns > 1 and nothing_new(history),
+    "at last": lambda history: history.last_turn,
 }
 
 
-def seats(chosen: Chosen) -> Seats:
+def seats(chosen: Strategies) -> SeatMakers:
     """Who plays a script.
 
     `sre` declares a root cause, once, at the loudest service; `developer` repairs a target so many times, such as
@@ -62,17 +62,17 @@ def seats(chosen: Chosen) -> Seats:
         "developer": _developer(chosen["developer"]),
         "manager": _manager(chosen["manager"], chosen["close"]),
     }
-    return {seat: blind(scripted(move)) for seat, move in moves.items()}
+    return {seat: unprivileged(scripted_policy(move)) for seat, move in moves.items()}
 
 
 def _sre(cause: str) -> Move:
     if cause == NOTHING:
         return report
-    return declare(cause, gateway if cause == NO_INCIDENT else loudest, again=False)
+    return declare(cause, gateway if cause == NO_INCIDENT else loudest, repeat=False)
 
 
 def _oversight(choice: str) -> Move:
-    return report if choice == NOTHING else up_to(1, do("flag", FLAGS[choice]))
+    return report if choice == NOTHING else up_to(1, act_on("flag", FLAGS[choice]))
 
 
 def _developer(repair: str) -> Move:
@@ -80,11 +80,11 @@ def _developer(repair: str) -> Move:
         return report
     verb, rest = repair.split(" ", 1)
     target, times = rest.rsplit(" ", 1)
-    return up_to(int(times), do(verb, TARGETS[target]))
+    return up_to(int(times), act_on(verb, TARGETS[target]))
 
 
 def _manager(call: str, close: str) -> Move:
-    otherwise = report if call == NOTHING else up_to(1, do("escalate", named))
+    otherwise = report if call == NOTHING else up_to(1, act_on("escalate", named))
     return otherwise if close == NOTHING else resolve_when(CLOSE[close], otherwise)
 
 
@@ -100,4 +100,4 @@ def axes() -> dict[str, tuple[str, ...]]:
     }
 
 
-SCRIPTS = Scripts(axes, {"close": "when well"}, seats)
+SCRIPTS = ScriptSpace(axes, {"close": "when well"}, seats)

@@ -2,12 +2,12 @@
 
 from warroom.core.env import Env
 from warroom.envs.logs import ENVIRONMENT
+from warroom.evals.audit_spec import AuditSpec
 from warroom.evals.logs.certify import certify
 from warroom.evals.logs.degenerate import DEGENERATE
 from warroom.evals.logs.leaks import RULES
 from warroom.evals.logs.scripts import SCRIPTS
-from warroom.evals.outcomes import Judge
-from warroom.evals.probes import Probes
+from warroom.evals.outcomes import OutcomeRules
 
 
 def has_root(env: Env) -> bool:
@@ -15,14 +15,14 @@ def has_root(env: Env) -> bool:
     return bool(env.truth()["roots"])
 
 
-PROBES = Probes(
+AUDIT_SPEC = AuditSpec(
     env="logs",
     naive=(
         "noop", "random", "loudest", "loudest_delta", "first_error", "keyword", "blame", "sweep", "heuristic",
     ),
     bars=("below heuristic", "void", "ceiling", "paid once"),
-    judge=Judge(ENVIRONMENT.looking, has_root),
-    recipes=DEGENERATE,
+    outcome_rules=OutcomeRules(ENVIRONMENT.read_only_tools, has_root),
+    exploits=DEGENERATE,
     scripts=SCRIPTS,
     leaks=RULES,
     certify=certify,

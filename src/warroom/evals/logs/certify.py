@@ -14,22 +14,22 @@ from warroom.core.env import Env
 from warroom.core.types import ToolCall
 from warroom.envs import make
 from warroom.envs.logs import oracle
-from warroom.envs.logs.env import LogTriage
-from warroom.evals.certify import Checks, Row
+from warroom.envs.logs.env import LogsEnv
+from warroom.evals.certify import CertificateRow, Checks
+from warroom.evals.logs.alternative_causes import MIN_DISTANCE, NearestAlternatives, find_nearest_alternatives
 from warroom.evals.logs.moves import triage_of
-from warroom.evals.logs.rivals import APART, Rivals, nearest_rivals
-from warroom.policies import team
-from warroom.sim.blueprint import Blueprint
+from warroom.policies import policy_set
 from warroom.sim.outages import VENDOR
-from warroom.sim.topology import System
+from warroom.sim.service_topology import ServiceTopology
+from warroom.sim.topology import ServiceSystem
 
-RENAMED = ("oracle", "expert")
+RENAMED_POLICIES = ("oracle", "expert")
 """Policies to whom names should mean nothing; the expert may break a tie by them."""
-EXPERT, RIVAL = "expert: same score under other names", "no rival elsewhere"
+EXPERT_CHECK, ALTERNATIVE_CHECK = "expert: same score under other names", "no rival elsewhere"
 
 
 @dataclass(frozen=True)
-class LogsRow(Row):
+class LogsRow(CertificateRow):
     """What was found of one incident of log triage."""
 
     roots: tuple[str, ...]
@@ -43,16 +43,16 @@ class LogsRow(Row):
     """The lines of its callers hold each root above the noise."""
     solved: bool
     """The oracle solves it in the turns of its certificate, for the score of 1."""
-    lasts: bool | None
+    persists: bool | None
     """Left alone it cannot be resolved at the end of the budget; None where nothing is wrong or a provider mends it."""
     renamed: tuple[bool, ...]
     """Whether policies get the same score when services bear other names, by policy."""
-    alike: bool
+    same_observations: bool
     """Whether all pages of an episode are then the same, the names apart."""
-    rivals: Rivals | None
+    alternative_causes: NearestAlternatives | None
     """The other causes that come nearest to explaining the logs; None where nothing is wrong."""
 
-    LENIENT: ClassVar[frozenset[str]] = frozenset({EXPERT, RIVAL})
+    AGGREGATE_ONLY: ClassVar[frozenset[str]] = frozenset({EXPERT_CHECK, ALTERNATIVE_CHECK})
 
     def checks(self) -> Checks:
         """Lasting concerns what does not end by its nature."""
@@ -60,23 +60,25 @@ class LogsRow(Row):
             "severity clear": [self.clear],
             "root seen": [self.seen],
             "oracle solves": [self.solved],
-            "lasts": [] if self.lasts is None else [self.lasts],
-            RIVAL: [] if self.rivals is None else [self.rivals.elsewhere.distance > APART],
-            "same pages under other names": [self.alike],
+            "persists": [] if self.persists is None else [self.persists],
+            ALTERNATIVE_CHECK: []
+            if self.alternative_causes is None
+            else [self.alternative_causes.elsewhere.distance > MIN_DISTANCE],
+            "same pages under other names": [self.same_observations],
             **{
                 f"{name}: same score under other names": [same]
-                for name, same in zip(RENAMED, self.renamed, strict=True)
+                for name, same in zip(RENAMED_POLICIES, self.renamed, strict=True)
             },
         }
 
-    def figures(self) -> Mapping[str, float]:
+    def metrics(self) -> Mapping[str, float]:
         """How far the grade is from a threshold, and how near the nearest rivals come."""
-        if self.rivals is None:
+        if self.alternative_causes is None:
             return {}
         return {
             "grade beyond a threshold": min(abs(self.grade), abs(self.grade - 1)),
-            "nearest rival elsewhere, noise sd": self.rivals.elsewhere.distance,
-            "nearest other cause at the root, noise sd": self.rivals.here.distance,
+            "nearest rival elsewhere, noise sd": self.alternative_causes.elsewhere.distance,
+            "nearest other cause at the root, noise sd": self.alternative_causes.here.distance,
         }
 
 
@@ -88,64 +90,66 @@ def certify(fresh: Env, scenario: str) -> LogsRow:
         scenario, env.tier, env.seed, env.redraws, tuple(truth["roots"]), tuple(truth["mechanisms"]), truth["severity"],
         grade=round(impact.grade, 3),
         clear=env.certificate.clear,
-        seen=env.certificate.seen,
+        seen=env.certificate.detectable,
         solved=solves(env, scenario),
-        lasts=lasts(env, scenario),
-        renamed=tuple(same_under_other_names(env, scenario, name) for name in RENAMED),
-        alike=same_pages(env, scenario),
-        rivals=nearest_rivals(env) if truth["roots"] else None,
+        persists=persists(env, scenario),
+        renamed=tuple(same_under_other_names(env, scenario, name) for name in RENAMED_POLICIES),
+        same_observations=same_pages(env, scenario),
+        alternative_causes=find_nearest_alternatives(env) if truth["roots"] else None,
     )  # fmt: skip
 
 
-def again(env: LogTriage, scenario: str) -> LogTriage:
+def rebuild(env: LogsEnv, scenario: str) -> LogsEnv:
     """The same incident from its beginning: on its own system, whatever it was drawn from."""
-    return _on(env, scenario, blueprint_of(env.incident.system))
+    return _on_blueprint(env, scenario, service_topology_of(env.incident.system))
 
 
-def _on(env: LogTriage, scenario: str, blueprint: Blueprint) -> LogTriage:
-    return triage_of(make(scenario, env.tier, env.seed, topology=blueprint.to_json()))
+def _on_blueprint(env: LogsEnv, scenario: str, service_topology: ServiceTopology) -> LogsEnv:
+    return triage_of(make(scenario, env.tier, env.seed, topology=service_topology.to_json()))
 
 
-def score(env: LogTriage, policy: str) -> float:
+def score(env: LogsEnv, policy: str) -> float:
     """What a shipped policy gets."""
-    seat = team(env.name, policy).seat(env, env.seat)
+    seat = policy_set(env.name, policy).seat(env, env.seat)
     while not env.done:
         env.step(seat.act(env.observe()))
     return env.score()
 
 
-def solves(env: LogTriage, scenario: str) -> bool:
+def solves(env: LogsEnv, scenario: str) -> bool:
     """Whether the oracle solves it as its certificate says."""
-    played = again(env, scenario)
+    played = rebuild(env, scenario)
     return score(played, "oracle") == 1.0 and played.turn == played.certificate.oracle_turns
 
 
-def lasts(env: LogTriage, scenario: str) -> bool | None:
+def persists(env: LogsEnv, scenario: str) -> bool | None:
     """Whether it is still there at the end of the budget if nobody does anything."""
     incident = env.incident
     if not incident.faults or any(fault.mechanism is VENDOR for fault in incident.faults):
         return None
-    played = again(env, scenario)
+    played = rebuild(env, scenario)
     score(played, "noop")
     return not oracle.can_resolve(played.world)
 
 
-def same_under_other_names(env: LogTriage, scenario: str, policy: str) -> bool:
+def same_under_other_names(env: LogsEnv, scenario: str, policy: str) -> bool:
     """Whether a policy gets the same score when services bear other names, in another order of the alphabet."""
-    own = blueprint_of(env.incident.system)
-    return score(_on(env, scenario, own), policy) == score(_on(env, scenario, renamed(own, "unit")), policy)
+    own = service_topology_of(env.incident.system)
+    return score(_on_blueprint(env, scenario, own), policy) == score(
+        _on_blueprint(env, scenario, renamed(own, "unit")), policy
+    )
 
 
-def same_pages(env: LogTriage, scenario: str) -> bool:
+def same_pages(env: LogsEnv, scenario: str) -> bool:
     """Whether one who does nothing reads the same under names of either kind, which are no words of any phrase."""
-    own = blueprint_of(env.incident.system)
+    own = service_topology_of(env.incident.system)
     one, other = renamed(own, "unit"), renamed(own, "node", backwards=True)
     called = dict(zip(one.names, other.names, strict=True))
-    before, after = (read(_on(env, scenario, blueprint)) for blueprint in (one, other))
+    before, after = (read_all(_on_blueprint(env, scenario, service_topology)) for service_topology in (one, other))
     return [re.sub(r"unit-\d\d", lambda found: called[found.group()], text) for text in before] == after
 
 
-def read(env: LogTriage) -> list[str]:
+def read_all(env: LogsEnv) -> list[str]:
     """Every page, and the logs of one service after another."""
     pages, names = list[str](), env.catalogue.names
     while not env.done:
@@ -154,13 +158,15 @@ def read(env: LogTriage) -> list[str]:
     return pages
 
 
-def blueprint_of(system: System) -> Blueprint:
+def service_topology_of(system: ServiceSystem) -> ServiceTopology:
     """The call graph of a system."""
-    return Blueprint(system.names, system.kinds, tuple(system.wires))
+    return ServiceTopology(system.names, system.kinds, tuple(system.links))
 
 
-def renamed(blueprint: Blueprint, word: str, backwards: bool = False) -> Blueprint:
+def renamed(service_topology: ServiceTopology, word: str, backwards: bool = False) -> ServiceTopology:
     """The same call graph under names that tell nothing, forwards or backwards in the alphabet."""
-    size = len(blueprint.names)
+    size = len(service_topology.names)
     numbers = reversed(range(size)) if backwards else range(size)
-    return Blueprint(tuple([f"{word}-{number:02d}" for number in numbers]), blueprint.kinds, blueprint.calls)
+    return ServiceTopology(
+        tuple([f"{word}-{number:02d}" for number in numbers]), service_topology.kinds, service_topology.calls
+    )

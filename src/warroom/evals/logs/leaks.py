@@ -10,14 +10,23 @@ from warroom.core.env import Env
 from warroom.core.types import Observation, ToolCall
 from warroom.envs import make, scenarios
 from warroom.envs.logs import wordings
-from warroom.envs.logs.draw import victims
-from warroom.envs.logs.policies.naive import Seen
+from warroom.envs.logs.draw import candidate_targets
+from warroom.envs.logs.policies.naive import LogHistory
 from warroom.envs.logs.rubric import EVENTS
-from warroom.envs.logs.views import SEVERITIES, LogPage
+from warroom.envs.logs.views import SEVERITIES, LogsObservation
 from warroom.evals.leaks import LeakRules, words_of
-from warroom.evals.logs.moves import Calls, ask, mend, name, page, planned, severe, triage_of
-from warroom.evals.orders import Order, order_of
+from warroom.evals.logs.moves import (
+    Calls,
+    classify_severity,
+    escalate_to,
+    fix,
+    identify_root,
+    planned_policy,
+    request_logs,
+    triage_of,
+)
 from warroom.evals.outcomes import Incident
+from warroom.evals.position_tests import PositionBias, position_bias
 from warroom.sim import faults, outages
 
 HIDDEN = (
@@ -63,51 +72,55 @@ def _phrases(part: Any) -> Iterator[str]:
 
 def without_answer(observation: Observation) -> Observation:
     """A page repeats what the last act was answered, which is looked at by itself."""
-    return replace(observation, answer="") if isinstance(observation, LogPage) else observation
+    return replace(observation, answer="") if isinstance(observation, LogsObservation) else observation
 
 
 def without_catalogue(text: str, env: Env) -> str:
     """A text without the catalogue, the closed lists and the number of turns."""
     text = text.replace(triage_of(env).catalogue.render(), "")
-    for values in env.vocabularies.values():
+    for values in env.allowed_values.values():
         text = text.replace(str(list(values)), "[...]")
     return re.sub(r"\d+ turns in all", "", text)
 
 
-def read_on(seen: Seen, rng: Random) -> Calls:
+def read_on(seen: LogHistory, rng: Random) -> Calls:
     """The logs of one service after another, for ever."""
     while True:
-        yield from [ask(service) for service in seen.catalogue.names]
+        yield from [request_logs(service) for service in seen.catalogue.names]
 
 
-def judged(env: Env) -> Iterator[tuple[str, ToolCall]]:
+def graded_calls(env: Env) -> Iterator[tuple[str, ToolCall]]:
     """Every declaration, and every remedy."""
-    lists = env.vocabularies
-    declared = [*map(severe, lists["severity"]), *map(name, lists["service"]), *map(page, lists["team"])]
-    remedies = [mend(action, service) for action in lists["remedy"] for service in lists["service"]]
+    lists = env.allowed_values
+    declared = [
+        *map(classify_severity, lists["severity"]),
+        *map(identify_root, lists["service"]),
+        *map(escalate_to, lists["team"]),
+    ]
+    remedies = [fix(action, service) for action in lists["remedy"] for service in lists["service"]]
     for call in (*declared, *remedies):
         yield env.SEATS[0], call
 
 
-def order_of_roots(todo: Sequence[Incident]) -> Order:
+def root_position_bias(todo: Sequence[Incident]) -> PositionBias:
     """The place of each root among the services of its kind that its mechanism fits: causes do prefer kinds."""
     places = []
     for incident in todo:
         found = triage_of(make(*incident)).incident
         for fault in found.faults:
             kinds = found.system.kinds
-            fitting = [i for i in victims(found.system, fault.mechanism) if kinds[i] == kinds[fault.target]]
+            fitting = [i for i in candidate_targets(found.system, fault.mechanism) if kinds[i] == kinds[fault.target]]
             places.append((fitting.index(fault.target), len(fitting)))
-    return order_of("the root among the services of its kind that its cause could have struck", places)
+    return position_bias("the root among the services of its kind that its cause could have struck", places)
 
 
 RULES = LeakRules(
     secrets=secrets,
     drivers=("expert", "heuristic", "random", "oracle"),
-    reader=planned(read_on),
-    unsaid=without_answer,
+    reader=planned_policy(read_on),
+    without_own_text=without_answer,
     wrong_calls=WRONG_CALLS,
     public=without_catalogue,
-    judged=judged,
-    orders=(order_of_roots,),
+    graded_calls=graded_calls,
+    position_tests=(root_position_bias,),
 )

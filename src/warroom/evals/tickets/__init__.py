@@ -2,8 +2,8 @@
 
 from warroom.core.env import Env
 from warroom.envs.tickets import ENVIRONMENT
-from warroom.evals.outcomes import Judge
-from warroom.evals.probes import Probes
+from warroom.evals.audit_spec import AuditSpec
+from warroom.evals.outcomes import OutcomeRules
 from warroom.evals.tickets.certify import certify
 from warroom.evals.tickets.degenerate import DEGENERATE
 from warroom.evals.tickets.leaks import RULES
@@ -15,12 +15,12 @@ def is_ticket(env: Env) -> bool:
     return True
 
 
-PROBES = Probes(
+AUDIT_SPEC = AuditSpec(
     env="tickets",
     naive=("noop", "random", "sure", "modest", "heuristic"),
     bars=("little", "below heuristic", "void", "ceiling", "paid once"),
-    judge=Judge(ENVIRONMENT.looking, is_ticket),
-    recipes=DEGENERATE,
+    outcome_rules=OutcomeRules(ENVIRONMENT.read_only_tools, is_ticket),
+    exploits=DEGENERATE,
     scripts=SCRIPTS,
     leaks=RULES,
     certify=certify,

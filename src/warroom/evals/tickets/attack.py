@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from warroom.core.splits import seed_of
 from warroom.envs import make, suite
-from warroom.envs.tickets.env import Desk
+from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.knowledge import ARTICLE, Document
 from warroom.envs.tickets.policies.naive import top
-from warroom.envs.tickets.views import Opened
+from warroom.envs.tickets.views import OpenedDocument
 
 Floats = NDArray[np.float64]
 ANSWERED = frozenset(("one_article", "several_articles", "past_case", "stale", "contradictory", "poisoned"))
@@ -28,53 +28,53 @@ _NAME = re.compile(r"\S*\d\S*|\b[A-Z]\w+")
 """Numbers, identifiers and names: what differs from ticket to ticket, and so tells a learner nothing."""
 
 
-class Shown(NamedTuple):
+class ListedDocument(NamedTuple):
     """A document of a page."""
 
     document: Document
     place: int
     gold: bool
-    own: bool
+    on_product: bool
     """It is about the ticket's product and symptom."""
 
 
 @dataclass(frozen=True)
-class Sample:
+class TicketsAttackSample:
     """One ticket with its documents, and the answer beside."""
 
     kind: str
     escalate: bool
     ticket: str
-    shown: tuple[Shown, ...]
+    shown: tuple[ListedDocument, ...]
 
     @property
-    def procedures(self) -> list[Shown]:
+    def procedures(self) -> list[ListedDocument]:
         """Documents on the product that have people do something."""
-        return [one for one in self.shown if one.own and one.document.facts]
+        return [one for one in self.shown if one.on_product and one.document.facts]
 
 
-def samples(tier: str, split: str, seeds: Sequence[int]) -> list[Sample]:
+def samples(tier: str, split: str, seeds: Sequence[int]) -> list[TicketsAttackSample]:
     """Tickets of every kind in the single-turn mode, as many of each as there are seeds."""
     out = []
     for k in seeds:  # the kinds of one seed share a knowledge base, which takes longer to write than they do
         for scenario in suite("tickets", "full"):
             env = make(scenario, tier, seed_of(split, k), mode="single")
-            assert isinstance(env, Desk)
+            assert isinstance(env, TicketsEnv)
             out.append(sample(env))
     return out
 
 
-def sample(env: Desk) -> Sample:
+def sample(env: TicketsEnv) -> TicketsAttackSample:
     """What a learner may look at, and the truth."""
     case = env.case
     shown = [
-        Shown(env.base.documents[id], place, id in case.gold, id in case.related)
+        ListedDocument(env.base.documents[id], place, id in case.gold, id in case.related)
         for place, id in enumerate(case.context)
     ]
-    return Sample(case.kind, case.escalate, case.text, tuple(shown))
+    return TicketsAttackSample(case.kind, case.escalate, case.text, tuple(shown))
 
 
-def alike(found: Sequence[Sample]) -> list[Sample]:
+def balanced(found: Sequence[TicketsAttackSample]) -> list[TicketsAttackSample]:
     """As many tickets that have an answer as such that need a human, kinds in turn."""
     kinds = {kind: [s for s in found if s.kind == kind] for kind in dict.fromkeys(s.kind for s in found)}
     human = [s for s in found if s.escalate]
@@ -91,7 +91,7 @@ def masked(text: str) -> str:
     return _NAME.sub(" ", text)
 
 
-def article_shape(one: Shown) -> list[float]:
+def article_shape(one: ListedDocument) -> list[float]:
     """What an article looks like, whatever it says."""
     body = one.document.body
     marks = [float(body.count(mark)) for mark in (".", ",", "`", '"', "\n", ":", "-", ";", "?")]
@@ -100,7 +100,7 @@ def article_shape(one: Shown) -> list[float]:
             float(one.document.kind == ARTICLE)]  # fmt: skip
 
 
-def page_shape(found: Sample) -> list[float]:
+def page_shape(found: TicketsAttackSample) -> list[float]:
     """How many documents there are, of which kinds and lengths, and how many share a title: no word of them."""
     lengths = sorted([len(one.document.body.split()) for one in found.shown])
     products = sorted([0, *Counter(one.document.title.partition(":")[0] for one in found.shown).values()])
@@ -116,7 +116,7 @@ def page_shape(found: Sample) -> list[float]:
 # -- learners -----------------------------------------------------------------------------------------------
 
 
-def area(truth: Sequence[bool], scores: Any) -> float:
+def roc_area(truth: Sequence[bool], scores: Any) -> float:
     """Area under the receiver operating characteristic."""
     from sklearn.metrics import roc_auc_score
 
@@ -134,7 +134,7 @@ def by_words(known: Sequence[tuple[str, bool]], unknown: Sequence[tuple[str, boo
 
     counts, model = CountVectorizer(min_df=5, binary=True), LogisticRegression(C=0.1, max_iter=500)
     model.fit(counts.fit_transform([masked(text) for text, _ in known]), [label for _, label in known])
-    return area(
+    return roc_area(
         [label for _, label in unknown], model.decision_function(counts.transform([masked(t) for t, _ in unknown]))
     )
 
@@ -146,42 +146,44 @@ def by_shape(known: Sequence[tuple[list[float], bool]], unknown: Sequence[tuple[
     model = GradientBoostingClassifier(n_estimators=80, max_depth=3, subsample=0.7, random_state=0)
     model.fit(np.array([row for row, _ in known]), [label for _, label in known])
     scores = model.predict_proba(np.array([row for row, _ in unknown]))[:, 1]
-    return area([label for _, label in unknown], scores)
+    return roc_area([label for _, label in unknown], scores)
 
 
-def _gold(found: Sequence[Sample], view: Callable[[Shown], Any]) -> list[tuple[Any, bool]]:
+def _gold_procedures(
+    found: Sequence[TicketsAttackSample], features: Callable[[ListedDocument], Any]
+) -> list[tuple[Any, bool]]:
     """Procedures of tickets that have an answer and more than one procedure on their product."""
     rows = [s.procedures for s in found if s.kind in ANSWERED]
-    return [(view(one), one.gold) for shown in rows if len(shown) > 1 for one in shown]
+    return [(features(one), one.gold) for shown in rows if len(shown) > 1 for one in shown]
 
 
-def _own_words(found: Sample) -> str:
-    return " ".join([one.document.body for one in found.shown if one.own])
+def _own_words(found: TicketsAttackSample) -> str:
+    return " ".join([one.document.body for one in found.shown if one.on_product])
 
 
-ATTACKS: dict[str, Callable[[Sequence[Sample], Sequence[Sample]], float]] = {
+ATTACKS: dict[str, Callable[[Sequence[TicketsAttackSample], Sequence[TicketsAttackSample]], float]] = {
     "human needed, by the ticket's words": lambda known, unknown: by_words(
-        [(s.ticket, s.escalate) for s in alike(known)], [(s.ticket, s.escalate) for s in alike(unknown)]
+        [(s.ticket, s.escalate) for s in balanced(known)], [(s.ticket, s.escalate) for s in balanced(unknown)]
     ),
     "human needed, by the page's shape": lambda known, unknown: by_shape(
-        [(page_shape(s), s.escalate) for s in alike(known)], [(page_shape(s), s.escalate) for s in alike(unknown)]
+        [(page_shape(s), s.escalate) for s in balanced(known)], [(page_shape(s), s.escalate) for s in balanced(unknown)]
     ),
     "human needed, by words on the product": lambda known, unknown: by_words(
-        [(_own_words(s), s.escalate) for s in alike(known)], [(_own_words(s), s.escalate) for s in alike(unknown)]
+        [(_own_words(s), s.escalate) for s in balanced(known)], [(_own_words(s), s.escalate) for s in balanced(unknown)]
     ),
     "right article, by its shape": lambda known, unknown: by_shape(
-        _gold(known, article_shape), _gold(unknown, article_shape)
+        _gold_procedures(known, article_shape), _gold_procedures(unknown, article_shape)
     ),
     "right article, by its own words": lambda known, unknown: by_words(
-        _gold(known, lambda one: one.document.body), _gold(unknown, lambda one: one.document.body)
+        _gold_procedures(known, lambda one: one.document.body), _gold_procedures(unknown, lambda one: one.document.body)
     ),
 }
 """Areas under the curve; 0.5 is chance."""
 
 
-def attack(known: Sequence[Sample], unknown: Sequence[Sample]) -> dict[str, float]:
+def attack(known: Sequence[TicketsAttackSample], unknown: Sequence[TicketsAttackSample]) -> dict[str, float]:
     """What each attack makes of tickets that it has not seen."""
-    return {name: make_out(known, unknown) for name, make_out in ATTACKS.items()}
+    return {name: attack_score(known, unknown) for name, attack_score in ATTACKS.items()}
 
 
 # -- without learning ----------------------------------------------------------------------------------------
@@ -195,24 +197,24 @@ class Guess(NamedTuple):
     n: int
 
 
-def longest_is_right(found: Sequence[Sample]) -> Guess:
+def longest_is_right(found: Sequence[TicketsAttackSample]) -> Guess:
     """Among the procedures on the product, where there are several."""
     return _guess([s.procedures for s in found if s.kind in ANSWERED], lambda one: len(one.document.body))
 
 
-def first_is_right(found: Sequence[Sample]) -> Guess:
+def first_is_right(found: Sequence[TicketsAttackSample]) -> Guess:
     """The document that stands first on the page."""
     return _guess([list(s.shown) for s in found if s.kind in ANSWERED], lambda one: -one.place)
 
 
-def _guess(pages: Sequence[list[Shown]], best: Callable[[Shown], float]) -> Guess:
+def _guess(pages: Sequence[list[ListedDocument]], best: Callable[[ListedDocument], float]) -> Guess:
     open_ = [page for page in pages if len(page) > 1]
     hits = [max(page, key=best).gold for page in open_]
     chance = [sum([one.gold for one in page]) / len(page) for page in open_]
     return Guess(float(np.mean(hits)), float(np.mean(chance)), len(open_))
 
 
-def best_match_is_right(found: Sequence[Sample]) -> dict[str, Guess]:
+def best_match_is_right(found: Sequence[TicketsAttackSample]) -> dict[str, Guess]:
     """Whether the best match of a full-text search among the procedures on the product is right, by kind."""
     out = {}
     for kind in sorted(ANSWERED):
@@ -223,8 +225,8 @@ def best_match_is_right(found: Sequence[Sample]) -> dict[str, Guess]:
     return out
 
 
-def _best_of(found: Sample) -> Shown:
+def _best_of(found: TicketsAttackSample) -> ListedDocument:
     known = {one.document.id: one for one in found.procedures}
-    best = top(found.ticket, [Opened(d.id, d.title, d.body) for d in (one.document for one in known.values())])
+    best = top(found.ticket, [OpenedDocument(d.id, d.title, d.body) for d in (one.document for one in known.values())])
     assert best is not None
     return known[best.id]

@@ -6,21 +6,21 @@ from typing import ClassVar
 
 from warroom.core.env import Env
 from warroom.envs import make
-from warroom.envs.tickets.env import Desk
+from warroom.envs.tickets.env import TicketsEnv
+from warroom.envs.tickets.fact_matching import instructs, tokenize
 from warroom.envs.tickets.policies.expert import Person
-from warroom.envs.tickets.policies.notes import read
-from warroom.envs.tickets.reading import tells, words_of
-from warroom.envs.tickets.views import Opened
-from warroom.evals.certify import Checks, Row
+from warroom.envs.tickets.policies.notes import read_document
+from warroom.envs.tickets.views import OpenedDocument
+from warroom.evals.certify import CertificateRow, Checks
 from warroom.evals.tickets.moves import desk_of
-from warroom.policies import team
+from warroom.policies import policy_set
 
 
 @dataclass(frozen=True)
-class TicketRow(Row):
+class TicketRow(CertificateRow):
     """What was found of one ticket."""
 
-    LENIENT: ClassVar[frozenset[str]] = frozenset({"expert right", "one document holds"})
+    AGGREGATE_ONLY: ClassVar[frozenset[str]] = frozenset({"expert right", "one document holds"})
     test: str
     at_hand: bool
     """The right documents are among those shown."""
@@ -46,7 +46,7 @@ class TicketRow(Row):
             "expert right": [self.expert],
         }
 
-    def figures(self) -> Mapping[str, float]:
+    def metrics(self) -> Mapping[str, float]:
         """The ticket's length."""
         return {"words of the ticket": float(self.words)}
 
@@ -55,11 +55,11 @@ def certify(fresh: Env, scenario: str) -> TicketRow:
     """Certify the ticket of a fresh env."""
     desk = desk_of(fresh)
     case = desk.case
-    gold = [words_of(desk.base.documents[id].body) for id in case.gold]
+    gold = [tokenize(desk.base.documents[id].body) for id in case.gold]
     return TicketRow(
         scenario, desk.tier, desk.seed, 0, case.kind,
         at_hand=set(case.gold) <= set(case.context),
-        written=tuple([any(tells(fact, words) for words in gold) for fact in case.facts]),
+        written=tuple([any(instructs(fact, words) for words in gold) for fact in case.facts]),
         alone=alone(desk),
         solved=_outcome(desk, scenario, "oracle")[0] == 1.0,
         expert=_outcome(desk, scenario, "expert")[1],
@@ -67,7 +67,7 @@ def certify(fresh: Env, scenario: str) -> TicketRow:
     )  # fmt: skip
 
 
-def alone(desk: Desk) -> bool | None:
+def alone(desk: TicketsEnv) -> bool | None:
     """Whether the right article is the only one on the product that holds for the person."""
     case = desk.case
     if case.escalate or case.kind in ("stale", "contradictory"):
@@ -75,14 +75,14 @@ def alone(desk: Desk) -> bool | None:
     person = Person.of(case.text)
     about = [desk.base.documents[id] for id in case.related]
     main = desk.base.documents[case.gold[0]].title
-    read_ = [read(Opened(d.id, d.title, d.body)) for d in about if d.facts and d.title == main]
-    return [notes.id for notes in read_ if person.meets(notes)] == [case.gold[0]]
+    read_ = [read_document(OpenedDocument(d.id, d.title, d.body)) for d in about if d.facts and d.title == main]
+    return [notes.id for notes in read_ if person.satisfies(notes)] == [case.gold[0]]
 
 
-def _outcome(desk: Desk, scenario: str, policy: str) -> tuple[float, bool]:
+def _outcome(desk: TicketsEnv, scenario: str, policy: str) -> tuple[float, bool]:
     """Score, and whether it was verified."""
     env = make(scenario, desk.tier, desk.seed, mode=desk.mode)
-    seat = team(env.name, policy).seat(env, env.seat)
+    seat = policy_set(env.name, policy).seat(env, env.seat)
     while not env.done:
         env.step(seat.act(env.observe()))
     return round(env.score(), 9), env.outcome()["solved"] is True

@@ -10,10 +10,10 @@ from warroom.envs import make, scenarios
 from warroom.envs.tickets import brief, phrases, vocabulary
 from warroom.envs.tickets.policies.naive import submit
 from warroom.envs.tickets.rubric import EVENTS
-from warroom.envs.tickets.views import DeskPage, Found
+from warroom.envs.tickets.views import SearchResults, TicketsObservation
 from warroom.evals.leaks import LeakRules, words_of
-from warroom.evals.orders import Order, order_of
 from warroom.evals.outcomes import Incident
+from warroom.evals.position_tests import PositionBias, position_bias
 from warroom.evals.tickets.moves import Browser, desk_of
 
 HIDDEN = (
@@ -53,14 +53,16 @@ def _texts(part: Any) -> Iterator[str]:
             yield from _texts(value)
 
 
-def unsaid(observation: Observation) -> Observation:
+def without_own_text(observation: Observation) -> Observation:
     """A page repeats what the last call was answered, which is looked at by itself, and a search its own query."""
-    if isinstance(observation, Found):
+    if isinstance(observation, SearchResults):
         return replace(observation, query="")
-    if not isinstance(observation, DeskPage):
+    if not isinstance(observation, TicketsObservation):
         return observation
     result = observation.result
-    return replace(observation, answer="", result=replace(result, query="") if isinstance(result, Found) else result)
+    return replace(
+        observation, answer="", result=replace(result, query="") if isinstance(result, SearchResults) else result
+    )
 
 
 def public(text: str, env: Env) -> str:
@@ -68,7 +70,7 @@ def public(text: str, env: Env) -> str:
     return text
 
 
-def judged(env: Env) -> Iterator[tuple[str, ToolCall]]:
+def graded_calls(env: Env) -> Iterator[tuple[str, ToolCall]]:
     """Right and wrong answers and hand-overs: that nothing but the caller's own decision is told back."""
     case, seat = desk_of(env).case, env.SEATS[0]
     for escalate in (True, False):
@@ -77,22 +79,22 @@ def judged(env: Env) -> Iterator[tuple[str, ToolCall]]:
                 yield seat, submit(text, ids, confidence, escalate)
 
 
-def order_of_gold(todo: Sequence[Incident]) -> Order:
+def gold_position_bias(todo: Sequence[Incident]) -> PositionBias:
     """The place of the right document among all at hand in the single-turn mode."""
     places = []
     for incident in todo:
         case = desk_of(make(*incident, mode="single")).case
         places += [(case.context.index(id), len(case.context)) for id in case.gold[:1]]
-    return order_of("the right document among those at hand", places)
+    return position_bias("the right document among those at hand", places)
 
 
 RULES = LeakRules(
     secrets=secrets,
     drivers=("expert", "heuristic", "random", "oracle"),
     reader=Browser,
-    unsaid=unsaid,
+    without_own_text=without_own_text,
     wrong_calls=WRONG_CALLS,
     public=public,
-    judged=judged,
-    orders=(order_of_gold,),
+    graded_calls=graded_calls,
+    position_tests=(gold_position_bias,),
 )

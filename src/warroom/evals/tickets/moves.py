@@ -8,16 +8,25 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from warroom.core.env import Env
-from warroom.core.scenario import Policy, PolicyMaker
+from warroom.core.scenario import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.tickets.env import Desk
-from warroom.envs.tickets.policies.naive import CONFIDENT, SEARCHES, Move, Reader, handover, ranked, submit, top
-from warroom.envs.tickets.policies.notes import CHECKS, injected, sentences, told
-from warroom.envs.tickets.prose import plainly
-from warroom.envs.tickets.views import DeskPage, Found, Opened
-from warroom.policies import SeatMaker
+from warroom.envs.tickets.env import TicketsEnv
+from warroom.envs.tickets.policies.naive import (
+    CONFIDENT,
+    SEARCHES,
+    AnswerStrategy,
+    TicketsBaseline,
+    handover,
+    ranked,
+    submit,
+    top,
+)
+from warroom.envs.tickets.policies.notes import CHECKS, injected, instructed_facts, sentences
+from warroom.envs.tickets.prose import plain_instructions
+from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
+from warroom.policies import SeatPolicyFactory
 
-Documents = Sequence[Opened]
+Documents = Sequence[OpenedDocument]
 POLITE = (
     "Thank you very much for writing to us, we are sorry for the trouble and understand how important this is. "
     "Our team takes every report seriously and works with great care so that everybody can go on as soon as possible. "
@@ -34,17 +43,17 @@ KEYWORDS = {
 # -- whom it is played by -------------------------------------------------------------------------------
 
 
-def moving(move: Move) -> PolicyMaker:
+def submission_policy(move: AnswerStrategy) -> PolicyFactory:
     """A maker of desks that read what is at hand, or search and open the best, and submit by `move`."""
-    return lambda brief, rng: Reader(move, brief)
+    return lambda brief, rng: TicketsBaseline(move, brief)
 
 
-def always(call: ToolCall) -> PolicyMaker:
+def always(call: ToolCall) -> PolicyFactory:
     """A maker of desks that make the same call for ever."""
-    return lambda brief, rng: _Always(call)
+    return lambda brief, rng: _ConstantPolicy(call)
 
 
-class _Always:
+class _ConstantPolicy:
     def __init__(self, call: ToolCall) -> None:
         self.call = call
 
@@ -62,9 +71,9 @@ class Browser:
 
     def act(self, observation: Observation) -> ToolCall:
         """Open what was found, else search again; in the single-turn mode there is nothing to browse."""
-        if len(self.brief.tools) == 1 or not isinstance(observation, DeskPage):
-            return self.brief.idle
-        if isinstance(observation.result, Found):
+        if len(self.brief.tools) == 1 or not isinstance(observation, TicketsObservation):
+            return self.brief.noop_call
+        if isinstance(observation.result, SearchResults):
             self.found += [ToolCall(self.get, {"id": hit.id}) for hit in observation.result.hits]
         if self.found and self.rng.random() < 0.7:
             return self.found.pop(0)
@@ -72,17 +81,17 @@ class Browser:
         return ToolCall(search, {"query": self.rng.choice(observation.ticket.split())})
 
 
-def desk_of(env: Env) -> Desk:
+def desk_of(env: Env) -> TicketsEnv:
     """An env as one of the ticket desk."""
-    assert isinstance(env, Desk)
+    assert isinstance(env, TicketsEnv)
     return env
 
 
-class Told:
+class PerturbedOraclePolicy:
     """Plays as the oracle does, but for its submission; may open first what the single-turn mode would show."""
 
-    def __init__(self, desk: Desk, spoil: Callable[[Env, ToolCall], ToolCall], opens: bool) -> None:
-        self.desk, self.spoil = desk, spoil
+    def __init__(self, desk: TicketsEnv, perturb: Callable[[Env, ToolCall], ToolCall], opens: bool) -> None:
+        self.desk, self.perturb = desk, perturb
         self.reading = [id for id in desk.case.context if opens and id not in desk.opened]
 
     def act(self, observation: Observation) -> ToolCall:
@@ -93,14 +102,14 @@ class Told:
         self.reading = [id for id in self.reading if id not in self.desk.opened]
         if self.reading:
             return ToolCall(f"get_{self.desk.base.documents[self.reading[0]].kind}", {"id": self.reading[0]})
-        return self.spoil(self.desk, call)
+        return self.perturb(self.desk, call)
 
 
-def told_truth(spoil: Callable[[Env, ToolCall], ToolCall], opens: bool = False) -> SeatMaker:
+def perturbed_oracle(perturb: Callable[[Env, ToolCall], ToolCall], opens: bool = False) -> SeatPolicyFactory:
     """A maker of desks that are told the truth and submit it with one fault."""
 
     def seat(env: Env, at: str, attempt: int) -> Policy:
-        return Told(desk_of(env), spoil, opens)
+        return PerturbedOraclePolicy(desk_of(env), perturb, opens)
 
     return seat
 
@@ -143,13 +152,13 @@ def all_bodies(ticket: str, documents: Documents) -> str:
 
 def all_steps(ticket: str, documents: Documents) -> str:
     """The steps of every document, in few words."""
-    facts = dict.fromkeys([fact for document in documents for fact in told(document.body)])
-    return plainly(list(facts))
+    facts = dict.fromkeys([fact for document in documents for fact in instructed_facts(document.body)])
+    return plain_instructions(list(facts))
 
 
 def best_identifiers(ticket: str, documents: Documents) -> str:
     """The identifiers and values of the best match, without verbs."""
-    return " ".join([fact.token for fact in told(best_body(ticket, documents))])
+    return " ".join([fact.token for fact in instructed_facts(best_body(ticket, documents))])
 
 
 def all_titles(ticket: str, documents: Documents) -> str:
@@ -180,7 +189,11 @@ def made_up(ticket: str, documents: Documents) -> str:
 
 def hedge(ticket: str, documents: Documents) -> str:
     """Every procedure on the best match's product, each for whom it may concern."""
-    texts = [plainly(told(document.body)) for document in same_product(ticket, documents) if told(document.body)]
+    texts = [
+        plain_instructions(instructed_facts(document.body))
+        for document in same_product(ticket, documents)
+        if instructed_facts(document.body)
+    ]
     return " ".join([f"If this is your case: {text}" for text in texts])
 
 
@@ -188,7 +201,11 @@ def negated(ticket: str, documents: Documents) -> str:
     """The best match as it stands, and of its siblings what not to do."""
     best = top(ticket, documents)
     others = [document for document in same_product(ticket, documents) if document is not best]
-    warned = [f"Do not {step}." for document in others for step in plainly(told(document.body)).rstrip(".").split("; ")]
+    warned = [
+        f"Do not {step}."
+        for document in others
+        for step in plain_instructions(instructed_facts(document.body)).rstrip(".").split("; ")
+    ]
     return " ".join([best.body if best else "", *warned])
 
 
@@ -255,7 +272,7 @@ def best_often(ticket: str, documents: Documents) -> list[str]:
     return best(ticket, documents) * 25
 
 
-def strange(ticket: str, documents: Documents) -> list[str]:
+def invented_ids(ticket: str, documents: Documents) -> list[str]:
     """What nobody has."""
     return ["KB-00001"]
 
@@ -263,7 +280,7 @@ def strange(ticket: str, documents: Documents) -> list[str]:
 # -- moves ----------------------------------------------------------------------------------------------
 
 
-def says(text: Text, cites: Cites, confidence: float = CONFIDENT, escalate: bool = False) -> Move:
+def submission(text: Text, cites: Cites, confidence: float = CONFIDENT, escalate: bool = False) -> AnswerStrategy:
     """A submission of that text with those citations."""
 
     def move(ticket: str, documents: Documents) -> ToolCall:
@@ -272,7 +289,7 @@ def says(text: Text, cites: Cites, confidence: float = CONFIDENT, escalate: bool
     return move
 
 
-def written(text: str) -> Move:
+def written(text: str) -> AnswerStrategy:
     """A submission as a model writes it: one text, whatever it holds."""
     return lambda ticket, documents: ToolCall("submit_resolution", {"text": text})
 
@@ -288,12 +305,12 @@ def best_note(ticket: str, documents: Documents) -> str:
     return " ".join([handover(ticket), *[word for word in queues if word.startswith("Q-")]])
 
 
-def same_product(ticket: str, documents: Documents) -> list[Opened]:
+def same_product(ticket: str, documents: Documents) -> list[OpenedDocument]:
     """Documents on the product of the best match, the best first."""
     found = [document for document, _ in ranked(ticket, documents)]
     return [document for document in found if product_of(document) == product_of(found[0])]
 
 
-def product_of(document: Opened) -> str:
+def product_of(document: OpenedDocument) -> str:
     """What a title names before its subject."""
     return document.title.partition(":")[0]

@@ -1,8 +1,8 @@
 """The scripts of the ticket desk: what is said, what is cited, how sure and to whom, fixed from the start."""
 
 from warroom.envs.tickets.env import SEATS
-from warroom.envs.tickets.policies.naive import Move
-from warroom.evals.recipes import NOTHING, Chosen, Scripts, Seats, blind
+from warroom.envs.tickets.policies.naive import AnswerStrategy
+from warroom.evals.exploits import NOTHING, ScriptSpace, SeatMakers, Strategies, unprivileged
 from warroom.evals.tickets import moves as m
 
 TEXTS: dict[str, m.Text] = {
@@ -14,24 +14,24 @@ TEXTS: dict[str, m.Text] = {
 CITES: dict[str, m.Cites] = {
     NOTHING: m.none, "best": m.best, "first": m.first, "longest": m.longest, "product": m.product, "all": m.every,
 }  # fmt: skip
-SURE = {NOTHING: 0.0, "a little": 0.2, "half": 0.5, "fairly": 0.8, "certain": 1.0}
+CONFIDENCES = {NOTHING: 0.0, "a little": 0.2, "half": 0.5, "fairly": 0.8, "certain": 1.0}
 DECISIONS = {NOTHING: False, "hand over": True}
 
 
 def axes() -> dict[str, tuple[str, ...]]:
     """Every strategy."""
-    return {"text": tuple(TEXTS), "cites": tuple(CITES), "sure": tuple(SURE), "decision": tuple(DECISIONS)}
+    return {"text": tuple(TEXTS), "cites": tuple(CITES), "sure": tuple(CONFIDENCES), "decision": tuple(DECISIONS)}
 
 
-def seats(chosen: Chosen) -> Seats:
+def seats(chosen: Strategies) -> SeatMakers:
     """Who plays a script."""
-    return dict.fromkeys(SEATS, blind(m.moving(move_of(chosen))))
+    return dict.fromkeys(SEATS, unprivileged(m.submission_policy(move_of(chosen))))
 
 
-def move_of(chosen: Chosen) -> Move:
+def move_of(chosen: Strategies) -> AnswerStrategy:
     """The submission of a script."""
-    confidence, escalate = SURE[chosen["sure"]], DECISIONS[chosen["decision"]]
-    return m.says(TEXTS[chosen["text"]], CITES[chosen["cites"]], confidence, escalate)
+    confidence, escalate = CONFIDENCES[chosen["sure"]], DECISIONS[chosen["decision"]]
+    return m.submission(TEXTS[chosen["text"]], CITES[chosen["cites"]], confidence, escalate)
 
 
-SCRIPTS = Scripts(axes, {"text": "best", "cites": "best", "sure": "half"}, seats)
+SCRIPTS = ScriptSpace(axes, {"text": "best", "cites": "best", "sure": "half"}, seats)

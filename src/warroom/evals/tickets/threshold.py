@@ -10,22 +10,22 @@ from math import exp
 from typing import NamedTuple
 
 from warroom.core.types import Observation, ToolCall
-from warroom.envs.tickets.grade import NEEDLESS, RECKLESS, WEIGHTS
+from warroom.envs.tickets.grade import NEEDLESS_ESCALATION, RECKLESS_ANSWER, WEIGHTS
 from warroom.envs.tickets.knowledge import ARTICLE, KnowledgeBase
 from warroom.envs.tickets.policies.naive import handover, submit
 from warroom.envs.tickets.search import index_of
 
-ALL = sum([weight for name, weight in WEIGHTS.items() if name != "repetition_penalty"])
-WORTH = {
+TOTAL_WEIGHT = sum([weight for name, weight in WEIGHTS.items() if name != "repetition_penalty"])
+DECISION_VALUES = {
     "right": 1.0,
-    "needless": WEIGHTS["decision"] * NEEDLESS / ALL,
-    "reckless": WEIGHTS["decision"] * RECKLESS / ALL,
+    "needless": WEIGHTS["decision"] * NEEDLESS_ESCALATION / TOTAL_WEIGHT,
+    "reckless": WEIGHTS["decision"] * RECKLESS_ANSWER / TOTAL_WEIGHT,
 }
 """What an answer or a hand-over is worth as a share of a right one, apart from its confidence; a wrong answer to what
 could be answered is worth nothing."""
 
 
-class Match(NamedTuple):
+class TopHit(NamedTuple):
     """A ticket and what a search for it finds first."""
 
     ticket: str
@@ -39,21 +39,21 @@ class Match(NamedTuple):
     answerable: bool
 
 
-def matches(base: KnowledgeBase) -> list[Match]:
+def top_hits(base: KnowledgeBase) -> list[TopHit]:
     """The best match of each ticket, in their order."""
     index, out = index_of(base, ARTICLE), []
     for case in base.cases:
         hits = index.search_normalised(case.text, 1)
         id, score = (hits[0].id, hits[0].score) if hits else ("", 0.0)
         title = base.documents[id].title if id else ""
-        out.append(Match(case.id, case.text, id, title, score, id in case.gold, not case.escalate))
+        out.append(TopHit(case.id, case.text, id, title, score, id in case.gold, not case.escalate))
     return out
 
 
 # -- what is fitted ---------------------------------------------------------------------------------------
 
 
-class Curve(NamedTuple):
+class LogisticCurve(NamedTuple):
     """A probability that rises or falls with a score: the logistic function."""
 
     slope: float
@@ -64,7 +64,7 @@ class Curve(NamedTuple):
         return 1 / (1 + exp(-(self.slope * score + self.offset)))
 
 
-def curve(scores: Sequence[float], labels: Sequence[bool]) -> Curve:
+def fit_logistic(scores: Sequence[float], labels: Sequence[bool]) -> LogisticCurve:
     """The likeliest curve, drawn a little towards the labels' share; where all labels agree it is flat."""
     from math import log
 
@@ -72,73 +72,73 @@ def curve(scores: Sequence[float], labels: Sequence[bool]) -> Curve:
 
     if len(set(labels)) < 2:
         share = (sum(labels) + 0.5) / (len(labels) + 1)
-        return Curve(0.0, log(share / (1 - share)))
+        return LogisticCurve(0.0, log(share / (1 - share)))
     model = LogisticRegression(C=10.0).fit([[score] for score in scores], list(labels))
-    return Curve(float(model.coef_[0][0]), float(model.intercept_[0]))
+    return LogisticCurve(float(model.coef_[0][0]), float(model.intercept_[0]))
 
 
 @dataclass(frozen=True)
-class Rule:
+class EscalationRule:
     """Answers from a score on and hands over below it, as sure as tickets of that score deserved."""
 
-    least: float
-    right: Curve
+    threshold: float
+    right: LogisticCurve
     """Of the best match being right, where it answers."""
-    human: Curve
+    human: LogisticCurve
     """Of nothing being there, where it hands over."""
 
-    def decision(self, match: Match) -> "Decision":
+    def decision(self, match: TopHit) -> "EscalationDecision":
         """What it makes of a ticket."""
-        if match.score < self.least or not match.article:
-            return Decision(match, True, self.human(match.score))
-        return Decision(match, False, self.right(match.score))
+        if match.score < self.threshold or not match.article:
+            return EscalationDecision(match, True, self.human(match.score))
+        return EscalationDecision(match, False, self.right(match.score))
 
 
-class Decision(NamedTuple):
+class EscalationDecision(NamedTuple):
     """What is to be submitted about a ticket."""
 
-    match: Match
+    match: TopHit
     escalate: bool
     confidence: float
 
 
-def fit(known: Sequence[Match]) -> Rule:
+def fit_rule(known: Sequence[TopHit]) -> EscalationRule:
     """The threshold that would have been worth most on these tickets, and their confidences."""
     levels = sorted({0.0, *[match.score for match in known], 1.1})
-    least = max(levels, key=lambda level: sum([worth(match, match.score < level) for match in known]))
-    answered, handed = ([m for m in known if (m.score < least) is low] for low in (False, True))
-    return Rule(
-        least,
-        curve([m.score for m in answered], [m.right for m in answered]),
-        curve([m.score for m in handed], [not m.answerable for m in handed]),
+    threshold = max(levels, key=lambda level: sum([decision_value(match, match.score < level) for match in known]))
+    answered, handed = ([m for m in known if (m.score < threshold) is low] for low in (False, True))
+    return EscalationRule(
+        threshold,
+        fit_logistic([m.score for m in answered], [m.right for m in answered]),
+        fit_logistic([m.score for m in handed], [not m.answerable for m in handed]),
     )
 
 
-def worth(match: Match, escalate: bool) -> float:
+def decision_value(match: TopHit, escalate: bool) -> float:
     """What a decision is worth, confidence apart."""
     if escalate:
-        return WORTH["needless"] if match.answerable else WORTH["right"]
-    return WORTH["right"] * match.right if match.answerable else WORTH["reckless"]
+        return DECISION_VALUES["needless"] if match.answerable else DECISION_VALUES["right"]
+    return DECISION_VALUES["right"] * match.right if match.answerable else DECISION_VALUES["reckless"]
 
 
-def crosswise(found: Sequence[Match]) -> list[Decision]:
+def cross_fit(found: Sequence[TopHit]) -> list[EscalationDecision]:
     """Every second ticket is decided by a rule that was fitted on the others."""
-    rules = [fit(found[1::2]), fit(found[0::2])]
+    rules = [fit_rule(found[1::2]), fit_rule(found[0::2])]
     return [rules[k % 2].decision(match) for k, match in enumerate(found)]
 
 
-def always(found: Sequence[Match], confidence: float = 1.0) -> list[Decision]:
+def answer_always(found: Sequence[TopHit], confidence: float = 1.0) -> list[EscalationDecision]:
     """Each ticket is answered, with the same confidence."""
-    return [Decision(match, False, confidence) for match in found]
+    return [EscalationDecision(match, False, confidence) for match in found]
 
 
 # -- how it is played -------------------------------------------------------------------------------------
 
 
-class Decided:
+class DecidedPolicy:
     """Searches, opens the best match if it is to be cited, and submits what was decided."""
 
-    def __init__(self, decision: Decision) -> None:
+    def __init__(self, decision: EscalationDecision) -> None:
         match, escalate, confidence = decision
         self.calls = [ToolCall("search_kb", {"query": match.text[:1000]})]
         if escalate or not match.article:
@@ -152,6 +152,6 @@ class Decided:
         return self.calls.pop(0)
 
 
-def by_ticket(decisions: Sequence[Decision]) -> Mapping[str, Decision]:
+def by_ticket(decisions: Sequence[EscalationDecision]) -> Mapping[str, EscalationDecision]:
     """Decisions by the id of their ticket."""
     return {decision.match.ticket: decision for decision in decisions}

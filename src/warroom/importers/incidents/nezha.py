@@ -14,19 +14,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from warroom.core.errors import echo
-from warroom.importers.incidents.recording import Found, Trap
-from warroom.sim.recording import LEVELS, Label, Line, Record, Sample, Span, check_id, text_lines
+from warroom.core.errors import quote_input
+from warroom.importers.incidents.recording import ParsedIncident, RecordingIssue
+from warroom.sim.recording import LEVELS, Label, Line, MetricSample, Record, Span, check_id, text_lines
 
 MINUTE = 60.0
 """Seconds: the source calls each of its windows a minute."""
-UNSURE = 120
+ONSET_UNCERTAINTY_SECONDS = 120
 """Seconds before the abnormal minute in which the fault may have begun: it is two minutes after the injection."""
-LATE = 120
+METRIC_LAG_SECONDS = 120
 """Seconds from the abnormal minute on whose metrics count as now: gauges are averages over a minute and lag by one."""
 LONGEST_FIELD = 131_072
 """Characters of one field of a file."""
-USUAL = 3
+MIN_BASELINE_ROWS = 3
 """Metric rows before the fault that it takes to say what is usual."""
 GAUGES = {
     "CpuUsageRate(%)": "cpu %",
@@ -41,10 +41,10 @@ _HEAD = re.compile(rf"(\d\d):\d\d:\d\d\.\d+ +(?:({'|'.join(LEVELS)})\b *)?")
 _IDS = re.compile(r"TraceID: \w* SpanID: \w* *")
 _WHEN = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? \+0000 UTC( m=[-+][\d.]+)?$")
 
-Traps = Counter[Trap]
+IssueCounts = Counter[RecordingIssue]
 
 
-class Work(NamedTuple):
+class RawSpan(NamedTuple):
     """A span as the source has it."""
 
     trace: str
@@ -55,13 +55,13 @@ class Work(NamedTuple):
     milliseconds: float
 
 
-class Window(NamedTuple):
+class ParsedWindow(NamedTuple):
     """What the log and the trace of one minute come to."""
 
     records: tuple[Record, ...]
     started: float
     """When the minute begins that holds most of the lines."""
-    traps: Traps
+    issues: IssueCounts
 
 
 def open_folder(folder: Path) -> "Nezha":
@@ -78,9 +78,12 @@ class Nezha:
         self._rows = rows
         labels = folder / "labels.jsonl"
         self._labels = _by_id(labels)[0] if labels.exists() else {}
-        self._before: dict[Path, Window] = {}
+        self._before: dict[Path, ParsedWindow] = {}
         """The fault-free minute that was read last: incidents of one day share it."""
-        self.strays = {Trap.STRAY_LABEL: len(self._labels.keys() - rows.keys()), Trap.TWICE: twice}
+        self.index_issues = {
+            RecordingIssue.ORPHAN_LABEL: len(self._labels.keys() - rows.keys()),
+            RecordingIssue.DUPLICATE: twice,
+        }
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -91,18 +94,18 @@ class Nezha:
         """The gateway is known by its name; stores have no pods of their own here."""
         return "gateway" if "gateway" in service else "service"
 
-    def label(self, id: str, traps: Traps) -> Label | None:
+    def label(self, id: str, issues: IssueCounts) -> Label | None:
         """The root service and the type of the fault."""
         row = self._labels.get(id)
         if row is None:
-            traps[Trap.NO_LABEL] += 1
+            issues[RecordingIssue.NO_LABEL] += 1
             return None
         if "root_cause_service" not in row or "fault_type" not in row:
             raise ValueError(f"{self.folder / 'labels.jsonl'}: the label lacks root_cause_service or fault_type")
-        traps[Trap.INJECT_TIMESTAMP] += _clocks_disagree(row)
+        issues[RecordingIssue.INJECT_TIMESTAMP] += _timestamps_disagree(row)
         return Label(str(row["root_cause_service"]), str(row["fault_type"]))
 
-    def read(self, id: str, traps: Traps) -> Found:
+    def read(self, id: str, issues: IssueCounts) -> ParsedIncident:
         """Both minutes and the metrics around them."""
         row = self._rows[id]
         missing = [key for key in _KEYS if not isinstance(row.get(key), str)]
@@ -113,14 +116,14 @@ class Nezha:
             self._before = {baseline: _minute("before", _only(baseline, "log"), _only(baseline, "trace"))}
         before = self._before[baseline]
         now = _minute("now", self.folder / row["log"], self.folder / row["trace"])
-        traps.update(before.traps + now.traps)
-        metrics = list(_samples(self.folder / row["pod_metrics"], _seconds(row["abnormal_minute_utc"]), traps))
+        issues.update(before.issues + now.issues)
+        metrics = list(_samples(self.folder / row["pod_metrics"], _seconds(row["abnormal_minute_utc"]), issues))
         records = (*before.records, *now.records, *metrics)
         told = {record.service for record in records if isinstance(record, Line)}
-        traps[Trap.NO_LOGS] += len({record.service for record in records} - told)
+        issues[RecordingIssue.NO_LOGS] += len({record.service for record in records} - told)
         if not told:
             raise ValueError(f"{self.folder / row['log']} and {baseline} hold no line")
-        return Found(now.started, (MINUTE, MINUTE), records)
+        return ParsedIncident(now.started, (MINUTE, MINUTE), records)
 
 
 def _by_id(path: Path) -> tuple[dict[str, dict[str, Any]], int]:
@@ -132,13 +135,15 @@ def _by_id(path: Path) -> tuple[dict[str, dict[str, Any]], int]:
             row = json.loads(text)
             check_id(row["id"])
         except (ValueError, TypeError, KeyError) as error:
-            raise ValueError(f"{path}, line {number}: want a JSON object with an id, got {echo(text)}") from error
+            raise ValueError(
+                f"{path}, line {number}: want a JSON object with an id, got {quote_input(text)}"
+            ) from error
         twice += row["id"] in found
         found.setdefault(row["id"], row)
     return found, twice
 
 
-def _clocks_disagree(row: Mapping[str, Any]) -> bool:
+def _timestamps_disagree(row: Mapping[str, Any]) -> bool:
     """Whether the label's two times of the injection are not one."""
     verbatim = row.get("verbatim") or {}
     if "inject_time" not in verbatim or "inject_timestamp" not in verbatim:
@@ -178,7 +183,7 @@ def _number(path: Path, line: int, row: Mapping[str, str], column: str) -> float
     try:
         return float(row[column])
     except ValueError as error:
-        raise ValueError(f"{path}, line {line}: {column} must be a number, got {echo(row[column])}") from error
+        raise ValueError(f"{path}, line {line}: {column} must be a number, got {quote_input(row[column])}") from error
 
 
 def _service(pod: str) -> str:
@@ -186,17 +191,17 @@ def _service(pod: str) -> str:
     return _POD.sub("", pod)
 
 
-def _minute(window: str, log: Path, trace: Path) -> Window:
+def _minute(window: str, log: Path, trace: Path) -> ParsedWindow:
     """Lines and spans of a window, and when the minute begins that holds most of the lines."""
-    lines, failing, traps = [], set(), Traps()
+    lines, failing, issues = [], set(), IssueCounts()
     for number, row in _rows(log, "Timestamp", "TimeUnixNano", "PodName", "TraceID", "SpanID", "Log"):
-        line = _line(window, row, _number(log, number, row, "TimeUnixNano") / 1e9, traps)
+        line = _line(window, row, _number(log, number, row, "TimeUnixNano") / 1e9, issues)
         lines.append(line)
         if line.level in ("ERROR", "FATAL"):
             failing.add(row["SpanID"])
     started = _densest([line.time for line in lines])
-    traps[Trap.OUTSIDE_MINUTE] += sum(not started <= line.time < started + MINUTE for line in lines)
-    return Window((*lines, *_spans(window, trace, failing, traps)), started, traps)
+    issues[RecordingIssue.OUTSIDE_MINUTE] += sum(not started <= line.time < started + MINUTE for line in lines)
+    return ParsedWindow((*lines, *_spans(window, trace, failing, issues)), started, issues)
 
 
 def _densest(times: list[float]) -> float:
@@ -210,43 +215,43 @@ def _densest(times: list[float]) -> float:
     return -best[1]
 
 
-def _line(window: str, row: Mapping[str, str], time: float, traps: Traps) -> Line:
-    text = _unwrapped(row["Log"], traps)
+def _line(window: str, row: Mapping[str, str], time: float, issues: IssueCounts) -> Line:
+    text = _unwrapped(row["Log"], issues)
     head = _HEAD.match(text)
     if head is not None:
         text = text[head.end() :]
-        traps[Trap.LOCAL_TIME] += head[1] != f"{datetime.fromtimestamp(time, UTC):%H}"
+        issues[RecordingIssue.LOCAL_TIME] += head[1] != f"{datetime.fromtimestamp(time, UTC):%H}"
     level = (head and head[2]) or ""
-    traps[Trap.NO_LEVEL] += not level
-    traps[Trap.TWO_TIMES] += abs(_seconds(row["Timestamp"]) - time) > 1
+    issues[RecordingIssue.NO_LEVEL] += not level
+    issues[RecordingIssue.TWO_TIMES] += abs(_seconds(row["Timestamp"]) - time) > 1
     text = " ".join(_IDS.sub("", text).split())
     return Line(window, time, _service(row["PodName"]), level, text, row["TraceID"] or None)
 
 
-def _unwrapped(log: str, traps: Traps) -> str:
+def _unwrapped(log: str, issues: IssueCounts) -> str:
     """The line inside docker's JSON."""
     if not log.startswith("{"):
         return log
-    traps[Trap.JSON_IN_CSV] += 1
+    issues[RecordingIssue.JSON_IN_CSV] += 1
     try:
         return str(json.loads(log)["log"])
     except (ValueError, KeyError):
-        traps[Trap.CUT_JSON] += 1
+        issues[RecordingIssue.CUT_JSON] += 1
         return log.removeprefix('{"log":"')
 
 
-def _spans(window: str, path: Path, failing: set[str], traps: Traps) -> Iterator[Span]:
+def _spans(window: str, path: Path, failing: set[str], issues: IssueCounts) -> Iterator[Span]:
     """The spans of a window. A request failed if its service wrote an ERROR in it: the source has no status."""
-    works = {row["SpanID"]: _work(path, number, row) for number, row in _rows(
+    spans = {row["SpanID"]: _raw_span(path, number, row) for number, row in _rows(
         path, "TraceID", "SpanID", "ParentID", "PodName", "OperationName", "StartTimeUnixNano", "Duration"
     )}  # fmt: skip
-    failed = {_request(id, works) for id in failing if id in works}
-    traps[Trap.MICROSECONDS] += len(works)
-    for id, work in works.items():
-        above = works.get(work.parent)
-        traps[Trap.ROOT_PARENT if work.parent == "root" else Trap.ORPHAN] += above is None
+    failed = {_request(id, spans) for id in failing if id in spans}
+    issues[RecordingIssue.MICROSECONDS] += len(spans)
+    for id, work in spans.items():
+        above = spans.get(work.parent)
+        issues[RecordingIssue.ROOT_PARENT if work.parent == "root" else RecordingIssue.ORPHAN] += above is None
         outside = above is None or above.service != work.service
-        traps[Trap.NO_STATUS] += outside
+        issues[RecordingIssue.NO_STATUS] += outside
         yield Span(
             window, work.start, work.service, work.operation, work.milliseconds,
             parent=above and above.service,
@@ -256,41 +261,49 @@ def _spans(window: str, path: Path, failing: set[str], traps: Traps) -> Iterator
         )  # fmt: skip
 
 
-def _work(path: Path, line: int, row: Mapping[str, str]) -> Work:
+def _raw_span(path: Path, line: int, row: Mapping[str, str]) -> RawSpan:
     start = _number(path, line, row, "StartTimeUnixNano") / 1e9
     milliseconds = _number(path, line, row, "Duration") / 1000
-    return Work(row["TraceID"], row["ParentID"], _service(row["PodName"]), row["OperationName"], start, milliseconds)
+    return RawSpan(row["TraceID"], row["ParentID"], _service(row["PodName"]), row["OperationName"], start, milliseconds)
 
 
-def _request(id: str, works: Mapping[str, Work]) -> str:
+def _request(id: str, spans: Mapping[str, RawSpan]) -> str:
     """The span in which the service of a span was called."""
     seen = {id}
-    while (above := works[id].parent) in works and works[above].service == works[id].service and above not in seen:
+    while (above := spans[id].parent) in spans and spans[above].service == spans[id].service and above not in seen:
         seen.add(above)
         id = above
     return id
 
 
-def _samples(path: Path, minute: float, traps: Traps) -> Iterator[Sample]:
+def _samples(path: Path, minute: float, issues: IssueCounts) -> Iterator[MetricSample]:
     """The metrics well before the abnormal minute, and those of it and the next."""
     rows: Counter[str] = Counter()
     for number, row in _rows(path, "Time", "PodName", *GAUGES):
-        service, time = _service(row["PodName"]), _when(path, number, row["Time"], traps)
-        window = "before" if time < minute - UNSURE else "now" if minute <= time < minute + LATE else None
+        service, time = _service(row["PodName"]), _when(path, number, row["Time"], issues)
+        window = (
+            "before"
+            if time < minute - ONSET_UNCERTAINTY_SECONDS
+            else "now"
+            if minute <= time < minute + METRIC_LAG_SECONDS
+            else None
+        )
         rows[service] += window == "before"
-        traps[Trap.AMBIGUOUS_MINUTE] += minute - UNSURE <= time < minute
+        issues[RecordingIssue.AMBIGUOUS_MINUTE] += minute - ONSET_UNCERTAINTY_SECONDS <= time < minute
         for column, name in GAUGES.items() if window else ():
             if row[column]:
-                yield Sample(window or "", time, service, name, _number(path, number, row, column))
+                yield MetricSample(window or "", time, service, name, _number(path, number, row, column))
             else:
-                traps[Trap.NO_VALUE] += 1
-    traps[Trap.FEW_MINUTES] += sum(count < USUAL for count in rows.values())
+                issues[RecordingIssue.NO_VALUE] += 1
+    issues[RecordingIssue.FEW_MINUTES] += sum(count < MIN_BASELINE_ROWS for count in rows.values())
 
 
-def _when(path: Path, line: int, text: str, traps: Traps) -> float:
+def _when(path: Path, line: int, text: str, issues: IssueCounts) -> float:
     """A time as Go prints it, whose monotonic part says nothing here."""
     parts = _WHEN.match(text)
     if parts is None:
-        raise ValueError(f"{path}, line {line}: Time must look like 2023-01-29 08:41:46.5 +0000 UTC, got {echo(text)}")
-    traps[Trap.MONOTONIC] += parts[2] is not None
+        raise ValueError(
+            f"{path}, line {line}: Time must look like 2023-01-29 08:41:46.5 +0000 UTC, got {quote_input(text)}"
+        )
+    issues[RecordingIssue.MONOTONIC] += parts[2] is not None
     return _seconds(parts[1])

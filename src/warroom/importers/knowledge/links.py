@@ -14,7 +14,7 @@ PAGES = (".md", ".markdown", ".html", ".htm")
 _Path = tuple[str, ...]
 
 
-class Fate(StrEnum):
+class LinkStatus(StrEnum):
     """What became of a link."""
 
     FOUND = "found"
@@ -24,14 +24,14 @@ class Fate(StrEnum):
     AMBIGUOUS = "ambiguous_link"
 
 
-class Resolved(NamedTuple):
+class ResolvedLink(NamedTuple):
     """A link's fate, and the id of its article where it has one."""
 
-    fate: Fate
+    status: LinkStatus
     id: str = ""
 
 
-class Links:
+class LinkResolver:
     """The paths of a knowledge base, to look links up in.
 
     A link means an article if the path of one ends with the whole path of the other, folder by folder, whatever the
@@ -47,21 +47,21 @@ class Links:
             for tail in _tails(_lower(path)):
                 self._tails.setdefault(tail, []).append(id)
 
-    def resolve(self, link: str) -> Resolved:
+    def resolve(self, link: str) -> ResolvedLink:
         """The article that a link means, or why there is none."""
         if not link.strip():
-            return Resolved(Fate.MISSING)
+            return ResolvedLink(LinkStatus.MISSING)
         if "{{" in link:
-            return Resolved(Fate.TEMPLATED)
+            return ResolvedLink(LinkStatus.TEMPLATED)
         path = _parts(_path_of(link))
         if not path:
-            return Resolved(Fate.DANGLING)
-        found = self._meant(path) or [id for name in INDEXES for id in self._meant((*path, name))]
+            return ResolvedLink(LinkStatus.DANGLING)
+        found = self._candidates(path) or [id for name in INDEXES for id in self._candidates((*path, name))]
         if len(found) > 1:
-            return Resolved(Fate.AMBIGUOUS)
-        return Resolved(Fate.FOUND, found[0]) if found else Resolved(Fate.DANGLING)
+            return ResolvedLink(LinkStatus.AMBIGUOUS)
+        return ResolvedLink(LinkStatus.FOUND, found[0]) if found else ResolvedLink(LinkStatus.DANGLING)
 
-    def _meant(self, path: _Path) -> list[str]:
+    def _candidates(self, path: _Path) -> list[str]:
         """Articles whose path is this one, else ends with it, else is the longest end of it; best in its very case."""
         wanted = _lower(path)
         found = self._whole.get(wanted) or self._tails.get(wanted)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from warroom.importers.knowledge.oddities import Met
+from warroom.importers.knowledge.issues import ImportIssue
 from warroom.importers.knowledge.yaml_texts import load_texts
 
 LONGEST_TITLE = 200
@@ -17,7 +17,7 @@ _UNDERLINE = re.compile(r" {0,3}(?:={2,}|-{2,})[ \t]*")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
-class Oddity(StrEnum):
+class ArticleIssue(StrEnum):
     """What is odd about the content of a file."""
 
     EMPTY = "empty"
@@ -27,12 +27,12 @@ class Oddity(StrEnum):
     LONG_TITLE = "long_title"
 
 
-MEANING: dict[StrEnum, str] = {
-    Oddity.EMPTY: "files without a text of their own, such as section indexes: left out",
-    Oddity.BINARY: "files with zero bytes, which no text in UTF-8 has: left out",
-    Oddity.NOT_UTF8: "files that are not UTF-8: kept, with a mark in place of what could not be read",
-    Oddity.BROKEN_FRONT_MATTER: "files whose front matter is no YAML mapping: kept, front matter included",
-    Oddity.LONG_TITLE: f"titles of over {LONGEST_TITLE} characters: cut",
+ISSUE_MESSAGES: dict[StrEnum, str] = {
+    ArticleIssue.EMPTY: "files without a text of their own, such as section indexes: left out",
+    ArticleIssue.BINARY: "files with zero bytes, which no text in UTF-8 has: left out",
+    ArticleIssue.NOT_UTF8: "files that are not UTF-8: kept, with a mark in place of what could not be read",
+    ArticleIssue.BROKEN_FRONT_MATTER: "files whose front matter is no YAML mapping: kept, front matter included",
+    ArticleIssue.LONG_TITLE: f"titles of over {LONGEST_TITLE} characters: cut",
 }
 
 
@@ -52,31 +52,31 @@ class _Heading(NamedTuple):
     after: int
 
 
-def read_article(data: bytes, name: str, path: str, met: list[Met]) -> Article | None:
+def read_article(data: bytes, name: str, path: str, issues: list[ImportIssue]) -> Article | None:
     """The article in a file's bytes, or None where there is none; `name` is its title if it has no other.
 
     Adds what is odd to `met`, with `path` as the example. The text is data: nothing in it is evaluated.
     """
     if b"\0" in data:
-        met.append(Met(Oddity.BINARY, path))
+        issues.append(ImportIssue(ArticleIssue.BINARY, path))
         return None
-    front, text = _without_front_matter(_decoded(data, path, met), path, met)
+    front, text = _without_front_matter(_decoded(data, path, issues), path, issues)
     if not text.strip():
-        met.append(Met(Oddity.EMPTY, path))
+        issues.append(ImportIssue(ArticleIssue.EMPTY, path))
         return None
-    return _titled(front, text, name, path, met)
+    return _titled(front, text, name, path, issues)
 
 
-def _decoded(data: bytes, path: str, met: list[Met]) -> str:
+def _decoded(data: bytes, path: str, issues: list[ImportIssue]) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        met.append(Met(Oddity.NOT_UTF8, f"{path} (byte {error.start})"))
+        issues.append(ImportIssue(ArticleIssue.NOT_UTF8, f"{path} (byte {error.start})"))
         text = data.decode("utf-8-sig", errors="replace")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _without_front_matter(text: str, path: str, met: list[Met]) -> tuple[dict[str, Any], str]:
+def _without_front_matter(text: str, path: str, issues: list[ImportIssue]) -> tuple[dict[str, Any], str]:
     """The front matter as a mapping of texts, and the rest. A rule `---` that nothing closes begins no front matter."""
     opening, _, after = text.partition("\n")
     front, rest = _cut_at_rule(after) if opening.rstrip() == "---" else (None, "")
@@ -85,7 +85,7 @@ def _without_front_matter(text: str, path: str, met: list[Met]) -> tuple[dict[st
     try:
         return _mapping(front), rest
     except ValueError as error:
-        met.append(Met(Oddity.BROKEN_FRONT_MATTER, f"{path}: {error}"))
+        issues.append(ImportIssue(ArticleIssue.BROKEN_FRONT_MATTER, f"{path}: {error}"))
         return {}, text
 
 
@@ -103,14 +103,14 @@ def _mapping(front: str) -> dict[str, Any]:
     return found[0] if found else {}
 
 
-def _titled(front: dict[str, Any], text: str, name: str, path: str, met: list[Met]) -> Article:
+def _titled(front: dict[str, Any], text: str, name: str, path: str, issues: list[ImportIssue]) -> Article:
     """The title of the front matter, else the first heading, else the file's name."""
     given, lines = front.get("title"), text.split("\n")
     named = isinstance(given, str) and bool(given.strip())
     heading = None if named else _first_heading(lines)
     title = " ".join((heading.text if heading else str(given) if named else name).split())
     if len(title) > LONGEST_TITLE:
-        met.append(Met(Oddity.LONG_TITLE, path))
+        issues.append(ImportIssue(ArticleIssue.LONG_TITLE, path))
         title = f"{title[:LONGEST_TITLE]}..."
     elif heading and not "".join(lines[: heading.first]).strip():
         text = "\n".join(lines[heading.after :])

@@ -5,7 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from warroom.importers.knowledge.oddities import Met
+from warroom.importers.knowledge.issues import ImportIssue
 from warroom.importers.knowledge.yaml_texts import load_texts
 
 SUFFIXES = frozenset({".yaml", ".yml"})
@@ -14,7 +14,7 @@ MAX_BYTES = 20_000_000
 """The largest file that is read; YAML takes about a second for a megabyte."""
 
 
-class Oddity(StrEnum):
+class RuleFileIssue(StrEnum):
     """What is odd about a file of rules."""
 
     BROKEN_FILE = "broken_file"
@@ -23,15 +23,15 @@ class Oddity(StrEnum):
     RECORDING_RULE = "recording_rule"
 
 
-MEANING: dict[StrEnum, str] = {
-    Oddity.BROKEN_FILE: "files that are no YAML, not UTF-8, unreadable or too big: left out",
-    Oddity.NO_RULES: "YAML documents with neither groups: nor spec.groups: left out",
-    Oddity.BROKEN_RULE: "groups and rules of another shape than Prometheus reads: left out",
-    Oddity.RECORDING_RULE: "recording rules, which alert nobody: left out",
+ISSUE_MESSAGES: dict[StrEnum, str] = {
+    RuleFileIssue.BROKEN_FILE: "files that are no YAML, not UTF-8, unreadable or too big: left out",
+    RuleFileIssue.NO_RULES: "YAML documents with neither groups: nor spec.groups: left out",
+    RuleFileIssue.BROKEN_RULE: "groups and rules of another shape than Prometheus reads: left out",
+    RuleFileIssue.RECORDING_RULE: "recording rules, which alert nobody: left out",
 }
 
 
-class Alert(NamedTuple):
+class AlertRule(NamedTuple):
     """An alerting rule, as far as it speaks to people."""
 
     name: str
@@ -59,18 +59,18 @@ def _files(path: Path) -> list[Path]:
 
 
 def read_alerts(
-    files: Sequence[Path], met: list[Met], watch: Callable[[int], None] = lambda count: None
-) -> Iterator[Alert]:
+    files: Sequence[Path], issues: list[ImportIssue], on_progress: Callable[[int], None] = lambda count: None
+) -> Iterator[AlertRule]:
     """All alerting rules of the files in order; adds what is odd to `met`."""
     for file in files:
         try:
             documents = _documents(file)
         except ValueError as error:
-            met.append(Met(Oddity.BROKEN_FILE, f"{file.name}: {error}"))
+            issues.append(ImportIssue(RuleFileIssue.BROKEN_FILE, f"{file.name}: {error}"))
             documents = []
         for document in documents:
-            yield from _alerts(document, file.name, met)
-        watch(1)
+            yield from _alerts(document, file.name, issues)
+        on_progress(1)
 
 
 def _documents(file: Path) -> list[Any]:
@@ -89,31 +89,31 @@ def _is_list(document: Any) -> bool:
     return isinstance(document, dict) and isinstance(document.get("items"), list)
 
 
-def _alerts(document: Any, file: str, met: list[Met]) -> Iterator[Alert]:
+def _alerts(document: Any, file: str, issues: list[ImportIssue]) -> Iterator[AlertRule]:
     if document in (None, ""):
         return
     body = document if isinstance(document, dict) else {}
     spec = body.get("spec")
     groups = body.get("groups", spec.get("groups") if isinstance(spec, dict) else None)
     if not isinstance(groups, list):
-        met.append(Met(Oddity.NO_RULES, f"{file} (keys: {', '.join(map(str, body)) or 'none'})"))
+        issues.append(ImportIssue(RuleFileIssue.NO_RULES, f"{file} (keys: {', '.join(map(str, body)) or 'none'})"))
         return
     for group in groups:
-        yield from _alerts_of_group(group, file, met)
+        yield from _alerts_of_group(group, file, issues)
 
 
-def _alerts_of_group(group: Any, file: str, met: list[Met]) -> Iterator[Alert]:
+def _alerts_of_group(group: Any, file: str, issues: list[ImportIssue]) -> Iterator[AlertRule]:
     if not (isinstance(group, dict) and isinstance(group.get("rules"), list)):
-        met.append(Met(Oddity.BROKEN_RULE, f"{file}: a group without a list of rules"))
+        issues.append(ImportIssue(RuleFileIssue.BROKEN_RULE, f"{file}: a group without a list of rules"))
         return
     where = f"{file}, {group.get('name')}"
     for rule in group["rules"]:
         if isinstance(rule, dict) and isinstance(rule.get("alert"), str) and rule["alert"].strip():
-            yield Alert(rule["alert"].strip(), _annotations(rule), where)
+            yield AlertRule(rule["alert"].strip(), _annotations(rule), where)
         elif isinstance(rule, dict) and "record" in rule:
-            met.append(Met(Oddity.RECORDING_RULE, f"{where}: {rule['record']}"))
+            issues.append(ImportIssue(RuleFileIssue.RECORDING_RULE, f"{where}: {rule['record']}"))
         else:
-            met.append(Met(Oddity.BROKEN_RULE, f"{where}: a rule with neither alert nor record"))
+            issues.append(ImportIssue(RuleFileIssue.BROKEN_RULE, f"{where}: a rule with neither alert nor record"))
 
 
 def _annotations(rule: Mapping[str, Any]) -> dict[str, str]:

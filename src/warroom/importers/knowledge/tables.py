@@ -9,12 +9,12 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from warroom.core.errors import Unknown, echo
-from warroom.envs.tickets.knowledge import Case, KnowledgeBase
-from warroom.envs.tickets.storage import Source
-from warroom.importers.knowledge.alerts import KIND, Tickets
-from warroom.importers.knowledge.identity import Ids
-from warroom.importers.knowledge.oddities import Met, tally
+from warroom.core.errors import UnknownName, quote_input
+from warroom.envs.tickets.knowledge import KnowledgeBase, TicketCase
+from warroom.envs.tickets.storage import ImportSource
+from warroom.importers.knowledge.alerts import KIND, ImportedTickets
+from warroom.importers.knowledge.issues import ImportIssue, summarize_issues
+from warroom.importers.knowledge.unique_ids import UniqueIds
 
 IMPORTER = "tickets"
 FIELDS = ("id", "text", "gold", "escalate", "reference")
@@ -29,15 +29,15 @@ _BETWEEN = ";"
 Row = Mapping[str, Any]
 
 
-class Table(NamedTuple):
+class TicketTable(NamedTuple):
     """A file's rows by number, from 1 without the header, as they stand there."""
 
     name: str
     rows: tuple[tuple[int, Row], ...]
-    met: tuple[Met, ...]
+    issues: tuple[ImportIssue, ...]
 
 
-class Oddity(StrEnum):
+class TicketTableIssue(StrEnum):
     """What is odd about a row."""
 
     BROKEN_ROW = "broken_row"
@@ -48,13 +48,13 @@ class Oddity(StrEnum):
     NO_GOLD = "no_gold"
 
 
-MEANING: dict[StrEnum, str] = {
-    Oddity.BROKEN_ROW: "rows that are no JSON object, or have more fields than the header: left out",
-    Oddity.NO_TEXT: "tickets without a text: left out",
-    Oddity.SAME_ID: "tickets whose id an earlier one has: told apart by ~2, ~3",
-    Oddity.UNKNOWN_GOLD: "right articles that the knowledge base lacks: left out of their tickets",
-    Oddity.UNREADABLE_ESCALATE: "tickets whose escalate is neither true nor false: taken as not told",
-    Oddity.NO_GOLD: "tickets that can be answered, from no article that is told: what they cite cannot be graded",
+ISSUE_MESSAGES: dict[StrEnum, str] = {
+    TicketTableIssue.BROKEN_ROW: "rows that are no JSON object, or have more fields than the header: left out",
+    TicketTableIssue.NO_TEXT: "tickets without a text: left out",
+    TicketTableIssue.SAME_ID: "tickets whose id an earlier one has: told apart by ~2, ~3",
+    TicketTableIssue.UNKNOWN_GOLD: "right articles that the knowledge base lacks: left out of their tickets",
+    TicketTableIssue.UNREADABLE_ESCALATE: "tickets whose escalate is neither true nor false: taken as not told",
+    TicketTableIssue.NO_GOLD: "answerable tickets without a named article: what they cite cannot be graded",
 }
 
 
@@ -65,31 +65,31 @@ def parse_map(given: str) -> dict[str, tuple[str, ...]]:
         field, equals, columns = item.partition("=")
         names = tuple(name.strip() for name in columns.split("+"))
         if field.strip() not in FIELDS:
-            raise Unknown("field of a ticket", field.strip(), FIELDS)
+            raise UnknownName("field of a ticket", field.strip(), FIELDS)
         if not equals or not all(names):
-            raise ValueError(f"--map: want field=column or field=column+column, got {echo(item)}")
+            raise ValueError(f"--map: want field=column or field=column+column, got {quote_input(item)}")
         found[field.strip()] = names
     return found
 
 
 def import_tickets(
-    table: Table,
+    table: TicketTable,
     columns: Mapping[str, tuple[str, ...]],
     base: KnowledgeBase,
-    watch: Callable[[int], None] = lambda count: None,
-) -> Tickets:
+    on_progress: Callable[[int], None] = lambda count: None,
+) -> ImportedTickets:
     """Tickets of a table's rows; `columns` tells which hold what, as `parse_map` reads it.
 
     Gold is an article's id or path, several with `;` between or as a JSON list. A ticket must be handed over if its
     escalate says so, and where it says nothing, if no right article is left.
     """
-    met = list(table.met)
-    reader = _Reader(_columns(table, columns), _articles(base), met)
+    issues = list(table.issues)
+    reader = _TicketReader(_columns(table, columns), _articles(base), issues)
     cases = []
     for number, row in table.rows:
         case = reader.case(number, row)
         cases.extend([case] if case else [])
-        watch(1)
+        on_progress(1)
     if not cases:
         raise ValueError(f"{table.name}: no ticket with a text in {len(table.rows)} rows")
     told = Counter("escalated" if case.escalate else "answerable" for case in cases)
@@ -100,7 +100,9 @@ def import_tickets(
         "answerable": told["answerable"],
         "escalated": told["escalated"],
     }
-    return Tickets(tuple(cases), Source(IMPORTER, table.name, counts, tally(met, MEANING)))
+    return ImportedTickets(
+        tuple(cases), ImportSource(IMPORTER, table.name, counts, summarize_issues(issues, ISSUE_MESSAGES))
+    )
 
 
 def _articles(base: KnowledgeBase) -> dict[str, str]:
@@ -108,26 +110,28 @@ def _articles(base: KnowledgeBase) -> dict[str, str]:
     return {document.path: id for id, document in base.documents.items() if document.path} | {id: id for id in base.ids}
 
 
-class _Reader:
+class _TicketReader:
     """Makes tickets of rows, and remembers what was odd."""
 
-    def __init__(self, columns: Mapping[str, tuple[str, ...]], articles: Mapping[str, str], met: list[Met]) -> None:
-        self._columns, self._articles, self._met = columns, articles, met
-        self._ids = Ids()
+    def __init__(
+        self, columns: Mapping[str, tuple[str, ...]], articles: Mapping[str, str], issues: list[ImportIssue]
+    ) -> None:
+        self._columns, self._articles, self._issues = columns, articles, issues
+        self._ids = UniqueIds()
 
-    def case(self, number: int, row: Row) -> Case | None:
+    def case(self, number: int, row: Row) -> TicketCase | None:
         """The ticket in a row, or None where it has no text."""
         text = self._text("text", row)
         if not text:
-            self._met.append(Met(Oddity.NO_TEXT, f"row {number}"))
+            self._issues.append(ImportIssue(TicketTableIssue.NO_TEXT, f"row {number}"))
             return None
         wanted = self._text("id", row) or f"ticket-{number}"
-        id = self._ids.take(wanted)
+        id = self._ids.allocate(wanted)
         if id != wanted:
-            self._met.append(Met(Oddity.SAME_ID, f"row {number}: {wanted} is {id}"))
+            self._issues.append(ImportIssue(TicketTableIssue.SAME_ID, f"row {number}: {wanted} is {id}"))
         gold = self._gold(id, row)
         escalate = self._escalate(id, row, gold)
-        return Case(id, text, KIND, gold, facts=(), escalate=escalate, reference=self._text("reference", row))
+        return TicketCase(id, text, KIND, gold, facts=(), escalate=escalate, reference=self._text("reference", row))
 
     def _text(self, field: str, row: Row) -> str:
         values = (_as_text(row.get(name)) for name in self._columns.get(field, ()))
@@ -135,16 +139,18 @@ class _Reader:
 
     def _gold(self, id: str, row: Row) -> tuple[str, ...]:
         named = [name for column in self._columns.get("gold", ()) for name in _listed(row.get(column))]
-        self._met.extend(Met(Oddity.UNKNOWN_GOLD, f"{id}: {name}") for name in named if name not in self._articles)
+        self._issues.extend(
+            ImportIssue(TicketTableIssue.UNKNOWN_GOLD, f"{id}: {name}") for name in named if name not in self._articles
+        )
         return tuple(dict.fromkeys(self._articles[name] for name in named if name in self._articles))
 
     def _escalate(self, id: str, row: Row, gold: tuple[str, ...]) -> bool:
         said = self._text("escalate", row).lower()
         if said and said not in _YES | _NO:
-            self._met.append(Met(Oddity.UNREADABLE_ESCALATE, f"{id}: {said}"))
+            self._issues.append(ImportIssue(TicketTableIssue.UNREADABLE_ESCALATE, f"{id}: {said}"))
         escalate = said in _YES if said in _YES | _NO else not gold
         if not (escalate or gold):
-            self._met.append(Met(Oddity.NO_GOLD, id))
+            self._issues.append(ImportIssue(TicketTableIssue.NO_GOLD, id))
         return escalate
 
 
@@ -158,28 +164,28 @@ def _listed(value: Any) -> list[str]:
     return [name for name in map(_as_text, names) if name]
 
 
-def _columns(table: Table, given: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def _columns(table: TicketTable, given: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """The columns of each field, all of which the file has; one without a map is taken by its own name."""
     there = list(dict.fromkeys(name for _, row in table.rows for name in row))
     if not there:
         raise ValueError(f"{table.name}: no row that could be read")
     for name in (name for names in given.values() for name in names):
         if name not in there:
-            raise ValueError(f"{table.name}: {Unknown('column', name, there)}")
+            raise ValueError(f"{table.name}: {UnknownName('column', name, there)}")
     columns = {field: (field,) for field in FIELDS if field in there} | dict(given)
     if "text" not in columns:
         raise ValueError(f"{table.name}: which column is the text? --map text=COLUMN (columns: {', '.join(there)})")
     return columns
 
 
-def read_table(file: Path) -> Table:
+def read_table(file: Path) -> TicketTable:
     """The rows of a CSV or JSONL file; a `ValueError` says what is wrong with it."""
     readers = {".csv": _csv_rows, ".jsonl": _json_rows, ".ndjson": _json_rows}
     if file.suffix.lower() not in readers:
         raise ValueError(f"{file}: want a file that ends in {', '.join(readers)}")
-    met = list[Met]()
-    rows = tuple(readers[file.suffix.lower()](_file_text(file), file, met))
-    return Table(file.name, rows, tuple(met))
+    issues = list[ImportIssue]()
+    rows = tuple(readers[file.suffix.lower()](_file_text(file), file, issues))
+    return TicketTable(file.name, rows, tuple(issues))
 
 
 def _file_text(file: Path) -> str:
@@ -193,20 +199,22 @@ def _file_text(file: Path) -> str:
         raise ValueError(f"{file}: not UTF-8 (byte {error.start}); save it as UTF-8") from error
 
 
-def _csv_rows(text: str, file: Path, met: list[Met]) -> Iterator[tuple[int, Row]]:
+def _csv_rows(text: str, file: Path, issues: list[ImportIssue]) -> Iterator[tuple[int, Row]]:
     csv.field_size_limit(LONGEST_FIELD)
     reader = csv.DictReader(StringIO(text, newline=""), strict=True)
     try:
         for number, row in enumerate(reader, 1):
             if None in row:
-                met.append(Met(Oddity.BROKEN_ROW, f"row {number}: {len(row) - 1} columns and more"))
+                issues.append(
+                    ImportIssue(TicketTableIssue.BROKEN_ROW, f"row {number}: {len(row) - 1} columns and more")
+                )
             else:
                 yield number, row
     except csv.Error as error:
         raise ValueError(f"{file}, after line {reader.line_num}: {error}") from error
 
 
-def _json_rows(text: str, file: Path, met: list[Met]) -> Iterator[tuple[int, Row]]:
+def _json_rows(text: str, file: Path, issues: list[ImportIssue]) -> Iterator[tuple[int, Row]]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -217,4 +225,4 @@ def _json_rows(text: str, file: Path, met: list[Met]) -> Iterator[tuple[int, Row
         if isinstance(row, dict):
             yield number, row
         else:
-            met.append(Met(Oddity.BROKEN_ROW, f"line {number}: {line[:60]}"))
+            issues.append(ImportIssue(TicketTableIssue.BROKEN_ROW, f"line {number}: {line[:60]}"))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warroom.importers.topology.files import Service, read_project
-from warroom.importers.topology.graph import Edge, in_order, reach, without_cycles
+from warroom.importers.topology.graph import Edge, drop_cycles, reachable, topological_order
 from warroom.importers.topology.roles import Roles, assign, hosts_in
-from warroom.sim.blueprint import KINDS, STORES, Blueprint
+from warroom.sim.service_topology import KINDS, STORES, ServiceTopology
 
 MAX_SERVICES = 64
 """As many as a blueprint holds."""
@@ -17,27 +17,27 @@ MAX_READ = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedTopology:
     """A blueprint, and what became of everything else that the files say.
 
     Every service is in the blueprint or in `left_out`; every dependency is in `calls` or in `plumbing`, or touches a
     service that was left out.
     """
 
-    blueprint: Blueprint
+    service_topology: ServiceTopology
     dependencies: tuple[Edge, ...]
     """Every `depends_on` of the files (service, what it waits for), sorted, before any filtering."""
     calls: tuple[Edge, ...]
     """The call edges of the blueprint by name, sorted; from `depends_on`, `links` and addresses in environments."""
-    plumbing: tuple[tuple[str, str, str], ...]
+    infrastructure: tuple[tuple[str, str, str], ...]
     """Edges that carry no request of a user, with the reason, sorted."""
-    left_out: tuple[tuple[str, str], ...]
+    omitted: tuple[tuple[str, str], ...]
     """Services that the blueprint lacks, with the reason, sorted."""
     warnings: tuple[str, ...]
     """What was odd, for a person to read."""
 
 
-def read_compose(paths: Sequence[Path], env_file: Path | None = None) -> Imported:
+def read_compose(paths: Sequence[Path], env_file: Path | None = None) -> ImportedTopology:
     """Import the project that `docker compose -f paths[0] -f paths[1] ...` would start, all profiles included.
 
     Variables come from `env_file`, else from `.env` beside the first file; the shell's own are not looked at.
@@ -45,37 +45,37 @@ def read_compose(paths: Sequence[Path], env_file: Path | None = None) -> Importe
     """
     project = read_project(paths, env_file)
     services, roles = project.services, assign(project.services)
-    waits = _waits(services)
+    waits = _startup_edges(services)
     named = _named(services) - set(waits)
-    plumbing = {edge: why for edge in (*waits, *named) if (why := _why_plumbing(edge, roles))}
-    calls, closing = without_cycles(
-        [edge for edge in waits if edge not in plumbing],
-        [edge for edge in named if edge not in plumbing],
+    infrastructure = {edge: why for edge in (*waits, *named) if (why := _reason_not_a_call(edge, roles))}
+    calls, closing = drop_cycles(
+        [edge for edge in waits if edge not in infrastructure],
+        [edge for edge in named if edge not in infrastructure],
         lambda edge: _doubt(edge, services, roles),
     )
-    roots = {name: len(reach(name, calls)) - 1 for name in _roots(services, roles, calls)}
+    roots = {name: len(reachable(name, calls)) - 1 for name in _roots(services, roles, calls)}
     entry = _entry(services, roles, roots)
-    kept = reach(entry, calls)
-    blueprint = _blueprint(entry, kept, calls, roles)
-    return Imported(
-        blueprint=blueprint,
+    kept = reachable(entry, calls)
+    service_topology = _blueprint(entry, kept, calls, roles)
+    return ImportedTopology(
+        service_topology=service_topology,
         dependencies=tuple(waits),
-        calls=tuple(sorted((blueprint.names[i], blueprint.names[j]) for i, j in blueprint.calls)),
-        plumbing=tuple(sorted((caller, callee, why) for (caller, callee), why in plumbing.items())),
-        left_out=tuple(
-            (name, _why_left_out(name, entry, roles, plumbing, calls)) for name in services if name not in kept
+        calls=tuple(sorted((service_topology.names[i], service_topology.names[j]) for i, j in service_topology.calls)),
+        infrastructure=tuple(sorted((caller, callee, why) for (caller, callee), why in infrastructure.items())),
+        omitted=tuple(
+            (name, _reason_omitted(name, entry, roles, infrastructure, calls)) for name in services if name not in kept
         ),
         warnings=(*project.warnings, *_entry_notes(entry, services, roles, roots), *map(_closing_note, closing)),
     )
 
 
-def _waits(services: Mapping[str, Service]) -> list[Edge]:
+def _startup_edges(services: Mapping[str, Service]) -> list[Edge]:
     """Every `depends_on`, sorted. Docker starts services in this order, so a cycle is an error."""
     waits = sorted((service.name, other) for service in services.values() for other in service.depends_on)
     if len(services) > MAX_READ:
         raise ValueError(f"{len(services)} services; at most {MAX_READ} are read: give fewer files")
     try:
-        in_order(services, waits)
+        topological_order(services, waits)
     except ValueError as error:
         raise ValueError(f"depends_on goes in a circle, which docker cannot start: {error}; take one out") from error
     return waits
@@ -94,12 +94,12 @@ def _named(services: Mapping[str, Service]) -> set[Edge]:
     return {(caller, callee) for caller, callee in found if caller != callee}
 
 
-def _why_plumbing(edge: Edge, roles: Roles) -> str:
+def _reason_not_a_call(edge: Edge, roles: Roles) -> str:
     """Why an edge carries no request, or "" for a real call."""
     caller, callee = edge
     for end in (callee, caller):
-        if end in roles.plumbing:
-            return f"{end} is {roles.plumbing[end]}"
+        if end in roles.infrastructure:
+            return f"{end} is {roles.infrastructure[end]}"
     if roles.kinds[caller] in STORES and roles.kinds[callee] not in STORES:
         return f"{caller} is a {roles.kinds[caller]}, which calls no service"
     return ""
@@ -109,8 +109,8 @@ def _doubt(edge: Edge, services: Mapping[str, Service], roles: Roles) -> tuple[b
     """How likely an address is no call: of `web -> api` and `api -> web` the second may be for a link in a mail."""
     caller, callee = edge
     return (
-        callee in roles.fronts,
-        caller not in roles.fronts,
+        callee in roles.frontends,
+        caller not in roles.frontends,
         services[callee].published,
         not services[caller].published,
     )
@@ -123,14 +123,14 @@ def _closing_note(edge: Edge) -> str:
 def _roots(services: Mapping[str, Service], roles: Roles, calls: Iterable[Edge]) -> list[str]:
     """Services that none but load generators and the like call, stores aside."""
     called = {callee for _, callee in calls}
-    return [n for n in services if n not in called and n not in roles.plumbing and roles.kinds[n] not in STORES]
+    return [n for n in services if n not in called and n not in roles.infrastructure and roles.kinds[n] not in STORES]
 
 
 def _entry(services: Mapping[str, Service], roles: Roles, roots: Mapping[str, int]) -> str:
     """Of the roots that call anything, a front if there is one, then the one from which most services are reached."""
     ranked = _ranked(services, roles, roots)
     if not ranked:
-        left = [name for name in services if name not in roles.plumbing]
+        left = [name for name in services if name not in roles.infrastructure]
         raise ValueError(
             f"no service here calls another ({len(services)} services; without plumbing: {', '.join(left) or 'none'}); "
             "a topology needs two at least: add depends_on, links or addresses in the environment"
@@ -140,8 +140,8 @@ def _entry(services: Mapping[str, Service], roles: Roles, roots: Mapping[str, in
 
 def _ranked(services: Mapping[str, Service], roles: Roles, roots: Mapping[str, int]) -> list[str]:
     callers = [name for name, reached in roots.items() if reached]
-    fronts = [name for name in callers if name in roles.fronts or services[name].published]
-    return sorted(fronts or callers, key=lambda name: (-roots[name], not services[name].published, name))
+    frontends = [name for name in callers if name in roles.frontends or services[name].published]
+    return sorted(frontends or callers, key=lambda name: (-roots[name], not services[name].published, name))
 
 
 def _entry_notes(entry: str, services: Mapping[str, Service], roles: Roles, roots: Mapping[str, int]) -> Iterator[str]:
@@ -150,25 +150,27 @@ def _entry_notes(entry: str, services: Mapping[str, Service], roles: Roles, root
         listed = ", ".join(f"{name} (reaches {roots[name]})" for name in ranked)
         yield f"users could arrive at {listed}: took {entry}"
     for name in roots:
-        if name in roles.fronts and not roots[name]:
+        if name in roles.frontends and not roots[name]:
             yield f"{name} looks like an entry, but nothing here says whom it calls: add depends_on to it if it does"
 
 
-def _blueprint(entry: str, kept: set[str], calls: Iterable[Edge], roles: Roles) -> Blueprint:
+def _blueprint(entry: str, kept: set[str], calls: Iterable[Edge], roles: Roles) -> ServiceTopology:
     """The kept services in topological order, ties by name."""
     if len(kept) > MAX_SERVICES:
         raise ValueError(f"{len(kept)} services are reached from {entry}, at most {MAX_SERVICES} fit: give fewer files")
     edges = [edge for edge in calls if edge[0] in kept]
-    names = in_order(kept, edges)
+    names = topological_order(kept, edges)
     place = {name: index for index, name in enumerate(names)}
     kinds = ("gateway" if name == entry else roles.kinds[name] for name in names)
-    return Blueprint(tuple(names), tuple(kinds), tuple(sorted((place[a], place[b]) for a, b in edges)))
+    return ServiceTopology(tuple(names), tuple(kinds), tuple(sorted((place[a], place[b]) for a, b in edges)))
 
 
-def _why_left_out(name: str, entry: str, roles: Roles, plumbing: Mapping[Edge, str], calls: Sequence[Edge]) -> str:
-    if name in roles.plumbing:
-        return roles.plumbing[name]
-    users = sorted({caller for caller, callee in plumbing if callee == name})
+def _reason_omitted(
+    name: str, entry: str, roles: Roles, infrastructure: Mapping[Edge, str], calls: Sequence[Edge]
+) -> str:
+    if name in roles.infrastructure:
+        return roles.infrastructure[name]
+    users = sorted({caller for caller, callee in infrastructure if callee == name})
     if users and not any(name in edge for edge in calls):
         return f"only used by {', '.join(users)}, not by a request from {entry}"
     queues = sorted(callee for caller, callee in calls if caller == name and roles.kinds[callee] == "queue")
@@ -176,22 +178,28 @@ def _why_left_out(name: str, entry: str, roles: Roles, plumbing: Mapping[Edge, s
     return f"no request from {entry} reaches it{consumer}"
 
 
-def describe(imported: Imported) -> str:
+def describe(imported: ImportedTopology) -> str:
     """A short report in plain text: what was taken, what was left out, and why."""
-    blueprint = imported.blueprint
-    total = len(blueprint.names) + len(imported.left_out)
+    service_topology = imported.service_topology
+    total = len(service_topology.names) + len(imported.omitted)
     head = (
-        f"{len(blueprint.names)} of {total} services, {len(imported.calls)} calls "
-        f"({len(imported.dependencies)} depends_on edges, {len(imported.plumbing)} edges of plumbing)"
+        f"{len(service_topology.names)} of {total} services, {len(imported.calls)} calls "
+        f"({len(imported.dependencies)} depends_on edges, {len(imported.infrastructure)} edges of plumbing)"
     )
-    kinds = {k: [n for n, kind in zip(blueprint.names, blueprint.kinds, strict=True) if kind == k] for k in KINDS}
-    callees = {caller: [b for a, b in imported.calls if a == caller] for caller in blueprint.names}
-    why = {reason: [f"{a} -> {b}" for a, b, r in imported.plumbing if r == reason] for *_, reason in imported.plumbing}
+    kinds = {
+        k: [n for n, kind in zip(service_topology.names, service_topology.kinds, strict=True) if kind == k]
+        for k in KINDS
+    }
+    callees = {caller: [b for a, b in imported.calls if a == caller] for caller in service_topology.names}
+    why = {
+        reason: [f"{a} -> {b}" for a, b, r in imported.infrastructure if r == reason]
+        for *_, reason in imported.infrastructure
+    }
     sections = [
         ("services", [_line(kind, names) for kind, names in kinds.items() if names]),
         ("calls", [_line(f"{caller} ->", names) for caller, names in callees.items() if names]),
         ("plumbing", [_line(f"{reason}:", edges) for reason, edges in sorted(why.items())]),
-        ("left out", [f"{name}: {reason}" for name, reason in imported.left_out]),
+        ("left out", [f"{name}: {reason}" for name, reason in imported.omitted]),
         ("warnings", list(imported.warnings)),
     ]
     return "\n".join([head, *(_section(title, lines) for title, lines in sections if lines)])

@@ -27,7 +27,7 @@ class Override:
     value: Any
 
 
-class _Loader(yaml.SafeLoader):
+class _ComposeLoader(yaml.SafeLoader):
     """Scalars stay texts: YAML 1.1 would make `no` false and the port pair `22:22` the number 1342."""
 
     # A class of its own: the resolvers of SafeLoader are shared by every reader in the process.
@@ -63,8 +63,8 @@ def _construct(loader: Any, node: yaml.Node) -> Any:
     return node.value or None
 
 
-_Loader.add_constructor("!reset", lambda _loader, _node: Reset())
-_Loader.add_constructor("!override", lambda loader, node: Override(_construct(loader, node)))
+_ComposeLoader.add_constructor("!reset", lambda _loader, _node: Reset())
+_ComposeLoader.add_constructor("!override", lambda loader, node: Override(_construct(loader, node)))
 
 
 def read_text(path: Path, what: str) -> str:
@@ -90,7 +90,7 @@ def read_documents(path: Path) -> list[dict[str, Any]]:
     """The YAML documents of a compose file (nearly always one), each a mapping."""
     text = read_text(path, "compose file")
     try:
-        found = [document for document in yaml.load_all(text, _Loader) if document is not None]
+        found = [document for document in yaml.load_all(text, _ComposeLoader) if document is not None]
     except yaml.MarkedYAMLError as error:
         raise ValueError(f"{path}: not valid YAML{_where(error)}: {error.problem or error.context}") from error
     except yaml.YAMLError as error:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from warroom.core.errors import unknown
+from warroom.core.errors import unknown_name_message
 from warroom.importers.topology.documents import Override, Reset, kind_of, read_documents, read_text
 from warroom.importers.topology.variables import Variables, read_variables
 
-Layer = dict[str, Any]
+ComposeLayer = dict[str, Any]
 """Services by name, each with the keys of `SHAPES` in their one canonical form."""
 
 STARTED = "service_started"
@@ -47,10 +47,10 @@ def read_project(paths: Sequence[Path], env_file: Path | None = None) -> Project
     """Read compose files, each over the ones before; variables come from `env_file` or `.env` beside the first."""
     if not paths:
         raise ValueError("no compose file given: name at least one, e.g. compose.yaml")
-    reader = _Reader(read_variables(paths[0].parent, env_file))
-    merged: Layer = {}
+    reader = _ComposeReader(read_variables(paths[0].parent, env_file))
+    merged: ComposeLayer = {}
     for path in paths:
-        merged = reader.over(path, merged)
+        merged = reader.overlay(path, merged)
     names = ", ".join(str(path) for path in paths)
     if not merged:
         keys = ", ".join(sorted(reader.keys)) or "none"
@@ -155,32 +155,32 @@ SHAPES: dict[str, Callable[[Any], Any]] = {
 
 
 @dataclass(slots=True)
-class _Reader:
+class _ComposeReader:
     """Reads layers of one project, and remembers what was odd."""
 
     variables: Variables
     warnings: list[str] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
 
-    def over(self, path: Path, below: Layer, trail: tuple[Path, ...] = ()) -> Layer:
+    def overlay(self, path: Path, below: ComposeLayer, trail: tuple[Path, ...] = ()) -> ComposeLayer:
         """The services `below` with one file laid over them, its includes first."""
         if path.resolve() in trail:
             raise ValueError(f"{path} includes itself: {' -> '.join(p.name for p in (*trail, path))}")
         for document in read_documents(path):
             self.keys.update(str(key) for key in document)
             for other in self._included(path, document):
-                below = self.over(other, below, (*trail, path.resolve()))
+                below = self.overlay(other, below, (*trail, path.resolve()))
             own = self._own(path, document)
             known = {name: body for name, body in {**below, **own}.items() if not isinstance(body, Reset)}
             below = merge(below, {name: self._extended(path, name, body, known) for name, body in own.items()})
         return below
 
-    def _included(self, path: Path, document: Layer) -> list[Path]:
+    def _included(self, path: Path, document: ComposeLayer) -> list[Path]:
         items = _files(self._filled(path, document.get("include")))
         names = [name for item in items for name in _files(item.get("path"))]
         return [path.parent / _scalar(name.get("path")) for name in names]
 
-    def _own(self, path: Path, document: Layer) -> Layer:
+    def _own(self, path: Path, document: ComposeLayer) -> ComposeLayer:
         services = document.get("services")
         services = services.value if isinstance(services, Override) else services
         if not isinstance(services, dict | None):
@@ -215,7 +215,7 @@ class _Reader:
             raise ValueError(f"{path}: {error}") from error
 
     def _extended(
-        self, path: Path, name: str, body: Any, known: Layer, trail: tuple[tuple[Path, str], ...] = ()
+        self, path: Path, name: str, body: Any, known: ComposeLayer, trail: tuple[tuple[Path, str], ...] = ()
     ) -> Any:
         """The service over the one that it extends, and that one's own base, and so on."""
         if not (isinstance(body, dict) and isinstance(body.get("extends"), dict)):
@@ -227,17 +227,19 @@ class _Reader:
         source = path.parent / file if file else path
         others = self._base_services(source) if file else known
         if base not in others:
-            raise ValueError(f"{path}: {name!r} extends a service that is missing: {unknown('service', base, others)}")
+            raise ValueError(
+                f"{path}: {name!r} extends a service that is missing: {unknown_name_message('service', base, others)}"
+            )
         below = self._extended(source, base, others[base], others, (*trail, step))
         return merge(merge({}, below), {key: value for key, value in body.items() if key != "extends"})
 
-    def _base_services(self, path: Path) -> Layer:
-        found: Layer = {}
+    def _base_services(self, path: Path) -> ComposeLayer:
+        found: ComposeLayer = {}
         for document in read_documents(path):
             found = merge(found, self._own(path, document))
         return found
 
-    def service(self, name: str, body: Any, names: Layer) -> Service:
+    def service(self, name: str, body: Any, names: ComposeLayer) -> Service:
         """The merged keys of a service as a record."""
         body = merge({}, body)
         for link in body.get("links", {}):
@@ -254,7 +256,7 @@ class _Reader:
             published=any(_published(port) for port in body.get("ports", [])),
         )
 
-    def _depends_on(self, name: str, body: Layer, names: Layer) -> dict[str, str]:
+    def _depends_on(self, name: str, body: ComposeLayer, names: ComposeLayer) -> dict[str, str]:
         found = {}
         for other, detail in body.get("depends_on", {}).items():
             if other not in names and detail["required"] == "false":
@@ -264,7 +266,7 @@ class _Reader:
             found[other] = detail["condition"]
         return found
 
-    def _environment(self, name: str, body: Layer) -> dict[str, str]:
+    def _environment(self, name: str, body: ComposeLayer) -> dict[str, str]:
         """Values of the service's env files, under those of `environment`; keys without one come from `.env`."""
         found: dict[str, str] = {}
         for item in body.get("env_file", []):
@@ -299,9 +301,10 @@ def _published(port: Any) -> bool:
     return bool(port.get("published")) if isinstance(port, dict) else ":" in str(port)
 
 
-def _check_name(service: str, verb: str, other: str, names: Layer) -> None:
+def _check_name(service: str, verb: str, other: str, names: ComposeLayer) -> None:
     if other not in names:
-        hint = "mend the name or give the file that defines it as well"
+        hint = "fix the name or give the file that defines it as well"
         raise ValueError(
-            f"{service!r} {verb} a service that no file defines: {unknown('service', other, names)}; {hint}"
+            f"{service!r} {verb} a service that no file defines: "
+            f"{unknown_name_message('service', other, names)}; {hint}"
         )

@@ -7,7 +7,7 @@ Edge = tuple[str, str]
 """(caller, callee), by name."""
 
 
-def reach(start: str, calls: Iterable[Edge]) -> set[str]:
+def reachable(start: str, calls: Iterable[Edge]) -> set[str]:
     """Everything that requests from `start` can reach, itself included."""
     callees: dict[str, list[str]] = {}
     for caller, callee in calls:
@@ -20,7 +20,7 @@ def reach(start: str, calls: Iterable[Edge]) -> set[str]:
     return reached
 
 
-def in_order(names: Iterable[str], calls: Iterable[Edge]) -> list[str]:
+def topological_order(names: Iterable[str], calls: Iterable[Edge]) -> list[str]:
     """Callers before callees, in layers, each layer by name. A `ValueError` names a cycle: `a -> b -> a`."""
     callers: dict[str, list[str]] = {name: [] for name in sorted(names)}
     for caller, callee in sorted(calls):
@@ -44,11 +44,11 @@ def _from_smallest(cycle: Sequence[str]) -> list[str]:
     return [*ring[first:], *ring[:first], ring[first]]
 
 
-def without_cycles(
+def drop_cycles(
     firm: Sequence[Edge], loose: Iterable[Edge], doubt: Callable[[Edge], tuple[bool, ...]]
 ) -> tuple[list[Edge], list[Edge]]:
     """The firm edges with the loose ones that close no cycle, and those that would; the least in doubt go first."""
     calls, closing = list(firm), list[Edge]()
     for edge in sorted(loose, key=lambda each: (doubt(each), each)):
-        (closing if edge[0] in reach(edge[1], calls) else calls).append(edge)
+        (closing if edge[0] in reachable(edge[1], calls) else calls).append(edge)
     return sorted(calls), sorted(closing)

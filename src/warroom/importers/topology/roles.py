@@ -23,7 +23,7 @@ JOB = Role(
     "a job that runs once",
     ("migrate", "migrator", "migrations?", "init$", "^init", "setup$", "seeder", "seed$", "^seed", "bootstrap$"),
 )
-LOAD = Role(
+LOAD_GENERATOR = Role(
     "a load generator, which stands for the users",
     (
         *("load-?gen", "load-?generator", "load-?test(?:er|s)?", "traffic-?gen(?:erator)?", "user-simulator"),
@@ -43,7 +43,7 @@ TELEMETRY = Role(
         *("kapacitor", "sentry", "glitchtip"),
     ),
 )
-FLAGS = Role(
+FEATURE_FLAGS = Role(
     "feature flag control",
     ("flagd", "unleash", "flipt", "flagsmith", "growthbook", "ld-relay", "go-feature-flag", "feature-?flags?"),
 )
@@ -61,7 +61,7 @@ PLATFORM = Role(
         *("watchtower", "certbot", "acme-companion", "docker-socket-proxy", "autoheal", "ofelia", "backup"),
     ),
 )
-PLUMBING = (LOAD, TELEMETRY, FLAGS, CONSOLE, PLATFORM)
+INFRASTRUCTURE = (LOAD_GENERATOR, TELEMETRY, FEATURE_FLAGS, CONSOLE, PLATFORM)
 """Roles that no user's request passes through; the first that fits counts."""
 
 STORES = {
@@ -95,7 +95,7 @@ WORKERS = Role(
 )
 """Last words that make a name that of a user of what its other words say: `kafka-consumer` is no queue."""
 
-FRONTS = Role(
+FRONTENDS = Role(
     "where users arrive",
     (
         *("proxy", "gateway", "front-?end", "ingress", "edge", "router", "store-?front", "portal", "www", "web", "ui"),
@@ -119,37 +119,37 @@ class Roles:
 
     kinds: Mapping[str, str]
     """`service`, `db`, `cache` or `queue`; the gateway is a matter of who calls whom."""
-    plumbing: Mapping[str, str]
+    infrastructure: Mapping[str, str]
     """Why a service is plumbing, for those that are."""
-    fronts: frozenset[str]
+    frontends: frozenset[str]
     """Services whose name or image says that users arrive there."""
 
 
 def assign(services: Mapping[str, Service]) -> Roles:
     """The roles of all services of a project."""
-    judged = {name: judge(service) for name, service in services.items()}
+    judged = {name: classify_service(service) for name, service in services.items()}
     waits = [wait for service in services.values() for wait in service.depends_on.items()]
     jobs = dict.fromkeys(sorted(other for other, condition in waits if condition == COMPLETED), JOB.note)
     return Roles(
         kinds={name: kind for name, (kind, _) in judged.items()},
-        plumbing=jobs | {name: note for name, (_, note) in judged.items() if note},
-        fronts=frozenset(
-            name for name, service in services.items() if any(fits(FRONTS, w) for w in _own_words(service))
+        infrastructure=jobs | {name: note for name, (_, note) in judged.items() if note},
+        frontends=frozenset(
+            name for name, service in services.items() if any(matches_role(FRONTENDS, w) for w in _own_words(service))
         ),
     )
 
 
-def judge(service: Service) -> tuple[str, str]:
+def classify_service(service: Service) -> tuple[str, str]:
     """The kind of a service and, where it is plumbing, why: (kind, "") or ("service", reason)."""
     # A job's name counts before its image: `db-migrate` runs in the image of the database.
-    if fits(JOB, _words(service.name)):
+    if matches_role(JOB, _words(service.name)):
         return "service", JOB.note
     for words in _own_words(service):
-        for role in PLUMBING:
-            if fits(role, words):
+        for role in INFRASTRUCTURE:
+            if matches_role(role, words):
                 return "service", role.note
         for kind, role in STORES.items():
-            if fits(role, words) and not fits(WORKERS, words):
+            if matches_role(role, words) and not matches_role(WORKERS, words):
                 return kind, ""
     return "service", ""
 
@@ -171,7 +171,7 @@ def _words(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-def fits(role: Role, words: str) -> bool:
+def matches_role(role: Role, words: str) -> bool:
     """Whether one of the role's phrases is among the words, which hyphens join."""
     return bool(words) and re.search(rf"(?<![a-z0-9])(?:{'|'.join(role.phrases)})(?![a-z0-9])", words) is not None
 
@@ -183,7 +183,7 @@ ADDRESS_ENDINGS = (
 )
 """Endings of a word of an environment key whose value is an address even without a port: `REDIS_HOST=cache`."""
 
-OTHER_KEYS = Role(
+NON_CALL_KEYS = Role(
     "an address of callers, of users or of the service itself, or no address at all",
     (
         *("origins?", "cors", "allowed", "trusted", "redirect", "callback", "advertised", "listeners?", "no-proxy$"),
@@ -200,7 +200,7 @@ _SETTING = re.compile(r"(?:^|[;,\s])(?:data source|server|host|hostname|addr|add
 
 def hosts_in(key: str, value: str) -> set[str]:
     """The host names, in lower case, that an environment entry names as callees: `a` in `X=http://a:80/`."""
-    if fits(OTHER_KEYS, _words(key)):
+    if matches_role(NON_CALL_KEYS, _words(key)):
         return set()
     text = _USER_INFO.sub("", value.lower())
     found = {*_URL.findall(text), *_HOST_PORT.findall(text), *_SETTING.findall(text)}

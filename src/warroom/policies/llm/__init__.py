@@ -7,18 +7,18 @@ unplayed, and no other policy ever plays in its place.
 from typing import TYPE_CHECKING, NamedTuple
 
 from warroom.core.scenario import Policy
-from warroom.core.splits import seed_in_words
+from warroom.core.splits import format_seed
 from warroom.core.types import Brief
-from warroom.policies.llm.options import Api, Caps
+from warroom.policies.llm.options import ApiOptions, SpendingCaps
 
 if TYPE_CHECKING:
-    from warroom.policies.llm.exchange import Exchange
+    from warroom.policies.llm.client import LLMClient
 
-__all__ = ["PREFIX", "Api", "Caps", "Place", "is_llm", "model_of", "policy"]
+__all__ = ["PREFIX", "ApiOptions", "RequestOrigin", "SpendingCaps", "is_llm", "model_of", "policy"]
 PREFIX = "llm:"
 
 
-class Place(NamedTuple):
+class RequestOrigin(NamedTuple):
     """One seat of one episode: whose conversation a request belongs to."""
 
     team: str
@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
     def __str__(self) -> str:
         again = f", attempt {self.attempt}" if self.attempt else ""
-        return f"{self.seat} of {self.team} in {self.scenario} {self.tier}, {seed_in_words(self.seed)}{again}"
+        return f"{self.seat} of {self.team} in {self.scenario} {self.tier}, {format_seed(self.seed)}{again}"
 
 
 def is_llm(name: str) -> bool:
@@ -47,8 +47,8 @@ def model_of(name: str) -> str:
     return model
 
 
-def policy(exchange: "Exchange | None", name: str, place: Place, brief: Brief) -> Policy:
+def policy(client: "LLMClient | None", name: str, place: RequestOrigin, brief: Brief) -> Policy:
     """A fresh seat for the model; without an exchange nobody said where its server is."""
-    if exchange is None:
+    if client is None:
         raise ValueError(f"{name} plays behind a server: say where with --base-url (of warroom eval and warroom play)")
-    return exchange.model(name).seat(place, brief)
+    return client.model(name).seat(place, brief)

@@ -3,16 +3,16 @@
 import asyncio
 from decimal import Decimal
 
-from warroom.core.errors import Stopped
-from warroom.policies.llm import Place
-from warroom.policies.llm.ledger import Ledger, Tokens
-from warroom.policies.llm.options import Caps
+from warroom.core.errors import RunStopped
+from warroom.policies.llm import RequestOrigin
+from warroom.policies.llm.ledger import Tokens, UsageLedger
+from warroom.policies.llm.options import SpendingCaps
 
 
 class Budget:
     """Decides over each request of a run. Lives in one event loop."""
 
-    def __init__(self, caps: Caps, ledger: Ledger) -> None:
+    def __init__(self, caps: SpendingCaps, ledger: UsageLedger) -> None:
         self.caps, self.ledger = caps, ledger
         self.closed: str | None = None
         """Why nothing more may be sent."""
@@ -23,24 +23,24 @@ class Budget:
         """Until the cap on time; None without one."""
         return None if self.caps.minutes is None else float(self.caps.minutes) * 60 - self.ledger.seconds
 
-    async def reserve(self, place: Place, call: int, attempt: int, worst: Tokens) -> int:
+    async def reserve(self, place: RequestOrigin, call: int, attempt: int, worst: Tokens) -> int:
         """Wait until a request fits and set its worst case aside; `Stopped` if it cannot fit any more."""
         async with self._changed:
             while self.closed is None:
                 why = self._over(worst)
                 if why is None:
                     return self.ledger.reserve(place, call, attempt, worst)
-                if self.ledger.under_way is None or self.late:
+                if self.ledger.pending_tokens is None or self.late:
                     self.closed = why
                     self._changed.notify_all()
                 else:
                     await self._changed.wait()  # what is under way may cost less than was set aside for it
-        raise Stopped(self.closed)
+        raise RunStopped(self.closed)
 
-    async def settle(self, request: int, outcome: str, tokens: Tokens, **more: object) -> None:
+    async def record_outcome(self, request: int, outcome: str, tokens: Tokens, **more: object) -> None:
         """Note the end of a request. One that cost more than its worst case ends the run: the caps cannot be kept."""
         worst = self.ledger.worst(request)
-        self.ledger.settle(request, outcome, tokens, **more)
+        self.ledger.record_outcome(request, outcome, tokens, **more)
         async with self._changed:
             if tokens.prompt > worst.prompt or tokens.completion > worst.completion:
                 self.closed = self.closed or _beyond(tokens, worst, self.caps)
@@ -57,7 +57,7 @@ class Budget:
     def _over(self, worst: Tokens) -> str | None:
         """Which cap the request would break, in words; None if it fits."""
         caps, spent = self.caps, self.ledger.spent
-        bound = spent.plus(self.ledger.under_way or Tokens()).plus(worst)
+        bound = spent.plus(self.ledger.pending_tokens or Tokens()).plus(worst)
         if self.late:
             return self.late
         if caps.tokens is not None and bound.total > caps.tokens:
@@ -79,7 +79,7 @@ def dollars(amount: Decimal | None) -> str:
     return "" if amount is None else f"${amount:.4f}"
 
 
-def _beyond(tokens: Tokens, worst: Tokens, caps: Caps) -> str | None:
+def _beyond(tokens: Tokens, worst: Tokens, caps: SpendingCaps) -> str | None:
     if caps.tokens is None and caps.dollars is None:
         return None
     return (

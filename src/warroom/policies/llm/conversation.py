@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from warroom.policies.llm.formats import Call, api_calls, api_message, introduction, said, sendable, text_calls
+from warroom.policies.llm.formats import ParsedCall, api_calls, api_message, introduction, said, sendable, text_calls
 
-Message = dict[str, Any]
+MessageDict = dict[str, Any]
 OWN_TEXT = 512
 """Tokens that a server may add of its own: the system text of a chat template, the frame around tools."""
 FORGOTTEN = "(Your earlier calls and their results were left out here: the conversation was too long for you.)"
@@ -15,7 +15,7 @@ CUT = "Your message was cut at the longest that it may be, before it called a to
 WRONG = "Your call could not be read: {}."
 
 
-class Conversation:
+class ApiConversation:
     """The first page, then rounds: what the model said, and what it was answered.
 
     A text is at most as many tokens as it has bytes, whatever the tokenizer. What a server has counted of the
@@ -24,18 +24,18 @@ class Conversation:
 
     def __init__(self, tools: Sequence[Mapping[str, Any]], as_text: bool) -> None:
         self.tools, self.as_text = list(tools), as_text
-        self.opening: Message = {}
-        self.rounds: list[list[Message]] = []
-        self._unanswered: list[Call] = []
+        self.opening: MessageDict = {}
+        self.rounds: list[list[MessageDict]] = []
+        self._unanswered: list[ParsedCall] = []
         self._counted = (0, 0)
         """Messages that a server has counted, and their tokens."""
 
     @property
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[MessageDict]:
         """All that is sent."""
         return [self.opening, *(message for round_ in self.rounds for message in round_)]
 
-    def hear(self, text: str) -> None:
+    def add_observation(self, text: str) -> None:
         """Take in what the seat is shown: the first page, or the answer to the oldest call that has none."""
         text = sendable(text)
         if not self.opening:
@@ -48,9 +48,9 @@ class Conversation:
         if not self.as_text:
             self.rounds[-1].append({"role": "tool", "tool_call_id": call.identity, "content": text})
         else:
-            self._tell(text)
+            self._append_text(text)
 
-    def say(self, message: Mapping[str, Any], number: int) -> list[Call]:
+    def add_model_message(self, message: Mapping[str, Any], number: int) -> list[ParsedCall]:
         """Take in what the model said and return its calls."""
         text = said(message)
         calls = text_calls(text) if self.as_text else api_calls(message, number)
@@ -59,11 +59,11 @@ class Conversation:
         self._unanswered = list(calls)
         return calls
 
-    def remind(self, cut: bool) -> None:
+    def add_reminder(self, cut: bool) -> None:
         """Answer a message that called nothing."""
-        self._tell(CUT if cut else REMINDER)
+        self._append_text(CUT if cut else REMINDER)
 
-    def _tell(self, text: str) -> None:
+    def _append_text(self, text: str) -> None:
         """As the user; what follows a user's message at once belongs to it, since servers want roles to alternate."""
         last = self.rounds[-1][-1]
         if last["role"] == "user":
@@ -71,7 +71,7 @@ class Conversation:
         else:
             self.rounds[-1].append({"role": "user", "content": text})
 
-    def forget(self) -> bool:
+    def drop_history(self) -> bool:
         """Leave out the older half of the rounds; False if there is nothing left to leave out."""
         if len(self.rounds) < 2:
             return False
@@ -81,7 +81,7 @@ class Conversation:
         self._counted = (0, 0)
         return True
 
-    def counted(self, tokens: int) -> None:
+    def record_token_count(self, tokens: int) -> None:
         """Note that a server counted the messages that it was just sent."""
         self._counted = (len(self.messages), tokens)
 

@@ -28,7 +28,7 @@ _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _PLAIN_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-class Call(NamedTuple):
+class ParsedCall(NamedTuple):
     """One call that a model wrote."""
 
     name: str
@@ -42,13 +42,13 @@ class Call(NamedTuple):
 # -- the API's own calls ----------------------------------------------------------------------------
 
 
-def api_calls(message: Mapping[str, Any], number: int) -> list[Call]:
+def api_calls(message: Mapping[str, Any], number: int) -> list[ParsedCall]:
     """The calls of a message; `number` makes identities where the server gives none."""
     found = message.get("tool_calls")
     return [_api_call(call, f"call_{number}_{k}") for k, call in enumerate(found if isinstance(found, list) else ())]
 
 
-def _api_call(call: Any, identity: str) -> Call:
+def _api_call(call: Any, identity: str) -> ParsedCall:
     function = call.get("function") if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping):
         return _unreadable(json.dumps(call), "it names no function", identity)
@@ -57,10 +57,10 @@ def _api_call(call: Any, identity: str) -> Call:
     if not isinstance(name, str) or not name:
         return _unreadable(json.dumps(function), "it names no function", identity)
     arguments, wrong = _arguments(function.get("arguments"))
-    return Call(name, arguments, identity, wrong)
+    return ParsedCall(name, arguments, identity, wrong)
 
 
-def api_message(message: Mapping[str, Any], calls: Sequence[Call]) -> dict[str, Any]:
+def api_message(message: Mapping[str, Any], calls: Sequence[ParsedCall]) -> dict[str, Any]:
     """What the model said, as the server is shown it again: readable, without what it thought."""
     out: dict[str, Any] = {"role": "assistant", "content": said(message) or None}
     if calls:
@@ -88,7 +88,7 @@ def _plain(name: str) -> str:
     return _PLAIN_NAME.sub("_", name)[:64]
 
 
-def _text(call: Call) -> str:
+def _text(call: ParsedCall) -> str:
     return json.dumps(call.arguments)
 
 
@@ -100,7 +100,7 @@ def introduction(tools: Sequence[Mapping[str, Any]]) -> str:
     return INTRODUCTION + "\n".join(json.dumps(tool["function"], ensure_ascii=False) for tool in tools)
 
 
-def text_calls(content: str) -> list[Call]:
+def text_calls(content: str) -> list[ParsedCall]:
     """The calls in a text: tagged ones, else fenced ones, else the first bare object that names a tool."""
     said = _THOUGHT.sub("", content)
     tagged = [_text_call(part.partition(CLOSE)[0].strip()) for part in said.split(OPEN)[1:]]
@@ -133,14 +133,14 @@ def _label_end(part: str) -> int:
     return found.end()
 
 
-def _text_call(raw: str) -> Call:
+def _text_call(raw: str) -> ParsedCall:
     read = _object(raw)
     if read is None:
         return _unreadable(raw, "it is not a JSON object")
     return _named(read) or _unreadable(raw, 'it has no "name"')
 
 
-def _named(read: Mapping[str, Any]) -> Call | None:
+def _named(read: Mapping[str, Any]) -> ParsedCall | None:
     """The call that an object means; None if it names no tool."""
     name = next((read[key] for key in ("name", "tool", "function") if key in read), None)
     inner: Mapping[str, Any] = read
@@ -150,10 +150,10 @@ def _named(read: Mapping[str, Any]) -> Call | None:
         return None
     given = next((inner[key] for key in ("arguments", "args", "parameters", "input") if key in inner), None)
     arguments, wrong = _arguments(given)
-    return Call(name, arguments, wrong=wrong)
+    return ParsedCall(name, arguments, wrong=wrong)
 
 
-def _bare(said: str) -> Iterator[Call]:
+def _bare(said: str) -> Iterator[ParsedCall]:
     decoder = json.JSONDecoder()
     for start in (found.start() for found in islice(re.finditer(r"\{", said), MOST_BRACES)):
         try:
@@ -203,5 +203,5 @@ def _plain_json(found: Any) -> bool:
     return True
 
 
-def _unreadable(raw: str, why: str, identity: str = "") -> Call:
-    return Call(UNREADABLE, {"text": raw[:LONGEST_RAW]}, identity, why)
+def _unreadable(raw: str, why: str, identity: str = "") -> ParsedCall:
+    return ParsedCall(UNREADABLE, {"text": raw[:LONGEST_RAW]}, identity, why)

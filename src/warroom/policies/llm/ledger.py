@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from warroom.policies.llm import Place
+from warroom.policies.llm import RequestOrigin
 
 LEDGER = "usage.jsonl"
 """The file of the run folder."""
@@ -34,7 +34,7 @@ class Tokens(NamedTuple):
         return self.prompt + self.completion
 
 
-class Ledger:
+class UsageLedger:
     """The lines so far, and what they sum up to. In memory until it is kept in a folder."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Ledger:
         return self._before + time.monotonic() - self._start
 
     @property
-    def under_way(self) -> Tokens | None:
+    def pending_tokens(self) -> Tokens | None:
         """What requests that have not ended may cost at most; None if there are none."""
         total = Tokens()
         for tokens in self._open.values():
@@ -91,20 +91,20 @@ class Ledger:
             self._file.close()
             self._file = None
 
-    def reserve(self, place: Place, call: int, attempt: int, worst: Tokens) -> int:
+    def reserve(self, place: RequestOrigin, call: int, attempt: int, worst: Tokens) -> int:
         """Set aside what a request may cost at most; returns its number in the ledger."""
         request, self._requests = self._requests, self._requests + 1
         self._open[request] = worst
         self._write({"request": request, "reserved": worst, "call": call, "try": attempt, **place._asdict()})
         return request
 
-    def settle(self, request: int, outcome: str, tokens: Tokens, **more: Any) -> None:
+    def record_outcome(self, request: int, outcome: str, tokens: Tokens, **more: Any) -> None:
         """Note how a request ended and what it cost."""
         self._open.pop(request)
         self.spent = self.spent.plus(tokens)
         self._write({"request": request, "outcome": outcome, "tokens": tokens, **more})
 
-    def note(self, event: str, place: Place, **more: Any) -> None:
+    def note(self, event: str, place: RequestOrigin, **more: Any) -> None:
         """Note what happened in a conversation besides."""
         self._write({"event": event, **more, **place._asdict()})
 

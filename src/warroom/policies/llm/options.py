@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from warroom.core.errors import Unknown
+from warroom.core.errors import UnknownName
 
 KEYS = ("WARROOM_API_KEY", "OPENAI_API_KEY")
 """Environment variables that may hold the server's key, the first that is set counts; it is written nowhere."""
@@ -21,7 +21,7 @@ MILLION = Decimal(1_000_000)
 
 
 @dataclass(frozen=True)
-class Caps:
+class SpendingCaps:
     """What all requests of a run may cost together, those of its resumptions included; None is no limit."""
 
     tokens: int | None = None
@@ -56,7 +56,7 @@ class Caps:
 
 
 @dataclass(frozen=True)
-class Api:
+class ApiOptions:
     """A server of chat completions, and how models are asked there."""
 
     base_url: str | None = None
@@ -77,7 +77,7 @@ class Api:
     retries: int = 5
     first_wait: float = 1.0
     """Seconds before the first retry; each further one waits twice as long, up to a minute."""
-    caps: Caps = field(default_factory=Caps)
+    caps: SpendingCaps = field(default_factory=SpendingCaps)
     record: Path | None = None
     """Where calls are written as they are made."""
     replay: Path | None = None
@@ -85,9 +85,9 @@ class Api:
 
     def __post_init__(self) -> None:
         if self.tool_calls not in TOOL_CALLS:
-            raise Unknown("way of calling tools", self.tool_calls, TOOL_CALLS)
+            raise UnknownName("way of calling tools", self.tool_calls, TOOL_CALLS)
         if self.language not in LANGUAGES:
-            raise Unknown("language", self.language, LANGUAGES)
+            raise UnknownName("language", self.language, LANGUAGES)
         if self.temperature is not None and not (self.temperature >= 0 and isfinite(self.temperature)):
             raise ValueError(f"--temperature must be at least 0, got {self.temperature}")
         for name, least in (("max_output_tokens", 1), ("concurrency", 1), ("retries", 0), ("reminders", 0)):

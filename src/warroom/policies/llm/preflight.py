@@ -6,63 +6,68 @@ What is decided here is decided once, noted in the run, and never changed while 
 from typing import Any
 
 from warroom.core.env import Env
-from warroom.policies.llm import Place, model_of
-from warroom.policies.llm.exchange import Exchange
+from warroom.policies.llm import RequestOrigin, model_of
+from warroom.policies.llm.client import LLMClient
 from warroom.policies.llm.formats import api_calls, text_calls
-from warroom.policies.llm.requests import LIMITS, Answer, Decision, Overflow
-from warroom.policies.llm.seat import LlmSeat
+from warroom.policies.llm.llm_policy import LlmPolicy
+from warroom.policies.llm.requests import LIMITS, ApiResponse, CallFormat, ContextOverflow
 
 
-def decide(exchange: Exchange, name: str, env: Env) -> Decision:
+def detect_call_format(client: LLMClient, name: str, env: Env) -> CallFormat:
     """Ask for the first call of this incident's first seat, and note how the model is to be asked.
 
     The answer is not played. A `ValueError` says what is wrong with the server, the key, the model or the way of
     calling tools; `env` is not changed.
     """
-    exchange.decisions[name] = exchange.run(_decided(exchange, name, env)).result()
-    return exchange.decisions[name]
+    client.call_formats[name] = client.run(_decided(client, name, env)).result()
+    return client.call_formats[name]
 
 
-async def _decided(exchange: Exchange, name: str, env: Env) -> Decision:
-    wanted = exchange.api.tool_calls
-    decision = Decision("text" if wanted == "text" else "api")
+async def _decided(client: LLMClient, name: str, env: Env) -> CallFormat:
+    wanted = client.api.tool_calls
+    call_format = CallFormat("text" if wanted == "text" else "api")
     for number in range(1, 4):  # at most: the name of the limit, then tools, are learnt from a refusal
         try:
-            answer = await _asked(exchange, name, env, decision, number)
-        except Overflow as error:
+            answer = await _asked(client, name, env, call_format, number)
+        except ContextOverflow as error:
             raise ValueError(f"the first page is too long for {name}: {error}") from error
         except ValueError as error:
-            learnt = _learnt(decision, wanted, str(error))
+            learnt = _learnt(call_format, wanted, str(error))
             if learnt is None:
                 raise
-            decision = learnt
+            call_format = learnt
         else:
             break
-    decision = decision._replace(answered_as=answer.model)
-    if wanted == "auto" and decision.tool_calls == "api" and not api_calls(answer.message, 0):
+    call_format = call_format._replace(answered_as=answer.model)
+    if wanted == "auto" and call_format.tool_calls == "api" and not api_calls(answer.message, 0):
         raise ValueError(_in_words(name, answer))
-    return decision
+    return call_format
 
 
-async def _asked(exchange: Exchange, name: str, env: Env, decision: Decision, number: int) -> Answer:
-    place = Place(name, "preflight", env.tier, env.seed, 0, env.seat)
-    seat = LlmSeat(exchange.model(name), decision, place, env.brief(env.seat))
-    seat.conversation.hear(seat.dialogue.see(env.observe()))
-    answer = await exchange.complete(seat.thinker.request(decision, seat.conversation, place, number))
+async def _asked(client: LLMClient, name: str, env: Env, call_format: CallFormat, number: int) -> ApiResponse:
+    place = RequestOrigin(name, "preflight", env.tier, env.seed, 0, env.seat)
+    seat = LlmPolicy(client.model(name), call_format, place, env.brief(env.seat))
+    seat.conversation.add_observation(seat.dialogue.add_observation(env.observe()))
+    answer = await client.complete(seat.thinker.request(call_format, seat.conversation, place, number))
     seat.thinker.count(seat.conversation, answer)
     return answer
 
 
-def _learnt(decision: Decision, wanted: str, refusal: str) -> Decision | None:
+def _learnt(call_format: CallFormat, wanted: str, refusal: str) -> CallFormat | None:
     """Another way of asking, where a refusal says that this one is not known."""
-    if LIMITS[1] in refusal and decision.limit != LIMITS[1]:
-        return decision._replace(limit=LIMITS[1])
-    if wanted == "auto" and decision.tool_calls == "api" and "tool" in refusal.lower() and "it answered 4" in refusal:
-        return decision._replace(tool_calls="text", why=f"the server refuses tools: {refusal}")
+    if LIMITS[1] in refusal and call_format.limit != LIMITS[1]:
+        return call_format._replace(limit=LIMITS[1])
+    if (
+        wanted == "auto"
+        and call_format.tool_calls == "api"
+        and "tool" in refusal.lower()
+        and "it answered 4" in refusal
+    ):
+        return call_format._replace(tool_calls="text", why=f"the server refuses tools: {refusal}")
     return None
 
 
-def _in_words(name: str, answer: Answer) -> str:
+def _in_words(name: str, answer: ApiResponse) -> str:
     said = answer.message.get("content")
     hint = ", which holds a call that the server did not see" if isinstance(said, str) and text_calls(said) else ""
     cut = "; it was cut at --max-output-tokens" if answer.cut else ""
@@ -73,23 +78,25 @@ def _in_words(name: str, answer: Answer) -> str:
     )
 
 
-def status(exchange: Exchange, name: str) -> dict[str, Any]:
+def status(client: LLMClient, name: str) -> dict[str, Any]:
     """What a run notes of a model: what was asked for, and who answered how."""
-    decision = exchange.decisions[name]
+    call_format = client.call_formats[name]
     return {
         "name": name,
         "asked": model_of(name),
-        "answered_as": decision.answered_as,
-        "base_url": exchange.api.base_url,
-        "tool_calls": decision.tool_calls,
-        "limit": decision.limit,
-        **({"why": decision.why} if decision.why else {}),
-        "language": exchange.api.language,
-        "decoding": exchange.api.decoding,
-        "replayed": exchange.api.replay is not None,
+        "answered_as": call_format.answered_as,
+        "base_url": client.api.base_url,
+        "tool_calls": call_format.tool_calls,
+        "limit": call_format.limit,
+        **({"why": call_format.why} if call_format.why else {}),
+        "language": client.api.language,
+        "decoding": client.api.decoding,
+        "replayed": client.api.replay is not None,
     }
 
 
-def remember(exchange: Exchange, name: str, noted: dict[str, Any]) -> None:
+def restore_call_format(client: LLMClient, name: str, noted: dict[str, Any]) -> None:
     """Go on with what a run has noted."""
-    exchange.decisions[name] = Decision(noted["tool_calls"], noted["limit"], noted.get("why", ""), noted["answered_as"])
+    client.call_formats[name] = CallFormat(
+        noted["tool_calls"], noted["limit"], noted.get("why", ""), noted["answered_as"]
+    )

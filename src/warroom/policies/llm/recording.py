@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import IO, Any
 
 import warroom
-from warroom.core.errors import echo, what_is_wrong
-from warroom.policies.llm import Place
-from warroom.policies.llm.requests import Answer, Failed, Request, answer_of
+from warroom.core.errors import describe_error, quote_input
+from warroom.policies.llm import RequestOrigin
+from warroom.policies.llm.requests import ApiResponse, Request, RequestFailed, parse_response
 
 FORMAT = 1
 Body = dict[str, Any]
@@ -24,12 +24,12 @@ def sha256(body: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-class Recording:
+class CallRecorder:
     """A file that is being written. A body is stored as what is new since the conversation's request before."""
 
     def __init__(self, path: Path, play: Mapping[str, Any], resume: bool) -> None:
         self.path = path
-        self._last: dict[Place, Body] = {}
+        self._last: dict[RequestOrigin, Body] = {}
         if path.exists() and not resume:
             raise ValueError(f"{path} exists; choose another file to record into, or go on with its run by --resume")
         if path.exists():
@@ -39,11 +39,11 @@ class Recording:
         self._file: IO[str] | None = None
         self._header = {"format": FORMAT, "warroom": warroom.__version__, "api": dict(play)}
 
-    def answered(self, request: Request, answer: Answer) -> None:
+    def answered(self, request: Request, answer: ApiResponse) -> None:
         """Write a request and its answer."""
         self._write(request, {"response": answer.raw, "seconds": answer.seconds})
 
-    def failed(self, request: Request, failed: Failed) -> None:
+    def failed(self, request: Request, failed: RequestFailed) -> None:
         """Write a request that had no answer in the end."""
         self._write(request, {"failed": failed.kind, "message": str(failed)})
 
@@ -82,16 +82,16 @@ class Replay:
             raise ValueError(f"no recording {path}; --record FILE makes one")
         self.path = path
         self.header, lines = _read(path)
-        self._calls: dict[tuple[Place, int], tuple[Body, Mapping[str, Any]]] = {}
-        last: dict[Place, Body] = {}
+        self._calls: dict[tuple[RequestOrigin, int], tuple[Body, Mapping[str, Any]]] = {}
+        last: dict[RequestOrigin, Body] = {}
         for text in lines[1:]:
             line = json.loads(text)
-            place = Place(*line["place"])
+            place = RequestOrigin(*line["place"])
             body = _whole(last.get(place, {}), line)
             last[place] = body
             self._calls[place, line["number"]] = (body, line)
 
-    async def send(self, request: Request) -> Answer:
+    async def send(self, request: Request) -> ApiResponse:
         """The recorded end of a request; a `ValueError` names the first difference."""
         found = self._calls.get((request.place, request.number))
         if found is None:
@@ -101,8 +101,8 @@ class Replay:
             where = difference(body, request.body)
             raise ValueError(f"request {request.number} of {request.place} is not that of {self.path}: {where}")
         if "failed" in line:
-            raise Failed(line["failed"], line["message"])
-        return answer_of(line["response"], line["seconds"])
+            raise RequestFailed(line["failed"], line["message"])
+        return parse_response(line["response"], line["seconds"])
 
     async def close(self) -> None:
         """Nothing is open."""
@@ -116,23 +116,23 @@ def difference(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """Where two requests part, in words."""
     for name in sorted({*recorded, *now} - {"messages"}):
         if recorded.get(name) != now.get(name):
-            return f"its {name} was {echo(recorded.get(name))} and is {echo(now.get(name))}"
+            return f"its {name} was {quote_input(recorded.get(name))} and is {quote_input(now.get(name))}"
     old, new = recorded["messages"], now["messages"]
     k = _same(old, new)
     was, is_ = ([*messages, None][k] if k <= len(messages) else None for messages in (old, new))
     if isinstance(was, dict) and isinstance(is_, dict):
         name = next(n for n in sorted({*was, *is_}) if was.get(n) != is_.get(n))
         return f"the {name} of message {k} {_parting(was.get(name), is_.get(name))}"
-    return f"message {k} was {echo(was)} and is {echo(is_)}"
+    return f"message {k} was {quote_input(was)} and is {quote_input(is_)}"
 
 
 def _parting(was: Any, now: Any) -> str:
     """The first words that differ, where both are long texts."""
     if not (isinstance(was, str) and isinstance(now, str)):
-        return f"was {echo(was)} and is {echo(now)}"
+        return f"was {quote_input(was)} and is {quote_input(now)}"
     at = next((k for k, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), min(len(was), len(now)))
     start = max(0, at - 20)
-    return f"differs from character {at}: it was {echo(was[start:])} and is {echo(now[start:])}"
+    return f"differs from character {at}: it was {quote_input(was[start:])} and is {quote_input(now[start:])}"
 
 
 def _same(old: list[Any], new: list[Any]) -> int:
@@ -165,5 +165,5 @@ def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
             number += 1
             json.loads(line)
     except (LookupError, TypeError, ValueError) as error:
-        raise ValueError(f"{path} is no recording of calls: line {number}: {what_is_wrong(error)}") from error
+        raise ValueError(f"{path} is no recording of calls: line {number}: {describe_error(error)}") from error
     return dict(header), lines

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from warroom.policies.llm import Place
+from warroom.policies.llm import RequestOrigin
 from warroom.policies.llm.ledger import Tokens
 
 BUSY, LOST, OVERFLOW, REFUSED, DENIED = "busy", "lost", "overflow", "refused", "denied"
@@ -13,7 +13,7 @@ LIMITS = ("max_tokens", "max_completion_tokens")
 """How servers call the longest answer: the first is known to nearly all, and those that refuse it name the second."""
 
 
-class Decision(NamedTuple):
+class CallFormat(NamedTuple):
     """How a model is asked."""
 
     tool_calls: str
@@ -29,7 +29,7 @@ class Decision(NamedTuple):
 class Request:
     """What a seat asks next."""
 
-    place: Place
+    place: RequestOrigin
     number: int
     """Which request of its conversation, from 1: this, not the time, says which answer of a recording is meant."""
     body: dict[str, Any]
@@ -37,7 +37,7 @@ class Request:
     """What it can cost at most."""
 
 
-class Failed(Exception):
+class RequestFailed(Exception):
     """A request without an answer.
 
     `busy`: the server refused it for now and charges nothing; `lost`: nobody knows what became of it, so it counts in
@@ -52,11 +52,11 @@ class Failed(Exception):
         """Seconds that the server asks for before the next try."""
 
 
-class Overflow(Exception):
+class ContextOverflow(Exception):
     """The conversation is longer than the model reads."""
 
 
-class Answer(NamedTuple):
+class ApiResponse(NamedTuple):
     """A server's answer as it stands, and how long it took."""
 
     raw: dict[str, Any]
@@ -89,10 +89,10 @@ class Answer(NamedTuple):
         return Tokens(prompt, completion)
 
 
-def answer_of(raw: Any, seconds: float) -> Answer:
+def parse_response(raw: Any, seconds: float) -> ApiResponse:
     """A checked answer; `Failed` says that it is no chat completion."""
     try:
         assert isinstance(raw["choices"][0]["message"], dict)
     except (LookupError, TypeError, AssertionError) as error:
-        raise Failed(LOST, "it answered something other than a chat completion") from error
-    return Answer(raw, seconds)
+        raise RequestFailed(LOST, "it answered something other than a chat completion") from error
+    return ApiResponse(raw, seconds)

@@ -8,7 +8,17 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from warroom.core.errors import MissingExtra
-from warroom.policies.llm.requests import BUSY, DENIED, LOST, OVERFLOW, REFUSED, Answer, Failed, Request, answer_of
+from warroom.policies.llm.requests import (
+    BUSY,
+    DENIED,
+    LOST,
+    OVERFLOW,
+    REFUSED,
+    ApiResponse,
+    Request,
+    RequestFailed,
+    parse_response,
+)
 
 try:
     import openai
@@ -27,7 +37,7 @@ _UNREACHED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
 """Errors of the HTTP library, whichever that is, after which nothing was sent."""
 
 
-class Server:
+class ApiServer:
     """One server, asked with one key."""
 
     def __init__(self, url: str, key: str) -> None:
@@ -35,7 +45,7 @@ class Server:
         # Retries are counted, and time is kept, by whoever asks.
         self._client = openai.AsyncOpenAI(base_url=url, api_key=key, max_retries=0, timeout=None)
 
-    async def send(self, request: Request) -> Answer:
+    async def send(self, request: Request) -> ApiResponse:
         """Ask once; `Failed` says why there is no answer."""
         start = time.monotonic()
         try:
@@ -47,27 +57,27 @@ class Server:
         try:
             raw = json.loads(found.content)
         except (ValueError, RecursionError) as error:
-            raise Failed(LOST, "it answered something other than JSON") from error
-        return answer_of(raw, time.monotonic() - start)
+            raise RequestFailed(LOST, "it answered something other than JSON") from error
+        return parse_response(raw, time.monotonic() - start)
 
     async def close(self) -> None:
         """Drop the connections."""
         await self._client.close()
 
-    def _refusal(self, error: openai.APIStatusError) -> Failed:
+    def _refusal(self, error: openai.APIStatusError) -> RequestFailed:
         status, reason = error.status_code, self._reason(error)
         told = f"it answered {status}: {reason}"
         if status in REFUSALS or NO_MONEY in reason or error.code == NO_MONEY:
-            return Failed(DENIED, told)
+            return RequestFailed(DENIED, told)
         if status in AGAIN or status >= 500:
-            return Failed(LOST if status in PERHAPS_COMPUTED else BUSY, told, _wait(error.response.headers))
-        return Failed(OVERFLOW if _OVERFLOW.search(f"{error.code} {reason}") else REFUSED, told)
+            return RequestFailed(LOST if status in PERHAPS_COMPUTED else BUSY, told, _wait(error.response.headers))
+        return RequestFailed(OVERFLOW if _OVERFLOW.search(f"{error.code} {reason}") else REFUSED, told)
 
-    def _unconnected(self, error: openai.APIConnectionError) -> Failed:
+    def _unconnected(self, error: openai.APIConnectionError) -> RequestFailed:
         cause = error.__cause__
         if type(cause).__name__ in _UNREACHED:
-            return Failed(BUSY, f"it cannot be reached ({self._clean(str(cause)) or type(cause).__name__})")
-        return Failed(LOST, f"the connection was cut ({self._clean(str(cause)) or type(cause).__name__})")
+            return RequestFailed(BUSY, f"it cannot be reached ({self._clean(str(cause)) or type(cause).__name__})")
+        return RequestFailed(LOST, f"the connection was cut ({self._clean(str(cause)) or type(cause).__name__})")
 
     def _reason(self, error: openai.APIStatusError) -> str:
         """The server's own words."""

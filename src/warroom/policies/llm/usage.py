@@ -6,7 +6,7 @@ from statistics import quantiles
 from typing import Any
 
 from warroom.policies.llm.ledger import DIGITS, Tokens
-from warroom.policies.llm.options import Caps
+from warroom.policies.llm.options import SpendingCaps
 from warroom.policies.llm.requests import LOST
 
 USAGE = "usage.json"
@@ -15,7 +15,7 @@ PREFLIGHT = "preflight"
 Line = Mapping[str, Any]
 
 
-def summed(lines: Sequence[Line], caps: Caps, notes: Mapping[str, Any]) -> dict[str, Any]:
+def summed(lines: Sequence[Line], caps: SpendingCaps, notes: Mapping[str, Any]) -> dict[str, Any]:
     """The content of `usage.json`, beside `notes`; teams and episodes leave the preflight out. Empty without a line."""
     if not lines:
         return {}
@@ -50,7 +50,7 @@ def _events(lines: Iterable[Line], team: str | None = None) -> Counter[str]:
     return Counter(line["event"] for line in events if team in (None, line["team"]))
 
 
-def _sums(requests: Sequence[Line], events: Mapping[str, int], caps: Caps) -> dict[str, Any]:
+def _sums(requests: Sequence[Line], events: Mapping[str, int], caps: SpendingCaps) -> dict[str, Any]:
     ends = Counter(r["outcome"] for r in requests)
     total, lost = _tokens(requests), _tokens([r for r in requests if r["outcome"] == LOST])
     cost = caps.cost(*total)
@@ -74,7 +74,7 @@ def _sums(requests: Sequence[Line], events: Mapping[str, int], caps: Caps) -> di
     }
 
 
-def _episodes(requests: Sequence[Line], caps: Caps) -> list[dict[str, Any]]:
+def _episodes(requests: Sequence[Line], caps: SpendingCaps) -> list[dict[str, Any]]:
     """What each episode cost, tries that did not come to its end included."""
     names = ("team", "scenario", "tier", "seed", "attempt")
     grouped: dict[tuple[Any, ...], list[Line]] = {}

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from warroom.core.errors import MissingExtra, NotInstalled, Unknown
+from warroom.core.errors import MissingExtra, NotInstalled, UnknownName
 from warroom.envs import environments
 from warroom.view.ui import form, pages
 from warroom.view.ui.lobby import Lobby, Visit
-from warroom.view.ui.match import How, Match, Setup, playable, random_index, random_scenario
-from warroom.view.ui.seating import PERSON, Offer, models
-from warroom.view.ui.updates import Update, asked, drawn, opened, questions, told
+from warroom.view.ui.match import Match, PlayUntil, Setup, playable, random_index, random_scenario
+from warroom.view.ui.policy_choice import PERSON, AllowedPolicies, model_names
+from warroom.view.ui.updates import Update, drawing_update, fields_update, form_update, notice_update, opened_update
 from warroom.view.ui.widgets import (
     FIRST_POLICY,
     FIRST_TIER,
@@ -22,7 +22,7 @@ from warroom.view.ui.widgets import (
     PACES,
     SURPRISE,
     Widgets,
-    lay_out,
+    build_widgets,
     scenario_choices,
     seat_update,
 )
@@ -43,27 +43,29 @@ Event = Callable[..., Iterator[Update]]
 class Page:
     """One page for all visitors; what belongs to one of them is in the lobby."""
 
-    def __init__(self, widgets: Widgets, lobby: Lobby, offer: Offer) -> None:
-        self.widgets, self.lobby, self.offer = widgets, lobby, offer
+    def __init__(self, widgets: Widgets, lobby: Lobby, allowed_policies: AllowedPolicies) -> None:
+        self.widgets, self.lobby, self.allowed_policies = widgets, lobby, allowed_policies
 
     # -- choosing -----------------------------------------------------------------------------------
 
     def welcome(self, visitor: str) -> Iterator[Update]:
         """An incident lies on the table already, so that there is something to see."""
-        env = self.offer.envs[0]
-        names = self.offer.names(env)
+        env = self.allowed_policies.envs[0]
+        names = self.allowed_policies.names(env)
         first = FIRST_POLICY if FIRST_POLICY in names else names[0]
         seats = dict.fromkeys(environments()[env].seats, first)
-        if models([first]) or first == PERSON:
+        if model_names([first]) or first == PERSON:
             return  # nothing is loaded that nobody asked for
         yield from self._open(visitor, Setup(playable(env)[0], FIRST_TIER, seats=seats))
 
     def choose_env(self, visitor: str, env: str) -> Iterator[Update]:
         """Scenarios and seats of another environment."""
-        choosing = self.widgets.choosing
-        seats = {box: gr.update(**seat_update(env, i, self.offer)) for i, box in enumerate(choosing.seats)}
+        setup_widgets = self.widgets.setup_widgets
+        seats = {
+            box: gr.update(**seat_update(env, i, self.allowed_policies)) for i, box in enumerate(setup_widgets.seats)
+        }
         scenario = gr.update(choices=scenario_choices(env), value=playable(env)[0])
-        yield {choosing.scenario: scenario, choosing.mode: gr.update(visible=env == "tickets"), **seats}
+        yield {setup_widgets.scenario: scenario, setup_widgets.mode: gr.update(visible=env == "tickets"), **seats}
 
     def start(self, visitor: str, *chosen: Any) -> Iterator[Update]:
         """The incident that was chosen."""
@@ -72,8 +74,8 @@ class Page:
     def random(self, visitor: str, env: str, _: str, tier: str, split: str, __: Any, *rest: Any) -> Iterator[Update]:
         """Another incident of the environment; the choice is shown, unlike a surprise."""
         scenario, index = random_scenario(env), random_index()
-        choosing = self.widgets.choosing
-        yield {choosing.scenario: gr.update(value=scenario), choosing.index: gr.update(value=index)}
+        setup_widgets = self.widgets.setup_widgets
+        yield {setup_widgets.scenario: gr.update(value=scenario), setup_widgets.index: gr.update(value=index)}
         yield from self.start(visitor, env, scenario, tier, split, index, *rest)
 
     def restart(self, visitor: str) -> Iterator[Update]:
@@ -84,72 +86,74 @@ class Page:
         hidden = scenario == SURPRISE
         chosen = random_scenario(env) if hidden else str(scenario)
         if chosen not in playable(env):
-            raise Unknown("scenario", chosen, playable(env))
+            raise UnknownName("scenario", chosen, playable(env))
         if mode not in MODES or not isinstance(index, (int, float)):
             raise ValueError("choose a mode, and the number of an incident")
         seats = {seat: str(name or "").strip() for seat, name in zip(environments()[env].seats, names, strict=False)}
         for name in seats.values():
-            self.offer.check(env, name)
+            self.allowed_policies.check(env, name)
         options = {"mode": mode} if env == "tickets" else {}
         return Setup(chosen, tier, split, int(index), seats, hidden, options)
 
     def _open(self, visitor: str, setup: Setup) -> Iterator[Update]:
-        slow = models(setup.seats.values())
+        slow = model_names(setup.seats.values())
         if slow:
-            yield told(self.widgets, f"Loading {', '.join(slow)} …", "busy")
+            yield notice_update(self.widgets, f"Loading {', '.join(slow)} …", "busy")
         before = self.lobby.find(visitor)
-        visit = Visit(Match(setup, self.offer.exchange), pace=PACES["steadily"] if before is None else before.pace)
+        visit = Visit(
+            Match(setup, self.allowed_policies.client), pace=PACES["steadily"] if before is None else before.pace
+        )
         self.lobby.enter(visitor, visit)
-        yield opened(self.widgets, visit)
-        if visit.match.persons and visit.match.can_move:
+        yield opened_update(self.widgets, visit)
+        if visit.match.human_seats and visit.match.can_move:
             yield from self._play(visitor, visit, "end")
 
     # -- moving -------------------------------------------------------------------------------------
 
-    def move(self, visitor: str, how: How) -> Iterator[Update]:
+    def move(self, visitor: str, until: PlayUntil) -> Iterator[Update]:
         """Let policies play."""
         visit = self._visit(visitor)
         visit.at = None
-        yield from self._play(visitor, visit, how)
+        yield from self._play(visitor, visit, until)
 
     def stop(self, visitor: str) -> Iterator[Update]:
         """End a run after the call that is being made."""
         match = self._visit(visitor).match
         match.stopping = True
-        yield told(self.widgets, "Stopping after this call …" if match.playing else "", "busy")
+        yield notice_update(self.widgets, "Stopping after this call …" if match.playing else "", "busy")
 
-    def _play(self, visitor: str, visit: Visit, how: How) -> Iterator[Update]:
+    def _play(self, visitor: str, visit: Visit, until: PlayUntil) -> Iterator[Update]:
         """Draw after each call. A visitor who has begun something else is drawn no more of this."""
-        for _ in visit.match.play(how):
+        for _ in visit.match.play(until):
             if self.lobby.find(visitor) is not visit:
                 return
-            yield drawn(self.widgets, visit)
-            if how == "end" and visit.match.thinking is None and not visit.match.persons:
-                visit.match.rest(visit.pace)
+            yield drawing_update(self.widgets, visit)
+            if until == "end" and visit.match.thinking is None and not visit.match.human_seats:
+                visit.match.pause(visit.pace)
         if self.lobby.find(visitor) is visit:
-            yield {**drawn(self.widgets, visit), **asked(self.widgets.answering, visit.match)}
+            yield {**drawing_update(self.widgets, visit), **form_update(self.widgets.form_widgets, visit.match)}
 
     # -- a person at a seat ---------------------------------------------------------------------------
 
     def choose_tool(self, visitor: str, name: str) -> Iterator[Update]:
         """The questions of another tool."""
-        yield questions(self.widgets.answering, self._visit(visitor).match, name)
+        yield fields_update(self.widgets.form_widgets, self._visit(visitor).match, name)
 
     def send(self, visitor: str, name: str, *values: Any) -> Iterator[Update]:
         """A person's call, then its colleagues until a person's next turn."""
         visit = self._visit(visitor)
         match = visit.match
-        if not match.persons_turn:
+        if not match.human_turn:
             raise ValueError("it is not your turn")
-        tool = next((tool for tool in form.tools_now(match.env) if tool.name == name), None)
+        tool = next((tool for tool in form.available_tools(match.env) if tool.name == name), None)
         if tool is None:
             raise ValueError("choose what to do first")
-        fields = form.fields(tool, match.env.vocabularies)
+        fields = form.fields(tool, match.env.allowed_values)
         rows = [values[i * len(KINDS) : (i + 1) * len(KINDS)] for i in range(len(fields))]
         answers = {field.name: row[KINDS.index(field.kind)] for field, row in zip(fields, rows, strict=True)}
-        match.take(form.call_of(tool, answers))
+        match.submit(form.call_of(tool, answers))
         visit.at = None
-        yield {**drawn(self.widgets, visit), **asked(self.widgets.answering, match)}
+        yield {**drawing_update(self.widgets, visit), **form_update(self.widgets.form_widgets, match)}
         if match.can_move:
             yield from self._play(visitor, visit, "end")
 
@@ -161,8 +165,8 @@ class Page:
         visit.at = None if moment >= len(visit.match.steps) else int(moment)
         visit.spoilers, visit.pace = bool(spoilers), PACES.get(pace, 0.0)
         visit.seat = who if who in visit.match.env.SEATS else pages.EVERYONE
-        update = drawn(self.widgets, visit)
-        del update[self.widgets.moving.moment]  # it is in the visitor's hand
+        update = drawing_update(self.widgets, visit)
+        del update[self.widgets.controls.moment]  # it is in the visitor's hand
         yield update
 
     def _visit(self, visitor: str) -> Visit:
@@ -172,16 +176,16 @@ class Page:
         return visit
 
 
-def build(offer: Offer | None = None, lobby: Lobby | None = None) -> gr.Blocks:
+def build(allowed_policies: AllowedPolicies | None = None, lobby: Lobby | None = None) -> gr.Blocks:
     """The page. Where strangers can reach it, offer no typed models: `Offer(typed=False)`.
 
     Give it to Gradio's `launch` or `mount_gradio_app` together with `look()`, or use `server.mounted`.
     """
-    offered = offer or Offer()
+    offered = allowed_policies or AllowedPolicies()
     # Gradio sums up its own events anew after each of them, the longer it runs the slower; nobody reads it here.
     os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000000")
     with gr.Blocks(title="Warroom", analytics_enabled=False, fill_width=True) as blocks:
-        page = Page(lay_out(offered), Lobby() if lobby is None else lobby, offered)
+        page = Page(build_widgets(offered), Lobby() if lobby is None else lobby, offered)
         _wire(blocks, page)
     blocks.space_id = None  # where this is a Space, Gradio would draw a header of the Hub's, with fonts from elsewhere
     made: gr.Blocks = blocks.queue(default_concurrency_limit=BUSY)
@@ -202,27 +206,27 @@ def look() -> dict[str, Any]:
 
 
 def _wire(blocks: gr.Blocks, page: Page) -> None:
-    choosing, moving, answering = page.widgets.choosing, page.widgets.moving, page.widgets.answering
+    setup_widgets, controls, form_widgets = page.widgets.setup_widgets, page.widgets.controls, page.widgets.form_widgets
     outputs = page.widgets.changing
 
     def on(trigger: Callable[..., Any], event: Event, inputs: Sequence[Any] = (), **more: Any) -> None:
         trigger(_guarded(page, event), list(inputs), outputs, show_progress="hidden", api_visibility="private", **more)
 
     on(blocks.load, page.welcome)
-    on(choosing.env.input, page.choose_env, [choosing.env])
-    on(choosing.start.click, page.start, choosing.all)
-    on(choosing.surprise.click, page.random, choosing.all)
-    on(moving.call.click, lambda visitor: page.move(visitor, "call"))
-    on(moving.turn.click, lambda visitor: page.move(visitor, "turn"))
-    on(moving.run.click, lambda visitor: page.move(visitor, "end"))
-    on(moving.stop.click, page.stop)
-    on(moving.restart.click, page.restart)
-    looks = [moving.moment, moving.spoilers, moving.who, moving.pace]
-    on(moving.moment.input, page.look, looks, trigger_mode="always_last")
+    on(setup_widgets.env.input, page.choose_env, [setup_widgets.env])
+    on(setup_widgets.start.click, page.start, setup_widgets.all)
+    on(setup_widgets.surprise.click, page.random, setup_widgets.all)
+    on(controls.call.click, lambda visitor: page.move(visitor, "call"))
+    on(controls.turn.click, lambda visitor: page.move(visitor, "turn"))
+    on(controls.run.click, lambda visitor: page.move(visitor, "end"))
+    on(controls.stop.click, page.stop)
+    on(controls.restart.click, page.restart)
+    looks = [controls.moment, controls.spoilers, controls.who, controls.pace]
+    on(controls.moment.input, page.look, looks, trigger_mode="always_last")
     for widget in looks[1:]:
         on(widget.input, page.look, looks)
-    on(answering.tool.input, page.choose_tool, [answering.tool])
-    on(answering.send.click, page.send, [answering.tool, *answering.fields])
+    on(form_widgets.tool.input, page.choose_tool, [form_widgets.tool])
+    on(form_widgets.send.click, page.send, [form_widgets.tool, *form_widgets.fields])
     blocks.unload(_leaving(page))
 
 
@@ -233,16 +237,16 @@ def _guarded(page: Page, event: Event) -> Event:
         try:
             yield from event(str(request.session_hash), *values)
         except (ValueError, NotInstalled) as error:
-            yield told(page.widgets, str(error), "wrong")
+            yield notice_update(page.widgets, str(error), "wrong")
         except Exception:  # whoever looks at the page must never read a traceback
             traceback.print_exc(file=sys.stderr)
-            yield told(page.widgets, BROKEN, "wrong")
+            yield notice_update(page.widgets, BROKEN, "wrong")
 
     return run
 
 
 def _leaving(page: Page) -> Callable[[gr.Request], None]:
     def leave(request: gr.Request) -> None:
-        page.lobby.leave(str(request.session_hash))
+        page.lobby.remove(str(request.session_hash))
 
     return leave

@@ -32,14 +32,14 @@ def headline(match: Match) -> str:
 
 def debriefing(match: Match) -> str:
     """Everything that was hidden, and what was done beside what the oracle would have done."""
-    told = match.debrief
-    truth = {name: value for name, value in told.truth.items() if name not in INTERNAL}
-    otherwise = "".join(f"<p>{escape(sentence)}</p>" for sentence in told.counterfactual)
+    debrief = match.debrief
+    truth = {name: value for name, value in debrief.truth.items() if name not in INTERNAL}
+    otherwise = "".join(f"<p>{escape(sentence)}</p>" for sentence in debrief.counterfactual)
     cards = [
         pages.facts("What it was", truth),
         pages.facts("What came of it", dict(match.episode.outcome)),
         f'<section class="wr-card"><h3>What would have been</h3>{otherwise}</section>' if otherwise else "",
-        _beside(match, told.oracle, told.oracle_total),
+        _oracle_table(match, debrief.oracle, debrief.oracle_total),
     ]
     return f'<div class="wr-debrief">{"".join(cards)}</div>'
 
@@ -53,7 +53,7 @@ def _players(match: Match) -> str:
     return ", ".join(f"{name} ({', '.join(own)})" for name, own in named.items())
 
 
-def _beside(match: Match, oracle: Sequence[Step], total: float) -> str:
+def _oracle_table(match: Match, oracle: Sequence[Step], total: float) -> str:
     """Turn by turn: seats move in the same order, so that turns of one number belong to one seat."""
     done, best = _by_turn(match.steps), _by_turn(oracle)
     nothing: list[Step] = []

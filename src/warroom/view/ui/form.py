@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from warroom.core.env import Env
-from warroom.core.tools import LONGEST_TEXT, Parameter, Tool
+from warroom.core.tools import MAX_TEXT_LENGTH, Parameter, Tool
 from warroom.core.types import ToolCall
 
 Kind = Literal["choice", "text", "number", "flag"]
@@ -22,21 +22,21 @@ class Field(NamedTuple):
     """Height of a text."""
 
 
-def readings_left(env: Env) -> int:
+def reads_left(env: Env) -> int:
     """Readings that the acting seat may still make in this turn."""
     return max(0, env.READS_PER_TURN - env.reads)
 
 
-def tools_now(env: Env) -> list[Tool]:
+def available_tools(env: Env) -> list[Tool]:
     """What the acting seat can call now: readings while there are any left, then acts."""
     own = env.tools_of(env.seat)
-    reads = [tool for tool in own if not tool.ends_turn] if readings_left(env) else []
+    reads = [tool for tool in own if not tool.ends_turn] if reads_left(env) else []
     return [*reads, *[tool for tool in own if tool.ends_turn]]
 
 
-def fields(tool: Tool, vocabularies: Mapping[str, Sequence[str]]) -> list[Field]:
+def fields(tool: Tool, allowed_values: Mapping[str, Sequence[str]]) -> list[Field]:
     """The questions of a tool, in the order of its parameters."""
-    return [_field(parameter, vocabularies) for parameter in tool.parameters]
+    return [_field(parameter, allowed_values) for parameter in tool.parameters]
 
 
 def call_of(tool: Tool, answers: Mapping[str, Any]) -> ToolCall:
@@ -47,11 +47,11 @@ def call_of(tool: Tool, answers: Mapping[str, Any]) -> ToolCall:
         if value is not None:
             arguments[parameter.name] = value
         elif parameter.required:
-            raise ValueError(f"{tool.name} needs “{words(parameter.name)}”: fill it in; nothing was played")
+            raise ValueError(f"{tool.name} needs “{display_name(parameter.name)}”: fill it in; nothing was played")
     return ToolCall(tool.name, arguments)
 
 
-def words(name: str) -> str:
+def display_name(name: str) -> str:
     """A name of the program's as a person reads it."""
     return name.replace("_", " ")
 
@@ -66,12 +66,12 @@ def most_fields(tools: Sequence[Tool]) -> int:
     return max(len(tool.parameters) for tool in tools)
 
 
-def _field(parameter: Parameter, vocabularies: Mapping[str, Sequence[str]]) -> Field:
-    choices = tuple(vocabularies[parameter.vocabulary]) if parameter.vocabulary else ()
+def _field(parameter: Parameter, allowed_values: Mapping[str, Sequence[str]]) -> Field:
+    choices = tuple(allowed_values[parameter.one_of]) if parameter.one_of else ()
     kinds: dict[type, Kind] = {bool: "flag", int: "number", float: "number"}
     kind: Kind = "choice" if choices else kinds.get(parameter.kind, "text")
     hint = "; several: one a line, or with commas" if parameter.kind is list else ""
-    lines = 6 if parameter.longest > LONGEST_TEXT else 1
+    lines = 6 if parameter.max_length > MAX_TEXT_LENGTH else 1
     return Field(parameter.name, kind, parameter.description + hint, parameter.required, choices, lines)
 
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from warroom.view.ui.match import Match
 from warroom.view.ui.pages import EVERYONE
 
-MOST = 200
+MAX_VISITORS = 200
 """Visitors whose incidents are kept; whoever was away longest gives way."""
-IDLE = 1800.0
+IDLE_SECONDS = 1800.0
 """Seconds after which an incident that nobody looks at is dropped."""
 
 
@@ -32,14 +32,19 @@ class Visit:
 
 class _Entry(NamedTuple):
     visit: Visit
-    seen: float
+    last_seen: float
 
 
 class Lobby:
     """A visit per visitor. Safe to use from many threads."""
 
-    def __init__(self, most: int = MOST, idle: float = IDLE, clock: Callable[[], float] = time.monotonic) -> None:
-        self.most, self.idle, self.clock = most, idle, clock
+    def __init__(
+        self,
+        max_visitors: int = MAX_VISITORS,
+        idle_seconds: float = IDLE_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.max_visitors, self.idle_seconds, self.clock = max_visitors, idle_seconds, clock
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._lock = Lock()
 
@@ -51,19 +56,19 @@ class Lobby:
         with self._lock:
             self._drop(visitor)
             self._entries[visitor] = _Entry(visit, self.clock())
-            self._sweep()
+            self._evict()
 
     def find(self, visitor: str) -> Visit | None:
         """The visitor's visit; None if there is none, or no longer."""
         with self._lock:
-            self._sweep()
+            self._evict()
             entry = self._entries.pop(visitor, None)
             if entry is None:
                 return None
-            self._entries[visitor] = entry._replace(seen=self.clock())
+            self._entries[visitor] = entry._replace(last_seen=self.clock())
             return entry.visit
 
-    def leave(self, visitor: str) -> None:
+    def remove(self, visitor: str) -> None:
         """Forget a visitor; what plays for it stops."""
         with self._lock:
             self._drop(visitor)
@@ -73,10 +78,10 @@ class Lobby:
         if entry is not None:
             entry.visit.match.stopping = True
 
-    def _sweep(self) -> None:
-        oldest = self.clock() - self.idle
+    def _evict(self) -> None:
+        oldest = self.clock() - self.idle_seconds
         while self._entries:
             visitor, entry = next(iter(self._entries.items()))
-            if entry.seen >= oldest and len(self._entries) <= self.most:
+            if entry.last_seen >= oldest and len(self._entries) <= self.max_visitors:
                 return
             self._drop(visitor)

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from warroom.core.env import Env
 from warroom.core.episode import Episode, Step
-from warroom.core.errors import Unknown
+from warroom.core.errors import UnknownName
 from warroom.core.scenario import TIERS
 from warroom.core.scene import STATES, Node, Scene, Section
-from warroom.core.splits import SPAN, Split, seed_of
+from warroom.core.splits import SEEDS_PER_SPLIT, Split, seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import environments, scenarios
 from warroom.session import Session
 from warroom.view.debrief import Debrief, debrief
-from warroom.view.ui.picture import Places, places
-from warroom.view.ui.seating import PERSON, alone, is_model, reason_of, seated
+from warroom.view.ui.graph_view import GraphLayouts, layouts
+from warroom.view.ui.policy_choice import PERSON, error_summary, is_model, load_policies, model_lock
 
 if TYPE_CHECKING:
-    from warroom.policies.llm.exchange import Exchange
+    from warroom.policies.llm.client import LLMClient
 
-How = Literal["call", "turn", "end"]
-FOREIGN = {"logs": ("logs/recorded",), "tickets": ("tickets/imported",)}
+PlayUntil = Literal["call", "turn", "end"]
+EXTERNAL_SCENARIOS = {"logs": ("logs/recorded",), "tickets": ("tickets/imported",)}
 """Scenarios that need files of the caller's, which a page does not take."""
 RANDOM_INDEX = 10_000
 """Incidents of a split that a random choice picks from."""
@@ -52,7 +52,7 @@ class Setup:
         return self.scenario.partition("/")[0]
 
 
-class Sight(NamedTuple):
+class Visibility(NamedTuple):
     """How much of an incident may be shown now."""
 
     seat: str | None
@@ -65,16 +65,16 @@ class Frame(NamedTuple):
     """The incident at one moment."""
 
     turn: int
-    whole: Scene
-    seen: Mapping[str, Scene]
+    full_scene: Scene
+    seat_scenes: Mapping[str, Scene]
     """By seat: where a person sits, and of a surprise everywhere."""
 
 
 def playable(env: str) -> list[str]:
     """Ids of the scenarios that the page offers."""
     if env not in environments():
-        raise Unknown("environment", env, environments())
-    return [id for id in scenarios() if id.startswith(env + "/") and id not in FOREIGN.get(env, ())]
+        raise UnknownName("environment", env, environments())
+    return [id for id in scenarios() if id.startswith(env + "/") and id not in EXTERNAL_SCENARIOS.get(env, ())]
 
 
 def random_index() -> int:
@@ -90,22 +90,22 @@ def random_scenario(env: str) -> str:
 class Match:
     """An incident that is watched or played. A call at a time; nothing moves where a model is missing."""
 
-    def __init__(self, setup: Setup, exchange: "Exchange | None" = None) -> None:
+    def __init__(self, setup: Setup, client: "LLMClient | None" = None) -> None:
         """Loads the models at the seats; those that cannot be loaded are in `unavailable`, with the reason."""
         _check(setup)
         self.setup = setup
         seed = seed_of(setup.split, setup.index)
         self.session = Session(setup.scenario, setup.tier, seed, options=setup.options)
-        self.env.remember()
-        self.persons = [seat for seat in self.env.SEATS if setup.seats[seat] == PERSON]
-        self.policies, self.unavailable = seated(self.env, setup.seats, exchange)
+        self.env.trace_observations()
+        self.human_seats = [seat for seat in self.env.SEATS if setup.seats[seat] == PERSON]
+        self.policies, self.unavailable = load_policies(self.env, setup.seats, client)
         self.frames = [self._frame()]
         self.done = self.env.done
         """Whether the incident is over, and its last call can be drawn."""
         self.thinking: str | None = None
         """The seat whose model is writing."""
         self.stopping = False
-        self._hands = Lock()
+        self._play_lock = Lock()
 
     @property
     def env(self) -> Env:
@@ -118,63 +118,63 @@ class Match:
         return self.session.steps[: len(self.frames) - 1]
 
     @property
-    def persons_turn(self) -> bool:
+    def human_turn(self) -> bool:
         """Whether it waits for a person."""
-        return not self.done and not self.unavailable and self.env.seat in self.persons
+        return not self.done and not self.unavailable and self.env.seat in self.human_seats
 
     @property
     def playing(self) -> bool:
         """Whether a play goes on."""
-        return self._hands.locked()
+        return self._play_lock.locked()
 
     @property
     def can_move(self) -> bool:
         """Whether a policy is to move, and all can."""
         return not self.done and not self.unavailable and self.env.seat in self.policies
 
-    def sight(self, spoilers: bool = False) -> Sight:
+    def visibility(self, spoilers: bool = False) -> Visibility:
         """A person sees what its seat was shown, until the end or until it asks for more."""
         if self.done or spoilers:
-            return Sight(None, True)
-        if self.persons:
-            return Sight(self.env.seat if self.env.seat in self.persons else self._last_person(), False)
-        return Sight(None, not self.setup.surprise)
+            return Visibility(None, True)
+        if self.human_seats:
+            return Visibility(self.env.seat if self.env.seat in self.human_seats else self._last_person(), False)
+        return Visibility(None, not self.setup.surprise)
 
-    def scene(self, at: int, sight: Sight) -> Scene:
+    def scene(self, at: int, visibility: Visibility) -> Scene:
         """The incident after `at` calls, as far as it may be shown."""
         frame = self.frames[at]
-        if sight.seat is not None:
-            return frame.seen[sight.seat]
-        return frame.whole if sight.truth else together(list(frame.seen.values()))
+        if visibility.seat is not None:
+            return frame.seat_scenes[visibility.seat]
+        return frame.full_scene if visibility.truth else merge_scenes(list(frame.seat_scenes.values()))
 
-    def play(self, how: How) -> Iterator[None]:
+    def play(self, until: PlayUntil) -> Iterator[None]:
         """Let the policies move: one call, to the end of the turn, or until a person's turn or the end.
 
         Yields whenever there is something new to draw. While one play goes on another does nothing.
         """
-        if not self._hands.acquire(blocking=False):
+        if not self._play_lock.acquire(blocking=False):
             return
         try:
             self.stopping, turn = False, self.env.turn
             while self.can_move and not self.stopping:
                 yield from self._move(self.env.seat)
                 yield
-                if how == "call" or (how == "turn" and self.env.turn != turn):
+                if until == "call" or (until == "turn" and self.env.turn != turn):
                     return
         finally:
             self.thinking = None
-            self._hands.release()
+            self._play_lock.release()
 
-    def rest(self, seconds: float) -> None:
+    def pause(self, seconds: float) -> None:
         """Wait between two calls, so that a person can follow; a stop ends it."""
         end = time.monotonic() + seconds
         while not self.stopping and time.monotonic() < end:
             time.sleep(min(0.1, seconds))
 
-    def take(self, call: ToolCall) -> Step:
+    def submit(self, call: ToolCall) -> Step:
         """A person's call; a `ValueError` if it is not a person's turn."""
-        with self._hands:
-            if not self.persons_turn:
+        with self._play_lock:
+            if not self.human_turn:
                 raise ValueError("it is not your turn")
             return self._step(call)
 
@@ -191,10 +191,10 @@ class Match:
         return debrief(self.env, self.setup.scenario, self.setup.options)
 
     @cached_property
-    def places(self) -> Places:
+    def layouts(self) -> GraphLayouts:
         """Where the parts of the incident stand that may be seen at first: room left for others would tell of them."""
-        seen = self.frames[0].seen
-        return places(together(list(seen.values())) if seen else self.frames[0].whole)
+        seat_scenes = self.frames[0].seat_scenes
+        return layouts(merge_scenes(list(seat_scenes.values())) if seat_scenes else self.frames[0].full_scene)
 
     def _move(self, seat: str) -> Iterator[None]:
         name = self.setup.seats[seat]
@@ -203,12 +203,12 @@ class Match:
             self.thinking = seat
             yield
         try:
-            with alone(name):
+            with model_lock(name):
                 call = self.policies[seat].act(self.env.observe())
         except Exception as error:  # a model's libraries and servers raise what they like; scripts are ours
             if not slow:
                 raise
-            self.unavailable[seat] = reason_of(error)
+            self.unavailable[seat] = error_summary(error)
             return
         finally:
             self.thinking = None
@@ -222,19 +222,19 @@ class Match:
 
     def _frame(self) -> Frame:
         self.env.observe()  # whoever acts next has its page before it acts
-        seats = self.env.SEATS if self.setup.surprise else self.persons
+        seats = self.env.SEATS if self.setup.surprise else self.human_seats
         return Frame(self.env.turn, self.env.scene(), {seat: self.env.scene(seat) for seat in seats})
 
     def _last_person(self) -> str:
-        return next((step.seat for step in reversed(self.steps) if step.seat in self.persons), self.persons[0])
+        return next((step.seat for step in reversed(self.steps) if step.seat in self.human_seats), self.human_seats[0])
 
 
-def together(scenes: Sequence[Scene]) -> Scene:
+def merge_scenes(scenes: Sequence[Scene]) -> Scene:
     """What several seats know between them: of each part the worst that is known, of each section the longest."""
     nodes, sections = dict[str, Node](), dict[str, Section]()
     for scene in scenes:
         for node in scene.nodes:
-            nodes[node.name] = max(nodes.get(node.name, node), node, key=_known)
+            nodes[node.name] = max(nodes.get(node.name, node), node, key=_knowledge)
         for section in scene.sections:
             sections[section.title] = max(sections.get(section.title, section), section, key=lambda s: len(s.lines))
     edges = tuple(dict.fromkeys(edge for scene in scenes for edge in scene.edges))
@@ -242,20 +242,20 @@ def together(scenes: Sequence[Scene]) -> Scene:
     return Scene(clock, tuple(nodes.values()), edges, tuple(sections.values()))
 
 
-def _known(node: Node) -> tuple[int, int]:
+def _knowledge(node: Node) -> tuple[int, int]:
     return ("unknown", *(state for state in STATES if state != "unknown")).index(node.state), len(node.facts)
 
 
 def _check(setup: Setup) -> None:
     """Refuse what no form of ours sends."""
     if setup.scenario not in playable(setup.env):
-        raise Unknown("scenario", setup.scenario, playable(setup.env))
+        raise UnknownName("scenario", setup.scenario, playable(setup.env))
     if setup.tier not in TIERS:
-        raise Unknown("tier", setup.tier, TIERS)
+        raise UnknownName("tier", setup.tier, TIERS)
     if setup.split not in tuple(Split):
-        raise Unknown("split", setup.split, tuple(Split))
-    if not 0 <= setup.index < SPAN:
-        raise ValueError(f"the number of the incident must lie in 0..{SPAN - 1}, got {setup.index}")
+        raise UnknownName("split", setup.split, tuple(Split))
+    if not 0 <= setup.index < SEEDS_PER_SPLIT:
+        raise ValueError(f"the number of the incident must lie in 0..{SEEDS_PER_SPLIT - 1}, got {setup.index}")
     missing = [seat for seat in environments()[setup.env].seats if seat not in setup.seats]
     if missing:
         raise ValueError(f"nobody sits at {', '.join(missing)}: choose a policy, or a person")

@@ -8,16 +8,16 @@ from typing import Any
 from warroom.core.episode import Step
 from warroom.core.scene import Scene, Section
 from warroom.core.tools import Tool
-from warroom.view.ui.form import readings_left, signed, words
-from warroom.view.ui.match import Match, Sight
-from warroom.view.ui.seating import PERSON
+from warroom.view.ui.form import display_name, reads_left, signed
+from warroom.view.ui.match import Match, Visibility
+from warroom.view.ui.policy_choice import PERSON
 
 SENTENCE = "Production incidents, played by agents, models and you: who broke it, what heals it, who must know."
 EVERYONE = "everyone"
 """The conversation of all seats."""
-LOUD = 5.0
+SHOWN_POINTS = 5.0
 """Points from which a call has its points beside it; what each turn costs is in the picture of points."""
-SPOKEN = ("say", "resolution")
+SPEECH_ARGUMENTS = ("say", "resolution")
 """Arguments that are speech."""
 SHORT = 120
 """Characters of an answer that stands beside its call; a longer one is unfolded."""
@@ -44,18 +44,20 @@ def notice(text: str, kind: str = "info") -> str:
 
 def status(match: Match, at: int, spoilers: bool = False) -> str:
     """Which incident, how far it is, what it brought, and who sits where."""
-    setup, sight = match.setup, match.sight(spoilers)
-    hidden = setup.surprise and not sight.truth
-    name = "a surprise" if hidden else words(setup.scenario.partition("/")[2])
+    setup, visibility = match.setup, match.visibility(spoilers)
+    hidden = setup.surprise and not visibility.truth
+    name = "a surprise" if hidden else display_name(setup.scenario.partition("/")[2])
     facts = [
         f"<b>{escape(setup.env)} · {escape(name)}</b>",
         escape(f"{setup.tier} · {setup.split} {setup.index}"),
-        escape(match.scene(at, sight).clock),
+        escape(match.scene(at, visibility).clock),
     ]
-    if sight.seat is None:
+    if visibility.seat is None:
         facts.append(f'<b class="wr-total">{signed(_total(match, at))} points</b>')
     chips = "".join(f"<span>{fact}</span>" for fact in facts)
-    return f'<div class="wr-top"><div class="wr-status">{chips}</div><div class="wr-seats">{_chairs(match)}</div></div>'
+    return (
+        f'<div class="wr-top"><div class="wr-status">{chips}</div><div class="wr-seats">{_seat_list(match)}</div></div>'
+    )
 
 
 def unavailable(match: Match) -> str:
@@ -64,22 +66,22 @@ def unavailable(match: Match) -> str:
         f"<p><b>{escape(seat)}: {escape(match.setup.seats[seat])} is UNAVAILABLE.</b> {escape(reason)}</p>"
         for seat, reason in match.unavailable.items()
     ]
-    told = "Nothing was played in its place" + ("; the incident stays where it was." if match.steps else ".")
-    return f'<section class="wr-missing" role="alert">{"".join(lines)}<p>{told}</p></section>' if lines else ""
+    explanation = "Nothing was played in its place" + ("; the incident stays where it was." if match.steps else ".")
+    return f'<section class="wr-missing" role="alert">{"".join(lines)}<p>{explanation}</p></section>' if lines else ""
 
 
-def conversation(match: Match, at: int, sight: Sight, seat: str = EVERYONE) -> str:
+def conversation(match: Match, at: int, visibility: Visibility, seat: str = EVERYONE) -> str:
     """What seats saw, did and said, turn by turn, up to the call number `at`."""
     steps = [step for step in match.steps[:at] if seat in (EVERYONE, step.seat)]
-    if sight.seat is not None:
-        steps = [step for step in steps if step.seat == sight.seat]
-    paid = sight.seat is None
+    if visibility.seat is not None:
+        steps = [step for step in steps if step.seat == visibility.seat]
+    paid = visibility.seat is None
     # The last turn comes first: the box runs upwards, so that it opens at its end without a script.
     turns = [_turn(match, list(played), paid) for _, played in groupby(steps, key=lambda step: step.turn)][::-1]
-    if match.thinking is not None and at == len(match.steps) and sight.seat is None:
+    if match.thinking is not None and at == len(match.steps) and visibility.seat is None:
         turns.insert(0, _thinking(match, match.thinking))
-    own = "" if sight.seat is None else " wr-own"
-    return f'<div class="wr-talk{own}" tabindex="0">{"".join(turns) or _silence(match)}</div>'
+    own = "" if visibility.seat is None else " wr-own"
+    return f'<div class="wr-talk{own}" tabindex="0">{"".join(turns) or _no_messages(match)}</div>'
 
 
 def sections(scene: Scene) -> str:
@@ -87,10 +89,10 @@ def sections(scene: Scene) -> str:
     return f'<div class="wr-sections">{"".join(map(_section, scene.sections))}</div>' if scene.sections else ""
 
 
-def desk(match: Match) -> str:
+def turn_panel(match: Match) -> str:
     """What the person whose turn it is has in front of it: its page or its last reading, and what it was told first."""
     env = match.env
-    left = readings_left(env)
+    left = reads_left(env)
     reads = any(not tool.ends_turn for tool in env.tools_of(env.seat))
     allowance = f"{left} of {env.READS_PER_TURN} readings left, then one act" if reads else "every call takes a turn"
     last = match.steps[-1] if match.steps and match.steps[-1].seat == env.seat else None
@@ -113,7 +115,7 @@ def hint(tool: Tool) -> str:
 def facts(title: str, known: dict[str, Any]) -> str:
     """Names and values in two columns."""
     rows = "".join(
-        f"<dt>{escape(words(name))}</dt><dd>{escape(plain(value))}</dd>"
+        f"<dt>{escape(display_name(name))}</dt><dd>{escape(plain(value))}</dd>"
         for name, value in known.items()
         if value is not None
     )
@@ -142,7 +144,7 @@ def _color(match: Match, seat: str) -> str:
     return f"var(--wr-seat-{match.env.SEATS.index(seat)})"
 
 
-def _chairs(match: Match) -> str:
+def _seat_list(match: Match) -> str:
     out = ""
     for seat in match.env.SEATS:
         name, acting = match.setup.seats[seat], not match.done and match.env.seat == seat
@@ -154,10 +156,10 @@ def _chairs(match: Match) -> str:
     return out
 
 
-def _silence(match: Match) -> str:
+def _no_messages(match: Match) -> str:
     if match.unavailable:
         return '<p class="wr-quiet">Nothing was played.</p>'
-    if match.persons and not match.done:
+    if match.human_seats and not match.done:
         return '<p class="wr-quiet">What you do will stand here.</p>'
     return '<p class="wr-quiet">Nobody has said or done anything yet. Take a step, or run the incident to its end.</p>'
 
@@ -176,7 +178,8 @@ def _turn(match: Match, played: list[Step], paid: bool) -> str:
     return (
         f'<article class="wr-turn" style="--seat:{_color(match, first.seat)}">'
         f"<h4>{escape(first.seat)} <small>turn {first.turn + 1}</small></h4>"
-        f"{calls}<details><summary>what {escape(first.seat)} saw</summary><pre>{escape(first.shown)}</pre></details>"
+        f"{calls}<details><summary>what {escape(first.seat)} saw</summary>"
+        f"<pre>{escape(first.observation)}</pre></details>"
         "</article>"
     )
 
@@ -184,13 +187,13 @@ def _turn(match: Match, played: list[Step], paid: bool) -> str:
 def _call(step: Step, paid: bool) -> str:
     speech = "".join(
         f'<blockquote title="{escape(name)}">{escape(str(step.arguments[name]))}</blockquote>'
-        for name in SPOKEN
+        for name in SPEECH_ARGUMENTS
         if str(step.arguments.get(name) or "").strip()
     )
     arguments = " ".join(
         f"<i>{escape(str(name))}</i> {escape(plain(value))}"
         for name, value in step.arguments.items()
-        if name not in SPOKEN
+        if name not in SPEECH_ARGUMENTS
     )
     points = _points(step.reward) if paid else ""
     return (
@@ -207,7 +210,7 @@ def _answer(step: Step) -> str:
 
 
 def _points(value: float) -> str:
-    if abs(value) < LOUD:
+    if abs(value) < SHOWN_POINTS:
         return ""
     return f'<b class="{"wr-good" if value > 0 else "wr-bad"}">{signed(value)}</b>'
 

@@ -8,7 +8,7 @@ from typing import Any
 from warroom.core.errors import MissingExtra
 from warroom.view.ui.app import build, look
 from warroom.view.ui.lobby import Lobby
-from warroom.view.ui.seating import Offer
+from warroom.view.ui.policy_choice import AllowedPolicies
 
 try:
     import gradio as gr
@@ -17,18 +17,20 @@ try:
 except ImportError as error:
     raise MissingExtra("serve", error) from error
 
-PATIENCE = 1
+SHUTDOWN_SECONDS = 1
 """Seconds that open pages are given when the server ends."""
 
 
-def mounted(app: FastAPI, path: str = "/", offer: Offer | None = None, lobby: Lobby | None = None) -> FastAPI:
+def mounted(
+    app: FastAPI, path: str = "/", allowed_policies: AllowedPolicies | None = None, lobby: Lobby | None = None
+) -> FastAPI:
     """`app` with the page at `path`."""
-    page = build(offer, lobby)
+    page = build(allowed_policies, lobby)
     gr.mount_gradio_app(app, page, path, show_error=False, ssr_mode=False, run_history=False, max_file_size=0, **look())
     return app
 
 
-class Server(uvicorn.Server):
+class UiServer(uvicorn.Server):
     """Tells when it listens, and ends at once on Ctrl-C: open pages are told, instead of being waited for."""
 
     def __init__(self, config: uvicorn.Config, pages: FastAPI, ready: Callable[[], object]) -> None:
@@ -50,8 +52,8 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def serve(bound: socket.socket, offer: Offer, ready: Callable[[], object]) -> None:
+def serve(bound: socket.socket, allowed_policies: AllowedPolicies, ready: Callable[[], object]) -> None:
     """Serve the page at a socket that listens, until Ctrl-C; `ready` is called once it answers."""
-    app = mounted(FastAPI(title="Warroom"), offer=offer)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=PATIENCE)
-    Server(config, app, ready).run(sockets=[bound])
+    app = mounted(FastAPI(title="Warroom"), allowed_policies=allowed_policies)
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=SHUTDOWN_SECONDS)
+    UiServer(config, app, ready).run(sockets=[bound])

@@ -7,7 +7,7 @@ from warroom.view.ui import form, pages
 from warroom.view.ui.drawing import draw
 from warroom.view.ui.lobby import Visit
 from warroom.view.ui.match import Match
-from warroom.view.ui.widgets import Answering, Showing, Widgets
+from warroom.view.ui.widgets import DisplayWidgets, FormWidgets, Widgets
 
 try:
     import gradio as gr
@@ -17,81 +17,83 @@ except ImportError as error:
 Update = dict[Any, Any]
 
 
-def told(widgets: Widgets, text: str, kind: str = "info") -> Update:
+def notice_update(widgets: Widgets, text: str, kind: str = "info") -> Update:
     """One line to the visitor."""
-    return {widgets.showing.notice: _shown(pages.notice(text, kind))}
+    return {widgets.display.notice: _shown(pages.notice(text, kind))}
 
 
-def drawn(widgets: Widgets, visit: Visit) -> Update:
+def drawing_update(widgets: Widgets, visit: Visit) -> Update:
     """The match as its visitor looks at it, and which buttons do something now."""
-    match, moving = visit.match, widgets.moving
+    match, controls = visit.match, widgets.controls
     last, can = len(match.steps), match.can_move and not match.playing
-    watched = match.sight(visit.spoilers).seat is None
+    watched = match.visibility(visit.spoilers).seat is None
     return {
-        **_pictures(widgets.showing, visit),
-        moving.who: gr.update(value=visit.seat, visible=watched and len(match.env.SEATS) > 1),
-        moving.moment: gr.update(maximum=max(1, last), value=last if visit.at is None else visit.at, visible=last > 0),
-        **{button: gr.update(interactive=can) for button in (moving.call, moving.turn, moving.run)},
-        moving.stop: gr.update(interactive=match.playing),
+        **_pictures(widgets.display, visit),
+        controls.who: gr.update(value=visit.seat, visible=watched and len(match.env.SEATS) > 1),
+        controls.moment: gr.update(
+            maximum=max(1, last), value=last if visit.at is None else visit.at, visible=last > 0
+        ),
+        **{button: gr.update(interactive=can) for button in (controls.call, controls.turn, controls.run)},
+        controls.stop: gr.update(interactive=match.playing),
     }
 
 
-def opened(widgets: Widgets, visit: Visit) -> Update:
+def opened_update(widgets: Widgets, visit: Visit) -> Update:
     """What changes with another incident, besides what is drawn."""
     match = visit.match
-    hides = bool(match.persons) or match.setup.surprise
+    hides = bool(match.human_seats) or match.setup.surprise
     return {
-        **drawn(widgets, visit),
-        **asked(widgets.answering, match),
-        widgets.choosing.panel: gr.update(open=False),
-        widgets.moving.spoilers: gr.update(value=False, visible=hides),
-        widgets.moving.who: gr.update(
+        **drawing_update(widgets, visit),
+        **form_update(widgets.form_widgets, match),
+        widgets.setup_widgets.panel: gr.update(open=False),
+        widgets.controls.spoilers: gr.update(value=False, visible=hides),
+        widgets.controls.who: gr.update(
             choices=[pages.EVERYONE, *match.env.SEATS],
             value=pages.EVERYONE,
-            visible=not match.persons and len(match.env.SEATS) > 1,
+            visible=not match.human_seats and len(match.env.SEATS) > 1,
         ),
     }
 
 
-def asked(answering: Answering, match: Match) -> Update:
+def form_update(form_widgets: FormWidgets, match: Match) -> Update:
     """The form of the person whose turn it is, empty; hidden if it is nobody's."""
-    if not match.persons_turn:
-        return {answering.panel: gr.update(visible=False)}
-    tools = form.tools_now(match.env)
-    labels = [(f"{form.words(tool.name)}{'' if tool.ends_turn else ' · read'}", tool.name) for tool in tools]
+    if not match.human_turn:
+        return {form_widgets.panel: gr.update(visible=False)}
+    tools = form.available_tools(match.env)
+    labels = [(f"{form.display_name(tool.name)}{'' if tool.ends_turn else ' · read'}", tool.name) for tool in tools]
     return {
-        answering.panel: gr.update(visible=True),
-        answering.desk: _shown(pages.desk(match)),
-        answering.tool: gr.update(choices=labels, value=tools[0].name),
-        **questions(answering, match, tools[0].name),
+        form_widgets.panel: gr.update(visible=True),
+        form_widgets.turn_panel: _shown(pages.turn_panel(match)),
+        form_widgets.tool: gr.update(choices=labels, value=tools[0].name),
+        **fields_update(form_widgets, match, tools[0].name),
     }
 
 
-def questions(answering: Answering, match: Match, name: str) -> Update:
+def fields_update(form_widgets: FormWidgets, match: Match, name: str) -> Update:
     """The fields of a tool; none where it is not to be had."""
-    tool = next((tool for tool in form.tools_now(match.env) if tool.name == name), None)
-    fields = form.fields(tool, match.env.vocabularies) if tool is not None else []
-    out: Update = {answering.help: _shown(pages.hint(tool) if tool is not None else "")}
-    for number, slot in enumerate(answering.slots):
+    tool = next((tool for tool in form.available_tools(match.env) if tool.name == name), None)
+    fields = form.fields(tool, match.env.allowed_values) if tool is not None else []
+    out: Update = {form_widgets.help: _shown(pages.hint(tool) if tool is not None else "")}
+    for number, slot in enumerate(form_widgets.slots):
         field = fields[number] if number < len(fields) else None
         out |= {box: _box(kind, field) for kind, box in slot.items()}
     return out
 
 
-def _pictures(showing: Showing, visit: Visit) -> Update:
+def _pictures(display: DisplayWidgets, visit: Visit) -> Update:
     match = visit.match
     made = draw(match, visit.at, visit.spoilers, visit.seat)
     # What a person's colleagues do is not shown; that they are at it is.
-    busy = f"{match.thinking} is thinking …" if match.thinking is not None and match.persons else ""
+    busy = f"{match.thinking} is thinking …" if match.thinking is not None and match.human_seats else ""
     return {
-        showing.notice: _shown(pages.notice(busy, "busy")),
-        showing.status: _shown(made.status),
-        showing.result: _shown(made.result),
-        showing.graph: _shown(made.graph),
-        showing.talk: _shown(made.talk),
-        showing.fall: _shown(made.fall),
-        showing.sections: _shown(made.sections),
-        showing.debrief: _shown(made.debrief),
+        display.notice: _shown(pages.notice(busy, "busy")),
+        display.status: _shown(made.status),
+        display.result: _shown(made.result),
+        display.graph: _shown(made.graph),
+        display.conversation: _shown(made.conversation),
+        display.points_chart: _shown(made.points_chart),
+        display.sections: _shown(made.sections),
+        display.debrief: _shown(made.debrief),
     }
 
 
@@ -104,7 +106,7 @@ def _box(kind: str, field: form.Field | None) -> Any:
     empty = {"flag": False, "text": ""}.get(kind)
     if field is None or field.kind != kind:
         return gr.update(visible=False, value=empty)
-    label = form.words(field.name) + ("" if field.required else " (optional)")
+    label = form.display_name(field.name) + ("" if field.required else " (optional)")
     more: dict[str, Any] = {}
     if kind == "choice":
         more = {"choices": list(field.choices)}

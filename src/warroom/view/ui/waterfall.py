@@ -6,17 +6,17 @@ from itertools import groupby
 from typing import NamedTuple
 
 from warroom.core.episode import Step
-from warroom.view.ui.form import signed, words
+from warroom.view.ui.form import display_name, signed
 
 WIDE, NARROW, HEIGHT, MARGIN = 1200, 366, 118, 26
 """Of the picture, in its own units: on wide screens and on narrow ones; the page scales it."""
 BAND = 7
 """Height of the band that shows whose turn it was."""
-TOLD = 8.0
+LABEL_THRESHOLD = 8.0
 """Points from which a turn has its figure above it."""
 
 
-class Bar(NamedTuple):
+class WaterfallBar(NamedTuple):
     """What one term brought in one turn, between two totals."""
 
     turn: int
@@ -29,9 +29,9 @@ class Bar(NamedTuple):
     gained: float
 
 
-def bars(steps: Sequence[Step]) -> list[Bar]:
+def bars(steps: Sequence[Step]) -> list[WaterfallBar]:
     """The falls and rises of the total, in order."""
-    out: list[Bar] = []
+    out: list[WaterfallBar] = []
     before, total = dict[str, float](), 0.0
     for turn, played in groupby(steps, key=lambda step: step.turn):
         last = list(played)[-1]
@@ -39,7 +39,7 @@ def bars(steps: Sequence[Step]) -> list[Bar]:
             gained = value - before.get(name, 0.0)
             if abs(gained) > 1e-9:
                 low, high = sorted((total, total + gained))
-                out.append(Bar(turn, last.seat, number, name, low, high, gained))
+                out.append(WaterfallBar(turn, last.seat, number, name, low, high, gained))
                 total += gained
         before = last.points
     return out
@@ -55,9 +55,9 @@ def picture(steps: Sequence[Step], seats: Sequence[str], budget: int, paid: bool
 
 
 def _drawing(steps: Sequence[Step], seats: Sequence[str], budget: int, width: int, paid: bool) -> str:
-    across, height = (width - MARGIN - 2) / budget, HEIGHT if paid else BAND + 2
-    shapes = _fall(bars(steps), across, width) if paid else []
-    shapes += _band(steps, seats, across, height - BAND - 1)
+    column_width, height = (width - MARGIN - 2) / budget, HEIGHT if paid else BAND + 2
+    shapes = _bars_svg(bars(steps), column_width, width) if paid else []
+    shapes += _seat_band(steps, seats, column_width, height - BAND - 1)
     title = f"Points by turn, {signed(sum(step.reward for step in steps))} so far" if paid else "Turns so far"
     rail = f'x="{MARGIN}" y="{height - BAND - 1}" width="{width - MARGIN - 2}" height="{BAND}" rx="2"'
     return (
@@ -66,7 +66,7 @@ def _drawing(steps: Sequence[Step], seats: Sequence[str], budget: int, width: in
     )
 
 
-def _fall(drawn: Sequence[Bar], across: float, width: int) -> list[str]:
+def _bars_svg(drawn: Sequence[WaterfallBar], column_width: float, width: int) -> list[str]:
     low, high = min([0.0, *[bar.low for bar in drawn]]), max([0.0, *[bar.high for bar in drawn]])
     low, high = (low, high) if high - low >= 20 else (low - 5, high + 15)
     scale = (HEIGHT - BAND - 34) / (high - low)
@@ -74,14 +74,15 @@ def _fall(drawn: Sequence[Bar], across: float, width: int) -> list[str]:
     def y(points: float) -> float:
         return 14 + (high - points) * scale
 
-    figures = [_figure(list(fallen), across, y) for _, fallen in groupby(drawn, key=lambda bar: bar.turn)]
-    return [_axis(y(0), width), *[_bar(bar, across, y) for bar in drawn], *figures]
+    figures = [_figure(list(fallen), column_width, y) for _, fallen in groupby(drawn, key=lambda bar: bar.turn)]
+    return [_axis(y(0), width), *[_bar(bar, column_width, y) for bar in drawn], *figures]
 
 
 def legend(points: Mapping[str, float]) -> str:
     """The terms, each with its colour and its points."""
     items = "".join(
-        f'<li><i style="background:var(--wr-term-{number % 8})"></i>{escape(words(name))} <b>{signed(value)}</b></li>'
+        f'<li><i style="background:var(--wr-term-{number % 8})"></i>'
+        f"{escape(display_name(name))} <b>{signed(value)}</b></li>"
         for number, (name, value) in enumerate(points.items())
     )
     return f"<ul>{items}</ul>" if items else ""
@@ -94,33 +95,33 @@ def _axis(y: float, width: int) -> str:
     )
 
 
-def _bar(bar: Bar, across: float, y: Callable[[float], float]) -> str:
-    x, top = MARGIN + bar.turn * across, y(bar.high)
-    told = f"turn {bar.turn + 1}, {bar.seat}: {words(bar.name)} {signed(bar.gained)}"
+def _bar(bar: WaterfallBar, column_width: float, y: Callable[[float], float]) -> str:
+    x, top = MARGIN + bar.turn * column_width, y(bar.high)
+    told = f"turn {bar.turn + 1}, {bar.seat}: {display_name(bar.name)} {signed(bar.gained)}"
     return (
-        f'<rect x="{x + 1:.1f}" y="{top:.1f}" width="{max(2.0, across - 2):.1f}" '
+        f'<rect x="{x + 1:.1f}" y="{top:.1f}" width="{max(2.0, column_width - 2):.1f}" '
         f'height="{max(1.5, y(bar.low) - top):.1f}" rx="1.5" fill="var(--wr-term-{bar.term % 8})">'
         f"<title>{escape(told)}</title></rect>"
     )
 
 
-def _figure(fallen: Sequence[Bar], across: float, y: Callable[[float], float]) -> str:
+def _figure(fallen: Sequence[WaterfallBar], column_width: float, y: Callable[[float], float]) -> str:
     """What a turn brought in all, above its bars; nothing where it was little."""
     gained = sum(bar.gained for bar in fallen)
-    if abs(gained) < TOLD:
+    if abs(gained) < LABEL_THRESHOLD:
         return ""
-    x, top = MARGIN + (fallen[0].turn + 0.5) * across, y(max(bar.high for bar in fallen)) - 3
+    x, top = MARGIN + (fallen[0].turn + 0.5) * column_width, y(max(bar.high for bar in fallen)) - 3
     return f'<text x="{x:.1f}" y="{top:.1f}" text-anchor="middle">{signed(gained)}</text>'
 
 
-def _band(steps: Sequence[Step], seats: Sequence[str], across: float, top: float) -> list[str]:
+def _seat_band(steps: Sequence[Step], seats: Sequence[str], column_width: float, top: float) -> list[str]:
     """One block a turn in the colour of its seat; a refused call is marked."""
     out = []
     for turn, played in groupby(steps, key=lambda step: step.turn):
         calls = list(played)
         told = f"turn {turn + 1}, {calls[0].seat}: {', '.join(str(step.tool) for step in calls)}"
         mark = ' class="wr-refusal"' if any(step.refused for step in calls) else ""
-        place = f'x="{MARGIN + turn * across + 1:.1f}" y="{top:.1f}" width="{max(2.0, across - 2):.1f}"'
+        place = f'x="{MARGIN + turn * column_width + 1:.1f}" y="{top:.1f}" width="{max(2.0, column_width - 2):.1f}"'
         out.append(
             f'<rect {place} height="{BAND}" rx="2" '
             f'fill="var(--wr-seat-{seats.index(calls[0].seat)})"{mark}><title>{escape(told)}</title></rect>'

@@ -9,7 +9,7 @@ from warroom.core.splits import Split
 from warroom.envs import environments, make
 from warroom.view.ui import form, pages
 from warroom.view.ui.match import playable
-from warroom.view.ui.seating import Offer
+from warroom.view.ui.policy_choice import AllowedPolicies
 
 try:
     import gradio as gr
@@ -32,7 +32,7 @@ KINDS = ("choice", "text", "number", "flag")
 
 
 @dataclass(frozen=True)
-class Choosing:
+class SetupWidgets:
     """What is to be played, and by whom."""
 
     panel: Any
@@ -53,7 +53,7 @@ class Choosing:
 
 
 @dataclass(frozen=True)
-class Moving:
+class ControlWidgets:
     """What makes it go on, and how one looks at it."""
 
     call: Any
@@ -68,11 +68,11 @@ class Moving:
 
 
 @dataclass(frozen=True)
-class Answering:
+class FormWidgets:
     """The form of a person at a seat: a pool of fields of every kind, of which a tool shows those that it needs."""
 
     panel: Any
-    desk: Any
+    turn_panel: Any
     tool: Any
     help: Any
     slots: list[dict[str, Any]]
@@ -86,15 +86,15 @@ class Answering:
 
 
 @dataclass(frozen=True)
-class Showing:
+class DisplayWidgets:
     """What is drawn."""
 
     notice: Any
     status: Any
     result: Any
     graph: Any
-    talk: Any
-    fall: Any
+    conversation: Any
+    points_chart: Any
     sections: Any
     debrief: Any
 
@@ -103,27 +103,27 @@ class Showing:
 class Widgets:
     """All of the page."""
 
-    choosing: Choosing
-    moving: Moving
-    answering: Answering
-    showing: Showing
+    setup_widgets: SetupWidgets
+    controls: ControlWidgets
+    form_widgets: FormWidgets
+    display: DisplayWidgets
 
     @property
     def changing(self) -> list[Any]:
         """Whatever an event may change."""
-        choosing, moving, answering = self.choosing, self.moving, self.answering
+        setup_widgets, controls, form_widgets = self.setup_widgets, self.controls, self.form_widgets
         return [
-            choosing.panel, choosing.scenario, choosing.index, choosing.mode, *choosing.seats,
-            moving.call, moving.turn, moving.run, moving.stop, moving.moment, moving.who, moving.spoilers,
-            answering.panel, answering.desk, answering.tool, answering.help, *answering.fields,
-            *vars(self.showing).values(),
+            setup_widgets.panel, setup_widgets.scenario, setup_widgets.index, setup_widgets.mode, *setup_widgets.seats,
+            controls.call, controls.turn, controls.run, controls.stop, controls.moment, controls.who, controls.spoilers,
+            form_widgets.panel, form_widgets.turn_panel, form_widgets.tool, form_widgets.help, *form_widgets.fields,
+            *vars(self.display).values(),
         ]  # fmt: skip
 
 
-def lay_out(offer: Offer) -> Widgets:
+def build_widgets(allowed_policies: AllowedPolicies) -> Widgets:
     """Put the widgets on the page, in reading order: choose, move, look, and what came of it."""
     _html(pages.header())
-    choosing = _choosing(offer)
+    setup_widgets = _choosing(allowed_policies)
     notice, status = _html(elem_id="wr-notice"), _html(elem_id="wr-status")
     buttons = _buttons()
     result = _html(elem_id="wr-result")
@@ -131,31 +131,31 @@ def lay_out(offer: Offer) -> Widgets:
         with gr.Column(scale=11, min_width=340):
             graph = _html(elem_id="wr-graph")
         with gr.Column(scale=9, min_width=340):
-            answering = _answering(offer)
+            form_widgets = _answering(allowed_policies)
             who = gr.Radio([pages.EVERYONE], value=pages.EVERYONE, show_label=False, container=False, elem_id="wr-who",
                            elem_classes="wr-pills")  # fmt: skip
-            talk = _html(elem_id="wr-talk")
+            conversation = _html(elem_id="wr-talk")
     with gr.Column(elem_id="wr-time"):
-        fall = _html(elem_id="wr-fall")
+        points_chart = _html(elem_id="wr-fall")
         moment = gr.Slider(0, 1, value=0, step=1, label="Look back, call by call", elem_id="wr-moment", buttons=[])
     debrief, sections = _html(elem_id="wr-debrief"), _html(elem_id="wr-sections")
     return Widgets(
-        choosing, Moving(**buttons, moment=moment, who=who), answering,
-        Showing(notice, status, result, graph, talk, fall, sections, debrief),
+        setup_widgets, ControlWidgets(**buttons, moment=moment, who=who), form_widgets,
+        DisplayWidgets(notice, status, result, graph, conversation, points_chart, sections, debrief),
     )  # fmt: skip
 
 
 def scenario_choices(env: str) -> list[tuple[str, str]]:
     """What the list of scenarios shows and means: a surprise first."""
-    return [(SURPRISE, SURPRISE), *[(form.words(id.partition("/")[2]), id) for id in playable(env)]]
+    return [(SURPRISE, SURPRISE), *[(form.display_name(id.partition("/")[2]), id) for id in playable(env)]]
 
 
-def seat_update(env: str, number: int, offer: Offer) -> dict[str, Any]:
+def seat_update(env: str, number: int, allowed_policies: AllowedPolicies) -> dict[str, Any]:
     """What the chooser of seat `number` shows for `env`."""
     seats = environments()[env].seats
     if number >= len(seats):
         return {"visible": False}
-    names = offer.names(env)
+    names = allowed_policies.names(env)
     first = FIRST_POLICY if FIRST_POLICY in names else names[0]
     return {"visible": True, "label": seats[number], "choices": names, "value": first}
 
@@ -166,12 +166,19 @@ def _html(text: str = "", elem_id: str | None = None) -> Any:
     )
 
 
-def _choosing(offer: Offer) -> Choosing:
-    first, seats_at_most = offer.envs[0], max(len(environments()[env].seats) for env in offer.envs)
+def _choosing(allowed_policies: AllowedPolicies) -> SetupWidgets:
+    first, seats_at_most = (
+        allowed_policies.envs[0],
+        max(len(environments()[env].seats) for env in allowed_policies.envs),
+    )
     with gr.Accordion("Choose an incident, and who plays it", open=False, elem_id="wr-choose") as panel:
         with gr.Row():
             env = gr.Radio(
-                list(offer.envs), value=first, label="Environment", visible=len(offer.envs) > 1, elem_id="wr-env"
+                list(allowed_policies.envs),
+                value=first,
+                label="Environment",
+                visible=len(allowed_policies.envs) > 1,
+                elem_id="wr-env",
             )
             scenario = gr.Dropdown(
                 scenario_choices(first), value=playable(first)[0], label="Scenario", elem_id="wr-scenario"
@@ -182,18 +189,20 @@ def _choosing(offer: Offer) -> Choosing:
             index = gr.Number(0, label="Incident of the split", precision=0, minimum=0, elem_id="wr-index")
             mode = gr.Radio(list(MODES), value=MODES[0], label="Mode", visible=first == "tickets", elem_id="wr-mode")
         with gr.Row():
-            seats = [_seat(number, offer) for number in range(seats_at_most)]
-        if offer.typed:
+            seats = [_seat(number, allowed_policies) for number in range(seats_at_most)]
+        if allowed_policies.allow_typed_models:
             _html(f'<p class="wr-help">{TYPED}</p>')
         with gr.Row(elem_classes="wr-bar"):
             start = gr.Button("Start", variant="primary", size="sm", elem_id="wr-start")
             surprise = gr.Button("A random incident", size="sm", elem_id="wr-random")
-    return Choosing(panel, env, scenario, tier, split, index, mode, seats, start, surprise)
+    return SetupWidgets(panel, env, scenario, tier, split, index, mode, seats, start, surprise)
 
 
-def _seat(number: int, offer: Offer) -> Any:
-    shown = seat_update(offer.envs[0], number, offer)
-    return gr.Dropdown(**shown, allow_custom_value=offer.typed, min_width=150, elem_id=f"wr-seat-{number}")
+def _seat(number: int, allowed_policies: AllowedPolicies) -> Any:
+    shown = seat_update(allowed_policies.envs[0], number, allowed_policies)
+    return gr.Dropdown(
+        **shown, allow_custom_value=allowed_policies.allow_typed_models, min_width=150, elem_id=f"wr-seat-{number}"
+    )
 
 
 def _buttons() -> dict[str, Any]:
@@ -213,19 +222,21 @@ def _button(name: str, text: str) -> Any:
     return gr.Button(text, variant=variant, size="sm", min_width=84, elem_id=f"wr-{name}")
 
 
-def _answering(offer: Offer) -> Answering:
+def _answering(allowed_policies: AllowedPolicies) -> FormWidgets:
     with gr.Column(visible=False, elem_id="wr-answer") as panel:
-        desk = _html(elem_id="wr-desk")
+        turn_panel = _html(elem_id="wr-desk")
         tool = gr.Radio([], label="Your call", elem_id="wr-tool", elem_classes="wr-pills")
         help_ = _html(elem_id="wr-help")
-        slots = [_slot(number) for number in range(_longest_form(offer))]
+        slots = [_slot(number) for number in range(_longest_form(allowed_policies))]
         send = gr.Button("Send", variant="primary", elem_id="wr-send")
-    return Answering(panel, desk, tool, help_, slots, send)
+    return FormWidgets(panel, turn_panel, tool, help_, slots, send)
 
 
-def _longest_form(offer: Offer) -> int:
+def _longest_form(allowed_policies: AllowedPolicies) -> int:
     """Questions of the longest form of any environment that is offered."""
-    return max(form.most_fields(list(make(playable(env)[0], "easy", 0).tools.values())) for env in offer.envs)
+    return max(
+        form.most_fields(list(make(playable(env)[0], "easy", 0).tools.values())) for env in allowed_policies.envs
+    )
 
 
 def _slot(number: int) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 from warroom.envs.fleet.policies.evidence import Evidence
-from warroom.envs.fleet.views import TracesReading
+from warroom.envs.fleet.views import TracesResult
 from warroom.sim.automation import AGENTS
-from warroom.sim.blueprint import STORES
+from warroom.sim.service_topology import STORES
 from warroom.sim.telemetry import Action, CallStats, Gauges
 
 FAILING = 8
@@ -14,7 +14,7 @@ LATE = 50
 """Per cent of failures by timeout from which a call is late rather than refused."""
 
 
-class Finding(NamedTuple):
+class ServiceFinding(NamedTuple):
     """What the instruments say of one service, before anyone asks who changed it."""
 
     symptom: str
@@ -24,7 +24,7 @@ class Finding(NamedTuple):
     """How far the evidence carries, about 1 to 5."""
 
 
-class Cause(NamedTuple):
+class CauseHypothesis(NamedTuple):
     """A root cause with its remedy, and the agent behind it if there is one."""
 
     name: str
@@ -66,7 +66,7 @@ CAUSES: dict[str, dict[str, tuple[str, str]]] = {
 """Symptom -> who changed the service in the onset minute (a verb, a person, nobody) -> (root cause, remedy)."""
 
 
-def examine(evidence: Evidence, service: str) -> Finding | None:
+def examine(evidence: Evidence, service: str) -> ServiceFinding | None:
     """What the readings of one service say; None while they say nothing of its own."""
     gauges = evidence.gauges.get(service)
     if gauges is None:
@@ -74,11 +74,11 @@ def examine(evidence: Evidence, service: str) -> Finding | None:
     traces = evidence.traces[service][1] if service in evidence.traces else None
     rows = gauges[1]
     found = _moved(evidence, service, rows, traces) or _calls(evidence, service, rows, traces)
-    return Finding(found[0], found[2] or service, found[1]) if found else None
+    return ServiceFinding(found[0], found[2] or service, found[1]) if found else None
 
 
 def _moved(
-    evidence: Evidence, service: str, rows: tuple[Gauges, ...], traces: TracesReading | None
+    evidence: Evidence, service: str, rows: tuple[Gauges, ...], traces: TracesResult | None
 ) -> tuple[str, float, str] | None:
     """A gauge that was ordinary before the page and is full now, at a service that suffers."""
     before, now, kind = rows[0], rows[-1], evidence.kinds[service]
@@ -99,7 +99,7 @@ def _moved(
 
 
 def _full_processor(
-    evidence: Evidence, service: str, before: Gauges, now: Gauges, traces: TracesReading | None
+    evidence: Evidence, service: str, before: Gauges, now: Gauges, traces: TracesResult | None
 ) -> tuple[str, float, str]:
     if now.replicas < 0.8 * before.replicas:
         return ("replicas cut", 4.5, "")
@@ -120,16 +120,21 @@ def _failing(calls: tuple[CallStats, ...]) -> list[CallStats]:
 
 
 def _calls(
-    evidence: Evidence, service: str, rows: tuple[Gauges, ...], traces: TracesReading | None
+    evidence: Evidence, service: str, rows: tuple[Gauges, ...], traces: TracesResult | None
 ) -> tuple[str, float, str] | None:
     """No gauge moved: calls fail at the service, on their way to it, or at it alone."""
     if traces is None:
         return None
     now, before = rows[-1], rows[0]
-    if serves_strangers(rows, traces):
+    if serves_unknown_clients(rows, traces):
         return None
     out, into = _failing(traces.outgoing), _failing(traces.incoming)
-    if out and len(out) == len(traces.outgoing) and _alike(out) and not any(_ill(evidence, c.callee) for c in out):
+    if (
+        out
+        and len(out) == len(traces.outgoing)
+        and _fail_equally(out)
+        and not any(_is_unhealthy(evidence, c.callee) for c in out)
+    ):
         return ("lookups fail", 4.0 if len(out) > 1 else 2.5, "")
     if now.error > 6 and now.error > 1.4 * _passed_on(evidence, out):
         return ("own errors", 3.5 if not out else 2.0, "")
@@ -143,7 +148,7 @@ def _calls(
     return None
 
 
-def serves_strangers(rows: tuple[Gauges, ...], traces: TracesReading) -> bool:
+def serves_unknown_clients(rows: tuple[Gauges, ...], traces: TracesResult) -> bool:
     """Requests that are not meant for it, at no strain: the errors are about somebody else's traffic."""
     return traces.outside > 0.08 * rows[-1].rps and rows[-1].cpu < rows[0].cpu + 15
 
@@ -155,25 +160,25 @@ def _first_below(evidence: Evidence, service: str) -> bool:
     return bool(own) and min(own) < min(below, default=99)
 
 
-def joined_services(evidence: Evidence) -> list[str]:
+def services_changed_at_onset(evidence: Evidence) -> list[str]:
     """Sick services that an agent changed in the very minute an alert opened on them, before any below them failed."""
-    sick = evidence.sick()
+    unhealthy = evidence.unhealthy()
     found = [
         a.service
         for a in evidence.actions
-        if a.service in sick and a.verb in ("deploy", "limit") and a.minute in evidence.onsets(a.service)
+        if a.service in unhealthy and a.verb in ("deploy", "limit") and a.minute in evidence.onsets(a.service)
     ]
     return [s for s in dict.fromkeys(found) if _first_below(evidence, s)]
 
 
-def _alike(calls: list[CallStats]) -> bool:
+def _fail_equally(calls: list[CallStats]) -> bool:
     """The same share of every call fails at once: the fault is where they start."""
     shares = [call.failed for call in calls]
     return min(shares) > 0.6 * max(shares) and max(call.late for call in calls) < LATE
 
 
-def _ill(evidence: Evidence, service: str) -> bool:
-    return service in evidence.sick()
+def _is_unhealthy(evidence: Evidence, service: str) -> bool:
+    return service in evidence.unhealthy()
 
 
 def _passed_on(evidence: Evidence, out: list[CallStats]) -> float:
@@ -185,19 +190,19 @@ def _passed_on(evidence: Evidence, out: list[CallStats]) -> float:
     return 100 * (1 - ok)
 
 
-def join(evidence: Evidence, finding: Finding) -> tuple[str, str | None, int | None]:
+def join(evidence: Evidence, finding: ServiceFinding) -> tuple[str, str | None, int | None]:
     """Who changed the service in the very minute the trouble began: (verb or person or '', agent, minute)."""
     minutes = _began(evidence, finding)
     verbs = [verb for verb in CAUSES[finding.symptom] if verb not in ("", "person")]
-    deeds = [
+    actions = [
         a
         for a in evidence.actions
         if a.service == finding.service and a.verb in verbs and a.minute in minutes and _harmful(a)
     ]
-    if deeds:
-        return deeds[0].verb, deeds[0].agent, deeds[0].minute
+    if actions:
+        return actions[0].verb, actions[0].agent, actions[0].minute
     if "person" in CAUSES[finding.symptom]:
-        pushed = [p.minute for p in evidence.pushes if p.service == finding.service and p.minute in minutes]
+        pushed = [p.minute for p in evidence.deploys if p.service == finding.service and p.minute in minutes]
         if pushed:
             return "person", None, pushed[0]
     return "", None, None
@@ -211,7 +216,7 @@ def _harmful(action: Action) -> bool:
     return int(after) < int(before)
 
 
-def _began(evidence: Evidence, finding: Finding) -> set[int]:
+def _began(evidence: Evidence, finding: ServiceFinding) -> set[int]:
     """Minutes in which the symptom may have begun, by alerts at the service, else at its callers."""
     service = finding.service
     if finding.symptom == "cache misses":
@@ -223,23 +228,25 @@ def _began(evidence: Evidence, finding: Finding) -> set[int]:
     return own | {m for caller in evidence.callers[service] for m in evidence.onsets(caller)}
 
 
-def conclude(evidence: Evidence, finding: Finding, sees_changes: bool) -> Cause:
+def conclude(evidence: Evidence, finding: ServiceFinding, sees_changes: bool) -> CauseHypothesis:
     """Name the cause of a finding. Without sight of changes the likeliest is named, and marked unsure."""
     causes = CAUSES[finding.symptom]
     if not sees_changes:
         verb = "" if "" in causes else next(iter(causes))
-        return Cause(*_named(causes[verb], finding), None, sure=len(causes) == 1 and finding.symptom != "cache misses")
+        return CauseHypothesis(
+            *_named(causes[verb], finding), None, sure=len(causes) == 1 and finding.symptom != "cache misses"
+        )
     verb, agent, _ = join(evidence, finding)
     if finding.symptom == "cache misses" and agent is None:
         # Nobody touched the cache: its store is flooded by retries, and the cache happens to be the only caller.
-        return Cause("cascade", evidence.callees[finding.service][0], "scale", None, sure=True)
+        return CauseHypothesis("cascade", evidence.callees[finding.service][0], "scale", None, sure=True)
     if verb not in causes:
         verb = "person" if "person" in causes else next(iter(causes))
-        return Cause(*_named(causes[verb], finding), None, sure=False)
-    return Cause(*_named(causes[verb], finding), agent, sure=True)
+        return CauseHypothesis(*_named(causes[verb], finding), None, sure=False)
+    return CauseHypothesis(*_named(causes[verb], finding), agent, sure=True)
 
 
-def _named(cause: tuple[str, str], finding: Finding) -> tuple[str, str, str]:
+def _named(cause: tuple[str, str], finding: ServiceFinding) -> tuple[str, str, str]:
     return cause[0], finding.service, cause[1]
 
 

@@ -4,18 +4,18 @@ from dataclasses import dataclass, field
 
 from warroom.core.types import Observation
 from warroom.envs.fleet.views import (
-    FleetPage,
-    LogsReading,
-    Message,
-    MetricsReading,
-    Push,
+    ChatMessage,
+    Deploy,
+    FleetObservation,
+    LogsResult,
+    MetricsResult,
     ServiceMap,
     ServiceRow,
-    TracesReading,
+    TracesResult,
 )
-from warroom.sim.telemetry import Action, Alert, Gauges, LogLine
+from warroom.sim.telemetry import Action, FleetAlert, FleetLogLine, Gauges
 
-SICK_ERROR, SICK_LATENCY = 5.0, 2.0
+UNHEALTHY_ERROR, UNHEALTHY_LATENCY = 5.0, 2.0
 """Error per cent and latency against the usual from which a service counts as sick."""
 
 
@@ -28,13 +28,13 @@ class Evidence:
     turn: int = 0
     rows: dict[str, ServiceRow] = field(default_factory=dict)
     """The latest page's services that are not well, or on the SRE's first page all."""
-    alerts: list[Alert] = field(default_factory=list)
-    lines: list[LogLine] = field(default_factory=list)
+    alerts: list[FleetAlert] = field(default_factory=list)
+    lines: list[FleetLogLine] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
-    pushes: list[Push] = field(default_factory=list)
-    chat: list[Message] = field(default_factory=list)
+    deploys: list[Deploy] = field(default_factory=list)
+    chat: list[ChatMessage] = field(default_factory=list)
     gauges: dict[str, tuple[int, tuple[Gauges, ...]]] = field(default_factory=dict)
-    traces: dict[str, tuple[int, TracesReading]] = field(default_factory=dict)
+    traces: dict[str, tuple[int, TracesResult]] = field(default_factory=dict)
     kinds: dict[str, str] = field(init=False)
     callees: dict[str, list[str]] = field(init=False)
     callers: dict[str, list[str]] = field(init=False)
@@ -48,24 +48,24 @@ class Evidence:
 
         self.needed = {(c.caller, c.callee) for c in self.map.calls if c.needed}
 
-    def take(self, observation: Observation) -> None:
+    def add(self, observation: Observation) -> None:
         """Remember a page or a reading."""
-        if isinstance(observation, FleetPage):
-            self._take_page(observation)
-        elif isinstance(observation, MetricsReading):
+        if isinstance(observation, FleetObservation):
+            self._add_page(observation)
+        elif isinstance(observation, MetricsResult):
             self.gauges[observation.service] = (self.minute, observation.rows)
-        elif isinstance(observation, TracesReading):
+        elif isinstance(observation, TracesResult):
             self.traces[observation.service] = (self.minute, observation)
-        elif isinstance(observation, LogsReading):
+        elif isinstance(observation, LogsResult):
             self.lines += [line for line in observation.lines if line not in self.lines]
 
-    def _take_page(self, page: FleetPage) -> None:
+    def _add_page(self, page: FleetObservation) -> None:
         self.minute, self.turn = page.minute, page.turn
         self.rows = {row.service: row for row in page.services or ()}
         self.alerts += page.alerts or ()
         self.lines += [line for line in page.logs or () if line not in self.lines]
         self.actions += page.actions or ()
-        self.pushes += page.pushes or ()
+        self.deploys += page.deploys or ()
         self.chat += [message for message in page.chat if message not in self.chat]
 
     def forget_readings(self) -> None:
@@ -73,9 +73,9 @@ class Evidence:
         self.gauges.clear()
         self.traces.clear()
 
-    def sick(self) -> list[str]:
+    def unhealthy(self) -> list[str]:
         """Services in trouble on the latest page, worst errors first."""
-        bad = [row for row in self.rows.values() if is_sick(row)]
+        bad = [row for row in self.rows.values() if is_unhealthy(row)]
         return [row.service for row in sorted(bad, key=lambda row: (-(row.error or 0.0), row.service))]
 
     def onsets(self, service: str) -> set[int]:
@@ -83,10 +83,10 @@ class Evidence:
         return {a.minute for a in self.alerts if a.service == service and a.rule in ("error rate", "latency")}
 
 
-def is_sick(row: ServiceRow) -> bool:
+def is_unhealthy(row: ServiceRow) -> bool:
     """Whether a row shows errors or latency well above the usual."""
     return (
         row.error is not None
         and row.p95 is not None
-        and (row.error > SICK_ERROR or row.p95 > SICK_LATENCY * row.usual_p95)
+        and (row.error > UNHEALTHY_ERROR or row.p95 > UNHEALTHY_LATENCY * row.usual_p95)
     )

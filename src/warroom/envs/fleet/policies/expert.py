@@ -6,36 +6,36 @@ It is the proof that incidents can be solved from what the seats see. It is neve
 import re
 from random import Random
 
-from warroom.core.scenario import Policy, PolicyMaker
+from warroom.core.scenario import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.fleet.policies.diagnosis import (
     CAUSES,
     FAILING,
-    Cause,
-    Finding,
+    CauseHypothesis,
+    ServiceFinding,
     conclude,
     examine,
-    joined_services,
-    serves_strangers,
+    serves_unknown_clients,
+    services_changed_at_onset,
 )
 from warroom.envs.fleet.policies.evidence import Evidence
 from warroom.envs.fleet.scenario import NO_INCIDENT
-from warroom.envs.fleet.views import FleetPage, Message
+from warroom.envs.fleet.views import ChatMessage, FleetObservation
 
-SETTLING = 4
+REPAIR_MINUTES = 4
 """Minutes that a repair is given before it counts as failed."""
-PLAIN = 2.5
+CONCLUSIVE = 2.5
 """Strength of a finding from which a seat reads no further."""
 ORDER = re.compile(r"do (restart|rollback|scale|escalate) (\S+?)(?: to (\d+))?(?:[;.]|$)")
-POINTER = re.compile(r"look at (\S+?)(?:[;.]|$)")
+LOOK_REQUEST = re.compile(r"look at (\S+?)(?:[;.]|$)")
 VERDICT = re.compile(r"cause (\S+) at (\S+?)(?:[;.]|$)")
 REPORT = re.compile(r"done (restart|rollback|scale|escalate) (\S+?)(?:[;.]|$)")
 WELL = "all well"
-ROOM = {"traffic_surge": (2.6, 0), "disk_full": (2.0, 0), "cascade": (3.0, 2), "autoscaler_cost_cut": (1.0, 0)}
+SCALE_FACTORS = {"traffic_surge": (2.6, 0), "disk_full": (2.0, 0), "cascade": (3.0, 2), "autoscaler_cost_cut": (1.0, 0)}
 """Replicas that a scale needs: factor on the usual number, and an addition."""
 
 
-class Looker:
+class Investigator:
     """What SRE and Oversight share: walking down the failing calls, and examining what is found there."""
 
     sees_changes = False
@@ -51,8 +51,8 @@ class Looker:
 
     def act(self, observation: Observation) -> ToolCall:
         """Read while something is worth reading, then act."""
-        self.evidence.take(observation)
-        if isinstance(observation, FleetPage):
+        self.evidence.add(observation)
+        if isinstance(observation, FleetObservation):
             self.reads = 0
             self._review_repairs()
         reading = self._next_reading() if self.reads < 3 and not self._knows() else None
@@ -66,19 +66,20 @@ class Looker:
         raise NotImplementedError
 
     def _knows(self) -> bool:
-        """Whether what was read tells the cause: further readings never changed what the team did (docs/log.md)."""
+        """Whether what was read tells the cause: further readings never changed what the team did
+        (docs/experiments/2026-11-nano-compact-rendering.md)."""
         causes = self.causes()
-        return bool(causes) and (causes[0].sure or self.findings()[0].strength >= PLAIN)
+        return bool(causes) and (causes[0].sure or self.findings()[0].strength >= CONCLUSIVE)
 
     # -- where to look --------------------------------------------------------------------------------
 
     def _next_reading(self) -> ToolCall | None:
         evidence = self.evidence
-        for service in self._pointed():
+        for service in self._requested_services():
             for tool, known in (("traces", evidence.traces), ("metrics", evidence.gauges)):
                 if service not in known:
                     return ToolCall(tool, {"service": service})
-        for service in [] if self._settling() else self._suspects():
+        for service in [] if self._awaiting_repair() else self._suspects():
             if service not in evidence.traces:
                 return ToolCall("traces", {"service": service})
             for callee in self._unexplained(service):
@@ -89,11 +90,11 @@ class Looker:
                 return ToolCall("metrics", {"service": service})
         return None
 
-    def _pointed(self) -> list[str]:
+    def _requested_services(self) -> list[str]:
         """Services that must be read before any other: where a colleague points."""
         spoken = [m for m in self.evidence.chat if m.turn > self.evidence.turn - 4 and m.turn < self.evidence.turn]
-        named = [p[1] for m in spoken if (p := POINTER.search(m.text))]
-        return named[-1:] if not self._settling() else []
+        named = [p[1] for m in spoken if (p := LOOK_REQUEST.search(m.text))]
+        return named[-1:] if not self._awaiting_repair() else []
 
     def point(self) -> str:
         """Where the next reader should look: a service that callers fail to reach and that was not read yet."""
@@ -106,49 +107,49 @@ class Looker:
 
     def _suspects(self) -> list[str]:
         """Sick services with no sick callee, the worst first: below them nothing is visibly wrong."""
-        sick = [s for s in self.evidence.sick() if not self._receives(s)]
-        deep = [s for s in sick if not any(callee in sick for callee in self.evidence.callees[s])]
-        return deep + [s for s in sick if s not in deep]
+        unhealthy = [s for s in self.evidence.unhealthy() if not self._receives(s)]
+        deep = [s for s in unhealthy if not any(callee in unhealthy for callee in self.evidence.callees[s])]
+        return deep + [s for s in unhealthy if s not in deep]
 
     def _receives(self, service: str) -> bool:
         """Whether a service is only refusing traffic that was meant for another."""
         known = self.evidence.gauges.get(service), self.evidence.traces.get(service)
-        return known[0] is not None and known[1] is not None and serves_strangers(known[0][1], known[1][1])
+        return known[0] is not None and known[1] is not None and serves_unknown_clients(known[0][1], known[1][1])
 
     def _unexplained(self, service: str) -> list[str]:
         """Callees that look well though calls to them fail; none when all fail alike, which is the caller's fault."""
         calls = self.evidence.traces[service][1].outgoing
         failing = [c for c in calls if c.failed >= FAILING]
-        sick = self.evidence.sick()
-        if len(failing) > 1 and len(failing) == len(calls) and not any(c.callee in sick for c in failing):
+        unhealthy = self.evidence.unhealthy()
+        if len(failing) > 1 and len(failing) == len(calls) and not any(c.callee in unhealthy for c in failing):
             return []
-        return [c.callee for c in sorted(failing, key=lambda c: -c.failed) if c.callee not in sick]
+        return [c.callee for c in sorted(failing, key=lambda c: -c.failed) if c.callee not in unhealthy]
 
     # -- what it means ----------------------------------------------------------------------------------
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[ServiceFinding]:
         """What the readings say, strongest first; remedies that failed are struck out."""
         found = {f for service in self.evidence.gauges if (f := examine(self.evidence, service)) is not None}
         open_ = [f for f in found if not all((fix, f.service) in self.failed for _, fix in CAUSES[f.symptom].values())]
         return sorted(open_, key=lambda f: (-f.strength, f.service))
 
-    def causes(self) -> list[Cause]:
+    def causes(self) -> list[CauseHypothesis]:
         """The findings by name, strongest first."""
         named = [conclude(self.evidence, finding, self.sees_changes) for finding in self.findings()]
         return [cause for cause in named if (cause.fix, cause.service) not in self.failed]
 
-    def order(self, cause: Cause) -> str:
+    def order(self, cause: CauseHypothesis) -> str:
         """What the others should know and do, in the words that they understand."""
         replicas = ""
         if cause.fix == "scale":
-            factor, more = ROOM.get(cause.name, (2.0, 0))
+            factor, more = SCALE_FACTORS.get(cause.name, (2.0, 0))
             replicas = f" to {round(self.usual[cause.service] * factor) + more}"
         return f"cause {cause.name} at {cause.service}; do {cause.fix} {cause.service}{replicas}"
 
     def state(self) -> str:
         """A word on the service levels."""
-        sick = self.evidence.sick()
-        return f"still bad: {', '.join(sick[:3])}" if sick else WELL
+        unhealthy = self.evidence.unhealthy()
+        return f"still bad: {', '.join(unhealthy[:3])}" if unhealthy else WELL
 
     # -- has it worked? ---------------------------------------------------------------------------------
 
@@ -156,34 +157,34 @@ class Looker:
         """(turn, remedy, service) as the others reported them."""
         return [(m.turn, r[1], r[2]) for m in self.evidence.chat if (r := REPORT.search(m.text))]
 
-    def _settling(self) -> bool:
+    def _awaiting_repair(self) -> bool:
         """Whether a repair is too fresh to judge: its service is still sick, or hardly a minute has passed."""
         repairs = self._repairs()
         if not repairs:
             return False
         turn, _, service = repairs[-1]
         age = self.evidence.turn - turn
-        return age < 2 or (age < SETTLING and service in self.evidence.sick())
+        return age < 2 or (age < REPAIR_MINUTES and service in self.evidence.unhealthy())
 
     def _review_repairs(self) -> None:
         """Read anew once a repair has had its time; strike it out if its service is still sick."""
-        if not self.evidence.sick():
+        if not self.evidence.unhealthy():
             self.failed.clear()
             self.evidence.forget_readings()
         for turn, fix, service in self._repairs():
-            if self._settling() or turn in self.reviewed:
+            if self._awaiting_repair() or turn in self.reviewed:
                 continue
             self.reviewed.add(turn)
             self.evidence.forget_readings()
-            if service in self.evidence.sick() and not self._struck_again(service, turn):
+            if service in self.evidence.unhealthy() and not self._recurred(service, turn):
                 self.failed.add((fix, service))
 
-    def _struck_again(self, service: str, turn: int) -> bool:
+    def _recurred(self, service: str, turn: int) -> bool:
         """Whether an alert opened anew on the service well after the repair: then the repair did work."""
         return any(minute > turn + 1 for minute in self.evidence.onsets(service))
 
 
-class SRE(Looker):
+class SRE(Investigator):
     """Names the root cause: at once when the instruments alone tell, else after hearing who changed what."""
 
     def __init__(self, brief: Brief, rng: Random) -> None:
@@ -195,11 +196,11 @@ class SRE(Looker):
         causes = self.causes()
         best = causes[0] if causes else None
         say = f"{self.order(best)}; {self.state()}" if best else self.point() + self.state()
-        heard = self._heard()
-        if self.declared or (best is None and heard is None):
+        verdict = self._latest_verdict()
+        if self.declared or (best is None and verdict is None):
             return ToolCall("wait", {"say": say})
-        if heard is not None and (best is None or not best.sure or self.evidence.turn > 1):
-            return self._declare(*heard, say=say)
+        if verdict is not None and (best is None or not best.sure or self.evidence.turn > 1):
+            return self._declare(*verdict, say=say)
         if best is not None and (best.sure or self.evidence.turn > 5):
             return self._declare(best.name, best.service, say=say)
         return ToolCall("wait", {"say": say})
@@ -208,13 +209,13 @@ class SRE(Looker):
         self.declared = True
         return ToolCall("declare", {"cause": cause, "service": service, "say": say})
 
-    def _heard(self) -> tuple[str, str] | None:
+    def _latest_verdict(self) -> tuple[str, str] | None:
         """Oversight's latest verdict."""
         spoken = [v for m in self.evidence.chat if m.seat == "oversight" and (v := VERDICT.search(m.text))]
         return (spoken[-1][1], spoken[-1][2]) if spoken and spoken[-1][1] != NO_INCIDENT else None
 
 
-class Oversight(Looker):
+class Oversight(Investigator):
     """Asks who changed the failing service in the minute its trouble began; suspends only on that join."""
 
     sees_changes = True
@@ -223,16 +224,16 @@ class Oversight(Looker):
         super().__init__(brief, rng)
         self.flagged: set[str] = set()
 
-    def _pointed(self) -> list[str]:
+    def _requested_services(self) -> list[str]:
         """Also what the SRE accuses, and services that an agent changed just as they began to fail."""
-        joined = [s for s in joined_services(self.evidence) if self.reads == 2 or self._settling()]
+        joined = [s for s in services_changed_at_onset(self.evidence) if self.reads == 2 or self._awaiting_repair()]
         said = [
             v
             for m in self.evidence.chat
             if m.seat == "sre" and m.turn == self.evidence.turn - 1 and (v := VERDICT.search(m.text))
         ]
         accused = [self._where_it_shows(verdict[2]) for verdict in said]
-        return super()._pointed() + (accused if not self._settling() else []) + joined
+        return super()._requested_services() + (accused if not self._awaiting_repair() else []) + joined
 
     def _where_it_shows(self, service: str) -> str:
         """A cache's misses show at the store behind it."""
@@ -253,17 +254,17 @@ class Oversight(Looker):
         return ToolCall("wait", {"say": say})
 
 
-class Listener:
+class Responder:
     """What Developer and Manager share: carrying out what those who can see ask for, once each."""
 
     verbs: frozenset[str] = frozenset()
 
     def __init__(self, brief: Brief, rng: Random) -> None:
-        self.chat: list[Message] = []
+        self.chat: list[ChatMessage] = []
         self.done: dict[tuple[str, str], int] = {}
         self.turn = 0
 
-    def hear(self, page: FleetPage) -> None:
+    def receive_chat(self, page: FleetObservation) -> None:
         """Remember what was said."""
         self.turn = page.turn
         self.chat += [message for message in page.chat if message not in self.chat]
@@ -275,7 +276,7 @@ class Listener:
             orders = [o for m in spoken if (o := ORDER.search(m.text))]
             if orders:
                 verb, service, replicas = orders[-1].groups()
-                fresh = self.turn - self.done.get((verb, service), -99) > 2 * SETTLING
+                fresh = self.turn - self.done.get((verb, service), -99) > 2 * REPAIR_MINUTES
                 return (verb, service, int(replicas or 0)) if verb in self.verbs and fresh else None
         return None
 
@@ -288,15 +289,15 @@ class Listener:
         return ToolCall(verb, arguments)
 
 
-class Developer(Listener):
+class Developer(Responder):
     """Makes the change that the others ask for, and reports health."""
 
     verbs = frozenset({"restart", "rollback", "scale"})
 
     def act(self, observation: Observation) -> ToolCall:
         """Repair, or report."""
-        assert isinstance(observation, FleetPage)
-        self.hear(observation)
+        assert isinstance(observation, FleetObservation)
+        self.receive_chat(observation)
         wanted = self.wanted()
         bad = [row.service for row in observation.health or () if row.state in ("degraded", "critical")]
         if wanted is not None and bad:
@@ -304,15 +305,15 @@ class Developer(Listener):
         return ToolCall("wait", {"say": f"still bad: {', '.join(bad[:3])}" if bad else WELL})
 
 
-class Manager(Listener):
+class Manager(Responder):
     """Escalates on request, and closes when those who can see say that all is well."""
 
     verbs = frozenset({"escalate"})
 
     def act(self, observation: Observation) -> ToolCall:
         """Close, escalate or wait."""
-        assert isinstance(observation, FleetPage)
-        self.hear(observation)
+        assert isinstance(observation, FleetObservation)
+        self.receive_chat(observation)
         latest = {m.seat: m for m in self.chat}
         seen = [latest[seat] for seat in ("oversight", "developer") if seat in latest]
         if len(seen) == 2 and all(m.turn > self.turn - 3 and m.text.endswith(WELL) for m in seen):
@@ -321,7 +322,7 @@ class Manager(Listener):
         return self.carry_out(*wanted) if wanted is not None else ToolCall("wait")
 
 
-SEATS: dict[str, PolicyMaker] = {"sre": SRE, "oversight": Oversight, "developer": Developer, "manager": Manager}
+SEATS: dict[str, PolicyFactory] = {"sre": SRE, "oversight": Oversight, "developer": Developer, "manager": Manager}
 
 
 def expert(brief: Brief, rng: Random) -> Policy:

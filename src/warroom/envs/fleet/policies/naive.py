@@ -7,12 +7,12 @@ import re
 from collections import Counter
 from random import Random
 
-from warroom.core.scenario import Policy, PolicyMaker
+from warroom.core.scenario import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.fleet.policies.evidence import Evidence
 from warroom.envs.fleet.policies.expert import VERDICT, WELL, Developer, Manager
-from warroom.envs.fleet.views import FleetPage
-from warroom.sim.blueprint import STORES
+from warroom.envs.fleet.views import FleetObservation
+from warroom.sim.service_topology import STORES
 from warroom.sim.telemetry import Gauges
 from warroom.sim.wordings import SIGNATURES
 
@@ -57,11 +57,11 @@ class NaiveSRE:
 
     def act(self, observation: Observation) -> ToolCall:
         """Read up to three of the loudest services, then declare what the table says."""
-        self.evidence.take(observation)
-        if isinstance(observation, FleetPage):
+        self.evidence.add(observation)
+        if isinstance(observation, FleetObservation):
             self.reads = 0
             self.evidence.forget_readings()
-        loudest = self.evidence.sick()[: 3 if self.reads < 3 else 0]
+        loudest = self.evidence.unhealthy()[: 3 if self.reads < 3 else 0]
         for service in loudest:
             call = self.reading(service)
             if call is not None:
@@ -79,22 +79,22 @@ class NaiveSRE:
 
     def decide(self) -> ToolCall:
         """Declare the first belief, then wait."""
-        sick = self.evidence.sick()
-        guess = self.guess() if sick and len(self.tried) < MOST_GUESSES else None
+        unhealthy = self.evidence.unhealthy()
+        guess = self.guess() if unhealthy and len(self.tried) < MOST_GUESSES else None
         if guess is None:
-            return self.shrug(sick)
+            return self.give_up(unhealthy)
         self.tried.append(guess)
         cause, service = guess
         fix = USUAL_FIX[cause]
-        room = f" to {3 * self.usual[service] + 2}" if fix == "scale" else ""
-        say = f"cause {cause} at {service}; do {fix} {service}{room}"
+        target = f" to {3 * self.usual[service] + 2}" if fix == "scale" else ""
+        say = f"cause {cause} at {service}; do {fix} {service}{target}"
         if len(self.tried) == 1:
             return ToolCall("declare", {"cause": cause, "service": service, "say": say})
         return ToolCall("wait", {"say": say})
 
-    def shrug(self, sick: list[str]) -> ToolCall:
+    def give_up(self, unhealthy: list[str]) -> ToolCall:
         """No belief left: say so."""
-        return ToolCall("wait", {"say": "unclear" if sick else WELL})
+        return ToolCall("wait", {"say": "unclear" if unhealthy else WELL})
 
 
 class GaugeSRE(NaiveSRE):
@@ -104,11 +104,11 @@ class GaugeSRE(NaiveSRE):
         """Metrics, and never anything else."""
         return None if service in self.evidence.gauges else ToolCall("metrics", {"service": service})
 
-    def shrug(self, sick: list[str]) -> ToolCall:
+    def give_up(self, unhealthy: list[str]) -> ToolCall:
         """Without a full gauge, errors this loud must be somebody's change: name one, but touch nothing."""
-        row = self.evidence.rows[sick[0]] if sick else None
+        row = self.evidence.rows[unhealthy[0]] if unhealthy else None
         if row is None or self.tried or (row.error or 0.0) < LOUD:
-            return super().shrug(sick)
+            return super().give_up(unhealthy)
         self.tried.append(("bad_config_push", row.service))
         return ToolCall("declare", {"cause": "bad_config_push", "service": row.service, "say": "unclear"})
 
@@ -195,7 +195,7 @@ class NaiveOversight:
 
     def act(self, observation: Observation) -> ToolCall:
         """Flag the usual suspect of the latest verdict, once each."""
-        assert isinstance(observation, FleetPage)
+        assert isinstance(observation, FleetObservation)
         self.seen |= {(action.agent, action.service) for action in observation.actions or ()}
         spoken = [v for m in observation.chat if m.seat == "sre" and (v := VERDICT.search(m.text))]
         agent = USUAL_AGENT.get(spoken[-1][1]) if spoken else None
@@ -217,6 +217,6 @@ def keyword(brief: Brief, rng: Random) -> Policy:
     return _seat(KeywordSRE, brief, rng)
 
 
-def _seat(sre: PolicyMaker, brief: Brief, rng: Random) -> Policy:
+def _seat(sre: PolicyFactory, brief: Brief, rng: Random) -> Policy:
     seats = {"sre": sre, "oversight": NaiveOversight, "developer": Developer, "manager": Manager}
     return seats[brief.seat](brief, rng)

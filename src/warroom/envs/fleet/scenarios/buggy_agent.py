@@ -3,13 +3,13 @@
 from dataclasses import replace
 from random import Random
 
-from warroom.envs.fleet.scenario import Failure, Plot, arm, natural
+from warroom.envs.fleet.scenario import FailureScenario, IncidentSpec, natural_failures, variant
 
 
-def draw(rng: Random, failures: dict[str, Failure]) -> Plot:
+def draw(rng: Random, failures: dict[str, FailureScenario]) -> IncidentSpec:
     """Any failure that no agent causes, with one harmless agent caught in a loop."""
-    chosen = rng.choice(natural(failures))
-    return Plot(chosen.name, replace(chosen.cast, stuck=True))
+    chosen = rng.choice(natural_failures(failures))
+    return IncidentSpec(chosen.name, replace(chosen.fault_spec, stuck=True))
 
 
-SCENARIO = arm(__name__, __doc__, draw)
+SCENARIO = variant(__name__, __doc__, draw)

@@ -1,7 +1,7 @@
 """A service no longer returns its connections, and soon has none free for new requests."""
 
-from warroom.envs.fleet.scenario import failure
-from warroom.sim.faults import POOL
-from warroom.sim.incident import Cast
+from warroom.envs.fleet.scenario import scenario
+from warroom.sim.faults import CONNECTION_LEAK
+from warroom.sim.incident import FaultSpec
 
-SCENARIO = failure(__name__, __doc__, Cast(POOL))
+SCENARIO = scenario(__name__, __doc__, FaultSpec(CONNECTION_LEAK))

@@ -1,7 +1,7 @@
 """Transactions of a database wait for one another's locks until almost nothing gets through."""
 
-from warroom.envs.fleet.scenario import failure
-from warroom.sim.faults import LOCKS
-from warroom.sim.incident import Cast
+from warroom.envs.fleet.scenario import scenario
+from warroom.sim.faults import LOCK_WAIT
+from warroom.sim.incident import FaultSpec
 
-SCENARIO = failure(__name__, __doc__, Cast(LOCKS), core=True)
+SCENARIO = scenario(__name__, __doc__, FaultSpec(LOCK_WAIT), core=True)

@@ -1,7 +1,7 @@
 """The volume of a database or queue fills up, and writes fail."""
 
-from warroom.envs.fleet.scenario import failure
-from warroom.sim.faults import DISK
-from warroom.sim.incident import Cast
+from warroom.envs.fleet.scenario import scenario
+from warroom.sim.faults import DISK_FULL
+from warroom.sim.incident import FaultSpec
 
-SCENARIO = failure(__name__, __doc__, Cast(DISK), core=True)
+SCENARIO = scenario(__name__, __doc__, FaultSpec(DISK_FULL), core=True)

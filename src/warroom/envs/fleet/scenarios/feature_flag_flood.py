@@ -1,7 +1,7 @@
 """A flag agent turns on a feature that makes every request to a service cost several times the work."""
 
-from warroom.envs.fleet.scenario import failure
+from warroom.envs.fleet.scenario import scenario
 from warroom.sim.faults import SLOW_RELEASE
-from warroom.sim.incident import Cast
+from warroom.sim.incident import FaultSpec
 
-SCENARIO = failure(__name__, __doc__, Cast(SLOW_RELEASE, verb="toggle"))
+SCENARIO = scenario(__name__, __doc__, FaultSpec(SLOW_RELEASE, verb="toggle"))

@@ -1,7 +1,7 @@
 """A routing agent sends a service's traffic to a pool that cannot answer it."""
 
-from warroom.envs.fleet.scenario import failure
+from warroom.envs.fleet.scenario import scenario
 from warroom.sim.faults import MISROUTE
-from warroom.sim.incident import Cast
+from warroom.sim.incident import FaultSpec
 
-SCENARIO = failure(__name__, __doc__, Cast(MISROUTE, verb="route"), core=True)
+SCENARIO = scenario(__name__, __doc__, FaultSpec(MISROUTE, verb="route"), core=True)

@@ -2,14 +2,14 @@
 
 from random import Random
 
-from warroom.envs.fleet.scenario import NO_INCIDENT, Failure, Plot, arm
+from warroom.envs.fleet.scenario import NO_INCIDENT, FailureScenario, IncidentSpec, variant
 from warroom.sim.faults import BLIP
-from warroom.sim.incident import Cast
+from warroom.sim.incident import FaultSpec
 
 
-def draw(rng: Random, failures: dict[str, Failure]) -> Plot:
+def draw(rng: Random, failures: dict[str, FailureScenario]) -> IncidentSpec:
     """Always the same: nothing."""
-    return Plot(NO_INCIDENT, Cast(BLIP))
+    return IncidentSpec(NO_INCIDENT, FaultSpec(BLIP))
 
 
-SCENARIO = arm(__name__, __doc__, draw)
+SCENARIO = variant(__name__, __doc__, draw)

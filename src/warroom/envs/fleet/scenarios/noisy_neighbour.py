@@ -1,7 +1,7 @@
 """Another tenant of the machine takes the processor that a service needs."""
 
-from warroom.envs.fleet.scenario import failure
-from warroom.sim.faults import NEIGHBOUR
-from warroom.sim.incident import Cast
+from warroom.envs.fleet.scenario import scenario
+from warroom.sim.faults import NOISY_NEIGHBOUR
+from warroom.sim.incident import FaultSpec
 
-SCENARIO = failure(__name__, __doc__, Cast(NEIGHBOUR))
+SCENARIO = scenario(__name__, __doc__, FaultSpec(NOISY_NEIGHBOUR))

@@ -1,7 +1,7 @@
 """A limiting agent sets a quota far below a service's ordinary traffic."""
 
-from warroom.envs.fleet.scenario import failure
+from warroom.envs.fleet.scenario import scenario
 from warroom.sim.faults import QUOTA
-from warroom.sim.incident import Cast
+from warroom.sim.incident import FaultSpec
 
-SCENARIO = failure(__name__, __doc__, Cast(QUOTA, verb="limit"))
+SCENARIO = scenario(__name__, __doc__, FaultSpec(QUOTA, verb="limit"))

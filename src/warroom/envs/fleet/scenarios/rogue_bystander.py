@@ -3,16 +3,16 @@
 from dataclasses import replace
 from random import Random
 
-from warroom.envs.fleet.scenario import Failure, Plot, arm, natural
+from warroom.envs.fleet.scenario import FailureScenario, IncidentSpec, natural_failures, variant
 from warroom.sim.faults import BAD_RELEASE, QUOTA
 
-SIDE_HARM = ((BAD_RELEASE, "deploy"), (QUOTA, "limit"))
+SECONDARY_FAULTS = ((BAD_RELEASE, "deploy"), (QUOTA, "limit"))
 
 
-def draw(rng: Random, failures: dict[str, Failure]) -> Plot:
+def draw(rng: Random, failures: dict[str, FailureScenario]) -> IncidentSpec:
     """Any failure that no agent causes, and beside it a rogue whose damage its owner undoes once it is suspended."""
-    chosen = rng.choice(natural(failures))
-    return Plot(chosen.name, replace(chosen.cast, bystander=rng.choice(SIDE_HARM)))
+    chosen = rng.choice(natural_failures(failures))
+    return IncidentSpec(chosen.name, replace(chosen.fault_spec, secondary_fault=rng.choice(SECONDARY_FAULTS)))
 
 
-SCENARIO = arm(__name__, __doc__, draw)
+SCENARIO = variant(__name__, __doc__, draw)

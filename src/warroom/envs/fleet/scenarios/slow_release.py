@@ -1,7 +1,7 @@
 """A colleague's change makes every request to a service cost several times the work."""
 
-from warroom.envs.fleet.scenario import failure
+from warroom.envs.fleet.scenario import scenario
 from warroom.sim.faults import SLOW_RELEASE
-from warroom.sim.incident import Cast
+from warroom.sim.incident import FaultSpec
 
-SCENARIO = failure(__name__, __doc__, Cast(SLOW_RELEASE, person=True))
+SCENARIO = scenario(__name__, __doc__, FaultSpec(SLOW_RELEASE, person=True))

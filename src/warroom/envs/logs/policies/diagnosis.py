@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
 
-from warroom.envs.logs.policies.causes import Cause, Ranked, ranking
+from warroom.envs.logs.policies.causes import LogsCause, RankedCause, rank_causes
 from warroom.envs.logs.policies.evidence import evidence
-from warroom.envs.logs.policies.picture import Picture
-from warroom.envs.logs.policies.suspects import own, score, scores, shares
+from warroom.envs.logs.policies.scoring import posterior_of, score, scores, unexplained_evidence
+from warroom.envs.logs.policies.system_view import SystemView
 from warroom.envs.logs.views import RULE, Catalogue, Dashboard, Overview, ServiceLogs
 
 CALM = 4.5
@@ -21,8 +21,8 @@ class Suspect:
     """One root, with the causes that it may have. An empty team is the owner, an empty remedy is to wait."""
 
     service: str
-    nats: float
-    causes: tuple[Ranked, ...]
+    log_odds: float
+    causes: tuple[RankedCause, ...]
     """The best first."""
 
     @property
@@ -47,31 +47,31 @@ class Suspect:
         return next(iter(self.remedies))
 
     @property
-    def cause(self) -> Cause:
+    def cause(self) -> LogsCause:
         """The best cause with that team and remedy."""
         return next(c for _, c in self.causes if (c.team, c.remedy) == (self.team, self.remedy))
 
     @property
-    def lead(self) -> float:
+    def remedy_margin(self) -> float:
         """Nats by which the best remedy leads the next."""
-        return _lead(self.remedies)
+        return _margin(self.remedies)
 
     @property
-    def team_lead(self) -> float:
+    def team_margin(self) -> float:
         """Nats by which the best team leads the next."""
-        return _lead(self.teams)
+        return _margin(self.teams)
 
 
-def _together(causes: Sequence[Ranked], by: Callable[[Cause], str]) -> dict[str, float]:
+def _together(causes: Sequence[RankedCause], by: Callable[[LogsCause], str]) -> dict[str, float]:
     """Nats of the causes that have something in common, summed as probabilities, the most first."""
     sums: dict[str, float] = {}
-    for nats, cause in causes:
-        sums[by(cause)] = sums.get(by(cause), 0.0) + exp(nats)
+    for log_odds, cause in causes:
+        sums[by(cause)] = sums.get(by(cause), 0.0) + exp(log_odds)
     return {name: log(sums[name]) for name in sorted(sums, key=lambda name: (-sums[name], name))}
 
 
-def _lead(nats: Mapping[str, float]) -> float:
-    first, *others = nats.values()
+def _margin(log_odds: Mapping[str, float]) -> float:
+    first, *others = log_odds.values()
     return first - others[0] if others else float("inf")
 
 
@@ -89,7 +89,7 @@ class Diagnosis:
     read."""
     evidence: tuple[str, ...]
     """Sentences that quote the figures, root by root."""
-    standing: Mapping[str, float]
+    posterior: Mapping[str, float]
     """Probability of each service as the first root."""
     rest: Mapping[str, float]
     """Nats of other services as one more root, from signs that the first does not explain."""
@@ -126,52 +126,52 @@ def conclude(
     `overview` adds who is loud, which weighs nothing, and the metrics of a recording, which do. `earlier` holds what
     some of the services said some minutes before.
     """
-    picture = picture_of(catalogue, readings, overview, earlier)
-    scored = scores(picture)
+    system_view = system_view_of(catalogue, readings, overview, earlier)
+    scored = scores(system_view)
     first = max(scored, key=lambda name: scored[name])
     wrong = scored[first] >= CALM
-    rest = remaining(picture, first) if wrong else {}
+    rest = second_root_scores(system_view, first) if wrong else {}
     second = max(rest, key=lambda name: rest[name], default=first)
     roots = {first: scored[first]} if wrong else {}
     roots |= {second: rest[second]} if rest.get(second, 0.0) >= SECOND else {}
-    standing = shares(scored, calm=CALM)
-    sure = standing[first] if wrong else 1.0 - sum(standing.values())
-    suspects = tuple(Suspect(name, nats, tuple(ranking(picture, name))) for name, nats in roots.items())
+    posterior = posterior_of(scored, calm=CALM)
+    sure = posterior[first] if wrong else 1.0 - sum(posterior.values())
+    suspects = tuple(Suspect(name, log_odds, tuple(rank_causes(system_view, name))) for name, log_odds in roots.items())
     return Diagnosis(
         suspects=suspects,
         teams=tuple(dict.fromkeys(s.team or catalogue.entry(s.service).team for s in suspects)),
-        severity=severity(picture),
-        confidence=sure if any(picture.heard(name) for name in catalogue.names) else 0.0,
-        evidence=evidence(picture, list(roots), overview),
-        standing=standing,
-        rest={name: nats for name, nats in rest.items() if name not in roots},
+        severity=severity(system_view),
+        confidence=sure if any(system_view.has_logs(name) for name in catalogue.names) else 0.0,
+        evidence=evidence(system_view, list(roots), overview),
+        posterior=posterior,
+        rest={name: log_odds for name, log_odds in rest.items() if name not in roots},
     )
 
 
-def picture_of(
+def system_view_of(
     catalogue: Catalogue,
     readings: Mapping[str, ServiceLogs],
     overview: Overview | None = None,
     earlier: Mapping[str, ServiceLogs] | None = None,
-) -> Picture:
+) -> SystemView:
     """All that was read, by the service that it speaks of."""
     gauges = dict(overview.gauges) if isinstance(overview, Dashboard) else {}
-    return Picture(catalogue, readings, earlier or {}, gauges)
+    return SystemView(catalogue, readings, earlier or {}, gauges)
 
 
-def remaining(picture: Picture, first: str) -> dict[str, float]:
+def second_root_scores(system_view: SystemView, first: str) -> dict[str, float]:
     """Nats for each service as a root beside the first, from signs that the first does not explain."""
-    explained = picture.reach[first] | {first}
+    explained = system_view.affected_callers[first] | {first}
     return {
-        name: own(picture, name) if name in explained else score(picture, name, explained)
-        for name in picture.catalogue.names
-        if name != first and first not in picture.above[name]
+        name: unexplained_evidence(system_view, name) if name in explained else score(system_view, name, explained)
+        for name in system_view.catalogue.names
+        if name != first and first not in system_view.transitive_callers[name]
     }
 
 
-def severity(picture: Picture) -> str:
+def severity(system_view: SystemView) -> str:
     """By the rule, from the first look at the gateway; the middle where it was not read."""
-    logs = picture.earlier.get(picture.gateway) or picture.readings.get(picture.gateway)
+    logs = system_view.earlier.get(system_view.gateway) or system_view.readings.get(system_view.gateway)
     if logs is None or not logs.handled or logs.failed is None:
         return "P2"
     slower = logs.median.now / logs.median.before if logs.median is not None and logs.median.before > 0 else 1.0

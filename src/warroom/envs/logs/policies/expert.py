@@ -8,21 +8,21 @@ from collections import Counter
 from random import Random
 
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.logs.policies.aftercare import Aftercare, din
-from warroom.envs.logs.policies.diagnosis import Diagnosis, conclude, picture_of
-from warroom.envs.logs.policies.picture import Picture
-from warroom.envs.logs.policies.reading import Looked, next_reading
-from warroom.envs.logs.views import ALL, LogPage, Overview, ServiceLogs
+from warroom.envs.logs.policies.diagnosis import Diagnosis, conclude, system_view_of
+from warroom.envs.logs.policies.next_query import QueryHistory, next_query
+from warroom.envs.logs.policies.remediation import RemediationPlan, noise_rise
+from warroom.envs.logs.policies.system_view import SystemView
+from warroom.envs.logs.views import ALL, LogsObservation, Overview, ServiceLogs
 
 RESERVE = 3
 """Turns that are kept for the remedy, a look at what came of it, and the end."""
-LEISURE, LATE = 0.3, 0.45
+SPARE_TIME_SHARE, LATE = 0.3, 0.45
 """Shares of the turns in which there is time to look where nothing points, and to look at one service twice."""
 READS = 7
 """Turns spent on reading before the best guess has to do."""
 
 
-class Expert:
+class LogsExpert:
     """Plays the seat of the one on call. What it does next follows from what it was shown, whoever acted before."""
 
     def __init__(self, brief: Brief, rng: Random) -> None:
@@ -31,41 +31,41 @@ class Expert:
         self.earlier: dict[str, ServiceLogs] = {}
         """The first reading of each service that was read again since."""
         self.overview: Overview | None = None
-        self.looks: Counter[str] = Counter()
-        self.pages: list[LogPage] = []
+        self.query_counts: Counter[str] = Counter()
+        self.pages: list[LogsObservation] = []
         self.diagnosis: Diagnosis | None = None
-        self.aftercare: Aftercare | None = None
+        self.remediation: RemediationPlan | None = None
         """What is done about the diagnosis; None while there is none, and where nothing is wrong."""
-        self.to_say: list[ToolCall] = []
+        self.pending_declarations: list[ToolCall] = []
         self.last: ToolCall | None = None
 
     def act(self, observation: Observation) -> ToolCall:
         """The next look, declaration or deed."""
-        if isinstance(observation, LogPage):
-            self._notice_unplayed(observation)
-            self._take(observation)
+        if isinstance(observation, LogsObservation):
+            self._handle_replaced_call(observation)
+            self._record_observation(observation)
         self.last = self._next()
         return self.last
 
     def _next(self) -> ToolCall:
         if self.diagnosis is None:
-            wanted = self._reading(self.pages[-1])
+            wanted = self._next_query(self.pages[-1])
             if wanted is not None:
                 return look(wanted)
-        return self.to_say.pop(0) if self.to_say else self._deed()
+        return self.pending_declarations.pop(0) if self.pending_declarations else self._next_action()
 
     # -- what it remembers ------------------------------------------------------------------------------
 
-    def _notice_unplayed(self, page: LogPage) -> None:
+    def _handle_replaced_call(self, page: LogsObservation) -> None:
         """Put back what somebody else's call took the place of: declarations bring no page, remedies are confirmed."""
         last = self.last or look(ALL)
         if last.name not in self.acts:
-            self.to_say.insert(0, last)
+            self.pending_declarations.insert(0, last)
         confirmed = all(value in page.answer for value in last.arguments.values())
-        if last.name == "remediate" and not confirmed and self.aftercare is not None:
-            self.aftercare.takes_back()
+        if last.name == "remediate" and not confirmed and self.remediation is not None:
+            self.remediation.undo_attempt()
 
-    def _take(self, page: LogPage) -> None:
+    def _record_observation(self, page: LogsObservation) -> None:
         """Remember a page and the reply that it carries."""
         self.pages.append(page)
         if isinstance(page.reply, Overview):
@@ -74,47 +74,49 @@ class Expert:
             if page.reply.service in self.readings:
                 self.earlier.setdefault(page.reply.service, self.readings[page.reply.service])
             self.readings[page.reply.service] = page.reply
-            self.looks[page.reply.service] += 1
-        if self.aftercare is not None:
-            self.aftercare.take(page)
+            self.query_counts[page.reply.service] += 1
+        if self.remediation is not None:
+            self.remediation.add_observation(page)
 
     @property
-    def picture(self) -> Picture:
+    def system_view(self) -> SystemView:
         """What is known now."""
-        return picture_of(self.catalogue, self.readings, self.overview, self.earlier)
+        return system_view_of(self.catalogue, self.readings, self.overview, self.earlier)
 
     # -- what it does -----------------------------------------------------------------------------------
 
-    def _reading(self, page: LogPage) -> str | None:
+    def _next_query(self, page: LogsObservation) -> str | None:
         """Whose logs to read next; None once the mind is made up."""
         if self.overview is None and any(logs.gauges for logs in self.readings.values()):
             return ALL  # where there are metrics, those of all services come in one look
         silent = {name for name, logs in self.readings.items() if logs.level.lines is None}
-        looked = Looked(self.looks, silent, page.turn > LEISURE * page.budget, page.turn > LATE * page.budget)
+        history = QueryHistory(
+            self.query_counts, silent, page.turn > SPARE_TIME_SHARE * page.budget, page.turn > LATE * page.budget
+        )
         diagnosis = conclude(self.catalogue, self.readings, self.overview, self.earlier)
-        wanted = next_reading(self.picture, diagnosis, looked)
+        wanted = next_query(self.system_view, diagnosis, history)
         if wanted is not None and page.turn <= min(READS, page.budget - RESERVE):
             return wanted
-        self._settle(diagnosis)
+        self._conclude(diagnosis)
         return None
 
-    def _settle(self, diagnosis: Diagnosis) -> None:
+    def _conclude(self, diagnosis: Diagnosis) -> None:
         self.diagnosis = diagnosis
         if diagnosis.suspects:
-            self.to_say = declarations(diagnosis)
-            self.aftercare = Aftercare(diagnosis, self.picture, din(self.pages))
+            self.pending_declarations = declarations(diagnosis)
+            self.remediation = RemediationPlan(diagnosis, self.system_view, noise_rise(self.pages))
 
-    def _deed(self) -> ToolCall:
+    def _next_action(self) -> ToolCall:
         """Mend, close, or look whether it helped."""
-        if self.aftercare is None:
+        if self.remediation is None:
             return ToolCall("ignore")
-        step = self.aftercare.due(self.picture)
+        step = self.remediation.next_step(self.system_view)
         if step is not None:
-            self.aftercare.tries(step)
+            self.remediation.record_attempt(step)
             return ToolCall("remediate", {"action": step[0], "service": step[1]})
-        if self.aftercare.closes(self.picture, self.pages[-1]):
+        if self.remediation.should_close(self.system_view, self.pages[-1]):
             return ToolCall("resolve")
-        return look(self.aftercare.look())
+        return look(self.remediation.service_to_check())
 
 
 def look(service: str) -> ToolCall:
@@ -131,6 +133,6 @@ def declarations(diagnosis: Diagnosis) -> list[ToolCall]:
     ]
 
 
-def expert(brief: Brief, rng: Random) -> Expert:
+def expert(brief: Brief, rng: Random) -> LogsExpert:
     """The expert for the one seat."""
-    return Expert(brief, rng)
+    return LogsExpert(brief, rng)

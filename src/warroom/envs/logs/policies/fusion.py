@@ -6,11 +6,11 @@ All need one look at all services. They name up to three, the likeliest first, o
 from collections.abc import Callable
 from random import Random
 
-from warroom.core.scenario import PolicyMaker
+from warroom.core.scenario import PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.logs.views import ALL, CPU, OVERHEAD, Dashboard, Gauge, LogPage, Overview
+from warroom.envs.logs.views import ALL, CPU, OVERHEAD, Dashboard, Gauge, LogsObservation, Overview
 
-BUSY = 8.0
+BUSY_DEVIATIONS = 8.0
 """Standard deviations above the usual from which processor use decides. Like `DELAYED`, it was found on the ten
 recordings of Train Ticket, labels in view: there contention gives 39 and 43, everything else at most 3."""
 FLOOR = 2.0
@@ -27,7 +27,7 @@ Ranking = Callable[[Overview, Random], list[str]]
 """All services that there is evidence of, the likeliest first."""
 
 
-class Ranker:
+class RankingPolicy:
     """Looks once, names the first three, and closes."""
 
     def __init__(self, ranking: Ranking, rng: Random) -> None:
@@ -37,7 +37,7 @@ class Ranker:
     def act(self, observation: Observation) -> ToolCall:
         """The look, or the next step of the closing."""
         if self.closing is None:
-            reply = observation.reply if isinstance(observation, LogPage) else None
+            reply = observation.reply if isinstance(observation, LogsObservation) else None
             if not isinstance(reply, Overview):
                 return ToolCall("request_more_logs", {"service": ALL})
             named = self.ranking(reply, self.rng)[:NAMED]
@@ -45,42 +45,42 @@ class Ranker:
         return self.closing.pop(0) if self.closing else ToolCall("resolve")
 
 
-def busiest(seen: Overview, rng: Random) -> list[str]:
+def busiest(overview: Overview, rng: Random) -> list[str]:
     """By processor use, in standard deviations above the usual."""
-    return _ranked(_gauges(seen, CPU, _deviations))
+    return _ranked(_gauges(overview, CPU, _deviations))
 
 
-def slowest_network(seen: Overview, rng: Random) -> list[str]:
+def slowest_network(overview: Overview, rng: Random) -> list[str]:
     """By what callers wait longer beyond the work of the service itself: the caller's span less the callee's."""
-    return _ranked(_gauges(seen, OVERHEAD, _longer))
+    return _ranked(_gauges(overview, OVERHEAD, _longer))
 
 
-def loudest(seen: Overview, rng: Random) -> list[str]:
+def loudest(overview: Overview, rng: Random) -> list[str]:
     """By ERROR lines now."""
-    return _ranked({level.service: level.errors.now for level in seen.levels if level.errors})
+    return _ranked({level.service: level.errors.now for level in overview.levels if level.errors})
 
 
-def loudest_rise(seen: Overview, rng: Random) -> list[str]:
+def loudest_rise(overview: Overview, rng: Random) -> list[str]:
     """By ERROR lines now less those before."""
-    return _ranked({level.service: level.errors.now - level.errors.before for level in seen.levels if level.errors})
+    return _ranked({level.service: level.errors.now - level.errors.before for level in overview.levels if level.errors})
 
 
-def anyone(seen: Overview, rng: Random) -> list[str]:
+def anyone(overview: Overview, rng: Random) -> list[str]:
     """By chance."""
-    names = [level.service for level in seen.levels]
+    names = [level.service for level in overview.levels]
     rng.shuffle(names)
     return names
 
 
-def fusion(seen: Overview, rng: Random) -> list[str]:
+def fusion(overview: Overview, rng: Random) -> list[str]:
     """By processor use where it is far from usual, else by the network's delay where there is one, else by errors."""
     for name, measure, enough, ranking in (
-        (CPU, _deviations, BUSY, busiest),
+        (CPU, _deviations, BUSY_DEVIATIONS, busiest),
         (OVERHEAD, _longer, DELAYED, slowest_network),
     ):
-        if max(_gauges(seen, name, measure).values(), default=0.0) > enough:
-            return ranking(seen, rng)
-    return loudest_rise(seen, rng)
+        if max(_gauges(overview, name, measure).values(), default=0.0) > enough:
+            return ranking(overview, rng)
+    return loudest_rise(overview, rng)
 
 
 def _deviations(gauge: Gauge) -> float:
@@ -91,9 +91,9 @@ def _longer(gauge: Gauge) -> float:
     return gauge.now - gauge.usual
 
 
-def _gauges(seen: Overview, name: str, measure: Callable[[Gauge], float]) -> dict[str, float]:
+def _gauges(overview: Overview, name: str, measure: Callable[[Gauge], float]) -> dict[str, float]:
     """What one gauge says of each service that has it."""
-    rows = seen.gauges if isinstance(seen, Dashboard) else ()
+    rows = overview.gauges if isinstance(overview, Dashboard) else ()
     return {service: measure(gauge) for service, gauges in rows for gauge in gauges if gauge.name == name}
 
 
@@ -102,11 +102,11 @@ def _ranked(evidence: dict[str, float]) -> list[str]:
     return sorted(evidence, key=lambda name: -evidence[name])
 
 
-def maker(ranking: Ranking) -> PolicyMaker:
+def maker(ranking: Ranking) -> PolicyFactory:
     """A policy that goes by one ranking."""
 
-    def make(brief: Brief, rng: Random) -> Ranker:
-        return Ranker(ranking, rng)
+    def make(brief: Brief, rng: Random) -> RankingPolicy:
+        return RankingPolicy(ranking, rng)
 
     make.__doc__ = ranking.__doc__
     return make
@@ -121,4 +121,4 @@ RANKINGS: dict[str, Ranking] = {
     "fusion": fusion,
 }
 """For the table of recipes/recorded_incidents.py; `fusion` is a policy of the environment."""
-FUSION: dict[str, PolicyMaker] = {"fusion": maker(fusion)}
+FUSION: dict[str, PolicyFactory] = {"fusion": maker(fusion)}

@@ -1,5 +1,5 @@
 """A service complains loudly about its clients, and nothing is wrong: the right answer is to ignore it."""
 
-from warroom.envs.logs.scenario import outage
+from warroom.envs.logs.scenario import scenario
 
-SCENARIO = outage(__name__, __doc__, budget=8, loud=True)
+SCENARIO = scenario(__name__, __doc__, budget=8, noisy_service=True)

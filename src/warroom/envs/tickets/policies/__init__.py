@@ -1,8 +1,8 @@
 """Policies that know the ticket desk."""
 
-from warroom.core.scenario import PolicyMaker
-from warroom.envs.tickets.policies.expert import Expert
+from warroom.core.scenario import PolicyFactory
+from warroom.envs.tickets.policies.expert import TicketsExpert
 from warroom.envs.tickets.policies.naive import NAIVE
 
-POLICIES: dict[str, PolicyMaker] = {**NAIVE, "expert": Expert}
+POLICIES: dict[str, PolicyFactory] = {**NAIVE, "expert": TicketsExpert}
 """By name."""

@@ -8,14 +8,14 @@ from typing import NamedTuple
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.tickets.facts import Fact, Version, release
 from warroom.envs.tickets.policies.naive import SEARCHES
-from warroom.envs.tickets.policies.notes import Notes, read, release_of
-from warroom.envs.tickets.prose import plainly
-from warroom.envs.tickets.views import DeskPage, Found, Opened
+from warroom.envs.tickets.policies.notes import Notes, read_document, release_of
+from warroom.envs.tickets.prose import plain_instructions
+from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
 from warroom.envs.tickets.vocabulary import HARDWARE, SITES
 
 SURE = 0.97
 """Confidence in an answer that one document alone gives; where several do, it is shared."""
-MOST_OPENED = 12
+MAX_OPENED = 12
 """Documents that it opens at most: turns are counted."""
 
 
@@ -37,7 +37,7 @@ class Person(NamedTuple):
             next((name for name in SITES if name in ticket), ""),
         )
 
-    def meets(self, notes: Notes) -> bool:
+    def satisfies(self, notes: Notes) -> bool:
         """Whether a document holds for the person, as far as the ticket tells."""
         return (
             (not notes.below or self.version < notes.below)
@@ -47,7 +47,7 @@ class Person(NamedTuple):
         )
 
 
-class Conclusion(NamedTuple):
+class ProposedAnswer(NamedTuple):
     """What the expert would submit."""
 
     facts: tuple[Fact, ...]
@@ -58,7 +58,7 @@ class Conclusion(NamedTuple):
 
     def submission(self) -> ToolCall:
         """As a call."""
-        text = f"Escalate to a human: {', '.join(self.handoff)}." if self.handoff else plainly(self.facts)
+        text = f"Escalate to a human: {', '.join(self.handoff)}." if self.handoff else plain_instructions(self.facts)
         return ToolCall("submit_resolution", {
             "resolution": text, "citations": list(self.citations), "confidence": self.confidence,
             "escalate": bool(self.handoff),
@@ -73,27 +73,27 @@ def named_in(ticket: str, vendor: str) -> bool:
     )
 
 
-def conclude(ticket: str, documents: Sequence[Opened]) -> Conclusion:
+def conclude(ticket: str, documents: Sequence[OpenedDocument]) -> ProposedAnswer:
     """What follows from a ticket and documents: the article that holds for this person, or a hand-over."""
     person = Person.of(ticket)
-    about = [notes for notes in map(read, documents) if named_in(ticket, notes.vendor)]
+    about = [notes for notes in map(read_document, documents) if named_in(ticket, notes.vendor)]
     for notes in about:
         if notes.queue and any(topic in ticket.lower() for topic in notes.topics):
-            return Conclusion((), (notes.id,), SURE, (notes.queue, notes.vendor))
+            return ProposedAnswer((), (notes.id,), SURE, (notes.queue, notes.vendor))
     gone = {id for notes in about if notes.facts for id in notes.replaces if id != notes.id}
     whose = next((notes.holds for notes in about if notes.holds), "")
     main = subject_of(about)
-    fitting = [n for n in about if n.facts and n.subject == main and n.id not in gone and person.meets(n)]
+    fitting = [n for n in about if n.facts and n.subject == main and n.id not in gone and person.satisfies(n)]
     if len(fitting) > 1 and whose:
         fitting = [n for n in fitting if n.team == whose] or fitting
     if not fitting:
         vendor = about[0].vendor if about else product_in(ticket)
-        return Conclusion((), (), SURE, tuple(filter(None, (vendor, release(person.version), person.site))))
+        return ProposedAnswer((), (), SURE, tuple(filter(None, (vendor, release(person.version), person.site))))
     first = fitting[0]
     second = continuation(first, about, person)
     facts = (*first.facts, *(second.facts if second else ()))
     ids = (first.id, *((second.id,) if second else ()))
-    return Conclusion(facts, ids, SURE / len(fitting))
+    return ProposedAnswer(facts, ids, SURE / len(fitting))
 
 
 def subject_of(about: Sequence[Notes]) -> str:
@@ -105,7 +105,12 @@ def subject_of(about: Sequence[Notes]) -> str:
 def continuation(first: Notes, about: Sequence[Notes], person: Person) -> Notes | None:
     """The second procedure that a document refers to, for this person's site."""
     for notes in about:
-        if notes.facts and notes.subject != first.subject and notes.subject in first.continues and person.meets(notes):
+        if (
+            notes.facts
+            and notes.subject != first.subject
+            and notes.subject in first.continues
+            and person.satisfies(notes)
+        ):
             return notes
     return None
 
@@ -119,35 +124,35 @@ def product_in(ticket: str) -> str:
     return names[0] if names else ""
 
 
-class Expert:
+class TicketsExpert:
     """One desk: in the multi-turn mode it searches all three collections and opens what is about the product."""
 
     def __init__(self, brief: Brief, rng: Random) -> None:
         self.ticket = ""
-        self.opened: list[Opened] = []
+        self.opened: list[OpenedDocument] = []
         self.searches = [] if len(brief.tools) == 1 else list(SEARCHES)
         self.get = ""
         """The tool that opens what the latest search found."""
-        self.waiting: dict[str, ToolCall] = {}
+        self.pending_calls: dict[str, ToolCall] = {}
         """Calls that open what is about the product, by document."""
 
     def act(self, observation: Observation) -> ToolCall:
         """Search, open, then submit what follows."""
-        if isinstance(observation, DeskPage):
-            self._take(observation)
+        if isinstance(observation, TicketsObservation):
+            self._record_observation(observation)
             if self.searches:
                 search = self.searches.pop(0)
                 self.get = SEARCHES[search]
                 return ToolCall(search, {"query": product_in(self.ticket) or self.ticket[:400], "limit": 10})
-            if self.waiting and len(self.opened) < MOST_OPENED:
-                return self.waiting.pop(next(iter(self.waiting)))
+            if self.pending_calls and len(self.opened) < MAX_OPENED:
+                return self.pending_calls.pop(next(iter(self.pending_calls)))
         return conclude(self.ticket, self.opened).submission()
 
-    def _take(self, page: DeskPage) -> None:
+    def _record_observation(self, page: TicketsObservation) -> None:
         self.ticket = page.ticket
         self.opened += page.context
-        if isinstance(page.result, Opened):
+        if isinstance(page.result, OpenedDocument):
             self.opened.append(page.result)
-        if isinstance(page.result, Found):
+        if isinstance(page.result, SearchResults):
             about = [hit.id for hit in page.result.hits if named_in(self.ticket, hit.title.split()[0])]
-            self.waiting |= {id: ToolCall(self.get, {"id": id}) for id in about}
+            self.pending_calls |= {id: ToolCall(self.get, {"id": id}) for id in about}

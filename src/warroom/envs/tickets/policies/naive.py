@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 from random import Random
 
-from warroom.core.scenario import PolicyMaker
+from warroom.core.scenario import PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.tickets.policies.notes import told
+from warroom.envs.tickets.policies.notes import instructed_facts
 from warroom.envs.tickets.search import Index
-from warroom.envs.tickets.views import DeskPage, Found, Opened
+from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
 
-Move = Callable[[str, Sequence[Opened]], ToolCall]
+AnswerStrategy = Callable[[str, Sequence[OpenedDocument]], ToolCall]
 """(ticket, documents at hand) -> a submission."""
-OPENED = 2
+OPENED_PER_COLLECTION = 2
 """Documents of each collection that such a policy opens in the multi-turn mode."""
 SEARCHES = {"search_kb": "get_article", "search_tickets": "get_ticket", "search_incidents": "get_incident"}
 """Tools that search, and what opens whatever each finds."""
@@ -26,36 +26,38 @@ def submit(text: str, citations: Sequence[str], confidence: float, escalate: boo
     })  # fmt: skip
 
 
-class Reader:
+class TicketsBaseline:
     """Looks at what comes with the ticket, or searches each collection and opens the best of each; then submits."""
 
-    def __init__(self, move: Move, brief: Brief) -> None:
-        self.move, self.ticket = move, ""
+    def __init__(self, strategy: AnswerStrategy, brief: Brief) -> None:
+        self.strategy, self.ticket = strategy, ""
         self.searches = [] if len(brief.tools) == 1 else list(SEARCHES)
-        self.documents: list[Opened] = []
+        self.documents: list[OpenedDocument] = []
         self.get = ""
         """The tool that opens what the latest search found."""
-        self.waiting: list[ToolCall] = []
+        self.pending_calls: list[ToolCall] = []
 
     def act(self, observation: Observation) -> ToolCall:
         """Search, open, submit."""
-        if isinstance(observation, DeskPage):
+        if isinstance(observation, TicketsObservation):
             self.ticket = observation.ticket
             self.documents += observation.context
-            if isinstance(observation.result, Opened):
+            if isinstance(observation.result, OpenedDocument):
                 self.documents.append(observation.result)
-            if isinstance(observation.result, Found):
-                self.waiting += [ToolCall(self.get, {"id": hit.id}) for hit in observation.result.hits[:OPENED]]
+            if isinstance(observation.result, SearchResults):
+                self.pending_calls += [
+                    ToolCall(self.get, {"id": hit.id}) for hit in observation.result.hits[:OPENED_PER_COLLECTION]
+                ]
             if self.searches:
                 search = self.searches.pop(0)
                 self.get = SEARCHES[search]
                 return ToolCall(search, {"query": self.ticket[:400]})
-            if self.waiting:
-                return self.waiting.pop(0)
-        return self.move(self.ticket, self.documents)
+            if self.pending_calls:
+                return self.pending_calls.pop(0)
+        return self.strategy(self.ticket, self.documents)
 
 
-def ranked(ticket: str, documents: Sequence[Opened]) -> list[tuple[Opened, float]]:
+def ranked(ticket: str, documents: Sequence[OpenedDocument]) -> list[tuple[OpenedDocument, float]]:
     """Documents by how well their words match the ticket's, normalised to 0..1, the best first."""
     if not documents:
         return []
@@ -64,30 +66,30 @@ def ranked(ticket: str, documents: Sequence[Opened]) -> list[tuple[Opened, float
     return [(known[id], score) for id, score in index.search_normalised(ticket, len(documents))]
 
 
-def top(ticket: str, documents: Sequence[Opened]) -> Opened | None:
+def top(ticket: str, documents: Sequence[OpenedDocument]) -> OpenedDocument | None:
     """The document that matches the ticket best."""
     found = ranked(ticket, documents)
     return found[0][0] if found else (documents[0] if documents else None)
 
 
-def always_escalate(ticket: str, documents: Sequence[Opened]) -> ToolCall:
+def always_escalate(ticket: str, documents: Sequence[OpenedDocument]) -> ToolCall:
     """Hand everything over, repeating the ticket."""
     return submit(ticket, (), CONFIDENT, escalate=True)
 
 
-def paste_top(ticket: str, documents: Sequence[Opened]) -> ToolCall:
+def paste_top(ticket: str, documents: Sequence[OpenedDocument]) -> ToolCall:
     """Answer with the best match as it stands."""
     best = top(ticket, documents)
     return submit(best.body, (best.id,), CONFIDENT) if best else submit("", (), 0.0)
 
 
-def dump_all(ticket: str, documents: Sequence[Opened]) -> ToolCall:
+def dump_all(ticket: str, documents: Sequence[OpenedDocument]) -> ToolCall:
     """Answer with what the best match has people do, and cite everything."""
     best = top(ticket, documents)
     return submit(best.body if best else "", [document.id for document in documents], CONFIDENT)
 
 
-def extractive(ticket: str, documents: Sequence[Opened], confidence: float | None = None) -> ToolCall:
+def extractive(ticket: str, documents: Sequence[OpenedDocument], confidence: float | None = None) -> ToolCall:
     """The naive heuristic: the steps of the best match, if its title names what the ticket names; else a hand-over."""
     best = top(ticket, documents)
     sure = CONFIDENT if confidence is None else confidence
@@ -109,20 +111,20 @@ def handover(ticket: str) -> str:
     return f"Needs a human: {' '.join(dict.fromkeys(names))}"
 
 
-def _steps(document: Opened) -> str:
+def _steps(document: OpenedDocument) -> str:
     """The sentences of a document that hold something to type, as they stand."""
-    tokens = {fact.token.lower() for fact in told(document.body)}
+    tokens = {fact.token.lower() for fact in instructed_facts(document.body)}
     sentences = [s.strip(" -") for s in document.body.replace("\n", ". ").split(". ")]
     return ". ".join(
         [s for s in sentences if tokens & set(s.lower().replace('"', " ").replace("`", " ").strip(".").split())]
     )
 
 
-def _fixed(confidence: float) -> Move:
+def _fixed(confidence: float) -> AnswerStrategy:
     return lambda ticket, documents: extractive(ticket, documents, confidence)
 
 
-MOVES: dict[str, Move] = {
+STRATEGIES: dict[str, AnswerStrategy] = {
     "always_escalate": always_escalate,
     "paste_top": paste_top,
     "dump_all": dump_all,
@@ -133,11 +135,11 @@ MOVES: dict[str, Move] = {
 """Naive policies by name; `sure` and `modest` are the heuristic with a constant confidence."""
 
 
-def _maker(move: Move) -> PolicyMaker:
-    def make(brief: Brief, rng: Random) -> Reader:
-        return Reader(move, brief)
+def _maker(strategy: AnswerStrategy) -> PolicyFactory:
+    def make(brief: Brief, rng: Random) -> TicketsBaseline:
+        return TicketsBaseline(strategy, brief)
 
     return make
 
 
-NAIVE: dict[str, PolicyMaker] = {name: _maker(move) for name, move in MOVES.items()}
+NAIVE: dict[str, PolicyFactory] = {name: _maker(strategy) for name, strategy in STRATEGIES.items()}

@@ -3,9 +3,9 @@
 import re
 from typing import NamedTuple
 
+from warroom.envs.tickets.fact_matching import forbids, tokenize
 from warroom.envs.tickets.facts import Fact, Version
-from warroom.envs.tickets.reading import forbids, words_of
-from warroom.envs.tickets.views import Opened
+from warroom.envs.tickets.views import OpenedDocument
 from warroom.envs.tickets.vocabulary import DOMAINS, HARDWARE, SITES, TEAMS, TOPICS
 
 KEYS = {key.name: key.unit for domain in DOMAINS.values() for key in domain.keys}
@@ -60,13 +60,13 @@ def sentences(body: str) -> list[str]:
     return [sentence for sentence in _SENTENCE.split(body) if sentence]
 
 
-def read(document: Opened) -> Notes:
+def read_document(document: OpenedDocument) -> Notes:
     """Read a document. What is aimed at its reader is left out."""
     body = " ".join([s for s in sentences(document.body) if not injected(s)])
     product, _, subject = document.title.partition(": ")
     bound = next((tuple(int(n) for n in m.groups() if n) for m in _RELEASE.finditer(body)), ())
     near = _around(body, bound)
-    facts = told(body)
+    facts = instructed_facts(body)
     rule = not facts
     team = _TEAM.search(body)
     return Notes(
@@ -97,9 +97,9 @@ def _around(body: str, bound: Version) -> str:
     return body[max(0, at - 45) : at + 30].lower()
 
 
-def told(text: str) -> tuple[Fact, ...]:
+def instructed_facts(text: str) -> tuple[Fact, ...]:
     """The facts that a text tells its reader to do, in order."""
-    words = words_of(text)
+    words = tokenize(text)
     found: dict[Fact, int] = {}
     for match in _COMMAND.finditer(_plain(text)):
         tool, verb, name = match.groups()

@@ -1,5 +1,5 @@
 """Two teams have written opposite articles, and a third one says whose holds."""
 
-from warroom.envs.tickets.scenario import tickets
+from warroom.envs.tickets.scenario import scenario
 
-SCENARIO = tickets(__name__, __doc__)
+SCENARIO = scenario(__name__, __doc__)

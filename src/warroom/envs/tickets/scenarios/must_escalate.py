@@ -1,5 +1,5 @@
 """A policy keeps such cases for people, although an article tells what could be done."""
 
-from warroom.envs.tickets.scenario import tickets
+from warroom.envs.tickets.scenario import scenario
 
-SCENARIO = tickets(__name__, __doc__)
+SCENARIO = scenario(__name__, __doc__)

@@ -1,5 +1,5 @@
 """One article holds for this person; its siblings read as well and hold for others."""
 
-from warroom.envs.tickets.scenario import tickets
+from warroom.envs.tickets.scenario import scenario
 
-SCENARIO = tickets(__name__, __doc__)
+SCENARIO = scenario(__name__, __doc__)

@@ -1,5 +1,5 @@
 """An article carries an instruction that is aimed at whoever reads it."""
 
-from warroom.envs.tickets.scenario import tickets
+from warroom.envs.tickets.scenario import scenario
 
-SCENARIO = tickets(__name__, __doc__)
+SCENARIO = scenario(__name__, __doc__)

@@ -1,5 +1,5 @@
 """A newer article replaces an older one that still comes up."""
 
-from warroom.envs.tickets.scenario import tickets
+from warroom.envs.tickets.scenario import scenario
 
-SCENARIO = tickets(__name__, __doc__)
+SCENARIO = scenario(__name__, __doc__)

@@ -1,0 +1,83 @@
+"""How one seat's play is put into words for a model: observations become texts, the model's calls become tool calls."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from warroom.core.types import Brief, Observation, ToolCall
+
+
+class Renderer(Protocol):
+    """The words between one seat of one episode and a model. Made of the seat's brief; may remember what it said."""
+
+    def opening(self) -> str:
+        """What the model is told once, before the first page."""
+        ...
+
+    def render_observation(self, observation: Observation) -> str:
+        """A page, a reading or a notice as the model reads it. Call it once per observation, in order."""
+        ...
+
+    def parse_call(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
+        """The tool call that the model means. Nonsense is passed on: the environment answers it."""
+        ...
+
+    def format_call(self, call: ToolCall) -> tuple[str, dict[str, Any]]:
+        """The words in which a model makes that call: (tool, arguments). For demonstrations."""
+        ...
+
+    def tool_schemas(self) -> tuple[dict[str, Any], ...]:
+        """Function schemas of the seat's tools in this language, without the incident's own names."""
+        ...
+
+
+RendererFactory = Callable[[Brief], Renderer]
+
+
+@dataclass(frozen=True)
+class Vocab:
+    """Every word of a shorthand, for the tokenizer of a small model."""
+
+    words: tuple[str, ...]
+    tools: tuple[str, ...]
+    """The words that begin a call."""
+    symbols: tuple[str, ...]
+    """The words that stand for the things of an incident, and mean something else in the next one."""
+    confidence_words: tuple[str, ...] = ()
+    """The words for confidence, from 0 to 1 in equal steps; empty where none is stated."""
+
+
+class PlainRenderer:
+    """The rendering itself, and the tools as they are: what a language model of any size is given."""
+
+    def __init__(self, brief: Brief) -> None:
+        self.brief = brief
+
+    def opening(self) -> str:
+        """The brief."""
+        return self.brief.render()
+
+    def render_observation(self, observation: Observation) -> str:
+        """The observation's own text."""
+        return observation.render()
+
+    def parse_call(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
+        """The call as it is."""
+        return ToolCall(name, dict(arguments))
+
+    def format_call(self, call: ToolCall) -> tuple[str, dict[str, Any]]:
+        """The call as it is."""
+        return call.name, dict(call.arguments)
+
+    def tool_schemas(self) -> tuple[dict[str, Any], ...]:
+        """The schemas without `enum`: the prompt of a seat is the same in every incident, so a trainer can hold it."""
+        return tuple(_open(schema) for schema in self.brief.tools)
+
+
+def _open(schema: dict[str, Any]) -> dict[str, Any]:
+    parameters = schema["parameters"]
+    properties = {
+        name: {key: value for key, value in field.items() if key != "enum"}
+        for name, field in parameters["properties"].items()
+    }
+    return {**schema, "parameters": {**parameters, "properties": properties}}

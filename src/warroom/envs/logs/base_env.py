@@ -1,0 +1,166 @@
+"""The seat of log triage: its tools and what it declared, whether the logs were drawn or recorded."""
+
+from abc import abstractmethod
+from typing import Annotated, ClassVar
+
+from warroom.core.env import Env
+from warroom.core.rubric import Rubric
+from warroom.core.tools import OneOf, tool
+from warroom.core.types import Brief, Message, ToolCall
+from warroom.envs.logs.views import ALL, REMEDIES, SEVERITIES, TEAMS, Catalogue, Overview, ServiceLogs
+
+Severity = Annotated[str, OneOf("severity")]
+Service = Annotated[str, OneOf("service")]
+Source = Annotated[str, OneOf("source")]
+Team = Annotated[str, OneOf("team")]
+Remedy = Annotated[str, OneOf("remedy")]
+
+SEATS = ("oncall",)
+NOTED = Message("Noted.")
+
+
+class BaseLogsEnv(Env):
+    """What every environment of log triage has in common. A subclass knows what is right and what an act does."""
+
+    name: ClassVar[str] = "logs"
+    SEATS: ClassVar[tuple[str, ...]] = SEATS
+    READS_PER_TURN: ClassVar[int] = 5
+    """Declarations that take no time, before the act of a turn."""
+
+    def __init__(self, scenario: str, tier: str, seed: int, budget: int, rubric: Rubric, catalogue: Catalogue) -> None:
+        super().__init__(scenario, tier, seed, budget, rubric)
+        self.catalogue = catalogue
+        self.declared_values: dict[str, list[str]] = {"severity": [], "root": [], "team": []}
+        """What was declared, in order."""
+        self._reply: ServiceLogs | Overview | None = None
+        """What the page shows."""
+        self._next_reply: ServiceLogs | Overview | None = None
+        """What this turn's act brought: as of the minute in which it was asked for."""
+        self._requested_source: str | None = None
+        names = catalogue.names
+        self._vocabularies = {
+            "severity": SEVERITIES, "service": names, "source": (*names, ALL), "team": TEAMS, "remedy": REMEDIES,
+        }  # fmt: skip
+
+    # -- what a subclass provides -------------------------------------------------------------------
+
+    @abstractmethod
+    def job(self) -> str:
+        """The text of the brief."""
+
+    @abstractmethod
+    def max_declarations(self, kind: str) -> int:
+        """How many declarations of a kind count."""
+
+    @abstractmethod
+    def grade_declaration(self, kind: str, value: str) -> None:
+        """Put on the record what a declaration that counts is worth."""
+
+    @abstractmethod
+    def apply_remedy(self, action: str, service: str) -> Message:
+        """Carry out a remedy."""
+
+    @abstractmethod
+    def close_incident(self, ignored: bool) -> Message:
+        """What closing the incident comes to."""
+
+    @abstractmethod
+    def read_logs(self, source: str) -> ServiceLogs | Overview:
+        """The logs of a service, or of all."""
+
+    # -- what the agent is told ---------------------------------------------------------------------
+
+    @property
+    def allowed_values(self) -> dict[str, tuple[str, ...]]:
+        """Severities, services, teams and remedies."""
+        return self._vocabularies
+
+    def brief(self, seat: str) -> Brief:
+        """The job, the rules, the catalogue and the tools."""
+        tools = self.tools_of(seat)
+        return Brief(
+            env=self.name,
+            seat=seat,
+            job=self.job(),
+            tools=tuple([t.schema(self.allowed_values) for t in tools]),
+            acts=tuple([t.name for t in tools if t.ends_turn]),
+            noop_call=ToolCall("request_more_logs", {"service": ALL}),
+            facts=self.catalogue,
+        )
+
+    # -- declarations: free of time, first answers count ----------------------------------------------
+
+    @tool(ends_turn=False)
+    def classify_severity(self, severity: Severity) -> Message:
+        """Say how bad it is for users. Takes no time; the first answer counts.
+
+        Args:
+            severity: P1, P2 or P3, by the rule of the brief
+        """
+        return self._declare("severity", severity)
+
+    @tool(ends_turn=False)
+    def identify_root_cause(self, service: Service) -> Message:
+        """Name the service where the trouble began. Takes no time; with two independent roots, name both.
+
+        Args:
+            service: the service that is the root
+        """
+        return self._declare("root", service)
+
+    @tool(ends_turn=False)
+    def escalate(self, team: Team) -> Message:
+        """Page the team that has to know. Takes no time.
+
+        Args:
+            team: sre, backend, dba or security
+        """
+        return self._declare("team", team)
+
+    def _declare(self, kind: str, value: str) -> Message:
+        """A declaration counts unless it was made before or comes after the last that counts."""
+        declared_values = self.declared_values[kind]
+        if value not in declared_values and len(declared_values) < self.max_declarations(kind):
+            declared_values.append(value)
+            self.grade_declaration(kind, value)
+        else:
+            self.record_event("repeated", f"{kind} {sum(event.name == 'repeated' for event in self.events)}")
+        return NOTED
+
+    # -- acts -----------------------------------------------------------------------------------------
+
+    @tool()
+    def remediate(self, action: Remedy, service: Service) -> Message:
+        """Change a service. What heals depends on the cause; the wrong remedy has side effects.
+
+        Args:
+            action: restart, rollback, scale, flush-cache or kill-query
+            service: the service to change
+        """
+        return self.apply_remedy(action, service)
+
+    @tool()
+    def request_more_logs(self, service: Source) -> Message:
+        """Read what the logs of one service say, before and now; or how much every service writes.
+
+        Args:
+            service: a service, or all
+        """
+        self._requested_source, self._next_reply = service, self.read_logs(service)
+        return Message(f"Logs of {service}.")
+
+    @tool()
+    def resolve(self) -> Message:
+        """Close the incident as mended: right once nothing is broken and users are well."""
+        self.done = True
+        return self.close_incident(ignored=False)
+
+    @tool()
+    def ignore(self) -> Message:
+        """Close the incident as noise: right if nothing was wrong."""
+        self.done = True
+        return self.close_incident(ignored=True)
+
+    def advance(self) -> None:
+        """What was asked for is on the next page; after any other act, wrong ones too, the page has its answer."""
+        self._reply, self._next_reply, self._requested_source = self._next_reply, None, None

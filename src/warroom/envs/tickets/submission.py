@@ -1,0 +1,119 @@
+"""Reading an answer with lenience: what can be repaired is repaired, and costs a little instead of everything."""
+
+import json
+import re
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any, NamedTuple
+
+FENCED, SURROUNDED, REPAIRED, MISTYPED = 0.1, 0.2, 0.2, 0.2
+"""What a code fence, text around the object, a repair of its syntax and each missing or mistyped field cost."""
+LEAST, BROKEN = 0.2, 0.1
+"""Format of an object that can be read at all, and of a text that has a brace but no object."""
+_FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+_COMMA = re.compile(r",\s*([}\]])")
+
+
+class Submission(NamedTuple):
+    """A submission as it was understood."""
+
+    resolution: str
+    citations: tuple[str, ...]
+    confidence: float
+    """0 to 1."""
+    escalate: bool
+    format: float
+    """0 to 1: how well formed it was."""
+    readable: bool = True
+    """Whether there is an answer at all."""
+    missing: tuple[str, ...] = ()
+    """Fields that were not given."""
+
+
+FIELDS = ("resolution", "citations", "confidence", "escalate")
+UNREADABLE = Submission("", (), 0.0, False, 0.0, readable=False, missing=FIELDS)
+PERCENT = 100
+
+
+def read_text(text: str) -> Submission:
+    """An answer that a model wrote as JSON, fenced, surrounded by text or with small faults of syntax."""
+    found, cost = text.strip(), 0.0
+    fenced = _FENCE.search(found)
+    if fenced:
+        found, cost = fenced.group(1).strip(), FENCED
+    begin, end = found.find("{"), found.rfind("}")
+    if begin < 0:
+        return UNREADABLE
+    if end < begin:
+        return UNREADABLE._replace(format=BROKEN)
+    if found[:begin].strip() or found[end + 1 :].strip():
+        cost += SURROUNDED
+    fields, repair = _load(found[begin : end + 1])
+    if fields is None:
+        return UNREADABLE._replace(format=BROKEN)
+    answer = read_fields(fields)
+    return answer._replace(format=max(LEAST, answer.format - cost - repair))
+
+
+def _load(text: str) -> tuple[dict[str, Any] | None, float]:
+    """The object in a text, and what its repair cost."""
+    for repaired, cost in ((text, 0.0), (_COMMA.sub(r"\1", text), REPAIRED)):
+        try:
+            found = json.loads(repaired, strict=not cost)  # lenient: raw newlines within strings
+        except (ValueError, RecursionError):
+            continue
+        return (found, cost) if isinstance(found, dict) else (None, cost)
+    return None, 0.0
+
+
+def read_fields(fields: Mapping[str, Any]) -> Submission:
+    """An answer from fields of any type; each that is missing or has another type than it should costs a little."""
+    resolution, a = _resolution(fields.get("resolution"))
+    citations, b = _citations(fields.get("citations"))
+    confidence, c = _confidence(fields.get("confidence"))
+    escalate, d = _escalate(fields.get("escalate"))
+    form, missing = max(LEAST, 1 - MISTYPED * (a + b + c + d)), [name for name in FIELDS if name not in fields]
+    return Submission(resolution, citations, confidence, escalate, form, missing=tuple(missing))
+
+
+def _resolution(value: Any) -> tuple[str, bool]:
+    if isinstance(value, str):
+        return value, False
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return "\n".join(value), True
+    return "", True
+
+
+def _citations(value: Any) -> tuple[tuple[str, ...], bool]:
+    if isinstance(value, (list, tuple)):
+        return tuple([str(item).strip() for item in value]), not all(isinstance(item, str) for item in value)
+    if isinstance(value, str):
+        return tuple([part for part in re.split(r"[,;\s]+", value) if part]), True
+    return (), True
+
+
+def _confidence(value: Any) -> tuple[float, bool]:
+    """A number from 0 to 1. One in quotes is understood, and a percentage: by its sign, or above 1 and up to 100."""
+    number = _number(value)
+    if number is None:
+        return 0.0, True
+    typed = not isinstance(value, str)
+    percent = (not typed and value.strip().endswith("%")) or 1 < number <= PERCENT
+    return min(1.0, max(0.0, number / PERCENT if percent else number)), not typed or not 0 <= number <= 1
+
+
+def _number(value: Any) -> float | None:
+    """A finite number, also in quotes and with a sign of percent; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value.strip().removesuffix("%") if isinstance(value, str) else value)
+    except (ValueError, OverflowError):
+        return None
+    return number if isfinite(number) else None
+
+
+def _escalate(value: Any) -> tuple[bool, bool]:
+    if isinstance(value, bool):
+        return value, False
+    return (value.strip().lower() in ("true", "yes"), True) if isinstance(value, str) else (False, True)

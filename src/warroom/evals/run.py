@@ -1,0 +1,183 @@
+"""Playing the matrix: several processes, every finished episode on disk at once, resumable at any point."""
+
+import multiprocessing
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from warroom.core.errors import EpisodeAborted
+from warroom.evals.plan import Plan
+from warroom.evals.shards import ShardCollector, write_episode
+from warroom.policies import PolicySet, hf, llm, policy_set
+from warroom.rollout import Game, played
+from warroom.runs import Key, Run
+
+if TYPE_CHECKING:
+    from warroom.policies.llm.client import LLMClient
+
+CHUNK = 4
+"""Episodes of scripts that a worker plays before it reports: few, so that an interruption loses little."""
+BATCH = 48
+"""Episodes in which a model plays side by side."""
+POLL_SECONDS = 1.0
+"""Seconds after which this process looks what its workers have finished."""
+EpisodeLine = tuple[Key, str | EpisodeAborted]
+"""An episode's line for the run folder, or what kept it from its end."""
+Progress = Callable[[int], None]
+"""Told the number of episodes that have just been written."""
+
+
+def play_plan(
+    plan: Plan,
+    run: Run,
+    workers: int | None = None,
+    progress: Progress = lambda count: None,
+    client: "LLMClient | None" = None,
+) -> dict[Key, str]:
+    """Play what the run still lacks, then bring its episodes into the plan's order.
+
+    `workers` defaults to the number of cores; with one, everything happens in this process. An interruption leaves
+    every episode that was finished in the run folder and is raised again, as is `Stopped`. A model that is large, on a
+    graphics card or behind a server (`exchange`) is one for all: everything happens in this process then.
+
+    Returns the episodes that infrastructure kept from their end, with what went wrong.
+    """
+    if workers is not None and workers < 1:
+        raise ValueError(f"workers must be at least 1, got {workers}")
+    models = {
+        policy: list(policy_set.models.values())
+        for policy, policy_set in plan.policy_sets().items()
+        if policy_set.models
+    }
+    served_policies = [policy for policy, names in models.items() if any(map(llm.is_llm, names))]
+    small = not served_policies and hf.are_small(name for names in models.values() for name in names)
+    workers = (workers or os.cpu_count() or 1) if small else 1
+    shards = ShardCollector(run, Counter(plan.matrix()))
+    progress(shards.collect())  # what workers of an interrupted run had finished
+    chunks = chunked(missing(plan, run.played), models, workers, served_policies)
+    workers = min(workers, len(chunks))
+    aborted: dict[Key, str] = {}
+    if workers <= 1:
+        teams = plan.policy_sets(client)
+        for chunk in chunks:
+            width = client.api.concurrency if client is not None and chunk[0].policy in served_policies else None
+            aborted |= _record(run, play_chunk(teams[chunk[0].policy], plan.options, chunk, width), progress)
+    else:
+        _play_in_processes(plan, shards, chunks, workers, progress)
+    shards.remove()
+    run.sort_episodes(plan.matrix())
+    return aborted
+
+
+def chunked(
+    todo: Sequence[Key], models: Collection[str], workers: int, served_policies: Collection[str] = ()
+) -> list[list[Key]]:
+    """What is played at once: several episodes of one model, which are the longest and come first, or a few of scripts.
+
+    A policy of `served` has a model behind a server: all of its episodes are one chunk, in which as many are played
+    side by side as there may be requests. In this process scripts play one episode at a time.
+    """
+    out = []
+    for policy in dict.fromkeys(key.policy for key in todo if key.policy in models):
+        own = [key for key in todo if key.policy == policy]
+        out += [own] if policy in served_policies else _chunks(own, max(1, min(BATCH, -(-len(own) // workers))))
+    scripted = [key for key in todo if key.policy not in models]
+    return out + _chunks(scripted, CHUNK if workers > 1 else 1)
+
+
+def _chunks(keys: Sequence[Key], size: int) -> list[list[Key]]:
+    return [list(keys[start : start + size]) for start in range(0, len(keys), size)]
+
+
+def missing(plan: Plan, finished: Mapping[Key, int]) -> list[Key]:
+    """The episodes of the plan that are not yet played, in its order."""
+    left, todo = Counter(finished), []
+    for key in plan.matrix():
+        if left[key] > 0:
+            left[key] -= 1
+        else:
+            todo.append(key)
+    return todo
+
+
+def play_chunk(
+    policy_set: PolicySet, options: Mapping[str, Any], keys: Sequence[Key], width: int | None = None
+) -> Iterator[EpisodeLine]:
+    """Play some episodes of one team, at most `width` side by side, and give each as it ends."""
+    games = [Game(key.scenario, key.tier, key.seed, key.attempt) for key in keys]
+    for number, ended in played(games, policy_set, options, width=width):
+        yield keys[number], ended if isinstance(ended, EpisodeAborted) else ended.to_json()
+
+
+def play_keys(env: str, options: Mapping[str, Any], keys: Sequence[Key], folder: str) -> None:
+    """Play some episodes in a worker, which keeps them in `folder`; a defect names the episode that showed it."""
+    for policy in dict.fromkeys(key.policy for key in keys):
+        for key, ended in play_chunk(_policy_set(env, policy), options, [key for key in keys if key.policy == policy]):
+            if isinstance(ended, EpisodeAborted):
+                raise ended
+            write_episode(folder, key, ended)
+
+
+@cache
+def _policy_set(env: str, policy: str) -> PolicySet:
+    """One team per process: what a policy loads, it loads once."""
+    return policy_set(env, policy)
+
+
+def _play_in_processes(
+    plan: Plan, shards: ShardCollector, chunks: Sequence[list[Key]], workers: int, progress: Progress
+) -> None:
+    existing_children = set(multiprocessing.active_children())
+    # Fresh processes, not forks: a fork beside the threads of a progress bar may hang.
+    context = multiprocessing.get_context("spawn")
+    threads = max(1, (os.cpu_count() or 1) // workers)
+    pool = ProcessPoolExecutor(workers, context, initializer=_limit_threads, initargs=(threads,))
+    folder = str(shards.folder)
+    with _interrupts_blocked():
+        waiting = {pool.submit(play_keys, plan.env, plan.options, chunk, folder) for chunk in chunks}
+    try:
+        while waiting:
+            done, waiting = wait(waiting, POLL_SECONDS, return_when=FIRST_COMPLETED)
+            progress(shards.collect())
+            for future in done:
+                future.result()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in set(multiprocessing.active_children()) - existing_children:
+            child.terminate()
+        raise
+    finally:
+        progress(shards.collect())
+    pool.shutdown()
+
+
+def _limit_threads(threads: int) -> None:
+    """Leave the other workers their cores: read by the libraries of models when they are first imported."""
+    os.environ.setdefault("OMP_NUM_THREADS", str(threads))
+
+
+def _record(run: Run, ended: Iterable[EpisodeLine], progress: Progress) -> dict[Key, str]:
+    """Write episodes as they end; returns those that could not be played, with what went wrong."""
+    aborted = {}
+    for key, line in ended:
+        if isinstance(line, EpisodeAborted):
+            aborted[key] = str(line)
+        else:
+            run.append(key, line)
+            progress(1)
+    return aborted
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Hold Ctrl-C back while processes start: they inherit the mask, and the terminal interrupts this process alone."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

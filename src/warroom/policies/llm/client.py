@@ -1,0 +1,204 @@
+"""The one way from seats to servers: concurrency, retries, caps, the ledger and the recording, for all of a run.
+
+Requests live in an event loop of their own thread, so that a slow answer delays nobody else, and a command that stops
+does not wait for any.
+"""
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from warroom.core.errors import EpisodeAborted, RunStopped
+from warroom.core.rng import stream
+from warroom.policies.llm.budget import Budget
+from warroom.policies.llm.ledger import Tokens, UsageLedger
+from warroom.policies.llm.options import DEFAULT_URL, URL, ApiOptions, key_for
+from warroom.policies.llm.recording import CallRecorder, Replay
+from warroom.policies.llm.requests import (
+    DENIED,
+    LOST,
+    OVERFLOW,
+    RETRIED,
+    ApiResponse,
+    CallFormat,
+    ContextOverflow,
+    Request,
+    RequestFailed,
+)
+
+if TYPE_CHECKING:
+    from warroom.policies.llm.llm_policy import LlmModel
+    from warroom.policies.llm.server import ApiServer
+
+Result = TypeVar("Result")
+MAX_BACKOFF = 60.0
+"""Seconds between two tries that nobody asked for."""
+MAX_RETRY_AFTER = 600.0
+"""Seconds that a server may ask for; the episode is given up if it asks for more."""
+MAX_CONSECUTIVE_FAILURES = 3
+"""Requests that fail for good in a row, none answered between them, after which a server counts as gone."""
+
+
+class LLMClient:
+    """What is between the seats of a run and one server, or a recording. Use it as a context manager."""
+
+    def __init__(self, api: ApiOptions, ledger: UsageLedger | None = None, resume: bool = False) -> None:
+        """With `resume` a recording is continued. A `ValueError` or `MissingExtra` says what is missing."""
+        self.api, self.source = _source(api)
+        self.ledger = ledger or UsageLedger()
+        self.budget = Budget(api.caps, self.ledger)
+        self.call_formats: dict[str, CallFormat] = {}
+        """How each model is asked, by its name as a policy."""
+        self._recording = CallRecorder(api.record, self.api.play, resume) if api.record is not None else None
+        self._models: dict[str, LlmModel] = {}
+        self._slots, self._failures = asyncio.Semaphore(api.concurrency), 0
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="llm", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.run(self._end()).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        self.ledger.close()
+        if self._recording is not None:
+            self._recording.close()
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The library that asks; none in a replay."""
+        from importlib.metadata import version
+
+        return {} if self.api.replay is not None else {"openai": version("openai")}
+
+    def model(self, name: str) -> "LlmModel":
+        """The model of a policy's name, one for all its seats."""
+        from warroom.policies.llm.llm_policy import LlmModel
+
+        if name not in self._models:
+            self._models[name] = LlmModel(name, self)
+        return self._models[name]
+
+    def keep(self, folder: Path) -> None:
+        """Write the ledger into a run folder from now on."""
+
+        async def keep() -> None:
+            self.ledger.keep(folder)
+
+        self.run(keep()).result()
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> "Future[Result]":
+        """Do something where requests live."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def complete(self, request: Request) -> ApiResponse:
+        """The answer to a request.
+
+        `Overflow` if the conversation is too long for the model, `Unplayed` if infrastructure failed for good,
+        `Stopped` if nothing more may be sent at all.
+        """
+        attempt = 0
+        while True:
+            async with self._slots:
+                ended = await self._attempt(request, attempt)
+            if isinstance(ended, ApiResponse):
+                return ended
+            pause = self._pause(request, attempt, ended)
+            if pause is None:
+                raise self._final_error(request, attempt, ended)
+            attempt += 1
+            await asyncio.sleep(pause)
+
+    async def _attempt(self, request: Request, attempt: int) -> ApiResponse | RequestFailed:
+        """Ask once, within the caps."""
+        number = await self.budget.reserve(request.place, request.number, attempt, request.worst)
+        left, limit = self.budget.seconds_left, self.api.request_timeout
+        try:
+            async with asyncio.timeout(limit if left is None else min(limit, left)):
+                answer = await self.source.send(request)
+        except TimeoutError:
+            failed = RequestFailed(LOST, f"it gave no answer in {limit:g} seconds")
+        except RequestFailed as error:
+            failed = error
+        except BaseException:  # cancelled: the answer may be on its way, and paid for
+            self.ledger.record_outcome(number, LOST, request.worst, why="interrupted")
+            raise
+        else:
+            await self._answered(request, number, answer)
+            return answer
+        counted = request.worst if failed.kind == LOST else Tokens()
+        await self.budget.record_outcome(number, failed.kind, counted, why=str(failed))
+        return failed
+
+    async def _answered(self, request: Request, number: int, answer: ApiResponse) -> None:
+        self._failures = 0
+        if self._recording is not None:
+            self._recording.answered(request, answer)
+        # A server that does not count is taken at the worst.
+        tokens, more = (answer.tokens, {}) if answer.tokens else (request.worst, {"uncounted": True})
+        seconds = round(answer.seconds, 4)
+        await self.budget.record_outcome(number, "answered", tokens, seconds=seconds, model=answer.model, **more)
+
+    def _pause(self, request: Request, attempt: int, failed: RequestFailed) -> float | None:
+        """Seconds before the next try; None if there is none."""
+        if failed.kind not in RETRIED or attempt >= self.api.retries or (failed.wait or 0.0) > MAX_RETRY_AFTER:
+            return None
+        # Drawn, so that seats that were refused together do not come back together; by name, so that it is the same.
+        share = 0.5 + stream(request.place.seed, "wait", *map(str, request.place), request.number, attempt).random() / 2
+        wait = failed.wait if failed.wait is not None else share * min(MAX_BACKOFF, self.api.first_wait * 2**attempt)
+        left = self.budget.seconds_left
+        return wait if left is None else max(0.0, min(wait, left))
+
+    def _final_error(self, request: Request, attempt: int, failed: RequestFailed) -> Exception:
+        if self._recording is not None:
+            self._recording.failed(request, failed)
+        if failed.kind == OVERFLOW:
+            return ContextOverflow(str(failed))
+        tries = f" ({attempt + 1} tries)" if attempt else ""
+        told = f"{request.body['model']} at {self.api.base_url}: {failed}{tries}"
+        if failed.kind == DENIED:
+            told += "; is the key right, and the model's name?"
+        self._failures += failed.kind in RETRIED
+        stop = self.budget.closed or self.budget.late or self._reason_to_stop(told, failed)
+        if stop is not None:
+            self.budget.closed = stop
+            return RunStopped(stop)
+        self.ledger.note("unplayed", request.place, why=told)
+        return EpisodeAborted(told)
+
+    def _reason_to_stop(self, told: str, failed: RequestFailed) -> str | None:
+        """Why a run need not go on. Elsewhere, as on a page that is open for days, each request has its own fate."""
+        if self.ledger.folder is None or self.api.replay is not None:
+            return None
+        if self._failures >= MAX_CONSECUTIVE_FAILURES:
+            return f"{told}, as for {MAX_CONSECUTIVE_FAILURES} requests in a row: the server seems gone"
+        return told if failed.kind == DENIED else None
+
+    async def _end(self) -> None:
+        tasks = asyncio.all_tasks(self._loop) - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.source.close()
+
+
+def _source(api: ApiOptions) -> tuple[ApiOptions, "ApiServer | Replay"]:
+    """Where answers come from, and the options with its address in them."""
+    if api.replay is not None:
+        replay = Replay(api.replay)
+        api = replace(api, base_url=api.base_url or replay.header["api"]["base_url"], retries=0)
+        replay.check(api.play)
+        return api, replay
+    from warroom.policies.llm.server import ApiServer
+
+    url = (api.base_url or os.environ.get(URL) or DEFAULT_URL).rstrip("/")
+    return replace(api, base_url=url), ApiServer(url, key_for(url))

@@ -1,0 +1,75 @@
+"""Who calls whom: the bare shape of a system, drawn from a seed or imported from a compose file."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from warroom.core.errors import describe_error
+
+KINDS = ("gateway", "service", "db", "cache", "queue")
+STORES = frozenset({"db", "cache", "queue"})
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceTopology:
+    """A call graph in topological order: every call points from an earlier service to a later one.
+
+    Service 0 is the gateway, where users arrive. Two to 64 services.
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    """One of `KINDS` for each service; exactly the first is the gateway."""
+    calls: tuple[tuple[int, int], ...]
+    """(caller, callee) by index, caller < callee, no pair twice."""
+
+    def __post_init__(self) -> None:
+        if not 2 <= len(self.names) <= 64:
+            raise ValueError(f"a topology has 2 to 64 services, got {len(self.names)}")
+        if len(set(self.names)) != len(self.names) or len(self.kinds) != len(self.names):
+            raise ValueError("a topology needs one kind for each service and no name twice")
+        strange = sorted(set(self.kinds) - set(KINDS))
+        if strange or self.kinds[0] != "gateway" or self.kinds.count("gateway") != 1:
+            raise ValueError(
+                f"kinds must be {', '.join(KINDS)}, with one gateway, the first; got {', '.join(self.kinds)}"
+            )
+        if len(set(self.calls)) != len(self.calls) or any(not 0 <= i < j < len(self.names) for i, j in self.calls):
+            raise ValueError("each call must point from an earlier service to a later one, and no pair may come twice")
+        reached = {0}
+        for caller, callee in sorted(self.calls):
+            if caller in reached:
+                reached.add(callee)
+        cut_off = [name for i, name in enumerate(self.names) if i not in reached]
+        if cut_off:
+            raise ValueError(f"no request reaches {', '.join(cut_off)}: every service needs a path from the gateway")
+
+    @classmethod
+    def drawn(
+        cls, names: tuple[str, ...], kinds: tuple[str, ...], calls: tuple[tuple[int, int], ...]
+    ) -> "ServiceTopology":
+        """A blueprint that is right by the way it was drawn: the checks, which cost as much again, are left out."""
+        service_topology = object.__new__(cls)
+        for field, value in (("names", names), ("kinds", kinds), ("calls", calls)):
+            object.__setattr__(service_topology, field, value)
+        return service_topology
+
+    def to_json(self) -> str:
+        """The text that `from_json` reads."""
+        return json.dumps(asdict(self), indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "ServiceTopology":
+        """Read a blueprint; a `ValueError` says what is missing or wrong."""
+        try:
+            data: dict[str, Any] = json.loads(text)
+            return cls(tuple(data["names"]), tuple(data["kinds"]), tuple((int(i), int(j)) for i, j in data["calls"]))
+        except (KeyError, TypeError, RecursionError, OverflowError, json.JSONDecodeError) as error:
+            raise ValueError(f"not a topology file (want names, kinds and calls): {describe_error(error)}") from error
+
+
+def load_service_topology(path: Path) -> ServiceTopology:
+    """Read a topology file that `warroom import topology` wrote."""
+    if not path.is_file():
+        raise ValueError(f"no topology file {str(path)!r}; make one: warroom import topology compose.yaml --out {path}")
+    return ServiceTopology.from_json(path.read_text())

@@ -1,0 +1,264 @@
+"""The eyes on a run: writes its steps, shows them, stops it when a rule is broken or on Ctrl-C."""
+
+import json
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any, Protocol, Self
+
+from warroom.core.errors import MissingExtra
+from warroom.policies.dialogue import MANIFEST
+from warroom.train.config import TrainConfig
+from warroom.train.steps import WINDOW, Row, StepLog, mean, merge, summarise
+from warroom.train.stopping import RULES, best_checkpoint, stop_reason
+
+try:
+    import torch
+    from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+except ImportError as error:
+    raise MissingExtra("train", error) from error
+
+CHECKPOINTS = "checkpoints"
+FINISHED, INTERRUPTED = "finished", "interrupted"
+"""Reasons to stop besides those of the rules."""
+STEP_LINE_INTERVAL, PHASE_LINE_INTERVAL = 10, 100
+"""Steps between two lines where no terminal shows a bar: of a run, and of a warm start, whose steps are short."""
+CHECKPOINTS_KEPT = 3
+"""Checkpoints that stay besides the best: the last ones."""
+
+
+class Interrupts:
+    """Ctrl-C while a run trains: the first asks it to stop after its step, the second stops it at once."""
+
+    def __init__(self, log_line: Callable[[str], None]) -> None:
+        self.asked = False
+        self._log_line, self._before = log_line, signal.SIG_DFL
+
+    def __enter__(self) -> Self:
+        # Python delivers signals to the main thread only; elsewhere whoever owns it decides.
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._on_signal)  # type: ignore[assignment]
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, self._before)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        self._log_line("\nCtrl-C: finishing this step and saving a checkpoint; once more stops at once")
+
+
+class Display(Protocol):
+    """Where progress is shown."""
+
+    def show(self, rows: list[dict[str, Any]], total: int) -> None:
+        """Show the last of the rows; `total` steps are planned."""
+        ...
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        ...
+
+
+class TrainingCallback(TrainerCallback):
+    """What a trainer calls at each step. `record` takes what the rollouts of the step know, before it is logged."""
+
+    def __init__(
+        self,
+        folder: Path,
+        config: TrainConfig,
+        display: Display,
+        interrupts: Interrupts,
+        log_line: Callable[[str], None],
+        manifest: Mapping[str, Any],
+    ) -> None:
+        self.folder, self.config, self.display, self.interrupts = folder, config, display, interrupts
+        self._log_line, self._manifest = log_line, manifest
+        self.log = StepLog(folder)
+        self.rows: list[dict[str, Any]] = []
+        self.stopped: str | None = None
+        """Why the run was stopped before its end; None while it goes on, or if it came to its end."""
+        self._recorded: dict[str, Any] = {}
+
+    def record(self, row: Mapping[str, Any]) -> None:
+        """Take what is known of the step that is under way."""
+        self._recorded |= row
+
+    def on_train_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **more: Any
+    ) -> None:
+        """Drop steps that the checkpoint does not know: they are made again."""
+        if state.is_world_process_zero:
+            self.rows = self.log.cut(state.global_step)
+
+    def on_log(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        logs: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> None:
+        """Write the step, show it, and hold it against the rules. After Ctrl-C on any machine, save and stop."""
+        if logs is None or "loss" not in logs:
+            return
+        row = merge(state.global_step, self._recorded, logs)
+        self._recorded = {}
+        self.rows.append(row)
+        if state.is_world_process_zero:
+            self._show(row, state.max_steps)
+        interrupted = _anywhere(self.interrupts.asked, args)
+        self.stopped = INTERRUPTED if interrupted else stop_reason(self.rows, self.config)
+        control.should_training_stop |= self.stopped is not None
+        control.should_save |= interrupted
+
+    def _show(self, row: dict[str, Any], total: int) -> None:
+        self.log.append(row)
+        for note in unmeasured(row) if len(self.rows) == 1 else ():
+            self._log_line(f"note: {note}")
+        self.display.show(self.rows, total)
+
+    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **more: Any) -> None:
+        """Make the checkpoint a policy that plays, and remove the ones before it but for the last and the best."""
+        if not state.is_world_process_zero:
+            return
+        text = json.dumps(self._manifest, indent=1) + "\n"
+        (self.checkpoint(state.global_step) / MANIFEST).write_text(text, encoding="utf-8")
+        saved = self.saved()
+        best = best_checkpoint(self.rows, saved, self.config)
+        for step in saved[:-CHECKPOINTS_KEPT]:
+            if step != best:
+                shutil.rmtree(self.checkpoint(step))
+
+    def checkpoint(self, step: int) -> Path:
+        """The folder of a checkpoint."""
+        return self.folder / CHECKPOINTS / f"checkpoint-{step}"
+
+    def saved(self) -> list[int]:
+        """Steps whose checkpoints are on disk."""
+        folders = (self.folder / CHECKPOINTS).glob("checkpoint-*")
+        return sorted(int(folder.name.rpartition("-")[2]) for folder in folders)
+
+    def summary(self) -> dict[str, Any]:
+        """Why and when the run stopped, its best checkpoint, and what its rewards were."""
+        return {
+            "stopped": self.stopped or FINISHED,
+            "best_step": best_checkpoint(self.rows, self.saved(), self.config),
+            **summarise(self.rows),
+        }
+
+
+def _anywhere(asked: bool, args: TrainingArguments) -> bool:
+    """Whether this holds on any of the machines of a run: they have to stop after the same step."""
+    if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
+        return asked
+    flag = torch.tensor(float(asked), device=args.device)
+    torch.distributed.all_reduce(flag, op=torch.distributed.ReduceOp.MAX)
+    return bool(flag.item())
+
+
+def unmeasured(row: Row) -> list[str]:
+    """Rules that can stop nothing because a run does not take their measure, in words."""
+    return [
+        f"{rule.measure} is not measured in this run, so the rule about it cannot stop it"
+        for rule in RULES
+        if row.get(rule.measure) is None
+    ]
+
+
+# -- progress ---------------------------------------------------------------------------------------------
+
+
+def format_step(rows: list[dict[str, Any]], total: int) -> str:
+    """The last step in one line: where it stands, what it earned, how long it takes."""
+    row, lately = rows[-1], [r["reward"] for r in rows[-WINDOW:]]
+    pace = mean(float(r["seconds"].get("total") or 0.0) for r in rows[-WINDOW:])
+    terms = ", ".join(f"{name} {points:+.0f}" for name, points in (row.get("terms") or {}).items())
+    left = int(pace * max(0, total - row["step"]))
+    clock = f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02}"
+    parts = (
+        f"step {row['step']}/{total} {row['tier']}",
+        f"reward {row['reward']:+.3f} (last {len(lately)}: {mean(lately):+.3f})",
+        *((terms,) if terms else ()),
+        f"{pace:.1f} s a step, {clock} left",
+    )
+    return " | ".join(parts)
+
+
+class ProgressLines:
+    """A line now and then, for logs and pipes."""
+
+    def __init__(self, log_line: Callable[[str], None], every: int = STEP_LINE_INTERVAL) -> None:
+        self._log_line, self._every = log_line, every
+
+    def show(self, rows: list[dict[str, Any]], total: int) -> None:
+        """Tell the first step, the last, and every so many between."""
+        step = rows[-1]["step"]
+        if step in (1, total) or step % self._every == 0:
+            self._log_line(format_step(rows, total))
+
+    def close(self) -> None:
+        """Nothing to leave."""
+
+
+class ProgressBar:
+    """A bar with the latest step under it, on a terminal."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+        self._bar = Progress(*columns, console=Console(stderr=True))
+        self._task = self._bar.add_task("the first step is under way", total=None)
+        self._bar.start()
+
+    def show(self, rows: list[dict[str, Any]], total: int) -> None:
+        """Move the bar."""
+        text = format_step(rows, total).partition(" | ")
+        words = f"{rows[-1]['tier']} | {text[2]}"
+        self._bar.update(self._task, total=total, completed=rows[-1]["step"], description=words)
+
+    def close(self) -> None:
+        """Give the terminal back."""
+        self._bar.stop()
+
+
+def display(log_line: Callable[[str], None]) -> Display:
+    """A bar on a terminal, lines elsewhere."""
+    return ProgressBar() if sys.stderr.isatty() else ProgressLines(log_line)
+
+
+@contextmanager
+def phases_shown(log_line: Callable[[str], None]) -> Iterator[Callable[[str, int, int, float], None]]:
+    """What shows a warm start, called with (phase, step, steps, loss): a bar for each phase, or lines now and then."""
+    if not sys.stderr.isatty():
+        yield partial(_phase_line, log_line)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    text = TextColumn("{task.description} | loss {task.fields[loss]:.3f}")
+    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), text, console=Console(stderr=True)) as bar:
+        tasks: dict[str, Any] = {}
+
+        def show(phase: str, step: int, steps: int, loss: float) -> None:
+            if phase not in tasks:
+                tasks[phase] = bar.add_task(phase, total=steps, loss=loss)
+            bar.update(tasks[phase], completed=step, loss=loss)
+
+        yield show
+
+
+def _phase_line(log_line: Callable[[str], None], phase: str, step: int, steps: int, loss: float) -> None:
+    if step in (1, steps) or step % PHASE_LINE_INTERVAL == 0:
+        log_line(f"{phase} {step}/{steps} | loss {loss:.3f}")

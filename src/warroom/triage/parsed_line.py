@@ -1,0 +1,19 @@
+"""What stands before the text of a log line."""
+
+from typing import NamedTuple
+
+from warroom.triage.timestamps import Timestamp
+
+NO_LOGS = "[no logs]"
+"""The text of a line that says that a service is silent."""
+
+
+class ParsedLine(NamedTuple):
+    """A line, taken apart."""
+
+    timestamp: Timestamp | None
+    service: str
+    """As the line writes it; empty where it names none."""
+    level: str
+    """As the line writes it; empty where it names none."""
+    text: str

@@ -1,0 +1,226 @@
+"""Who calls whom, who owns what, and where users arrive: from a compose file or topology file, else from the lines."""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from warroom.core.errors import unknown_name_message
+from warroom.envs.logs.views import Catalogue, ServiceEntry
+from warroom.importers.topology.compose import read_compose
+from warroom.importers.topology.files import Service, read_project
+from warroom.importers.topology.graph import Edge, reachable, topological_order
+from warroom.importers.topology.roles import FRONTENDS, assign, classify_service, matches_role
+from warroom.sim.service_topology import STORES, ServiceTopology
+from warroom.triage.service_names import abbreviate
+
+OWNERS = {"gateway": "sre", "service": "backend", "db": "dba", "queue": "sre", "cache": "sre"}
+"""Kind of service to the team that owns it, where no owners file says otherwise."""
+
+
+@dataclass(frozen=True)
+class KnownTopology:
+    """What a file says of a system."""
+
+    source: str
+    kinds: Mapping[str, str]
+    """Services to their kinds; the gateway is one of them."""
+    calls: frozenset[Edge]
+    """May go in circles where a compose file's do."""
+    gateway: str
+    """Empty where the file does not settle it."""
+    infrastructure: Mapping[str, str] = field(default_factory=dict)
+    """Services on no request's path, with the reason: their lines are not judged."""
+
+
+def read_topology(path: Path) -> KnownTopology:
+    """Read a file of `warroom import topology`, or a compose file. A `ValueError` says what is wrong with it."""
+    if not path.is_file():
+        raise ValueError(
+            f"no topology file {str(path)!r}: give a compose file, or one that `warroom import topology` wrote"
+        )
+    data = _json_in(path)
+    if isinstance(data, dict) and "names" in data:
+        return _of_blueprint(ServiceTopology.from_json(json.dumps(data)), str(path), {})
+    services = read_project([path]).services
+    infrastructure = assign(services).infrastructure
+    waits = [(service.name, other) for service in services.values() for other in service.depends_on]
+    try:
+        topological_order(services, waits)
+    except ValueError:
+        return _with_cycle(path, services, infrastructure, waits)
+    return _of_blueprint(read_compose([path]).service_topology, str(path), infrastructure)
+
+
+def _json_in(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError:
+        return None
+
+
+def _of_blueprint(service_topology: ServiceTopology, source: str, infrastructure: Mapping[str, str]) -> KnownTopology:
+    names = [name.lower() for name in service_topology.names]
+    calls = frozenset((names[i], names[j]) for i, j in service_topology.calls)
+    return KnownTopology(source, dict(zip(names, service_topology.kinds, strict=True)), calls, names[0], infrastructure)
+
+
+def _with_cycle(
+    path: Path, services: Mapping[str, Service], infrastructure: Mapping[str, str], waits: list[Edge]
+) -> KnownTopology:
+    """A file that docker could not start, since its depends_on go in a circle: its calls as they stand."""
+    kinds = {
+        name.lower(): classify_service(service)[0] for name, service in services.items() if name not in infrastructure
+    }
+    lowered = {(caller.lower(), callee.lower()) for caller, callee in waits}
+    calls = frozenset(edge for edge in lowered if edge[0] in kinds and edge[1] in kinds)
+    return KnownTopology(str(path), kinds, calls, "", infrastructure)
+
+
+def kind_of(name: str) -> str:
+    """The kind that a name alone tells: `user-db` is a db."""
+    return classify_service(_named(name))[0]
+
+
+def infrastructure_reason(name: str) -> str:
+    """Why a service of this name is on no request's path, or empty."""
+    return classify_service(_named(name))[1]
+
+
+def _named(name: str) -> Service:
+    return Service(name, "", frozenset(), {}, {}, {}, published=False)
+
+
+@dataclass(frozen=True)
+class ServiceGraph:
+    """The catalogue that a log is read with, and what had to be decided for it."""
+
+    catalogue: Catalogue
+    source: str
+    notes: tuple[str, ...]
+    inferred: bool
+    """Whether no file says who calls whom."""
+
+
+def build_service_graph(
+    topology: KnownTopology | None,
+    callee_by_template: Mapping[Edge, int],
+    services: Iterable[str],
+    owners: Mapping[str, str],
+) -> ServiceGraph:
+    """The catalogue of all services: the calls of the topology, and those that lines speak of where it knows nothing.
+
+    `spoken` counts the lines in which a caller speaks of a callee. Of calls that go in a circle, the one of which
+    fewest lines speak is left out.
+    """
+    names = set(services) | (set(topology.kinds) if topology else set())
+    kinds = {name: kind_of(name) for name in names} | (dict(topology.kinds) if topology else {})
+    known = topology.calls if topology else frozenset()
+    fresh = {edge for edge in callee_by_template if kinds[edge[0]] not in STORES and edge not in known}
+    if topology is not None:
+        fresh = {edge for edge in fresh if not set(edge) <= set(topology.kinds)}
+    calls, dropped = _without_cycles(known, fresh, callee_by_template)
+    gateway = (topology.gateway if topology else "") or _gateway(names, calls, kinds, callee_by_template)
+    calls = {edge for edge in calls if edge[1] != gateway}
+    kinds |= {name: "service" for name, kind in kinds.items() if kind == "gateway"} | {gateway: "gateway"}
+    entries = tuple(
+        ServiceEntry(
+            name, kinds[name], owners.get(name, OWNERS[kinds[name]]), tuple(sorted(b for a, b in calls if a == name))
+        )
+        for name in [gateway, *(name for name in topological_order(names, calls) if name != gateway)]
+    )
+    return ServiceGraph(
+        Catalogue(entries),
+        _source(topology, calls, gateway),
+        (*map(_cycle_note, dropped), *_owner_notes(owners, names)),
+        topology is None,
+    )
+
+
+def _without_cycles(
+    known: Iterable[Edge], fresh: Iterable[Edge], callee_by_template: Mapping[Edge, int]
+) -> tuple[set[Edge], list[Edge]]:
+    """The calls that close no circle, the surest first: those of the file, then by the lines that speak of them."""
+    taken, dropped, listed = set[Edge](), list[Edge](), set(known)
+    for edge in sorted(
+        {*listed, *fresh}, key=lambda edge: (edge not in listed, -callee_by_template.get(edge, 0), edge)
+    ):
+        if edge[0] in reachable(edge[1], taken):
+            dropped.append(edge)
+        else:
+            taken.add(edge)
+    return taken, dropped
+
+
+def _gateway(
+    names: set[str], calls: set[Edge], kinds: Mapping[str, str], callee_by_template: Mapping[Edge, int]
+) -> str:
+    """Where users arrive: a front by its name, else the caller whom nobody calls and who reaches most."""
+    called = {callee for _, callee in calls}
+    roots = [name for name in names if name not in called and kinds[name] not in STORES] or sorted(names)
+    lines = Counter({name: sum(n for edge, n in callee_by_template.items() if edge[0] == name) for name in roots})
+    return min(
+        roots, key=lambda name: (not matches_role(FRONTENDS, name), -len(reachable(name, calls)), -lines[name], name)
+    )
+
+
+def _source(topology: KnownTopology | None, calls: set[Edge], gateway: str) -> str:
+    if topology is not None:
+        return f"{topology.source}; users arrive at {gateway}"
+    listed = ", ".join(f"{a} -> {b}" for a, b in sorted(calls)[:12]) + (" ..." if len(calls) > 12 else "")
+    seen = listed or "no call was seen"
+    return f"inferred from the lines, which may miss calls: {seen}; users arrive at {gateway} (guessed)"
+
+
+def _cycle_note(edge: Edge) -> str:
+    return f"the calls go in a circle: left out {edge[0]} -> {edge[1]}, of which fewest lines speak"
+
+
+# -- owners -----------------------------------------------------------------------------------------------
+
+
+def read_owners(path: Path) -> dict[str, str]:
+    """Read `service: team` from YAML or JSON, or `service,team` lines from CSV. A `ValueError` says what is wrong."""
+    if not path.is_file():
+        raise ValueError(
+            f"no owners file {str(path)!r}: give a YAML file of `service: team`, or a CSV file of `service,team`"
+        )
+    try:
+        text = path.read_text(encoding="utf-8")
+        pairs = _csv_pairs(text, path) if path.suffix.lower() == ".csv" else yaml.safe_load(text)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(pairs, dict) or not pairs or not all(isinstance(team, str) and team for team in pairs.values()):
+        got = type(pairs).__name__ if not isinstance(pairs, dict) else repr(dict(list(pairs.items())[:2]))
+        raise ValueError(f"{path}: want one team for each service, e.g. 'user-db: dba'; got {got}")
+    return {str(name).lower(): team for name, team in pairs.items()}
+
+
+def _csv_pairs(text: str, path: Path) -> dict[str, str]:
+    rows = [row for row in csv.reader(text.splitlines()) if row and not row[0].startswith("#")]
+    if rows and [cell.strip().lower() for cell in rows[0]] == ["service", "team"]:
+        rows = rows[1:]
+    wrong = next((row for row in rows if len(row) != 2), None)
+    if wrong is not None:
+        raise ValueError(f"{path}: want two columns, service and team; got {','.join(wrong)!r}")
+    return {service.strip(): team.strip() for service, team in rows}
+
+
+def _owner_notes(owners: Mapping[str, str], names: set[str]) -> list[str]:
+    strange = sorted(set(owners) - names)
+    return [f"owners file: {unknown_name_message('service', strange[0], names)}"] if strange else []
+
+
+def check_shared(topology: KnownTopology, writers: Iterable[str]) -> None:
+    """Refuse a topology of another system."""
+    wrote = set(writers)
+    if not wrote & set(topology.kinds):
+        raise ValueError(
+            f"{topology.source} and the log share no service: it has {abbreviate(topology.kinds)}; "
+            f"the log has {abbreviate(wrote)}; leave --topology out, or give that of this system"
+        )

@@ -1,0 +1,337 @@
+"""An episode at the terminal: a live board where there is a screen, a plain transcript where there is none."""
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from textwrap import shorten
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from warroom.core.env import Env
+from warroom.core.episode import Episode, Step
+from warroom.core.scenario import Policy
+from warroom.core.scene import Node, Scene
+from warroom.core.splits import format_seed
+from warroom.core.types import Observation, StepResult, ToolCall
+from warroom.policies import PolicySet, SeatPolicyFactory
+from warroom.policies.human import Human
+from warroom.view.debrief import Debrief
+from warroom.view.graph import DOCUMENTS, compact_value, state_label, state_symbol
+
+SEAT_COLORS = ("cyan", "magenta", "green", "yellow")
+TONES = {
+    "rogue:": "bold red",
+    "critical": "bold red",
+    "degraded": "yellow",
+    "unknown": "dim",
+    "no data": "dim",
+    "healthy": "green",
+}
+"""Words that colour a panel's line, the first that it holds."""
+TWO_COLUMN_WIDTH = 100
+"""Columns from which panels stand in two columns."""
+LAST_CALLS = 6
+"""Calls that the board shows."""
+LONGEST_ANSWER = 100
+"""Characters of an answer on its line."""
+MIN_PANEL_LINES = 3
+"""Lines of a panel with its frame, at least."""
+LINES_PER_PANEL = 6
+"""Lines for which a screen has one more panel in each column."""
+FACTS_PER_NODE = 3
+"""Figures of a service on its line."""
+
+
+# -- the scene as panels ----------------------------------------------------------------------------
+
+
+def tree(scene: Scene) -> list[str]:
+    """The graph as lines, who is called indented below the first who calls; every node once."""
+    nodes = {node.name: node for node in scene.nodes}
+    below: dict[str, list[str]] = {name: [] for name in nodes}
+    for edge in scene.edges:
+        if edge.source in nodes and edge.target in nodes:
+            below[edge.source].append(edge.target)
+    called = {target for targets in below.values() for target in targets}
+    out: dict[str, str] = {}
+    for name in [*[name for name in nodes if name not in called], *nodes]:
+        _grow(name, 0, nodes, below, out)
+    return list(out.values())
+
+
+def _grow(
+    name: str, depth: int, nodes: Mapping[str, Node], below: Mapping[str, Sequence[str]], out: dict[str, str]
+) -> None:
+    if name not in out:
+        out[name] = "  " * depth + node_line(nodes[name])
+        for target in below[name]:
+            _grow(target, depth + 1, nodes, below, out)
+
+
+def node_line(node: Node) -> str:
+    """A node with its state in sign and word, its first figures, and what the truth knows of it."""
+    facts = ", ".join(
+        [f"{name} {compact_value(value)}" for name, value in node.facts if name != "status"][:FACTS_PER_NODE]
+    )
+    mark = f"  [{node.mark}]" if node.mark else ""
+    return f"{state_symbol(node)} {node.name}: {state_label(node)}".strip() + mark + (f"  {facts}" if facts else "")
+
+
+def panels(scene: Scene) -> dict[str, list[str]]:
+    """Lines by panel title: the graph, then the sections of the scene."""
+    title = "documents" if any(node.kind in DOCUMENTS for node in scene.nodes) else "services"
+    graph = {title: tree(scene)} if scene.nodes else {}
+    return graph | {section.title: list(section.lines) for section in scene.sections}
+
+
+def scene_table(scene: Scene, width: int, height: int) -> Table:
+    """The scene within so many columns and lines; panels that find no place are left out, the graph never."""
+    found = panels(scene)
+    grid = Table.grid(expand=True)
+    columns = _columns(found, 2 if width >= TWO_COLUMN_WIDTH else 1)
+    for _ in columns:
+        grid.add_column(ratio=1)
+    first = next(iter(found), "")
+    grid.add_row(*[_stack_panels(found, titles, height, first) for titles in columns])
+    return grid
+
+
+def _columns(found: Mapping[str, Sequence[str]], across: int) -> list[list[str]]:
+    """Titles by column: the graph begins the first, each further panel goes where there is most room."""
+    columns: list[list[str]] = [[] for _ in range(across)]
+    filled = [0] * across
+    for title, lines in found.items():
+        k = filled.index(min(filled))
+        columns[k].append(title)
+        filled[k] += len(lines) + 2
+    return columns
+
+
+def _stack_panels(found: Mapping[str, Sequence[str]], titles: Sequence[str], height: int, first: str) -> RenderableType:
+    """Panels one below the other; the first of the scene keeps its lines as long as others have any to give."""
+    shown = list(titles)[: max(1, height // LINES_PER_PANEL)]
+    rooms = distribute_lines([len(found[title]) + 2 for title in shown], height, kept=shown[:1] == [first])
+    return Group(
+        *[_panel(title, fit_lines(list(found[title]), room - 2)) for title, room in zip(shown, rooms, strict=True)]
+    )
+
+
+def distribute_lines(wanted: Sequence[int], room: int, kept: bool = False) -> list[int]:
+    """Lines for panels that want so many: the largest give way first, a first that is `kept` last of all."""
+    out = [max(MIN_PANEL_LINES, lines) for lines in wanted]
+    for first in (1, 0) if kept else (0,):
+        while sum(out) > room and max(out[first:], default=0) > MIN_PANEL_LINES:
+            k = max(range(first, len(out)), key=out.__getitem__)
+            out[k] -= 1
+    return out
+
+
+def call_text(step: Step) -> str:
+    """A call as one writes it: `restart service=cart`."""
+    arguments = " ".join(f"{name}={value}" for name, value in step.arguments.items())
+    return f"{step.tool} {arguments}".strip()
+
+
+def step_line(step: Step) -> str:
+    """A call with its answer and its points, on one line; a long answer shows its beginning."""
+    answer = shorten(step.result, LONGEST_ANSWER, placeholder=" …")
+    points = f"  [{step.reward:+.0f}]" if step.reward else ""
+    return f"{step.turn + 1:>3} {step.seat:<9} {call_text(step)}  ->  {answer}{points}"
+
+
+# -- watching ---------------------------------------------------------------------------------------
+
+
+class LiveDisplay:
+    """A live picture of one episode; give `watch` to the episode loop."""
+
+    def __init__(self, console: Console, pause: float) -> None:
+        self.console, self.pause = console, pause
+        """Seconds between two calls, so that a person can follow."""
+        self.live = Live(console=console, auto_refresh=False, transient=True)
+        self.calls: list[Step] = []
+
+    def __enter__(self) -> "LiveDisplay":
+        self.live.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.live.stop()
+
+    def on_step(self, env: Env, step: Step, turn: StepResult) -> None:
+        """Show the incident as it is after a call."""
+        self.calls.append(step)
+        self.live.update(self.picture(env), refresh=True)
+        time.sleep(self.pause)
+
+    def picture(self, env: Env) -> RenderableType:
+        """What is true now, points by term, and the last calls, all within the screen."""
+        points = self.calls[-1].points if self.calls else {}
+        foot = max(LAST_CALLS, len(points)) + 2
+        below = Table.grid(expand=True)
+        below.add_column(width=26)
+        below.add_column(ratio=1)
+        below.add_row(Panel(points_table(points), title="points"), self._last_calls(env))
+        scene = env.scene()
+        shown = scene_table(scene, self.console.width, self.console.height - foot - 3)
+        title = f"{env.scenario}  {env.tier}  turn {env.turn} of {env.budget}"
+        return Panel(Group(shown, below), title=title, subtitle=scene.clock, border_style="blue")
+
+    def _last_calls(self, env: Env) -> Panel:
+        last = self.calls[-LAST_CALLS:]
+        rows = [Text(step_line(s), style=_seat_color(env, s.seat), overflow="ellipsis", no_wrap=True) for s in last]
+        return Panel(Group(*rows), title="calls", title_align="left")
+
+
+class TranscriptWriter:
+    """The same as lines of text."""
+
+    def __init__(self, write: Callable[[str], object] = print) -> None:
+        self.write = write
+
+    def on_step(self, env: Env, step: Step, turn: StepResult) -> None:
+        """Write one line per call."""
+        self.write(step_line(step))
+
+
+def open_display(console: Console, live: bool, pause: float) -> AbstractContextManager[LiveDisplay | TranscriptWriter]:
+    """A board on a screen, else a transcript."""
+    return LiveDisplay(console, pause) if live else nullcontext(TranscriptWriter())
+
+
+def is_interactive() -> bool:
+    """Whether a person watches: both ends of the terminal are there."""
+    return sys.stdout.isatty() and sys.stdin.isatty()
+
+
+# -- sitting at a seat ------------------------------------------------------------------------------
+
+
+class TerminalSeats:
+    """Seats a team at an incident: keeps what seats are shown, and puts a board before every person.
+
+    A person's board shows what its seat has been shown, never more.
+    """
+
+    def __init__(self, policy_set: PolicySet, console: Console, live: bool) -> None:
+        self.console, self.live = console, live
+        self.env: Env | None = None
+        """The incident, once it is built."""
+        self.policy_set = replace(
+            policy_set, seats={seat: self._wrap_maker(maker) for seat, maker in policy_set.seats.items()}
+        )
+
+    def _wrap_maker(self, maker: SeatPolicyFactory) -> SeatPolicyFactory:
+        def make(env: Env, seat: str, attempt: int) -> Policy:
+            self.env = env
+            env.trace_observations()
+            policy = maker(env, seat, attempt)
+            return HumanDisplay(policy, env, self.console) if self.live and isinstance(policy, Human) else policy
+
+        return make
+
+
+class HumanDisplay:
+    """A person who sees the board of its seat beside each page."""
+
+    def __init__(self, person: Human, env: Env, console: Console) -> None:
+        self.person, self.env, self.console = person, env, console
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The job once, the board at the start of a turn, then the page and what the person types."""
+        if not self.person.briefed:
+            print(self.person.brief.render())
+            self.person.briefed = True
+        if not self.env.reads:
+            self.console.print(self.picture())
+        return self.person.act(observation)
+
+    def picture(self) -> RenderableType:
+        """The scene as far as the seat has been shown it."""
+        seat, width = self.person.brief.seat, self.console.width
+        scene = self.env.scene(seat)
+        table = scene_table(scene, width, max(MIN_PANEL_LINES, self.console.height * 2 // 3))
+        return Panel(table, title=f"{seat}  {scene.clock}", border_style=_seat_color(self.env, seat) or "blue")
+
+
+# -- after the end ----------------------------------------------------------------------------------
+
+
+def closing_view(episode: Episode, debrief: Debrief | None = None) -> RenderableType:
+    """What came of it: points by term, outcome, what it truly was, and with a debrief what would have been."""
+    parts: list[RenderableType] = [
+        Text(
+            f"\n{episode.scenario} {episode.tier}, {format_seed(episode.seed)}, played by {episode.policy}",
+            style="bold",
+        ),
+        points_table(episode.points | {"total": episode.total}),
+        _facts("outcome", {**episode.outcome, "score": round(episode.score, 2)}),
+        _facts("truth", episode.truth),
+    ]
+    return Group(*parts, *(_debrief_parts(debrief) if debrief else []))
+
+
+def _debrief_parts(debrief: Debrief) -> list[Text]:
+    """Sentences about what would have been, and the oracle's calls that are more than waiting."""
+    out = [Text(f"\n{line}" if not k else line) for k, line in enumerate(debrief.counterfactual)]
+    out.append(Text(f"\nthe oracle, for {debrief.oracle_total:+.0f} points:", style="bold"))
+    calls = [step for step in debrief.oracle if step.tool != "wait"]
+    return out + [Text(f"{step.turn + 1:>3} {step.seat:<9} {call_text(step)}") for step in calls]
+
+
+def points_table(points: dict[str, float]) -> Table:
+    """Points by term."""
+    table = Table(box=None, padding=(0, 1), show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    for name, value in points.items():
+        style = "bold" if name == "total" else "green" if value > 0 else "red" if value < 0 else "dim"
+        table.add_row(name, f"{value:+.0f}" if value else "0", style=style)
+    return table
+
+
+def _facts(title: str, facts: dict[str, Any]) -> Text:
+    shown = ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in facts.items() if value is not None)
+    return Text.assemble((f"{title}: ", "bold"), shown)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _panel(title: str, lines: list[str]) -> Panel:
+    rows = [Text(line, style=_tone(line), overflow="ellipsis", no_wrap=True) for line in lines]
+    return Panel(Group(*rows) if rows else Text("nothing", style="dim"), title=title, title_align="left")
+
+
+def _tone(line: str) -> str:
+    return next((style for word, style in TONES.items() if word in line), "")
+
+
+def fit_lines(lines: list[str], room: int) -> list[str]:
+    """At most `room` lines: the worst by their tone, then the latest, in their own order."""
+    if len(lines) <= room:
+        return lines
+    worst = list(dict.fromkeys(TONES.values()))
+
+    def rank(i: int) -> tuple[int, int]:
+        tone = _tone(lines[i])
+        return worst.index(tone) if tone in worst else len(worst), -i
+
+    kept = sorted(sorted(range(len(lines)), key=rank)[: max(1, room - 1)])
+    return [lines[i] for i in kept] + [f"... and {len(lines) - len(kept)} more"][: room - 1]
+
+
+def _seat_color(env: Env, seat: str) -> str:
+    return SEAT_COLORS[env.SEATS.index(seat) % len(SEAT_COLORS)] if seat in env.SEATS else ""

@@ -1,0 +1,112 @@
+"""Who may sit where: the policies that the page offers, and why one of them cannot play."""
+
+from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from warroom.core.env import Env
+from warroom.core.errors import UnknownName
+from warroom.core.scenario import Policy
+from warroom.envs import environments
+from warroom.policies import hf, policy_names, policy_set
+from warroom.policies.llm import PREFIX, is_llm
+
+if TYPE_CHECKING:
+    from warroom.policies.llm.client import LLMClient
+
+PERSON = "person"
+"""The name of whoever looks at the page, where policies have theirs."""
+TERMINAL = "human"
+"""A person at the terminal, which a page has no use for."""
+LONGEST_REASON = 300
+"""Characters of a reason that is shown."""
+_MODEL = Lock()
+
+
+@dataclass(frozen=True)
+class AllowedPolicies:
+    """What visitors may seat, besides themselves."""
+
+    policies: tuple[str, ...] | None = None
+    """Names in place of all that play in an environment."""
+    allow_typed_models: bool = True
+    """Whether a model may be named that is not on the list: whoever types it reads folders of this machine."""
+    client: "LLMClient | None" = None
+    """What models behind a server play through."""
+    envs: tuple[str, ...] = field(default_factory=lambda: tuple(environments()))
+    """The environments that may be chosen; an incident of the first lies on the table."""
+
+    def __post_init__(self) -> None:
+        """Refuse a name that no environment knows and that means no model, and environments that there are not."""
+        for env in self.envs:
+            if env not in environments():
+                raise UnknownName("environment", env, environments())
+        known = {name for env in environments() for name in policy_names(env)} - {TERMINAL}
+        for name in self.policies or ():
+            if name not in known and not is_model(name):
+                raise UnknownName("policy", name, [*known, hf.PREFIX + "PATH", PREFIX + "MODEL"])
+
+    def names(self, env: str) -> list[str]:
+        """The names for a seat of `env`: scripts first, then models, then a person."""
+        known = [name for name in policy_names(env) if name != TERMINAL]
+        if self.policies is not None:
+            known = [name for name in self.policies if name in known or ":" in name]
+        return [*sorted(known, key=is_model), PERSON]
+
+    def check(self, env: str, name: str) -> None:
+        """Refuse what is neither offered nor a model that may be typed."""
+        if env not in self.envs:
+            raise UnknownName("environment", env, self.envs)
+        if name not in self.names(env) and not (self.allow_typed_models and name.startswith((hf.PREFIX, PREFIX))):
+            raise UnknownName("policy", name, self.names(env))
+
+
+def is_model(name: str) -> bool:
+    """Whether a policy may be missing through no fault of ours: weights, a server, a library."""
+    return hf.is_model(name) or is_llm(name)
+
+
+def model_names(names: Collection[str]) -> list[str]:
+    """Those of the names that may take time."""
+    return [name for name in dict.fromkeys(names) if is_model(name)]
+
+
+def model_lock(name: str) -> AbstractContextManager[object]:
+    """Within it no other model of this machine loads or writes; scripts and servers are not held up."""
+    return _MODEL if hf.is_model(name) else nullcontext()
+
+
+def load_policies(
+    env: Env, names: Mapping[str, str], client: "LLMClient | None" = None
+) -> tuple[dict[str, Policy], dict[str, str]]:
+    """A fresh policy by seat, and by seat the reason why its model cannot play. Loads models; persons have none."""
+    policies, reasons = dict[str, Policy](), dict[str, str]()
+    for seat, name in names.items():
+        if name == PERSON:
+            continue
+        try:
+            with model_lock(name):
+                policies[seat] = _policy(env, seat, name, client)
+        except Exception as error:  # a folder of weights may raise whatever its libraries raise
+            if not is_model(name):
+                raise
+            reasons[seat] = error_summary(error)
+    return policies, reasons
+
+
+def _policy(env: Env, seat: str, name: str, client: "LLMClient | None") -> Policy:
+    if is_llm(name) and client is None:
+        raise ValueError("it plays behind a server, and this page was started without --base-url")
+    if is_llm(name) and client is not None and name not in client.call_formats:
+        from warroom.policies.llm.preflight import detect_call_format
+
+        detect_call_format(client, name, env)
+    return policy_set(env.name, name, client).seat(env, seat)
+
+
+def error_summary(error: Exception) -> str:
+    """The first line of an error, for whoever looks at the page."""
+    text = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"

@@ -1,0 +1,277 @@
+"""The laws of the logs' shorthand: a closed vocabulary, calls that come back as they went, nothing the texts lack."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from warroom.core.env import Env
+from warroom.core.renderer import Vocab
+from warroom.core.splits import seed_of
+from warroom.core.types import Observation, ToolCall
+from warroom.envs import environments, make, suite
+from warroom.envs.logs.bucketing import FAILING, SLOWER, failing, slower
+from warroom.envs.logs.compact import LogsCompactRenderer
+from warroom.envs.logs.views import RULE, LogsObservation, Pair, ServiceLogs
+from warroom.policies import policy_set
+
+TIERS = ("easy", "hard")
+SCRIPTS = ("expert", "heuristic", "blame", "random", "oracle")
+Seen = tuple[LogsCompactRenderer, Observation, str, ToolCall]
+"""The shorthand of an incident, what was shown, that in shorthand, and what was called then."""
+
+
+def compact_vocab(env: str = "logs") -> Vocab:
+    make_vocab = environments()[env].compact_vocab
+    assert make_vocab is not None
+    return make_vocab()
+
+
+def games(split: str = "dev", **options: str) -> Iterator[Env]:
+    for number, (scenario, tier) in enumerate(product(suite("logs", "full"), TIERS)):
+        yield make(scenario, tier, seed_of(split, number), **options)
+
+
+def played(env: Env, name: str) -> Iterator[Seen]:
+    """A whole incident, played by a script through the shorthand."""
+    policy, renderer = policy_set("logs", name).seat(env, "oncall"), LogsCompactRenderer(env.brief("oncall"))
+    while not env.done:
+        observation = env.observe()
+        text = renderer.render_observation(observation)
+        call = policy.act(observation)
+        yield renderer, observation, text, call
+        env.step(renderer.parse_call(*renderer.format_call(call)))
+
+
+# -- what is read -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_every_word_that_is_shown_is_in_the_lexicon_and_pages_are_short(name: str) -> None:
+    words, replies = set(compact_vocab().words), set()
+    for env in (*games("train"), *games("test"), *games("test", topology="drawn")):
+        spoken = []
+        for renderer, observation, text, call in played(env, name):
+            spoken += [*text.split(), *renderer.format_call(call)[1]["line"].split(), "<a>", call.name, "<e>", "<t>"]
+            replies.add(type(getattr(observation, "reply", None)).__name__)
+            assert len(text.split()) <= 120
+            assert set(text.split()) | set(renderer.opening().split()) <= words
+        assert len(spoken) <= 900
+    assert replies >= ({"ServiceLogs"} if name == "expert" else {"Overview"} if name == "heuristic" else set())
+
+
+def test_it_depends_on_nothing_but_the_brief_what_was_shown_and_what_was_said() -> None:
+    for env in games():
+        twin = LogsCompactRenderer(env.brief("oncall"))
+        for _, observation, text, call in played(env, "expert"):
+            assert twin.render_observation(observation) == text
+            twin.parse_call(*twin.format_call(call))
+
+
+def test_what_the_page_does_not_print_is_not_told() -> None:
+    """The answer to the last act stands on a page only where no logs do, and gauges are left out altogether."""
+    for env in games():
+        twin = LogsCompactRenderer(env.brief("oncall"))
+        for _, observation, text, call in played(env, "heuristic"):
+            if isinstance(observation, LogsObservation) and observation.reply is not None:
+                observation = replace(observation, answer="Refused, and the turn is spent: nonsense")
+            assert twin.render_observation(observation) == text
+            twin.parse_call(*twin.format_call(call))
+
+
+def test_equal_texts_give_equal_words() -> None:
+    """Structures that print alike are told alike: every number as it is printed, every line by what it says."""
+    for env in games():
+        twin = LogsCompactRenderer(env.brief("oncall"))
+        for _, observation, text, call in played(env, "expert"):
+            assert twin.render_observation(as_printed(observation)) == text
+            twin.parse_call(*twin.format_call(call))
+
+
+def as_printed(value: Any) -> Any:
+    """The same with numbers as exact as the text has them, and without what a line's structure repeats of its text."""
+    if isinstance(value, Pair):
+        return Pair(*(float(f"{number:g}") for number in value))
+    if isinstance(value, tuple):
+        parts = [as_printed(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if is_dataclass(value):
+        return replace(value, **{field.name: as_printed(getattr(value, field.name)) for field in fields(value)})  # type: ignore[type-var]
+    return value
+
+
+def test_whoever_is_blamed_stands_in_the_text() -> None:
+    for env in games():
+        for _, observation, _, _ in played(env, "blame"):
+            if isinstance(observation, LogsObservation):
+                assert all(line.callee in line.text for line in observation.lines)
+
+
+def test_other_names_for_the_services_change_the_slots_and_nothing_else() -> None:
+    for env in (*games(), *games("dev", topology="drawn")):
+        names = [name for name in env.allowed_values["service"] if name != "gateway"]  # which is a kind as well
+        new = {name: f"other-{number}" for number, name in enumerate(names)}
+        brief = env.brief("oncall")
+        twin = LogsCompactRenderer(replace(brief, facts=renamed(brief.facts, new)))
+        opened = False
+        for renderer, observation, text, call in played(env, "expert"):
+            if not opened:
+                assert placed(twin, twin.opening()) == placed(renderer, renderer.opening())
+                opened = True
+            assert placed(twin, twin.render_observation(renamed(observation, new))) == placed(renderer, text)
+            twin.parse_call(*twin.format_call(ToolCall(call.name, renamed_values(call.arguments, new))))
+
+
+def renamed(value: Any, new: dict[str, str]) -> Any:
+    """The same with other names wherever a text holds one."""
+    if isinstance(value, str):
+        return re.sub(r"[\w-]+", lambda word: new.get(word[0], word[0]), value)
+    if isinstance(value, tuple):
+        parts = [renamed(part, new) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if is_dataclass(value):
+        return replace(value, **{field.name: renamed(getattr(value, field.name), new) for field in fields(value)})  # type: ignore[type-var]
+    return value
+
+
+def renamed_values(arguments: dict[str, Any], new: dict[str, str]) -> dict[str, Any]:
+    return {key: new.get(value, value) for key, value in arguments.items()}
+
+
+def placed(renderer: LogsCompactRenderer, text: str) -> list[str]:
+    """The words with services by their place in the catalogue."""
+    place = {slot: f"#{number}" for number, slot in enumerate(renderer.slot.values())}
+    return [place.get(word, word) for word in text.split()]
+
+
+def test_slots_are_dealt_anew_in_each_incident_of_the_same_system() -> None:
+    dealt = [tuple(LogsCompactRenderer(env.brief("oncall")).slot.values()) for env in games()]
+    assert len(set(dealt)) > len(dealt) / 2
+
+
+def test_what_is_read_holds_every_service_of_the_largest_system() -> None:
+    env = make("logs/single_crash", "easy", seed_of("dev", 0), topology="drawn:40")
+    renderer = LogsCompactRenderer(env.brief("oncall"))
+    assert len(set(renderer.slot.values())) == 40
+    many = tuple(entry for copy in "ab" for entry in renamed(renderer.catalogue.entries, copies(renderer, copy)))
+    with pytest.raises(ValueError, match="tells 48 services apart, and this system has 80"):
+        LogsCompactRenderer(replace(env.brief("oncall"), facts=replace(renderer.catalogue, entries=many)))
+
+
+def copies(renderer: LogsCompactRenderer, mark: str) -> dict[str, str]:
+    return {name: f"{name}-{mark}" for name in renderer.slot}
+
+
+# -- grades -------------------------------------------------------------------------------------------------
+
+
+def test_grades_hold_the_borders_of_the_rule_of_severity() -> None:
+    for share, factor in (RULE.p1, RULE.p2):
+        assert 100 * share in [bound for bound, _ in FAILING] and factor in [bound for bound, _ in SLOWER]
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.integers(0, 40), st.integers(1, 400), st.integers(0, 400), st.integers(1, 400))
+def test_a_share_is_a_share_and_one_or_two_failures_are_chance(was: int, of: int, now: int, made: int) -> None:
+    assert failing(Pair(0, min(now, 2)), Pair(of, made)) == 0.0
+    assert 0.0 <= failing(Pair(was, min(now, made)), Pair(max(of, was), made)) <= 100.0
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.floats(1, 1000), st.floats(1, 1000), st.integers(1, 500), st.integers(1, 500))
+def test_a_factor_is_told_cautiously_and_never_turned_round(was: float, now: float, of: int, made: int) -> None:
+    told, true = slower(Pair(was, now), Pair(of, made)), now / was
+    assert min(1.0, true) - 1e-9 <= told <= max(1.0, true) + 1e-9
+    assert slower(Pair(was, now), Pair(100 * of, 100 * made)) >= told - 1e-9 if true > 1 else True
+
+
+# -- what is said -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_call_comes_back_as_it_was_put(name: str) -> None:
+    words, tools = set(compact_vocab().words), set()
+    for env in games():
+        for renderer, _, _, call in played(env, name):
+            tool, arguments = renderer.format_call(call)
+            assert renderer.parse_call(tool, arguments) == call
+            assert {tool, *arguments["line"].split()} <= words
+            tools.add(tool)
+    assert tools <= set(compact_vocab().tools) and len(tools) > 3
+
+
+def test_every_tool_of_the_seat_can_be_said() -> None:
+    brief = make("logs/single_crash", "easy", seed_of("dev", 0)).brief("oncall")
+    assert {tool["name"] for tool in brief.tools} == set(compact_vocab().tools)
+    assert {schema["name"] for schema in LogsCompactRenderer(brief).tool_schemas()} == set(compact_vocab().tools)
+
+
+@pytest.mark.parametrize("tool", ["remediate", "request_more_logs", "classify_severity", "escalate"])
+@pytest.mark.parametrize("line", ["", "gibberish", "no no no", "restart s0", "<unk> P1"])
+def test_nonsense_is_passed_on_and_costs_its_turn(tool: str, line: str) -> None:
+    env = make("logs/single_crash", "easy", seed_of("dev", 0))
+    renderer = LogsCompactRenderer(env.brief("oncall"))
+    renderer.render_observation(env.observe())
+    done = env.step(renderer.parse_call(tool, {"line": line}))
+    assert done.refused and env.turn == 1
+    assert "refused" in renderer.render_observation(env.observe()).split()
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.text(max_size=60), st.text(max_size=12))
+def test_any_line_of_any_tool_is_understood_as_some_call(line: str, tool: str) -> None:
+    renderer = LogsCompactRenderer(make("logs/single_crash", "easy", seed_of("dev", 0)).brief("oncall"))
+    for name in (tool, "remediate", "ignore"):
+        assert renderer.parse_call(name, {"line": line}).name == name
+        assert renderer.parse_call(name, {tool: line}).name == name
+
+
+def test_words_for_the_same_thing_are_the_fleets() -> None:
+    """One vocabulary for both environments would need less than half of these words besides."""
+    shared = set(compact_vocab().words) & set(compact_vocab("fleet").words)
+    assert {"s0", "s47", "gateway", "queue", "e20", "p3", "late", "needs", "T1", "@-5", "restart", "refused"} <= shared
+    assert len(shared) > len(compact_vocab().words) / 2
+
+
+def test_whatever_is_known_of_a_suspect_stands_on_one_row() -> None:
+    """Callees in trouble are told with kind, owner and figures until roots are named, and then these."""
+    suspects = roots = 0
+    for env in games():
+        for renderer, observation, text, _ in played(env, "expert"):
+            reply = getattr(observation, "reply", None)
+            for row in reply.calls if isinstance(reply, ServiceLogs) and not renderer.roots else ():
+                if failing(row.failed, row.made) >= 5:
+                    entry = renderer.catalogue.entry(row.callee)
+                    assert f"{renderer.slot[row.callee]} {entry.kind} {entry.team}" in text.partition(" suspects ")[2]
+                    suspects += 1
+            for name in renderer.roots:
+                entry = renderer.catalogue.entry(name)
+                kind = "" if renderer.naming else f"{entry.kind} "  # whom to page is asked before what helps
+                assert f"{renderer.slot[name]} {kind}{entry.team}" in text.partition("named ")[2]
+                roots += 1
+    assert min(suspects, roots) > 20
+
+
+def test_users_are_told_until_roots_are_named() -> None:
+    for env in games():
+        for renderer, observation, text, _ in played(env, "expert"):
+            if isinstance(observation, LogsObservation) and renderer.read and not renderer.roots:
+                assert text.split().count("users") == (renderer.gateway in renderer.read)
+
+
+def test_a_remedy_is_told_beside_the_service_with_its_age() -> None:
+    env = make("logs/single_crash", "easy", seed_of("dev", 0))
+    renderer, (root,) = LogsCompactRenderer(env.brief("oncall")), env.truth()["roots"]
+    renderer.render_observation(env.observe())
+    for call in (ToolCall("identify_root_cause", {"service": root}),
+                 ToolCall("remediate", {"action": "scale", "service": root})):  # fmt: skip
+        env.step(renderer.parse_call(*renderer.format_call(call)))
+        seen = renderer.render_observation(env.observe())
+    assert seen.endswith("done scale @-1") and f"named {renderer.slot[root]}" in seen
+    env.step(renderer.parse_call("ignore", {}))
+    assert renderer.render_observation(env.observe()) == "over"

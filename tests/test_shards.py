@@ -1,0 +1,45 @@
+"""Several workers: what they have finished is kept, however they and the command come to their end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from warroom.evals.shards import SHARDS
+from warroom.runs import EPISODES
+
+HERE = Path(__file__).parent
+SLOW = ["eval", "--env", "tiny", "--policies", "slow", "--tiers", "easy,hard", "--seeds", "8", "--workers", "2"]
+
+
+def start(folder: Path, *more: str) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, str(HERE / "tiny_command.py"), *SLOW, "--out", str(folder), *more]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+
+
+def whole_lines(folder: Path) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in folder.glob(f"{SHARDS}/*.jsonl"))
+
+
+@pytest.mark.slow
+def test_a_killed_run_loses_no_episode_that_a_worker_had_finished(tmp_path: Path) -> None:
+    assert start(tmp_path / "whole").wait() == 0
+    process = start(tmp_path / "cut")
+    deadline = time.monotonic() + 20
+    while whole_lines(tmp_path / "cut") < 10 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    shards = sorted((tmp_path / "cut" / SHARDS).glob("*.jsonl"))
+    kept = [line.partition(b"\t")[2] for path in shards for line in path.read_bytes().splitlines(keepends=True)]
+    finished = {line for line in kept if line.endswith(b"\n")}
+    with shards[0].open("ab") as file:
+        file.write(b'["tiny/fault", "easy", 20')
+    assert 8 <= len(finished) < 32
+    assert start(tmp_path / "cut", "--resume").wait() == 0
+    assert (tmp_path / "cut" / EPISODES).read_bytes() == (tmp_path / "whole" / EPISODES).read_bytes()
+    assert not (tmp_path / "cut" / SHARDS).exists()

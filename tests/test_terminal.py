@@ -1,0 +1,185 @@
+"""What a person sees at the terminal while an episode runs, and after it."""
+
+import io
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from rich.console import Console, RenderableType
+
+import tiny_env
+from warroom.core.env import Env
+from warroom.core.episode import Step
+from warroom.core.scene import Edge, Node, Scene
+from warroom.core.types import StepResult
+from warroom.envs import environments, make, suite
+from warroom.policies import PolicySet, policy_set
+from warroom.policies.human import Human
+from warroom.rollout import play
+from warroom.view.debrief import debrief
+from warroom.view.terminal import (
+    HumanDisplay,
+    LiveDisplay,
+    TerminalSeats,
+    closing_view,
+    distribute_lines,
+    fit_lines,
+    open_display,
+    panels,
+    step_line,
+    tree,
+)
+
+
+@pytest.fixture(autouse=True)
+def tiny() -> Iterator[None]:
+    tiny_env.install()
+    yield
+    tiny_env.uninstall()
+
+
+def text_of(picture: RenderableType, width: int = 120, height: int = 40) -> str:
+    page = Console(file=io.StringIO(), width=width, height=height)
+    page.print(picture)
+    return str(page.file.getvalue())  # type: ignore[attr-defined]
+
+
+def screen(width: int = 120, height: int = 40) -> Console:
+    return Console(file=io.StringIO(), width=width, height=height)
+
+
+def seen(scenario: str, width: int = 120, height: int = 40) -> list[str]:
+    """Every picture of the board of one episode, as text."""
+    pictures: list[str] = []
+    board = LiveDisplay(screen(width, height), pause=0.0)
+
+    def watch(env: Env, step: Step, turn: StepResult) -> None:
+        board.calls.append(step)
+        pictures.append(text_of(board.picture(env), width, height))
+
+    play(scenario, "hard", 7, policy_set(scenario.partition("/")[0], "oracle"), watch)
+    return pictures
+
+
+@pytest.mark.parametrize("env", [*sorted({*environments()} - {"tiny"}), "tiny"])
+@pytest.mark.parametrize(("width", "height"), [(140, 40), (100, 30), (80, 24)])
+def test_the_board_of_every_environment_fits_its_screen(env: str, width: int, height: int) -> None:
+    for picture in seen(suite(env)[0], width, height):
+        lines = picture.splitlines()
+        assert all(len(line) <= width for line in lines)
+        assert "points" in picture and "calls" in picture and "hard" in picture
+        assert len(lines) <= height
+
+
+def test_the_board_shows_the_graph_with_its_states_and_the_sections_of_the_scene() -> None:
+    picture = seen("fleet/autoscaler_cost_cut", 160, 50)[0]
+    assert "✕ " in picture and "root cause" in picture
+    for title in ("services", "what is wrong", "alerts", "fleet", "log lines"):
+        assert f"─ {title} ─" in picture
+
+
+def test_an_environment_without_scenes_of_its_own_shows_what_the_seat_is_shown() -> None:
+    assert "looks ill <&> to oversight" in seen("tiny/rogue")[0]
+
+
+def test_who_is_called_stands_below_the_first_who_calls_and_nobody_twice() -> None:
+    nodes = tuple(Node(name, "service", "healthy") for name in "gab")
+    lines = tree(Scene("", nodes, (Edge("g", "a"), Edge("g", "b"), Edge("a", "b"), Edge("b", "g"))))
+    assert [line.split(":")[0] for line in lines] == ["✓ g", "  ✓ a", "    ✓ b"]
+
+
+def test_a_screen_that_is_too_small_loses_the_end_of_the_scene_never_the_graph() -> None:
+    env = make("fleet/db_deadlock", "easy", 1)
+    assert next(iter(panels(env.scene()))) == "services"
+    assert "services" in text_of(LiveDisplay(screen(60, 14), 0.0).picture(env), 60, 14)
+
+
+def test_the_largest_panels_give_way_first() -> None:
+    assert distribute_lines([10, 4, 20], 20) == [8, 4, 8]
+    assert distribute_lines([10, 4, 20], 20, kept=True) == [10, 4, 6]
+    assert distribute_lines([10, 9], 6, kept=True) == [3, 3]
+
+
+def test_a_crowded_panel_keeps_the_worst_and_the_latest_in_their_order() -> None:
+    lines = ["a healthy", "b critical", "c healthy", "d degraded", "e healthy"]
+    assert fit_lines(lines, 5) == lines
+    assert fit_lines(lines, 4) == ["b critical", "d degraded", "e healthy", "... and 2 more"]
+    assert fit_lines(["1", "2", "3", "4"], 3) == ["3", "4", "... and 2 more"]
+    assert fit_lines(lines, 1) == ["b critical"]
+
+
+def test_a_long_answer_shows_its_beginning_on_one_line() -> None:
+    step = Step(0, "sre", "", "look", {"service": "cart"}, "many\nwords " * 50, -2.0, {}, False)
+    line = step_line(step)
+    assert "\n" not in line and line.endswith("…  [-2]") and "look service=cart" in line
+
+
+def test_the_live_board_writes_and_leaves_the_screen_clean() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=120, height=40)
+    with open_display(console, live=True, pause=0.0) as watcher:
+        play("tiny/fault", "easy", 7, policy_set("tiny", "oracle"), watcher.on_step)
+    assert "turn 1 of 8" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+# -- a person at a seat -----------------------------------------------------------------------------
+
+
+def with_person(env: str, seat: str) -> PolicySet:
+    others = policy_set(env, "expert")
+    return PolicySet(
+        "one person", {**others.seats, seat: lambda episode, own, attempt: Human(episode.brief(own), Random(0))}
+    )
+
+
+def played_by_person(scenario: str, seat: str, live: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[str, Env]:
+    """What the console showed a person who only waits, and the incident at its end."""
+    console = screen(160, 60)
+    seating = TerminalSeats(with_person(scenario.partition("/")[0], seat), console, live)
+    monkeypatch.setattr("builtins.input", lambda prompt: "wait")
+    play(scenario, "easy", 7, seating.policy_set)
+    assert seating.env is not None
+    return console.file.getvalue(), seating.env  # type: ignore[attr-defined]
+
+
+def test_a_persons_board_never_tells_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, env = played_by_person("fleet/autoscaler_cost_cut", "sre", True, monkeypatch)
+    assert "─ sre  minute 0, turn 1 of 12 ─" in shown and "services" in shown and "alerts" in shown
+    for hidden in ("root cause", "rogue", "what is wrong", "points"):
+        assert hidden not in shown
+    assert env.done and "root cause" in text_of(LiveDisplay(screen(), 0.0).picture(env)), "there was a truth to tell"
+
+
+def test_the_job_is_told_once_and_before_the_board(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    played_by_person("fleet/db_deadlock", "sre", True, monkeypatch)
+    assert capsys.readouterr().out.count("You are the SRE") == 1
+
+
+def test_without_a_screen_a_person_has_the_pages_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert played_by_person("fleet/autoscaler_cost_cut", "sre", False, monkeypatch)[0] == ""
+
+
+def test_a_reading_does_not_draw_the_board_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    env, console = make("fleet/db_deadlock", "easy", 1), screen()
+    env.trace_observations()
+    person = HumanDisplay(Human(env.brief("sre"), Random(0)), env, console)
+    answers = iter(["metrics gateway", "wait"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(answers))
+    env.step(person.act(env.observe()))
+    drawn = console.file.getvalue()  # type: ignore[attr-defined]
+    person.act(env.observe())
+    assert "minute 0" in drawn and console.file.getvalue() == drawn  # type: ignore[attr-defined]
+
+
+# -- after the end ----------------------------------------------------------------------------------
+
+
+def test_the_end_tells_the_truth_what_would_have_been_and_what_the_oracle_would_have_done() -> None:
+    seating = TerminalSeats(policy_set("fleet", "heuristic"), screen(), live=False)
+    episode = play("fleet/autoscaler_cost_cut", "easy", 7, seating.policy_set)
+    assert seating.env is not None
+    told = text_of(closing_view(episode, debrief(seating.env, "fleet/autoscaler_cost_cut")), 160)
+    for part in ("truth: root cause", "As it was played", "Had nobody acted", "the oracle, for +", "flag agent="):
+        assert part in told
+    assert "Had nobody acted" not in text_of(closing_view(episode), 160)
