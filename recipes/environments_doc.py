@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from warroom.core.env import Env
-from warroom.core.scenario import TIERS, PolicyFactory
+from warroom.core.policy import PolicyFactory
+from warroom.core.scenario import TIERS
 from warroom.core.splits import HELD_OUT
 from warroom.envs import environments, find, make, suite
 from warroom.envs.fleet import rubric

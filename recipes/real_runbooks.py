@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from warroom.core.scenario import Policy
+from warroom.core.policy import Policy
 from warroom.core.splits import seed_of
 from warroom.envs import make
 from warroom.envs.tickets.env import TicketsEnv

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from random import Random
 
-from warroom.core.scenario import Policy
+from warroom.core.policy import Policy
 from warroom.core.splits import seed_of
 from warroom.envs import make
 from warroom.envs.logs.policies.fusion import RANKINGS, RankingPolicy

@@ -4,10 +4,10 @@ from functools import cache
 
 import pytest
 
-from warroom.core.episode import Episode
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.envs import suite
+from warroom.episode import Episode
 from warroom.policies import policy_set
 from warroom.rollout import play
 

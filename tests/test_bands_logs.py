@@ -5,10 +5,10 @@ from functools import cache
 
 import pytest
 
-from warroom.core.episode import Episode
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.envs import suite
+from warroom.episode import Episode
 from warroom.evals.audit_spec import degenerate_policy_set
 from warroom.evals.logs.noise import measure_noise
 from warroom.evals.outcomes import incidents

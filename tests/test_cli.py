@@ -13,7 +13,7 @@ import pytest
 
 import tiny_env
 from command import refused, run
-from warroom.core.episode import Episode
+from warroom.episode import Episode
 from warroom.runs import EPISODES, read_episodes
 
 HERE = Path(__file__).parent
@@ -148,7 +148,7 @@ def test_replay_plays_a_run_again_and_fails_loudly_if_it_differs(tmp_path: Path)
     (folder / EPISODES).write_text(text.replace("looks ill", "looks fine", 1))
     done = run("replay", folder)
     assert done.exit_code == 1
-    assert "15 of 16" in done.stdout and "differs in shown" in done.stderr
+    assert "15 of 16" in done.stdout and "differs in observation" in done.stderr
     assert len(json.loads(run("replay", folder, "--json").stdout)["differing"]) == 1
 
 

@@ -12,12 +12,12 @@ from random import Random
 
 import pytest
 
-from warroom.core.episode import Episode
 from warroom.core.errors import NotInstalled, UnknownName
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import environments, find, make, suite
+from warroom.episode import Episode
 from warroom.policies import hf, policy_names, policy_set
 from warroom.rollout import play
 

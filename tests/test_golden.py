@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from warroom.core.episode import Episode
 from warroom.envs import suite
+from warroom.episode import Episode
 from warroom.policies import policy_set
 from warroom.rollout import play
 

@@ -12,15 +12,15 @@ import pytest
 
 pytest.importorskip("torch")
 
-from warroom.core.episode import Episode
+from warroom.core.conversation import Conversation
 from warroom.core.splits import seed_of
 from warroom.core.types import Message, ToolCall
 from warroom.envs import environments, make
+from warroom.episode import Episode
 from warroom.evals.plan import Plan, parse_policies
 from warroom.evals.run import chunked, play_plan
 from warroom.policies import hf, policy_names, policy_set
 from warroom.policies.checkpoint import sha256
-from warroom.policies.dialogue import Dialogue
 from warroom.policies.prompt import tool_schemas
 from warroom.rollout import Game, play, play_many
 from warroom.runs import EPISODES, Record, open_run
@@ -224,7 +224,7 @@ def test_an_evaluation_reads_the_tokens_that_the_trainer_reads(which: str, reque
         observation, meant = env.observe(), scripts[env.seat].act(env.observe())
         if env.seat == "oversight":
             assert seat.observe(observation) is None
-            talk = seat.dialogue.messages
+            talk = seat.conversation.messages
             if not ids:
                 ids = words.apply_chat_template(
                     [talk], tools=seat.tools, add_generation_prompt=True, tokenize=True, return_dict=True
@@ -232,7 +232,7 @@ def test_an_evaluation_reads_the_tokens_that_the_trainer_reads(which: str, reque
             else:
                 ids = ids + trl_suffix(words, talk[-1:])
             assert seat.ids == ids
-            name, arguments = seat.dialogue.renderer.format_call(meant)
+            name, arguments = seat.conversation.renderer.format_call(meant)
             call = {"type": "function", "function": {"name": name, "arguments": arguments}}
             turn = {"role": "assistant", "content": "", "tool_calls": [call]}
             user = talk[:1]
@@ -243,13 +243,13 @@ def test_an_evaluation_reads_the_tokens_that_the_trainer_reads(which: str, reque
             meant, ids, said = seat.parse_output(written), ids + written, said + 1
         env.step(meant)
     assert said >= 3
-    whole = words.apply_chat_template(seat.dialogue.messages, tools=seat.tools, tokenize=False)
+    whole = words.apply_chat_template(seat.conversation.messages, tools=seat.tools, tokenize=False)
     assert words.decode(seat.ids).split() == whole.split()
 
 
 def test_the_prompt_holds_the_seats_tools(qwen: Path) -> None:
     model, brief = hf.model_at(str(qwen)), make("fleet/disk_full", "easy", 0).brief("sre")
-    dialogue = Dialogue(environments()["fleet"].renderers["plain"](brief))
+    dialogue = Conversation(environments()["fleet"].renderers["plain"](brief))
     dialogue.add_observation(Message("Quiet."))
     text = model.tokenizer.decode(model.opening(dialogue.messages, tool_schemas(dialogue.renderer)))
     assert all(f'"name": "{tool["name"]}"' in text for tool in brief.tools)
@@ -316,7 +316,7 @@ def test_a_conversation_is_no_longer_than_those_of_the_training(nano: Path, tmp_
     _edited("warroom.json", max_completion_length=12)(tmp_path / "short")
     brief = make("fleet/disk_full", "easy", 0).brief("sre")
     seat = hf.policy(hf.parse_model_name(f"hf:{tmp_path}/short"), brief, Random(0))
-    words = seat.thinker.tokenizer
+    words = seat.model.tokenizer
     assert seat.observe(Message("early")) is None and seat.generation_request().max_new_tokens == 8
     assert seat.parse_output(words("wait ok <e>", add_special_tokens=False)["input_ids"]).name == "wait"
     assert seat.observe(Message("early")) is None

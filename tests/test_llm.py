@@ -15,8 +15,8 @@ import pytest
 import tiny_env
 from command import refused, run
 from llm_peer import Body, Peer, Reply, Script, calls, completion, fails, heals, says
-from warroom.core.episode import Episode
 from warroom.core.types import Message
+from warroom.episode import Episode
 from warroom.evals.plan import parse_policies
 from warroom.policies import policy_set
 from warroom.policies.llm.formats import text_calls

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warroom.core.episode import Episode
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, seed_of
@@ -35,6 +34,7 @@ from warroom.envs.logs.views import (
     ServiceEntry,
     ServiceLogs,
 )
+from warroom.episode import Episode
 from warroom.policies import policy_set
 from warroom.rollout import play
 
@@ -65,7 +65,7 @@ def counted(share: float, busier: float = 1.0) -> tuple[Pair, Pair]:
 
 
 def read(name: str, service_impact: ServiceImpact, late: int = 0, **more: object) -> ServiceLogs:
-    """What a service's logs say when the services in `trouble` fail or are slow, as all of its callers see it."""
+    """What a service's logs say when the services in `service_impact` fail or are slow, as all of its callers see it."""
     share, slower = service_impact.get(name, WELL)
     handled, failed = counted(share)
     calls = []
@@ -160,13 +160,13 @@ def test_builds_and_jobs_are_told_apart() -> None:
 # -- where the trouble starts -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("trouble", [DEEP, LATE])
+@pytest.mark.parametrize("service_impact", [DEEP, LATE])
 def test_the_deepest_service_in_trouble_is_the_root(service_impact: ServiceImpact) -> None:
     found = diagnosed(service_impact)
     assert found.roots == ("ledger",) and found.confidence > 0.9
 
 
-@pytest.mark.parametrize("trouble", [{"front": (0.2, 1.0), "pay": (0.3, 1.0)}, {"front": (0, 1.6), "pay": (0, 2.4)}])
+@pytest.mark.parametrize("service_impact", [{"front": (0.2, 1.0), "pay": (0.3, 1.0)}, {"front": (0, 1.6), "pay": (0, 2.4)}])
 def test_a_service_whose_callees_are_well_is_the_root_itself(service_impact: ServiceImpact) -> None:
     assert diagnosed(service_impact).roots == ("pay",)
 
@@ -264,7 +264,7 @@ def test_a_service_that_owns_up_to_nothing_has_crashed() -> None:
     assert cause(PAY_FAILS, read("pay", PAY_FAILS, failed=HUSHED))[:2] == ("crash", "restart")
 
 
-@pytest.mark.parametrize(("trouble", "name"), [(PAY_FAILS, "bad release"), (PAY_SLOW, "slower release")])
+@pytest.mark.parametrize(("service_impact", "name"), [(PAY_FAILS, "bad release"), (PAY_SLOW, "slower release")])
 def test_a_build_just_before_asks_for_a_rollback(service_impact: ServiceImpact, name: str) -> None:
     root = read("pay", service_impact, started=((-4, "build 812"),))
     assert cause(service_impact, root) == (name, "rollback", "backend")
@@ -313,7 +313,7 @@ def test_failures_that_no_callee_explains_are_a_root_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trouble", "expected"),
+    ("service_impact", "expected"),
     [({"front": (0.3, 1.0)}, "P1"), ({"front": (0.1, 1.0)}, "P2"), ({"front": (0.02, 1.0)}, "P3"),
      ({"front": (0.0, 4.0)}, "P1"), ({"front": (0.0, 2.0)}, "P2"), ({}, "P3")],
 )  # fmt: skip
@@ -355,7 +355,7 @@ def test_the_evidence_quotes_the_figures_and_the_innocent_loud() -> None:
     assert any(line.startswith("login is loud (ERROR 2 -> 90)") for line in said)
 
 
-@pytest.mark.parametrize("trouble", [{}, DEEP, LATE, PAY_FAILS])
+@pytest.mark.parametrize("service_impact", [{}, DEEP, LATE, PAY_FAILS])
 def test_probabilities_are_probabilities(service_impact: ServiceImpact) -> None:
     found = diagnosed(service_impact)
     assert 0 <= found.confidence <= 1

@@ -19,9 +19,9 @@ from typer.testing import CliRunner
 
 from warroom.cli import app
 from warroom.commands.mcp import mcp_config_of, record_of
-from warroom.core.episode import Episode
 from warroom.core.splits import seed_of
 from warroom.envs import make, scenarios
+from warroom.episode import Episode
 from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.runs import open_run, read_episodes, read_record

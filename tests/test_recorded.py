@@ -7,7 +7,6 @@ import pytest
 from typer.testing import CliRunner
 
 from warroom.cli import app
-from warroom.core.episode import Episode
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import make
@@ -26,6 +25,7 @@ from warroom.envs.logs.views import (
     Pattern,
     ServiceLogs,
 )
+from warroom.episode import Episode
 from warroom.importers.incidents.recording import ArchiveWriter, ParsedIncident, import_incidents, open_source
 from warroom.policies import policy_set
 from warroom.rollout import play

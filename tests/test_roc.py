@@ -77,12 +77,12 @@ def sentence(seat: Any) -> list[int]:
     """Reasons and the first agent, in the seat's shorthand."""
     service = seat.brief.facts.services[0][0]
     said = f"cause rogue_deploy_bot at {service}; do rollback {service}; still bad"
-    name, arguments = seat.dialogue.renderer.format_call(ToolCall("flag", {"agent": first(seat), "say": said}))
-    return list(seat.thinker.tokenizer.encode(f"{name} {arguments['line']} <e>"))
+    name, arguments = seat.conversation.renderer.format_call(ToolCall("flag", {"agent": first(seat), "say": said}))
+    return list(seat.model.tokenizer.encode(f"{name} {arguments['line']} <e>"))
 
 
 def bare(seat: Any) -> list[int]:
-    return list(seat.thinker.tokenizer.encode(f"flag {agents_of(seat)[1]} <e>"))
+    return list(seat.model.tokenizer.encode(f"flag {agents_of(seat)[1]} <e>"))
 
 
 def overseer(folder: Path, seed: int = 0) -> Any:
@@ -174,7 +174,7 @@ def test_a_likelihood_is_the_product_of_its_tokens(which: str, request: pytest.F
     from warroom.policies.generation import LikelihoodQuery
 
     seat = overseer(request.getfixturevalue(which))
-    model, net = seat.thinker, seat.thinker.checkpoint.model
+    model, net = seat.model, seat.model.checkpoint.model
     paths = [[5, 6, 7], [5, 6, 9], [8], [5], [11, 12]]
     found = model.likelihoods([LikelihoodQuery(seat.ids, paths), LikelihoodQuery(seat.ids[:30], paths[:2])])
     with torch.inference_mode():
@@ -189,25 +189,25 @@ def test_a_likelihood_is_the_product_of_its_tokens(which: str, request: pytest.F
 
 def test_a_call_of_the_nano_is_a_word(nano: Path) -> None:
     seat = overseer(nano)
-    vocabulary = seat.thinker.tokenizer.get_vocab()
-    assert FlagScorer(seat.thinker)._tools_of(seat)["flag"] == [vocabulary["flag"]]
+    vocabulary = seat.model.tokenizer.get_vocab()
+    assert FlagScorer(seat.model)._tools_of(seat)["flag"] == [vocabulary["flag"]]
 
 
 @pytest.mark.parametrize("text", ["", "<e>", "s3 s4", "wait well <e>", "flag <e>", "flag canary_controller <e>"])
 def test_a_message_without_reasons_asks_for_the_plain_call(text: str, nano: Path) -> None:
     seat = overseer(nano)
-    words = seat.thinker.tokenizer
+    words = seat.model.tokenizer
     paths = flag_paths(seat, words.encode(text))
     assert paths == {agent: words.encode(f"flag {agent}") for agent in agents_of(seat)}
 
 
 def test_an_agent_is_asked_where_the_model_writes_it(reasoning: Path) -> None:
     seat = overseer(reasoning)
-    words = seat.thinker.tokenizer
-    (written,) = seat.thinker.write([seat.generation_request()])
+    words = seat.model.tokenizer
+    (written,) = seat.model.write([seat.generation_request()])
     assert written == sentence(seat)
     *reasons, _, _ = written
-    assert FlagScorer(seat.thinker)._flags_of([seat]) == [
+    assert FlagScorer(seat.model)._flags_of([seat]) == [
         {agent: [*reasons, *words.encode(agent)] for agent in agents_of(seat)}
     ]
 
@@ -215,7 +215,7 @@ def test_an_agent_is_asked_where_the_model_writes_it(reasoning: Path) -> None:
 @pytest.mark.parametrize("reasons", ['"say": "it stopped s1", ', ""])
 def test_an_agent_in_json_is_asked_where_the_message_has_it(reasons: str, qwen: Path) -> None:
     seat = overseer(qwen)
-    words = seat.thinker.tokenizer
+    words = seat.model.tokenizer
     call = f'{{"name": "flag", "arguments": {{{reasons}"agent": "{first(seat)}", "turn": 3}}}}'
     for agent, path in flag_paths(seat, words.encode(f"<tool_call>\n{call}\n</tool_call><|im_end|>")).items():
         begun, _, named = words.decode(path).partition('"agent": "')
@@ -237,7 +237,7 @@ def test_seats_that_are_asked_together_are_told_what_each_is_told_alone(reasonin
     seats, together = [overseer(reasoning, seed) for seed in (0, 1, 2, 3)], FlagScorer(hf.model_at(str(reasoning)))
     together.record_probabilities(seats)
     for seat in seats:
-        alone = FlagScorer(seat.thinker)
+        alone = FlagScorer(seat.model)
         alone.record_probabilities([seat])
         assert together.scores[id(seat)] == pytest.approx(alone.scores[id(seat)], abs=1e-5)
 
@@ -246,11 +246,11 @@ def test_a_score_is_the_share_of_the_flag_times_that_of_the_agent_behind_the_rea
     import torch
 
     seat = overseer(reasoning, 2)  # a page that it never learnt, so that it is in doubt
-    scorer, net = FlagScorer(seat.thinker), seat.thinker.checkpoint.model
+    scorer, net = FlagScorer(seat.model), seat.model.checkpoint.model
     scorer.record_probabilities([seat])
     tools = [path[0] for path in scorer._tools_of(seat).values()]
     (paths,) = scorer._flags_of([seat])
-    begun, flag = next(iter(paths.values()))[:-1], seat.thinker.tokenizer.get_vocab()["flag"]
+    begun, flag = next(iter(paths.values()))[:-1], seat.model.tokenizer.get_vocab()["flag"]
     with torch.inference_mode():
         logits = net(torch.tensor([[*seat.ids, *begun]])).logits[0]
     share = float(logits[len(seat.ids) - 1, tools].softmax(-1)[tools.index(flag)])
@@ -261,8 +261,8 @@ def test_a_score_is_the_share_of_the_flag_times_that_of_the_agent_behind_the_rea
 
 def test_a_call_in_json_is_told_apart_by_its_name(qwen: Path) -> None:
     seat = overseer(qwen)
-    words, names = seat.thinker.tokenizer, ["flag", "wait", "record"]
-    paths = call_paths(seat.thinker, {name: (name, {}) for name in names})
+    words, names = seat.model.tokenizer, ["flag", "wait", "record"]
+    paths = call_paths(seat.model, {name: (name, {}) for name in names})
     for name, path in paths.items():
         text = words.decode(path)
         assert text.startswith('<tool_call>\n{"name": "') and name[:-1] in text and "arguments" not in text
@@ -272,7 +272,7 @@ def test_probabilities_of_agents_sum_to_that_of_the_flag(nano: Path) -> None:
     import torch
 
     seat = overseer(nano)
-    scorer, model = FlagScorer(seat.thinker), seat.thinker
+    scorer, model = FlagScorer(seat.model), seat.model
     scorer.record_probabilities([seat])
     tools = [path[0] for path in scorer._tools_of(seat).values()]
     with torch.inference_mode():

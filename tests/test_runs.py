@@ -9,8 +9,8 @@ import pytest
 
 import tiny_env
 from warroom import runs
-from warroom.core.episode import Episode
 from warroom.core.splits import seed_of
+from warroom.episode import Episode
 from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.runs import (

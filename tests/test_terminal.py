@@ -9,10 +9,10 @@ from rich.console import Console, RenderableType
 
 import tiny_env
 from warroom.core.env import Env
-from warroom.core.episode import Step
 from warroom.core.scene import Edge, Node, Scene
 from warroom.core.types import StepResult
 from warroom.envs import environments, make, suite
+from warroom.episode import Step
 from warroom.policies import PolicySet, policy_set
 from warroom.policies.human import Human
 from warroom.rollout import play

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from command import refused, run
-from warroom.core.episode import Episode
 from warroom.envs.tickets.knowledge import ARTICLE, Document, KnowledgeBase, TicketCase
 from warroom.envs.tickets.storage import ImportedKnowledgeBase, ImportSource, write_knowledge_base
+from warroom.episode import Episode
 from warroom.runs import read_episodes, read_record
 
 LITTLE = ["--env", "tickets", "--seeds", "1", "--tiers", "easy", "--workers", "1", "--policies", "heuristic,oracle"]

@@ -14,7 +14,7 @@ import pytest
 import tiny_model
 from command import refused, run
 from warroom.commands.training import configuration
-from warroom.policies.dialogue import read_manifest
+from warroom.policies.manifest import read_manifest
 from warroom.runs import read_record
 from warroom.train.steps import read_steps
 

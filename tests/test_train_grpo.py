@@ -103,7 +103,7 @@ def expert(rollout: SeatRollout) -> list[tuple[str, dict[str, Any]]]:
     if not hasattr(rollout, "player"):
         rollout.player = policy_set("fleet", "expert").seat(rollout.env, rollout.seat)  # type: ignore[attr-defined]
     player: Any = rollout.player  # type: ignore[attr-defined]
-    return [rollout.dialogue.renderer.format_call(player.act(rollout.env.observe()))]
+    return [rollout.conversation.renderer.format_call(player.act(rollout.env.observe()))]
 
 
 def test_experts_calls_play_whole_incidents_through_trl_and_score_as_outside(
@@ -320,7 +320,7 @@ def test_a_seat_reads_the_same_tokens_in_training_and_in_evaluation(
     seat = HfPolicy(thinker, 0.0, env.brief("oversight"), Random(0))
 
     def write(rows: Any) -> list[list[int]]:
-        return [_tokens(tokenizer, [seat.dialogue.renderer.format_call(experts["oversight"].act(env.observe()))])]
+        return [_tokens(tokenizer, [seat.conversation.renderer.format_call(experts["oversight"].act(env.observe()))])]
 
     monkeypatch.setattr(thinker, "write", write)
     while not env.done:
@@ -358,10 +358,10 @@ def test_colleagues_who_are_the_models_own_start_play_as_they_do_one_by_one(tmp_
         played = adapter._rollout
         alone = trainer.rollout_config.rollout(played.seat, **row)
         assert alone.opening() == played.opening()
-        for message in played.dialogue.messages[1::2]:
+        for message in played.conversation.messages[1::2]:
             function = message["tool_calls"][0]["function"]
             alone.call(function["name"], function["arguments"])
-        assert alone.reward() == played.reward() and alone.dialogue.messages == played.dialogue.messages
+        assert alone.reward() == played.reward() and alone.conversation.messages == played.conversation.messages
     assert record["calls_per_rollout"] > 0 and not trainer.rollout_config.ready
 
 
@@ -374,6 +374,6 @@ def test_a_snapshot_stays_the_start_while_the_model_learns(tmp_path: Path) -> No
     ids = torch.tensor([[1, 2, 3, 4]])
     trainer.train()
     assert not same(weights(model), weights(start))
-    assert same(weights(seat.thinker.checkpoint.model), weights(start))
+    assert same(weights(seat.model.checkpoint.model), weights(start))
     with torch.no_grad():
-        assert torch.equal(seat.thinker.checkpoint.model(input_ids=ids).logits, start.eval()(input_ids=ids).logits)
+        assert torch.equal(seat.model.checkpoint.model(input_ids=ids).logits, start.eval()(input_ids=ids).logits)

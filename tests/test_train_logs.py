@@ -22,7 +22,7 @@ from warroom.core.splits import Split, seed_of, split_of
 from warroom.envs import suite
 from warroom.envs.logs.compact import compact_vocab
 from warroom.policies import hf, policy_names, policy_set
-from warroom.policies.dialogue import read_manifest
+from warroom.policies.manifest import read_manifest
 from warroom.rollout import play
 from warroom.train.curriculum import Curriculum, rescaled_curriculum
 from warroom.train.demonstrations import Demonstration, Mixture, demonstrations, with_repeats
@@ -81,7 +81,7 @@ def test_the_seat_played_from_outside_by_the_expert_is_the_experts_incident(scen
     played.opening()
     expert = policy_set("logs", "expert").seat(played.env, "oncall")
     while not played.done:
-        played.call(*played.dialogue.renderer.format_call(expert.act(played.env.observe())))
+        played.call(*played.conversation.renderer.format_call(expert.act(played.env.observe())))
     episode = play(scenario, "easy", SEED, policy_set("logs", "expert"))
     assert (played.reward(), played.terms()) == (episode.score, episode.points)
 

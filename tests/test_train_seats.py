@@ -42,7 +42,7 @@ def test_a_seat_played_from_outside_by_the_expert_is_an_incident_of_experts(seat
     played.opening()
     expert = policy_set("fleet", "expert").seat(played.env, seat)
     while not played.done:
-        played.call(*played.dialogue.renderer.format_call(expert.act(played.env.observe())))
+        played.call(*played.conversation.renderer.format_call(expert.act(played.env.observe())))
     episode = play("fleet/rogue_deploy_bot", "easy", SEED, policy_set("fleet", "expert"))
     assert (played.reward(), played.terms()) == (episode.score, episode.points)
 

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from browser import open_page
 from warroom.cli import app
-from warroom.core.episode import Episode
 from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import scenarios, suite
+from warroom.episode import Episode
 from warroom.evals.viewer_link import VIEWER_MENTION
 from warroom.policies import policy_set
 from warroom.rollout import play

@@ -20,7 +20,7 @@ from warroom.commands import training_options
 from warroom.core.splits import Split, held_out, split_of
 from warroom.envs import environments
 from warroom.policies import checkpoint, oracle, policy_set
-from warroom.policies.dialogue import read_manifest
+from warroom.policies.manifest import read_manifest
 from warroom.rollout import play
 from warroom.train import demonstrations as shown
 from warroom.train import warmstart
@@ -263,7 +263,7 @@ def test_a_trained_model_and_its_checkpoints_play_and_remember_their_start(warm:
 
 
 def test_the_command_makes_a_warm_start_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warmstart, "planned", lambda *given: replace(TINY, steps=2, filtered_steps=1, seed=given[3]))
+    monkeypatch.setattr(warmstart, "plan_for", lambda *given: replace(TINY, steps=2, filtered_steps=1, seed=given[3]))
     command = ["train", "--model", "nano", "--from-scratch", "--only-warm-start", "--out", tmp_path / "warm"]
     done = run(*command)
     assert done.exit_code == 0, done.output

@@ -7,10 +7,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from warroom.core.conversation import Conversation
 from warroom.core.types import ToolCall
 from warroom.envs import environments, make
 from warroom.policies import policy_set
-from warroom.policies.dialogue import Dialogue
 from warroom.policies.prompt import tool_schemas
 
 SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
@@ -22,7 +22,7 @@ def texts_of(scenario: str, tier: str, seed: int, policy: str = "expert") -> lis
     env = make(scenario, tier, seed)
     chosen = policy_set("fleet", policy)
     policies = {seat: chosen.seat(env, seat) for seat in env.SEATS}
-    talks = {seat: Dialogue(environments()["fleet"].renderers["plain"](env.brief(seat))) for seat in env.SEATS}
+    talks = {seat: Conversation(environments()["fleet"].renderers["plain"](env.brief(seat))) for seat in env.SEATS}
     out = [json.dumps(schema) for talk in talks.values() for schema in tool_schemas(talk.renderer)]
     while not env.done:
         talk, observation = talks[env.seat], env.observe()

@@ -18,29 +18,24 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import warroom
-from warroom.core.episode import Episode, Step
 from warroom.core.errors import describe_error
-from warroom.core.splits import format_seed
 from warroom.core.types import ToolCall
 from warroom.envs import make
-from warroom.rollout import build_episode, record_step
+from warroom.episode import Episode, Step, build_episode, record_step
 
 RECORD, EPISODES, SUMMARY, REPORT = "run.json", "episodes.jsonl", "summary.json", "report.html"
 ROC, VIEWER = "roc.json", "viewer.html"
-FORMAT = 1
+FORMAT = 2
 """Version of the folder's layout; a reader refuses any other."""
 RESUME_ADVICE = "finished episodes stay: make room and run again with --resume"
 """What to do where an evaluation cannot write."""
 
 
-class Key(NamedTuple):
-    """Which episode of a run: the incident and who played it."""
+class EpisodeKey(NamedTuple):
+    """Which episode of a run: the incident, and who played it."""
 
-    scenario: str
-    tier: str
-    seed: int
+    spec: EpisodeSpec
     policy: str
-    attempt: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +78,10 @@ class Record:
         try:
             data = json.loads(text)
             if data["format"] != FORMAT:
-                raise ValueError(f"layout version {data['format']!r}, and this Warroom reads version {FORMAT}")
+                raise ValueError(
+                    f"layout version {data['format']!r}, written by another version of Warroom, and this one reads "
+                    f"version {FORMAT}; make the run again"
+                )
             return cls(**data)
         except (KeyError, TypeError, json.JSONDecodeError) as error:
             raise ValueError(f"it is cut or not a run record: {describe_error(error)}") from error
@@ -109,9 +107,9 @@ def _git(folder: Path, *arguments: str) -> str | None:
     return done.stdout.strip() or None
 
 
-def key_of(episode: Episode) -> Key:
+def key_of(episode: Episode) -> EpisodeKey:
     """The episode's place in its run."""
-    return Key(episode.scenario, episode.tier, episode.seed, episode.policy, episode.attempt)
+    return EpisodeKey(episode.spec, episode.policy)
 
 
 # -- writing ----------------------------------------------------------------------------------------
@@ -120,7 +118,7 @@ def key_of(episode: Episode) -> Key:
 class Run:
     """A run that is being written: each finished episode is on disk before the next one counts."""
 
-    def __init__(self, folder: Path, record: Record, played: Sequence[Key], notes: Sequence[str] = ()) -> None:
+    def __init__(self, folder: Path, record: Record, played: Sequence[EpisodeKey], notes: Sequence[str] = ()) -> None:
         self.folder, self.record = folder, record
         self.played = Counter(played)
         """Finished episodes by key."""
@@ -135,7 +133,7 @@ class Run:
     def __exit__(self, *problem: object) -> None:
         self._file.close()
 
-    def append(self, key: Key, line: str) -> None:
+    def append(self, key: EpisodeKey, line: str) -> None:
         """Write one finished episode; a full disk is a `ValueError` that says how to go on."""
         data, size = line.encode() + b"\n", self._file.seek(0, os.SEEK_END)
         try:
@@ -146,7 +144,7 @@ class Run:
             raise _cannot_write(self.folder / EPISODES, error) from error
         self.played[key] += 1
 
-    def sort_episodes(self, order: Sequence[Key]) -> None:
+    def sort_episodes(self, order: Sequence[EpisodeKey]) -> None:
         """Bring the file into the order of the plan, so that the same run is the same file however it was scheduled."""
         rank = {key: number for number, key in enumerate(dict.fromkeys(order))}
         path = self.folder / EPISODES
@@ -322,7 +320,7 @@ class ReplayMismatch(ValueError):
 
 def replay(episode: Episode) -> Episode:
     """Play an episode again from its recorded calls; a `Mismatch` names the first step that differs."""
-    env = make(episode.scenario, episode.tier, episode.seed, **episode.options)
+    env = make(episode.spec)
     steps: list[Step] = []
     for step in episode.steps:
         if env.done:
@@ -331,7 +329,7 @@ def replay(episode: Episode) -> Episode:
         steps.append(played)
     if not env.done:
         raise _ended_elsewhere(episode, steps, f"not over after all {len(steps)} calls")
-    again = build_episode(env, episode.scenario, episode.policy, steps, episode.options, episode.attempt)
+    again = build_episode(env, episode.policy, steps)
     if again.to_json() != episode.to_json():
         raise _mismatch(episode, first_difference(episode, again))
     return again
@@ -369,4 +367,4 @@ def _comparable(step: Step) -> dict[str, Any]:
 
 
 def _mismatch(episode: Episode, what: str) -> ReplayMismatch:
-    return ReplayMismatch(f"{episode.scenario} {episode.tier} {format_seed(episode.seed)} by {episode.policy}: {what}")
+    return ReplayMismatch(f"{episode.spec} by {episode.policy}: {what}")

@@ -52,7 +52,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _as_json(imported: Any, out: Path) -> dict[str, Any]:
-    names = ("dependencies", "calls", "plumbing", "left_out", "warnings")
+    names = ("dependencies", "calls", "infrastructure", "left_out", "warnings")
     return {
         "out": str(out),
         "services": list(imported.service_topology.names),

@@ -172,7 +172,7 @@ def _only_warm_start(config: "TrainConfig", given: Mapping[str, Any], folder: Pa
 
 def _warm_start(config: "TrainConfig", given: Mapping[str, Any], folder: Path) -> None:
     """Make a nano from nothing in `folder`; one that is there already has to be the very one that would be made."""
-    from warroom.policies.dialogue import read_manifest
+    from warroom.policies.manifest import read_manifest
     from warroom.train.callbacks import phases_shown
     from warroom.train.loading import quiet
     from warroom.train.warmstart import make_nano, plan_for

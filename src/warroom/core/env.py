@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from warroom.core.errors import unknown_name_message
 from warroom.core.rubric import Rubric, scaled
 from warroom.core.scene import Scene, Section
+from warroom.core.spec import EpisodeSpec
 from warroom.core.tools import Tool, ToolError, tools_of
 from warroom.core.types import Brief, Event, Message, Observation, StepResult, ToolCall
 
@@ -30,8 +31,9 @@ class Env(ABC):
     READS_PER_TURN: ClassVar[int] = 3
     """Reading calls that a seat may make before its act."""
 
-    def __init__(self, scenario: str, tier: str, seed: int, budget: int, rubric: Rubric) -> None:
-        self.scenario, self.tier, self.seed, self.budget, self.rubric = scenario, tier, seed, budget, rubric
+    def __init__(self, spec: EpisodeSpec, budget: int, rubric: Rubric) -> None:
+        self.spec, self.budget, self.rubric = spec, budget, rubric
+        self.scenario, self.tier, self.seed = spec.name, spec.tier, spec.seed
         self.turn = 0
         """Turns spent so far."""
         self.done = False

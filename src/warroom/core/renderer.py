@@ -26,8 +26,8 @@ class Renderer(Protocol):
         """The words in which a model makes that call: (tool, arguments). For demonstrations."""
         ...
 
-    def tool_schemas(self) -> tuple[dict[str, Any], ...]:
-        """Function schemas of the seat's tools in this language, without the incident's own names."""
+    def tool_schemas(self, *, closed: bool = False) -> tuple[dict[str, Any], ...]:
+        """Function schemas of the seat's tools; with `closed`, with the incident's own names as `enum`."""
         ...
 
 
@@ -69,9 +69,9 @@ class PlainRenderer:
         """The call as it is."""
         return call.name, dict(call.arguments)
 
-    def tool_schemas(self) -> tuple[dict[str, Any], ...]:
-        """The schemas without `enum`: the prompt of a seat is the same in every incident, so a trainer can hold it."""
-        return tuple(_open(schema) for schema in self.brief.tools)
+    def tool_schemas(self, *, closed: bool = False) -> tuple[dict[str, Any], ...]:
+        """The schemas; unless `closed` without `enum`, so that a seat's prompt is the same in every incident."""
+        return self.brief.tools if closed else tuple(_open(schema) for schema in self.brief.tools)
 
 
 def _open(schema: dict[str, Any]) -> dict[str, Any]:

@@ -1,38 +1,16 @@
 """What an environment package declares about itself, and what one scenario file declares."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from random import Random
 from typing import Any, Protocol
 
 from warroom.core.env import Env
+from warroom.core.options import Options
+from warroom.core.policy import PolicyFactory
 from warroom.core.renderer import PlainRenderer, RendererFactory, Vocab
-from warroom.core.types import Brief, Observation, ToolCall
+from warroom.core.spec import EpisodeSpec
 
 TIERS = ("easy", "medium", "hard")
-
-
-class Policy(Protocol):
-    """Anything that maps an observation to a tool call. One instance plays one seat of one episode."""
-
-    def act(self, observation: Observation) -> ToolCall:
-        """The next call, given the seat's page or the result of its last reading."""
-        ...
-
-
-class Thinker(Protocol):
-    """What several seats share that answers many of them at once faster than one by one: a model.
-
-    A policy that has one names it in its attribute `thinker`; its `act` is then that of a batch of one.
-    """
-
-    def answer(self, asked: Sequence[tuple[Any, Observation]]) -> list[ToolCall]:
-        """The next call of each policy, given what its seat is shown."""
-        ...
-
-
-PolicyFactory = Callable[[Brief, Random], Policy]
-"""Makes a policy for one seat from what that seat is told; the generator is the policy's own."""
 
 
 class Scenario(Protocol):
@@ -79,10 +57,12 @@ class EnvSpec:
     seats: tuple[str, ...]
     suites: tuple[str, ...]
     """First the default one."""
-    build: Callable[[Any, str, int, Mapping[str, Any]], Env]
-    """(scenario, tier, seed, options) -> an episode."""
-    options: Mapping[str, str] = field(default_factory=dict)
-    """Options that `build` knows, by name, each with one sentence of help."""
+    build: Callable[[Any, EpisodeSpec], Env]
+    """Makes one episode of a scenario; the spec's options are of the type `options`."""
+    scenario_types: tuple[type, ...] = (object,)
+    """What the `SCENARIO` of a scenario file is an instance of."""
+    options: type[Options] = Options
+    """What an episode may be built from besides scenario, tier and seed."""
     policies: Mapping[str, PolicyFactory] = field(default_factory=dict)
     """The environment's own policies by name."""
     renderers: Mapping[str, RendererFactory] = field(default_factory=lambda: {"plain": PlainRenderer})

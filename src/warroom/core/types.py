@@ -51,7 +51,7 @@ class StepResult:
     call: ToolCall
     result: Observation
     """What the seat is shown in return: a reading, or a notice."""
-    reward: float
+    points_gained: float
     """Points: the rubric's total after the call less the total before it."""
     ended: bool
     """Whether the seat's turn is over (a reading leaves it open)."""

@@ -1,17 +1,18 @@
 """The environments and their scenarios, found by scanning the file system: a new scenario is one new file."""
 
 import importlib
-import importlib.util
 import pkgutil
-import sys
-from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import overload
 
 from warroom.core.env import Env
-from warroom.core.errors import UnknownName
+from warroom.core.errors import UnknownName, quote_input
 from warroom.core.scenario import TIERS, EnvSpec, Scenario
+from warroom.core.spec import FORM, EpisodeSpec, SpecText, split_spec
+from warroom.core.splits import split_of
+from warroom.core.user_files import load_module
 
 _FOLDER = Path(__file__).parent
 
@@ -35,64 +36,97 @@ def scenarios() -> dict[str, Scenario]:
 
 
 @cache
-def scenario_from_file(path: Path) -> Scenario:
-    """A scenario of yours, from a Python file anywhere: the file defines `SCENARIO` as the shipped ones do."""
-    if not path.is_file():
-        raise ValueError(f"no scenario file {str(path)!r}")
-    name = f"warroom_scenario_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # the file is the caller's: whatever it raises is told to the caller
-        raise ValueError(f"the scenario file {path} does not load: {error!r}") from error
-    found: Scenario | None = getattr(module, "SCENARIO", None)
-    if not all(hasattr(found, part) for part in ("name", "story", "suites", "incident_spec")) or found is None:
-        raise ValueError(f"{path} defines no SCENARIO; see envs/fleet/scenarios/ for what one looks like")
-    if any(known.rpartition("/")[2] == found.name for known in scenarios()):
+def scenario_from_file(env: str, path: Path) -> Scenario:
+    """A scenario of one's own, from a Python file anywhere: the file defines `SCENARIO` as the shipped ones do."""
+    scenario: object = getattr(load_module(path, "scenario"), "SCENARIO", None)
+    kinds = env_spec(env).scenario_types
+    if not isinstance(scenario, kinds):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise ValueError(
+            f"{path}: SCENARIO must be a {wanted}, got {quote_input(scenario)}; "
+            f"envs/{env}/scenarios/ shows what the shipped ones look like"
+        )
+    found: Scenario = scenario  # type: ignore[assignment]  # the declared types are scenarios
+    if any(known.partition("/")[2] == found.name for known in scenarios()):
         raise ValueError(f"{path}: a shipped scenario is called {found.name!r} already; rename the file")
     return found
 
 
+def env_spec(name: str) -> EnvSpec:
+    """What the environment of that name declares; `UnknownName` lists the environments."""
+    if name not in environments():
+        raise UnknownName("environment", name, environments())
+    return environments()[name]
+
+
 def find(scenario: str) -> tuple[EnvSpec, Scenario]:
-    """The environment and scenario of an id; `fleet/path/to/file.py` loads a scenario of yours."""
-    env, _, name = scenario.partition("/")
-    if env not in environments():
-        raise (
-            UnknownName("scenario", scenario, scenarios())
-            if not name
-            else UnknownName("environment", env, environments())
-        )
+    """The environment and scenario of an id; `fleet/path/to/file.py` loads a scenario of one's own."""
+    env, slash, name = scenario.partition("/")
+    if not slash and env not in environments():
+        raise UnknownName("scenario", scenario, scenarios())
+    environment = env_spec(env)
     if name.endswith(".py"):
-        return environments()[env], scenario_from_file(Path(name))
+        return environment, scenario_from_file(env, Path(name))
     if scenario not in scenarios():
         raise UnknownName("scenario", scenario, [known for known in scenarios() if known.startswith(env + "/")])
-    return environments()[env], scenarios()[scenario]
+    return environment, scenarios()[scenario]
 
 
 def suite(env: str, name: str | None = None) -> list[str]:
     """Ids of the scenarios of one suite of an environment (of its default suite without a name)."""
-    if env not in environments():
-        raise UnknownName("environment", env, environments())
-    known = environments()[env].suites
+    known = env_spec(env).suites
     chosen = name or known[0]
     if chosen not in known:
         raise UnknownName("suite", chosen, known)
     return [id for id, scenario in scenarios().items() if id.startswith(env + "/") and chosen in scenario.suites]
 
 
-def make(scenario: str, tier: str, seed: int, **options: Any) -> Env:
-    """Build one episode: single use, same bytes for the same arguments wherever it runs."""
-    environment, found = find(scenario)
+def episode_spec(scenario: str, tier: str, seed: int, *, attempt: int = 0, **options: object) -> EpisodeSpec:
+    """The spec of an episode from its parts; a `ValueError` names the part that is wrong and what is allowed."""
+    environment, _ = find(scenario)
+    return _spec(environment, SpecText(scenario, tier, seed, options, attempt))
+
+
+def parse_spec(text: str) -> EpisodeSpec:
+    """The spec that a text such as `fleet/db_deadlock@hard#test:7` means; a `ValueError` says what is wrong with it.
+
+    The scenario itself is looked up when the episode is made, so that records of a file that is gone can be read.
+    """
+    parts = split_spec(text)
+    return _spec(env_spec(parts.scenario.partition("/")[0]), parts)
+
+
+def resolve_spec(spec: EpisodeSpec | str) -> EpisodeSpec:
+    """A spec, or the one that a text means, with options in the environment's own type."""
+    if isinstance(spec, str):
+        return parse_spec(spec)
+    if not isinstance(spec, EpisodeSpec):
+        raise ValueError(f"an episode is an EpisodeSpec or a text such as {FORM}, got {quote_input(spec)}")
+    return replace(spec, options=spec.options_as(env_spec(spec.env).options))
+
+
+@overload
+def make(spec: EpisodeSpec | str, /) -> Env: ...
+@overload
+def make(spec: str, /, tier: str, seed: int, **options: object) -> Env: ...
+def make(spec: EpisodeSpec | str, /, tier: str | None = None, seed: int | None = None, **options: object) -> Env:
+    """Build one episode from its spec, or from scenario, tier, seed and options.
+
+    Single use; the same spec gives the same bytes wherever it runs.
+    """
+    if tier is not None and seed is not None and isinstance(spec, str):
+        environment, _ = find(spec)
+        spec = _spec(environment, SpecText(spec, tier, seed, options, attempt=0))
+    elif tier is not None or seed is not None or options:
+        raise ValueError("make takes one spec, or a scenario with tier, seed and options")
+    resolved = resolve_spec(spec)
+    environment, scenario = find(resolved.scenario)
+    return environment.build(scenario, resolved)
+
+
+def _spec(environment: EnvSpec, parts: SpecText) -> EpisodeSpec:
+    scenario, tier, seed, options, attempt = parts
     if tier not in TIERS:
         raise UnknownName("tier", tier, TIERS)
-    strange = sorted(set(options) - set(environment.options))
-    if strange:
-        raise UnknownName("option", strange[0], environment.options)
-    return _build(environment, found, tier, seed, options)
-
-
-def _build(environment: EnvSpec, found: Scenario, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
-    return environment.build(found, tier, seed, options)
+    split_of(seed)
+    return EpisodeSpec(scenario, tier, seed, environment.options.parse(options, environment.name), attempt)

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from warroom.core.env import Env
-from warroom.core.scenario import PolicyFactory
+from warroom.core.policy import PolicyFactory
 from warroom.core.splits import format_seed
 from warroom.core.types import Observation, StepResult, ToolCall
 from warroom.envs import make, suite

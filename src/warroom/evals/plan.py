@@ -1,16 +1,17 @@
 """What is to be played: the matrix of scenarios, tiers, seeds and policies."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from warroom.core.errors import IncompatibleTopology, UnknownName
+from warroom.core.options import Options
 from warroom.core.scenario import TIERS
+from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import parse_split, seed_of
 from warroom.envs import environments, find, make, suite
 from warroom.policies import MODEL_PREFIXES, PolicySet, policy_set
-from warroom.runs import Key
+from warroom.runs import EpisodeKey
 
 if TYPE_CHECKING:
     from warroom.policies.llm.client import LLMClient
@@ -31,8 +32,8 @@ class Plan:
     split: str = "test"
     attempts: int = 1
     """Times that each policy meets each incident: more than one only tells something of a policy that samples."""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """What environments are built from besides."""
+    options: Options = field(default_factory=Options)
+    """What episodes are built from besides, in the environment's own type; `Options()` for its defaults."""
     baseline: str | None = None
     """The policy that others are compared with; None compares nothing."""
 
@@ -51,9 +52,11 @@ class Plan:
             _check_policy(self.env, policy)
         if self.baseline is not None and self.baseline not in self.policies:
             raise UnknownName("baseline", self.baseline, self.policies)
-        for option in self.options:
-            if option not in environments()[self.env].options:
-                raise UnknownName("option", option, environments()[self.env].options)
+        kind = environments()[self.env].options
+        if type(self.options) is Options:
+            object.__setattr__(self, "options", kind())
+        if not isinstance(self.options, kind):
+            raise ValueError(f"options of {self.env} must be {kind.__name__}, got {self.options!r}")
         if self.attempts < 1:
             raise ValueError(f"attempts must be at least 1, got {self.attempts}")
 
@@ -61,11 +64,11 @@ class Plan:
         lists = (self.scenarios, self.tiers, self.seeds, self.policies)
         return self.attempts * len(lists[0]) * len(lists[1]) * len(lists[2]) * len(lists[3])
 
-    def matrix(self) -> list[Key]:
+    def matrix(self) -> list[EpisodeKey]:
         """Every episode in the order in which the run folder lists them, attempts one after another."""
         seeds = [seed_of(self.split, index) for index in self.seeds]
         return [
-            Key(scenario, tier, seed, policy, attempt)
+            EpisodeKey(EpisodeSpec(scenario, tier, seed, self.options, attempt), policy)
             for scenario in self.scenarios
             for tier in self.tiers
             for seed in seeds
@@ -79,7 +82,9 @@ class Plan:
 
     def config(self) -> dict[str, Any]:
         """The plan as `run.json` holds it."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        config = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        return config | {"options": self.options.to_json()}
 
 
 def scenarios_of(env: str, suite_name: str | None, names: str | None) -> tuple[str, ...]:
@@ -90,17 +95,17 @@ def scenarios_of(env: str, suite_name: str | None, names: str | None) -> tuple[s
 
 
 def applicable_scenarios(
-    scenarios: tuple[str, ...], tiers: tuple[str, ...], seeds: list[int], options: Mapping[str, Any]
+    scenarios: tuple[str, ...], tiers: tuple[str, ...], seeds: list[int], options: Options
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """The scenarios that can happen under these options, and the others with the reason why not.
 
     A drawn topology carries every scenario; an imported one may lack the kind of service that a fault strikes.
     """
     left_out = {}
-    for scenario in scenarios if "topology" in options else ():
+    for scenario in scenarios if "topology" in options.to_json() else ():
         try:
             for tier, seed in product(tiers, seeds):
-                make(scenario, tier, seed, **options)
+                make(EpisodeSpec(scenario, tier, seed, options))
         except IncompatibleTopology as error:
             left_out[scenario] = str(error)
     return tuple(scenario for scenario in scenarios if scenario not in left_out), left_out

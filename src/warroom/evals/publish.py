@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from warroom.core.episode import Episode
+from warroom.episode import Episode
 from warroom.evals.confidence import confidence_pairs, plot_confidence
 from warroom.evals.plots import draw_all, draw_roc
 from warroom.evals.report import inspected_policies, report_page, worst_of

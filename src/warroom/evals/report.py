@@ -8,9 +8,9 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from warroom.core.episode import Episode, Step
 from warroom.core.errors import MissingExtra
 from warroom.core.splits import SEEDS_PER_SPLIT, format_seed
+from warroom.episode import Episode, Step
 from warroom.evals.viewer_link import VIEWER_MENTION
 from warroom.policies.llm.usage import in_words
 from warroom.runs import Record

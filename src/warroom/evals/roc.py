@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from warroom.core.env import Env
-from warroom.core.scenario import TIERS, Policy
+from warroom.core.policy import Policy
+from warroom.core.scenario import TIERS
 from warroom.core.types import ToolCall
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.oracle import HARM, harm
@@ -185,8 +186,8 @@ def flag_paths(seat: "HfPolicy", written: Sequence[int]) -> dict[str, list[int]]
     """The tokens of a flag call that a seat wrote, with each agent in turn in the place of the one that it names."""
     schema = next(tool for tool in seat.brief.tools if tool["name"] == TOOL)
     agents, reasons = schema["parameters"]["properties"][ARGUMENT]["enum"], _arguments(seat, written)
-    format_call = seat.dialogue.renderer.format_call
-    return call_paths(seat.thinker, {a: format_call(ToolCall(TOOL, {**reasons, ARGUMENT: a})) for a in agents})
+    format_call = seat.conversation.renderer.format_call
+    return call_paths(seat.model, {a: format_call(ToolCall(TOOL, {**reasons, ARGUMENT: a})) for a in agents})
 
 
 def _arguments(seat: "HfPolicy", written: Sequence[int]) -> dict[str, Any]:
@@ -194,10 +195,10 @@ def _arguments(seat: "HfPolicy", written: Sequence[int]) -> dict[str, Any]:
     is then the plain call, the agent alone."""
     from warroom.policies.prompt import read_message
 
-    calls = read_message(seat.thinker.tokenizer, written, seat.ids, seat.tools).get("tool_calls")
+    calls = read_message(seat.model.tokenizer, written, seat.ids, seat.tools).get("tool_calls")
     if not calls:
         return {}
-    call = seat.dialogue.renderer.parse_call(calls[0]["function"]["name"], calls[0]["function"]["arguments"])
+    call = seat.conversation.renderer.parse_call(calls[0]["function"]["name"], calls[0]["function"]["arguments"])
     return dict(call.arguments) if call.name == TOOL else {}
 
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from warroom.core.errors import EpisodeAborted
 from warroom.evals.plan import Plan
 from warroom.evals.shards import ShardCollector, write_episode
 from warroom.policies import PolicySet, hf, llm, policy_set
-from warroom.rollout import Game, played
-from warroom.runs import Key, Run
+from warroom.rollout import play_as_ready
+from warroom.runs import EpisodeKey, Run
 
 if TYPE_CHECKING:
     from warroom.policies.llm.client import LLMClient
@@ -26,10 +26,16 @@ BATCH = 48
 """Episodes in which a model plays side by side."""
 POLL_SECONDS = 1.0
 """Seconds after which this process looks what its workers have finished."""
-EpisodeLine = tuple[Key, str | EpisodeAborted]
-"""An episode's line for the run folder, or what kept it from its end."""
 Progress = Callable[[int], None]
 """Told the number of episodes that have just been written."""
+
+
+class EpisodeLine(NamedTuple):
+    """An episode that ended."""
+
+    key: EpisodeKey
+    line: str | EpisodeAborted
+    """Its line for the run folder, or what kept it from its end."""
 
 
 def play_plan(
@@ -38,7 +44,7 @@ def play_plan(
     workers: int | None = None,
     progress: Progress = lambda count: None,
     client: "LLMClient | None" = None,
-) -> dict[Key, str]:
+) -> dict[EpisodeKey, str]:
     """Play what the run still lacks, then bring its episodes into the plan's order.
 
     `workers` defaults to the number of cores; with one, everything happens in this process. An interruption leaves
@@ -61,12 +67,12 @@ def play_plan(
     progress(shards.collect())  # what workers of an interrupted run had finished
     chunks = chunked(missing(plan, run.played), models, workers, served_policies)
     workers = min(workers, len(chunks))
-    aborted: dict[Key, str] = {}
+    aborted: dict[EpisodeKey, str] = {}
     if workers <= 1:
         teams = plan.policy_sets(client)
         for chunk in chunks:
             width = client.api.concurrency if client is not None and chunk[0].policy in served_policies else None
-            aborted |= _record(run, play_chunk(teams[chunk[0].policy], plan.options, chunk, width), progress)
+            aborted |= _record(run, play_chunk(teams[chunk[0].policy], chunk, width), progress)
     else:
         _play_in_processes(plan, shards, chunks, workers, progress)
     shards.remove()
@@ -75,8 +81,8 @@ def play_plan(
 
 
 def chunked(
-    todo: Sequence[Key], models: Collection[str], workers: int, served_policies: Collection[str] = ()
-) -> list[list[Key]]:
+    todo: Sequence[EpisodeKey], models: Collection[str], workers: int, served_policies: Collection[str] = ()
+) -> list[list[EpisodeKey]]:
     """What is played at once: several episodes of one model, which are the longest and come first, or a few of scripts.
 
     A policy of `served` has a model behind a server: all of its episodes are one chunk, in which as many are played
@@ -90,11 +96,11 @@ def chunked(
     return out + _chunks(scripted, CHUNK if workers > 1 else 1)
 
 
-def _chunks(keys: Sequence[Key], size: int) -> list[list[Key]]:
+def _chunks(keys: Sequence[EpisodeKey], size: int) -> list[list[EpisodeKey]]:
     return [list(keys[start : start + size]) for start in range(0, len(keys), size)]
 
 
-def missing(plan: Plan, finished: Mapping[Key, int]) -> list[Key]:
+def missing(plan: Plan, finished: Mapping[EpisodeKey, int]) -> list[EpisodeKey]:
     """The episodes of the plan that are not yet played, in its order."""
     left, todo = Counter(finished), []
     for key in plan.matrix():
@@ -105,32 +111,30 @@ def missing(plan: Plan, finished: Mapping[Key, int]) -> list[Key]:
     return todo
 
 
-def play_chunk(
-    policy_set: PolicySet, options: Mapping[str, Any], keys: Sequence[Key], width: int | None = None
-) -> Iterator[EpisodeLine]:
-    """Play some episodes of one team, at most `width` side by side, and give each as it ends."""
-    games = [Game(key.scenario, key.tier, key.seed, key.attempt) for key in keys]
-    for number, ended in played(games, policy_set, options, width=width):
-        yield keys[number], ended if isinstance(ended, EpisodeAborted) else ended.to_json()
+def play_chunk(policies: PolicySet, keys: Sequence[EpisodeKey], width: int | None = None) -> Iterator[EpisodeLine]:
+    """Play some episodes of one policy, at most `width` side by side, and give each as it ends."""
+    for finished in play_as_ready([key.spec for key in keys], policies, width):
+        ended = finished.result
+        yield EpisodeLine(keys[finished.index], ended if isinstance(ended, EpisodeAborted) else ended.to_json())
 
 
-def play_keys(env: str, options: Mapping[str, Any], keys: Sequence[Key], folder: str) -> None:
-    """Play some episodes in a worker, which keeps them in `folder`; a defect names the episode that showed it."""
+def play_keys(env: str, keys: Sequence[EpisodeKey], folder: str) -> None:
+    """Play some episodes in a worker, which keeps them in `folder`; an exception carries a note with the episode."""
     for policy in dict.fromkeys(key.policy for key in keys):
-        for key, ended in play_chunk(_policy_set(env, policy), options, [key for key in keys if key.policy == policy]):
+        for key, ended in play_chunk(_cached_policy_set(env, policy), [key for key in keys if key.policy == policy]):
             if isinstance(ended, EpisodeAborted):
                 raise ended
             write_episode(folder, key, ended)
 
 
 @cache
-def _policy_set(env: str, policy: str) -> PolicySet:
-    """One team per process: what a policy loads, it loads once."""
+def _cached_policy_set(env: str, policy: str) -> PolicySet:
+    """One policy set per process, so that a model is loaded once."""
     return policy_set(env, policy)
 
 
 def _play_in_processes(
-    plan: Plan, shards: ShardCollector, chunks: Sequence[list[Key]], workers: int, progress: Progress
+    plan: Plan, shards: ShardCollector, chunks: Sequence[list[EpisodeKey]], workers: int, progress: Progress
 ) -> None:
     existing_children = set(multiprocessing.active_children())
     # Fresh processes, not forks: a fork beside the threads of a progress bar may hang.
@@ -139,7 +143,7 @@ def _play_in_processes(
     pool = ProcessPoolExecutor(workers, context, initializer=_limit_threads, initargs=(threads,))
     folder = str(shards.folder)
     with _interrupts_blocked():
-        waiting = {pool.submit(play_keys, plan.env, plan.options, chunk, folder) for chunk in chunks}
+        waiting = {pool.submit(play_keys, plan.env, chunk, folder) for chunk in chunks}
     try:
         while waiting:
             done, waiting = wait(waiting, POLL_SECONDS, return_when=FIRST_COMPLETED)
@@ -161,7 +165,7 @@ def _limit_threads(threads: int) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", str(threads))
 
 
-def _record(run: Run, ended: Iterable[EpisodeLine], progress: Progress) -> dict[Key, str]:
+def _record(run: Run, ended: Iterable[EpisodeLine], progress: Progress) -> dict[EpisodeKey, str]:
     """Write episodes as they end; returns those that could not be played, with what went wrong."""
     aborted = {}
     for key, line in ended:

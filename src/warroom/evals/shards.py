@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkstemp
 
-from warroom.runs import Key, Run
+from warroom.envs import parse_spec
+from warroom.runs import EpisodeKey, Run
 
 SHARDS = "parts"
 """The folder within the run folder."""
@@ -17,7 +18,7 @@ SHARDS = "parts"
 class ShardCollector:
     """The files of all workers, those of a run that was interrupted included."""
 
-    def __init__(self, run: Run, planned: Mapping[Key, int]) -> None:
+    def __init__(self, run: Run, planned: Mapping[EpisodeKey, int]) -> None:
         """`wanted` says how often each episode is to be in the run."""
         self.folder = run.folder / SHARDS
         self._run, self._wanted = run, planned
@@ -42,20 +43,21 @@ class ShardCollector:
 
     def _append(self, line: str) -> bool:
         key, _, episode = line.rstrip("\n").partition("\t")
-        found = Key(*json.loads(key))
+        spec, policy = json.loads(key)
+        found = EpisodeKey(parse_spec(spec), policy)
         if self._run.played[found] >= self._wanted.get(found, 0):
             return False  # it was taken over before an interruption
         self._run.append(found, episode)
         return True
 
 
-def write_episode(folder: str, key: Key, line: str) -> None:
+def write_episode(folder: str, key: EpisodeKey, line: str) -> None:
     """Keep an episode that this worker has finished; a full disk is a `ValueError`, and leaves no half line."""
     path = _process_file(folder)
     size = path.stat().st_size
     try:
         with path.open("ab", buffering=0) as file:
-            data = f"{json.dumps(key)}\t{line}\n".encode()
+            data = f"{json.dumps([str(key.spec), key.policy])}\t{line}\n".encode()
             while data:
                 data = data[file.write(data) :]
     except OSError as error:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
-from warroom.core.episode import Episode
 from warroom.core.scenario import TIERS
+from warroom.episode import Episode
 from warroom.evals.calibration import CALIBRATION_METRICS, calibration
 from warroom.evals.statistics import Difference, Estimate, mean, paired, pass_k, share
 

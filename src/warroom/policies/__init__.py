@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from warroom.core.env import Env
 from warroom.core.errors import UnknownName
+from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.rng import stream
-from warroom.core.scenario import Policy, PolicyFactory
 from warroom.envs import environments
 from warroom.policies import hf, llm
 from warroom.policies.human import Human
@@ -28,8 +28,8 @@ COMMON_POLICIES: dict[str, PolicyFactory] = {"random": Random, "noop": Noop, "hu
 """Policies that know no environment. `oracle` is apart: it alone is told the truth."""
 MODEL_PREFIXES = (hf.PREFIX, llm.PREFIX)
 """How the names of models begin that may hold any sign but comma and semicolon."""
-SeatPolicyFactory = Callable[[Env, str, int], Policy]
-"""(episode, seat, attempt) -> a fresh policy."""
+SeatPolicyFactory = Callable[[Env, str], Policy]
+"""Makes a fresh policy for a seat of an episode."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class PolicySet:
     models: Mapping[str, str] = field(default_factory=dict)
     """The names of the models that play, by seat; the other seats are scripts."""
 
-    def seat(self, env: Env, seat: str, attempt: int = 0) -> Policy:
-        """A fresh policy for `seat` of this episode; `attempt` sets apart the draws of a policy that samples."""
-        return self.seats[seat](env, seat, attempt)
+    def seat(self, env: Env, seat: str) -> Policy:
+        """A fresh policy for `seat` of this episode."""
+        return self.seats[seat](env, seat)
 
 
 def policy_names(env: str) -> list[str]:
@@ -85,32 +85,29 @@ def _policy_set(env: str, text: str, names: Mapping[str, str], client: "LLMClien
 def _behind_server(name: str, text: str, client: "LLMClient | None") -> SeatPolicyFactory:
     llm.model_of(name)
 
-    def make(episode: Env, seat: str, attempt: int) -> Policy:
-        scenario = f"{episode.name}/{episode.scenario.rpartition('/')[2]}"
-        place = llm.RequestOrigin(text, scenario, episode.tier, episode.seed, attempt, seat)
-        return llm.policy(client, name, place, episode.brief(seat))
+    def make(episode: Env, seat: str) -> Policy:
+        return llm.policy(client, name, llm.RequestOrigin(text, str(episode.spec), seat), episode.brief(seat))
 
     return make
 
 
 def _maker(env: str, name: str) -> SeatPolicyFactory:
     if name == "oracle":
-        return lambda episode, seat, attempt: Oracle(episode)
+        return lambda episode, seat: Oracle(episode)
     if hf.is_model(name):
         hf.check_ships(env, name)
         choice = hf.parse_model_name(hf.weights_name(env, name))
         # Not by name: a folder that moves plays as before, and models are compared under equal draws.
-        return lambda episode, seat, attempt: hf.policy(
-            choice, episode.brief(seat), _draws(episode, "model", seat, attempt)
-        )
+        return lambda episode, seat: hf.policy(choice, episode.brief(seat), _draws(episode, "model", seat))
     makers = {**COMMON_POLICIES, **environments()[env].policies}
     if name not in makers:
         raise UnknownName(
             "policy", name, [*makers, "oracle", *hf.shipped(env), hf.PREFIX + "PATH", llm.PREFIX + "MODEL"]
         )
-    return lambda episode, seat, attempt: makers[name](episode.brief(seat), _draws(episode, name, seat, attempt))
+    return lambda episode, seat: makers[name](episode.brief(seat), _draws(episode, name, seat))
 
 
-def _draws(episode: Env, name: str, seat: str, attempt: int) -> Generator:
+def _draws(episode: Env, name: str, seat: str) -> Generator:
+    attempt = episode.spec.attempt
     again: tuple[str | int, ...] = ("attempt", attempt) if attempt else ()
     return stream(episode.seed, "policy", name, seat, episode.scenario, episode.tier, *again)

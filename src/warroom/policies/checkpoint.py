@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from warroom.core.errors import MissingExtra, UnknownName
-from warroom.policies.dialogue import MANIFEST, read_manifest
+from warroom.policies.manifest import MANIFEST, read_manifest
 
 try:
     import torch

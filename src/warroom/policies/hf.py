@@ -13,10 +13,10 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from warroom.core.errors import UnknownName
-from warroom.core.scenario import Policy
+from warroom.core.policy import Policy
 from warroom.core.types import Brief
 from warroom.envs import environments
-from warroom.policies.dialogue import read_manifest
+from warroom.policies.manifest import read_manifest
 
 if TYPE_CHECKING:
     from warroom.policies.model import HfModel

@@ -9,77 +9,71 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
+from warroom.core.conversation import Conversation
 from warroom.core.errors import UnknownName
+from warroom.core.messages import MessageDict
+from warroom.core.policy import BatchPolicy, PolicyRequest
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments
 from warroom.policies.checkpoint import Checkpoint
-from warroom.policies.dialogue import Dialogue
 from warroom.policies.generation import GenerationRequest, LikelihoodQuery, generate, log_likelihoods
 from warroom.policies.prompt import read_message, tool_schemas
 
-MessageDict = dict[str, Any]
+SILENT: MessageDict = {"role": "assistant", "content": ""}
 UNKNOWN_SHARE = 0.5
 """Share of a first message's tokens that a tokenizer may not know; above it the language is another."""
 
 
-class HfPolicy:
+class HfPolicy(BatchPolicy):
     """One seat of one episode."""
 
+    model: "HfModel"
+
     def __init__(self, model: "HfModel", temperature: float, brief: Brief, draws: Random) -> None:
-        self.thinker, self.brief, self.temperature, self.draws = model, brief, temperature, draws
-        self.dialogue = Dialogue(model.language(brief.env)(brief))
-        self.tools = tool_schemas(self.dialogue.renderer)
+        self.model, self.brief, self.temperature, self.draws = model, brief, temperature, draws
+        self.conversation = Conversation(model.renderer(brief.env)(brief))
+        self.tools = tool_schemas(self.conversation.renderer)
         self.ids: list[int] = []
-        """The whole conversation so far."""
+        """Tokens of the whole conversation so far."""
         self.prompt = 0
         """Tokens of its first message."""
-        self.over = False
-        """Whether the model has said its last."""
-        self._calls: list[MessageDict] = []
-        self._results: list[MessageDict] = []
-
-    def act(self, observation: Observation) -> ToolCall:
-        """The model's next call."""
-        return self.thinker.answer([(self, observation)])[0]
+        self.is_full = False
+        """Whether the conversation is as long as those of the training, so that the seat does nothing any more."""
+        self._answered = 0
+        """Messages of the conversation up to and including the model's last one."""
 
     def observe(self, observation: Observation) -> ToolCall | None:
         """Take in what the seat is shown; None if the model has to write before there is a call."""
-        if self.over:
+        if self.is_full or self.conversation.has_left:
             return self.brief.noop_call
-        self.dialogue.add_observation(observation)
+        self.conversation.add_observation(observation)
         if not self.ids:
-            self.ids = self.thinker.opening(self.dialogue.messages, self.tools)
+            self.ids = self.model.opening(self.conversation.messages, self.tools)
             self.prompt = len(self.ids)
             return None
-        self._results.append(self.dialogue.messages[-1])
-        if self._calls:
-            return self._next()
-        suffix, self._results = self.thinker.suffix(self._results), []
-        longer = len(self.ids) + len(suffix)
-        if longer - self.prompt >= self.thinker.longest or longer >= self.thinker.positions:
-            self.over = True
+        call = self.conversation.next_call()
+        if call is not None:
+            return call
+        longer = self.ids + self.model.suffix(self.conversation.messages[self._answered :])
+        if len(longer) - self.prompt >= self.model.max_completion_length or len(longer) >= self.model.positions:
+            self.is_full = True
             return self.brief.noop_call
-        self.ids = self.ids + suffix
+        self.ids = longer
         return None
 
     def generation_request(self) -> GenerationRequest:
         """The conversation as it waits for the model."""
-        max_new_tokens = min(self.thinker.turn_tokens, self.thinker.longest - (len(self.ids) - self.prompt))
+        written = len(self.ids) - self.prompt
+        max_new_tokens = min(self.model.turn_tokens, self.model.max_completion_length - written)
         return GenerationRequest(self.ids, max_new_tokens, self.temperature, self.draws)
 
     def parse_output(self, written: list[int]) -> ToolCall:
-        """What the model's words mean; several calls of one message are played one after another."""
-        message = read_message(self.thinker.tokenizer, written, self.ids, self.tools) if written else {}
-        self._calls = list(message.get("tool_calls", ()))
+        """The first call that the model wrote; the others of the message are played after it."""
+        message = read_message(self.model.tokenizer, written, self.ids, self.tools) if written else dict(SILENT)
+        self.conversation.add_message(message)
+        self._answered = len(self.conversation.messages)
         self.ids = self.ids + written
-        if not self._calls:
-            self.over = True
-            return self.brief.noop_call
-        return self._next()
-
-    def _next(self) -> ToolCall:
-        function = self._calls.pop(0)["function"]
-        return self.dialogue.call(function["name"], function["arguments"])
+        return self.conversation.next_call() or self.brief.noop_call
 
 
 class HfModel:
@@ -88,23 +82,24 @@ class HfModel:
     def __init__(self, checkpoint: Checkpoint) -> None:
         self.checkpoint, self.status, self.tokenizer = checkpoint, checkpoint.status, checkpoint.tokenizer
         manifest = checkpoint.manifest
-        self.longest = int(manifest["max_completion_length"])
+        self.max_completion_length = int(manifest["max_completion_length"])
         self.turn_tokens = int(manifest["turn_tokens"])
         self.positions = int(checkpoint.model.config.max_position_embeddings)
         self.watch: Callable[[Sequence[HfPolicy]], None] | None = None
         """Told which seats are about to have the model write."""
         self._prefixes: dict[str, list[int]] = {}
 
-    def answer(self, asked: Sequence[tuple[HfPolicy, Observation]]) -> list[ToolCall]:
+    def act_batch(self, requests: Sequence[PolicyRequest]) -> list[ToolCall]:
         """The next call of each seat."""
-        observed = [seat.observe(observation) for seat, observation in asked]
-        waiting = [seat for (seat, _), call in zip(asked, observed, strict=True) if call is None]
+        seats = [request.policy for request in requests if isinstance(request.policy, HfPolicy)]
+        assert len(seats) == len(requests), "a model answers for its own seats"
+        calls = [seat.observe(request.observation) for seat, request in zip(seats, requests, strict=True)]
+        waiting = [seat for seat, call in zip(seats, calls, strict=True) if call is None]
         if self.watch is not None and waiting:
             self.watch(waiting)
         outputs = iter(self.write([seat.generation_request() for seat in waiting]))
         return [
-            seat.parse_output(next(outputs)) if call is None else call
-            for (seat, _), call in zip(asked, observed, strict=True)
+            seat.parse_output(next(outputs)) if call is None else call for seat, call in zip(seats, calls, strict=True)
         ]
 
     def write(self, rows: Sequence[GenerationRequest]) -> list[list[int]]:
@@ -115,7 +110,7 @@ class HfModel:
         """Log-probabilities of given ways to go on."""
         return log_likelihoods(self.checkpoint.model, queries, self.tokenizer.pad_token_id)
 
-    def language(self, env: str) -> Callable[[Brief], Any]:
+    def renderer(self, env: str) -> Callable[[Brief], Any]:
         """The language that it was trained in, as `env` speaks it."""
         name, spoken = self.checkpoint.manifest["language"], environments()[env].renderers
         if name not in spoken:

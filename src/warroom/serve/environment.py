@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import warroom
-from warroom.core.episode import trajectory_hash
 from warroom.core.errors import NotInstalled, quote_input
 from warroom.envs import environments
+from warroom.episode import trajectory_hash
 from warroom.serve import tasks
 from warroom.serve.openenv_server import Environment, EnvironmentMetadata
 from warroom.serve.reset_request import BadRequest, ResetRequest, parse_reset_request

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from warroom.core.env import Env
-from warroom.core.episode import Episode
 from warroom.envs import find
+from warroom.episode import Episode
 from warroom.policies import PolicySet
 from warroom.runs import Run, key_of
 from warroom.serve.reset_request import ResetRequest

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from warroom.core.episode import Episode
 from warroom.core.errors import UnknownName, quote_input
 from warroom.core.scenario import TIERS
 from warroom.core.types import Message
+from warroom.episode import Episode
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig, debriefing
 from warroom.serve.table import Table
 from warroom.session import together

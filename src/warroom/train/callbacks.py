@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any, Protocol, Self
 
 from warroom.core.errors import MissingExtra
-from warroom.policies.dialogue import MANIFEST
+from warroom.policies.manifest import MANIFEST
 from warroom.train.config import TrainConfig
 from warroom.train.steps import WINDOW, Row, StepLog, mean, merge, summarise
 from warroom.train.stopping import RULES, best_checkpoint, stop_reason

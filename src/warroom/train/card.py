@@ -10,7 +10,7 @@ import yaml
 from warroom.core.scenario import TrainingProfile
 from warroom.core.splits import HELD_OUT, SEEDS_PER_SPLIT, Split, seed_of
 from warroom.envs import environments
-from warroom.policies.dialogue import read_manifest
+from warroom.policies.manifest import read_manifest
 from warroom.runs import SUMMARY, Record, read_record
 from warroom.train.steps import Row, read_steps
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
+from warroom.core.conversation import Conversation
 from warroom.core.env import Env
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, for_training, seed_of
 from warroom.envs import environments, make, suite
 from warroom.policies import policy_set
-from warroom.policies.dialogue import Dialogue
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,16 @@ def demonstrate(env: Env, mixture: Mixture, language: str, rng: Random) -> list[
     game = environments()[env.name]
     training_profile, spoken = game.training_profile, game.renderers[language]
     makers = {name: policy_set(env.name, name) for name in ("expert", *training_profile.behavior_policies)}
-    names, own, other, dialogues = {}, {}, {}, {}
+    names, own, other, conversations = {}, {}, {}, {}
     from_expert: dict[str, list[bool]] = {seat: [] for seat in env.SEATS}
     for seat in env.SEATS:
         names[seat] = "expert" if rng.random() < mixture.expert else rng.choice(training_profile.behavior_policies)
         own[seat] = makers[names[seat]].seat(env, seat)
         other[seat] = makers[rng.choice(training_profile.behavior_policies)].seat(env, seat)
-        dialogues[seat] = Dialogue(spoken(env.brief(seat)))
+        conversations[seat] = Conversation(spoken(env.brief(seat)))
     while not env.done:
-        seat, observation, dialogue = env.seat, env.observe(), dialogues[env.seat]
-        dialogue.add_observation(observation)
+        seat, observation, conversation = env.seat, env.observe(), conversations[env.seat]
+        conversation.add_observation(observation)
         call = own[seat].act(observation)
         slips = False
         if env.reads == 0:
@@ -70,11 +70,11 @@ def demonstrate(env: Env, mixture: Mixture, language: str, rng: Random) -> list[
             )
             call = slip if slips else call
         from_expert[seat].append(names[seat] == "expert" and not slips)
-        env.step(dialogue.call(*dialogue.renderer.format_call(call)))
+        env.step(conversation.call(*conversation.renderer.format_call(call)))
     score = env.score()
     return [
         Demonstration(seat, talk.messages, from_expert[seat], score)
-        for seat, talk in dialogues.items()
+        for seat, talk in conversations.items()
         if talk.messages
     ]
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from warroom.core.env import Env
 from warroom.core.errors import MissingExtra, UnknownName
+from warroom.core.policy import Policy
 from warroom.core.rng import stream
-from warroom.core.scenario import TIERS, Policy
+from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, seed_of
 from warroom.envs import environments, make
 from warroom.policies import PolicySet, policy_set

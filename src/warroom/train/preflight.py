@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from warroom.core.env import Env
-from warroom.core.scenario import TIERS, Policy
+from warroom.core.policy import Policy
+from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import Observation, ToolCall
 from warroom.policies import PolicySet, policy_names, policy_set

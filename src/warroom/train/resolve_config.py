@@ -10,8 +10,8 @@ from typing import Any
 
 from warroom.core.errors import NotInstalled, UnknownName
 from warroom.envs import environments
-from warroom.policies.dialogue import read_manifest
 from warroom.policies.hf import DEFAULT_ENV, pretrained_checkpoints, weights_name
+from warroom.policies.manifest import read_manifest
 from warroom.train.config import CONTROLS, OPTIMIZERS, SCHEDULES, SNAPSHOT, TrainConfig
 
 NANO: dict[str, Any] = {

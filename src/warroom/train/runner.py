@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from warroom.policies.dialogue import MANIFEST, read_manifest
+from warroom.policies.manifest import MANIFEST, read_manifest
 from warroom.runs import SUMMARY, Record, check_folder, claim_folder, git_commit, now, write_text
 from warroom.train.callbacks import FINISHED, INTERRUPTED, Interrupts, TrainingCallback, display, phases_shown
 from warroom.train.card import MODEL, write_card

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
-from warroom.core.episode import trajectory_hash
 from warroom.envs import environments
+from warroom.episode import trajectory_hash
 from warroom.policies import PolicySet
-from warroom.policies.dialogue import Dialogue
+from warroom.policies.manifest import Dialogue
 from warroom.session import Play, Session, together
 
 EARLY_EXIT_PENALTY = 0.25

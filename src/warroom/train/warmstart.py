@@ -15,7 +15,7 @@ from torch.nn.functional import cross_entropy
 
 from warroom.core.renderer import Vocab
 from warroom.envs import environments
-from warroom.policies.dialogue import MANIFEST
+from warroom.policies.manifest import MANIFEST
 from warroom.train.demonstrations import Demonstration, Mixture, demonstrations, with_repeats
 from warroom.train.drill import Drill, joint_batch, recall_batch
 from warroom.train.nano import ASSISTANT, END, USER, NanoShape, nano_model, nano_tokenizer

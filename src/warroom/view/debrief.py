@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from warroom.core.env import Env
-from warroom.core.episode import Episode, Step
+from warroom.episode import Episode, Step
 from warroom.policies import policy_set
 from warroom.rollout import play
 

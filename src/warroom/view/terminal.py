@@ -15,11 +15,11 @@ from rich.table import Table
 from rich.text import Text
 
 from warroom.core.env import Env
-from warroom.core.episode import Episode, Step
-from warroom.core.scenario import Policy
+from warroom.core.policy import Policy
 from warroom.core.scene import Node, Scene
 from warroom.core.splits import format_seed
 from warroom.core.types import Observation, StepResult, ToolCall
+from warroom.episode import Episode, Step
 from warroom.policies import PolicySet, SeatPolicyFactory
 from warroom.policies.human import Human
 from warroom.view.debrief import Debrief
@@ -142,7 +142,7 @@ def call_text(step: Step) -> str:
 def step_line(step: Step) -> str:
     """A call with its answer and its points, on one line; a long answer shows its beginning."""
     answer = shorten(step.result, LONGEST_ANSWER, placeholder=" …")
-    points = f"  [{step.reward:+.0f}]" if step.reward else ""
+    points = f"  [{step.points_gained:+.0f}]" if step.points_gained else ""
     return f"{step.turn + 1:>3} {step.seat:<9} {call_text(step)}  ->  {answer}{points}"
 
 

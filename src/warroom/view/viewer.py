@@ -13,8 +13,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from warroom.core.episode import Episode
 from warroom.core.scene import Scene
+from warroom.episode import Episode
 from warroom.runs import REPORT
 from warroom.view.viewer_data import RunEpisodes, episode_data, incident_data, incident_key, row
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from warroom.core.env import Env
-from warroom.core.episode import Episode, Step
 from warroom.core.errors import UnknownName
 from warroom.core.scene import Edge, Node, Scene
 from warroom.core.splits import SEEDS_PER_SPLIT, format_seed
 from warroom.core.types import ToolCall
 from warroom.envs import find, make
+from warroom.episode import Episode, Step
 from warroom.runs import EPISODES, Record, ReplayMismatch, read_record, resume_command
 from warroom.view.debrief import oracle_play, without_network_options
 from warroom.view.graph import state_label, state_symbol, svg, tooltip, visible, visible_facts

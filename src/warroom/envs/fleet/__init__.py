@@ -3,22 +3,19 @@
 from warroom.core.renderer import PlainRenderer
 from warroom.core.scenario import EnvSpec, TrainingProfile
 from warroom.envs.fleet.compact import FleetCompactRenderer, compact_vocab
-from warroom.envs.fleet.env import SEATS, build, failures
+from warroom.envs.fleet.env import SEATS, FleetEnv, failures
+from warroom.envs.fleet.options import FleetOptions
 from warroom.envs.fleet.policies import POLICIES
-from warroom.envs.fleet.scenario import CORE, FULL
+from warroom.envs.fleet.scenario import CORE, FULL, FailureScenario, ScenarioVariant
 
 ENVIRONMENT = EnvSpec(
     name="fleet",
     summary="SRE, Oversight, Developer and Manager handle an incident; the cause may be one of the fleet's own agents",
     seats=SEATS,
     suites=(CORE, FULL),
-    build=build,
-    options={
-        "rogue_multiplier": "scales the points of a caught rogue and of a false positive together (default 1.0)",
-        "topology": "the JSON text of an imported topology; drawn from the seed without it",
-        "wording": "the split whose phrases are used (default: the seed's own)",
-        "names": "the split whose service names are used (default: the seed's own)",
-    },
+    build=FleetEnv,
+    scenario_types=(FailureScenario, ScenarioVariant),
+    options=FleetOptions,
     policies=POLICIES,
     renderers={"plain": PlainRenderer, "shorthand": FleetCompactRenderer},
     compact_vocab=lambda: compact_vocab(failures()),

@@ -333,7 +333,7 @@ class FleetCompactRenderer:
         words += [arguments["agent"]] if "agent" in arguments else []
         return call.name, {"line": " ".join(words)}
 
-    def tool_schemas(self) -> tuple[dict[str, Any], ...]:
+    def tool_schemas(self, *, closed: bool = False) -> tuple[dict[str, Any], ...]:
         """Every tool takes one line."""
         line = {"type": "string", "description": "the arguments in order, then what to say"}
         parameters = {"type": "object", "properties": {"line": line}, "required": ["line"]}

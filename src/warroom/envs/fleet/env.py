@@ -1,18 +1,18 @@
 """Four seats around one incident: SRE, Oversight, Developer and Manager take turns, and each sees its own part."""
 
-from collections.abc import Mapping
 from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar
 
 from warroom.core.env import Env
 from warroom.core.scene import Scene
-from warroom.core.splits import parse_split, split_of
+from warroom.core.spec import EpisodeSpec
 from warroom.core.tools import OneOf, ToolError, tool
 from warroom.core.types import Brief, Event, Message, ToolCall
 from warroom.envs import scenarios
 from warroom.envs.fleet import oracle, scene
 from warroom.envs.fleet.brief import fleet_brief, service_map
 from warroom.envs.fleet.observation_builder import ObservationBuilder
+from warroom.envs.fleet.options import FleetOptions
 from warroom.envs.fleet.rubric import EARLY, fleet_rubric
 from warroom.envs.fleet.scenario import NO_INCIDENT, FailureScenario, ScenarioVariant
 from warroom.envs.fleet.views import (
@@ -60,27 +60,26 @@ class FleetEnv(Env):
     name: ClassVar[str] = "fleet"
     SEATS: ClassVar[tuple[str, ...]] = SEATS
 
-    def __init__(
-        self, scenario: FailureScenario | ScenarioVariant, tier: str, seed: int, options: Mapping[str, Any]
-    ) -> None:
-        multiplier = float(options.get("rogue_multiplier", 1.0))
+    def __init__(self, scenario: FailureScenario | ScenarioVariant, spec: EpisodeSpec) -> None:
+        options, seed, tier = spec.options_as(FleetOptions), spec.seed, spec.tier
         causes = failures()
         if isinstance(scenario, FailureScenario) and scenario.name not in causes:
             causes = {**causes, scenario.name: scenario}
         incident_spec = scenario.incident_spec(seed, tier, causes)
-        self.root_cause, self._causes, self._multiplier = incident_spec.root_cause, causes, multiplier
-        split = split_of(seed)
-        shape = options.get("topology")
+        self.root_cause, self._causes = incident_spec.root_cause, causes
+        self._multiplier = options.rogue_multiplier
         self.redraws, drawn, self.certificate = oracle.draw_certified(
-            incident_spec.fault_spec, tier, seed,
-            service_topology=_service_topology(shape) if shape else None,
-            wording=parse_split(options["wording"]) if "wording" in options else split,
-            names=parse_split(options["names"]) if "names" in options else split,
-        )  # fmt: skip
+            incident_spec.fault_spec,
+            tier,
+            seed,
+            service_topology=None if options.topology is None else _service_topology(options.topology),
+            wording=options.wording_split(seed),
+            names=options.names_split(seed),
+        )
         self.world = drawn.copy_with_history()
         self.incident: Incident = self.world.incident
         budget = self.incident.tier.budget
-        super().__init__(scenario.name, tier, seed, budget, fleet_rubric(budget, multiplier))
+        super().__init__(spec, budget, fleet_rubric(budget, self._multiplier))
         self.telemetry = Telemetry(self.world)
         self.chat: list[ChatMessage] = []
         self.changes: list[tuple[str, int]] = []
@@ -394,8 +393,3 @@ class FleetEnv(Env):
     def counterfactual(self) -> tuple[str, ...]:
         """What users lost, and would have lost without the culprit or had nobody acted."""
         return scene.counterfactual(self)
-
-
-def build(scenario: FailureScenario | ScenarioVariant, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
-    """Build one episode."""
-    return FleetEnv(scenario, tier, seed, options)

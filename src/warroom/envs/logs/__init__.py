@@ -5,8 +5,10 @@ from warroom.core.scenario import EnvSpec, TrainingProfile
 from warroom.envs.logs.base_env import SEATS
 from warroom.envs.logs.compact import LogsCompactRenderer, compact_vocab
 from warroom.envs.logs.env import build
+from warroom.envs.logs.options import LogsOptions
 from warroom.envs.logs.policies import POLICIES
-from warroom.envs.logs.scenario import CORE, FULL, RECORDED
+from warroom.envs.logs.recorded import RecordedScenario
+from warroom.envs.logs.scenario import CORE, FULL, RECORDED, OutageScenario
 
 ENVIRONMENT = EnvSpec(
     name="logs",
@@ -14,13 +16,8 @@ ENVIRONMENT = EnvSpec(
     seats=SEATS,
     suites=(CORE, FULL, RECORDED),
     build=build,
-    options={
-        "topology": "document (the default seven services), drawn (5 to 12), drawn:N (N from 5 to 40), or the JSON "
-        "text of an imported topology",
-        "wording": "the split whose phrases are used (default: the seed's own)",
-        "names": "the split whose service names a drawn topology uses (default: the seed's own)",
-        "recording": "the folder of recorded incidents that the suite `recorded` plays",
-    },
+    scenario_types=(OutageScenario, RecordedScenario),
+    options=LogsOptions,
     policies=POLICIES,
     renderers={"plain": PlainRenderer, "shorthand": LogsCompactRenderer},
     compact_vocab=compact_vocab,

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar
 
 from warroom.core.env import Env
 from warroom.core.rubric import Rubric
+from warroom.core.spec import EpisodeSpec
 from warroom.core.tools import OneOf, tool
 from warroom.core.types import Brief, Message, ToolCall
 from warroom.envs.logs.views import ALL, REMEDIES, SEVERITIES, TEAMS, Catalogue, Overview, ServiceLogs
@@ -27,8 +28,8 @@ class BaseLogsEnv(Env):
     READS_PER_TURN: ClassVar[int] = 5
     """Declarations that take no time, before the act of a turn."""
 
-    def __init__(self, scenario: str, tier: str, seed: int, budget: int, rubric: Rubric, catalogue: Catalogue) -> None:
-        super().__init__(scenario, tier, seed, budget, rubric)
+    def __init__(self, spec: EpisodeSpec, budget: int, rubric: Rubric, catalogue: Catalogue) -> None:
+        super().__init__(spec, budget, rubric)
         self.catalogue = catalogue
         self.declared_values: dict[str, list[str]] = {"severity": [], "root": [], "team": []}
         """What was declared, in order."""

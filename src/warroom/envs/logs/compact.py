@@ -309,7 +309,7 @@ class LogsCompactRenderer:
         values = [str(call.arguments.get(key, "")) for key in ARGUMENTS.get(call.name, ())]
         return call.name, {"line": " ".join(self.slot.get(value, value) for value in values)}
 
-    def tool_schemas(self) -> tuple[dict[str, Any], ...]:
+    def tool_schemas(self, *, closed: bool = False) -> tuple[dict[str, Any], ...]:
         """Every tool takes one line."""
         line = {"type": "string", "description": "the arguments in order"}
         parameters = {"type": "object", "properties": {"line": line}, "required": ["line"]}

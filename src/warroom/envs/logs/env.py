@@ -1,18 +1,18 @@
 """One agent on call reads the logs of a system in trouble, and triages: severity, root, team, remedy."""
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from warroom.core.env import Env
 from warroom.core.scene import Scene
-from warroom.core.splits import parse_split, split_of
+from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Message, ToolCall
 from warroom.envs.logs import oracle, scene
 from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.brief import catalogue_of, triage_brief
 from warroom.envs.logs.draw import TopologyFactory, default_topology, random_topology
 from warroom.envs.logs.incident import SECURITY, LogsIncident
+from warroom.envs.logs.options import DOCUMENT, DRAWN, LogsOptions
 from warroom.envs.logs.recorded import RecordedLogsEnv, RecordedScenario
 from warroom.envs.logs.rubric import LEFT_OPEN, triage_rubric
 from warroom.envs.logs.scenario import OutageScenario
@@ -26,18 +26,20 @@ from warroom.sim.service_topology import ServiceTopology
 class LogsEnv(BaseLogsEnv):
     """One drawn incident of log triage."""
 
-    def __init__(self, scenario: OutageScenario, tier: str, seed: int, options: Mapping[str, Any]) -> None:
-        split = split_of(seed)
+    def __init__(self, scenario: OutageScenario, spec: EpisodeSpec) -> None:
+        options, seed = spec.options_as(LogsOptions), spec.seed
         self.redraws, self.incident, drawn, self.certificate = oracle.draw_certified(
-            scenario, tier, seed,
-            topology_factory=topology_factory(str(options.get("topology", "document"))),
-            wording=parse_split(options["wording"]) if "wording" in options else split,
-            names=parse_split(options["names"]) if "names" in options else split,
-        )  # fmt: skip
+            scenario,
+            spec.tier,
+            seed,
+            topology_factory=topology_factory(options.topology or DOCUMENT),
+            wording=options.wording_split(seed),
+            names=options.names_split(seed),
+        )
         incident: LogsIncident = self.incident
         self.world = drawn.copy_with_history()
         rubric = triage_rubric(scenario.budget, len(incident.roots), len(incident.teams))
-        super().__init__(scenario.name, tier, seed, scenario.budget, rubric, catalogue_of(incident))
+        super().__init__(spec, scenario.budget, rubric, catalogue_of(incident))
         self.stream = Stream(incident, self.world)
         self.related = self.unrelated = 0
         """Lines shown so far while something was wrong, by whether they have to do with it."""
@@ -184,10 +186,10 @@ class LogsEnv(BaseLogsEnv):
 @cache
 def topology_factory(text: str) -> TopologyFactory:
     """The call graph that an option asks for: `document`, `drawn`, `drawn:N`, or the JSON text of a topology."""
-    if text == "document":
+    if text == DOCUMENT:
         return default_topology
-    if text == "drawn":
-        return random_topology(*DRAWN)
+    if text == DRAWN:
+        return random_topology(*DRAWN_SIZE)
     if text.startswith("drawn:"):
         number = text.removeprefix("drawn:")
         if not number.isdigit() or not MOST[0] <= int(number) <= MOST[1]:
@@ -197,12 +199,12 @@ def topology_factory(text: str) -> TopologyFactory:
     return lambda rng, names: service_topology
 
 
-DRAWN, MOST = (5, 12), (5, 40)
+DRAWN_SIZE, MOST = (5, 12), (5, 40)
 """Services of a drawn topology: by default, and the least and most that may be asked for."""
 
 
-def build(scenario: OutageScenario | RecordedScenario, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
+def build(scenario: OutageScenario | RecordedScenario, spec: EpisodeSpec) -> Env:
     """Build one episode: of a drawn incident, or of a recorded one."""
     if isinstance(scenario, RecordedScenario):
-        return RecordedLogsEnv(scenario, tier, seed, options)
-    return LogsEnv(scenario, tier, seed, options)
+        return RecordedLogsEnv(scenario, spec)
+    return LogsEnv(scenario, spec)

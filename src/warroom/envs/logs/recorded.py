@@ -1,6 +1,5 @@
 """Log triage on incidents that really happened: the same seat and tools, on a recording that nobody can change."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -9,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 from warroom.core.rng import stream
 from warroom.core.rubric import Rubric, credits_once
 from warroom.core.scene import Scene
+from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import item_for_seed
 from warroom.core.types import Message, ToolCall
 from warroom.envs.logs import scene
 from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.incident import OWNERS
+from warroom.envs.logs.options import LogsOptions
 from warroom.envs.logs.scenario import RECORDED
 from warroom.envs.logs.tail import FIRST, LATER
 from warroom.envs.logs.views import ALL, TEAMS, Catalogue, LogsObservation, Overview, ServiceEntry, ServiceLogs
@@ -27,8 +28,6 @@ RIGHT, WRONG = 100.0, -10.0
 """Points of the first root that is named."""
 NAMED = 3
 """Services that may be named, the likeliest first; points are for the first alone."""
-OPTION = "recording"
-"""The option that says which folder of recordings is played."""
 JOB = (
     "You are on call. What you read are the logs, traces and metrics of a real system in which one fault was active; "
     "find the service where the trouble began. Callers complain; the root itself often says nothing."
@@ -58,19 +57,20 @@ class RecordedScenario:
 class RecordedLogsEnv(BaseLogsEnv):
     """One recorded incident. A tier changes nothing: a recording is as hard as it is."""
 
-    def __init__(self, scenario: RecordedScenario, tier: str, seed: int, options: Mapping[str, Any]) -> None:
-        if OPTION not in options:
+    def __init__(self, scenario: RecordedScenario, spec: EpisodeSpec) -> None:
+        recording = spec.options_as(LogsOptions).recording
+        if recording is None:
             raise ValueError(
-                f"the scenario {scenario.name!r} plays a folder of recordings, which the option {OPTION!r} names; "
+                f"the scenario {scenario.name!r} plays a folder of recordings, which the option 'recording' names; "
                 "make one with warroom import incidents, and play it: warroom eval --env logs --suite recorded "
                 "--recording FOLDER"
             )
-        folder = Path(options[OPTION])
+        folder = Path(recording)
         archive, labels = _opened(folder, _written(folder))
-        self.incident = item_for_seed(playable(folder), seed, folder, "incidents")
+        self.incident = item_for_seed(playable(folder), spec.seed, folder, "incidents")
         self.label = labels[self.incident.id]
         rubric = Rubric((credits_once("root_cause", {"root_right": RIGHT, "root_wrong": WRONG}),))
-        super().__init__(scenario.name, tier, seed, scenario.budget, rubric, catalogue_of(archive))
+        super().__init__(spec, scenario.budget, rubric, catalogue_of(archive))
         self.recording_summary = _recording_summary(folder, self.incident.id, _written(folder))
         self._read: str | None = None
         """Whose logs the page brings."""

@@ -4,8 +4,9 @@ from warroom.core.renderer import PlainRenderer
 from warroom.core.scenario import EnvSpec, TrainingProfile
 from warroom.envs.tickets.compact import TicketsCompactRenderer, compact_vocab
 from warroom.envs.tickets.env import SEATS, build
+from warroom.envs.tickets.options import TicketsOptions
 from warroom.envs.tickets.policies import POLICIES
-from warroom.envs.tickets.scenario import CORE, FULL, IMPORTED
+from warroom.envs.tickets.scenario import CORE, FULL, IMPORTED, TicketScenario
 
 ENVIRONMENT = EnvSpec(
     name="tickets",
@@ -13,15 +14,8 @@ ENVIRONMENT = EnvSpec(
     seats=SEATS,
     suites=(CORE, FULL, IMPORTED),
     build=build,
-    options={
-        "mode": "multi (search, open, submit: the default) or single (the ticket comes with documents; one submission)",
-        "quality": "facts (the default), or rouge_l for parity with systems that pay quality by overlap of words",
-        "calibration": "multiplies the points of calibration (default 1.0); for training",
-        "articles": "size of the knowledge base, 20 to 5000 (default 20, 50 and 100 by tier)",
-        "wording": "the split whose phrases are used (default: the seed's own)",
-        "kb": "folder of an imported knowledge base; only for imported tickets",
-        "judge": "MODEL@URL of a server of chat completions that scores answers: reported as `judged`, never paid",
-    },
+    scenario_types=(TicketScenario,),
+    options=TicketsOptions,
     policies=POLICIES,
     renderers={"plain": PlainRenderer, "shorthand": TicketsCompactRenderer},
     compact_vocab=compact_vocab,

@@ -151,7 +151,7 @@ class TicketsCompactRenderer:
             words.append(SURE[round(10 * min(1.0, max(0.0, confidence)))])
         return call.name, {"line": " ".join(words)}
 
-    def tool_schemas(self) -> tuple[dict[str, Any], ...]:
+    def tool_schemas(self, *, closed: bool = False) -> tuple[dict[str, Any], ...]:
         """One line holds the whole submission."""
         line = {"type": "string", "description": "documents, hand or not, and how sure"}
         parameters = {"type": "object", "properties": {"line": line}, "required": ["line"]}

@@ -1,14 +1,12 @@
 """A help desk: one agent answers a ticket from a knowledge base, or hands it over, and says how sure it is."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from math import inf, nan
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from warroom.core.env import Env
-from warroom.core.errors import UnknownName, quote_input
+from warroom.core.errors import quote_input
 from warroom.core.scene import Scene
-from warroom.core.splits import SEEDS_PER_SPLIT, parse_split, split_of
+from warroom.core.spec import EpisodeSpec
 from warroom.core.tools import MaxLength, ToolError, tool
 from warroom.core.types import Brief, Message, Observation, StepResult, ToolCall
 from warroom.envs.tickets import scene
@@ -18,6 +16,7 @@ from warroom.envs.tickets.generate import BLOCK, generated_base
 from warroom.envs.tickets.grade import WEIGHTS, Grade, grade
 from warroom.envs.tickets.imported import imported_case
 from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, TICKET, Document, KnowledgeBase, TicketCase
+from warroom.envs.tickets.options import FACTS, MULTI, SINGLE, TicketsOptions
 from warroom.envs.tickets.rouge import rouge_l
 from warroom.envs.tickets.rubric import PROCESS, ticket_rubric
 from warroom.envs.tickets.scenario import IMPORTED, TicketScenario
@@ -30,10 +29,6 @@ if TYPE_CHECKING:
     from warroom.envs.tickets.judge import LLMJudge
 
 SEATS = ("desk",)
-MULTI, SINGLE = "multi", "single"
-MODES = (MULTI, SINGLE)
-FACTS, ROUGE_L = "facts", "rouge_l"
-QUALITIES = (FACTS, ROUGE_L)
 TURNS = 20
 """Turns of the multi-turn mode."""
 RESULTS, MAX_RESULTS = 5, 10
@@ -44,8 +39,6 @@ MAX_CITATIONS = 100
 """Citations of one answer."""
 DEFAULT_REFERENCE = "As the cited documents say."
 """The reference of a ticket that came without one."""
-MIN_ARTICLES, MAX_ARTICLES = 20, 5000
-"""Sizes that a generated knowledge base may have."""
 IMPORTED_ONLY, GENERATED_ONLY = ("kb",), ("articles", "wording")
 """Options that mean something for one of the two sorts of tickets alone."""
 Resolution = Annotated[str, MaxLength(MAX_TEXT_LENGTH)]
@@ -58,14 +51,13 @@ class TicketsEnv(Env):
     SEATS: ClassVar[tuple[str, ...]] = SEATS
     mode: ClassVar[str] = SINGLE
 
-    def __init__(
-        self, scenario: TicketScenario, tier: str, seed: int, base: KnowledgeBase, case: TicketCase, budget: int
-    ) -> None:
-        super().__init__(scenario.name, tier, seed, budget, ticket_rubric(self.required_documents(case)))
-        self.base, self.case = base, case
-        self.calibration = 1.0
+    def __init__(self, spec: EpisodeSpec, base: KnowledgeBase, case: TicketCase, budget: int = 1) -> None:
+        options = spec.options_as(TicketsOptions)
+        self.calibration = options.calibration
         """What the points of calibration are multiplied by."""
-        self.quality = FACTS
+        super().__init__(spec, budget, ticket_rubric(self.required_documents(case), self.calibration))
+        self.base, self.case = base, case
+        self.quality = options.quality
         """What quality is paid by; whether an answer is verified is decided by facts all the same."""
         self.grade: Grade | None = None
         self.submitted: Submission | None = None
@@ -216,8 +208,8 @@ class TicketsEnv(Env):
 class SingleTurnTicketsEnv(TicketsEnv):
     """The ticket comes with documents, gold and distractors mixed; one submission answers it."""
 
-    def __init__(self, scenario: TicketScenario, tier: str, seed: int, base: KnowledgeBase, case: TicketCase) -> None:
-        super().__init__(scenario, tier, seed, base, case, budget=1)
+    def __init__(self, spec: EpisodeSpec, base: KnowledgeBase, case: TicketCase) -> None:
+        super().__init__(spec, base, case)
         self.opened = list(case.context)
 
     def _context(self) -> tuple[OpenedDocument, ...]:
@@ -230,8 +222,8 @@ class MultiTurnTicketsEnv(TicketsEnv):
 
     mode: ClassVar[str] = MULTI
 
-    def __init__(self, scenario: TicketScenario, tier: str, seed: int, base: KnowledgeBase, case: TicketCase) -> None:
-        super().__init__(scenario, tier, seed, base, case, budget=TURNS)
+    def __init__(self, spec: EpisodeSpec, base: KnowledgeBase, case: TicketCase) -> None:
+        super().__init__(spec, base, case, budget=TURNS)
 
     @staticmethod
     def required_documents(case: TicketCase) -> int:
@@ -374,59 +366,30 @@ def _parse_submission(arguments: Mapping[str, Any]) -> Submission:
     return read_text(text) if isinstance(text, str) and len(arguments) == 1 else read_fields(arguments)
 
 
-def build(scenario: TicketScenario, tier: str, seed: int, options: Mapping[str, Any]) -> Env:
+def build(scenario: TicketScenario, spec: EpisodeSpec) -> Env:
     """Build one episode."""
-    env = _build_env(scenario, tier, seed, options)
-    if "judge" in options:
+    options = spec.options_as(TicketsOptions)
+    env = _build_env(scenario, spec, options)
+    if options.judge is not None:
         from warroom.envs.tickets.judge import parse_judge  # nobody else needs an HTTP client
 
-        env.judge = parse_judge(str(options["judge"]))
-    env.quality = str(options.get("quality", FACTS))
-    if env.quality not in QUALITIES:
-        raise UnknownName("quality", env.quality, QUALITIES)
-    if "calibration" in options:
-        env.calibration = _multiplier(options["calibration"])
-        env.rubric = ticket_rubric(env.required_documents(env.case), env.calibration)
+        env.judge = parse_judge(options.judge)
     return env
 
 
-def _multiplier(given: Any) -> float:
-    try:
-        value = float(given)
-    except (TypeError, ValueError):
-        value = nan
-    if not 0 < value < inf:
-        raise ValueError(f"calibration must be a number above 0, got {given!r}")
-    return value
+def _build_env(scenario: TicketScenario, spec: EpisodeSpec, options: TicketsOptions) -> TicketsEnv:
+    make = MultiTurnTicketsEnv if options.mode == MULTI else SingleTurnTicketsEnv
+    is_imported = IMPORTED in scenario.suites
+    _refuse(options, GENERATED_ONLY if is_imported else IMPORTED_ONLY, scenario)
+    if is_imported:
+        return make(spec, *imported_case(options.kb or "", spec.seed))
+    config, wording = TIER_CONFIGS[spec.tier], pool(options.wording_split(spec.seed))
+    articles = options.articles or config.articles
+    generated = generated_base(spec.split, articles, spec.index // max(1, articles // BLOCK), wording)
+    return make(spec, generated.base, draw_case(generated, scenario.name, spec.seed, config, wording))
 
 
-def _build_env(scenario: TicketScenario, tier: str, seed: int, options: Mapping[str, Any]) -> TicketsEnv:
-    mode = str(options.get("mode", MULTI))
-    if mode not in MODES:
-        raise UnknownName("mode", mode, MODES)
-    make = MultiTurnTicketsEnv if mode == MULTI else SingleTurnTicketsEnv
-    split = split_of(seed)
-    imported = IMPORTED in scenario.suites
-    _refuse(options, GENERATED_ONLY if imported else IMPORTED_ONLY, scenario)
-    if imported:
-        return make(scenario, tier, seed, *imported_case(str(options.get("kb", "")), seed))
-    wording = pool(parse_split(options["wording"]) if "wording" in options else split)
-    articles = _articles(options.get("articles", TIER_CONFIGS[tier].articles))
-    generated = generated_base(split, articles, seed % SEEDS_PER_SPLIT // max(1, articles // BLOCK), wording)
-    return make(
-        scenario, tier, seed, generated.base, draw_case(generated, scenario.name, seed, TIER_CONFIGS[tier], wording)
-    )
-
-
-def _refuse(options: Mapping[str, Any], needless: Sequence[str], scenario: TicketScenario) -> None:
-    found = [name for name in needless if name in options]
+def _refuse(options: TicketsOptions, needless: Sequence[str], scenario: TicketScenario) -> None:
+    found = [name for name in needless if name in options.to_json()]
     if found:
         raise ValueError(f"the option {found[0]!r} means nothing for tickets/{scenario.name}; leave it out")
-
-
-@cache
-def _articles(given: Any) -> int:
-    number = int(given) if str(given).isdigit() else 0
-    if not MIN_ARTICLES <= number <= MAX_ARTICLES:
-        raise ValueError(f"articles must be {MIN_ARTICLES} to {MAX_ARTICLES}, got {given!r}")
-    return number

@@ -4,7 +4,7 @@ They see only what their seats see. A table of recipes gives each team a name, a
 without a move wait.
 """
 
-from warroom.core.scenario import PolicyFactory
+from warroom.core.policy import PolicyFactory
 from warroom.core.tools import MAX_TEXT_LENGTH
 from warroom.envs.fleet.env import SEATS
 from warroom.envs.fleet.scenario import NO_INCIDENT

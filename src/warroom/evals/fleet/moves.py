@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from warroom.core.env import Env
-from warroom.core.scenario import Policy, PolicyFactory
+from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments
 from warroom.envs.fleet.env import FleetEnv

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from warroom.core.env import Env
-from warroom.core.scenario import Policy, PolicyFactory
+from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.logs.env import LogsEnv
 from warroom.envs.logs.policies.naive import USUAL_REMEDY, LogHistory

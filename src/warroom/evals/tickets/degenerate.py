@@ -3,7 +3,7 @@
 Each does one thing that the rubric might pay for by mistake. A table of recipes gives each a name and a story.
 """
 
-from warroom.core.scenario import PolicyFactory
+from warroom.core.policy import PolicyFactory
 from warroom.core.tools import MAX_TEXT_LENGTH
 from warroom.core.types import ToolCall
 from warroom.envs.tickets.env import SEATS

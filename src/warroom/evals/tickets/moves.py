@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from warroom.core.env import Env
-from warroom.core.scenario import Policy, PolicyFactory
+from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.policies.naive import (

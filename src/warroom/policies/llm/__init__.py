@@ -6,8 +6,7 @@ unplayed, and no other policy ever plays in its place.
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from warroom.core.scenario import Policy
-from warroom.core.splits import format_seed
+from warroom.core.policy import Policy
 from warroom.core.types import Brief
 from warroom.policies.llm.options import ApiOptions, SpendingCaps
 
@@ -21,17 +20,14 @@ PREFIX = "llm:"
 class RequestOrigin(NamedTuple):
     """One seat of one episode: whose conversation a request belongs to."""
 
-    team: str
-    """As the command named it."""
-    scenario: str
-    tier: str
-    seed: int
-    attempt: int
+    policy: str
+    """Who plays, as the command named it."""
+    spec: str
+    """The episode, as text."""
     seat: str
 
     def __str__(self) -> str:
-        again = f", attempt {self.attempt}" if self.attempt else ""
-        return f"{self.seat} of {self.team} in {self.scenario} {self.tier}, {format_seed(self.seed)}{again}"
+        return f"{self.seat} of {self.policy} in {self.spec}"
 
 
 def is_llm(name: str) -> bool:

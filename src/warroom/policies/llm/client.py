@@ -153,7 +153,7 @@ class LLMClient:
         if failed.kind not in RETRIED or attempt >= self.api.retries or (failed.wait or 0.0) > MAX_RETRY_AFTER:
             return None
         # Drawn, so that seats that were refused together do not come back together; by name, so that it is the same.
-        share = 0.5 + stream(request.place.seed, "wait", *map(str, request.place), request.number, attempt).random() / 2
+        share = 0.5 + stream(0, "wait", *request.place, request.number, attempt).random() / 2
         wait = failed.wait if failed.wait is not None else share * min(MAX_BACKOFF, self.api.first_wait * 2**attempt)
         left = self.budget.seconds_left
         return wait if left is None else max(0.0, min(wait, left))

@@ -4,20 +4,19 @@ All calls of a message are played, in order. A message without one is answered b
 these models to call a tool each time; once reminders are used up the seat's part ends, as it does for models of ours.
 """
 
-from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from warroom.core.errors import UnknownName
+from warroom.core.messages import tool_schema
+from warroom.core.policy import AsyncPolicy
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments
-from warroom.policies.dialogue import Dialogue
 from warroom.policies.llm import RequestOrigin, model_of
 from warroom.policies.llm.conversation import ApiConversation
 from warroom.policies.llm.formats import ParsedCall
 from warroom.policies.llm.ledger import Tokens
 from warroom.policies.llm.requests import ApiResponse, CallFormat, ContextOverflow, Request
-from warroom.policies.prompt import tool_schemas
 
 if TYPE_CHECKING:
     from warroom.policies.llm.client import LLMClient
@@ -37,15 +36,6 @@ class LlmModel:
         if call_format is None and said == "auto":
             raise ValueError(f"nobody has found out yet how {self.name} calls tools: choose api or text, or ask it")
         return LlmPolicy(self, call_format or CallFormat(said), place, brief)
-
-    def promise(self, seat: "LlmPolicy", observation: Observation) -> "Future[ToolCall]":
-        """The next call of a seat, once there is one; its errors are those of `Exchange.complete`."""
-        return self.client.run(seat.next_call(observation))
-
-    def answer(self, asked: Sequence[tuple["LlmPolicy", Observation]]) -> list[ToolCall]:
-        """The next call of each seat."""
-        promises = [self.promise(seat, observation) for seat, observation in asked]
-        return [promise.result() for promise in promises]
 
     def request(
         self, call_format: CallFormat, conversation: ApiConversation, place: RequestOrigin, number: int
@@ -69,16 +59,19 @@ class LlmModel:
             self.frames[frame] = min(self.frames.get(frame, prompt), prompt)
 
 
-class LlmPolicy:
+class LlmPolicy(AsyncPolicy):
     """One seat of one episode."""
 
     def __init__(self, model: LlmModel, call_format: CallFormat, place: RequestOrigin, brief: Brief) -> None:
-        self.thinker, self.call_format, self.place, self.brief = model, call_format, place, brief
+        self.model, self.call_format, self.place, self.brief = model, call_format, place, brief
         name, spoken = model.client.api.language, environments()[brief.env].renderers
         if name not in spoken:
             raise UnknownName(f"language of {brief.env}", name, spoken)
-        self.dialogue = Dialogue(spoken[name](brief))
-        self.conversation = ApiConversation(tool_schemas(self.dialogue.renderer), call_format.tool_calls == "text")
+        self.renderer = spoken[name](brief)
+        self.conversation = ApiConversation(
+            [tool_schema(schema) for schema in self.renderer.tool_schemas(closed=True)],
+            call_format.tool_calls == "text",
+        )
         self.requests = 0
         self.over = False
         """Whether the model has left the rest of the incident to its colleagues."""
@@ -86,26 +79,31 @@ class LlmPolicy:
         self._messages_without_call = 0
         """Messages without a call, the last ones in a row."""
 
-    def act(self, observation: Observation) -> ToolCall:
-        """The model's next call."""
-        return self.thinker.answer([(self, observation)])[0]
+    def submit(self, observation: Observation) -> Future[ToolCall]:
+        """Ask for the model's next call; its errors are those of `LLMClient.complete`."""
+        return self.model.client.run(self.next_call(observation))
 
     async def next_call(self, observation: Observation) -> ToolCall:
         """The model's next call, after as many requests as it takes."""
         if not self.over:
-            self.conversation.add_observation(self.dialogue.add_observation(observation))
+            self.conversation.add_observation(self.text_of(observation))
         while not self._calls and not self.over:
             await self._ask()
         if self.over:
             return self.brief.noop_call
         call = self._calls.pop(0)
-        return self.dialogue.call(call.name, call.arguments)
+        return self.renderer.parse_call(call.name, call.arguments)
+
+    def text_of(self, observation: Observation) -> str:
+        """What the model reads; the brief stands before the first observation."""
+        text = self.renderer.render_observation(observation)
+        return text if self.conversation.opening else f"{self.renderer.opening()}\n{text}"
 
     async def _ask(self) -> None:
         """One message of the model's."""
-        client, conversation = self.thinker.client, self.conversation
+        client, conversation = self.model.client, self.conversation
         self.requests += 1
-        request = self.thinker.request(self.call_format, conversation, self.place, self.requests)
+        request = self.model.request(self.call_format, conversation, self.place, self.requests)
         try:
             self._handle_response(await client.complete(request))
         except ContextOverflow:
@@ -114,8 +112,8 @@ class LlmPolicy:
                 self._end_play("overflow")
 
     def _handle_response(self, answer: ApiResponse) -> None:
-        client = self.thinker.client
-        self.thinker.count(self.conversation, answer)
+        client = self.model.client
+        self.model.count(self.conversation, answer)
         self._calls = self.conversation.add_model_message(answer.message, self.requests)
         for call in self._calls:
             if call.wrong:
@@ -129,4 +127,4 @@ class LlmPolicy:
 
     def _end_play(self, why: str) -> None:
         self.over = True
-        self.thinker.client.ledger.note("left", self.place, why=why)
+        self.model.client.ledger.note("left", self.place, why=why)

@@ -45,11 +45,11 @@ async def _decided(client: LLMClient, name: str, env: Env) -> CallFormat:
 
 
 async def _asked(client: LLMClient, name: str, env: Env, call_format: CallFormat, number: int) -> ApiResponse:
-    place = RequestOrigin(name, "preflight", env.tier, env.seed, 0, env.seat)
+    place = RequestOrigin(name, "preflight", env.seat)
     seat = LlmPolicy(client.model(name), call_format, place, env.brief(env.seat))
-    seat.conversation.add_observation(seat.dialogue.add_observation(env.observe()))
-    answer = await client.complete(seat.thinker.request(call_format, seat.conversation, place, number))
-    seat.thinker.count(seat.conversation, answer)
+    seat.conversation.add_observation(seat.text_of(env.observe()))
+    answer = await client.complete(seat.model.request(call_format, seat.conversation, place, number))
+    seat.model.count(seat.conversation, answer)
     return answer
 
 

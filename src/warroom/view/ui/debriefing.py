@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from itertools import groupby, zip_longest
 
-from warroom.core.episode import Step
+from warroom.episode import Step
 from warroom.view.ui import pages
 from warroom.view.ui.form import signed
 from warroom.view.ui.match import Match

@@ -9,13 +9,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from warroom.core.env import Env
-from warroom.core.episode import Episode, Step
 from warroom.core.errors import UnknownName
 from warroom.core.scenario import TIERS
 from warroom.core.scene import STATES, Node, Scene, Section
 from warroom.core.splits import SEEDS_PER_SPLIT, Split, seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import environments, scenarios
+from warroom.episode import Episode, Step
 from warroom.session import Session
 from warroom.view.debrief import Debrief, debrief
 from warroom.view.ui.graph_view import GraphLayouts, layouts

@@ -5,9 +5,9 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
-from warroom.core.episode import Step
 from warroom.core.scene import Scene, Section
 from warroom.core.tools import Tool
+from warroom.episode import Step
 from warroom.view.ui.form import display_name, reads_left, signed
 from warroom.view.ui.match import Match, Visibility
 from warroom.view.ui.policy_choice import PERSON
@@ -137,7 +137,7 @@ def plain(value: Any) -> str:
 
 
 def _total(match: Match, at: int) -> float:
-    return sum(step.reward for step in match.steps[:at])
+    return sum(step.points_gained for step in match.steps[:at])
 
 
 def _color(match: Match, seat: str) -> str:
@@ -195,7 +195,7 @@ def _call(step: Step, paid: bool) -> str:
         for name, value in step.arguments.items()
         if name not in SPEECH_ARGUMENTS
     )
-    points = _points(step.reward) if paid else ""
+    points = _points(step.points_gained) if paid else ""
     return (
         f'{speech}<div class="wr-call{" wr-wrong" if step.refused else ""}">'
         f"<code>{escape(str(step.tool))}</code> {arguments} {points}{_answer(step)}</div>"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from warroom.core.env import Env
 from warroom.core.errors import UnknownName
-from warroom.core.scenario import Policy
+from warroom.core.policy import Policy
 from warroom.envs import environments
 from warroom.policies import hf, policy_names, policy_set
 from warroom.policies.llm import PREFIX, is_llm

@@ -5,7 +5,7 @@ from html import escape
 from itertools import groupby
 from typing import NamedTuple
 
-from warroom.core.episode import Step
+from warroom.episode import Step
 from warroom.view.ui.form import display_name, signed
 
 WIDE, NARROW, HEIGHT, MARGIN = 1200, 366, 118, 26
@@ -58,7 +58,7 @@ def _drawing(steps: Sequence[Step], seats: Sequence[str], budget: int, width: in
     column_width, height = (width - MARGIN - 2) / budget, HEIGHT if paid else BAND + 2
     shapes = _bars_svg(bars(steps), column_width, width) if paid else []
     shapes += _seat_band(steps, seats, column_width, height - BAND - 1)
-    title = f"Points by turn, {signed(sum(step.reward for step in steps))} so far" if paid else "Turns so far"
+    title = f"Points by turn, {signed(sum(step.points_gained for step in steps))} so far" if paid else "Turns so far"
     rail = f'x="{MARGIN}" y="{height - BAND - 1}" width="{width - MARGIN - 2}" height="{BAND}" rx="2"'
     return (
         f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}">'

@@ -1,6 +1,6 @@
 """Scripted policies of the fleet: naive ones that a trained model has to beat, and an expert that weighs evidence."""
 
-from warroom.core.scenario import PolicyFactory
+from warroom.core.policy import PolicyFactory
 from warroom.envs.fleet.policies.expert import expert
 from warroom.envs.fleet.policies.naive import heuristic, keyword
 

@@ -6,7 +6,7 @@ It is the proof that incidents can be solved from what the seats see. It is neve
 import re
 from random import Random
 
-from warroom.core.scenario import Policy, PolicyFactory
+from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.fleet.policies.diagnosis import (
     CAUSES,

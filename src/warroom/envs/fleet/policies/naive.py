@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from random import Random
 
-from warroom.core.scenario import Policy, PolicyFactory
+from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.fleet.policies.evidence import Evidence
 from warroom.envs.fleet.policies.expert import VERDICT, WELL, Developer, Manager

@@ -6,7 +6,7 @@ All need one look at all services. They name up to three, the likeliest first, o
 from collections.abc import Callable
 from random import Random
 
-from warroom.core.scenario import PolicyFactory
+from warroom.core.policy import PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.logs.views import ALL, CPU, OVERHEAD, Dashboard, Gauge, LogsObservation, Overview
 

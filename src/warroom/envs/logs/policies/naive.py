@@ -11,7 +11,7 @@ from math import log
 from random import Random
 from typing import NamedTuple
 
-from warroom.core.scenario import PolicyFactory
+from warroom.core.policy import PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.logs.policies.keywords import CLIENT, class_of
 from warroom.envs.logs.views import ALL, RULE, Catalogue, Level, LogEntry, LogsObservation, Overview, ServiceLogs

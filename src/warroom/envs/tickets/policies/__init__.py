@@ -1,6 +1,6 @@
 """Policies that know the ticket desk."""
 
-from warroom.core.scenario import PolicyFactory
+from warroom.core.policy import PolicyFactory
 from warroom.envs.tickets.policies.expert import TicketsExpert
 from warroom.envs.tickets.policies.naive import NAIVE
 

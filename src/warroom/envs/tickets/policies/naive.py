@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from random import Random
 
-from warroom.core.scenario import PolicyFactory
+from warroom.core.policy import PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.tickets.policies.notes import instructed_facts
 from warroom.envs.tickets.search import Index

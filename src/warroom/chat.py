@@ -1,0 +1,198 @@
+"""The message-level face of a session: what a model reads and writes, for trainers, servers and adapters alike.
+
+chat = Chat("fleet/db_deadlock@hard#test:7", seats=["sre"], teammates="expert")
+while not chat.done:
+    completion = client.chat.completions.create(model=..., messages=chat.messages, tools=chat.tools)
+    chat.reply(completion.choices[0].message.model_dump())
+print(chat.finish())
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from warroom.core.conversation import Conversation
+from warroom.core.env import EPISODE_OVER
+from warroom.core.errors import UnknownName
+from warroom.core.messages import MessageDict
+from warroom.core.renderer import PlainRenderer
+from warroom.core.spec import EpisodeSpec
+from warroom.core.types import Message, StepResult, ToolCall
+from warroom.envs import env_spec
+from warroom.policies import PolicySet
+from warroom.scheduler import Play, run
+from warroom.session import Session
+
+ENDED = "The incident is over."
+
+
+class Answer(NamedTuple):
+    """What came of one call."""
+
+    text: str
+    """What the seat is shown: the result of a reading, its next observation, or how the incident ended."""
+    refused: bool
+    """Whether the call was wrong; the text says what was, and what is allowed."""
+
+
+class Chat:
+    """Conversations of the seats that a caller plays, one each; teammates play the others. Single use.
+
+    After a message the conversation of whichever seat is next goes on: `messages` and `tools` are always those of the
+    acting seat. A message without a call is answered by a reminder, `reminders` times in a row; the next one leaves the
+    rest of the incident to the teammates.
+    """
+
+    def __init__(
+        self,
+        spec: EpisodeSpec | str,
+        *,
+        seats: Collection[str] = (),
+        teammates: PolicySet | str | None = None,
+        renderer: str = "plain",
+        reminders: int = 1,
+        closed: bool = True,
+    ) -> None:
+        """The caller plays `seats` (all of them if none is named).
+
+        `renderer` names how observations become text, `closed` whether schemas list the incident's own names. Errors
+        are those of `Session`, and a `ValueError` for an unknown renderer.
+        """
+        self.session = Session(spec, seats=seats, teammates=teammates)
+        env = self.session.env
+        renderers = env_spec(env.name).renderers
+        if renderer not in renderers:
+            raise UnknownName(f"renderer of {env.name}", renderer, renderers)
+        self.conversations = {
+            seat: Conversation(renderers[renderer](env.brief(seat)), reminders=reminders, closed=closed)
+            for seat in self.session.seats
+        }
+        self.calls = 0
+        """Calls made before the end."""
+        self.refused_calls = 0
+        self.left_early = False
+        """Whether a seat ended its part before the incident was over."""
+        self._seat: str | None = None
+
+    # -- one chat by itself -----------------------------------------------------------------------------
+
+    @property
+    def done(self) -> bool:
+        """Whether the incident is over."""
+        return self.session.done
+
+    @property
+    def seat(self) -> str:
+        """Whose turn it is; after the end, the last one's."""
+        self._begin()
+        assert self._seat is not None
+        return self._seat
+
+    @property
+    def messages(self) -> list[MessageDict]:
+        """The conversation of the acting seat."""
+        return self.conversations[self.seat].messages
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The tools of the acting seat, as the API takes them."""
+        return self.conversations[self.seat].tools
+
+    @property
+    def text(self) -> str:
+        """What the acting seat was shown last."""
+        return str(self.messages[-1]["content"])
+
+    def reply(self, message: Mapping[str, Any]) -> list[MessageDict]:
+        """Take in a message of the acting seat, play its calls, and return what is new in the acting seat's messages."""
+        self._begin()
+        return run(self.play_reply(message))
+
+    def call(self, name: str, arguments: Mapping[str, Any] | str) -> Answer:
+        """`reply` with a message that makes one call."""
+        self._begin()
+        return run(self.play_call(name, arguments))
+
+    def finish(self) -> float:
+        """Leave the rest of the incident to the teammates, and return the score: 0 the no-op policy, 1 the oracle."""
+        run(self.play_to_end())
+        return self.session.env.score()
+
+    # -- the same as plays, for many chats side by side ---------------------------------------------------
+
+    def play_to_turn(self) -> Play[str]:
+        """Come to the first turn of a seat of the caller's and return what it is shown."""
+        if self._seat is None:
+            yield from self.session.play_to_turn()
+            self._show(None)
+        return self.text
+
+    def play_reply(self, message: Mapping[str, Any]) -> Play[list[MessageDict]]:
+        """Take in a message of the acting seat and play its calls."""
+        conversation, before = self.conversations[self.seat], len(self.messages)
+        conversation.add_message(message)
+        yield from self._play_calls()
+        same = conversation is self.conversations[self.seat]
+        return self.messages[before + 1 :] if same else self.messages[-1:]
+
+    def play_call(self, name: str, arguments: Mapping[str, Any] | str) -> Play[Answer]:
+        """Play one call of the acting seat; a text in place of arguments is refused, and quoted in the refusal."""
+        if self.done:
+            return Answer(self._render(Message(EPISODE_OVER)), False)
+        call = self.conversations[self.seat].call(name, arguments)
+        result = yield from self._step(call)
+        yield from self._play_calls()
+        return Answer(self.text, result.refused)
+
+    def play_to_end(self) -> Play[None]:
+        """Play the incident to its end; the caller's seats do nothing."""
+        yield from self.play_to_turn()
+        self.left_early |= not self.done
+        yield from self.session.play_to_end()
+
+    # -- within -------------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        if self._seat is None:
+            run(self.play_to_turn())
+
+    def _play_calls(self) -> Play[None]:
+        """Play every call that waits, of whichever seat has its turn; a seat that ended its part does nothing."""
+        while not self.done:
+            conversation = self.conversations[self.seat]
+            call = conversation.next_call()
+            if call is None and not conversation.has_left:
+                return
+            self.left_early |= call is None
+            yield from self._step(call or self.session.env.brief(self.seat).noop_call)
+
+    def _step(self, call: ToolCall) -> Play[StepResult]:
+        result = yield from self.session.play_step(call)
+        self.calls += 1
+        self.refused_calls += result.refused
+        self._show(result)
+        return result
+
+    def _show(self, result: StepResult | None) -> None:
+        """Put what the acting seat sees now into its conversation."""
+        if self.done:
+            self._close(f"{result.result.render()} {ENDED}" if result is not None else ENDED)
+            return
+        self._seat = self.session.seat
+        conversation = self.conversations[self._seat]
+        if conversation.has_left:
+            return
+        if isinstance(conversation.renderer, PlainRenderer):  # its text is the one that the record has anyway
+            conversation.add_text(self.session.observation_text())
+        else:
+            conversation.add_observation(self.session.env.observe())
+
+    def _close(self, text: str) -> None:
+        """Answer the call that ended the incident, and those that were made in the same message."""
+        self._seat = self._seat or self.session.seats[-1]
+        conversation = self.conversations[self._seat]
+        conversation.add_observation(Message(text))
+        while conversation.is_owed_answer:
+            conversation.add_observation(Message(EPISODE_OVER))
+
+    def _render(self, message: Message) -> str:
+        return self.conversations[self.seat].renderer.render_observation(message)

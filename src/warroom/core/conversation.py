@@ -1,0 +1,99 @@
+"""One seat's conversation with a model: the same in training, in an evaluation and behind every adapter.
+
+First a user's message: the brief and the first observation. Then the model's messages, and for each call of theirs a
+tool's message with what came of it: the result of a reading, or after an act the seat's next observation, which begins
+with the answer to the act.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from warroom.core.messages import MessageDict, ParsedCall, call_message, parse_calls, tool_schema
+from warroom.core.renderer import Renderer
+from warroom.core.types import Observation, ToolCall
+
+REMINDER = "Your message called no tool. Call one now; a message without a call ends your part in the incident."
+TRUNCATED = "Your message was cut at the longest that it may be, before it called a tool. Call one now, in fewer words."
+UNREADABLE_NOTE = "Your call could not be read: {}."
+
+
+class Conversation:
+    """The messages of one seat, the calls that wait to be played, and whether the seat has ended its part.
+
+    A message without a call is answered by a reminder, `reminders` times in a row; the next one ends the seat's part,
+    which then does nothing to the end of the incident.
+    """
+
+    def __init__(self, renderer: Renderer, *, reminders: int = 0, closed: bool = False) -> None:
+        """With `closed`, schemas list the values of this very incident, such as its service names."""
+        self.renderer, self.reminders, self.closed = renderer, reminders, closed
+        self.messages: list[MessageDict] = []
+        self.has_left = False
+        """Whether the seat has ended its part."""
+        self._calls: deque[ParsedCall] = deque()
+        """Calls that were made and not yet played."""
+        self._unanswered: deque[ParsedCall] = deque()
+        self._silent_messages = 0
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The seat's tools as the API takes them."""
+        return [tool_schema(schema) for schema in self.renderer.tool_schemas(closed=self.closed)]
+
+    @property
+    def is_owed_answer(self) -> bool:
+        """Whether a call was made that has no answer yet."""
+        return bool(self._unanswered)
+
+    def add_observation(self, observation: Observation) -> str:
+        """Put what the seat sees into the conversation, and return the text that was added."""
+        return self.add_text(self.renderer.render_observation(observation))
+
+    def add_text(self, text: str) -> str:
+        """Put the text of an observation into the conversation: the opening message, or the answer to a call."""
+        if not self.messages:
+            text = "\n".join(part for part in (self.renderer.opening(), text) if part)
+            self.messages.append({"role": "user", "content": text})
+        elif not self._unanswered:
+            self.messages.append({"role": "user", "content": text})
+        else:
+            self._answer(self._unanswered.popleft(), text)
+        return text
+
+    def _answer(self, call: ParsedCall, text: str) -> None:
+        note = f"{UNREADABLE_NOTE.format(call.error)}\n" if call.error else ""
+        message = {"role": "tool", "name": call.name, "content": note + text}
+        self.messages.append(message | ({"tool_call_id": call.id} if call.id else {}))
+
+    def add_message(self, message: Mapping[str, Any], *, truncated: bool = False) -> None:
+        """Take in a model's message: its calls wait to be played; one without any is answered by a reminder."""
+        calls = parse_calls(message)
+        self.messages.append(dict(message))
+        self._calls.extend(calls)
+        self._unanswered.extend(calls)
+        self._silent_messages = 0 if calls else self._silent_messages + 1
+        if self._silent_messages > self.reminders:
+            self.has_left = True
+        elif self._silent_messages:
+            self.messages.append({"role": "user", "content": TRUNCATED if truncated else REMINDER})
+
+    def next_call(self) -> ToolCall | None:
+        """The oldest call that was not played yet, as the environment takes it; None if the model has to write."""
+        if not self._calls:
+            return None
+        call = self._calls.popleft()
+        return self.renderer.parse_call(call.name, call.arguments)
+
+    def call(self, name: str, arguments: Mapping[str, Any] | str) -> ToolCall:
+        """Take in a message that makes one call, and return it as the environment takes it.
+
+        Arguments that are a text stand for ones that cannot be read: the environment refuses and quotes them.
+        """
+        readable: Mapping[str, Any] = {} if isinstance(arguments, str) else arguments
+        message = call_message(name, readable)
+        self.messages.append(message)
+        self._unanswered.append(ParsedCall(name, dict(readable)))
+        if isinstance(arguments, str):
+            return ToolCall(name, arguments)  # type: ignore[arg-type]  # no renderer puts that into words
+        return self.renderer.parse_call(name, arguments)

@@ -1,0 +1,108 @@
+"""Chat messages in the format of the OpenAI API, and the calls that a model's message holds.
+
+Reading is lenient. What cannot be read as a call of a tool by name is passed on under a name that no tool has, so that
+the environment refuses it, and the model is told why.
+"""
+
+import ast
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+MessageDict = dict[str, Any]
+"""One message: `role`, `content`, and `tool_calls`, `tool_call_id` or `name` where they belong."""
+UNREADABLE = "unreadable_call"
+"""The tool that a call means whose name cannot be read."""
+MAX_RAW_LENGTH = 200
+"""Characters of unreadable text that are passed on."""
+
+
+class ParsedCall(NamedTuple):
+    """One call that a model wrote."""
+
+    name: str
+    arguments: dict[str, Any]
+    id: str = ""
+    """The API's name for the call."""
+    error: str = ""
+    """Why it could not be read as it was meant; empty if it could."""
+
+
+def tool_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A function schema as the API takes it."""
+    return {"type": "function", "function": dict(schema)}
+
+
+def call_message(name: str, arguments: Mapping[str, Any]) -> MessageDict:
+    """An assistant's message that makes one call."""
+    function = {"name": name, "arguments": dict(arguments)}
+    return {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": function}]}
+
+
+def parse_calls(message: Mapping[str, Any], id_prefix: str = "") -> list[ParsedCall]:
+    """The calls of a message; with `id_prefix`, calls that have no id are given one."""
+    found = message.get("tool_calls")
+    calls: Sequence[Any] = found if isinstance(found, list) else ()
+    return [_parse_call(call, f"{id_prefix}{k}" if id_prefix else "") for k, call in enumerate(calls)]
+
+
+def parse_arguments(given: Any) -> tuple[dict[str, Any], str]:
+    """Arguments by name, and why they could not be read; what is no object goes under a name that no tool takes."""
+    if given is None or given == "":
+        return {}, ""
+    read = parse_object(given) if isinstance(given, str) else given
+    if isinstance(read, dict) and _is_json(read):
+        return read, ""
+    raw = given if isinstance(given, str) else repr(given)
+    return {"arguments": raw[:MAX_RAW_LENGTH]}, "its arguments are no JSON object"
+
+
+def parse_object(raw: str) -> dict[str, Any] | None:
+    """An object of JSON, or of the Python that models write in its stead; None if it is neither."""
+    if "{" not in raw:
+        return None
+    for read in (json.loads, ast.literal_eval):
+        try:
+            found = read(raw)
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(found, dict) and all(isinstance(key, str) for key in found) and _is_json(found):
+            return found
+    return None
+
+
+def unreadable_call(raw: str, error: str, id: str = "") -> ParsedCall:
+    """What stands for a call that cannot be read."""
+    return ParsedCall(UNREADABLE, {"text": raw[:MAX_RAW_LENGTH]}, id, error)
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """The text of a message."""
+    content = message.get("content")
+    return encodable(content) if isinstance(content, str) else ""
+
+
+def encodable(text: str) -> str:
+    """The text without lone surrogates, which models can write and no JSON can carry."""
+    return text.encode(errors="replace").decode()
+
+
+def _parse_call(call: Any, id: str) -> ParsedCall:
+    function = call.get("function") if isinstance(call, Mapping) else None
+    if not isinstance(function, Mapping):
+        return unreadable_call(json.dumps(call), "it names no function", id)
+    id = encodable(str(call.get("id") or id))
+    name = function.get("name")
+    if not isinstance(name, str) or not name:
+        return unreadable_call(json.dumps(function), "it names no function", id)
+    arguments, error = parse_arguments(function.get("arguments"))
+    return ParsedCall(name, arguments, id, error)
+
+
+def _is_json(found: Any) -> bool:
+    """Whether it can be written into a record: `literal_eval` also reads sets, bytes and the like."""
+    try:
+        json.dumps(found, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True

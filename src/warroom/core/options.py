@@ -1,0 +1,211 @@
+"""Typed options: each is declared once, and flags, schemas, run files, help and docs are made from the declaration.
+
+A set of options is a frozen dataclass that derives from `Options`, with one `option(...)` per field:
+
+    @dataclass(frozen=True)
+    class FleetOptions(Options):
+        rogue_multiplier: float = option(1.0, "scales the points of a caught rogue", above=0, at_most=1000)
+
+The types of fields are `str`, `int`, `float`, `bool` and `tuple[str, ...]`, each of them optionally `| None`.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, Self, Union, get_args, get_origin, get_type_hints
+from urllib.parse import quote
+
+from warroom.core.errors import UnknownName, quote_input
+
+_METADATA = "warroom.option"
+_JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", tuple: "array"}
+_TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
+
+
+class OptionInfo(NamedTuple):
+    """What a declaration says of one option besides its type."""
+
+    help: str
+    above: float | None = None
+    """Exclusive lower bound of a number."""
+    at_least: float | None = None
+    at_most: float | None = None
+    choices: tuple[str, ...] = ()
+    """The closed list of a text's values; empty if any text will do."""
+    longest: int | None = None
+    """Characters of a text."""
+    load: Callable[[str], str] | None = None
+    """Reads what a person types on the command line, such as the path of a file, into the option's value."""
+    remote: bool = True
+    """Whether a client of a server may set it. False for what reads files of the server or calls other servers."""
+    group: str = ""
+    """The heading under which `--help` lists it."""
+    flag: str = ""
+    """The command-line flag where it is not the name with dashes."""
+
+
+class Option(NamedTuple):
+    """One declared option."""
+
+    name: str
+    type: type
+    """`str`, `int`, `float`, `bool` or `tuple` (of texts)."""
+    optional: bool
+    """Whether None is a value."""
+    default: Any
+    info: OptionInfo
+
+    @property
+    def flag(self) -> str:
+        """The command-line flag."""
+        return self.info.flag or f"--{self.name.replace('_', '-')}"
+
+    def parse(self, value: object) -> Any:
+        """A value of the option's type from a value or its text form; a `ValueError` says what is allowed."""
+        if value is None and self.optional:
+            return None
+        parsed = self._converted(value)
+        if parsed is None or not self._is_allowed(parsed):
+            if self.info.choices and isinstance(value, str):
+                raise UnknownName(self.name.replace("_", " "), value, self.info.choices)
+            raise ValueError(f"{self.name} must be {self.allowed()}, got {quote_input(value)}")
+        return parsed
+
+    def allowed(self) -> str:
+        """The values that are allowed, in words."""
+        info = self.info
+        if info.choices:
+            return "one of " + ", ".join(info.choices)
+        words = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", tuple: "a list"}
+        limits = [
+            f"{word} {bound:g}"
+            for word, bound in (("above", info.above), ("at least", info.at_least), ("at most", info.at_most))
+            if bound is not None
+        ]
+        if info.longest is not None:
+            limits.append(f"of at most {info.longest} characters")
+        return " ".join([words[self.type], " and ".join(limits)]).strip()
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of the option."""
+        info = self.info
+        out: dict[str, Any] = {"type": _JSON_TYPES[self.type], "description": info.help}
+        if self.type is tuple:
+            out["items"] = {"type": "string"}
+        bounds = {
+            "exclusiveMinimum": info.above, "minimum": info.at_least, "maximum": info.at_most,
+            "maxLength": info.longest, "enum": list(info.choices) or None,
+        }  # fmt: skip
+        out |= {key: bound for key, bound in bounds.items() if bound is not None}
+        if self.default is not None:
+            out["default"] = list(self.default) if self.type is tuple else self.default
+        return out
+
+    def _converted(self, value: object) -> Any:
+        """The value in the option's type; None if it has none."""
+        if type(value) is self.type and self.type is not tuple:
+            return value
+        if self.type is float and type(value) is int:
+            return float(value)
+        if self.type is tuple and isinstance(value, list | tuple):
+            return tuple(value) if all(isinstance(item, str) for item in value) else None
+        return self._from_text(value) if isinstance(value, str) else None
+
+    def _from_text(self, text: str) -> Any:
+        if self.type is bool:
+            return True if text.lower() in _TRUE else False if text.lower() in _FALSE else None
+        if self.type is tuple:
+            return tuple(word.strip() for word in text.split(",") if word.strip())
+        try:
+            return self.type(text)
+        except ValueError:
+            return None
+
+    def _is_allowed(self, value: Any) -> bool:
+        info = self.info
+        if self.type in (int, float):
+            return math.isfinite(value) and (
+                (info.above is None or value > info.above)
+                and (info.at_least is None or value >= info.at_least)
+                and (info.at_most is None or value <= info.at_most)
+            )
+        if info.longest is not None and len(value) > info.longest:
+            return False
+        values = value if self.type is tuple else (value,)
+        return not info.choices or all(item in info.choices for item in values)
+
+
+def option(default: Any, help: str, **info: Any) -> Any:  # noqa: A002 -- the word that every command-line library uses
+    """Declare one field of an `Options` class; `info` are further fields of `OptionInfo`."""
+    metadata = {_METADATA: OptionInfo(help, **info)}
+    if default is ...:
+        return field(metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class Options:
+    """A set of options that is hashable, validated, and known by name. By itself: no options at all."""
+
+    def __post_init__(self) -> None:
+        for name, declared in self.declared().items():
+            object.__setattr__(self, name, declared.parse(getattr(self, name)))
+
+    @classmethod
+    def declared(cls) -> dict[str, Option]:
+        """Every option by name, in the order of declaration."""
+        return _declared(cls)
+
+    @classmethod
+    def parse(cls, values: Mapping[str, object], owner: str = "") -> Self:
+        """Options from values or their text forms; `owner` is what an error calls the thing that has the options."""
+        known = cls.declared()
+        for name in values:
+            if name not in known:
+                raise UnknownName(f"option of {owner}" if owner else "option", name, known)
+        return cls(**{name: known[name].parse(value) for name, value in values.items()})
+
+    def to_json(self) -> dict[str, Any]:
+        """The values that differ from their defaults, for a run file."""
+        values = {name: getattr(self, name) for name in self.declared()}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+            if value != self.declared()[name].default
+        }
+
+    def to_text(self) -> str:
+        """The values that differ from their defaults as `name=value&name=value`, quoted as in a URL."""
+        return "&".join(f"{name}={quote(_text(value), safe=',:')}" for name, value in sorted(self.to_json().items()))
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """The JSON schema of the options that a client of a server may set."""
+        properties = {name: declared.schema() for name, declared in cls.declared().items() if declared.info.remote}
+        return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(value) if isinstance(value, list) else str(value)
+
+
+@cache
+def _declared(owner: Any) -> dict[str, Option]:
+    hints = get_type_hints(owner)
+    return {
+        entry.name: _option(entry, hints[entry.name])
+        for entry in dataclasses.fields(owner)
+        if _METADATA in entry.metadata
+    }
+
+
+def _option(entry: "dataclasses.Field[Any]", hint: Any) -> Option:
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    (kind,) = [k for k in kinds if k is not NoneType]
+    default = None if entry.default is dataclasses.MISSING else entry.default
+    return Option(entry.name, get_origin(kind) or kind, NoneType in kinds, default, entry.metadata[_METADATA])

@@ -1,0 +1,59 @@
+"""Whatever plays a seat: a `Policy`. Policies that think together, or that wait for a server, say so by their type."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from random import Random
+from typing import NamedTuple, Protocol
+
+from warroom.core.types import Brief, Observation, ToolCall
+
+
+class Policy(Protocol):
+    """Anything that maps an observation to a tool call. One instance plays one seat of one episode."""
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The next call, given what the seat sees: its observation, or the result of its last reading."""
+        ...
+
+
+PolicyFactory = Callable[[Brief, Random], Policy]
+"""Makes a policy for one seat from what that seat is told once; the generator is the policy's own."""
+
+
+class PolicyRequest(NamedTuple):
+    """A policy that has to act, and what it sees."""
+
+    policy: Policy
+    observation: Observation
+
+
+class BatchModel(Protocol):
+    """What several seats share that answers many of them at once faster than one by one: a model."""
+
+    def act_batch(self, requests: Sequence[PolicyRequest]) -> list[ToolCall]:
+        """The next call of each policy, in order."""
+        ...
+
+
+class BatchPolicy(ABC):
+    """A policy whose model also acts for others: the scheduler asks all that wait for one model together."""
+
+    model: BatchModel
+    """Policies that are asked together share the very same model."""
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The next call, asked for by itself."""
+        return self.model.act_batch([PolicyRequest(self, observation)])[0]
+
+
+class AsyncPolicy(ABC):
+    """A policy that waits for something outside this process: the scheduler plays other episodes meanwhile."""
+
+    @abstractmethod
+    def submit(self, observation: Observation) -> Future[ToolCall]:
+        """Ask for the next call and return at once."""
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The next call, waited for."""
+        return self.submit(observation).result()

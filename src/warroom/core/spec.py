@@ -1,0 +1,104 @@
+"""Which incident is to be played: one hashable value with one text form, for commands, URLs, run files and links."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
+from urllib.parse import parse_qsl
+
+from warroom.core.errors import quote_input
+from warroom.core.options import Options
+from warroom.core.splits import SEEDS_PER_SPLIT, Split, seed_of, split_of
+
+O = TypeVar("O", bound=Options)
+_ATTEMPT = "attempt"
+FORM = "SCENARIO@TIER#SPLIT:INDEX, such as fleet/db_deadlock@hard#test:7"
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeSpec:
+    """One incident to be played, and for which time.
+
+    Printed as `fleet/db_deadlock@hard#test:7`; options that differ from their defaults and an attempt above 0 follow
+    as in a URL: `fleet/db_deadlock@hard#test:7?rogue_multiplier=2.0&attempt=1`. `warroom.parse_spec` reads it back.
+    """
+
+    scenario: str
+    """The scenario's id, such as `fleet/db_deadlock`; `fleet/path/to/file.py` for a scenario of one's own."""
+    tier: str
+    seed: int
+    """The seed proper; people know it as an index within a split."""
+    options: Options = field(default_factory=Options)
+    """What the environment is built from besides, in the environment's own type."""
+    attempt: int = 0
+    """Which time the same policy meets the incident; sets the draws of a policy that samples apart."""
+
+    @property
+    def env(self) -> str:
+        """The name of the environment."""
+        return self.scenario.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """The scenario's own name, without its environment."""
+        return self.scenario.rpartition("/")[2].removesuffix(".py")
+
+    @property
+    def split(self) -> Split:
+        """The split that owns the seed."""
+        return split_of(self.seed)
+
+    @property
+    def index(self) -> int:
+        """The incident's index within its split."""
+        return self.seed % SEEDS_PER_SPLIT
+
+    def options_as(self, kind: type[O]) -> O:
+        """The options in the environment's own type; no options at all are its defaults."""
+        if type(self.options) is Options:
+            return kind()
+        assert isinstance(self.options, kind), f"{self.scenario} takes {kind.__name__}, got {self.options!r}"
+        return self.options
+
+    def __str__(self) -> str:
+        attempt = f"{_ATTEMPT}={self.attempt}" if self.attempt else ""
+        query = "&".join(part for part in (self.options.to_text(), attempt) if part)
+        return f"{self.scenario}@{self.tier}#{self.split}:{self.index}" + (f"?{query}" if query else "")
+
+
+class SpecText(NamedTuple):
+    """The parts of a spec's text form; names are not yet looked up, options not yet typed."""
+
+    scenario: str
+    tier: str
+    seed: int
+    options: Mapping[str, object]
+    attempt: int
+
+
+def split_spec(text: str) -> SpecText:
+    """The parts of a text such as `fleet/db_deadlock@hard#test:7`; a `ValueError` says what the form is."""
+    place, question, query = text.partition("?")
+    name, at, rest = place.rpartition("@")
+    tier, mark, seed = rest.partition("#")
+    split, colon, index = seed.partition(":")
+    if not (name and at and tier and mark and colon) or not (index.isascii() and index.isdigit()):
+        raise ValueError(f"an episode is written {FORM}, got {quote_input(text)}")
+    options = _query(query, text) if question else {}
+    attempt = options.pop(_ATTEMPT, "0")
+    if not (attempt.isascii() and attempt.isdigit()):
+        raise ValueError(f"attempt must be a whole number from 0, got {quote_input(attempt)}")
+    return SpecText(name, tier, seed_of(split, int(index)), options, int(attempt))
+
+
+def _query(query: str, text: str) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True)
+    except ValueError as error:
+        raise ValueError(
+            f"options of an episode are written ?name=value&name=value, got {quote_input(text)}"
+        ) from error
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"the option {name!r} is given twice in {quote_input(text)}")
+    return dict(pairs)

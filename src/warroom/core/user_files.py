@@ -1,0 +1,44 @@
+"""Python files of a user's own: scenarios, policies and rewards, loaded with errors that name file and line."""
+
+import hashlib
+import importlib.util
+import sys
+import traceback
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+
+@cache
+def load_module(path: Path, kind: str) -> ModuleType:
+    """The module of a file, once per process; `kind` says what it should hold (`scenario`, `policy`, `reward`).
+
+    A `ValueError` gives file, line and reason of whatever keeps it from loading.
+    """
+    if not path.is_file():
+        raise ValueError(f"no {kind} file {str(path)!r}")
+    name = f"warroom_{kind}_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # the file is the caller's: whatever it raises is told to the caller
+        del sys.modules[name]
+        raise ValueError(f"{located(error, path)}; the {kind} file does not load") from error
+    return module
+
+
+def located(error: BaseException, path: Path) -> str:
+    """An error that a user's file raised, as `FILE:LINE: TYPE: MESSAGE`, with the last line of that file in it."""
+    if isinstance(error, SyntaxError):
+        return f"{path}:{error.lineno}: {type(error).__name__}: {error.msg}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
+    place = f"{path}:{frames[-1].lineno}" if frames else str(path)
+    return f"{place}: {type(error).__name__}: {error}"
+
+
+def file_hash(path: Path) -> str:
+    """32 hex digits that tell one version of a file from another."""
+    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()

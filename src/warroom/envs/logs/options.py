@@ -1,0 +1,42 @@
+"""What an incident of log triage may be built from besides scenario, tier and seed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from warroom.core.options import option
+from warroom.envs.options import MAX_TOPOLOGY_LENGTH, WorldOptions, load_topology
+
+DOCUMENT, DRAWN = "document", "drawn"
+"""Systems that are asked for by name: the seven services of the specification, and one that is drawn from the seed."""
+
+
+def load_logs_topology(text: str) -> str:
+    """A system by name (`document`, `drawn`, `drawn:N`), or the JSON text of one from the path of its file."""
+    named = text.partition(":")[0] in (DOCUMENT, DRAWN) and not Path(text).exists()
+    return text if named else load_topology(text)
+
+
+def load_recordings(text: str) -> str:
+    """The absolute path of a folder of recorded incidents, so that a replay finds it from wherever it is started."""
+    from warroom.sim.recording import read_archive  # only who plays recordings needs their reader
+
+    return str(read_archive(Path(text).resolve()).folder)
+
+
+@dataclass(frozen=True)
+class LogsOptions(WorldOptions):
+    """Options of the logs environment."""
+
+    topology: str | None = option(
+        DOCUMENT,
+        "the system: document (seven fixed services), drawn, drawn:N with N services, or an imported one: "
+        "a file of `warroom import topology` (its JSON text in Python and over the wire)",
+        longest=MAX_TOPOLOGY_LENGTH,
+        load=load_logs_topology,
+    )
+    recording: str | None = option(
+        None,
+        "recorded incidents: a folder of `warroom import incidents`",
+        load=load_recordings,
+        remote=False,
+    )

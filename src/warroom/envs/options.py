@@ -1,0 +1,53 @@
+"""Options that environments share: which system an incident happens in, and which splits its names and wordings are from."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from warroom.core.options import Options, option
+from warroom.core.splits import Split, split_of
+
+SPLITS = tuple(split.value for split in Split)
+MAX_TOPOLOGY_LENGTH = 100_000
+"""Characters of an imported topology's JSON text."""
+
+
+def load_topology(text: str) -> str:
+    """The JSON text of a topology from the path of a file that `warroom import topology` wrote."""
+    from warroom.sim.service_topology import load_service_topology  # only who imports a topology needs its reader
+
+    return text if text.lstrip().startswith("{") else load_service_topology(Path(text)).to_json()
+
+
+@dataclass(frozen=True)
+class WordingOptions(Options):
+    """Options of every environment whose texts are generated."""
+
+    wording: str | None = option(
+        None, "the split whose phrases are used; by default the split of the incident itself", choices=SPLITS
+    )
+
+    def wording_split(self, seed: int) -> Split:
+        """The split that the phrases of an incident are drawn from."""
+        return split_of(seed) if self.wording is None else Split(self.wording)
+
+
+@dataclass(frozen=True)
+class WorldOptions(WordingOptions):
+    """Options of every environment that plays in the simulated world."""
+
+    names: str | None = option(
+        None,
+        "the split whose service names and graph shapes are used; by default the split of the incident itself",
+        choices=SPLITS,
+    )
+    topology: str | None = option(
+        None,
+        "an imported system: a file of `warroom import topology` (its JSON text in Python and over the wire); "
+        "by default a system is drawn from the seed",
+        longest=MAX_TOPOLOGY_LENGTH,
+        load=load_topology,
+    )
+
+    def names_split(self, seed: int) -> Split:
+        """The split that the service names and graph shapes of an incident are drawn from."""
+        return split_of(seed) if self.names is None else Split(self.names)

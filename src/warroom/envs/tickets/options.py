@@ -1,0 +1,54 @@
+"""What a ticket may be built from besides scenario, tier and seed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from warroom.core.options import option
+from warroom.envs.options import WordingOptions
+
+MULTI, SINGLE = "multi", "single"
+FACTS, ROUGE_L = "facts", "rouge_l"
+MIN_ARTICLES, MAX_ARTICLES = 20, 5000
+"""Sizes that a generated knowledge base may have."""
+MAX_MULTIPLIER = 1000.0
+
+
+def load_knowledge_base(text: str) -> str:
+    """The absolute path of a knowledge base that `warroom import` wrote."""
+    from warroom.envs.tickets.storage import load_knowledge  # only who imports one needs its reader
+
+    folder = Path(text)
+    load_knowledge(folder)
+    return str(folder.resolve())
+
+
+@dataclass(frozen=True)
+class TicketsOptions(WordingOptions):
+    """Options of the tickets environment."""
+
+    mode: str = option(
+        MULTI,
+        "multi (search, open, submit) or single (retrieved documents come with the ticket, one answer)",
+        choices=(MULTI, SINGLE),
+    )
+    calibration: float = option(1.0, "multiplies the points of calibration", above=0, at_most=MAX_MULTIPLIER)
+    quality: str = option(
+        FACTS,
+        "what quality is graded by: the facts that an answer tells, or ROUGE-L against the reference",
+        choices=(FACTS, ROUGE_L),
+    )
+    articles: int | None = option(
+        None, "size of the knowledge base; by default by tier", at_least=MIN_ARTICLES, at_most=MAX_ARTICLES
+    )
+    kb: str | None = option(
+        None,
+        "tickets of your own: a knowledge base that `warroom import` filled",
+        load=load_knowledge_base,
+        remote=False,
+    )
+    judge: str | None = option(
+        None,
+        "MODEL@URL of a server of chat completions whose opinion is reported beside the score, never in it; "
+        "its key is WARROOM_JUDGE_KEY",
+        remote=False,
+    )

@@ -1,0 +1,150 @@
+"""The record of one finished episode: everything that a report, a viewer, a re-grading or a replay may read."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, NamedTuple
+
+from warroom.core.env import Env
+from warroom.core.errors import describe_error
+from warroom.core.spec import EpisodeSpec
+from warroom.core.types import StepResult, ToolCall
+from warroom.envs import parse_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One tool call and what surrounded it."""
+
+    turn: int
+    """Turns spent before the call; readings share the turn of the act that follows."""
+    seat: str
+    observation: str
+    """What the seat read before it called."""
+    tool: str
+    arguments: dict[str, Any]
+    result: str
+    """What the seat was answered."""
+    points_gained: float
+    """Points: the rubric's total after the call less the total before it."""
+    points: dict[str, float]
+    """Points by term after the call."""
+    refused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One incident played to its end by a named policy, or by several, one for each seat."""
+
+    spec: EpisodeSpec
+    """Which incident."""
+    policy: str
+    """Who played, as the command named it, such as `expert` or `oversight=expert,rest=heuristic`."""
+    briefs: dict[str, str]
+    steps: tuple[Step, ...]
+    points: dict[str, float]
+    """Points by term."""
+    total: float
+    """The sum of the points."""
+    score: float
+    """The total, scaled so that 0 is the no-op policy and 1 the oracle on this incident, clipped to [-1, 1]."""
+    outcome: dict[str, bool | float | None]
+    """Metrics of the environment by name; None where one does not apply."""
+    truth: dict[str, Any]
+    trajectory_hash: str = ""
+    """Hash of what was shown, called, answered and gained, in order."""
+
+    @property
+    def env(self) -> str:
+        """The environment's name."""
+        return self.spec.env
+
+    @property
+    def scenario(self) -> str:
+        """The scenario's id."""
+        return self.spec.scenario
+
+    @property
+    def tier(self) -> str:
+        """The tier."""
+        return self.spec.tier
+
+    @property
+    def seed(self) -> int:
+        """The seed proper."""
+        return self.spec.seed
+
+    @property
+    def split(self) -> str:
+        """The split that owns the seed."""
+        return self.spec.split.value
+
+    @property
+    def attempt(self) -> int:
+        """Which time this policy met this incident."""
+        return self.spec.attempt
+
+    def to_json(self) -> str:
+        """One line for `episodes.jsonl`."""
+        data = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        data |= {"spec": str(self.spec), "steps": [asdict(step) for step in self.steps]}
+        return json.dumps(data, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, line: str) -> "Episode":
+        """Read a line of `episodes.jsonl`; a `ValueError` says that it is cut or foreign."""
+        try:
+            data = json.loads(line)
+            spec = parse_spec(data.pop("spec"))
+            steps = tuple(Step(**step) for step in data.pop("steps"))
+            return cls(spec=spec, steps=steps, **data)
+        except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+            raise ValueError(f"not an episode record: {describe_error(error)}") from error
+
+
+def trajectory_hash(steps: Sequence[Step]) -> str:
+    """32 hex digits that two episodes share only if they showed, called, answered and gained the same, in order."""
+    played = [[s.seat, s.observation, s.tool, s.arguments, s.result, round(s.points_gained, 6)] for s in steps]
+    return hashlib.blake2b(json.dumps(played, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+class Recorded(NamedTuple):
+    """A call that was played: its record, and what the environment returned."""
+
+    step: Step
+    result: StepResult
+
+
+def record_step(env: Env, call: ToolCall, observation: str) -> Recorded:
+    """Play one call and record it with the text that the seat had read."""
+    turn, seat = env.turn, env.seat
+    result = env.step(call)
+    step = Step(
+        turn=turn,
+        seat=seat,
+        observation=observation,
+        tool=call.name,
+        arguments=call.arguments,
+        result=result.result.render(),
+        points_gained=result.points_gained,
+        points=env.points(),
+        refused=result.refused,
+    )
+    return Recorded(step, result)
+
+
+def build_episode(env: Env, policy: str, steps: Sequence[Step]) -> Episode:
+    """The record of a finished episode, with the hash of its trajectory."""
+    return Episode(
+        spec=env.spec,
+        policy=policy,
+        briefs={seat: env.brief(seat).render() for seat in env.SEATS},
+        steps=tuple(steps),
+        points=env.points(),
+        total=env.total,
+        score=env.score(),
+        outcome=env.outcome(),
+        truth=env.truth(),
+        trajectory_hash=trajectory_hash(steps),
+    )

@@ -1,0 +1,145 @@
+"""One scheduler for everything that is played side by side.
+
+A play is a generator: it yields the request of a policy that does not act at once, is sent the call, and returns its
+result. The scheduler asks the policies of one model together, lets those that wait for a server wait, and starts new
+plays as others end. What goes wrong while a policy thinks is raised within the play that asked.
+"""
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from itertools import islice
+from typing import Generic, NamedTuple, TypeVar
+
+from warroom.core.errors import EpisodeAborted, RunStopped
+from warroom.core.policy import AsyncPolicy, BatchModel, BatchPolicy, Policy, PolicyRequest
+from warroom.core.types import Observation, ToolCall
+
+Result = TypeVar("Result")
+Play = Generator[PolicyRequest, ToolCall, Result]
+"""Something that is played: it yields requests, is sent calls, and returns its result."""
+
+
+class Finished(NamedTuple, Generic[Result]):
+    """A play that ended."""
+
+    index: int
+    """Its place among the plays that were given."""
+    result: Result | EpisodeAborted
+    """What it returned, or what kept it from its end."""
+
+
+def ask(policy: Policy, observation: Observation) -> Play[ToolCall]:
+    """The next call of a policy: a script answers at once, any other is left to the scheduler."""
+    if isinstance(policy, BatchPolicy | AsyncPolicy):
+        return (yield PolicyRequest(policy, observation))
+    return policy.act(observation)
+
+
+def run_side_by_side(plays: Iterable[Play[Result]], width: int | None = None) -> Iterator[Finished[Result]]:
+    """Play everything, at most `width` at a time, and yield each play as soon as it ends.
+
+    A play that infrastructure kept from its end is yielded with the `EpisodeAborted`. `RunStopped` keeps further plays
+    from being started, and is raised once those that were under way have ended.
+    """
+    scheduler = _Scheduler(plays)
+    try:
+        while scheduler.start(width):
+            yield from scheduler.advance()
+    finally:
+        scheduler.cancel()
+    if scheduler.stopped is not None:
+        raise scheduler.stopped
+
+
+def run_all(plays: Sequence[Play[Result]]) -> list[Result]:
+    """Play everything side by side and return the results in order; whatever goes wrong is raised."""
+    results: dict[int, Result] = {}
+    for finished in run_side_by_side(plays):
+        if isinstance(finished.result, EpisodeAborted):
+            raise finished.result
+        results[finished.index] = finished.result
+    return [results[index] for index in range(len(plays))]
+
+
+def run(play: Play[Result]) -> Result:
+    """Play one thing by itself."""
+    return run_all([play])[0]
+
+
+class _Scheduler(Generic[Result]):
+    """Plays that are under way, by their index."""
+
+    def __init__(self, plays: Iterable[Play[Result]]) -> None:
+        self.stopped: RunStopped | None = None
+        self._new = enumerate(plays)
+        self._plays: dict[int, Play[Result]] = {}
+        self._ready: dict[int, ToolCall | Exception | None] = {}
+        """What the play is to be sent, or have raised, next; None starts it."""
+        self._pending: dict[Future[ToolCall], int] = {}
+
+    def start(self, width: int | None) -> bool:
+        """Start new plays where there is room; False once nothing is left."""
+        room = None if width is None else width - len(self._plays)
+        for index, play in islice(self._new, room) if self.stopped is None else ():
+            self._plays[index] = play
+            self._ready[index] = None
+        return bool(self._plays)
+
+    def advance(self) -> Iterator[Finished[Result]]:
+        """Take every play that is ready to its next request, then see that requests are answered."""
+        requests: dict[int, PolicyRequest] = {}
+        for index, answer in self._ready.items():
+            try:
+                requests[index] = self._resume(index, answer)
+            except StopIteration as end:
+                yield self._finish(index, end.value)
+            except RunStopped as error:
+                self.stopped = error
+                del self._plays[index]
+            except EpisodeAborted as error:
+                yield self._finish(index, error)
+        self._ready = {}
+        self._submit(requests)
+        self._answer_batches(requests)
+        if not self._ready and self._pending:
+            self._collect()
+
+    def cancel(self) -> None:
+        """Forget what was asked for and not yet answered."""
+        for future in self._pending:
+            future.cancel()
+        for play in self._plays.values():
+            play.close()
+
+    def _resume(self, index: int, answer: ToolCall | Exception | None) -> PolicyRequest:
+        play = self._plays[index]
+        if isinstance(answer, Exception):
+            return play.throw(answer)
+        return next(play) if answer is None else play.send(answer)
+
+    def _finish(self, index: int, result: Result | EpisodeAborted) -> Finished[Result]:
+        del self._plays[index]
+        return Finished(index, result)
+
+    def _submit(self, requests: dict[int, PolicyRequest]) -> None:
+        for index, (policy, observation) in list(requests.items()):
+            if isinstance(policy, AsyncPolicy):
+                self._pending[policy.submit(observation)] = index
+                del requests[index]
+
+    def _answer_batches(self, requests: dict[int, PolicyRequest]) -> None:
+        """Ask each model once, for all of its seats that wait."""
+        batches: dict[int, tuple[BatchModel, list[int]]] = {}
+        for index, request in requests.items():
+            assert isinstance(request.policy, BatchPolicy), "a play yields requests of batch and async policies alone"
+            batches.setdefault(id(request.policy.model), (request.policy.model, []))[1].append(index)
+        for model, indices in batches.values():
+            calls = model.act_batch([requests[index] for index in indices])
+            self._ready |= zip(indices, calls, strict=True)
+
+    def _collect(self) -> None:
+        """Wait until at least one policy has answered."""
+        for future in wait(self._pending, return_when=FIRST_COMPLETED).done:
+            error = future.exception()
+            answer = error if isinstance(error, Exception) else future.result()
+            self._ready[self._pending.pop(future)] = answer
