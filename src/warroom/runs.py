@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Self
 
 import warroom
 from warroom.core.errors import describe_error
+from warroom.core.spec import EpisodeSpec
 from warroom.core.types import ToolCall
 from warroom.envs import make
 from warroom.episode import Episode, Step, build_episode, record_step

@@ -7,8 +7,9 @@ plays as others end. What goes wrong while a policy thinks is raised within the 
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
 from itertools import islice
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from warroom.core.errors import EpisodeAborted, RunStopped
 from warroom.core.policy import AsyncPolicy, BatchModel, BatchPolicy, Policy, PolicyRequest
@@ -19,7 +20,8 @@ Play = Generator[PolicyRequest, ToolCall, Result]
 """Something that is played: it yields requests, is sent calls, and returns its result."""
 
 
-class Finished(NamedTuple, Generic[Result]):
+@dataclass(frozen=True, slots=True)
+class Finished(Generic[Result]):
     """A play that ended."""
 
     index: int

@@ -157,7 +157,7 @@ class Options:
     @classmethod
     def declared(cls) -> dict[str, Option]:
         """Every option by name, in the order of declaration."""
-        return _declared(cls)
+        return _declared(cls)  # type: ignore[arg-type]  # classes are hashable, their instances are what is declared
 
     @classmethod
     def parse(cls, values: Mapping[str, object], owner: str = "") -> Self:
