@@ -4,13 +4,13 @@ from collections import Counter
 from functools import cache
 
 import pytest
+from logs_noise import measure_noise
 
 from warroom.core.episode import Episode
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.envs import suite
 from warroom.evals.audit_spec import degenerate_policy_set
-from warroom.evals.logs.noise import measure_noise
 from warroom.evals.outcomes import incidents
 from warroom.policies import policy_set
 from warroom.rollout import play

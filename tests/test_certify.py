@@ -116,7 +116,7 @@ def test_hardly_any_incident_of_log_triage_has_a_rival_elsewhere() -> None:
 def test_logs_tell_a_cause_from_all_others_elsewhere_and_from_itself_not_at_all() -> None:
     env = triage_of(make("logs/double_fault", "medium", 2))
     own = alternative_causes.readings(env.incident, env.world)
-    assert alternative_causes.distance(own, own, env.incident.dial) == 0
+    assert alternative_causes.distance(own, own, env.incident.tier_config) == 0
     tried = list(alternative_causes.alternatives(env.incident))
     roots = {(fault.mechanism.name, fault.target) for fault in env.incident.faults}
     assert len(tried) > 20 and not roots & {(mechanism.name, target) for mechanism, target in tried}

@@ -38,7 +38,7 @@ def scores(mode: str) -> Mapping[str, float]:
 def test_there_are_many_ways_to_weigh_nothing_and_many_single_faults() -> None:
     assert sum(not exploit.perturbed for exploit in RECIPES.values()) >= 40
     assert sum(exploit.perturbed for exploit in RECIPES.values()) >= 20
-    assert all(exploit.story for exploit in RECIPES.values())
+    assert all(exploit.description for exploit in RECIPES.values())
 
 
 @pytest.mark.parametrize("mode", ["single", "multi"])

@@ -1,8 +1,8 @@
-"""The learned attack on the ticket desk: what tickets, articles and pages give away that nobody has read.
+"""The learned attack on tickets: what the form of tickets, articles and observations reveals, apart from their content.
 
-Learners are fitted on tickets of the known part and asked about others of the same phrases: with other phrases they
-would only seem blind. Each is denied what decides (for whom an article holds, compared with who writes), so that
-whatever it finds is a trace of how tickets and articles were made.
+Classifiers are fitted on some tickets and tested on others with the same phrases: with other phrases they would do
+badly for a trivial reason. None sees what decides (for whom an article holds, compared with the author of the ticket),
+so whatever it finds is an artefact of how tickets and articles are generated.
 """
 
 import re
@@ -12,16 +12,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 
-from warroom.core.splits import seed_of
-from warroom.envs import make, suite
+from learned_attacks.sampling import fresh_incidents
+from warroom.envs import suite
 from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.knowledge import ARTICLE, Document
 from warroom.envs.tickets.policies.naive import top
 from warroom.envs.tickets.views import OpenedDocument
 
-Floats = NDArray[np.float64]
 ANSWERED = frozenset(("one_article", "several_articles", "past_case", "stale", "contradictory", "poisoned"))
 """What tickets test that have an answer."""
 _NAME = re.compile(r"\S*\d\S*|\b[A-Z]\w+")
@@ -55,13 +57,12 @@ class TicketsAttackSample:
 
 def samples(tier: str, split: str, seeds: Sequence[int]) -> list[TicketsAttackSample]:
     """Tickets of every kind in the single-turn mode, as many of each as there are seeds."""
-    out = []
-    for k in seeds:  # the kinds of one seed share a knowledge base, which takes longer to write than they do
-        for scenario in suite("tickets", "full"):
-            env = make(scenario, tier, seed_of(split, k), mode="single")
-            assert isinstance(env, TicketsEnv)
-            out.append(sample(env))
-    return out
+    scenarios = suite("tickets", "full")
+    return [
+        sample(env)
+        for k in seeds  # tickets of one seed share a knowledge base, which is slow to generate
+        for _, env in fresh_incidents(TicketsEnv, scenarios, tier, split, [k], mode="single")
+    ]
 
 
 def sample(env: TicketsEnv) -> TicketsAttackSample:
@@ -118,8 +119,6 @@ def page_shape(found: TicketsAttackSample) -> list[float]:
 
 def roc_area(truth: Sequence[bool], scores: Any) -> float:
     """Area under the receiver operating characteristic."""
-    from sklearn.metrics import roc_auc_score
-
     return float(roc_auc_score(list(truth), scores))
 
 
@@ -129,9 +128,6 @@ def by_words(known: Sequence[tuple[str, bool]], unknown: Sequence[tuple[str, boo
     Naive Bayes drowns one telling word in many that tell nothing: it finds a word that stands in every ticket of one
     side with an area of 0.94, this with 1.00.
     """
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.linear_model import LogisticRegression
-
     counts, model = CountVectorizer(min_df=5, binary=True), LogisticRegression(C=0.1, max_iter=500)
     model.fit(counts.fit_transform([masked(text) for text, _ in known]), [label for _, label in known])
     return roc_area(
@@ -141,8 +137,6 @@ def by_words(known: Sequence[tuple[str, bool]], unknown: Sequence[tuple[str, boo
 
 def by_shape(known: Sequence[tuple[list[float], bool]], unknown: Sequence[tuple[list[float], bool]]) -> float:
     """Boosted trees over figures."""
-    from sklearn.ensemble import GradientBoostingClassifier
-
     model = GradientBoostingClassifier(n_estimators=80, max_depth=3, subsample=0.7, random_state=0)
     model.fit(np.array([row for row, _ in known]), [label for _, label in known])
     scores = model.predict_proba(np.array([row for row, _ in unknown]))[:, 1]

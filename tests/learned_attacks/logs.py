@@ -1,8 +1,8 @@
-"""The learned attack on log triage: what learners can tell of the root from the catalogue and one first page.
+"""The learned attack on log triage: what classifiers predict of the root from the catalogue and the first observation.
 
-They are trained on the train split and rank the services of a page. They read better than any script: the class of each
-line is looked up in the environment's own wordings, of all splits, and each line is related to each suspect through the
-call graph. What they cannot do is ask. If they name the root often, the page gives it away.
+They are trained on the train split and rank the services. They read better than any script: the class of each line is
+looked up in the environment's own wordings, of all splits, and each line is related to each suspect through the call
+graph. They cannot ask for more. If they name the root often, the first observation reveals it.
 """
 
 import re
@@ -13,15 +13,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.naive_bayes import CategoricalNB, MultinomialNB
 
-from warroom.core.splits import Split, seed_of
-from warroom.envs import make, suite
+from learned_attacks.sampling import KINDS, Floats, Labels, fresh_incidents, one_hot
+from warroom.core.splits import Split
+from warroom.envs import suite
 from warroom.envs.logs import wordings
 from warroom.envs.logs.env import LogsEnv
 from warroom.envs.logs.views import Catalogue, LogEntry, LogsObservation, Pair
 
-Floats = NDArray[np.float64]
-KINDS = ("gateway", "service", "db", "cache", "queue")
 NO_FAULT_SCENARIO = "logs/false_alarm"
 """The scenario without a root, of which there is nothing to name."""
 MISSING_VALUE = -99.0
@@ -142,7 +144,7 @@ def _prior(catalogue: Catalogue, calls: CallGraph, i: int) -> list[float]:
     """Kind, place and degrees."""
     entry = catalogue.entries[i]
     return [
-        *[float(entry.kind == kind) for kind in KINDS], len(calls.above), i, calls.depth[i],
+        *one_hot(entry.kind, KINDS), len(calls.above), i, calls.depth[i],
         len(calls.callees[i]), len(calls.callers[i]), len(calls.above[i]), len(calls.below[i]),
     ]  # fmt: skip
 
@@ -249,10 +251,8 @@ class BinnedNaiveBayes:
 
     BINS, KEPT_FEATURES = 8, 24
 
-    def fit(self, rows: Floats, labels: NDArray[np.bool_]) -> "BinnedNaiveBayes":
+    def fit(self, rows: Floats, labels: Labels) -> "BinnedNaiveBayes":
         """Choose, cut and count."""
-        from sklearn.naive_bayes import CategoricalNB
-
         shares = np.linspace(0, 1, self.BINS + 1)[1:-1]
         self.cuts = [np.unique(np.quantile(column, shares)) for column in rows.T]
         binned = self._cut(rows)
@@ -270,7 +270,7 @@ class BinnedNaiveBayes:
         return np.column_stack(binned)
 
 
-def _information(column: NDArray[np.int64], labels: NDArray[np.bool_]) -> float:
+def _information(column: NDArray[np.int64], labels: Labels) -> float:
     """How much a binned feature tells of the label: their mutual information, in nats."""
     joint = np.stack([np.bincount(column[labels == label], minlength=BinnedNaiveBayes.BINS) for label in (False, True)])
     shares = joint / joint.sum()
@@ -284,9 +284,6 @@ class BagOfWordsRanker:
 
     def fit(self, samples: list[LogsAttackSample]) -> "BagOfWordsRanker":
         """Count words by the first root."""
-        from sklearn.feature_extraction.text import CountVectorizer
-        from sklearn.naive_bayes import MultinomialNB
-
         self.counts, self.model = CountVectorizer(token_pattern=r"\S+"), MultinomialNB(alpha=0.2)
         self.model.fit(self.counts.fit_transform([s.words for s in samples]), [s.roots[0] for s in samples])
         return self
@@ -296,9 +293,7 @@ class BagOfWordsRanker:
         return int(self.model.predict(self.counts.transform([sample.words]))[0])
 
 
-def _trees() -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
+def _trees() -> HistGradientBoostingClassifier:
     return HistGradientBoostingClassifier(
         max_iter=100, learning_rate=0.07, max_leaf_nodes=12, min_samples_leaf=25, l2_regularization=1.0, random_state=0
     )
@@ -313,15 +308,11 @@ LEARNERS: dict[str, Callable[[], ServiceRanker | BagOfWordsRanker]] = {
 """`prior` sees the catalogue alone: an attack that does not beat it has found nothing, or is broken."""
 
 
-def samples(tier: str, split: str, count: int, topology: str, first: int = 0) -> list[LogsAttackSample]:
+def samples(tier: str, split: str, count: int, topology: str) -> list[LogsAttackSample]:
     """`count` incidents of each scenario of the full suite in which something is wrong."""
-    out = []
-    for scenario in suite("logs", "full"):
-        for k in range(first, first + count if scenario != NO_FAULT_SCENARIO else 0):
-            env = make(scenario, tier, seed_of(split, k), topology=topology)
-            assert isinstance(env, LogsEnv)
-            out.append(sample(env, scenario))
-    return out
+    scenarios = [scenario for scenario in suite("logs", "full") if scenario != NO_FAULT_SCENARIO]
+    incidents = fresh_incidents(LogsEnv, scenarios, tier, split, range(count), topology=topology)
+    return [sample(env, scenario) for scenario, env in incidents]
 
 
 def attack(known: list[LogsAttackSample], unknown: list[LogsAttackSample], learner: str) -> dict[str, float]:

@@ -1,12 +1,11 @@
 """The learned attack: one page, or the fleet's trace alone, must not be worth much to a learner."""
 
-from collections.abc import Iterator
-
 import pytest
-from threadpoolctl import threadpool_limits
 
+from learned_attacks.fleet import AttackResult, attack
 from warroom.core.scenario import TIERS
-from warroom.evals.fleet.attack import AttackResult, attack
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 TRAIN, TEST = 30, 8
 """Seeds per scenario."""
@@ -14,15 +13,6 @@ WORTH = 0.5
 """Points an episode that flags from the trace alone may bring."""
 SOLVED = 0.67
 """Share that one seat's first page may solve: 30 points below the expert's."""
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Boosting waits for its threads by spinning: with more of them than idle cores it takes twenty times as long."""
-    import sklearn.ensemble  # noqa: F401  (the limit reaches only what is loaded, and the attack loads it late)
-
-    with threadpool_limits(1):
-        yield
 
 
 def attacked(seat: str, tier: str, learner: str) -> AttackResult:

@@ -1,13 +1,15 @@
-"""Desks for imported tickets that answer with the best match: always, or only where its score is high enough.
+"""Policies for imported tickets that answer with the best match: always, or only where its score is high enough.
 
-The threshold and what confidence a score deserves are fitted on other tickets. A score is that of the full-text search
-divided by the weight of all words of the ticket, so scores of different tickets can be compared.
+The threshold and the confidence are fitted on other tickets. A score is that of the full-text search divided by the
+weight of all words of the ticket, so scores of different tickets can be compared.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp
+from math import exp, log
 from typing import NamedTuple
+
+from sklearn.linear_model import LogisticRegression
 
 from warroom.core.types import Observation, ToolCall
 from warroom.envs.tickets.grade import NEEDLESS_ESCALATION, RECKLESS_ANSWER, WEIGHTS
@@ -21,8 +23,8 @@ DECISION_VALUES = {
     "needless": WEIGHTS["decision"] * NEEDLESS_ESCALATION / TOTAL_WEIGHT,
     "reckless": WEIGHTS["decision"] * RECKLESS_ANSWER / TOTAL_WEIGHT,
 }
-"""What an answer or a hand-over is worth as a share of a right one, apart from its confidence; a wrong answer to what
-could be answered is worth nothing."""
+"""Reward of an answer or an escalation as a share of that of a right one, confidence apart; a wrong answer to what
+could be answered gets 0."""
 
 
 class TopHit(NamedTuple):
@@ -50,7 +52,7 @@ def top_hits(base: KnowledgeBase) -> list[TopHit]:
     return out
 
 
-# -- what is fitted ---------------------------------------------------------------------------------------
+# -- fitting ----------------------------------------------------------------------------------------------
 
 
 class LogisticCurve(NamedTuple):
@@ -66,10 +68,6 @@ class LogisticCurve(NamedTuple):
 
 def fit_logistic(scores: Sequence[float], labels: Sequence[bool]) -> LogisticCurve:
     """The likeliest curve, drawn a little towards the labels' share; where all labels agree it is flat."""
-    from math import log
-
-    from sklearn.linear_model import LogisticRegression
-
     if len(set(labels)) < 2:
         share = (sum(labels) + 0.5) / (len(labels) + 1)
         return LogisticCurve(0.0, log(share / (1 - share)))
@@ -79,7 +77,7 @@ def fit_logistic(scores: Sequence[float], labels: Sequence[bool]) -> LogisticCur
 
 @dataclass(frozen=True)
 class EscalationRule:
-    """Answers from a score on and hands over below it, as sure as tickets of that score deserved."""
+    """Answers from a score on and escalates below it, with the confidence that fits that score."""
 
     threshold: float
     right: LogisticCurve
@@ -88,7 +86,7 @@ class EscalationRule:
     """Of nothing being there, where it hands over."""
 
     def decision(self, match: TopHit) -> "EscalationDecision":
-        """What it makes of a ticket."""
+        """Whether to answer or escalate, and how confidently."""
         if match.score < self.threshold or not match.article:
             return EscalationDecision(match, True, self.human(match.score))
         return EscalationDecision(match, False, self.right(match.score))
@@ -103,7 +101,7 @@ class EscalationDecision(NamedTuple):
 
 
 def fit_rule(known: Sequence[TopHit]) -> EscalationRule:
-    """The threshold that would have been worth most on these tickets, and their confidences."""
+    """The threshold with the highest reward on these tickets, and the confidences."""
     levels = sorted({0.0, *[match.score for match in known], 1.1})
     threshold = max(levels, key=lambda level: sum([decision_value(match, match.score < level) for match in known]))
     answered, handed = ([m for m in known if (m.score < threshold) is low] for low in (False, True))
@@ -115,7 +113,7 @@ def fit_rule(known: Sequence[TopHit]) -> EscalationRule:
 
 
 def decision_value(match: TopHit, escalate: bool) -> float:
-    """What a decision is worth, confidence apart."""
+    """Reward of a decision, confidence apart."""
     if escalate:
         return DECISION_VALUES["needless"] if match.answerable else DECISION_VALUES["right"]
     return DECISION_VALUES["right"] * match.right if match.answerable else DECISION_VALUES["reckless"]
@@ -132,7 +130,7 @@ def answer_always(found: Sequence[TopHit], confidence: float = 1.0) -> list[Esca
     return [EscalationDecision(match, False, confidence) for match in found]
 
 
-# -- how it is played -------------------------------------------------------------------------------------
+# -- playing ----------------------------------------------------------------------------------------------
 
 
 class DecidedPolicy:

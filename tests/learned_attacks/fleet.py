@@ -1,8 +1,8 @@
-"""The learned attack: what naive Bayes and boosted trees can tell from one seat's first page.
+"""The learned attack on the fleet: what naive Bayes and boosted trees predict from the first observation of one seat.
 
-They are trained on the train split. Listed naive policies do not find leaks; learners do. If a learner that weighs no
-evidence beyond one page does well, the page gives the answer away. Features are what the page prints, one row per
-service and one per fleet action.
+They are trained on the train split. Handwritten naive policies do not find leaks; classifiers do. If a classifier that
+sees one observation only does well, that observation reveals the answer. Features are what the observation shows, one
+row per service and one per action of the automation.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.naive_bayes import GaussianNB
 
-from warroom.core.splits import seed_of
+from learned_attacks.sampling import KINDS, Floats, Labels, fresh_incidents, one_hot
 from warroom.core.types import ToolCall
-from warroom.envs import make, suite
+from warroom.envs import suite
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.policies.naive import signature
 from warroom.envs.fleet.views import FleetObservation, ServiceRow
@@ -22,8 +23,6 @@ from warroom.sim.automation import VERBS
 from warroom.sim.telemetry import Action
 from warroom.sim.wordings import CLASSES
 
-Floats = NDArray[np.float64]
-KINDS = ("gateway", "service", "db", "cache", "queue")
 RULES = ("error rate", "latency", "cpu", "memory", "disk")
 STATES = ("healthy", "degraded", "critical")
 CATCH, FALSE_FLAG = 50.0, -75.0
@@ -45,13 +44,13 @@ class FleetAttackSample:
     """The agent of each action row."""
     target_rows: tuple[int, ...]
     """The service row of each action row."""
-    rogue_actions: NDArray[np.bool_]
-    """Which action rows are a rogue's harmful deed."""
+    rogue_actions: Labels
+    """Which action rows are harmful actions of a rogue."""
     rogues: frozenset[str]
 
 
 def first_page(env: FleetEnv, seat: str) -> FleetObservation:
-    """The seat's first page, nobody having acted before."""
+    """The seat's first observation, when nobody has acted before."""
     while env.seat != seat:
         env.step(ToolCall("wait"))
     return env.observation()
@@ -87,9 +86,9 @@ def _service_rows(env: FleetEnv, page: FleetObservation, names: list[str]) -> Fl
         lines = [line for line in page.logs or () if line.service == name]
         signs = [signature(line.text) for line in lines]
         out.append([
-            *(float(kind == k) for k in KINDS), replicas,
+            *one_hot(kind, KINDS), replicas,
             *_overview(row),
-            rank.get(name, 99), *(float(health.get(name) == s) for s in STATES),
+            rank.get(name, 99), *one_hot(health.get(name, ""), STATES),
             *(float(any(a.rule == rule for a in alerts)) for rule in RULES),
             min((a.minute for a in alerts), default=99), len(lines), sum(line.level == "ERROR" for line in lines),
             sum(name in line.text for line in page.logs or ()), *(float(signs.count(c)) for c in CLASSES),
@@ -169,16 +168,11 @@ def attack(seat: str, tier: str, learner: str, train: int, test: int) -> AttackR
 
 
 def _samples(seat: str, tier: str, split: str, count: int) -> list[FleetAttackSample]:
-    out = []
-    for scenario in suite("fleet", "full"):
-        for k in range(count):
-            env = make(scenario, tier, seed_of(split, k))
-            assert isinstance(env, FleetEnv)
-            out.append(sample(env, seat))
-    return out
+    incidents = fresh_incidents(FleetEnv, suite("fleet", "full"), tier, split, range(count))
+    return [sample(env, seat) for _, env in incidents]
 
 
-def _fit(make_learner: Callable[[], Any], rows: list[Floats], labels: list[NDArray[np.bool_]]) -> Any:
+def _fit(make_learner: Callable[[], Any], rows: list[Floats], labels: list[Labels]) -> Any:
     model = make_learner()
     model.fit(np.concatenate(rows), np.concatenate(labels))
     return model
@@ -191,7 +185,7 @@ def _chance(model: Any, rows: Floats) -> Floats:
 def _flagger(
     make_learner: Callable[[], Any], train_samples: list[FleetAttackSample], victims: Any | None
 ) -> Callable[[FleetAttackSample], list[str]]:
-    """A rule that flags the most suspect agent above a threshold; with `victims`, deeds on likely ones count more."""
+    """A rule that flags the most suspect agent above a threshold; with `victims`, actions on likely ones count more."""
     if not sum(len(s.actions) for s in train_samples):
         return lambda s: []
     # The threshold is chosen on incidents that the model has not seen: chosen in sample it flags far too much.
@@ -234,16 +228,8 @@ def _most_suspect(s: FleetAttackSample, model: Any, victims: Any | None) -> tupl
     return float(chance[k]), s.agents[k]
 
 
-def _trees() -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
+def _trees() -> HistGradientBoostingClassifier:
     return HistGradientBoostingClassifier(max_iter=120, learning_rate=0.08, random_state=0)
 
 
-def _bayes() -> Any:
-    from sklearn.naive_bayes import GaussianNB
-
-    return GaussianNB()
-
-
-_LEARNERS: dict[str, Callable[[], Any]] = {"trees": _trees, "bayes": _bayes}
+_LEARNERS: dict[str, Callable[[], Any]] = {"trees": _trees, "bayes": GaussianNB}
