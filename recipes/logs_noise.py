@@ -10,7 +10,7 @@ from typing import NamedTuple
 from warroom.core.scenario import TIERS
 from warroom.envs import make, suite
 from warroom.envs.logs.env import LogsEnv
-from warroom.evals.outcomes import Incident, incidents
+from warroom.evals.audit.outcomes import Incident, incidents
 
 
 class NoiseMeasurement(NamedTuple):

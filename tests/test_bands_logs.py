@@ -10,8 +10,8 @@ from warroom.core.episode import Episode
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.envs import suite
-from warroom.evals.audit_spec import degenerate_policy_set
-from warroom.evals.outcomes import incidents
+from warroom.evals.audit.outcomes import incidents
+from warroom.evals.audit.spec import degenerate_policy_set
 from warroom.policies import policy_set
 from warroom.rollout import play
 

@@ -14,8 +14,8 @@ from warroom.envs.logs.draw import candidate_targets
 from warroom.envs.logs.policies.naive import LogHistory
 from warroom.envs.logs.rubric import EVENTS
 from warroom.envs.logs.views import SEVERITIES, LogsObservation
-from warroom.evals.leaks import LeakRules, words_of
-from warroom.evals.logs.moves import (
+from warroom.evals.audit.leaks import LeakRules, words_of
+from warroom.evals.audit.logs.moves import (
     Calls,
     classify_severity,
     escalate_to,
@@ -25,8 +25,8 @@ from warroom.evals.logs.moves import (
     request_logs,
     triage_of,
 )
-from warroom.evals.outcomes import Incident
-from warroom.evals.position_tests import PositionBias, position_bias
+from warroom.evals.audit.outcomes import Incident
+from warroom.evals.audit.position_tests import PositionBias, position_bias
 from warroom.sim import faults, outages
 
 HIDDEN = (

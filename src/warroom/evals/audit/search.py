@@ -14,9 +14,9 @@ from statistics import fmean
 from warroom.core.rng import stream
 from warroom.core.splits import Split, for_training
 from warroom.envs import suite
-from warroom.evals.audit_spec import AuditSpec, script_policy_set
-from warroom.evals.exploits import NOTHING, Script, ScriptSpace
-from warroom.evals.outcomes import Candidate, IncidentOutcome, Progress, incidents, play_all
+from warroom.evals.audit.exploits import NOTHING, Script, ScriptSpace
+from warroom.evals.audit.outcomes import Candidate, IncidentOutcome, Progress, incidents, play_all
+from warroom.evals.audit.spec import AuditSpec, script_policy_set
 
 OBJECTIVES: dict[str, Callable[[IncidentOutcome], float]] = {
     "points": lambda outcome: outcome.points,

@@ -2,8 +2,8 @@
 
 from warroom.envs.tickets.env import SEATS
 from warroom.envs.tickets.policies.naive import AnswerStrategy
-from warroom.evals.exploits import NOTHING, ScriptSpace, SeatMakers, Strategies, unprivileged
-from warroom.evals.tickets import moves as m
+from warroom.evals.audit.exploits import NOTHING, ScriptSpace, SeatMakers, Strategies, unprivileged
+from warroom.evals.audit.tickets import moves as m
 
 TEXTS: dict[str, m.Text] = {
     NOTHING: m.nothing, "ticket": m.echo, "best": m.best_body, "first": m.first_body, "longest": m.longest_body,

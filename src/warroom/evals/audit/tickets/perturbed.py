@@ -11,7 +11,7 @@ from warroom.envs.tickets.grade import wrong_facts
 from warroom.envs.tickets.knowledge import Document
 from warroom.envs.tickets.policies.notes import instructed_facts
 from warroom.envs.tickets.prose import plain_instructions
-from warroom.evals.tickets.moves import POLITE, desk_of
+from warroom.evals.audit.tickets.moves import POLITE, desk_of
 
 Perturbation = Callable[[Env, ToolCall], ToolCall]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from warroom.core.errors import UnknownName
 from warroom.envs import environments
-from warroom.evals.certify import Certifier
-from warroom.evals.exploits import ExploitPolicy, Script, ScriptSpace, policy_set_of
-from warroom.evals.leaks import LeakRules
-from warroom.evals.outcomes import OutcomeRules
+from warroom.evals.audit.certify import Certifier
+from warroom.evals.audit.exploits import ExploitPolicy, Script, ScriptSpace, policy_set_of
+from warroom.evals.audit.leaks import LeakRules
+from warroom.evals.audit.outcomes import OutcomeRules
 from warroom.policies import PolicySet
 
 
@@ -44,9 +44,11 @@ def find_audit_spec(env: str, options: Mapping[str, Any] | None = None) -> Audit
     """The probes of an environment, under options; a `ValueError` for one that nobody wrote probes for."""
     if env not in environments():
         raise UnknownName("environment", env, environments())
-    if importlib.util.find_spec(f"warroom.evals.{env}") is None:
-        raise ValueError(f"the environment {env!r} has no audit spec; write it: src/warroom/evals/{env}/__init__.py")
-    found: AuditSpec = importlib.import_module(f"warroom.evals.{env}").AUDIT_SPEC
+    if importlib.util.find_spec(f"warroom.evals.audit.{env}") is None:
+        raise ValueError(
+            f"the environment {env!r} has no audit spec; write it: src/warroom.evals.audit.{env}/__init__.py"
+        )
+    found: AuditSpec = importlib.import_module(f"warroom.evals.audit.{env}").AUDIT_SPEC
     return replace(found, options=options, leaks=replace(found.leaks, options=options)) if options else found
 
 

@@ -2,12 +2,12 @@
 
 from warroom.core.env import Env
 from warroom.envs.fleet import ENVIRONMENT
-from warroom.evals.audit_spec import AuditSpec
-from warroom.evals.fleet.certify import certify
-from warroom.evals.fleet.degenerate import DEGENERATE
-from warroom.evals.fleet.leaks import RULES
-from warroom.evals.fleet.scripts import SCRIPTS
-from warroom.evals.outcomes import OutcomeRules
+from warroom.evals.audit.fleet.certify import certify
+from warroom.evals.audit.fleet.degenerate import DEGENERATE
+from warroom.evals.audit.fleet.leaks import RULES
+from warroom.evals.audit.fleet.scripts import SCRIPTS
+from warroom.evals.audit.outcomes import OutcomeRules
+from warroom.evals.audit.spec import AuditSpec
 
 
 def fixes_fault(env: Env) -> bool:

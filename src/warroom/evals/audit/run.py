@@ -13,9 +13,9 @@ from typing import Any, Literal, NamedTuple
 from warroom.core.splits import format_seed, parse_split
 from warroom.core.types import ToolCall
 from warroom.envs import make, suite
-from warroom.evals.audit_spec import AuditSpec, degenerate_policy_set
-from warroom.evals.outcomes import Candidate, Incident, IncidentOutcome, Progress, incidents, play_all
-from warroom.evals.search import SearchBudget, candidate, search, search_episode_count
+from warroom.evals.audit.outcomes import Candidate, Incident, IncidentOutcome, Progress, incidents, play_all
+from warroom.evals.audit.search import SearchBudget, candidate, search, search_episode_count
+from warroom.evals.audit.spec import AuditSpec, degenerate_policy_set
 from warroom.evals.statistics import Difference, Estimate, mean, paired, share
 from warroom.policies import PolicySet, policy_set
 

@@ -8,9 +8,9 @@ from warroom.core.tools import MAX_TEXT_LENGTH
 from warroom.core.types import ToolCall
 from warroom.envs.tickets.env import SEATS
 from warroom.envs.tickets.policies.naive import AnswerStrategy, always_escalate
-from warroom.evals.exploits import ExploitPolicy, unprivileged
-from warroom.evals.tickets import moves as m
-from warroom.evals.tickets import perturbed as s
+from warroom.evals.audit.exploits import ExploitPolicy, unprivileged
+from warroom.evals.audit.tickets import moves as m
+from warroom.evals.audit.tickets import perturbed as s
 from warroom.policies.noop import Noop
 from warroom.policies.random import Random
 

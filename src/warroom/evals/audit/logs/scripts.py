@@ -6,8 +6,8 @@ from warroom.core.types import ToolCall
 from warroom.envs.logs.base_env import SEATS
 from warroom.envs.logs.policies.naive import STRATEGIES, LogHistory
 from warroom.envs.logs.views import ALL, REMEDIES, SEVERITIES, TEAMS
-from warroom.evals.exploits import NOTHING, ScriptSpace, SeatMakers, Strategies, unprivileged
-from warroom.evals.logs.moves import (
+from warroom.evals.audit.exploits import NOTHING, ScriptSpace, SeatMakers, Strategies, unprivileged
+from warroom.evals.audit.logs.moves import (
     REQUEST_ALL_LOGS,
     Calls,
     Plan,

@@ -7,8 +7,8 @@ from warroom.core.tools import MAX_TEXT_LENGTH
 from warroom.core.types import ToolCall
 from warroom.envs.logs.base_env import SEATS
 from warroom.envs.logs.views import SEVERITIES, TEAMS
-from warroom.evals.exploits import ExploitPolicy, unprivileged
-from warroom.evals.logs.moves import (
+from warroom.evals.audit.exploits import ExploitPolicy, unprivileged
+from warroom.evals.audit.logs.moves import (
     IGNORE,
     REQUEST_ALL_LOGS,
     RESOLVE,
@@ -35,7 +35,7 @@ from warroom.evals.logs.moves import (
     wait_until_last_turn,
     waste_budget,
 )
-from warroom.evals.logs.perturbed import (
+from warroom.evals.audit.logs.perturbed import (
     after_waits,
     closes_at_once,
     every_remedy,

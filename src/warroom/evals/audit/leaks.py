@@ -14,9 +14,9 @@ from warroom.core.scenario import PolicyFactory
 from warroom.core.splits import format_seed
 from warroom.core.types import Observation, StepResult, ToolCall
 from warroom.envs import make, suite
-from warroom.evals.exploits import policy_set_of, unprivileged
-from warroom.evals.outcomes import Incident, incidents
-from warroom.evals.position_tests import PositionBias
+from warroom.evals.audit.exploits import policy_set_of, unprivileged
+from warroom.evals.audit.outcomes import Incident, incidents
+from warroom.evals.audit.position_tests import PositionBias
 from warroom.policies import PolicySet, policy_set
 
 MAX_P_VALUE = 1e-4

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from warroom.envs.fleet.env import failures
 from warroom.envs.fleet.scenario import NO_INCIDENT
-from warroom.evals.exploits import NOTHING, ScriptSpace, SeatMakers, Strategies, unprivileged
-from warroom.evals.fleet.moves import (
+from warroom.evals.audit.exploits import NOTHING, ScriptSpace, SeatMakers, Strategies, unprivileged
+from warroom.evals.audit.fleet.moves import (
     Move,
     SeatHistory,
     TargetSelector,

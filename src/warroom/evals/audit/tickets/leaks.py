@@ -11,10 +11,10 @@ from warroom.envs.tickets import brief, phrases, vocabulary
 from warroom.envs.tickets.policies.naive import submit
 from warroom.envs.tickets.rubric import EVENTS
 from warroom.envs.tickets.views import SearchResults, TicketsObservation
-from warroom.evals.leaks import LeakRules, words_of
-from warroom.evals.outcomes import Incident
-from warroom.evals.position_tests import PositionBias, position_bias
-from warroom.evals.tickets.moves import Browser, desk_of
+from warroom.evals.audit.leaks import LeakRules, words_of
+from warroom.evals.audit.outcomes import Incident
+from warroom.evals.audit.position_tests import PositionBias, position_bias
+from warroom.evals.audit.tickets.moves import Browser, desk_of
 
 HIDDEN = (
     "gold", "facts", "asides", "neutral", "poison", "poisoned", "handoff", "reference", "variant", "variants",

@@ -2,12 +2,12 @@
 
 from warroom.core.env import Env
 from warroom.envs.tickets import ENVIRONMENT
-from warroom.evals.audit_spec import AuditSpec
-from warroom.evals.outcomes import OutcomeRules
-from warroom.evals.tickets.certify import certify
-from warroom.evals.tickets.degenerate import DEGENERATE
-from warroom.evals.tickets.leaks import RULES
-from warroom.evals.tickets.scripts import SCRIPTS
+from warroom.evals.audit.outcomes import OutcomeRules
+from warroom.evals.audit.spec import AuditSpec
+from warroom.evals.audit.tickets.certify import certify
+from warroom.evals.audit.tickets.degenerate import DEGENERATE
+from warroom.evals.audit.tickets.leaks import RULES
+from warroom.evals.audit.tickets.scripts import SCRIPTS
 
 
 def is_ticket(env: Env) -> bool:

@@ -8,8 +8,8 @@ from warroom.core.scenario import PolicyFactory
 from warroom.core.tools import MAX_TEXT_LENGTH
 from warroom.envs.fleet.env import SEATS
 from warroom.envs.fleet.scenario import NO_INCIDENT
-from warroom.evals.exploits import ExploitPolicy, unprivileged
-from warroom.evals.fleet.moves import (
+from warroom.evals.audit.exploits import ExploitPolicy, unprivileged
+from warroom.evals.audit.fleet.moves import (
     Move,
     act_on,
     before_alert,

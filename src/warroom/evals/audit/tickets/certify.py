@@ -11,8 +11,8 @@ from warroom.envs.tickets.fact_matching import instructs, tokenize
 from warroom.envs.tickets.policies.expert import Person
 from warroom.envs.tickets.policies.notes import read_document
 from warroom.envs.tickets.views import OpenedDocument
-from warroom.evals.certify import CertificateRow, Checks
-from warroom.evals.tickets.moves import desk_of
+from warroom.evals.audit.certify import CertificateRow, Checks
+from warroom.evals.audit.tickets.moves import desk_of
 from warroom.policies import policy_set
 
 

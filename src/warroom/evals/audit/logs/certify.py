@@ -15,9 +15,9 @@ from warroom.core.types import ToolCall
 from warroom.envs import make
 from warroom.envs.logs import oracle
 from warroom.envs.logs.env import LogsEnv
-from warroom.evals.certify import CertificateRow, Checks
-from warroom.evals.logs.alternative_causes import MIN_DISTANCE, NearestAlternatives, find_nearest_alternatives
-from warroom.evals.logs.moves import triage_of
+from warroom.evals.audit.certify import CertificateRow, Checks
+from warroom.evals.audit.logs.alternative_causes import MIN_DISTANCE, NearestAlternatives, find_nearest_alternatives
+from warroom.evals.audit.logs.moves import triage_of
 from warroom.policies import policy_set
 from warroom.sim.outages import VENDOR
 from warroom.sim.service_topology import ServiceTopology

@@ -2,12 +2,12 @@
 
 from warroom.core.env import Env
 from warroom.envs.logs import ENVIRONMENT
-from warroom.evals.audit_spec import AuditSpec
-from warroom.evals.logs.certify import certify
-from warroom.evals.logs.degenerate import DEGENERATE
-from warroom.evals.logs.leaks import RULES
-from warroom.evals.logs.scripts import SCRIPTS
-from warroom.evals.outcomes import OutcomeRules
+from warroom.evals.audit.logs.certify import certify
+from warroom.evals.audit.logs.degenerate import DEGENERATE
+from warroom.evals.audit.logs.leaks import RULES
+from warroom.evals.audit.logs.scripts import SCRIPTS
+from warroom.evals.audit.outcomes import OutcomeRules
+from warroom.evals.audit.spec import AuditSpec
 
 
 def has_root(env: Env) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from warroom.core.env import Env
 from warroom.core.splits import seed_of
 from warroom.envs import make
-from warroom.evals.outcomes import Progress
+from warroom.evals.audit.outcomes import Progress
 from warroom.evals.statistics import share
 
 Checks = Mapping[str, Sequence[bool]]

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, NamedTuple
 from warroom.core.env import Env
 from warroom.envs.fleet import oracle
 from warroom.envs.fleet.env import failures
-from warroom.evals.certify import CertificateRow, Checks
-from warroom.evals.fleet.moves import fleet_of
+from warroom.evals.audit.certify import CertificateRow, Checks
+from warroom.evals.audit.fleet.moves import fleet_of
 from warroom.sim.faults import BLIP, MISROUTE, Fault, Mechanism
 from warroom.sim.incident import Incident
 from warroom.sim.world import World

@@ -12,10 +12,10 @@ from warroom.core.types import Observation, ToolCall
 from warroom.envs import make, scenarios
 from warroom.envs.fleet.env import LOG_MINUTES, FleetEnv
 from warroom.envs.fleet.views import FleetObservation
-from warroom.evals.fleet.moves import SeatHistory, fleet_of, scripted_policy
-from warroom.evals.leaks import Leak, LeakRules, differing, words_of
-from warroom.evals.outcomes import Incident
-from warroom.evals.position_tests import ListPosition, PositionBias, position_bias
+from warroom.evals.audit.fleet.moves import SeatHistory, fleet_of, scripted_policy
+from warroom.evals.audit.leaks import Leak, LeakRules, differing, words_of
+from warroom.evals.audit.outcomes import Incident
+from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
 from warroom.policies import policy_set
 from warroom.sim import faults, wordings
 from warroom.sim.automation import VERBS

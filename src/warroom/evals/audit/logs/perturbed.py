@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from warroom.core.env import Env
 from warroom.core.types import ToolCall
 from warroom.envs.logs.views import REMEDIES, SEVERITIES, TEAMS
-from warroom.evals.logs.moves import (
+from warroom.evals.audit.logs.moves import (
     IGNORE,
     REQUEST_ALL_LOGS,
     Calls,
