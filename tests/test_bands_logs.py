@@ -4,14 +4,14 @@ from collections import Counter
 from functools import cache
 
 import pytest
+from logs_noise import measure_noise
 
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.envs import suite
 from warroom.episode import Episode
-from warroom.evals.audit_spec import degenerate_policy_set
-from warroom.evals.logs.noise import measure_noise
-from warroom.evals.outcomes import incidents
+from warroom.evals.audit.outcomes import incidents
+from warroom.evals.audit.spec import degenerate_policy_set
 from warroom.policies import policy_set
 from warroom.rollout import play
 

@@ -166,7 +166,9 @@ def test_the_deepest_service_in_trouble_is_the_root(service_impact: ServiceImpac
     assert found.roots == ("ledger",) and found.confidence > 0.9
 
 
-@pytest.mark.parametrize("service_impact", [{"front": (0.2, 1.0), "pay": (0.3, 1.0)}, {"front": (0, 1.6), "pay": (0, 2.4)}])
+@pytest.mark.parametrize(
+    "service_impact", [{"front": (0.2, 1.0), "pay": (0.3, 1.0)}, {"front": (0, 1.6), "pay": (0, 2.4)}]
+)
 def test_a_service_whose_callees_are_well_is_the_root_itself(service_impact: ServiceImpact) -> None:
     assert diagnosed(service_impact).roots == ("pay",)
 

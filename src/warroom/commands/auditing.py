@@ -19,9 +19,9 @@ from warroom.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from warroom.evals.audit import Audit
-    from warroom.evals.certify import CertificateRow
-    from warroom.evals.leaks import LeakScan
+    from warroom.evals.audit.certify import CertificateRow
+    from warroom.evals.audit.leaks import LeakScan
+    from warroom.evals.audit.run import Audit
 
 Env = Annotated[str, typer.Option(help="Which environment.")]
 VIOLATED = 1
@@ -53,11 +53,11 @@ def audit_command(
 
     Example: warroom audit --tiers hard --seeds 10
     """
-    from warroom.evals.audit import audit_episode_count, run_audit
-    from warroom.evals.audit_spec import find_audit_spec
-    from warroom.evals.leaks import scan_leaks
+    from warroom.evals.audit.leaks import scan_leaks
+    from warroom.evals.audit.run import audit_episode_count, run_audit
+    from warroom.evals.audit.search import SearchBudget
+    from warroom.evals.audit.spec import find_audit_spec
     from warroom.evals.plan import parse_seeds
-    from warroom.evals.search import SearchBudget
 
     chosen, incidents, budget = _tiers(tiers), parse_seeds(seeds), SearchBudget(scripts)
     audit_spec = find_audit_spec(env, options_of(mode=mode, articles=articles))
@@ -93,8 +93,8 @@ def certify_command(
 
     Example: warroom certify --scenarios cascade,rogue_bystander --tiers hard --seeds 20
     """
-    from warroom.evals.audit_spec import find_audit_spec
-    from warroom.evals.certify import aggregate, run_certify
+    from warroom.evals.audit.certify import aggregate, run_certify
+    from warroom.evals.audit.spec import find_audit_spec
     from warroom.evals.plan import parse_seeds, scenarios_of
 
     chosen, levels, indices = scenarios_of(env, suite, scenarios), _tiers(tiers), parse_seeds(seeds)
@@ -126,7 +126,7 @@ def _tiers(text: str) -> tuple[str, ...]:
 def _print_audit(found: "Audit", scan: "LeakScan") -> None:
     from rich.table import Table
 
-    from warroom.evals.audit import BARS
+    from warroom.evals.audit.run import BARS
 
     title = f"{found.env}, {found.suite} suite, {found.split} split: means with 95 % intervals"
     table = Table(title=title, title_justify="left")
