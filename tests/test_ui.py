@@ -74,7 +74,7 @@ def test_a_match_plays_what_the_episode_loop_plays() -> None:
     from warroom.policies import policy_set
     from warroom.rollout import play
 
-    known = play(FLEET, "hard", seed_of("dev", 0), policy_set("fleet", "expert"))
+    known = play(episode_spec(FLEET, "hard", seed_of("dev", 0)), policy_set("fleet", "expert"))
     assert finished(fleet()).episode.trajectory_hash == known.trajectory_hash
 
 
