@@ -7,7 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from warroom.commands.auditing import certify_command
+from warroom.cli.certify import certify_command
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
 from warroom.envs import make, suite

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from warroom.cli import app
-from warroom.commands.mcp import mcp_config_of, record_of
+from warroom.cli.app import app
+from warroom.cli.mcp import mcp_config_of, record_of
 from warroom.core.splits import seed_of
 from warroom.envs import make, scenarios
 from warroom.episode import Episode
@@ -36,7 +36,7 @@ from fastmcp.client.transports import StdioTransport
 from warroom.serve import mcp
 
 ROOT = Path(__file__).parents[1]
-COMMAND = [sys.executable, "-m", "warroom.cli", "mcp"]
+COMMAND = [sys.executable, "-m", "warroom", "mcp"]
 
 
 # -- clients --------------------------------------------------------------------------------------------

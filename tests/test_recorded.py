@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from typer.testing import CliRunner
 
-from warroom.cli import app
+from warroom.cli.app import app
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import episode_spec, make

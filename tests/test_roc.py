@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 
 from typer.testing import CliRunner
 
-from warroom.cli import app
+from warroom.cli.app import app
 from warroom.core.splits import seed_of
 from warroom.core.types import Message, ToolCall
 from warroom.envs import episode_spec, make

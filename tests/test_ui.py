@@ -293,7 +293,7 @@ def test_a_busy_port_is_one_line() -> None:
 
 
 def test_a_missing_library_is_one_line() -> None:
-    code = "import sys; sys.modules['gradio'] = None; from warroom.cli import app; app(['ui', '--port', '0'])"
+    code = "import sys; sys.modules['gradio'] = None; from warroom.cli.app import app; app(['ui', '--port', '0'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "error: gradio is not installed; run: pip install 'warroom[serve]'\n"
@@ -302,7 +302,7 @@ def test_a_missing_library_is_one_line() -> None:
 @pytest.mark.slow
 def test_ctrl_c_ends_the_page_without_a_word() -> None:
     pytest.importorskip("gradio")
-    command = [sys.executable, "-m", "warroom.cli", "ui", "--port", "0", "--no-open"]
+    command = [sys.executable, "-m", "warroom", "ui", "--port", "0", "--no-open"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("Warroom is at http://127.0.0.1:")
@@ -334,7 +334,7 @@ def test_visitors_are_kept_apart_and_not_forever() -> None:
 SERVER = """
 import contextlib, fastapi, uvicorn
 from warroom.view.ui.lobby import Lobby
-from warroom.commands.listening import address, listen
+from warroom.cli.listening import address, listen
 from warroom.view.ui.server import UiServer, mounted
 app, lobby, bound = fastapi.FastAPI(), Lobby(), listen("127.0.0.1", 0)
 app.get("/visits")(lambda: [len(lobby), *[len(entry.visit.match.steps) for entry in lobby._entries.values()]])

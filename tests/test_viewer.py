@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from browser import open_page
-from warroom.cli import app
+from warroom.cli.app import app
 from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import episode_spec, scenarios, suite

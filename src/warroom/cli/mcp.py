@@ -1,12 +1,16 @@
 """`warroom mcp`."""
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from warroom.commands.common import (
+from warroom.cli import heavy
+from warroom.cli.listening import address, listen
+from warroom.cli.options import (
+    SUITES,
     Articles,
     Knowledge,
     Mode,
@@ -16,22 +20,21 @@ from warroom.commands.common import (
     Tier,
     Topology,
     check_options,
-    command_line,
     options_of,
-    say,
 )
-from warroom.commands.listening import address, listen
-
-if TYPE_CHECKING:
-    from warroom.policies import PolicySet
-    from warroom.runs import Record
-    from warroom.serve.mcp_config import McpConfig
+from warroom.cli.output import command_line, say
+from warroom.core.errors import UnknownName
+from warroom.core.scenario import TIERS
+from warroom.core.splits import parse_split
+from warroom.envs import environments, find
+from warroom.policies import PolicySet, hf, policy_set
+from warroom.runs import Record, git_commit, now, open_run
+from warroom.serve.mcp_config import EpisodeWriter, McpConfig
+from warroom.serve.tasks import playable
 
 HOST, PORT = "127.0.0.1", 8765
 USUAL, USUAL_TEAM = "fleet", "expert"
 ALL = "all"
-SUITES = {"kb": "imported", "recording": "recorded"}
-"""What is played where an option brings incidents of its own."""
 
 
 def mcp_command(
@@ -91,13 +94,8 @@ def mcp_command(
 
 def mcp_config_of(
     env: str | None, seat: str | None, teammates: str | None, scenario: str | None, player: str, **more: Any
-) -> "McpConfig":
+) -> McpConfig:
     """What is offered to clients; a `ValueError` says which name is unknown, or has nobody who plays it."""
-    from warroom.core.errors import UnknownName
-    from warroom.envs import environments, find
-    from warroom.serve.mcp_config import McpConfig
-    from warroom.serve.tasks import playable
-
     full = scenario if scenario is None or "/" in scenario else f"{env or USUAL}/{scenario}"
     name = find(full)[0].name if full else env or USUAL
     if env not in (None, name):
@@ -123,9 +121,7 @@ def mcp_config_of(
     )
 
 
-def _policy_set(env: str, teammates: str | None, alone: bool) -> "PolicySet | None":
-    from warroom.policies import policy_set
-
+def _policy_set(env: str, teammates: str | None, alone: bool) -> PolicySet | None:
     if alone and teammates is not None:
         raise ValueError("the client plays every seat, so nobody can be a teammate: leave --teammates out")
     if "human" in [part.rpartition("=")[2] for part in (teammates or "").split(",")]:
@@ -133,7 +129,7 @@ def _policy_set(env: str, teammates: str | None, alone: bool) -> "PolicySet | No
     return None if alone else policy_set(env, teammates or USUAL_TEAM)
 
 
-def _played_by(player: str, seats: tuple[str, ...], policy_set: "PolicySet | None") -> str:
+def _played_by(player: str, seats: tuple[str, ...], policy_set: PolicySet | None) -> str:
     """The name of the whole team, as other commands would write it."""
     if not player or set(player) & set("=,; "):
         raise ValueError(f"--player must be a name without blanks and any of = , ; got {player!r}")
@@ -147,13 +143,8 @@ def _played_by(player: str, seats: tuple[str, ...], policy_set: "PolicySet | Non
     return ",".join([*(f"{seat}={player}" for seat in seats), rest])
 
 
-def _serve(config: "McpConfig", out: Path | None, resume: bool, place: tuple[str, int] | None) -> None:
-    from contextlib import ExitStack
-
-    from warroom.runs import open_run
-    from warroom.serve.mcp import PATH, serve_http, serve_stdio, server
-    from warroom.serve.mcp_config import EpisodeWriter
-
+def _serve(config: McpConfig, out: Path | None, resume: bool, place: tuple[str, int] | None) -> None:
+    serving = heavy.mcp
     with ExitStack() as stack:
         listening = stack.enter_context(listen(*place)) if place else None
         episode_writer = None
@@ -162,23 +153,18 @@ def _serve(config: "McpConfig", out: Path | None, resume: bool, place: tuple[str
             for note in run.notes:
                 say(f"note: {note}", "yellow")
             episode_writer = EpisodeWriter(run)
-        made = server(config, episode_writer)
+        made = serving.server(config, episode_writer)
         if listening is None:
             if sys.stdin.isatty():
                 say("A client speaks here, and nobody has started one: add this command to an agent, or use --http.")
-            serve_stdio(made)
+            serving.serve_stdio(made)
             return
-        say(f"Clients connect to {address(listening)}{PATH}   (Ctrl-C ends it)")
-        serve_http(made, listening)
+        say(f"Clients connect to {address(listening)}{serving.PATH}   (Ctrl-C ends it)")
+        serving.serve_http(made, listening)
 
 
-def record_of(config: "McpConfig") -> "Record":
+def record_of(config: McpConfig) -> Record:
     """What `run.json` says of the episodes that clients will play."""
-    from warroom.core.scenario import TIERS
-    from warroom.core.splits import parse_split
-    from warroom.policies import hf
-    from warroom.runs import Record, git_commit, now
-
     models = [name for seat, name in config.team.models.items() if seat not in config.seats] if config.team else []
     status = hf.policy_status(models)
     return Record(

@@ -14,9 +14,16 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 import warroom
-from warroom.commands.libraries import OWN, ImportTrial, Requirement, fits, load, of_extra, requirements, version_of
+from warroom.cli.libraries import OWN, ImportTrial, Requirement, fits, load, of_extra, requirements, version_of
 from warroom.core.errors import NotInstalled
+from warroom.core.splits import Split, seed_of
+from warroom.envs import environments, make, suite
+from warroom.policies import policy_set
+from warroom.policies.hf import shipped, weights_name
+from warroom.runs import git_commit
 
 EXTRAS = {
     "plots": "numbers with intervals, pictures and reports of evaluations",
@@ -84,8 +91,6 @@ def run_checks() -> list[CheckResult]:
 
 
 def _basics() -> Iterator[CheckResult]:
-    from warroom.runs import git_commit
-
     commit = git_commit()
     at = f"commit {commit}" if commit else "no commit: installed from a package"
     facts = {"version": warroom.__version__, "commit": commit, "folder": str(Path(warroom.__file__).parent)}
@@ -170,9 +175,6 @@ def _openenv(known: list[Requirement]) -> Iterator[CheckResult]:
 
 def _models(missing: bool, failures: Mapping[str, str]) -> list[CheckResult]:
     """Each model that ships loads and makes its first call, in this process, as in an evaluation."""
-    from warroom.envs import environments
-    from warroom.policies.hf import shipped, weights_name
-
     if missing:
         return [
             CheckResult(
@@ -185,10 +187,6 @@ def _models(missing: bool, failures: Mapping[str, str]) -> list[CheckResult]:
 
 
 def _model(env: str, name: str, title: str) -> CheckResult:
-    from warroom.core.splits import Split, seed_of
-    from warroom.envs import environments, make, suite
-    from warroom.policies import policy_set
-
     episode = make(suite(env)[0], "easy", seed_of(Split.DEV, 0), **environments()[env].compact_options)
     start = time.perf_counter()
     try:
@@ -281,7 +279,6 @@ def _status(what: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    from rich.console import Console
 
     with Console(stderr=True).status(what):
         yield

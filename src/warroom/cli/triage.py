@@ -2,19 +2,21 @@
 
 import re
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
-from warroom.commands.common import Json, console, print_json, say
-
-if TYPE_CHECKING:
-    from warroom.triage.case import TriageCase
-    from warroom.triage.verdict import TriageResult
+from warroom.cli.options import Json
+from warroom.cli.output import console, print_json, say
+from warroom.cli.progress import bytes_bar
+from warroom.core.errors import UnknownName
+from warroom.triage.case import TriageCase, build_case
+from warroom.triage.log_file import STDIN, read_log, size_of
+from warroom.triage.topology import read_owners, read_topology
+from warroom.triage.verdict import TriageResult, conclude_case
 
 UNDETERMINED = 3
 """Exit code: the log was read, and nothing wrong was found, or trouble whose root cannot be told."""
@@ -56,11 +58,6 @@ def triage_command(
 
     Example: warroom triage incident.log --topology compose.yaml --split-at 10:15
     """
-    from warroom.triage.case import build_case
-    from warroom.triage.log_file import STDIN, read_log, size_of
-    from warroom.triage.topology import read_owners, read_topology
-    from warroom.triage.verdict import conclude_case
-
     check_policy(policy)
     known = read_topology(topology) if topology is not None else None
     teams = read_owners(owners) if owners is not None else {}
@@ -80,8 +77,6 @@ def triage_command(
 
 def check_policy(policy: str) -> None:
     """Refuse whom this command cannot ask."""
-    from warroom.core.errors import UnknownName
-
     if policy.startswith(MODELS):
         raise ValueError(
             f"{policy!r} is a model, and models cannot read pasted logs yet: they read the pages of an environment; "
@@ -94,7 +89,7 @@ def check_policy(policy: str) -> None:
 class Verdict:
     """What was concluded of a log, for people and for programs."""
 
-    def __init__(self, case: "TriageCase", conclusion: "TriageResult") -> None:
+    def __init__(self, case: TriageCase, conclusion: TriageResult) -> None:
         self.case, self.conclusion, self.diagnosis = case, conclusion, conclusion.diagnosis
         self.shown = case.evidence_lines(self.diagnosis.roots or list(self.suspects))
         self.no_severity = case.reason_without_severity()
@@ -193,7 +188,6 @@ class Verdict:
 
     def show(self) -> None:
         """The verdict for a person: what first, then why, then how the log was read."""
-        from rich.text import Text
 
         screen = console()
         for name, answer in self._answers():
@@ -243,27 +237,3 @@ class Verdict:
 
 def _more(similar: int) -> str:
     return f"  (and {similar - 1:,} like it)" if similar > 1 else ""
-
-
-@contextmanager
-def bytes_bar(total: int | None) -> Iterator[Callable[[int], None]]:
-    """A bar of bytes on a screen once reading has taken a while; nothing elsewhere. Yields what counts bytes."""
-    if not sys.stderr.isatty():
-        yield lambda count: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
-
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    task, begun = bar.add_task("reading", total=total), time.monotonic()
-
-    def watch(count: int) -> None:
-        bar.advance(task, count)
-        if not bar.live.is_started and time.monotonic() - begun > PATIENCE:
-            bar.start()
-
-    try:
-        yield watch
-    finally:
-        bar.stop()

@@ -5,27 +5,24 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
-from warroom.commands import training_options as o
-from warroom.commands.common import (
-    Calibration,
-    Json,
-    Mode,
-    Topology,
-    command_line,
-    console,
-    options_of,
-    print_json,
-    say,
-)
-from warroom.core.errors import EpisodeAborted
-
-if TYPE_CHECKING:
-    from warroom.train.config import TrainConfig
-    from warroom.train.seat import Host
+from warroom.cli import heavy
+from warroom.cli import train_options as o
+from warroom.cli.options import Calibration, Json, Mode, Topology, options_of
+from warroom.cli.output import command_line, console, print_json, say
+from warroom.core.errors import EpisodeAborted, UnknownName
+from warroom.policies.manifest import read_manifest
+from warroom.runs import RECORD
+from warroom.serve.remote import RemoteHost
+from warroom.train.config import TrainConfig
+from warroom.train.preflight import PreflightReport, host_check
+from warroom.train.resolve_config import resolve_config
+from warroom.train.seat import Host
 
 INTERRUPTED = 130
 """Exit code of a command that Ctrl-C stopped."""
@@ -118,11 +115,8 @@ def train_command(
         _print_summary(summary, folder)
 
 
-def configuration(given: Mapping[str, Any]) -> "TrainConfig":
+def configuration(given: Mapping[str, Any]) -> TrainConfig:
     """The configuration that the options of `warroom train` mean, checked."""
-    from warroom.core.errors import UnknownName
-    from warroom.train.resolve_config import resolve_config
-
     options = {name: value for name, value in given.items() if value is not None}
     for name in LISTS:
         if name in options:
@@ -154,7 +148,7 @@ def _is_given(value: Any) -> bool:
     return value is not None and value is not False
 
 
-def _from_scratch(config: "TrainConfig", given: Mapping[str, Any], folder: Path, resume: bool) -> "TrainConfig":
+def _from_scratch(config: TrainConfig, given: Mapping[str, Any], folder: Path, resume: bool) -> TrainConfig:
     """Make a warm start beside the run folder, unless it is there, and return the configuration that trains it."""
     start = folder.with_name(folder.name + "-start")
     if start.exists() and not resume:
@@ -165,19 +159,15 @@ def _from_scratch(config: "TrainConfig", given: Mapping[str, Any], folder: Path,
     return configuration({**given, **dict.fromkeys(SCRATCH), "model": str(start), "start": "warm"})
 
 
-def _only_warm_start(config: "TrainConfig", given: Mapping[str, Any], folder: Path) -> None:
+def _only_warm_start(config: TrainConfig, given: Mapping[str, Any], folder: Path) -> None:
     _warm_start(config, given, folder)
     say(f"evaluate it: warroom eval --policies heuristic,expert,hf:{folder} --seeds 20")
 
 
-def _warm_start(config: "TrainConfig", given: Mapping[str, Any], folder: Path) -> None:
+def _warm_start(config: TrainConfig, given: Mapping[str, Any], folder: Path) -> None:
     """Make a nano from nothing in `folder`; one that is there already has to be the very one that would be made."""
-    from warroom.policies.manifest import read_manifest
-    from warroom.train.callbacks import phases_shown
-    from warroom.train.loading import quiet
-    from warroom.train.warmstart import make_nano, plan_for
-
-    plan = plan_for(given["hidden"], given["expert_share"], given["warm_steps"], config.seed, config.env)
+    warmstart = heavy.warmstart
+    plan = warmstart.plan_for(given["hidden"], given["expert_share"], given["warm_steps"], config.seed, config.env)
     if folder.exists():
         if read_manifest(folder).get("warm_start") != plan.to_json():
             raise ValueError(
@@ -187,21 +177,19 @@ def _warm_start(config: "TrainConfig", given: Mapping[str, Any], folder: Path) -
         return
     say(f"making a warm start from nothing -> {folder}")
     try:
-        with quiet(), phases_shown(say) as watch:
-            make_nano(folder, plan, config.env, watch)
+        with heavy.loading.quiet(), heavy.callbacks.phases_shown(say) as watch:
+            warmstart.make_nano(folder, plan, config.env, watch)
     except KeyboardInterrupt:
         say("\nStopped; a warm start that is not finished leaves nothing behind.", "yellow")
         raise typer.Exit(INTERRUPTED) from None
 
 
 @contextmanager
-def _host(config: "TrainConfig", server: str | None) -> Iterator["Host | None"]:
+def _host(config: TrainConfig, server: str | None) -> Iterator[Host | None]:
     """The server that plays the rollouts, if one was named, once it was seen to play as this process does."""
     if server is None:
         yield None
         return
-    from warroom.serve.remote import RemoteHost
-    from warroom.train.preflight import PreflightReport, host_check
 
     with RemoteHost(server, config.env, config.language, config.teammates) as host:
         report = PreflightReport((host_check(config, host),), "")
@@ -210,29 +198,23 @@ def _host(config: "TrainConfig", server: str | None) -> Iterator["Host | None"]:
         yield host
 
 
-def _preflight(config: "TrainConfig", rehearse: int, host: "Host | None") -> None:
-    from warroom.train.runner import dry_run as rehearsal
-
-    *_, report = rehearsal(config, rehearse, host)
+def _preflight(config: TrainConfig, rehearse: int, host: Host | None) -> None:
+    *_, report = heavy.runner.dry_run(config, rehearse, host)
     print(report.prompt)
     print(report.render())
     report.require()
 
 
 def _train(
-    config: "TrainConfig", folder: Path, out: Path | None, resume: bool, rehearse: int, host: "Host | None"
+    config: TrainConfig, folder: Path, out: Path | None, resume: bool, rehearse: int, host: Host | None
 ) -> dict[str, Any]:
-    from warroom.runs import RECORD
-    from warroom.train.grpo import last_checkpoint
-    from warroom.train.runner import train
-
     command, again = _typed(out, folder, resume=False), _typed(out, folder, resume=True)
     try:
-        summary, interrupted = train(config, folder, command, resume, rehearse, say, host)
+        summary, interrupted = heavy.runner.train(config, folder, command, resume, rehearse, say, host)
     except EpisodeAborted as error:
         if not (folder / RECORD).is_file():  # nothing has begun
             raise
-        kept = "the last checkpoint is kept" if last_checkpoint(folder) else "no checkpoint was due yet"
+        kept = "the last checkpoint is kept" if heavy.grpo.last_checkpoint(folder) else "no checkpoint was due yet"
         raise ValueError(f"{error}; {kept}. Go on with: {again}") from error
     except KeyboardInterrupt:
         say(f"\nStopped at once; the last checkpoint is kept. Go on with:\n  {again}", "yellow")
@@ -262,9 +244,6 @@ def _short(model: str) -> str:
 
 def _print_summary(summary: Mapping[str, Any], folder: Path) -> None:
     """First and last rewards by tier, why the run ended, and where things are."""
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(
         title="mean score of rollouts (0: do nothing, 1: oracle); training split, no result", title_justify="left"
     )
@@ -283,84 +262,3 @@ def _print_summary(summary: Mapping[str, Any], folder: Path) -> None:
     for what, place in (("model and card", "model"), ("learning curve", "learning_curve.png")):
         screen.print(Text(f"{what}: {folder / place}"))
     screen.print(Text(f"evaluate it: warroom eval --policies heuristic,expert,hf:{folder / 'model'} --seeds 20"))
-
-
-def card_command(
-    run: Annotated[Path, typer.Argument(help="The folder of a training run.")],
-    evaluation: Annotated[
-        list[Path] | None,
-        typer.Option("--evaluation", help="A folder of `warroom eval` on the test split. May be given several times."),
-    ] = None,
-) -> None:
-    """Write a trained model's card again, with the results of its evaluations.
-
-    Example: warroom card runs/nano --evaluation runs/eval-nano
-    """
-    from warroom.train.card import write_card
-
-    print(write_card(run, evaluation or ()))
-
-
-def jobs_command(
-    context: typer.Context,
-    hub_user: Annotated[str, typer.Option(help="Whose Hub account the trained models are pushed to.")],
-    models: Annotated[str, typer.Option(help="Base models, by comma.")] = "Qwen/Qwen2.5-3B-Instruct",
-    curricula: Annotated[str, typer.Option(help="Curricula, by semicolon.")] = "easy:200,medium:200,hard:200",
-    rogue_multipliers: Annotated[str, typer.Option(help="Rogue multipliers, by comma, such as 1.0,2.0:1.0.")] = "1.0",
-    seeds: Annotated[str, typer.Option(help="Seeds, by comma.")] = "0",
-    flavor: Annotated[str, typer.Option(help="The machine: a name of `hf jobs hardware`.")] = "a10g-large",
-    timeout: Annotated[str, typer.Option(help="When a job is ended, such as 90m or 6h.")] = "6h",
-    image: Annotated[str, typer.Option(help="The container's image.")] = "python:3.12",
-    source: Annotated[
-        str, typer.Option(help="What pip installs there, or hf://spaces/USER/NAME with a checkout, which is mounted.")
-    ] = "warroom[train]",
-    shell: Annotated[bool, typer.Option("--shell", help="Print a shell script that starts all of them.")] = False,
-    json: Json = False,
-) -> None:
-    """Print the `hf jobs run` commands that train several configurations side by side on rented machines.
-
-    Options of `warroom train` for all of them follow behind `--`. Nothing is started.
-
-    Example: warroom jobs --hub-user me --rogue-multipliers 1.0,2.0:1.0 --shell -- --lora-rank 32
-    """
-    from warroom.train.jobs import Machine, format_command, jobs, script
-
-    machine = Machine(flavor, timeout, image, source)
-    numbers = [_seed(word) for word in _words(seeds)]
-    multipliers = _words(rogue_multipliers)
-    found = jobs(_words(models), _words(curricula, ";"), multipliers, numbers, hub_user, machine, context.args)
-    for job in found:
-        _check_training(job.training)
-    if json:
-        print_json([{"name": job.name, "repository": job.repository, "command": list(job.command)} for job in found])
-    elif shell:
-        print(script(found), end="")
-    else:
-        print("\n\n".join(f"# {job.repository}\n{format_command(job)}" for job in found))
-
-
-def _words(text: str, by: str = ",") -> list[str]:
-    found = [word.strip() for word in text.split(by) if word.strip()]
-    if not found:
-        raise ValueError(f"got {text!r}, which names nothing")
-    return found
-
-
-def _seed(word: str) -> int:
-    if not word.isascii() or not word.isdigit():
-        raise ValueError(f"a seed is a whole number from 0, got {word!r}")
-    return int(word)
-
-
-def _check_training(command: tuple[str, ...]) -> None:
-    """Read a job's training command as the machine will, so that a slip is found before a machine is rented."""
-    app = typer.Typer(add_completion=False)
-    app.command("train")(train_command)
-    try:
-        context = typer.main.get_command(app).make_context("warroom train", list(command[2:]))
-    except Exception as error:
-        # Depending on the version of typer, its errors are click's or its own copies of them.
-        if not hasattr(error, "format_message"):
-            raise
-        raise ValueError(f"`warroom train` would refuse an option behind `--`: {error.format_message()}") from error
-    configuration(context.params)

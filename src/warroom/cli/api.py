@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from warroom.commands.common import say
+from warroom.cli import heavy
+from warroom.cli.output import say
+from warroom.core.env import Env
+from warroom.policies import PolicySet
+from warroom.policies.llm import ApiOptions, SpendingCaps, is_llm
+from warroom.policies.llm.ledger import UsageLedger
+from warroom.policies.llm.usage import USAGE, in_words, summed
+from warroom.runs import write_text
 
 if TYPE_CHECKING:
-    from warroom.core.env import Env
-    from warroom.policies import PolicySet
-    from warroom.policies.llm import ApiOptions
     from warroom.policies.llm.client import LLMClient
-    from warroom.policies.llm.ledger import UsageLedger
 
 PANEL = "Models behind a server (llm:MODEL)"
 
@@ -87,12 +90,11 @@ def with_api(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def api_of(given: Mapping[str, Any]) -> "ApiOptions | None":
+def api_of(given: Mapping[str, Any]) -> ApiOptions | None:
     """The checked options; None if none was given."""
     chosen = {name: value for name, value in given.items() if value is not None}
     if not chosen:
         return None
-    from warroom.policies.llm import ApiOptions, SpendingCaps
 
     caps = {name.removeprefix("max_"): chosen.pop(name) for name in CAPS if name in chosen}
     exact: dict[str, Any] = {
@@ -101,10 +103,8 @@ def api_of(given: Mapping[str, Any]) -> "ApiOptions | None":
     return ApiOptions(caps=SpendingCaps(**exact), **chosen)
 
 
-def api_model_names(teams: Iterable["PolicySet"], api: "ApiOptions | None") -> list[str]:
+def api_model_names(teams: Iterable["PolicySet"], api: ApiOptions | None) -> list[str]:
     """The models behind a server that play in these teams; options for them without any are refused."""
-    from warroom.policies.llm import is_llm
-
     names = [name for policy_set in teams for name in policy_set.models.values() if is_llm(name)]
     if not names and api is not None:
         raise ValueError("options of a model behind a server were given, and no policy is llm:MODEL")
@@ -113,30 +113,24 @@ def api_model_names(teams: Iterable["PolicySet"], api: "ApiOptions | None") -> l
 
 @contextmanager
 def connect(
-    names: Iterable[str], api: "ApiOptions | None", folder: Path | None = None, resume: bool = False
+    names: Iterable[str], api: ApiOptions | None, folder: Path | None = None, resume: bool = False
 ) -> Iterator["LLMClient | None"]:
     """What these models play through; None where there are none. Says, or notes in its run folder, what it cost."""
     if not list(names):
         yield None
         return
-    from warroom.policies.llm import ApiOptions
-    from warroom.policies.llm.client import LLMClient
-    from warroom.policies.llm.ledger import UsageLedger
 
     api, ledger = api or ApiOptions(), UsageLedger()
     if folder is not None and resume:
         ledger.load(folder)
     try:
-        with LLMClient(api, ledger, resume) as client:
+        with heavy.llm_client.LLMClient(api, ledger, resume) as client:
             yield client
     finally:
         _note_usage(ledger, api, quiet=folder is not None)
 
 
-def _note_usage(ledger: "UsageLedger", api: "ApiOptions", quiet: bool) -> None:
-    from warroom.policies.llm.usage import USAGE, in_words, summed
-    from warroom.runs import write_text
-
+def _note_usage(ledger: UsageLedger, api: ApiOptions, quiet: bool) -> None:
     usage = summed(ledger.lines, api.caps, _notes(api))
     if usage and ledger.folder is not None:
         write_text(ledger.folder / USAGE, json.dumps(usage, indent=1) + "\n")
@@ -144,23 +138,21 @@ def _note_usage(ledger: "UsageLedger", api: "ApiOptions", quiet: bool) -> None:
         say(f"behind the server: {in_words(usage)}")
 
 
-def prepare_models(client: "LLMClient", names: Iterable[str], env: "Env", noted: Mapping[str, Any]) -> dict[str, Any]:
+def prepare_models(client: "LLMClient", names: Iterable[str], env: Env, noted: Mapping[str, Any]) -> dict[str, Any]:
     """Make one call for each model, or go on with what its run has noted of it; returns what the run notes."""
-    from warroom.policies.llm.preflight import detect_call_format, restore_call_format, status
-
-    out = {}
+    out, preflight = {}, heavy.llm_preflight
     for name in names:
         if name in noted:
-            restore_call_format(client, name, noted[name])
+            preflight.restore_call_format(client, name, noted[name])
         else:
-            decision = detect_call_format(client, name, env)
+            decision = preflight.detect_call_format(client, name, env)
             if decision.why:
                 say(f"note: {name}: {decision.why}; its calls are read from text", "yellow")
-        out[name] = status(client, name)
+        out[name] = preflight.status(client, name)
     return out
 
 
-def _notes(api: "ApiOptions") -> dict[str, Any]:
+def _notes(api: ApiOptions) -> dict[str, Any]:
     """Caps and prices of the last part of a run, in its own figures."""
     caps = {name: getattr(api.caps, name) for name in ("tokens", "dollars", "minutes", "price_in", "price_out")}
     return {

@@ -1,67 +1,21 @@
-"""`warroom import`: real systems as material for incidents."""
+"""`warroom import incidents`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
-from warroom.commands.common import Json, console, print_json, progress, say
-
-if TYPE_CHECKING:
-    from warroom.importers.incidents.recording import ArchiveWriter
+from warroom.cli.options import Json
+from warroom.cli.output import console, print_json, say
+from warroom.cli.progress import progress
+from warroom.importers.incidents.recording import ArchiveWriter, import_incidents, open_source
 
 app = typer.Typer(no_args_is_help=True, help="Read a real system into files that the other commands take.")
 
 
-@app.command()
-def topology(
-    compose: Annotated[
-        list[Path] | None, typer.Argument(help="Compose files, each laid over the ones before it.")
-    ] = None,
-    file: Annotated[
-        list[Path] | None, typer.Option("--file", "-f", help="More compose files, as docker takes them.")
-    ] = None,
-    env_file: Annotated[Path | None, typer.Option(help="Variables. Default: .env beside the first file.")] = None,
-    out: Annotated[Path, typer.Option(help="Where the topology goes.")] = Path("topology.json"),
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file that is there.")] = False,
-    json: Json = False,
-) -> None:
-    """Read services and calls from docker-compose files, so that incidents happen on that system.
-
-    Example: warroom import topology compose.yaml -f compose.prod.yaml --out shop.json
-    """
-    from warroom.importers.topology.compose import describe, read_compose
-
-    paths = [*(compose or []), *(file or [])]
-    imported = read_compose(paths, env_file)
-    if out.exists() and not force:
-        raise ValueError(f"{out} exists; choose another --out, or overwrite it with --force")
-    _write(out, imported.service_topology.to_json())
-    if json:
-        print_json(_as_json(imported, out))
-    else:
-        print(describe(imported))
-        print(f"wrote {out}; play on it: warroom eval --topology {out}")
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ValueError(f"cannot write {path}: {error.strerror}") from error
-
-
-def _as_json(imported: Any, out: Path) -> dict[str, Any]:
-    names = ("dependencies", "calls", "infrastructure", "left_out", "warnings")
-    return {
-        "out": str(out),
-        "services": list(imported.service_topology.names),
-        **{name: [list(x) if isinstance(x, tuple) else x for x in getattr(imported, name)] for name in names},
-    }
-
-
-@app.command()
-def incidents(
+def incidents_command(
     source: Annotated[str, typer.Argument(help="Where they come from: nezha.")],
     folder: Annotated[Path, typer.Argument(help="The folder that the source fills.")],
     out: Annotated[Path, typer.Option(help="The folder of recordings that is made.")] = Path("recordings"),
@@ -76,8 +30,6 @@ def incidents(
 
     Example: warroom import incidents nezha nezha_trainticket --out recordings
     """
-    from warroom.importers.incidents.recording import import_incidents, open_source
-
     found = open_source(source, folder)
     with progress("incidents", len(found.ids)) as watch:
         archive_writer = import_incidents(found, source, out, force, watch)
@@ -89,10 +41,7 @@ def incidents(
         raise typer.Exit(1)
 
 
-def _print_archive(archive_writer: "ArchiveWriter") -> None:
-    from rich.table import Table
-    from rich.text import Text
-
+def _print_archive(archive_writer: ArchiveWriter) -> None:
     table = Table(
         title=f"{len(archive_writer.incidents)} incidents, {len(archive_writer.kinds)} services", title_justify="left"
     )
@@ -121,7 +70,7 @@ def _print_archive(archive_writer: "ArchiveWriter") -> None:
     )
 
 
-def _archive_as_json(archive_writer: "ArchiveWriter") -> dict[str, Any]:
+def _archive_as_json(archive_writer: ArchiveWriter) -> dict[str, Any]:
     return {
         "out": str(archive_writer.folder),
         "incidents": [{"id": id, "counts": row["counts"]} for id, row in archive_writer.incidents.items()],

@@ -3,14 +3,17 @@
 import os
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from warroom.commands.common import progress, say
-
-if TYPE_CHECKING:
-    from warroom.view.viewer_data import EpisodeFilter, RunEpisodes
+from warroom.cli.output import say
+from warroom.cli.progress import progress
+from warroom.evals.plan import parse_policies
+from warroom.evals.viewer_link import link_viewer
+from warroom.runs import VIEWER, read_record, write_text
+from warroom.view.viewer import viewer_page
+from warroom.view.viewer_data import EpisodeFilter, RunEpisodes, read_run_episodes
 
 NOT_WRITTEN = "no page was written: make room, or choose another --out"
 MANY = 2_000
@@ -42,11 +45,6 @@ def view_command(
 
     Example: warroom view runs/hard --policy expert
     """
-    from warroom.evals.viewer_link import link_viewer
-    from warroom.runs import write_text
-    from warroom.view.viewer import viewer_page
-    from warroom.view.viewer_data import read_run_episodes
-
     if run_b is not None:
         _check_same_world(run, run_b)
     sources = [read_run_episodes(folder, _choice(run, policy, tier, scenario)) for folder in (run, run_b) if folder]
@@ -64,8 +62,6 @@ def view_command(
 
 
 def _check_same_world(run: Path, run_b: Path) -> None:
-    from warroom.runs import read_record
-
     one, other = (read_record(folder).config.get("env") for folder in (run, run_b))
     if one != other:
         raise ValueError(f"{run} is a run of {one} and {run_b} one of {other}; show runs of one environment together")
@@ -73,15 +69,11 @@ def _check_same_world(run: Path, run_b: Path) -> None:
 
 def _usual_name(run_b: Path | None) -> str:
     """The file's name; that of two runs leaves each run's own viewer alone."""
-    from warroom.runs import VIEWER
-
     return VIEWER if run_b is None else f"{Path(VIEWER).stem}-and-{run_b.resolve().name}.html"
 
 
 def _path(path: Path) -> Path:
     """Where the page goes; into a folder under its usual name. The folder above it is made."""
-    from warroom.runs import VIEWER
-
     if path.is_dir():
         return path / VIEWER
     try:
@@ -91,12 +83,8 @@ def _path(path: Path) -> Path:
     return path
 
 
-def _choice(run: Path, policy: str | None, tier: str | None, scenario: str | None) -> "EpisodeFilter":
+def _choice(run: Path, policy: str | None, tier: str | None, scenario: str | None) -> EpisodeFilter:
     """The filters as they were typed; a scenario may go without its environment."""
-    from warroom.evals.plan import parse_policies
-    from warroom.runs import read_record
-    from warroom.view.viewer_data import EpisodeFilter
-
     env = str(read_record(run).config.get("env", ""))
     names = [name if "/" in name else f"{env}/{name}" for name in _parts(scenario)]
     return EpisodeFilter(parse_policies(policy or ""), _parts(tier), tuple(names))
@@ -106,7 +94,7 @@ def _parts(text: str | None) -> tuple[str, ...]:
     return tuple(part.strip() for part in (text or "").split(",") if part.strip())
 
 
-def _tell(sources: "list[RunEpisodes]", count: int) -> None:
+def _tell(sources: list[RunEpisodes], count: int) -> None:
     for source in sources:
         for note in source.notes:
             say(f"note: {note}", "yellow")

@@ -3,8 +3,16 @@
 from typing import Annotated, Any
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
-from warroom.commands.common import Json, console, print_json
+from warroom.cli.options import Json
+from warroom.cli.output import console, print_json
+from warroom.core.errors import UnknownName
+from warroom.core.scenario import TIERS
+from warroom.core.splits import Split, held_out
+from warroom.envs import environments, scenarios
+from warroom.policies import hf, llm, policy_names
 
 
 def list_command(
@@ -24,11 +32,6 @@ def list_command(
 
 def catalogue(env: str | None = None) -> dict[str, Any]:
     """Everything that the other commands take, by name."""
-    from warroom.core.errors import UnknownName
-    from warroom.core.scenario import TIERS
-    from warroom.core.splits import Split
-    from warroom.envs import environments
-
     if env is not None and env not in environments():
         raise UnknownName("environment", env, environments())
     return {
@@ -39,10 +42,6 @@ def catalogue(env: str | None = None) -> dict[str, Any]:
 
 
 def _environment(name: str) -> dict[str, Any]:
-    from warroom.core.splits import held_out
-    from warroom.envs import environments, scenarios
-    from warroom.policies import hf, llm, policy_names
-
     found = environments()[name]
     own = {id: scenario for id, scenario in scenarios().items() if id.startswith(name + "/")}
     return {
@@ -59,9 +58,6 @@ def _environment(name: str) -> dict[str, Any]:
 
 
 def _print(found: dict[str, Any]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     screen = console()
     for env in found["environments"]:
         screen.print(Text.assemble((env["name"], "bold"), f"  {env['summary']}"))

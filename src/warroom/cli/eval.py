@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from warroom.commands.api import api_model_names, connect, prepare_models, with_api
-from warroom.commands.common import (
+from warroom.cli import heavy
+from warroom.cli.api import api_model_names, connect, prepare_models, with_api
+from warroom.cli.options import (
+    SUITES,
     Articles,
     Json,
     Judge,
@@ -24,19 +26,21 @@ from warroom.commands.common import (
     Split,
     Topology,
     check_options,
-    command_line,
-    console,
     options_of,
-    print_json,
-    progress,
-    say,
 )
+from warroom.cli.output import command_line, print_json, say
+from warroom.cli.progress import progress
+from warroom.cli.summary import print_summary
+from warroom.core.errors import RunStopped
+from warroom.core.splits import format_seed, seed_of
+from warroom.envs import make
+from warroom.evals.plan import Plan, applicable_scenarios, parse_policies, parse_seeds, scenarios_of, split_commas
+from warroom.policies import hf, llm
+from warroom.policies.llm import ApiOptions
+from warroom.runs import Record, check_folder, git_commit, now, open_run
 
 if TYPE_CHECKING:
-    from warroom.evals.plan import Plan
-    from warroom.policies.llm import ApiOptions
     from warroom.policies.llm.client import LLMClient
-    from warroom.runs import Record
 
 RECORDED_TIER = "medium"
 """The tier of recordings: they are as hard as they are, and three tiers would play each three times."""
@@ -77,7 +81,7 @@ Roc = Annotated[
 
 @with_api
 def eval_command(
-    api: "ApiOptions | None",
+    api: ApiOptions | None,
     env: Annotated[str, typer.Option(help="Which environment.")] = "fleet",
     policies: Policies = "random,heuristic,expert,oracle",
     tiers: Tiers = None,
@@ -108,9 +112,7 @@ def eval_command(
 
     Example: warroom eval --policies heuristic,expert --tiers hard --seeds 20 --out runs/hard
     """
-    from warroom.evals.plan import parse_policies, parse_seeds, split_commas
-    from warroom.evals.publish import publish
-
+    publish = heavy.publish.publish  # an evaluation that cannot be published does not begin
     options = options_of(
         rogue_multiplier=rogue_multiplier, topology=topology, recording=recording, names=names, wording=wording,
         mode=mode, articles=articles, kb=kb, judge=judge, quality=quality,
@@ -122,9 +124,7 @@ def eval_command(
         parse_policies(policies), indices, split=split, attempts=attempts, options=options, baseline=baseline,
     )  # fmt: skip
     if roc:
-        from warroom.evals.roc import overseer_policies
-
-        overseer_policies(plan)  # an evaluation that cannot end in a curve does not begin
+        heavy.roc.overseer_policies(plan)  # an evaluation that cannot end in a curve does not begin
     behind = api_model_names(plan.policy_sets().values(), api)
     folder = out or Path("runs") / f"eval-{env}-{datetime.now():%Y%m%d-%H%M%S}"
     try:
@@ -152,24 +152,20 @@ def _plan(
     seeds: tuple[int, ...],
     baseline: str | None,
     **more: Any,
-) -> "Plan":
+) -> Plan:
     """The checked plan, with a baseline wherever the usual one plays."""
-    from warroom.evals.plan import Plan
-    from warroom.evals.publish import default_baseline
-
-    plan = Plan(env, scenarios, tiers, policies, seeds, baseline=baseline or default_baseline(policies), **more)
+    plan = Plan(
+        env, scenarios, tiers, policies, seeds, baseline=baseline or heavy.publish.default_baseline(policies), **more
+    )
     _validate_plan(plan)
     return plan
 
 
-def _validate_plan(plan: "Plan") -> None:
+def _validate_plan(plan: Plan) -> None:
     """Build the first incident and the one of the highest seed, before a folder is made.
 
     Options from which none can be built are refused by then, and seeds beyond the last incident of a folder.
     """
-    from warroom.core.splits import format_seed
-    from warroom.envs import make
-
     matrix = plan.matrix()
     for one in dict.fromkeys((matrix[0], max(matrix, key=lambda key: key.seed))):
         try:
@@ -182,13 +178,9 @@ def _validate_plan(plan: "Plan") -> None:
 def _usual_seeds(options: Mapping[str, Any]) -> str:
     """A handful of what can be drawn without end, or each ticket or recorded incident of a folder once."""
     if "kb" in options:
-        from warroom.envs.tickets.imported import playable_knowledge_base
-
-        return str(len(playable_knowledge_base(str(options["kb"])).cases))
+        return str(len(heavy.imported.playable_knowledge_base(str(options["kb"])).cases))
     if "recording" in options:
-        from warroom.envs.logs.recorded import playable
-
-        return str(len(playable(Path(options["recording"]))))
+        return str(len(heavy.recorded.playable(Path(options["recording"]))))
     return USUAL_SEEDS
 
 
@@ -197,11 +189,11 @@ def _suite(env: str, named: str | None, options: Mapping[str, Any]) -> str | Non
     check_options(env, options)
     if "kb" not in options:
         return named
-    from warroom.envs.tickets.scenario import IMPORTED
 
-    if named not in (None, IMPORTED):
-        raise ValueError(f"--kb plays the suite {IMPORTED!r} and no other, got {named!r}; leave --suite out")
-    return IMPORTED
+    imported = SUITES["kb"]
+    if named not in (None, imported):
+        raise ValueError(f"--kb plays the suite {imported!r} and no other, got {named!r}; leave --suite out")
+    return imported
 
 
 def _scenarios(
@@ -215,9 +207,6 @@ def _scenarios(
 
     `played` holds the tiers, the indices of the incidents and their split.
     """
-    from warroom.core.splits import seed_of
-    from warroom.evals.plan import applicable_scenarios, scenarios_of
-
     wanted = scenarios_of(env, suite, named)
     if named is not None:
         return wanted
@@ -237,13 +226,9 @@ def _typed(out: Path | None, folder: Path, resume: bool) -> str:
 
 
 def _play(
-    plan: "Plan", folder: Path, typed: tuple[str, str], resume: bool, workers: int | None, client: "LLMClient | None"
+    plan: Plan, folder: Path, typed: tuple[str, str], resume: bool, workers: int | None, client: "LLMClient | None"
 ) -> None:
     """Play what is missing. `typed` is the command that began the run, and the one that goes on with it."""
-    from warroom.core.errors import RunStopped
-    from warroom.evals.run import play_plan
-    from warroom.runs import open_run
-
     record = _record(plan, typed[0], client)
     if client is not None:
         record = _with_call_formats(plan, folder, record, resume, client)
@@ -256,7 +241,7 @@ def _play(
             client.keep(folder)
         try:
             with progress("episodes", len(plan), already) as watch:
-                unplayed = play_plan(plan, run, workers, watch, client)
+                unplayed = heavy.run.play_plan(plan, run, workers, watch, client)
         except RunStopped as stop:
             say(f"\nStopped: {stop}", "yellow")
             _unfinished(len(plan), sum(run.played.values()), typed[1], ", with a higher cap where one was reached,")
@@ -266,11 +251,8 @@ def _play(
             _unfinished(len(plan), sum(run.played.values()), typed[1])
 
 
-def _with_call_formats(plan: "Plan", folder: Path, record: "Record", resume: bool, client: "LLMClient") -> "Record":
+def _with_call_formats(plan: Plan, folder: Path, record: Record, resume: bool, client: "LLMClient") -> Record:
     """The record with what is known of the models behind the server, after a call of each; nothing is written yet."""
-    from warroom.envs import make
-    from warroom.runs import check_folder
-
     before, first = check_folder(folder, record, resume), plan.matrix()[0]
     env = make(first.scenario, first.tier, first.seed, **plan.options)
     names = api_model_names(plan.policy_sets().values(), client.api)
@@ -283,18 +265,13 @@ def _unfinished(planned: int, finished: int, again: str, how: str = "") -> NoRet
     raise typer.Exit(UNFINISHED)
 
 
-def _score(plan: "Plan", folder: Path) -> None:
-    from warroom.evals.roc import overseer_policies, write_roc
-
-    names = overseer_policies(plan)
+def _score(plan: Plan, folder: Path) -> None:
+    names = heavy.roc.overseer_policies(plan)
     with progress("scored episodes", sum(key.policy in names for key in plan.matrix())) as watch:
-        write_roc(folder, plan, watch)
+        heavy.roc.write_roc(folder, plan, watch)
 
 
-def _record(plan: "Plan", command: str, client: "LLMClient | None" = None) -> "Record":
-    from warroom.policies import hf, llm
-    from warroom.runs import Record, git_commit, now
-
+def _record(plan: Plan, command: str, client: "LLMClient | None" = None) -> Record:
     models = [
         name
         for policy_set in plan.policy_sets().values()
@@ -318,39 +295,3 @@ def _record(plan: "Plan", command: str, client: "LLMClient | None" = None) -> "R
         versions=(hf.versions() if status else {}) | (client.versions if client is not None else {}),
         policy_status=status,
     )
-
-
-def print_summary(summary: Mapping[str, Any], folder: Path) -> None:
-    """The pooled rows as a table, and where the rest is."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from warroom.evals.report import cell, columns
-
-    rows = [row for row in summary["rows"] if row["scenario"] is None]
-    table = Table(title=f"{summary['env']}, {summary['split']} split: means with 95 % intervals", title_justify="left")
-    table.add_column("policy")
-    table.add_column("tier")
-    table.add_column("n", justify="right")
-    shown = {name: heading for name, heading in columns(rows).items() if name in HEADLINES}
-    for heading in shown.values():
-        table.add_column(heading, justify="right")
-    for number, row in enumerate(rows):
-        cells = [cell(row, name) for name in shown]
-        last = number + 1 == len(rows) or rows[number + 1]["tier"] != row["tier"]
-        texts = [Text.assemble(c.mean, ("\n" + c.interval, "dim")) for c in cells]
-        table.add_row(row["policy"], row["tier"], str(row["n"]), *texts, end_section=last)
-    screen = console()
-    screen.print(table)
-    if "usage" in summary:
-        from warroom.policies.llm.usage import in_words
-
-        screen.print(Text(f"behind the server: {in_words(summary['usage'])}"))
-    screen.print(Text(f"report: {folder / 'report.html'}"))
-
-
-HEADLINES = (
-    "points", "score", "solved", "root_cause", "rogue_catch", "rogue_false_positive", "wrong_fixes", "mttr",
-    "fact_quality", "citation_f1", "brier", "escalated_answerable", "escalated_unanswerable",
-)  # fmt: skip
-"""Metrics of the table at the terminal; the report has all."""

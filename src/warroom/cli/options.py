@@ -1,23 +1,26 @@
 """What several commands share: options, output, and the words of a caller's error."""
 
-import json
-import shlex
-import sys
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from warroom.cli import heavy
+from warroom.core.errors import UnknownName
+from warroom.core.scenario import TIERS
+from warroom.core.splits import parse_split
+from warroom.envs import environments
+from warroom.evals.plan import split_commas
+from warroom.sim.recording import read_archive
+from warroom.sim.service_topology import load_service_topology
 
+SUITES = {"kb": "imported", "recording": "recorded"}
+"""The suite that is played where an option brings incidents of its own."""
 SHAPES = ("document", "drawn")
 """Systems that are asked for by name; every other name is that of a file."""
-PLAIN_WIDTH = 160
-"""Columns of a table that no screen shows."""
 
+RunFolder = Annotated[Path, typer.Argument(help="A run folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, for a program to read.")]
 Tier = Annotated[str, typer.Option(help="How hard: easy, medium or hard.")]
 Split = Annotated[str, typer.Option(help="Whose incidents: train, dev or test. Publish numbers of test only.")]
@@ -67,7 +70,6 @@ def options_of(**given: Any) -> dict[str, Any]:
 
 def check_options(env: str, options: Collection[str]) -> None:
     """Refuse an option of another environment, and name the one that it is for."""
-    from warroom.envs import environments
 
     known = environments()
     for option in options if env in known else ():
@@ -89,28 +91,24 @@ def _multiplier(value: float) -> float:
 
 
 def _topology(name: str) -> str:
-    from warroom.sim.service_topology import load_service_topology
 
     named = name.partition(":")[0] in SHAPES and not Path(name).exists()
     return name if named else load_service_topology(Path(name)).to_json()
 
 
 def _archive(folder: Path) -> str:
-    from warroom.sim.recording import read_archive
 
     # Absolute, so that a replay finds it from wherever it is started.
     return str(read_archive(folder.resolve()).folder)
 
 
 def _knowledge(folder: Path) -> str:
-    from warroom.envs.tickets.storage import load_knowledge
 
-    load_knowledge(folder)
+    heavy.knowledge.load_knowledge(folder)
     return str(folder.resolve())
 
 
 def _axis(name: str) -> str:
-    from warroom.core.splits import parse_split
 
     return parse_split(name).value
 
@@ -122,37 +120,10 @@ READ: dict[str, Callable[[Any], Any]] = {
 """How an option is read that is more than its own text."""
 
 
-def command_line(*more: str) -> str:
-    """The command as it was typed, and what should be added."""
-    return shlex.join(["warroom", *sys.argv[1:], *more])
-
-
-def print_json(data: Any) -> None:
-    """Print data for a program."""
-    print(json.dumps(data, indent=1))
-
-
-def console() -> "Console":
-    """Where people read tables; a pipe gets them whole."""
-    from rich.console import Console
-
-    return Console() if sys.stdout.isatty() else Console(width=PLAIN_WIDTH)
-
-
-def say(text: str, color: str | None = None) -> None:
-    """A line for the person at the terminal, apart from the output."""
-    typer.secho(text, fg=color, err=True)
-
-
-@contextmanager
-def progress(what: str, planned: int, already: int = 0) -> Iterator[Callable[[int], None]]:
-    """A bar on a screen, nothing elsewhere; yields what is to be called with the number just done."""
-    if not sys.stderr.isatty():
-        yield lambda count: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bar:
-        task = bar.add_task(what, total=planned, completed=already)
-        yield lambda count: bar.advance(task, count)
+def tiers_of(text: str) -> tuple[str, ...]:
+    """The tiers of a comma-separated list, refused before anything is played."""
+    found = tuple(dict.fromkeys(split_commas(text)))
+    for tier in found or ("",):
+        if tier not in TIERS:
+            raise UnknownName("tier", tier, TIERS)
+    return found

@@ -4,7 +4,9 @@ from typing import Annotated
 
 import typer
 
-from warroom.commands.common import Articles, Json, Mode, Tier, Topology, options_of, print_json
+from warroom.cli.options import Articles, Json, Mode, Tier, Topology, options_of
+from warroom.cli.output import print_json
+from warroom.evals.bench import COMPONENTS, BenchmarkConfig, run_bench
 
 
 def bench_command(
@@ -21,8 +23,6 @@ def bench_command(
 
     Example: warroom bench --tier easy --seconds 10
     """
-    from warroom.evals.bench import COMPONENTS, BenchmarkConfig, run_bench
-
     options = options_of(topology=topology, mode=mode, articles=articles)
     found = run_bench(BenchmarkConfig(env, tier, policy, options), seconds)
     if json:

@@ -1,11 +1,11 @@
 """`warroom play`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from warroom.commands.api import api_model_names, connect, prepare_models, with_api
-from warroom.commands.common import (
+from warroom.cli.api import api_model_names, connect, prepare_models, with_api
+from warroom.cli.options import (
     Articles,
     Json,
     Knowledge,
@@ -16,17 +16,21 @@ from warroom.commands.common import (
     Tier,
     Topology,
     check_options,
-    console,
     options_of,
 )
-
-if TYPE_CHECKING:
-    from warroom.policies.llm import ApiOptions
+from warroom.cli.output import console
+from warroom.core.splits import seed_of
+from warroom.envs import find, make
+from warroom.policies import policy_set
+from warroom.policies.llm import ApiOptions
+from warroom.rollout import play
+from warroom.view.debrief import debrief
+from warroom.view.terminal import TerminalSeats, closing_view, is_interactive, open_display
 
 
 @with_api
 def play_command(
-    api: "ApiOptions | None",
+    api: ApiOptions | None,
     scenario: Annotated[str, typer.Argument(help="A scenario of `warroom list`, or ENV/your_file.py.")],
     tier: Tier = "easy",
     seed: Annotated[int, typer.Option(help="Which incident of the split, from 0.")] = 0,
@@ -48,13 +52,6 @@ def play_command(
 
     Example: warroom play fleet/autoscaler_cost_cut --tier hard --policy oracle
     """
-    from warroom.core.splits import seed_of
-    from warroom.envs import find, make
-    from warroom.policies import policy_set
-    from warroom.rollout import play
-    from warroom.view.debrief import debrief
-    from warroom.view.terminal import TerminalSeats, closing_view, is_interactive, open_display
-
     env = find(scenario)[0].name
     human = "human" in [part.rpartition("=")[2] for part in policy.split(",")]
     if json and human:

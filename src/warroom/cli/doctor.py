@@ -1,13 +1,12 @@
 """`warroom doctor`."""
 
-from typing import TYPE_CHECKING
-
 import typer
+from rich.table import Table
+from rich.text import Text
 
-from warroom.commands.common import Json, console, print_json
-
-if TYPE_CHECKING:
-    from warroom.commands.checkup import CheckResult
+from warroom.cli.checkup import CheckResult, State, run_checks
+from warroom.cli.options import Json
+from warroom.cli.output import console, print_json
 
 BROKEN_EXIT = 1
 """Exit code when something that is installed does not work."""
@@ -21,8 +20,6 @@ def doctor_command(json: Json = False) -> None:
 
     Example: warroom doctor
     """
-    from warroom.commands.checkup import State, run_checks
-
     found = run_checks()
     broken = [finding for finding in found if finding.state is State.BROKEN]
     if json:
@@ -33,10 +30,7 @@ def doctor_command(json: Json = False) -> None:
         raise typer.Exit(BROKEN_EXIT)
 
 
-def _print(found: "list[CheckResult]", broken: list[str]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
+def _print(found: list[CheckResult], broken: list[str]) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for heading in ("", "part", "state", "what was found"):
         table.add_column(heading)

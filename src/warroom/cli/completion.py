@@ -1,95 +1,71 @@
 """What a shell offers when the tab key is pressed behind an option. Nothing heavy may load: somebody waits."""
 
-import os
 from collections.abc import Callable, Iterable
 from typing import get_type_hints
 
 import typer
 from typer.models import ParameterInfo
 
+from warroom import policies
+from warroom.core.scenario import TIERS
+from warroom.core.splits import Split
+from warroom.envs import environments, scenarios
+
 Completer = Callable[[typer.Context, str], list[str]]
 """(what was typed so far, the word that is being typed) -> what it may become."""
 
 
-ASKED = "_WARROOM_COMPLETE"
-"""Environment variable by which a shell asks."""
-
-
-def add_completion(app: typer.Typer) -> None:
-    """Let every option be completed that takes names, whichever command it belongs to, if it is a shell that asks."""
-    if ASKED not in os.environ:
-        return
-    for group in app.registered_groups:
-        if group.typer_instance is not None:
-            add_completion(group.typer_instance)
-    for command in app.registered_commands:
-        for option, hint in get_type_hints(command.callback, include_extras=True).items():
-            for declared in getattr(hint, "__metadata__", ()):
-                if isinstance(declared, ParameterInfo):
-                    declared.autocompletion = declared.autocompletion or NAMES.get(option)
+def complete_names(command: Callable[..., None]) -> None:
+    """Let every option of a command that takes names be completed."""
+    for option, hint in get_type_hints(command, include_extras=True).items():
+        for declared in getattr(hint, "__metadata__", ()):
+            if isinstance(declared, ParameterInfo):
+                declared.autocompletion = declared.autocompletion or NAMES.get(option)
 
 
 def environment_names(context: typer.Context, typed: str) -> list[str]:
     """Every environment."""
-    from warroom.envs import environments
-
     return list(environments())
 
 
 def scenario_names(context: typer.Context, typed: str) -> list[str]:
     """Every scenario by its id; files of one's own are the shell's to complete."""
-    from warroom.envs import scenarios
-
     return list(scenarios())
 
 
 def scenarios_of_env(context: typer.Context, typed: str) -> list[str]:
     """The scenarios of the environment that was named, without its name."""
-    from warroom.envs import scenarios
-
     env, known = _env_of(context), scenarios()
     return _behind_commas(typed, (id.partition("/")[2] for id in known if id.startswith(f"{env}/")))
 
 
 def suite_names(context: typer.Context, typed: str) -> list[str]:
     """The suites of the environment that was named."""
-    from warroom.envs import environments
-
     return list(environments()[_env_of(context)].suites)
 
 
 def policy_names(context: typer.Context, typed: str) -> list[str]:
     """Every policy of the environment that was named, behind those that were typed."""
-    from warroom.policies import MODEL_PREFIXES, policy_names
-
-    return _behind_commas(typed, [*policy_names(_env_of(context)), *MODEL_PREFIXES])
+    return _behind_commas(typed, [*policies.policy_names(_env_of(context)), *policies.MODEL_PREFIXES])
 
 
 def seat_names(context: typer.Context, typed: str) -> list[str]:
     """The seats of the environment that was named, behind those that were typed."""
-    from warroom.envs import environments
-
     return _behind_commas(typed, environments()[_env_of(context)].seats)
 
 
 def tier_names(context: typer.Context, typed: str) -> list[str]:
     """The tiers, behind those that were typed."""
-    from warroom.core.scenario import TIERS
-
     return _behind_commas(typed, TIERS)
 
 
 def split_names(context: typer.Context, typed: str) -> list[str]:
     """The splits."""
-    from warroom.core.splits import Split
-
     return [split.value for split in Split]
 
 
 def _env_of(context: typer.Context) -> str:
     """The environment of the command so far: its option, or what stands before the scenario's name."""
-    from warroom.envs import environments
-
     named = str(context.params.get("env") or context.params.get("scenario") or "").partition("/")[0]
     return named if named in environments() else next(iter(environments()))
 
