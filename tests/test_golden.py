@@ -23,7 +23,12 @@ def readable(episode: Episode) -> str:
     ]
     for step in episode.steps:
         arguments = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
-        out += ["", "-" * 100, step.observation, f">>> {step.seat}: {step.tool}({arguments})  [{step.points_gained:+g}]"]
+        out += [
+            "",
+            "-" * 100,
+            step.observation,
+            f">>> {step.seat}: {step.tool}({arguments})  [{step.points_gained:+g}]",
+        ]
     return "\n".join([*out, "", f"points: {episode.points}", f"outcome: {episode.outcome}", ""])
 
 

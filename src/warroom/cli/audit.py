@@ -1,19 +1,21 @@
 """`warroom audit`."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
 from warroom.cli import heavy
-from warroom.cli.options import Articles, Json, Mode, Split, options_of
+from warroom.cli.flags import env_options, with_env_options
+from warroom.cli.options import Json, Split
 from warroom.cli.output import console, print_json, say
 from warroom.cli.progress import progress
 from warroom.evals.audit.leaks import LeakScan, scan_leaks
 from warroom.evals.plan import parse_seeds
 
 if TYPE_CHECKING:
-    from warroom.evals.audit import Audit
+    from warroom.evals.audit.run import Audit
 from warroom.cli.options import tiers_of
 
 Env = Annotated[str, typer.Option(help="Which environment.")]
@@ -25,7 +27,9 @@ SHOWN = 12
 """Failures that are printed; --json has all."""
 
 
+@with_env_options
 def audit_command(
+    given: Mapping[str, Any],
     env: Env = "fleet",
     tiers: Tiers = "easy,medium,hard",
     seeds: Annotated[
@@ -33,8 +37,6 @@ def audit_command(
     ] = "5",
     split: Split = "dev",
     suite: Suite = "full",
-    mode: Mode = None,
-    articles: Articles = None,
     scripts: Annotated[int, typer.Option(min=1, help="How many scripts the search starts from.")] = 300,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
     json: Json = False,
@@ -47,7 +49,7 @@ def audit_command(
     Example: warroom audit --tiers hard --seeds 10
     """
     chosen, incidents, budget = tiers_of(tiers), parse_seeds(seeds), heavy.search.SearchBudget(scripts)
-    audit_spec = heavy.audit_spec.find_audit_spec(env, options_of(mode=mode, articles=articles))
+    audit_spec = heavy.audit_spec.find_audit_spec(env, env_options(env, given).to_json())
     with progress("episodes", heavy.audit.audit_episode_count(audit_spec, chosen, incidents, suite, budget)) as watch:
         found = heavy.audit.run_audit(audit_spec, chosen, incidents, suite, workers, split, watch, budget)
     say("scanning for leaks")

@@ -1,29 +1,30 @@
 """`warroom bench`."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
-from warroom.cli.options import Articles, Json, Mode, Tier, Topology, options_of
+from warroom.cli.flags import env_options, with_env_options
+from warroom.cli.options import Json, Tier
 from warroom.cli.output import print_json
 from warroom.evals.bench import COMPONENTS, BenchmarkConfig, run_bench
 
 
+@with_env_options
 def bench_command(
+    given: Mapping[str, Any],
     env: Annotated[str, typer.Option(help="Which environment.")] = "fleet",
     tier: Tier = "hard",
     seconds: Annotated[float, typer.Option(help="How long each arm is measured.")] = 3.0,
     policy: Annotated[str, typer.Option(help="Who plays; by default everyone waits, for ten turns.")] = "noop",
-    topology: Topology = None,
-    mode: Mode = None,
-    articles: Articles = None,
     json: Json = False,
 ) -> None:
     """Measure episodes a second on one core, and what the time goes to.
 
     Example: warroom bench --tier easy --seconds 10
     """
-    options = options_of(topology=topology, mode=mode, articles=articles)
+    options = env_options(env, given).to_json()
     found = run_bench(BenchmarkConfig(env, tier, policy, options), seconds)
     if json:
         print_json(found)

@@ -7,7 +7,8 @@ import typer
 from rich.table import Table
 
 from warroom.cli import heavy
-from warroom.cli.options import Json, Split, Topology, options_of
+from warroom.cli.flags import env_options, with_env_options
+from warroom.cli.options import Json, Split
 from warroom.cli.output import console, print_json, say
 from warroom.cli.progress import progress
 from warroom.core.splits import format_seed
@@ -26,7 +27,9 @@ SHOWN = 12
 """Failures that are printed; --json has all."""
 
 
+@with_env_options
 def certify_command(
+    given: Mapping[str, Any],
     env: Env = "fleet",
     tiers: Tiers = "easy,medium,hard",
     seeds: Annotated[
@@ -37,7 +40,6 @@ def certify_command(
     scenarios: Annotated[
         str | None, typer.Option(help="Which scenarios by name, by comma, instead of a suite.")
     ] = None,
-    topology: Topology = None,
     json: Json = False,
 ) -> None:
     """Check incidents in full: solvable, lasting, beyond doubt, and whatever else makes them fair in that environment.
@@ -47,7 +49,7 @@ def certify_command(
     Example: warroom certify --scenarios cascade,rogue_bystander --tiers hard --seeds 20
     """
     chosen, levels, indices = scenarios_of(env, suite, scenarios), tiers_of(tiers), parse_seeds(seeds)
-    certify, options = heavy.audit_spec.find_audit_spec(env).certify, options_of(topology=topology)
+    certify, options = heavy.audit_spec.find_audit_spec(env).certify, env_options(env, given).to_json()
     with progress("incidents", len(chosen) * len(levels) * len(indices)) as watch:
         rows = heavy.certify.run_certify(certify, chosen, levels, indices, split, options, watch)
     summary = heavy.certify.aggregate(rows)

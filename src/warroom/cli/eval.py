@@ -13,26 +13,14 @@ import typer
 
 from warroom.cli import heavy
 from warroom.cli.api import api_model_names, connect, prepare_models, with_api
-from warroom.cli.options import (
-    SUITES,
-    Articles,
-    Json,
-    Judge,
-    Knowledge,
-    Mode,
-    Quality,
-    Recordings,
-    RogueMultiplier,
-    Split,
-    Topology,
-    check_options,
-    options_of,
-)
+from warroom.cli.flags import env_options, with_env_options
+from warroom.cli.options import SUITES, Json, Split
 from warroom.cli.output import command_line, print_json, say
 from warroom.cli.progress import progress
 from warroom.cli.summary import print_summary
 from warroom.core.errors import RunStopped
-from warroom.core.splits import format_seed, seed_of
+from warroom.core.options import Options
+from warroom.core.splits import seed_of
 from warroom.envs import make
 from warroom.evals.plan import Plan, applicable_scenarios, parse_policies, parse_seeds, scenarios_of, split_commas
 from warroom.policies import hf, llm
@@ -66,13 +54,6 @@ Suite = Annotated[
 ]
 Scenarios = Annotated[str | None, typer.Option(help="Which scenarios by name, by comma, instead of a suite.")]
 Attempts = Annotated[int, typer.Option(min=1, help="Plays of each incident by each policy, for policies that sample.")]
-Names = Annotated[
-    str | None,
-    typer.Option(help="The split that service names and graph shapes are drawn from. Default: the incidents' own."),
-]
-Wording = Annotated[
-    str | None, typer.Option(help="The split that phrases are drawn from. Default: the incidents' own.")
-]
 Roc = Annotated[
     bool,
     typer.Option("--roc", help="Score a model on the oversight seat at every threshold: plays its episodes again."),
@@ -80,7 +61,9 @@ Roc = Annotated[
 
 
 @with_api
+@with_env_options
 def eval_command(
+    given: Mapping[str, Any],
     api: ApiOptions | None,
     env: Annotated[str, typer.Option(help="Which environment.")] = "fleet",
     policies: Policies = "random,heuristic,expert,oracle",
@@ -94,16 +77,6 @@ def eval_command(
     workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one per core.")] = None,
     attempts: Attempts = 1,
     baseline: Annotated[str | None, typer.Option(help="Whom to compare with. Default: heuristic, if it plays.")] = None,
-    rogue_multiplier: RogueMultiplier = None,
-    topology: Topology = None,
-    recording: Recordings = None,
-    names: Names = None,
-    wording: Wording = None,
-    mode: Mode = None,
-    articles: Articles = None,
-    kb: Knowledge = None,
-    judge: Judge = None,
-    quality: Quality = None,
     roc: Roc = False,
     open_report: Annotated[bool, typer.Option("--open", help="Show the report in a browser when done.")] = False,
     json: Json = False,
@@ -113,15 +86,13 @@ def eval_command(
     Example: warroom eval --policies heuristic,expert --tiers hard --seeds 20 --out runs/hard
     """
     publish = heavy.publish.publish  # an evaluation that cannot be published does not begin
-    options = options_of(
-        rogue_multiplier=rogue_multiplier, topology=topology, recording=recording, names=names, wording=wording,
-        mode=mode, articles=articles, kb=kb, judge=judge, quality=quality,
-    )  # fmt: skip
-    levels = split_commas(tiers or (RECORDED_TIER if recording or kb else "easy,medium,hard"))
-    indices = parse_seeds(seeds or _usual_seeds(options))
+    options = env_options(env, given)
+    levels = split_commas(tiers or (RECORDED_TIER if SUITES.keys() & given.keys() else "easy,medium,hard"))
+    indices = parse_seeds(seeds or _usual_seeds(given))
+    chosen = _scenarios(env, _suite(suite, given), scenarios, (levels, indices, split), options)
     plan = _plan(
-        env, _scenarios(env, _suite(env, suite, options), scenarios, (levels, indices, split), options), levels,
-        parse_policies(policies), indices, split=split, attempts=attempts, options=options, baseline=baseline,
+        env, chosen, levels, parse_policies(policies), indices,
+        split=split, attempts=attempts, options=options, baseline=baseline,
     )  # fmt: skip
     if roc:
         heavy.roc.overseer_policies(plan)  # an evaluation that cannot end in a curve does not begin
@@ -167,11 +138,11 @@ def _validate_plan(plan: Plan) -> None:
     Options from which none can be built are refused by then, and seeds beyond the last incident of a folder.
     """
     matrix = plan.matrix()
-    for one in dict.fromkeys((matrix[0], max(matrix, key=lambda key: key.seed))):
+    for one in dict.fromkeys((matrix[0], max(matrix, key=lambda key: key.spec.seed))):
         try:
-            make(one.scenario, one.tier, one.seed, **plan.options)
+            make(one.spec)
         except ValueError as error:
-            error.add_note(f"while {one.policy} played {one.scenario} {one.tier}, {format_seed(one.seed)}")
+            error.add_note(f"while {one.policy} played {one.spec}")
             raise
 
 
@@ -184,9 +155,8 @@ def _usual_seeds(options: Mapping[str, Any]) -> str:
     return USUAL_SEEDS
 
 
-def _suite(env: str, named: str | None, options: Mapping[str, Any]) -> str | None:
-    """The suite that was named, else the one that the options ask for; options of another environment are refused."""
-    check_options(env, options)
+def _suite(named: str | None, options: Mapping[str, Any]) -> str | None:
+    """The suite that was named, else the one that the options ask for."""
     if "kb" not in options:
         return named
 
@@ -201,7 +171,7 @@ def _scenarios(
     suite: str | None,
     named: str | None,
     played: tuple[tuple[str, ...], tuple[int, ...], str],
-    options: Mapping[str, Any],
+    options: Options,
 ) -> tuple[str, ...]:
     """Scenarios that were named, else those of the suite that the topology can carry; the others are told.
 
@@ -254,7 +224,7 @@ def _play(
 def _with_call_formats(plan: Plan, folder: Path, record: Record, resume: bool, client: "LLMClient") -> Record:
     """The record with what is known of the models behind the server, after a call of each; nothing is written yet."""
     before, first = check_folder(folder, record, resume), plan.matrix()[0]
-    env = make(first.scenario, first.tier, first.seed, **plan.options)
+    env = make(first.spec)
     names = api_model_names(plan.policy_sets().values(), client.api)
     found = prepare_models(client, names, env, before.policy_status if before is not None else {})
     return replace(record, policy_status=record.policy_status | found)

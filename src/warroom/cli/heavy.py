@@ -12,15 +12,13 @@ if TYPE_CHECKING:
     from warroom.cli import http_server as http_server
     from warroom.envs.logs import recorded as recorded
     from warroom.envs.tickets import imported as imported
-    from warroom.evals import audit as audit
-    from warroom.evals import audit_spec as audit_spec
-    from warroom.evals import certify as certify
     from warroom.evals import compare as compare
     from warroom.evals import publish as publish
     from warroom.evals import report as report
     from warroom.evals import roc as roc
     from warroom.evals import run as run
-    from warroom.evals import search as search
+    from warroom.evals.audit import certify as certify
+    from warroom.evals.audit import search as search
     from warroom.serve import mcp as mcp
     from warroom.train import callbacks as callbacks
     from warroom.train import grpo as grpo
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from warroom.train import warmstart as warmstart
 
 MODULES = {
-    "audit": "warroom.evals.audit",
+    "audit": "warroom.evals.audit.run",
     "audit_spec": "warroom.evals.audit.spec",
     "callbacks": "warroom.train.callbacks",
     "certify": "warroom.evals.audit.certify",

@@ -50,7 +50,7 @@ def _environment(name: str) -> dict[str, Any]:
         "seats": list(found.seats),
         "suites": list(found.suites),
         "policies": [*policy_names(name), f"{hf.PREFIX}PATH", f"{llm.PREFIX}MODEL"],
-        "options": dict(found.options),
+        "options": {name: declared.info.help for name, declared in found.options.declared().items()},
         "scenarios": [
             {"id": id, "story": s.story, "suites": list(s.suites), "held_out": held_out(id)} for id, s in own.items()
         ],

@@ -1,6 +1,7 @@
 """`warroom mcp`."""
 
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,20 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from warroom.cli import heavy
+from warroom.cli.flags import env_options, with_env_options
 from warroom.cli.listening import address, listen
-from warroom.cli.options import (
-    SUITES,
-    Articles,
-    Knowledge,
-    Mode,
-    Recordings,
-    RogueMultiplier,
-    Split,
-    Tier,
-    Topology,
-    check_options,
-    options_of,
-)
+from warroom.cli.options import SUITES, Split, Tier
 from warroom.cli.output import command_line, say
 from warroom.core.errors import UnknownName
 from warroom.core.scenario import TIERS
@@ -37,7 +27,9 @@ USUAL, USUAL_TEAM = "fleet", "expert"
 ALL = "all"
 
 
+@with_env_options
 def mcp_command(
+    given: Mapping[str, Any],
     env: Annotated[str | None, typer.Option(help="Which environment. Default: the scenario's, else fleet.")] = None,
     seat: Annotated[
         str | None, typer.Option(help="What the client plays: a seat, several by comma, or all. Default: the first.")
@@ -66,12 +58,6 @@ def mcp_command(
             help="Leave the incident's own names out of the tools' schemas, for a client that lists its tools once.",
         ),
     ] = False,
-    topology: Topology = None,
-    recording: Recordings = None,
-    rogue_multiplier: RogueMultiplier = None,
-    mode: Mode = None,
-    articles: Articles = None,
-    kb: Knowledge = None,
 ) -> None:
     """Let a coding agent, or any other client of the Model Context Protocol, take a seat.
 
@@ -81,27 +67,30 @@ def mcp_command(
         raise ValueError("--host and --port are for --http; without it the client speaks on standard input and output")
     if resume and out is None:
         raise ValueError("--resume goes on with the run in --out; name the folder")
-    options = options_of(
-        rogue_multiplier=rogue_multiplier, topology=topology, recording=recording, mode=mode, articles=articles, kb=kb,
-    )  # fmt: skip
     config = mcp_config_of(
         env, seat, teammates, scenario, player,
-        tier=tier, split=split, index=seed, options=options, debrief=debrief, open_values=open_values,
+        tier=tier, split=split, index=seed, given=given, debrief=debrief, open_values=open_values,
     )  # fmt: skip
     config.table(config.tier, config.index)  # a server that cannot offer its first incident does not begin
     _serve(config, out, resume, (host or HOST, PORT if port is None else port) if http else None)
 
 
 def mcp_config_of(
-    env: str | None, seat: str | None, teammates: str | None, scenario: str | None, player: str, **more: Any
+    env: str | None,
+    seat: str | None,
+    teammates: str | None,
+    scenario: str | None,
+    player: str,
+    given: Mapping[str, Any],
+    **more: Any,
 ) -> McpConfig:
     """What is offered to clients; a `ValueError` says which name is unknown, or has nobody who plays it."""
     full = scenario if scenario is None or "/" in scenario else f"{env or USUAL}/{scenario}"
     name = find(full)[0].name if full else env or USUAL
     if env not in (None, name):
         raise ValueError(f"{full} is a scenario of {name}, and --env says {env}; leave one out")
-    check_options(name, more["options"])
-    named_suite = next((suite for option, suite in SUITES.items() if option in more["options"]), None)
+    options = env_options(name, given)
+    named_suite = next((suite for option, suite in SUITES.items() if option in given), None)
     scenarios = (full,) if full else tuple(playable(name, more["split"], named_suite))
     known = environments()[name].seats
     wanted = known if seat == ALL else (seat or known[0]).split(",")
@@ -117,6 +106,7 @@ def mcp_config_of(
         named=full is not None,
         team=policy_set,
         player=_played_by(player, seats, policy_set),
+        options=options,
         **more,
     )
 
@@ -179,7 +169,7 @@ def record_of(config: McpConfig) -> Record:
             "tiers": list(TIERS),
             "split": parse_split(config.split).value,
             "player": config.player,
-            "options": dict(config.options),
+            "options": config.options.to_json(),
         },
         split=config.split,
         seeds=[config.index],

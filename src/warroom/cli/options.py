@@ -1,6 +1,6 @@
 """What several commands share: options, output, and the words of a caller's error."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +10,6 @@ from warroom.cli import heavy
 from warroom.core.errors import UnknownName
 from warroom.core.scenario import TIERS
 from warroom.core.splits import parse_split
-from warroom.envs import environments
 from warroom.evals.plan import split_commas
 from warroom.sim.recording import read_archive
 from warroom.sim.service_topology import load_service_topology
@@ -66,17 +65,6 @@ Knowledge = Annotated[
 def options_of(**given: Any) -> dict[str, Any]:
     """Options for building incidents, read from what was typed: only those that were given."""
     return {name: READ.get(name, _as_typed)(value) for name, value in given.items() if value is not None}
-
-
-def check_options(env: str, options: Collection[str]) -> None:
-    """Refuse an option of another environment, and name the one that it is for."""
-
-    known = environments()
-    for option in options if env in known else ():
-        owners = [name for name, environment in known.items() if option in environment.options]
-        if env not in owners:
-            flag = f"--{option.replace('_', '-')}"
-            raise ValueError(f"no option {option!r} in {env}: {flag} is for --env {' or '.join(owners)}")
 
 
 def _as_typed(value: Any) -> Any:
