@@ -9,10 +9,10 @@ import yaml
 from command import printed, refused
 from warroom.envs.tickets.knowledge import ARTICLE, Document, KnowledgeBase, TicketCase
 from warroom.envs.tickets.storage import load_knowledge, read_knowledge_base
-from warroom.importers.knowledge import alerts
-from warroom.importers.knowledge.alerts import ImportedTickets, import_alerts
-from warroom.importers.knowledge.links import LinkResolver, LinkStatus
-from warroom.importers.knowledge.rules import rule_files
+from warroom.importers.issues import IssueKind
+from warroom.importers.knowledge.alerts import AlertIssue, ImportedTickets, import_alerts
+from warroom.importers.knowledge.links import LinkIssue, LinkResolver
+from warroom.importers.knowledge.rules import RuleFileIssue, rule_files
 from warroom.importers.knowledge.runbooks import find_runbooks, import_runbooks
 
 PATHS = ("node/NodeDiskFull.md", "node/README.md", "redis/README.md", "README.md", "general/watchdog.md")
@@ -74,7 +74,7 @@ def warned(found: ImportedTickets) -> dict[str, int]:
 )
 def test_links_mean_articles(link, article):
     found = LinkResolver(knowledge().documents.values()).resolve(link)
-    assert (found.status, found.id) == ((LinkStatus.FOUND, article) if article else (LinkStatus.DANGLING, ""))
+    assert (found.id, found.issue) == ((article, None) if article else ("", LinkIssue.DANGLING))
 
 
 def test_an_article_beside_no_folder_is_found_by_its_name():
@@ -85,9 +85,9 @@ def test_an_article_beside_no_folder_is_found_by_its_name():
 
 def test_a_link_that_fits_several_articles_means_none_unless_the_case_tells():
     links = LinkResolver(knowledge("a/disk.md", "b/disk.md", "c/Raid.md", "c/raid.md").documents.values())
-    assert links.resolve("disk.md").status is LinkStatus.AMBIGUOUS
+    assert links.resolve("disk.md").issue is LinkIssue.AMBIGUOUS
     assert links.resolve("https://x/c/Raid").id == "c/Raid"
-    assert links.resolve("https://x/c/RAID").status is LinkStatus.AMBIGUOUS
+    assert links.resolve("https://x/c/RAID").issue is LinkIssue.AMBIGUOUS
 
 
 # Alerts
@@ -212,8 +212,9 @@ def test_files_are_found_in_folders_and_missing_ones_are_named(tmp_path):
         rule_files([])
 
 
-def test_every_warning_has_its_words():
-    assert set(alerts.AlertIssue) | (set(LinkStatus) - {LinkStatus.FOUND}) <= set(alerts.ISSUE_MESSAGES)
+@pytest.mark.parametrize("kinds", [AlertIssue, LinkIssue, RuleFileIssue])
+def test_every_issue_has_a_message(kinds: type[IssueKind]):
+    assert all(kind.message.strip() for kind in kinds)
 
 
 # The commands, and real data

@@ -341,7 +341,7 @@ def test_the_report_names_every_service_and_every_reason(read):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("services:\n  a: [1\n  b: {}\n", r"not valid YAML at line 3"),
+        ("services:\n  a: [1\n  b: {}\n", r"not valid YAML: line 3"),
         ("services:\n  a: {}\n  a: {}\n", r"line 3, column 3: the key 'a' comes twice"),
         ("- a\n- b\n", "the top level is a list"),
         ("just words", "the top level is a text"),
@@ -366,10 +366,10 @@ def test_the_report_names_every_service_and_every_reason(read):
         ("services: {a: {extends: {file: no.yaml, service: x}}}", "no compose file"),
         ("services: {a: {image: '${X:?give a tag}'}}", r"compose0.yaml: .*X is required \(give a tag\)"),
         ("services: {a: &a {environment: [*a]}}", "an alias that contains itself"),
-        ("services: {a: !Ref x}", "not valid YAML at line 1"),
+        ("services: {a: !Ref x}", "not valid YAML: line 1"),
         ("services: {web: {depends_on: [jaeger]}, jaeger: {}}", r"no service here calls another .*plumbing: web\)"),
         ("services: {db: {image: postgres}}", "needs two at least"),
-        ("[" * 1500, "nested too deeply"),
+        ("[" * 1500, "nested over 50 deep"),
     ],
 )
 def test_a_bad_file_is_refused_with_its_reason(read, text, message):
