@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -14,7 +13,7 @@ from warroom.core.errors import unknown_name_message
 from warroom.envs.logs.views import Catalogue, ServiceEntry
 from warroom.importers.topology.compose import read_compose
 from warroom.importers.topology.files import Service, read_project
-from warroom.importers.topology.graph import Edge, reachable, topological_order
+from warroom.importers.topology.graph import Edge, drop_cycles, reachable, topological_order
 from warroom.importers.topology.roles import FRONTENDS, assign, classify_service, matches_role
 from warroom.sim.service_topology import STORES, ServiceTopology
 from warroom.triage.service_names import abbreviate
@@ -57,7 +56,7 @@ def read_topology(path: Path) -> KnownTopology:
     return _of_blueprint(read_compose([path]).service_topology, str(path), infrastructure)
 
 
-def _json_in(path: Path) -> Any:
+def _json_in(path: Path) -> object:
     try:
         return json.loads(path.read_bytes())
     except ValueError:
@@ -75,7 +74,7 @@ def _with_cycle(
 ) -> KnownTopology:
     """A file that docker could not start, since its depends_on go in a circle: its calls as they stand."""
     kinds = {
-        name.lower(): classify_service(service)[0] for name, service in services.items() if name not in infrastructure
+        name.lower(): classify_service(service).kind for name, service in services.items() if name not in infrastructure
     }
     lowered = {(caller.lower(), callee.lower()) for caller, callee in waits}
     calls = frozenset(edge for edge in lowered if edge[0] in kinds and edge[1] in kinds)
@@ -84,12 +83,12 @@ def _with_cycle(
 
 def kind_of(name: str) -> str:
     """The kind that a name alone tells: `user-db` is a db."""
-    return classify_service(_named(name))[0]
+    return classify_service(_named(name)).kind
 
 
 def infrastructure_reason(name: str) -> str:
     """Why a service of this name is on no request's path, or empty."""
-    return classify_service(_named(name))[1]
+    return classify_service(_named(name)).infrastructure
 
 
 def _named(name: str) -> Service:
@@ -109,24 +108,24 @@ class ServiceGraph:
 
 def build_service_graph(
     topology: KnownTopology | None,
-    callee_by_template: Mapping[Edge, int],
+    mentions: Mapping[Edge, int],
     services: Iterable[str],
     owners: Mapping[str, str],
 ) -> ServiceGraph:
     """The catalogue of all services: the calls of the topology, and those that lines speak of where it knows nothing.
 
-    `spoken` counts the lines in which a caller speaks of a callee. Of calls that go in a circle, the one of which
+    `mentions` counts the lines in which a caller speaks of a callee. Of calls that go in a circle, the one of which
     fewest lines speak is left out.
     """
     names = set(services) | (set(topology.kinds) if topology else set())
     kinds = {name: kind_of(name) for name in names} | (dict(topology.kinds) if topology else {})
     known = topology.calls if topology else frozenset()
-    fresh = {edge for edge in callee_by_template if kinds[edge[0]] not in STORES and edge not in known}
+    fresh = {edge for edge in mentions if kinds[edge[0]] not in STORES and edge not in known}
     if topology is not None:
         fresh = {edge for edge in fresh if not set(edge) <= set(topology.kinds)}
-    calls, dropped = _without_cycles(known, fresh, callee_by_template)
-    gateway = (topology.gateway if topology else "") or _gateway(names, calls, kinds, callee_by_template)
-    calls = {edge for edge in calls if edge[1] != gateway}
+    acyclic = drop_cycles([], known | fresh, lambda edge: (edge not in known, -mentions.get(edge, 0)))
+    gateway = (topology.gateway if topology else "") or _gateway(names, acyclic.calls, kinds, mentions)
+    calls = {edge for edge in acyclic.calls if edge[1] != gateway}
     kinds |= {name: "service" for name, kind in kinds.items() if kind == "gateway"} | {gateway: "gateway"}
     entries = tuple(
         ServiceEntry(
@@ -137,33 +136,16 @@ def build_service_graph(
     return ServiceGraph(
         Catalogue(entries),
         _source(topology, calls, gateway),
-        (*map(_cycle_note, dropped), *_owner_notes(owners, names)),
+        (*map(_cycle_note, acyclic.dropped), *_owner_notes(owners, names)),
         topology is None,
     )
 
 
-def _without_cycles(
-    known: Iterable[Edge], fresh: Iterable[Edge], callee_by_template: Mapping[Edge, int]
-) -> tuple[set[Edge], list[Edge]]:
-    """The calls that close no circle, the surest first: those of the file, then by the lines that speak of them."""
-    taken, dropped, listed = set[Edge](), list[Edge](), set(known)
-    for edge in sorted(
-        {*listed, *fresh}, key=lambda edge: (edge not in listed, -callee_by_template.get(edge, 0), edge)
-    ):
-        if edge[0] in reachable(edge[1], taken):
-            dropped.append(edge)
-        else:
-            taken.add(edge)
-    return taken, dropped
-
-
-def _gateway(
-    names: set[str], calls: set[Edge], kinds: Mapping[str, str], callee_by_template: Mapping[Edge, int]
-) -> str:
+def _gateway(names: set[str], calls: Iterable[Edge], kinds: Mapping[str, str], mentions: Mapping[Edge, int]) -> str:
     """Where users arrive: a front by its name, else the caller whom nobody calls and who reaches most."""
     called = {callee for _, callee in calls}
     roots = [name for name in names if name not in called and kinds[name] not in STORES] or sorted(names)
-    lines = Counter({name: sum(n for edge, n in callee_by_template.items() if edge[0] == name) for name in roots})
+    lines = Counter({name: sum(n for edge, n in mentions.items() if edge[0] == name) for name in roots})
     return min(
         roots, key=lambda name: (not matches_role(FRONTENDS, name), -len(reachable(name, calls)), -lines[name], name)
     )
