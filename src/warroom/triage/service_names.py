@@ -125,7 +125,7 @@ class ServiceNames:
         asked, status = _ASKED_OF_ME.search(head), status_span(head)
         if asked is None and (status is None or head.rstrip().endswith(" from")):
             return False
-        return not _OUTGOING.search(head[: asked.start() if asked else status[0] if status else 0])
+        return not _OUTGOING.search(head[: asked.start() if asked else status.start if status else 0])
 
     def summary_words(self, service: str, text: str) -> str:
         """The least words that say of a request and a call what a text says of them."""
