@@ -11,10 +11,10 @@ from warroom.triage.facts import FailureType
 from warroom.triage.log_file import ParsedLog
 from warroom.triage.log_templates import LogTemplate
 from warroom.triage.service_logs import (
+    CallsByTemplate,
     WindowCounts,
     is_call_line,
     overview,
-    own_request_templates,
     reports_only_failures,
     service_logs,
     windows,
@@ -56,10 +56,7 @@ class TriageCase:
     service_graph: ServiceGraph
     windows: WindowCounts
     service_logs: Mapping[str, ServiceLogs]
-    callee_by_template: Mapping[int, str]
-    """Number of a template to the service that it says was called."""
-    request_and_call: frozenset[int]
-    """Numbers of those that report a request of their writer as well."""
+    calls: CallsByTemplate
     warnings: tuple[str, ...]
 
     @property
@@ -97,9 +94,7 @@ class TriageCase:
         logs = self.service_logs[self.gateway]
         if not logs.handled or not logs.handled.now:
             return f"no gateway figures: the lines of {self.gateway} tell of no requests"
-        served = own_request_templates(
-            self._templates(self.gateway), self.callee_by_template, self.request_and_call, gateway=True
-        )
+        served = self.calls.own_requests(self._templates(self.gateway), gateway=True)
         if reports_only_failures(served):
             return f"no gateway figures: {self.gateway} tells only of requests that failed"
         return ""
@@ -121,7 +116,7 @@ class TriageCase:
 
     def _weight(self, template: LogTemplate, roots: Sequence[str]) -> float:
         """The weight of a template as evidence: its growth, or its delay; 0 if it is not about a root."""
-        if template.service not in roots and self.callee_by_template.get(template.number) not in roots:
+        if template.service not in roots and self.calls.callees.get(template.number) not in roots:
             return 0.0
         count = self.windows.count([template])
         growth = (count.now + 0.5) / (count.before + 0.5)
@@ -148,30 +143,24 @@ def build_case(
     mentioned = {number: log.names.callee_in(each.service, each.text) for number, each in templates.items()}
     mentions = _mentions(log, mentioned)
     service_graph = build_service_graph(topology, mentions, _services(log, mentions, infrastructure), owners)
-    calls = {(entry.name, callee) for entry in service_graph.catalogue.entries for callee in entry.calls}
-    callee_by_template = {
+    counts = windows(log.log_stats, split(log.log_stats, split_at))
+    calls, names = _calls_by_template(log, mentioned, service_graph.catalogue), service_graph.catalogue.names
+    logs = service_logs(log.log_stats, calls, counts, names, names[0])
+    warnings = (*_warnings(log, infrastructure), *service_graph.notes, *_failures_only(log, calls))
+    return TriageCase(log, service_graph, counts, logs, calls, warnings)
+
+
+def _calls_by_template(log: ParsedLog, mentioned: Mapping[int, str], catalogue: Catalogue) -> CallsByTemplate:
+    """The mentions that are calls of the catalogue."""
+    templates = log.log_stats.templates.all
+    calls = {(entry.name, callee) for entry in catalogue.entries for callee in entry.calls}
+    callees = {
         number: callee if (templates[number].service, callee) in calls else "" for number, callee in mentioned.items()
     }
-    counts = windows(log.log_stats, split(log.log_stats, split_at))
-    request_and_call = _request_and_call(log, callee_by_template)
-    names = service_graph.catalogue.names
-    return TriageCase(
-        log,
-        service_graph,
-        counts,
-        service_logs(log.log_stats, callee_by_template, counts, names, names[0], request_and_call),
-        callee_by_template,
-        request_and_call,
-        (*_warnings(log, infrastructure), *service_graph.notes, *_failures_only(log, callee_by_template)),
-    )
-
-
-def _request_and_call(log: ParsedLog, callee_by_template: Mapping[int, str]) -> frozenset[int]:
-    """Templates that report a call and a request of the writer's own."""
-    templates = log.log_stats.templates.all
-    called = [templates[number] for number, callee in callee_by_template.items() if callee]
-    return frozenset(
-        template.number for template in called if log.names.states_own_request(template.service, template.text)
+    calling = [templates[number] for number, callee in callees.items() if callee]
+    states_request = log.names.states_own_request
+    return CallsByTemplate(
+        callees, frozenset(each.number for each in calling if states_request(each.service, each.text))
     )
 
 
@@ -221,13 +210,14 @@ def _warnings(log: ParsedLog, infrastructure: Mapping[str, str]) -> Iterable[str
     if infrastructure:
         listed = ", ".join(f"{name} ({why})" for name, why in infrastructure.items())
         yield f"not judged, since no request passes there: {listed}"
-    if len(log.names.writers - set(infrastructure)) < 2:
-        yield f"only {abbreviate(log.names.writers - set(infrastructure))} writes here: a log of the whole system tells more"
+    judged = log.names.writers - set(infrastructure)
+    if len(judged) < 2:
+        yield f"only {abbreviate(judged)} writes here: a log of the whole system tells more"
 
 
-def _failures_only(log: ParsedLog, callee_by_template: Mapping[int, str]) -> list[str]:
+def _failures_only(log: ParsedLog, calls: CallsByTemplate) -> list[str]:
     by_edge: dict[Edge, list[LogTemplate]] = {}
-    for number, callee in callee_by_template.items():
+    for number, callee in calls.callees.items():
         template = log.log_stats.templates.all[number]
         if callee and template.lines and is_call_line(template):
             by_edge.setdefault((template.service, callee), []).append(template)

@@ -66,7 +66,7 @@ _UNHARMED = _any(
 
 
 def failure_of(text: str, level: str, status: int | None) -> FailureType:
-    """How the text says that something failed: by its status, else by its words. A client's error (4xx) is no failure."""
+    """How the text says that something failed: by its status, else by its words. A client's error (4xx) is none."""
     if status is not None and status != 408:
         if status < 500:
             return FailureType.NONE
@@ -148,7 +148,7 @@ _MASKS = (
 
 
 def mask(text: str) -> str:
-    """The text with numbers, ids and addresses masked, but not its HTTP status: the same for all lines of a template."""
+    """The text with numbers, ids and addresses masked, but not its HTTP status: equal for all lines of a template."""
     span = status_span(text)
     status = text[span] if span else ""
     if span:

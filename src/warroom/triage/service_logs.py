@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from warroom.envs.logs.views import CallLogs, Level, Overview, Pair, Pattern, ServiceLogs
 from warroom.triage.facts import FailureType
@@ -45,35 +46,43 @@ def windows(log_stats: LogStats, split: WindowSplit) -> WindowCounts:
     return WindowCounts(split, before, log_stats.between(*split.now))
 
 
-CalleeByTemplate = Mapping[int, str]
-"""Number of a template to the service that its text says was called; empty where none."""
+class CallsByTemplate(NamedTuple):
+    """Which calls and requests templates report, by the numbers of the templates."""
+
+    callees: Mapping[int, str]
+    """The service that the text says was called; empty where none."""
+    with_request: Collection[int] = frozenset()
+    """Templates that report a request of their writer and a call at once, as those of a proxy do."""
+
+    def own_requests(self, templates: Iterable[LogTemplate], *, gateway: bool) -> list[LogTemplate]:
+        """Templates that report the service's own requests."""
+        requests = [template for template in templates if template.facts.request]
+        own = [each for each in requests if each.number in self.with_request or not self.callees.get(each.number)]
+        return own if own or not gateway else requests
+
+    def by_callee(self, templates: Iterable[LogTemplate]) -> dict[str, list[LogTemplate]]:
+        """Templates that report calls, by the services that were called."""
+        found: dict[str, list[LogTemplate]] = {}
+        for template in templates:
+            callee = self.callees.get(template.number)
+            if callee and is_call_line(template):
+                found.setdefault(callee, []).append(template)
+        return found
 
 
 def service_logs(
-    log_stats: LogStats,
-    callee_by_template: CalleeByTemplate,
-    windows: WindowCounts,
-    services: Iterable[str],
-    gateway: str,
-    request_and_call: Collection[int] = frozenset(),
+    log_stats: LogStats, calls: CallsByTemplate, windows: WindowCounts, services: Iterable[str], gateway: str
 ) -> dict[str, ServiceLogs]:
-    """What the logs of each service say; a service that wrote nothing at all has no logs.
-
-    `request_and_call` are numbers of templates that report a request of their writer and a call at once.
-    """
+    """What the logs of each service say; a service that wrote nothing at all has no logs."""
     by_service: dict[str, list[LogTemplate]] = {name: [] for name in services}
     for template in log_stats.templates.all.values():
         if template.lines:
             by_service[template.service].append(template)
-    served = {
-        name: own_request_templates(templates, callee_by_template, request_and_call, name == gateway)
+    logs = {
+        name: _service_logs(name, templates, calls.own_requests(templates, gateway=name == gateway), calls, windows)
         for name, templates in by_service.items()
     }
-    found = {
-        name: _service_logs(name, templates, served[name], callee_by_template, windows)
-        for name, templates in by_service.items()
-    }
-    return found if windows.split.before else {name: with_assumed_baseline(logs) for name, logs in found.items()}
+    return logs if windows.split.before else {name: with_assumed_baseline(each) for name, each in logs.items()}
 
 
 def overview(service_logs: Mapping[str, ServiceLogs]) -> Overview:
@@ -85,19 +94,21 @@ def _service_logs(
     name: str,
     templates: list[LogTemplate],
     served: list[LogTemplate],
-    callee_by_template: CalleeByTemplate,
+    calls: CallsByTemplate,
     windows: WindowCounts,
 ) -> ServiceLogs:
     if not templates:
         return ServiceLogs(Level(name, None, None, None))
     handled = windows.count(served) if served else None
     level = _level(name, templates, windows)
+    requests = handled or level.lines or Pair(0, 0)
+    by_callee = calls.by_callee(templates)
     return ServiceLogs(
         level,
         handled,
         windows.count(template for template in served if template.facts.failure) if served else None,
         windows.median(served) if served else None,
-        tuple(_calls(templates, callee_by_template, windows, handled or level.lines or Pair(0, 0))),
+        tuple(_call(callee, by_callee[callee], windows, requests) for callee in sorted(by_callee)),
         _patterns(templates, windows),
         tuple(_started(templates, windows)),
     )
@@ -106,35 +117,6 @@ def _service_logs(
 def _level(name: str, templates: list[LogTemplate], windows: WindowCounts) -> Level:
     by_level = [[template for template in templates if template.facts.level == level] for level in ("WARN", "ERROR")]
     return Level(name, windows.count(templates), *[windows.count(some) for some in by_level])
-
-
-def own_request_templates(
-    templates: Iterable[LogTemplate],
-    callee_by_template: CalleeByTemplate,
-    request_and_call: Collection[int],
-    gateway: bool,
-) -> list[LogTemplate]:
-    """Templates that report the service's own requests; a line of a proxy is about its request and its call at once."""
-    templates = list(templates)
-    own = [
-        template
-        for template in templates
-        if template.facts.request
-        and (template.number in request_and_call or not callee_by_template.get(template.number))
-    ]
-    return own if own or not gateway else [template for template in templates if template.facts.request]
-
-
-def _calls(
-    templates: list[LogTemplate], callee_by_template: CalleeByTemplate, windows: WindowCounts, requests: Pair
-) -> Iterable[CallLogs]:
-    by_callee: dict[str, list[LogTemplate]] = {}
-    for template in templates:
-        callee = callee_by_template.get(template.number)
-        if callee and is_call_line(template):
-            by_callee.setdefault(callee, []).append(template)
-    for callee in sorted(by_callee):
-        yield _call(callee, by_callee[callee], windows, requests)
 
 
 def _call(callee: str, templates: list[LogTemplate], windows: WindowCounts, requests: Pair) -> CallLogs:
