@@ -27,7 +27,6 @@ class Timestamp(NamedTuple):
     seconds: float
 
 
-_MONTHS = {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}
 _ISO = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?"
 _ACCESS = r"\d\d/[A-Z][a-z][a-z]/\d{4}:\d\d:\d\d:\d\d"
 _SYSLOG = r"[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d"
@@ -61,29 +60,19 @@ def timestamp(stamp: str, zone: str | None = None) -> Timestamp | None:
         if stamp[2] == ":":
             time = datetime.fromisoformat(f"{_SYSLOG_YEAR}-01-01T{stamp}")
             return Timestamp(TimeReference.TIME, 3600 * time.hour + 60 * time.minute + time.second)
-        clock = TimeReference.ZONED if zone else TimeReference.LOCAL
         offset = (zone or "").strip().replace("UTC", "Z") or "Z"
-        return Timestamp(clock, datetime.fromisoformat(_as_iso(stamp) + offset).timestamp())
+        clock = TimeReference.ZONED if zone else TimeReference.LOCAL
+        return Timestamp(clock, _with_date(stamp, offset).timestamp())
     except ValueError:
         return None
 
 
-def _as_iso(stamp: str) -> str:
-    """Any date and time in ISO 8601, which the standard library parses."""
+def _with_date(stamp: str, offset: str) -> datetime:
     if stamp[0].isalpha():
-        month, day, time = stamp.split()
-        return f"{_SYSLOG_YEAR}-{_month(month):02d}-{int(day):02d}T{time}"
+        return datetime.strptime(f"{_SYSLOG_YEAR} {stamp}{offset}", "%Y %b %d %H:%M:%S%z")
     if stamp[2] == "/":
-        date, _, time = stamp.partition(":")
-        day, month, year = date.split("/")
-        return f"{year}-{_month(month):02d}-{day}T{time}"
-    return stamp.replace("/", "-")
-
-
-def _month(name: str) -> int:
-    if name not in _MONTHS:
-        raise ValueError(name)
-    return _MONTHS[name]
+        return datetime.strptime(f"{stamp}{offset}", "%d/%b/%Y:%H:%M:%S%z")
+    return datetime.fromisoformat(f"{stamp.replace('/', '-')}{offset}")
 
 
 def observation_timestamp(minutes: str, seconds: str) -> Timestamp:
