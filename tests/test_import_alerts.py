@@ -279,8 +279,8 @@ def test_real_messy_alerts_get_their_articles_in_time(realdata):
 def test_two_imports_make_the_same_bytes_in_place_and_elsewhere(real, realdata, tmp_path):
     before = {path.name: path.read_bytes() for path in real.iterdir()}
     rules, strangers = realdata / "alert_runbooks" / "rules", real.parent / "strangers.yaml"
-    told = printed("import", "alerts", rules, strangers, "--kb", real, "--out", tmp_path / "copy")
-    assert "160 tickets took the place of those with the same id" in told
+    output = printed("import", "alerts", rules, strangers, "--kb", real, "--out", tmp_path / "copy")
+    assert "160 tickets took the place of those with the same id" in output
     assert {path.name: path.read_bytes() for path in (tmp_path / "copy").iterdir()} == before
 
 
@@ -291,8 +291,8 @@ def test_commands_add_tickets_to_a_knowledge_base(tmp_path):
     (tmp_path / "r.yaml").write_text(yaml.safe_dump(groups(rule("A", runbook="disk.md"), rule("[b]B[/b]"))))
     (tmp_path / "t.csv").write_text("nr,what,where\n1,Disk full,disk\n2,,\n")
     printed("import", "runbooks", tree, "--out", kb)
-    told = printed("import", "alerts", tmp_path / "r.yaml", "--kb", kb)
-    assert "2 alerts, 2 tickets, 1 gold, 0 dangling, 1 missing" in told and "[b]B[/b]" in told
+    output = printed("import", "alerts", tmp_path / "r.yaml", "--kb", kb)
+    assert "2 alerts, 2 tickets, 1 gold, 0 dangling, 1 missing" in output and "[b]B[/b]" in output
     mapped = ("--map", "id=nr,text=what,gold=where")
     data = json.loads(printed("import", "tickets", tmp_path / "t.csv", "--kb", kb, *mapped, "--json"))
     assert data["holds"] == {"documents": 1, "tickets": 3} and data["replaced"] == 0

@@ -90,13 +90,13 @@ class TriageCase:
         return [format_time(self.log.log_stats.clock, seconds) for seconds in span] if span is not None else None
 
     def reason_without_severity(self) -> str:
-        """Why the lines cannot tell how users fare; empty where they can."""
+        """Why the lines do not show the effect on users; empty where they do."""
         logs = self.service_logs[self.gateway]
         if not logs.handled or not logs.handled.now:
-            return f"no gateway figures: the lines of {self.gateway} tell of no requests"
+            return f"no gateway figures: the lines of {self.gateway} report no requests"
         served = self.calls.own_requests(self._templates(self.gateway), gateway=True)
         if reports_only_failures(served):
-            return f"no gateway figures: {self.gateway} tells only of requests that failed"
+            return f"no gateway figures: {self.gateway} reports only requests that failed"
         return ""
 
     def _templates(self, service: str) -> list[LogTemplate]:
@@ -133,7 +133,7 @@ class TriageCase:
 def build_case(
     log: ParsedLog, topology: KnownTopology | None, owners: Mapping[str, str], split_at: str | None = None
 ) -> TriageCase:
-    """Find what each line speaks of, build the catalogue, choose the windows and count both."""
+    """Find the callee that each line mentions, build the catalogue, choose the windows and count both."""
     if topology is not None:
         check_shared(topology, {*log.names.writers, *log.log_stats.silent})
     infrastructure = _infrastructure(log, topology)
@@ -172,7 +172,7 @@ def _infrastructure(log: ParsedLog, topology: KnownTopology | None) -> dict[str,
 
 
 def _mentions(log: ParsedLog, mentioned: Mapping[int, str]) -> Counter[Edge]:
-    """(caller, callee) to the lines that speak of it."""
+    """(caller, callee) to the number of lines that mention it."""
     edges: Counter[Edge] = Counter()
     for number, callee in mentioned.items():
         template = log.log_stats.templates.all[number]
@@ -187,7 +187,7 @@ def _services(log: ParsedLog, mentions: Iterable[Edge], infrastructure: Mapping[
     services = (log.names.writers | log.log_stats.silent | called) - set(infrastructure)
     if not services:
         listed = abbreviate(infrastructure)
-        raise ValueError(f"nothing to judge: no request passes through {listed}, and nobody else writes here")
+        raise ValueError(f"nothing to judge: no request passes through {listed}, and no other service writes here")
     return services
 
 
@@ -212,7 +212,7 @@ def _warnings(log: ParsedLog, infrastructure: Mapping[str, str]) -> Iterable[str
         yield f"not judged, since no request passes there: {listed}"
     judged = log.names.writers - set(infrastructure)
     if len(judged) < 2:
-        yield f"only {abbreviate(judged)} writes here: a log of the whole system tells more"
+        yield f"only {abbreviate(judged)} writes here: a log of the whole system shows more"
 
 
 def _failures_only(log: ParsedLog, calls: CallsByTemplate) -> list[str]:
@@ -224,4 +224,6 @@ def _failures_only(log: ParsedLog, calls: CallsByTemplate) -> list[str]:
     edges = [f"{a} -> {b}" for (a, b), templates in sorted(by_edge.items()) if reports_only_failures(templates)]
     if not edges:
         return []
-    return [f"only failed calls are logged, so the caller's requests or lines stand for its calls: {abbreviate(edges)}"]
+    return [
+        f"only failed calls are logged, so the caller's requests or lines are taken as its calls: {abbreviate(edges)}"
+    ]

@@ -184,7 +184,7 @@ _JOB = _any(
 
 
 class TemplateFacts(NamedTuple):
-    """What the lines of a template say, apart from the service that they may speak of."""
+    """What the lines of a template say, apart from the service that they may mention."""
 
     level: str
     failure: FailureType

@@ -295,6 +295,6 @@ class _LogReader:
         log = self.log
         log.formats += Counter()
         if not log.log_stats.lines:
-            raise ValueError(f"{_display_name(path)}: no line tells anything of a service; {allowed()}")
+            raise ValueError(f"{_display_name(path)}: no line names a service; {allowed()}")
         log.log_stats.finish()
         return log

@@ -120,7 +120,7 @@ def _level(name: str, templates: list[LogTemplate], windows: WindowCounts) -> Le
 
 
 def _call(callee: str, templates: list[LogTemplate], windows: WindowCounts, requests: Pair) -> CallLogs:
-    """What lines say of one callee. Where only failures are logged, the caller's requests stand for its calls."""
+    """What lines say of one callee. Where only failures are logged, the caller's requests are taken as its calls."""
     failing = [template for template in templates if template.facts.failure]
     made, failed = windows.count(templates), windows.count(failing)
     late = windows.count(template for template in failing if template.facts.failure is FailureType.LATE)

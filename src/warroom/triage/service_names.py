@@ -12,7 +12,7 @@ _POD = re.compile(r"-[a-f0-9]{6,10}-[a-z0-9]{5}$")
 _REPLICA = re.compile(r"[-_]\d{1,3}$")
 """What docker compose and stateful sets add to the name of a copy."""
 _TITLES = re.compile(r"[-_.]?(?:service|svc|api|server|app)$")
-"""Suffixes that people omit when they speak of a service."""
+"""Suffixes that people omit when they mention a service."""
 
 
 def _phrases(text: str) -> str:
@@ -76,7 +76,7 @@ class _Candidate(NamedTuple):
     """A possible mention of a callee; the smallest one is the best."""
 
     not_called: bool
-    """Whether the words around it do not speak of a call."""
+    """Whether the words around it are not those of a call."""
     negative_length: int
     start: int
     name: str
@@ -116,16 +116,16 @@ class ServiceNames:
     def _vocabulary(self) -> _Vocabulary:
         """All names and their usual variants."""
         names = self.listed | self.writers
-        meant: dict[str, str] = {}
+        services: dict[str, str] = {}
         for name in sorted(names, key=lambda name: (-len(name), name)):
             short = _TITLES.sub("", name)
             for other in (short, f"{short}-service", f"{short}service", f"{short}-svc"):
                 if other and other not in names:
-                    meant.setdefault(other, name)
-        meant |= {name: name for name in names}
-        ordered = sorted(meant, key=lambda name: (-len(name), name))
+                    services.setdefault(other, name)
+        services |= {name: name for name in names}
+        ordered = sorted(services, key=lambda name: (-len(name), name))
         pattern = re.compile(rf"(?<![a-z0-9_-])(?:{'|'.join(map(re.escape, ordered))})(?![a-z0-9])")
-        return _Vocabulary(pattern, meant)
+        return _Vocabulary(pattern, services)
 
     def callee_in(self, service: str, text: str) -> str:
         """The service that a text of `service` says it called; empty if it mentions none."""
@@ -155,7 +155,7 @@ class ServiceNames:
     def _mention(self, service: str, lowered: str) -> CalleeMention | None:
         """The callee that a text mentions: the longest name, then the earliest.
 
-        A name that could be a plain word (`cart`) counts only where the words around it speak of a call.
+        A name that could be a plain word (`cart`) counts only where the words around it are those of a call.
         """
         vocabulary, candidates = self._vocabulary, list[_Candidate]()
         for match in vocabulary.pattern.finditer(lowered):

@@ -113,7 +113,7 @@ def build_service_graph(
 ) -> ServiceGraph:
     """The catalogue of all services: the calls of the topology, and those that lines mention where it knows nothing.
 
-    `mentions` counts the lines in which a caller speaks of a callee. Of calls that form a cycle, the one with the
+    `mentions` counts the lines in which a caller mentions a callee. Of calls that form a cycle, the one with the
     fewest mentions is left out.
     """
     names = set(services) | (set(topology.kinds) if topology else set())
@@ -165,7 +165,7 @@ def _source(topology: KnownTopology | None, calls: set[Edge], gateway: str) -> s
 
 
 def _cycle_note(edge: Edge) -> str:
-    return f"the calls go in a circle: left out {edge[0]} -> {edge[1]}, of which fewest lines speak"
+    return f"the calls form a cycle: left out {edge[0]} -> {edge[1]}, which the fewest lines mention"
 
 
 # -- owners -----------------------------------------------------------------------------------------------

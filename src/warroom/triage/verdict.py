@@ -81,7 +81,7 @@ def conclude_case(case: TriageCase) -> TriageResult:
         replace(kept, teams=_teams(case, kept.suspects, supported)),
         min(_confidence(kept, users_affected), MAX_DOUBTFUL_CONFIDENCE if caveats else 1.0),
         caveats,
-        (f"{case.gateway} tells of no calls, so its own failures count as those of its callees",)
+        (f"{case.gateway} logs no calls, so its own failures count as those of its callees",)
         if kept is not found
         else (),
         users_affected,
@@ -186,6 +186,6 @@ def _caveats(case: TriageCase, found: Diagnosis) -> Iterator[str]:
         listed = abbreviate(disconnected)
         yield f"the graph is disconnected: no line links {case.gateway} with {listed} (give --topology)"
     if not found.confidence:
-        yield "no service tells of its requests"
+        yield "no service logs its requests"
     if len(case.catalogue.names) == 1:
         yield f"there is no other service than {found.roots[0]} to compare with"

@@ -1,4 +1,4 @@
-"""Where "before" ends and "now" begins in a log: two windows of equal length, whose counts compare as they stand."""
+"""Where "before" ends and "now" begins in a log: two windows of equal length, so that their counts compare directly."""
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise

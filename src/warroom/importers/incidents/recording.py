@@ -23,7 +23,7 @@ class RecordingIssue(IssueKind):
     """Properties of a source that would mislead a reader who takes it literally."""
 
     INJECT_TIMESTAMP = "inject_timestamp", "labels with two injection times that disagree: inject_time counts, as UTC"
-    LOCAL_TIME = "local_time", "lines whose text tells local time: dropped, the record's own UTC counts"
+    LOCAL_TIME = "local_time", "lines whose text states local time: dropped, the record's own UTC counts"
     JSON_IN_CSV = "json_in_csv", "lines that are docker's JSON inside CSV: unwrapped"
     CUT_JSON = "cut_json", "lines whose JSON is cut off: their text is taken as far as it goes"
     NO_LEVEL = "no_level", "lines without a level"
@@ -36,11 +36,14 @@ class RecordingIssue(IssueKind):
     OUTSIDE_MINUTE = "outside_minute", "lines outside the minute that holds most of its window: kept"
     AMBIGUOUS_MINUTE = "ambiguous_minute", "metric rows of minutes in which the fault may have begun: left out"
     NO_VALUE = "no_value", "metric rows without a value: left out"
-    FEW_MINUTES = "few_minutes", "services with too few metric minutes before the fault to tell what is usual, likewise"
-    NO_LOGS = "no_logs", "services of which no line arrived, added up over the incidents"
+    FEW_MINUTES = (
+        "few_minutes",
+        "services with too few metric minutes before the fault for a baseline, over all incidents",
+    )
+    NO_LOGS = "no_logs", "services without a line, over all incidents"
     NO_LABEL = "no_label", "incidents without a label: kept, but not played"
     UNKNOWN_ROOT = "strange_root", "labels that name a service of which there is no record: left out"
-    ORPHAN_LABEL = "stray_label", "labels of incidents that are not there: left out"
+    ORPHAN_LABEL = "stray_label", "labels of incidents that do not exist: left out"
     DUPLICATE = "twice", "incidents that are listed twice: the first counts"
 
 

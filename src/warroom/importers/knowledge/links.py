@@ -17,13 +17,13 @@ _Path = tuple[str, ...]
 class LinkIssue(IssueKind):
     """Reasons for which an alert's link leads to no article."""
 
-    DANGLING = "dangling_link", "alerts whose link means no article here: tickets to hand over"
-    MISSING = "missing_link", "alerts without a link: tickets to hand over"
+    DANGLING = "dangling_link", "alerts whose link leads to no article: tickets to escalate"
+    MISSING = "missing_link", "alerts without a link: tickets to escalate"
     TEMPLATED = (
         "templated_link",
-        "alerts with a template in the link, which means an article that cannot be told: left out",
+        "alerts with a template in the link, so that the article cannot be determined: left out",
     )
-    AMBIGUOUS = "ambiguous_link", "alerts whose link fits several articles: left out"
+    AMBIGUOUS = "ambiguous_link", "alerts whose link matches several articles: left out"
 
 
 class LinkTarget(NamedTuple):

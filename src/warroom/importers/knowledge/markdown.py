@@ -16,7 +16,7 @@ LONGEST_FRONT_MATTER = 50_000
 """Characters of front matter that are parsed. Real ones have a few hundred; YAML takes a second for a megabyte."""
 HEADING_SEARCH = 200_000
 """Characters at the beginning in which a heading is searched for; parsing Markdown takes seconds for a megabyte."""
-# Blocks only: what stands inside a paragraph is kept as it was written.
+# Blocks only: the text inside a paragraph is kept as it was written.
 _BLOCKS = MarkdownIt("commonmark").disable(["inline", "text_join"])
 
 

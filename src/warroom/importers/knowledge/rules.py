@@ -23,7 +23,7 @@ class RuleFileIssue(IssueKind):
     BROKEN_FILE = "broken_file", "files that are no YAML, not UTF-8, unreadable or too big: left out"
     NO_RULES = "no_rules", "YAML documents with neither groups: nor spec.groups: left out"
     BROKEN_RULE = "broken_rule", "groups and rules of another shape than Prometheus reads: left out"
-    RECORDING_RULE = "recording_rule", "recording rules, which alert nobody: left out"
+    RECORDING_RULE = "recording_rule", "recording rules, which raise no alert: left out"
 
 
 class AlertRule(NamedTuple):

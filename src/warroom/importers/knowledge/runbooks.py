@@ -25,14 +25,14 @@ class RunbookIssue(IssueKind):
     HIDDEN = "hidden", "files and folders whose name begins with a dot: left out"
     TOO_BIG = "too_big", f"files of over {MAX_BYTES / 1e6:.0f} MB: left out"
     UNREADABLE = "unreadable", "files and folders that cannot be read: left out"
-    LINK_LOOP = "link_loop", "symbolic links that lead back to where they lie: left out"
+    LINK_LOOP = "link_loop", "symbolic links that form a cycle: left out"
     LINK_BROKEN = "link_broken", "symbolic links that lead nowhere: left out"
     LINK_OUTSIDE = (
         "link_outside",
-        "symbolic links that lead out of the folder: left out; import the place they lead to",
+        "symbolic links that lead out of the folder: left out; import their target",
     )
-    DUPLICATE_LINK = "link_twice", "symbolic links to what is read at its own place: left out"
-    SAME_ID = "same_id", "articles whose id another one has but for upper and lower case: told apart by ~2, ~3"
+    DUPLICATE_LINK = "link_twice", "symbolic links to files that are read at their own path: left out"
+    SAME_ID = "same_id", "articles whose id another one has but for upper and lower case: distinguished by ~2, ~3"
 
 
 class RunbookTree(NamedTuple):

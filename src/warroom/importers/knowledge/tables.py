@@ -51,11 +51,11 @@ class TicketTableIssue(IssueKind):
 
     BROKEN_ROW = "broken_row", "rows that are no JSON object, or have more fields than the header: left out"
     NO_TEXT = "no_text", "tickets without a text: left out"
-    SAME_ID = "same_id", "tickets whose id an earlier one has: told apart by ~2, ~3"
+    SAME_ID = "same_id", "tickets whose id an earlier one has: distinguished by ~2, ~3"
     UNKNOWN_GOLD = "unknown_gold", "right articles that the knowledge base lacks: left out of their tickets"
     UNREADABLE_ESCALATE = (
         "unreadable_escalate",
-        "tickets whose escalate is neither true nor false: taken as not told",
+        "tickets whose escalate is neither true nor false: read as not given",
     )
     NO_GOLD = "no_gold", "answerable tickets without a named article: what they cite cannot be graded"
 

@@ -97,7 +97,7 @@ def _startup_edges(services: Mapping[str, Service]) -> list[Edge]:
     try:
         topological_order(services, waits)
     except ValueError as error:
-        raise ValueError(f"depends_on goes in a circle, which docker cannot start: {error}; take one out") from error
+        raise ValueError(f"depends_on forms a cycle, which docker cannot start: {error}; take one out") from error
     return waits
 
 
@@ -137,7 +137,7 @@ def _doubt(edge: Edge, services: Mapping[str, Service], roles: Roles) -> tuple[b
 
 
 def _cycle_note(edge: Edge) -> str:
-    return f"{edge[0]} names {edge[1]} in its environment or links, but that call would close a circle: not taken"
+    return f"{edge[0]} names {edge[1]} in its environment or links, but that call would close a cycle: left out"
 
 
 # -- where users arrive -----------------------------------------------------------------------------------
@@ -157,9 +157,9 @@ def _ranked_entries(services: Mapping[str, Service], roles: Roles, reach: Mappin
 
 
 def _no_entry(services: Mapping[str, Service], roles: Roles) -> NoReturn:
-    left = [name for name in services if name not in roles.infrastructure]
+    left = ", ".join(name for name in services if name not in roles.infrastructure) or "none"
     raise ValueError(
-        f"no service here calls another ({len(services)} services; without plumbing: {', '.join(left) or 'none'}); "
+        f"no service here calls another ({len(services)} services; without infrastructure: {left}); "
         "a topology needs two at least: add depends_on, links or addresses in the environment"
     )
 
@@ -213,15 +213,15 @@ def describe(imported: ImportedTopology) -> str:
     services = zip(topology.names, topology.kinds, strict=True)
     head = (
         f"{len(topology.names)} of {len(topology.names) + len(imported.omitted)} services, {len(imported.calls)} calls "
-        f"({len(imported.dependencies)} depends_on edges, {len(imported.infrastructure)} edges of plumbing)"
+        f"({len(imported.dependencies)} depends_on edges, {len(imported.infrastructure)} infrastructure edges)"
     )
     kinds = _grouped((kind, name) for name, kind in sorted(services, key=lambda pair: KINDS.index(pair[1])))
     callees = _grouped(sorted(imported.calls, key=lambda edge: topology.names.index(edge[0])))
-    plumbing = _grouped((reason, f"{a} -> {b}") for a, b, reason in imported.infrastructure)
+    infrastructure = _grouped((reason, f"{a} -> {b}") for a, b, reason in imported.infrastructure)
     sections = {
         "services": [_line(kind, names) for kind, names in kinds.items()],
         "calls": [_line(f"{caller} ->", names) for caller, names in callees.items()],
-        "plumbing": [_line(f"{reason}:", edges) for reason, edges in sorted(plumbing.items())],
+        "infrastructure": [_line(f"{reason}:", edges) for reason, edges in sorted(infrastructure.items())],
         "left out": [f"{name}: {reason}" for name, reason in imported.omitted],
         "warnings": list(imported.warnings),
     }

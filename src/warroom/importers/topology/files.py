@@ -151,7 +151,7 @@ class _ComposeReader:
         step = _Definition(here.path.resolve(), here.name)
         if step in trail:
             circle = " -> ".join(each.name for each in (*trail, step))
-            raise ValueError(f"{here.path}: services extend one another in a circle: {circle}")
+            raise ValueError(f"{here.path}: services extend one another in a cycle: {circle}")
         base, file = extends["service"], extends.get("file")
         source = here.path.parent / file if file else here.path
         others = self._base_services(source) if file else known

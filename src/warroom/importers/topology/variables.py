@@ -1,6 +1,6 @@
 """Variables of compose files: `.env` files, and `${NAME:-default}` in values.
 
-Only files count, never the shell that runs the import: the same files give the same blueprint on every machine.
+Only files count, never the shell that runs the import: the same files give the same topology on every machine.
 """
 
 import re
