@@ -11,6 +11,7 @@ import yaml
 
 from warroom.core.errors import unknown_name_message
 from warroom.envs.logs.views import Catalogue, ServiceEntry
+from warroom.importers.text_files import read_text
 from warroom.importers.topology.compose import read_compose
 from warroom.importers.topology.files import Service, read_project
 from warroom.importers.topology.graph import Edge, drop_cycles, reachable, topological_order
@@ -20,6 +21,8 @@ from warroom.triage.service_names import abbreviate
 
 OWNERS = {"gateway": "sre", "service": "backend", "db": "dba", "queue": "sre", "cache": "sre"}
 """Kind of service to the team that owns it, where no owners file says otherwise."""
+MAX_OWNERS_BYTES = 1_000_000
+"""The largest owners file that is read."""
 
 
 @dataclass(frozen=True)
@@ -173,14 +176,10 @@ def _cycle_note(edge: Edge) -> str:
 
 def read_owners(path: Path) -> dict[str, str]:
     """Read `service: team` from YAML or JSON, or `service,team` lines from CSV. A `ValueError` says what is wrong."""
-    if not path.is_file():
-        raise ValueError(
-            f"no owners file {str(path)!r}: give a YAML file of `service: team`, or a CSV file of `service,team`"
-        )
+    text = read_text(path, "owners file", MAX_OWNERS_BYTES)
     try:
-        text = path.read_text(encoding="utf-8")
         pairs = _csv_pairs(text, path) if path.suffix.lower() == ".csv" else yaml.safe_load(text)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except yaml.YAMLError as error:
         raise ValueError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
     if not isinstance(pairs, dict) or not pairs or not all(isinstance(team, str) and team for team in pairs.values()):
         got = type(pairs).__name__ if not isinstance(pairs, dict) else repr(dict(list(pairs.items())[:2]))
