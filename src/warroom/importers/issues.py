@@ -18,8 +18,8 @@ class IssueKind(StrEnum):
     message: str
     """What the issue is, and how the importer handles it."""
 
-    def __new__(cls, name: str, message: str) -> Self:
-        """A member that equals its name."""
+    def __new__(cls, name: str, message: str = "") -> Self:
+        """A member that equals its name; the default serves type checkers, for which `Kind(name)` calls this."""
         kind = str.__new__(cls, name)
         kind._value_ = name
         kind.message = message
