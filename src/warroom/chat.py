@@ -83,7 +83,7 @@ class Chat:
     @property
     def seat(self) -> str:
         """Whose turn it is; after the end, the last one's."""
-        self._begin()
+        self.begin()
         assert self._seat is not None
         return self._seat
 
@@ -102,17 +102,22 @@ class Chat:
         """What the acting seat was shown last."""
         return str(self.messages[-1]["content"])
 
+    def begin(self) -> None:
+        """Let teammates play up to the first turn of a seat of the caller's. Every other method does so by itself."""
+        if self._seat is None:
+            run(self.play_to_turn())
+
     def reply(self, message: Mapping[str, Any]) -> list[MessageDict]:
         """Take in a message of the acting seat, play its calls, and return what is new in the acting seat's messages.
 
         After the end each call of the message is answered that the incident is over.
         """
-        self._begin()
+        self.begin()
         return run(self.play_reply(message))
 
     def call(self, name: str, arguments: Mapping[str, Any] | str) -> Answer:
         """`reply` with a message that makes one call. After the end it changes nothing and is not kept."""
-        self._begin()
+        self.begin()
         return run(self.play_call(name, arguments))
 
     def finish(self) -> float:
@@ -155,10 +160,6 @@ class Chat:
             self._end(None)
 
     # -- within -------------------------------------------------------------------------------------------
-
-    def _begin(self) -> None:
-        if self._seat is None:
-            run(self.play_to_turn())
 
     def _play_calls(self) -> Play[None]:
         """Play every call that waits, of whichever seat has its turn; a seat that ended its part does nothing."""

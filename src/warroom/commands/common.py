@@ -71,7 +71,7 @@ def check_options(env: str, options: Collection[str]) -> None:
 
     known = environments()
     for option in options if env in known else ():
-        owners = [name for name, environment in known.items() if option in environment.options]
+        owners = [name for name, environment in known.items() if option in environment.options.declared()]
         if env not in owners:
             flag = f"--{option.replace('_', '-')}"
             raise ValueError(f"no option {option!r} in {env}: {flag} is for --env {' or '.join(owners)}")

@@ -85,7 +85,7 @@ def mcp_command(
         env, seat, teammates, scenario, player,
         tier=tier, split=split, index=seed, options=options, debrief=debrief, open_values=open_values,
     )  # fmt: skip
-    config.table(config.tier, config.index)  # a server that cannot offer its first incident does not begin
+    config.open(config.tier, config.index)  # a server that cannot offer its first incident does not begin
     _serve(config, out, resume, (host or HOST, PORT if port is None else port) if http else None)
 
 
@@ -112,6 +112,7 @@ def mcp_config_of(
             raise UnknownName(f"seat of {name}", one, (*known, ALL))
     seats = tuple(one for one in known if one in wanted)
     policy_set = _policy_set(name, teammates, alone=len(seats) == len(known))
+    options = environments()[name].options.parse(more.pop("options"), name)
     return McpConfig(
         name,
         seats,
@@ -119,6 +120,7 @@ def mcp_config_of(
         named=full is not None,
         team=policy_set,
         player=_played_by(player, seats, policy_set),
+        options=options,
         **more,
     )
 
@@ -193,7 +195,7 @@ def record_of(config: "McpConfig") -> "Record":
             "tiers": list(TIERS),
             "split": parse_split(config.split).value,
             "player": config.player,
-            "options": dict(config.options),
+            "options": config.options.to_json(),
         },
         split=config.split,
         seeds=[config.index],
