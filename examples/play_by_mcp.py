@@ -28,7 +28,7 @@ def choose(tools: list[Any], turn: int, read: bool) -> tuple[str, dict[str, Any]
 
 async def play(arguments: list[str]) -> None:
     """Play one incident to its end and print what was said."""
-    server = StdioTransport(sys.executable, ["-m", "warroom.cli", "mcp", *arguments])
+    server = StdioTransport(sys.executable, ["-m", "warroom", "mcp", *arguments])
     async with Client(server) as client:
         tools = await client.list_tools()
         answer = await client.call_tool("look")

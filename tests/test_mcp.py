@@ -18,8 +18,8 @@ import pytest
 from typer.testing import CliRunner
 
 from warroom.chat import Chat
-from warroom.cli import app
-from warroom.commands.mcp import mcp_config_of, record_of
+from warroom.cli.app import app
+from warroom.cli.mcp import mcp_config_of, record_of
 from warroom.envs import make, scenarios
 from warroom.envs.fleet.options import FleetOptions
 from warroom.episode import Episode
@@ -37,7 +37,7 @@ from fastmcp.client.transports import StdioTransport
 from warroom.serve import mcp
 
 ROOT = Path(__file__).parents[1]
-COMMAND = [sys.executable, "-m", "warroom.cli", "mcp"]
+COMMAND = [sys.executable, "-m", "warroom", "mcp"]
 
 
 # -- clients --------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def offer(**more: Any) -> McpConfig:
     """What `warroom mcp` offers with these options."""
     named = {"env": None, "seat": None, "teammates": None, "scenario": None, "player": "mcp"}
     given = {name: more.pop(name, usual) for name, usual in named.items()}
-    defaults = {"tier": "easy", "split": "dev", "index": 0, "options": {}}
+    defaults = {"tier": "easy", "split": "dev", "index": 0, "given": {}}
     return mcp_config_of(**given, **{**defaults, **more})
 
 
@@ -365,7 +365,7 @@ def test_scenarios_that_a_topology_cannot_carry_are_passed_over(tmp_path: Path) 
     compose.write_text("services:\n  web: {image: nginx, ports: ['80:80'], depends_on: [pay]}\n  pay: {image: pay}\n")
     CliRunner().invoke(app, ["import", "topology", str(compose), "--out", str(shop)], catch_exceptions=False)
     options = {"topology": shop.read_text()}
-    drawn = {offer(teammates="noop", options=options).open("easy", index).session.spec.scenario for index in range(8)}
+    drawn = {offer(teammates="noop", given=options).open("easy", index).session.spec.scenario for index in range(8)}
     assert len(drawn) > 2 and "fleet/db_deadlock" not in drawn
     lacking = McpConfig(
         "fleet", ("sre",), ("fleet/db_deadlock",), team=policy_set("fleet", "noop"), options=FleetOptions(**options)

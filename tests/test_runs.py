@@ -10,11 +10,12 @@ import pytest
 import tiny_env
 from warroom import runs
 from warroom.core.splits import seed_of
+from warroom.envs import episode_spec
 from warroom.episode import Episode
 from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.runs import (
-    Key,
+    EpisodeKey,
     Record,
     ReplayMismatch,
     key_of,
@@ -35,7 +36,7 @@ def tiny() -> Iterator[None]:
 
 
 def episode(index: int = 0, policy: str = "expert", scenario: str = "tiny/rogue", **options: object) -> Episode:
-    return play(scenario, "easy", seed_of("dev", index), policy_set("tiny", policy), options=options)
+    return play(episode_spec(scenario, "easy", seed_of("dev", index), options), policy_set("tiny", policy))
 
 
 def record(planned: int = 3, **config: object) -> Record:
@@ -260,7 +261,7 @@ def test_a_changed_call_after_which_the_episode_ends_elsewhere_is_named() -> Non
 
 
 def test_keys_tell_episodes_of_a_run_apart() -> None:
-    assert key_of(episode(3)) == Key("tiny/rogue", "easy", seed_of("dev", 3), "expert")
+    assert key_of(episode(3)) == EpisodeKey(episode_spec("tiny/rogue", "easy", seed_of("dev", 3)), "expert")
 
 
 def test_the_commit_of_the_code_is_known_or_none() -> None:

@@ -14,6 +14,7 @@ import tiny_env
 from browser import open_page
 from command import printed
 from warroom.core.splits import seed_of
+from warroom.envs import episode_spec
 from warroom.evals.compare import compare_runs
 from warroom.evals.plan import Plan, parse_policies, parse_seeds, scenarios_of
 from warroom.evals.plots import PICTURES, line_styles, spread_labels
@@ -21,7 +22,7 @@ from warroom.evals.publish import publish
 from warroom.evals.run import missing, play_plan
 from warroom.evals.summary import METRICS, Result, summarise
 from warroom.evals.viewer_link import link_viewer
-from warroom.runs import EPISODES, Key, Record, open_run, read_episodes
+from warroom.runs import EPISODES, EpisodeKey, Record, open_run, read_episodes
 
 
 @pytest.fixture(autouse=True)
@@ -74,12 +75,12 @@ def row(summary: dict, policy: str, tier: str = "easy", scenario: str | None = N
 def test_a_plan_is_the_whole_matrix() -> None:
     keys = plan().matrix()
     assert len(keys) == len(plan()) == len(set(keys)) == 2 * 2 * 4 * 4
-    assert keys[0] == Key("tiny/fault", "easy", seed_of("test", 0), "random")
+    assert keys[0] == EpisodeKey(episode_spec("tiny/fault", "easy", seed_of("test", 0)), "random")
     assert len(plan(attempts=3).matrix()) == len(plan(attempts=3)) == 3 * len(keys)
 
 
 def test_the_plan_goes_through_json_unharmed() -> None:
-    config = plan(options={"rogue_multiplier": 2.0}).config()
+    config = plan(options=tiny_env.TinyOptions(rogue_multiplier=2.0)).config()
     assert json.loads(json.dumps(config)) == config
 
 

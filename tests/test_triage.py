@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import command
-from warroom.commands import triage
+from warroom.cli import triage
 
 FOUND, UNDETERMINED, INTERRUPTED = 0, 3, 130
 
@@ -286,7 +286,7 @@ def test_a_gzipped_log_says_what_the_plain_one_says(logs: dict[str, Path], tmp_p
 
 
 def test_two_readings_are_the_same_to_the_byte(logs: dict[str, Path]) -> None:
-    code = "import sys; from warroom.cli import main; sys.argv[1:] = ['triage', sys.argv[1], '--json']; main()"
+    code = "import sys; from warroom.cli.app import main; sys.argv[1:] = ['triage', sys.argv[1], '--json']; main()"
     outputs = [
         subprocess.run(
             [sys.executable, "-c", code, str(logs["lock"])], capture_output=True, check=True,
@@ -600,7 +600,7 @@ def listen() -> None:
 
 
 def test_ctrl_c_ends_it_quietly() -> None:
-    command = [sys.executable, "-m", "warroom.cli", "triage", "-"]
+    command = [sys.executable, "-m", "warroom", "triage", "-"]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, preexec_fn=listen)
     assert process.stdin is not None
