@@ -71,7 +71,7 @@ def mcp_command(
         env, seat, teammates, scenario, player,
         tier=tier, split=split, index=seed, given=given, debrief=debrief, open_values=open_values,
     )  # fmt: skip
-    config.table(config.tier, config.index)  # a server that cannot offer its first incident does not begin
+    config.open(config.tier, config.index)  # a server that cannot offer its first incident does not begin
     _serve(config, out, resume, (host or HOST, PORT if port is None else port) if http else None)
 
 

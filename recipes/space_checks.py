@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from warroom.core.spec import EpisodeSpec
 from warroom.core.types import ToolCall
-from warroom.envs import environments, make, scenarios
-from warroom.serve.client import Client, RequestRefused, fetch
-from warroom.serve.client_protocol import SeatObservation
-from warroom.serve.tasks import Incident, incidents
+from warroom.envs import env_spec, make, scenarios
+from warroom.serve.client import Client, RequestRefused, SeatObservation, fetch
+from warroom.serve.tasks import task_specs
 from warroom.session import Session
 
 CLOSE = 1e-9
@@ -77,9 +77,9 @@ def play(client: Client, actions: Iterable[Action], **options: Any) -> list[Seat
     return received
 
 
-def oracle_actions(incident: Incident) -> list[Action]:
-    """The calls of one who is told the truth, up to the end."""
-    env, calls = make(*incident), []
+def oracle_actions(spec: EpisodeSpec) -> list[Action]:
+    """The calls of the oracle, up to the end."""
+    env, calls = make(spec), []
     while not env.done:
         calls.append(env.oracle())
         env.step(calls[-1])
@@ -89,15 +89,13 @@ def oracle_actions(incident: Incident) -> list[Action]:
 def play_oracle(url: str, env: str, split: str, index: int) -> SeatObservation:
     """What the oracle is told at the end of a task."""
     with Client(url) as client:
-        return play(client, oracle_actions(incidents(env, split)[index]), split=split, index=index)[-1]
+        return play(client, oracle_actions(task_specs(env, split)[index]), split=split, index=index)[-1]
 
 
 def _idle(env: str, index: int) -> list[Action]:
-    incident = make(*incidents(env, "test")[index])
-    return [
-        {"tool": call.name, "arguments": dict(call.arguments)}
-        for call in (incident.brief(seat).noop_call for seat in incident.SEATS)
-    ]
+    made = make(task_specs(env, "test")[index])
+    calls = [made.brief(seat).noop_call for seat in made.SEATS]
+    return [{"tool": call.name, "arguments": dict(call.arguments)} for call in calls]
 
 
 # -- runtime ----------------------------------------------------------------------------------------
@@ -107,13 +105,13 @@ def trajectory_record(subject: ServerUnderTest) -> tuple[bool, str]:
     """The record of an episode through the socket is that of the same calls in process, hash for hash."""
     index, equal = 0, 0
     for index in range(subject.tasks):
-        incident = incidents(subject.env, "test")[index]
-        actions, session = oracle_actions(incident), Session(*incident)
+        session = Session(task_specs(subject.env, "test")[index])
+        actions = oracle_actions(session.spec)
         for action in actions:
             session.step(ToolCall(action["tool"], action["arguments"]))
         with subject.client() as client:
             last = play(client, actions, split="test", index=index)[-1]
-        equal += last.trajectory_hash == session.episode("oracle").trajectory_hash
+        equal += last.trajectory_hash == session.result().trajectory_hash
     return equal == subject.tasks, f"{equal} of {subject.tasks} trajectories have the hash of the same play in process"
 
 
@@ -122,7 +120,7 @@ def reward_attribution(subject: ServerUnderTest) -> tuple[bool, str]:
     worst, terms = 0.0, 0
     with subject.client() as client:
         for index in range(subject.tasks):
-            actions = oracle_actions(incidents(subject.env, "test")[index])
+            actions = oracle_actions(task_specs(subject.env, "test")[index])
             received = play(client, actions, split="test", index=index, rewards="dense")
             paid = sum(each.reward or 0.0 for each in received)
             worst, terms = max(worst, abs(paid - (received[-1].score or 0.0))), len(received[-1].points)
@@ -202,7 +200,7 @@ FORBIDDEN_TEAMMATES = (
 
 def oracle_containment(subject: ServerUnderTest) -> tuple[bool, str]:
     """No client gets the oracle to its side, nor the server to read its files or to call others."""
-    seated = len(environments()[subject.env].seats) > 1
+    seated = len(env_spec(subject.env).seats) > 1
     asked: list[dict[str, Any]] = [
         {"kb": "/"},
         {"recording": "/"},
@@ -258,12 +256,12 @@ def no_solution_leakage(subject: ServerUnderTest) -> tuple[bool, str]:
     """Nothing that a server sends names the scenario, the seed or a field of the truth."""
     found, frames = [], 0
     for index in range(subject.tasks):
-        incident = incidents(subject.env, "test")[index]
+        spec = task_specs(subject.env, "test")[index]
         with subject.client() as client:
             received = play(client, cycle(_idle(subject.env, index)), split="test", index=index)
             sent = [json.dumps(vars(each)) for each in received] + [json.dumps(vars(client.state()))]
         frames += len(sent)
-        found += [text for text in sent if incident.scenario in text or str(incident.seed) in text]
+        found += [text for text in sent if spec.scenario in text or str(spec.seed) in text]
         found += [str(each.truth) for each in received if each.truth or each.debug]
     with subject.client() as client:
         pages = [
@@ -290,7 +288,7 @@ def replayability(subject: ServerUnderTest) -> tuple[bool, str]:
     """An episode whose socket breaks can be taken up on another, and ends as if nothing had been."""
     equal = 0
     for index in range(subject.tasks):
-        actions, received = oracle_actions(incidents(subject.env, "test")[index]), []
+        actions, received = oracle_actions(task_specs(subject.env, "test")[index]), []
         for broken in (False, True):
             with subject.client() as client:
                 client.reset(split="test", index=index)
