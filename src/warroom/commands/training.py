@@ -25,7 +25,7 @@ from warroom.core.errors import EpisodeAborted
 
 if TYPE_CHECKING:
     from warroom.train.config import TrainConfig
-    from warroom.train.seat import Host
+    from warroom.train.rollout import RolloutBackend
 
 INTERRUPTED = 130
 """Exit code of a command that Ctrl-C stopped."""
@@ -105,13 +105,13 @@ def train_command(
     if only_warm_start:
         _only_warm_start(config, context.params, folder)
         return
-    with _host(config, server) as host:
+    with _backend(config, server) as backend:
         if from_scratch:
             config = _from_scratch(config, context.params, folder, resume)
         if preflight_only:
-            _preflight(config, rehearse, host)
+            _preflight(config, rehearse, backend)
             return
-        summary = _train(config, folder, out, resume, rehearse, host)
+        summary = _train(config, folder, out, resume, rehearse, backend)
     if json:
         print_json(summary)
     elif summary:
@@ -195,32 +195,32 @@ def _warm_start(config: "TrainConfig", given: Mapping[str, Any], folder: Path) -
 
 
 @contextmanager
-def _host(config: "TrainConfig", server: str | None) -> Iterator["Host | None"]:
+def _backend(config: "TrainConfig", server: str | None) -> Iterator["RolloutBackend | None"]:
     """The server that plays the rollouts, if one was named, once it was seen to play as this process does."""
     if server is None:
         yield None
         return
-    from warroom.serve.remote import RemoteHost
-    from warroom.train.preflight import PreflightReport, host_check
+    from warroom.serve.remote import RemoteBackend
+    from warroom.train.preflight import PreflightReport, backend_check
 
-    with RemoteHost(server, config.env, config.language, config.teammates) as host:
-        report = PreflightReport((host_check(config, host),), "")
+    with RemoteBackend(server, config.env, config.language, config.teammates) as backend:
+        report = PreflightReport((backend_check(config, backend),), "")
         say(report.render())
         report.require()
-        yield host
+        yield backend
 
 
-def _preflight(config: "TrainConfig", rehearse: int, host: "Host | None") -> None:
-    from warroom.train.runner import dry_run as rehearsal
+def _preflight(config: "TrainConfig", rehearse: int, backend: "RolloutBackend | None") -> None:
+    from warroom.train.runner import rehearse as check
 
-    *_, report = rehearsal(config, rehearse, host)
+    report = check(config, rehearse, backend=backend).report
     print(report.prompt)
     print(report.render())
     report.require()
 
 
 def _train(
-    config: "TrainConfig", folder: Path, out: Path | None, resume: bool, rehearse: int, host: "Host | None"
+    config: "TrainConfig", folder: Path, out: Path | None, resume: bool, rehearse: int, backend: "RolloutBackend | None"
 ) -> dict[str, Any]:
     from warroom.runs import RECORD
     from warroom.train.grpo import last_checkpoint
@@ -228,7 +228,9 @@ def _train(
 
     command, again = _typed(out, folder, resume=False), _typed(out, folder, resume=True)
     try:
-        summary, interrupted = train(config, folder, command, resume, rehearse, say, host)
+        summary, interrupted = train(
+            config, folder, command=command, log_line=say, resume=resume, sampled_groups=rehearse, backend=backend
+        )
     except EpisodeAborted as error:
         if not (folder / RECORD).is_file():  # nothing has begun
             raise
