@@ -1,13 +1,12 @@
-"""Certificates: what makes an incident fair to serve, checked in full, the costly part included.
+"""Certificates: full checks that incidents are fair, including the expensive ones that are skipped at run time.
 
-Serving checks what is cheap. What is checked beyond that belongs to each environment; here incidents are drawn, rows
-collected and shares worked out.
+Each environment has its own checks. This module builds the incidents, collects rows and computes shares.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from warroom.core.env import Env
 from warroom.core.splits import seed_of
@@ -16,28 +15,44 @@ from warroom.evals.audit.outcomes import Progress
 from warroom.evals.statistics import share
 
 Checks = Mapping[str, Sequence[bool]]
-"""By name, whether each thing that a check concerns passes it: none where it does not apply."""
+"""By name, whether each item that a check concerns passes it: empty where it does not apply."""
+MAX_DEVIATION = 5.0
+"""Standard deviations that one noisy measurement can count for: a single outlier must not decide."""
+
+
+class AlternativeCause(NamedTuple):
+    """Another cause that might explain what is observed."""
+
+    mechanism: str
+    service: str
+    distance: float
+    """Noise standard deviations between its telemetry and that of the incident."""
+
+
+def nearest(causes: Iterable[AlternativeCause]) -> AlternativeCause:
+    """The cause that explains the telemetry best."""
+    return min(causes, key=lambda cause: cause.distance)
 
 
 @dataclass(frozen=True)
 class CertificateRow(ABC):
-    """What was found of one incident. Subclasses add their findings, and say what they amount to."""
+    """The findings on one incident. Subclasses add fields, and derive checks and metrics from them."""
 
     scenario: str
     tier: str
     seed: int
     redraws: int
-    """Draws that were thrown away before this one."""
+    """Draws that were rejected before this one."""
     AGGREGATE_ONLY: ClassVar[frozenset[str]] = frozenset()
     """Checks that are judged by their share over many incidents, not in each."""
 
     @abstractmethod
     def checks(self) -> Checks:
-        """The checks, in the order in which they are told."""
+        """The checks, in the order in which they are printed."""
 
     @abstractmethod
     def metrics(self) -> Mapping[str, float]:
-        """Measures of which the least, the twentieth and the median are told."""
+        """Measures of which minimum, 5th percentile and median are printed."""
 
     @property
     def valid(self) -> bool:
@@ -59,11 +74,12 @@ def run_certify(
     scenarios: Sequence[str],
     tiers: Sequence[str],
     seeds: Sequence[int],
+    *,
     split: str = "dev",
     options: Mapping[str, Any] | None = None,
     progress: Progress = lambda count: None,
 ) -> list[CertificateRow]:
-    """Certify incidents in full. `seeds` are indices into the split, `options` what they are built from besides."""
+    """Certify incidents in full. `seeds` are indices into the split, `options` those of the environment."""
     rows = []
     for tier in tiers:
         for scenario in scenarios:
@@ -74,7 +90,7 @@ def run_certify(
 
 
 def aggregate(rows: Sequence[CertificateRow]) -> list[dict[str, Any]]:
-    """Shares with intervals, by tier; a check is counted over those whom it concerns."""
+    """Shares with intervals, by tier; each check is counted over the items that it concerns."""
     return [
         _summary(tier, [row for row in rows if row.tier == tier]) for tier in dict.fromkeys(row.tier for row in rows)
     ]
@@ -100,7 +116,7 @@ def _names(metrics: Sequence[Mapping[str, float]]) -> list[str]:
 
 
 def _share(found: Sequence[Sequence[bool]]) -> dict[str, float | None] | None:
-    """Clustered by incident; None where nobody is concerned."""
+    """Clustered by incident; None where it concerns no item."""
     values = [passed for one in found for passed in one]
     clusters = [number for number, one in enumerate(found) for _ in one]
     return share(values, clusters)._asdict() if values else None
