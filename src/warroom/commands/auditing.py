@@ -62,9 +62,11 @@ def audit_command(
     chosen, incidents, budget = _tiers(tiers), parse_seeds(seeds), SearchBudget(scripts)
     audit_spec = find_audit_spec(env, options_of(mode=mode, articles=articles))
     with progress("episodes", audit_episode_count(audit_spec, chosen, incidents, suite, budget)) as watch:
-        found = run_audit(audit_spec, chosen, incidents, suite, workers, split, watch, budget)
+        found = run_audit(
+            audit_spec, chosen, incidents, suite_name=suite, workers=workers, split=split, progress=watch, budget=budget
+        )
     say("scanning for leaks")
-    scan = scan_leaks(audit_spec.leaks, env, chosen, incidents, suite, split)
+    scan = scan_leaks(audit_spec.leaks, env, chosen, incidents, suite_name=suite, split=split)
     if json:
         print_json({**found.to_json(), "leaks": scan.to_json()})
     else:
@@ -100,7 +102,7 @@ def certify_command(
     chosen, levels, indices = scenarios_of(env, suite, scenarios), _tiers(tiers), parse_seeds(seeds)
     certify, options = find_audit_spec(env).certify, options_of(topology=topology)
     with progress("incidents", len(chosen) * len(levels) * len(indices)) as watch:
-        rows = run_certify(certify, chosen, levels, indices, split, options, watch)
+        rows = run_certify(certify, chosen, levels, indices, split=split, options=options, progress=watch)
     summary = aggregate(rows)
     if json:
         print_json({"split": split, "tiers": summary, "rows": [row.to_json() for row in rows]})
@@ -126,7 +128,7 @@ def _tiers(text: str) -> tuple[str, ...]:
 def _print_audit(found: "Audit", scan: "LeakScan") -> None:
     from rich.table import Table
 
-    from warroom.evals.audit.run import BARS
+    from warroom.evals.audit.bars import BARS
 
     title = f"{found.env}, {found.suite} suite, {found.split} split: means with 95 % intervals"
     table = Table(title=title, title_justify="left")

@@ -70,9 +70,7 @@ class Verdict(NamedTuple):
     beyond_chance: bool
 
 
-def verdicts(
-    row: PolicySummary, played: Mapping[str, Sequence[IncidentOutcome]], bars: Sequence[str]
-) -> list[Verdict]:
+def verdicts(row: PolicySummary, played: Mapping[str, Sequence[IncidentOutcome]], bars: Sequence[str]) -> list[Verdict]:
     """The bars on means that this policy misses; `played` has the outcomes of every policy by name."""
     out: list[Verdict | None] = []
     if row.kind in ("naive", "degenerate", "searched"):
@@ -128,9 +126,8 @@ def _difference(
 
 def above_ceiling(row: PolicySummary, own: Sequence[IncidentOutcome]) -> list[Violation]:
     """Incidents on which a policy gets more points than the oracle."""
-    return [
-        _on_incident("ceiling", row, o, f"; the oracle {o.ceiling:.0f}") for o in own if o.points > o.ceiling + TOLERANCE
-    ]
+    better = [o for o in own if o.points > o.ceiling + TOLERANCE]
+    return [_on_incident("ceiling", row, o, f"; the oracle {o.ceiling:.0f}") for o in better]
 
 
 def paid_although_void(row: PolicySummary, own: Sequence[IncidentOutcome]) -> list[Violation]:

@@ -37,7 +37,7 @@ class LeakRules:
     """What an environment keeps secret, and how to look for it."""
 
     secrets: Callable[[], frozenset[str]]
-    """Words that no observation, result or error may contain; words that services may log at any time are not secret."""
+    """Words that no observation, result or error may contain, less those that services may log at any time."""
     drivers: tuple[str, ...]
     """Shipped policies that play the scanned episodes."""
     reader: PolicyFactory
