@@ -18,6 +18,7 @@ from warroom.commands import (
     listing,
     mcp,
     play,
+    power,
     serving,
     training,
     triage,
@@ -64,6 +65,7 @@ app.command("jobs", context_settings={"allow_extra_args": True})(training.jobs_c
 app.command("replay")(folders.replay_command)
 app.command("compare")(folders.compare_command)
 app.command("report")(folders.report_command)
+app.command("power")(power.power_command)
 app.command("view")(viewing.view_command)
 app.command("audit")(auditing.audit_command)
 app.command("certify")(auditing.certify_command)
