@@ -15,11 +15,12 @@ from browser import open_page
 from command import printed
 from warroom.core.splits import seed_of
 from warroom.evals.compare import compare_runs
+from warroom.evals.metrics import METRICS, Result
 from warroom.evals.plan import Plan, parse_policies, parse_seeds, scenarios_of
 from warroom.evals.plots import PICTURES, line_styles, spread_labels
 from warroom.evals.publish import publish
 from warroom.evals.run import missing, play_plan
-from warroom.evals.summary import METRICS, Result, summarise
+from warroom.evals.summary import summarise
 from warroom.evals.viewer_link import link_viewer
 from warroom.runs import EPISODES, Key, Record, open_run, read_episodes
 
@@ -175,7 +176,7 @@ def test_rows_hold_every_column_and_null_where_one_does_not_apply(tmp_path: Path
     assert row(summary, "oracle")["rogue_catch"]["mean"] == 1.0
     assert row(summary, "oracle")["fixed_given_wrong"] is None
     assert row(summary, "oracle")["n"] == 8
-    assert row(summary, "expert")["pass_k"] is None
+    assert not [name for name in summary["rows"][0] if name.startswith("pass")]
 
 
 def test_the_summary_is_the_same_in_any_order(tmp_path: Path) -> None:
@@ -212,10 +213,11 @@ def test_further_outcomes_of_an_environment_become_columns() -> None:
     assert found["solved"] is None
 
 
-def test_pass_k_is_the_share_of_incidents_that_every_attempt_solves() -> None:
+def test_pass_hat_k_is_the_share_of_incidents_that_every_attempt_solves_and_pass_at_k_that_any_does() -> None:
     results = [result(seed, solved=attempt < 1 or seed == 0) for seed in range(4) for attempt in range(2)]
     found = summarise(results, ["p"])["rows"][0]
-    assert found["pass_k"]["mean"] == 0.25
+    assert found["pass^2"]["mean"] == 0.25 and found["pass@2"]["mean"] == 1.0
+    assert found["pass^1"]["mean"] == found["pass@1"]["mean"] == pytest.approx(5 / 8)
     assert (found["n"], found["incidents"]) == (8, 4)
     assert found["solved"]["mean"] == pytest.approx(5 / 8)
 

@@ -332,7 +332,7 @@ def print_summary(summary: Mapping[str, Any], folder: Path) -> None:
     table.add_column("policy")
     table.add_column("tier")
     table.add_column("n", justify="right")
-    shown = {name: heading for name, heading in columns(rows).items() if name in HEADLINES}
+    shown = {name: heading for name, heading in columns(rows).items() if name in HEADLINES or name.startswith("pass")}
     for heading in shown.values():
         table.add_column(heading, justify="right")
     for number, row in enumerate(rows):

@@ -103,13 +103,13 @@ def _comparison_table(found: Mapping[str, Any], rows: Sequence[Mapping[str, Any]
     table = Table(title=f"B {found['second']} less A {found['first']}", title_justify="left")
     for heading in ("policy", "where", "metric"):
         table.add_column(heading)
-    for heading in ("A", "B", "difference", "95 % interval", "p", "incidents"):
+    for heading in ("A", "B", "difference", "95 % interval", "p", "adjusted p", "incidents"):
         table.add_column(heading, justify="right")
     for row in rows:
         metric = row["metric"]
         names = row["policy_a"] if row["policy_a"] == row["policy_b"] else f"{row['policy_b']} less {row['policy_a']}"
         ends = [cell({metric: {"mean": row[side], "lo": None, "hi": None}}, metric).mean for side in ("a", "b")]
         shown = cell({metric: row["difference"]}, metric)
-        figures = [*ends, shown.mean, shown.interval, f"{row['p']:.4f}", str(row["incidents"])]
+        figures = [*ends, shown.mean, shown.interval, f"{row['p']:.4f}", f"{row['p_holm']:.4f}", str(row["incidents"])]
         table.add_row(names, row["tier"] or row["scenario"], metric.replace("_", " "), *figures)
     return table

@@ -8,8 +8,8 @@ import numpy as np
 
 from warroom.core.errors import MissingExtra
 from warroom.evals.calibration import reliability, risk_coverage
+from warroom.evals.metrics import Result
 from warroom.evals.plots import STYLE, line_styles, short_name
-from warroom.evals.summary import Result
 
 try:
     import matplotlib.pyplot as plt

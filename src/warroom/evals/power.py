@@ -8,7 +8,7 @@ and sigma^2 the sum of both policies' variances between attempts (Miller 2024, "
 Power follows from the noncentral t distribution (Cohen 1988, chapter 2).
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -18,15 +18,15 @@ import numpy as np
 from scipy.special import nctdtr, nctdtrinc, stdtrit
 
 from warroom.core.errors import UnknownName
+from warroom.evals.metrics import IncidentId, Metrics, result_of
 from warroom.evals.statistics import LEVEL
-from warroom.evals.summary import Horizons, Reader, Result, horizons, readers_of, result_of
 from warroom.runs import read_episodes, read_record
 
 POWER = 0.8
 """Usual probability of detecting a difference that is there."""
 MAX_INCIDENTS = 10_000_000
 """Where the search for a number of incidents ends."""
-Attempts = Mapping[Hashable, Sequence[float]]
+Attempts = Mapping[IncidentId, Sequence[float]]
 """A metric of one policy: its values by incident, one for each attempt."""
 
 
@@ -54,7 +54,7 @@ def difference_variance(first: Attempts, second: Attempts) -> DifferenceVariance
     """Both components from the incidents that both policies played (analysis of variance; `between` is at least 0)."""
     shared = [incident for incident in first if incident in second]
     if len(shared) < 2:
-        raise ValueError(f"a variance between incidents needs at least two that both policies played, got {len(shared)}")
+        raise ValueError(f"a variance needs at least two incidents that both policies played, got {len(shared)}")
     total = float(np.var([np.mean(first[i]) - np.mean(second[i]) for i in shared], ddof=1))
     sides = [[first[i] for i in shared], [second[i] for i in shared]]
     if any(len(values) < 2 for side in sides for values in side):
@@ -168,9 +168,7 @@ def assess(variance: DifferenceVariance, question: PowerQuestion) -> PowerRow:
             variance, incidents, attempts=attempts, power=question.power, level=question.level
         )
     if wanted is not None:
-        needed = incidents_needed(
-            wanted, variance, attempts=attempts, power=question.power, level=question.level
-        )
+        needed = incidents_needed(wanted, variance, attempts=attempts, power=question.power, level=question.level)
         if incidents is not None:
             power = detection_power(wanted, variance, incidents, attempts=attempts, level=question.level)
     deviation = sqrt(variance.of_mean(attempts))
@@ -184,9 +182,9 @@ def run_power(folder: Path, metric: str, baseline: str | None, question: PowerQu
     least two incidents are left out.
     """
     record, results = read_record(folder), [result_of(episode) for episode in read_episodes(folder)]
-    readers, limits = readers_of(results), horizons(results)
-    if metric not in readers:
-        raise UnknownName("metric", metric, readers)
+    metrics = Metrics.of(results)
+    if metric not in metrics.readers:
+        raise UnknownName("metric", metric, metrics.readers)
     against = baseline or record.config.get("baseline") or record.policies[0]
     if against not in record.policies:
         raise UnknownName("baseline", against, record.policies)
@@ -194,7 +192,8 @@ def run_power(folder: Path, metric: str, baseline: str | None, question: PowerQu
         raise ValueError(f"{folder} has one policy only: the variance of a difference takes two on the same incidents")
     out = []
     for tier in dict.fromkeys(r.tier for r in results):
-        values = {p: _values(results, p, tier, readers[metric], limits) for p in record.policies}
+        played = {p: [r for r in results if (r.policy, r.tier) == (p, tier)] for p in record.policies}
+        values = {policy: metrics.by_incident(metric, found) for policy, found in played.items()}
         for policy in record.policies:
             shared = set(values[policy]) & set(values[against])
             if policy != against and len(shared) > 1:
@@ -212,12 +211,3 @@ def _measured(first: Attempts, second: Attempts, question: PowerQuestion) -> Pow
     incidents = len(shared) if question.incidents is None else question.incidents
     design = PowerQuestion(incidents, question.attempts or played, question.difference, question.power, question.level)
     return assess(difference_variance(first, second), design)
-
-
-def _values(results: Sequence[Result], policy: str, tier: str, reader: Reader, limits: Horizons) -> Attempts:
-    out: dict[Hashable, list[float]] = {}
-    for r in results:
-        value = reader(r, limits) if (r.policy, r.tier) == (policy, tier) else None
-        if value is not None:
-            out.setdefault(r.incident, []).append(float(value))
-    return out

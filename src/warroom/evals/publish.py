@@ -7,9 +7,10 @@ from typing import Any
 
 from warroom.core.episode import Episode
 from warroom.evals.confidence import confidence_pairs, plot_confidence
+from warroom.evals.metrics import Result, result_of
 from warroom.evals.plots import draw_all, draw_roc
 from warroom.evals.report import inspected_policies, report_page, worst_of
-from warroom.evals.summary import Result, result_of, summarise
+from warroom.evals.summary import summarise
 from warroom.policies.llm.usage import USAGE
 from warroom.runs import REPORT, ROC, SUMMARY, VIEWER, read_episodes, read_record, write_text
 

@@ -35,7 +35,6 @@ HEADINGS = {
     "mttr": "minutes to resolve",
     "fixed_given_right": "solved if cause named right",
     "fixed_given_wrong": "solved if cause named wrong",
-    "pass_k": "solved in every attempt",
     "root_cause": "root cause right",
     "severity": "severity right",
     "team": "team right",
@@ -54,7 +53,6 @@ SHARES = frozenset(
         "rogue_false_positive",
         "fixed_given_right",
         "fixed_given_wrong",
-        "pass_k",
         "root_cause",
         "severity",
         "team",
@@ -69,6 +67,8 @@ FLAGS = ("mode", "articles", "kb", "recording", "topology", "rogue_multiplier")
 DECIMALS = {"points": 1, "mttr": 1, "turns": 1}
 """Digits after the point where two would be too many."""
 _ABOUT = ("env", "scenario", "policy", "tier", "split", "n", "incidents")
+_SAME_AS_SOLVED = ("pass^1", "pass@1")
+_ATTEMPTS = ("pass^", "pass@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def report_page(
 
 def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The metrics that apply somewhere, with their headings."""
-    names = [name for name in rows[0] if name not in _ABOUT]
+    names = [name for name in rows[0] if name not in (*_ABOUT, *_SAME_AS_SOLVED)]
     return {name: heading(name) for name in names if any(row[name] for row in rows)}
 
 
@@ -197,7 +197,8 @@ def _by_scenario(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[st
 
 def _figure(metric: str, value: float) -> str:
     """A value as people read it: a true minus sign, and none before a zero."""
-    text = f"{100 * value:.0f} %" if metric in SHARES else f"{value:.{DECIMALS.get(metric, 2)}f}"
+    is_share = metric in SHARES or metric.startswith(_ATTEMPTS)
+    text = f"{100 * value:.0f} %" if is_share else f"{value:.{DECIMALS.get(metric, 2)}f}"
     return text.replace("-", "\N{MINUS SIGN}") if any(digit in text for digit in "123456789") else text.lstrip("-")
 
 
