@@ -1,6 +1,5 @@
 """`warroom audit` and `warroom certify`: whether the numbers of the other commands can be trusted."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,9 +18,10 @@ from warroom.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from warroom.evals.audit.certify import CertificateRow
+    from warroom.evals.audit.certify import CertificateRow, TierSummary
     from warroom.evals.audit.leaks import LeakScan
     from warroom.evals.audit.run import Audit
+    from warroom.evals.statistics import EstimateJson
 
 Env = Annotated[str, typer.Option(help="Which environment.")]
 VIOLATED = 1
@@ -162,7 +162,7 @@ def _span(estimate: Any, scale: float) -> str:
     return f"{scale * estimate.mean:.1f} ({scale * estimate.lo:.1f} to {scale * estimate.hi:.1f})"
 
 
-def _print_certificates(summary: "list[dict[str, Any]]", rows: "list[CertificateRow]") -> None:
+def _print_certificates(summary: "list[TierSummary]", rows: "list[CertificateRow]") -> None:
     from rich.table import Table
 
     from warroom.core.splits import format_seed
@@ -184,7 +184,7 @@ def _print_certificates(summary: "list[dict[str, Any]]", rows: "list[Certificate
         say(f"{row.scenario} {row.tier}, {format_seed(row.seed)}: {row}", "red")
 
 
-def _percent(share: Mapping[str, float] | None) -> str:
-    if share is None:
+def _percent(share: "EstimateJson | None") -> str:
+    if share is None or share["lo"] is None or share["hi"] is None:
         return "none"
     return f"{100 * share['mean']:.1f} ({100 * share['lo']:.1f} to {100 * share['hi']:.1f})"

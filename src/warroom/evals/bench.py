@@ -71,7 +71,7 @@ class BenchmarkConfig:
     env: str
     tier: str
     policy: str = NOOP_POLICY
-    options: Mapping[str, Any] | None = None
+    options: Mapping[str, object] | None = None
     """What the incidents are built from besides."""
 
     def incidents(self) -> Iterator[Env]:

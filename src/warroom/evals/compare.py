@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from warroom.core.errors import UnknownName
 from warroom.evals.metrics import Metrics, Reader, Result, result_of
-from warroom.evals.summary import COMPARED, DIGITS, Row, difference_json, with_adjusted_p
+from warroom.evals.statistics import DIGITS, EstimateJson
+from warroom.evals.summary import COMPARED, Row, difference_json, with_adjusted_p
 from warroom.runs import Record, read_episodes, read_record
 
 
@@ -38,7 +38,7 @@ def compare_runs(first: Path, second: Path, first_policy: str | None = None, sec
     return {"first": str(first), "second": str(second), "notes": _notes(sides), "told": summaries, "rows": rows}
 
 
-def describe(pair: tuple[str, str], rows: Sequence[Mapping[str, Any]]) -> str:
+def describe(pair: tuple[str, str], rows: Sequence[Row]) -> str:
     """On which metrics, and in which tiers, the second differs from the first beyond chance."""
     found: dict[str, dict[str, list[str]]] = {"higher": {}, "lower": {}}
     for row in rows:
@@ -50,7 +50,7 @@ def describe(pair: tuple[str, str], rows: Sequence[Mapping[str, Any]]) -> str:
     return f"{who}: {'; '.join(said) or 'no metric differs'} beyond chance (95 % interval without 0)"
 
 
-def significant_direction(difference: Mapping[str, float | None]) -> str | None:
+def significant_direction(difference: EstimateJson) -> str | None:
     """`higher` or `lower` where the interval leaves 0 out; None where chance may be all."""
     lo, hi = difference["lo"], difference["hi"]
     if lo is None or hi is None or lo <= 0 <= hi:
@@ -62,7 +62,7 @@ def _with_tiers(metrics: Mapping[str, Sequence[str]]) -> str:
     return ", ".join(f"{metric} ({', '.join(tiers)})" for metric, tiers in metrics.items())
 
 
-def is_equal(row: Mapping[str, Any]) -> bool:
+def is_equal(row: Row) -> bool:
     """Whether the two sides of a row agree on every incident."""
     return not any(row["difference"].values())
 

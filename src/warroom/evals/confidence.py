@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -56,8 +55,17 @@ def _reliability(axes: Axes, policy: str, pairs: Pairs, style: Mapping[str, str]
     middle = [found.verified.mean for found in bins]
     low = [found.verified.mean - (found.verified.lo or 0.0) for found in bins]
     high = [(1.0 if found.verified.hi is None else found.verified.hi) - found.verified.mean for found in bins]
-    look: dict[str, Any] = {**style, "label": short_name(policy)}
-    axes.errorbar([b.confidence for b in bins], middle, yerr=[low, high], **look, lw=2, capsize=4, markersize=8)
+    axes.errorbar(
+        [b.confidence for b in bins],
+        middle,
+        yerr=[low, high],
+        color=style["color"],
+        marker=style["marker"],
+        label=short_name(policy),
+        lw=2,
+        capsize=4,
+        markersize=8,
+    )
 
 
 def _risk(axes: Axes, policy: str, pairs: Pairs, style: Mapping[str, str]) -> None:

@@ -1,16 +1,16 @@
 """`report.html`: one self-contained page of a run, readable on a phone, by day and by night."""
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 from warroom.core.episode import Episode, Step
 from warroom.core.errors import MissingExtra
 from warroom.core.splits import SEEDS_PER_SPLIT, format_seed
+from warroom.evals.summary import Row
 from warroom.evals.viewer_link import VIEWER_MENTION
 from warroom.policies.llm.usage import in_words
 from warroom.runs import Record
@@ -94,10 +94,11 @@ class EpisodeTranscript:
 
 def report_page(
     record: Record,
-    summary: Mapping[str, Any],
+    summary: Row,
     pictures: Sequence[Path],
     worst: Sequence[Episode],
-    roc: Mapping[str, Any] | None = None,
+    *,
+    roc: Row | None = None,
     viewer: bool = False,
 ) -> str:
     """The page as text, pictures and all; `viewer` is whether a viewer lies beside it."""
@@ -126,7 +127,7 @@ def report_page(
     )
 
 
-def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def columns(rows: Sequence[Row]) -> dict[str, str]:
     """The metrics that apply somewhere, with their headings."""
     names = [name for name in rows[0] if name not in (*_ABOUT, *_SAME_AS_SOLVED)]
     return {name: heading(name) for name in names if any(row[name] for row in rows)}
@@ -137,7 +138,7 @@ def heading(metric: str) -> str:
     return HEADINGS.get(metric, metric.replace("_", " "))
 
 
-def cell(row: Mapping[str, Any], metric: str) -> Cell:
+def cell(row: Row, metric: str) -> Cell:
     """A metric of a row in words; a dash where it does not apply."""
     estimate = row[metric]
     if estimate is None:
@@ -146,21 +147,21 @@ def cell(row: Mapping[str, Any], metric: str) -> Cell:
     return Cell(_figure(metric, estimate["mean"]), " to ".join(ends))
 
 
-def comparison_rows(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def comparison_rows(comparisons: Sequence[Row]) -> list[Row]:
     """One row per policy and tier, with the comparison of each metric under the metric's name."""
-    out: dict[tuple[str, str], dict[str, Any]] = {}
+    out: dict[tuple[str, str], Row] = {}
     for found in comparisons:
         place = {"policy": found["policy"], "tier": found["tier"]}
         out.setdefault((found["policy"], found["tier"]), place)[found["metric"]] = found
     return list(out.values())
 
 
-def facts(named: Mapping[str, Any]) -> str:
+def facts(named: Row) -> str:
     """Names and values in words; what does not apply is left out."""
     return ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in named.items() if value is not None)
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
@@ -182,13 +183,13 @@ def worst_of(episodes: Iterable[Episode]) -> list[Episode]:
     )
 
 
-def _share(estimate: Mapping[str, Any]) -> Cell:
+def _share(estimate: Row) -> Cell:
     """A share by itself, with its interval."""
     return cell({"solved": estimate}, "solved")
 
 
-def _by_scenario(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    out: dict[str, list[Mapping[str, Any]]] = {}
+def _by_scenario(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    out: dict[str, list[Row]] = {}
     for row in rows:
         if row["scenario"] is not None:
             out.setdefault(row["scenario"], []).append(row)
@@ -211,7 +212,7 @@ def _transcript(episode: Episode) -> EpisodeTranscript:
     return EpisodeTranscript(episode, tuple(steps), command, unsaid)
 
 
-def _flags(options: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+def _flags(options: Row) -> tuple[str, tuple[str, ...]]:
     """Options as flags of `warroom play`, and the names of those that it cannot be given."""
     # A topology that is no name is the text of a file, and where that file lies is not on record.
     said = [name for name in options if name in FLAGS and not str(options[name]).startswith("{")]

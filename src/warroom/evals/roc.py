@@ -28,7 +28,7 @@ from warroom.core.types import ToolCall
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.oracle import HARM, harm
 from warroom.evals.plan import Plan
-from warroom.evals.statistics import Estimate, Floats, bootstrap
+from warroom.evals.statistics import Floats, bootstrap
 from warroom.policies import PolicySet, hf
 from warroom.rollout import Game, play_many
 from warroom.runs import ROC, write_text
@@ -251,9 +251,9 @@ def _row(tier: str | None, scored: Sequence[ScoredEpisode], name: str) -> dict[s
         "episodes": len(scored),
         "with_rogue": int((~np.isnan(rogues)).sum()),
         "incidents": len(set(incidents)),
-        "auc": _as_json(found[0]),
+        "auc": found[0].to_json(),
         "auc_of_a_guess": round(float(np.mean([1 / (1 + s.innocents) for s in scored])), DIGITS),
-        "catch_at": {f"{level:g}": _as_json(at) for level, at in zip(LEVELS, found[1:], strict=True)},
+        "catch_at": {f"{level:g}": at.to_json() for level, at in zip(LEVELS, found[1:], strict=True)},
         "curve": [
             {
                 "false_positive": round(float(x), DIGITS),
@@ -289,7 +289,3 @@ class RocCurve:
         false, caught = rates
         at = [caught[np.searchsorted(false, level + 1e-12, "right") - 1] for level in LEVELS]
         return np.array([np.trapezoid(caught, false), *at])
-
-
-def _as_json(found: Estimate) -> dict[str, float | None]:
-    return {name: None if end is None else round(end, DIGITS) + 0.0 for name, end in found._asdict().items()}

@@ -7,7 +7,7 @@ same incidents narrows it less than adding incidents. Nothing here draws from a 
 from collections.abc import Callable, Hashable, Sequence
 from math import comb, inf, sqrt
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from warroom.core.errors import MissingExtra
 from warroom.core.rng import stream
@@ -25,6 +25,8 @@ PERMUTATIONS = 9_999
 """Random sign patterns of the permutation test; p cannot fall below 1 / (PERMUTATIONS + 1)."""
 BOOTSTRAP_DRAWS = 1_000
 """Resamples of a bootstrap."""
+DIGITS = 6
+"""Decimals in files."""
 _Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 _BLOCK = 1 << 22
 """Signs that are held in memory at a time."""
@@ -34,12 +36,24 @@ Bounds = tuple[float, float]
 """The range of a metric."""
 
 
+class EstimateJson(TypedDict):
+    """An `Estimate` as files hold it."""
+
+    mean: float
+    lo: float | None
+    hi: float | None
+
+
 class Estimate(NamedTuple):
     """A mean with its interval; the ends are None where one incident alone says nothing about the spread."""
 
     mean: float
     lo: float | None
     hi: float | None
+
+    def to_json(self) -> EstimateJson:
+        """The estimate with `DIGITS` decimals."""
+        return {"mean": _rounded(self.mean), "lo": _rounded_end(self.lo), "hi": _rounded_end(self.hi)}
 
 
 class Difference(NamedTuple):
@@ -58,12 +72,11 @@ def mean(values: Sequence[float], clusters: Sequence[Hashable], bounds: Bounds =
     Variance: G / (G - 1) * sum over clusters of (sum of residuals)^2 / n^2, with G - 1 degrees of freedom
     (Liang and Zeger 1986; for evaluations Miller 2024, "Adding Error Bars to Evals", section 2.2).
     """
-    data = _numbers(values)
-    center, variance, groups = _clustered(data, clusters)
-    if groups < 2:
-        return Estimate(center, None, None)
-    half = _t(groups - 1) * sqrt(variance)
-    return Estimate(center, max(bounds[0], center - half), min(bounds[1], center + half))
+    found = _clustered(_numbers(values), clusters)
+    if found.clusters < 2:
+        return Estimate(found.mean, None, None)
+    half = _t(found.clusters - 1) * sqrt(found.variance)
+    return Estimate(found.mean, max(bounds[0], found.mean - half), min(bounds[1], found.mean + half))
 
 
 def share(values: Sequence[bool], clusters: Sequence[Hashable]) -> Estimate:
@@ -187,6 +200,14 @@ def _check_attempts(successes: int, attempts: int, k: int) -> None:
         raise ValueError(f"pass^k and pass@k need 1 <= k <= attempts, got k={k}, {successes} of {attempts} attempts")
 
 
+def _rounded(value: float) -> float:
+    return round(value, DIGITS) + 0.0  # never -0.0
+
+
+def _rounded_end(end: float | None) -> float | None:
+    return None if end is None else _rounded(end)
+
+
 def _t(degrees_of_freedom: int) -> float:
     return float(stdtrit(degrees_of_freedom, 0.5 + LEVEL / 2))
 
@@ -204,13 +225,21 @@ def _index(clusters: Sequence[Hashable]) -> tuple[NDArray[np.int64], int]:
     return np.asarray(index, np.int64), len(numbers)
 
 
-def _clustered(data: Floats, clusters: Sequence[Hashable]) -> tuple[float, float, int]:
-    """Mean, its cluster-robust variance (0 for one cluster), number of clusters."""
+class ClusteredMean(NamedTuple):
+    """A mean over clustered values."""
+
+    mean: float
+    variance: float
+    """Of the mean, cluster-robust; 0 for one cluster."""
+    clusters: int
+
+
+def _clustered(data: Floats, clusters: Sequence[Hashable]) -> ClusteredMean:
     index, groups = _index(clusters)
     if len(index) != len(data):
         raise ValueError(f"each value needs its cluster, got {len(data)} values and {len(index)} clusters")
     center = float(data.mean())
     if groups < 2:
-        return center, 0.0, groups
+        return ClusteredMean(center, 0.0, groups)
     sums = np.bincount(index, data - center)
-    return center, float(groups / (groups - 1) * (sums**2).sum() / len(data) ** 2), groups
+    return ClusteredMean(center, float(groups / (groups - 1) * (sums**2).sum() / len(data) ** 2), groups)

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 from warroom.core.scenario import TIERS
 from warroom.evals.calibration import CALIBRATION_METRICS, calibration
 from warroom.evals.metrics import IncidentId, Metrics, Result
-from warroom.evals.statistics import Difference, Estimate, holm, mean, pass_at_k, pass_hat_k, share
+from warroom.evals.statistics import DIGITS, Difference, Estimate, holm, mean, pass_at_k, pass_hat_k, share
 
-DIGITS = 6
-"""Decimals in the file."""
 COMPARED = (
     "points", "score", "solved", "rogue_catch", "rogue_false_positive", "mttr", "root_cause", "severity", "team",
     "fact_quality", "citation_f1", "escalated_answerable", "escalated_unanswerable",
@@ -73,7 +71,7 @@ def _row(cell: Cell, results: Sequence[Result], metrics: Metrics, attempts: int)
     }  # fmt: skip
     estimates = {name: metrics.estimate(name, results) for name in metrics.readers}
     estimates |= _calibration(results) | _attempt_metrics(results, attempts)
-    return out | {name: _as_json(found) for name, found in estimates.items()}
+    return out | {name: found and found.to_json() for name, found in estimates.items()}
 
 
 def _calibration(results: Sequence[Result]) -> dict[str, Estimate | None]:
@@ -137,17 +135,11 @@ def comparisons(results: Sequence[Result], policies: Sequence[str], metrics: Met
 
 def difference_json(found: Difference) -> Row:
     """A difference as the files hold it."""
-    interval = _as_json(Estimate(found.mean, found.lo, found.hi))
-    return {"difference": interval, "p": round(found.p, DIGITS), "incidents": found.incidents}
+    interval = Estimate(found.mean, found.lo, found.hi)
+    return {"difference": interval.to_json(), "p": round(found.p, DIGITS), "incidents": found.incidents}
 
 
 def with_adjusted_p(found: Sequence[Mapping[str, Any]]) -> list[Row]:
     """The rows of one table with `p_holm`: p adjusted for as many tests as there are rows."""
     adjusted = holm([row["p"] for row in found])
     return [{**row, "p_holm": round(p, DIGITS)} for row, p in zip(found, adjusted, strict=True)]
-
-
-def _as_json(found: Estimate | None) -> dict[str, float | None] | None:
-    if found is None:
-        return None
-    return {name: None if end is None else round(end, DIGITS) + 0.0 for name, end in found._asdict().items()}

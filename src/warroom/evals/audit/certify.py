@@ -6,13 +6,13 @@ Each environment has its own checks. This module builds the incidents, collects 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypedDict
 
 from warroom.core.env import Env
 from warroom.core.splits import seed_of
 from warroom.envs import make
 from warroom.evals.audit.outcomes import Progress
-from warroom.evals.statistics import share
+from warroom.evals.statistics import EstimateJson, share
 
 Checks = Mapping[str, Sequence[bool]]
 """By name, whether each item that a check concerns passes it: empty where it does not apply."""
@@ -59,7 +59,7 @@ class CertificateRow(ABC):
         """Whether everything holds that must hold of a single incident."""
         return all(all(passed) for name, passed in self.checks().items() if name not in self.AGGREGATE_ONLY)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For a program."""
         checks = {name: list(found) for name, found in self.checks().items()}
         return {**asdict(self), "checks": checks, "valid": self.valid}
@@ -76,7 +76,7 @@ def run_certify(
     seeds: Sequence[int],
     *,
     split: str = "dev",
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
     progress: Progress = lambda count: None,
 ) -> list[CertificateRow]:
     """Certify incidents in full. `seeds` are indices into the split, `options` those of the environment."""
@@ -89,14 +89,34 @@ def run_certify(
     return rows
 
 
-def aggregate(rows: Sequence[CertificateRow]) -> list[dict[str, Any]]:
+class Quantiles(TypedDict):
+    """Minimum, 5th percentile and median of a metric."""
+
+    least: float
+    p5: float
+    median: float
+
+
+class TierSummary(TypedDict):
+    """The certificates of one tier."""
+
+    tier: str
+    n: int
+    """Incidents."""
+    redraws: int
+    shares: dict[str, EstimateJson | None]
+    """Of the items that pass, by check; None where a check concerns none."""
+    figures: dict[str, Quantiles]
+
+
+def aggregate(rows: Sequence[CertificateRow]) -> list[TierSummary]:
     """Shares with intervals, by tier; each check is counted over the items that it concerns."""
     return [
         _summary(tier, [row for row in rows if row.tier == tier]) for tier in dict.fromkeys(row.tier for row in rows)
     ]
 
 
-def _summary(tier: str, rows: Sequence[CertificateRow]) -> dict[str, Any]:
+def _summary(tier: str, rows: Sequence[CertificateRow]) -> TierSummary:
     checks = [row.checks() for row in rows]
     shares = {name: _share([found[name] for found in checks]) for name in checks[0]}
     shares["valid"] = _share([[row.valid] for row in rows])
@@ -115,14 +135,14 @@ def _names(metrics: Sequence[Mapping[str, float]]) -> list[str]:
     return list(dict.fromkeys(name for found in metrics for name in found))
 
 
-def _share(found: Sequence[Sequence[bool]]) -> dict[str, float | None] | None:
+def _share(found: Sequence[Sequence[bool]]) -> EstimateJson | None:
     """Clustered by incident; None where it concerns no item."""
     values = [passed for one in found for passed in one]
     clusters = [number for number, one in enumerate(found) for _ in one]
-    return share(values, clusters)._asdict() if values else None
+    return share(values, clusters).to_json() if values else None
 
 
-def _quantiles(values: Sequence[float]) -> dict[str, float]:
+def _quantiles(values: Sequence[float]) -> Quantiles:
     ordered = sorted(values)
     n = len(ordered)
     return {"least": ordered[0], "p5": ordered[n // 20], "median": ordered[n // 2]}

@@ -7,15 +7,15 @@ declares what is secret, what is public and which answers must not differ.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from warroom.core.env import Env
 from warroom.core.scenario import PolicyFactory
 from warroom.core.splits import format_seed
 from warroom.core.types import Observation, StepResult, ToolCall
-from warroom.envs import make, suite
+from warroom.envs import suite
 from warroom.evals.audit.exploits import policy_set_of, unprivileged
-from warroom.evals.audit.outcomes import IncidentKey, incidents
+from warroom.evals.audit.outcomes import IncidentKey, build, incidents
 from warroom.evals.audit.position_tests import PositionBias
 from warroom.policies import PolicySet, policy_set
 
@@ -54,12 +54,12 @@ class LeakRules:
     """Tests of the positions of items that only the truth identifies."""
     extra_checks: tuple[Callable[[Sequence[IncidentKey]], list[Leak]], ...] = ()
     """Checks of the environment's own."""
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     """Options of the environment with which incidents are built."""
 
     def make(self, incident: IncidentKey) -> Env:
         """A fresh env of an incident."""
-        return make(*incident, **self.options)
+        return build(incident, self.options)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class LeakScan:
     leaks: tuple[Leak, ...]
     position_tests: tuple[PositionBias, ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For a program."""
         return {**asdict(self), "leaks": [leak._asdict() for leak in self.leaks]}
 
@@ -245,13 +245,13 @@ def differing(
     check: str,
     todo: Sequence[IncidentKey],
     facts: Callable[[Env], Mapping[str, str]],
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> list[Leak]:
     """Facts that are not the same in all incidents of one tier."""
     known: dict[tuple[str, str], str] = {}
     out = []
     for incident in todo:
-        for name, fact in facts(make(*incident, **(options or {}))).items():
+        for name, fact in facts(build(incident, options)).items():
             usual = known.setdefault((incident.tier, name), fact)
             if fact != usual:
                 where = f"{incident.scenario} {incident.tier} {format_seed(incident.seed)}, {name}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from warroom.core.env import Env
 from warroom.core.splits import seed_of
@@ -68,6 +68,11 @@ def incidents(scenarios: Sequence[str], tier: str, split: str, seeds: Sequence[i
     return [IncidentKey(scenario, tier, seed_of(split, k)) for k in seeds for scenario in scenarios]
 
 
+def build(incident: IncidentKey, options: Mapping[str, object] | None = None) -> Env:
+    """A fresh environment of an incident."""
+    return make(incident.scenario, incident.tier, incident.seed, **(options or {}))
+
+
 def narrowed(env: Env, kind: type[Environment]) -> Environment:
     """The environment under the type that it is known to have."""
     assert isinstance(env, kind)
@@ -87,10 +92,10 @@ def play_episode(
     policy_set: PolicySet,
     incident: IncidentKey,
     outcome_rules: OutcomeRules,
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> IncidentOutcome:
     """Play one incident to its end and keep its outcome only: many times faster than a full record."""
-    env = make(*incident, **(options or {}))
+    env = build(incident, options)
     policies = {seat: policy_set.seat(env, seat) for seat in env.SEATS}
     passive = True
     while not env.done:
@@ -110,7 +115,7 @@ def play_all(
     *,
     workers: int = 1,
     progress: Progress = lambda count: None,
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> list[IncidentOutcome]:
     """Every candidate on every incident, in the order of `todo` whatever the number of processes.
 
@@ -134,7 +139,7 @@ def _play_chunk(
     candidates: Sequence[Candidate],
     chunk: Sequence[IncidentKey],
     outcome_rules: OutcomeRules,
-    options: Mapping[str, Any] | None,
+    options: Mapping[str, object] | None,
 ) -> list[IncidentOutcome]:
     policy_sets = [(candidate.name, candidate.make()) for candidate in candidates]
     return [

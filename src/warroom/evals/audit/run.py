@@ -4,11 +4,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
 
 from warroom.core.splits import format_seed, parse_split
 from warroom.core.types import ToolCall
-from warroom.envs import make, suite
+from warroom.envs import suite
 from warroom.evals.audit.bars import (
     BARS,
     BASELINE_POLICY,
@@ -19,7 +18,7 @@ from warroom.evals.audit.bars import (
     paid_although_void,
     verdicts,
 )
-from warroom.evals.audit.outcomes import Candidate, IncidentKey, IncidentOutcome, Progress, incidents, play_all
+from warroom.evals.audit.outcomes import Candidate, IncidentKey, IncidentOutcome, Progress, build, incidents, play_all
 from warroom.evals.audit.search import SearchBudget, candidate, search, search_episode_count
 from warroom.evals.audit.spec import AuditSpec, degenerate_policy_set
 from warroom.evals.statistics import Estimate, mean, share
@@ -40,7 +39,7 @@ class Audit:
     split: str
     suite: str
     seeds: tuple[int, ...]
-    options: Mapping[str, Any]
+    options: Mapping[str, object]
     """Options of the environment."""
     bars: tuple[str, ...]
     """The bars of `BARS` that hold here."""
@@ -50,7 +49,7 @@ class Audit:
     within_chance: tuple[Violation, ...]
     """Means on the wrong side of a bar whose interval includes it."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For a program: estimates as mean, lo and hi."""
         return {
             "env": self.env,
@@ -65,9 +64,9 @@ class Audit:
         }
 
 
-def _row_json(summary: PolicySummary) -> dict[str, Any]:
-    values = ((name, getattr(summary, name)) for name in asdict(summary))
-    return {name: value._asdict() if isinstance(value, Estimate) else value for name, value in values}
+def _row_json(summary: PolicySummary) -> dict[str, object]:
+    values = {name: getattr(summary, name) for name in asdict(summary)}
+    return {name: value.to_json() if isinstance(value, Estimate) else value for name, value in values.items()}
 
 
 def run_audit(
@@ -196,9 +195,11 @@ def _repeated_payment_violations(audit_spec: AuditSpec, todo: Sequence[IncidentK
     ]
 
 
-def repeated_payments(players: PolicySet, incident: IncidentKey, options: Mapping[str, Any] | None = None) -> list[str]:
+def repeated_payments(
+    players: PolicySet, incident: IncidentKey, options: Mapping[str, object] | None = None
+) -> list[str]:
     """Terms that rise when a rewarded call is repeated, in the seat's next turn or after the end: none may."""
-    env = make(*incident, **(options or {}))
+    env = build(incident, options)
     policies = {seat: players.seat(env, seat) for seat in env.SEATS}
     again, found, paid = dict[str, ToolCall](), list[str](), env.points()
     while not env.done:

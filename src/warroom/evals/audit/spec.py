@@ -4,7 +4,6 @@ import importlib
 import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from warroom.core.errors import UnknownName
 from warroom.envs import environments
@@ -31,7 +30,7 @@ class AuditSpec:
     """What a search may combine."""
     leaks: LeakRules
     certify: Certifier
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     """Options of the environment with which incidents are built."""
 
     @property
@@ -40,7 +39,7 @@ class AuditSpec:
         return environments()[self.env].seats
 
 
-def find_audit_spec(env: str, options: Mapping[str, Any] | None = None) -> AuditSpec:
+def find_audit_spec(env: str, options: Mapping[str, object] | None = None) -> AuditSpec:
     """The audit of an environment, under options; a `ValueError` for one that has none."""
     if env not in environments():
         raise UnknownName("environment", env, environments())

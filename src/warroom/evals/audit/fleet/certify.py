@@ -8,7 +8,7 @@ and every other possible cause is simulated and its telemetry compared with that
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import hypot, sqrt
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from warroom.core.env import Env
 from warroom.envs.fleet import oracle
@@ -80,7 +80,7 @@ class FleetRow(CertificateRow):
         """The distance of the nearest alternative cause."""
         return {"nearest alternative, noise sd": self.distance}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For a program."""
         return {**super().to_json(), "unique": self.unique}
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from warroom.core.env import Env
 from warroom.core.types import Observation, ToolCall
-from warroom.envs import make, scenarios
+from warroom.envs import scenarios
 from warroom.envs.fleet.env import LOG_MINUTES, FleetEnv
 from warroom.envs.fleet.views import FleetObservation
 from warroom.evals.audit.fleet.moves import SeatHistory, scripted_policy
 from warroom.evals.audit.leaks import Leak, LeakRules, differing, words_of
-from warroom.evals.audit.outcomes import IncidentKey, narrowed, play_out
+from warroom.evals.audit.outcomes import IncidentKey, build, narrowed, play_out
 from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
 from warroom.policies import policy_set
 from warroom.sim import faults, wordings
@@ -116,7 +116,7 @@ def compare_history(todo: Sequence[IncidentKey]) -> list[Leak]:
     """Healthy services write warnings all day: if no line is ever older than the onset, the first one tells it."""
     older, n = 0, 0
     for incident in todo:
-        env = narrowed(make(*incident), FleetEnv)
+        env = narrowed(build(incident), FleetEnv)
         onset = min(fault.onset for fault in env.incident.faults)
         if onset > -LOG_MINUTES:
             n += 1
@@ -147,7 +147,7 @@ def repeated_rogue_action_bias(todo: Sequence[IncidentKey]) -> PositionBias:
 
 
 def _rogue_action_positions(incident: IncidentKey, repeated: bool) -> list[ListPosition]:
-    env = narrowed(make(*incident), FleetEnv)
+    env = narrowed(build(incident), FleetEnv)
     if not env.incident.rogues:
         return []
     if repeated:
@@ -174,7 +174,7 @@ def victim_position_bias(todo: Sequence[IncidentKey]) -> PositionBias:
     """The position of the victim in the list of services that its fault fits."""
     places = []
     for incident in todo:
-        env = narrowed(make(*incident), FleetEnv)
+        env = narrowed(build(incident), FleetEnv)
         fault, system = env.incident.cause, env.incident.system
         fitting = [
             i

@@ -7,7 +7,7 @@ from random import Random
 
 from warroom.core.env import Env
 from warroom.core.types import Observation, ToolCall
-from warroom.envs import make, scenarios
+from warroom.envs import scenarios
 from warroom.envs.logs import wordings
 from warroom.envs.logs.draw import candidate_targets
 from warroom.envs.logs.env import LogsEnv
@@ -24,7 +24,7 @@ from warroom.evals.audit.logs.moves import (
     planned_policy,
     request_logs,
 )
-from warroom.evals.audit.outcomes import IncidentKey, narrowed
+from warroom.evals.audit.outcomes import IncidentKey, build, narrowed
 from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
 from warroom.sim import faults, outages
 
@@ -92,7 +92,7 @@ def root_position_bias(todo: Sequence[IncidentKey]) -> PositionBias:
     """The position of each root among the services of its kind that its mechanism fits: causes do prefer kinds."""
     places = []
     for incident in todo:
-        found = narrowed(make(*incident), LogsEnv).incident
+        found = narrowed(build(incident), LogsEnv).incident
         for fault in found.faults:
             kinds = found.system.kinds
             fitting = [i for i in candidate_targets(found.system, fault.mechanism) if kinds[i] == kinds[fault.target]]

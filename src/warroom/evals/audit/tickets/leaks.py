@@ -5,14 +5,14 @@ from dataclasses import replace
 
 from warroom.core.env import Env
 from warroom.core.types import Observation, ToolCall
-from warroom.envs import make, scenarios
+from warroom.envs import scenarios
 from warroom.envs.tickets import brief, phrases, vocabulary
 from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.policies.naive import submit
 from warroom.envs.tickets.rubric import EVENTS
 from warroom.envs.tickets.views import SearchResults, TicketsObservation
 from warroom.evals.audit.leaks import LeakRules, texts_in, words_of
-from warroom.evals.audit.outcomes import IncidentKey, narrowed
+from warroom.evals.audit.outcomes import IncidentKey, build, narrowed
 from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
 from warroom.evals.audit.tickets.moves import Browser
 
@@ -70,7 +70,7 @@ def gold_position_bias(todo: Sequence[IncidentKey]) -> PositionBias:
     """The position of the right document among all at hand in the single-turn mode."""
     places = []
     for incident in todo:
-        case = narrowed(make(*incident, mode="single"), TicketsEnv).case
+        case = narrowed(build(incident, {"mode": "single"}), TicketsEnv).case
         places += [ListPosition(case.context.index(id), len(case.context)) for id in case.gold[:1]]
     return position_bias("the right document among those at hand", places)
 
