@@ -262,7 +262,7 @@ def test_a_run_compared_with_itself_differs_by_nothing(tmp_path: Path) -> None:
     assert {r["difference"]["mean"] for r in found["rows"]} == {0.0}
     assert {r["p"] for r in found["rows"]} == {1.0}
     assert found["notes"] == []
-    assert all("no metric differs beyond chance" in told for told in found["told"])
+    assert all("no metric differs beyond chance" in told for told in found["summaries"])
 
 
 def test_runs_of_one_policy_each_are_compared_by_incident(tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_runs_of_one_policy_each_are_compared_by_incident(tmp_path: Path) -> Non
     assert points["difference"]["mean"] == pytest.approx(points["b"] - points["a"])
     assert points["difference"]["mean"] > 0
     assert "8 incidents are in both runs; 8 only in" in found["notes"][0]
-    (told,) = found["told"]
+    (told,) = found["summaries"]
     beyond = {r["metric"] for r in found["rows"] if r["tier"] and r["difference"]["lo"] > 0}
     assert told.startswith("B oracle against A random: higher in ") and "; lower in mttr (hard) beyond chance" in told
     assert beyond and all(metric.replace("_", " ") in told for metric in beyond) and "points" not in told

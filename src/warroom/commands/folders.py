@@ -85,8 +85,8 @@ def _print_comparison(found: Mapping[str, Any], everything: bool) -> None:
     screen = console()
     for note in found["notes"]:
         say(f"note: {note}", "yellow")
-    for told in found["told"]:
-        screen.print(Text(told))
+    for summary in found["summaries"]:
+        screen.print(Text(summary))
     rows = [row for row in found["rows"] if everything or not is_equal(row)]
     left_out = len(found["rows"]) - len(rows)
     if rows:

@@ -35,7 +35,7 @@ def compare_runs(first: Path, second: Path, first_policy: str | None = None, sec
     if not rows:
         raise ValueError(f"{first} and {second} share no incident (scenario, tier, seed): nothing can be paired")
     summaries = [describe(pair, [row for row in rows if (row["policy_a"], row["policy_b"]) == pair]) for pair in pairs]
-    return {"first": str(first), "second": str(second), "notes": _notes(sides), "told": summaries, "rows": rows}
+    return {"first": str(first), "second": str(second), "notes": _notes(sides), "summaries": summaries, "rows": rows}
 
 
 def describe(pair: tuple[str, str], rows: Sequence[Row]) -> str:
@@ -51,7 +51,7 @@ def describe(pair: tuple[str, str], rows: Sequence[Row]) -> str:
 
 
 def significant_direction(difference: EstimateJson) -> str | None:
-    """`higher` or `lower` where the interval leaves 0 out; None where chance may be all."""
+    """`higher` or `lower` where the interval leaves 0 out; None where the difference may be chance."""
     lo, hi = difference["lo"], difference["hi"]
     if lo is None or hi is None or lo <= 0 <= hi:
         return None
@@ -63,12 +63,12 @@ def _with_tiers(metrics: Mapping[str, Sequence[str]]) -> str:
 
 
 def is_equal(row: Row) -> bool:
-    """Whether the two sides of a row agree on every incident."""
+    """Whether a row shows no difference at all."""
     return not any(row["difference"].values())
 
 
 def _check_same_world(sides: tuple[ComparedRun, ComparedRun]) -> None:
-    """Refuse runs whose incidents differ though their names are the same: other options build other incidents."""
+    """Refuse runs with different incidents under the same names, since their options differ."""
     one, other = (side.record.config.get("env") for side in sides)
     if one != other:
         raise ValueError(
@@ -179,7 +179,7 @@ class _Comparison:
 
 
 def _notes(sides: tuple[ComparedRun, ComparedRun]) -> list[str]:
-    """What a reader must know before believing the differences."""
+    """What limits the comparison."""
     one, other = sides
     notes = []
     left, right = ({r.incident for r in side.results} for side in sides)

@@ -1,4 +1,4 @@
-"""The picture of stated confidence: how often it came true, and what risk is left when the surest answers go first."""
+"""The picture of stated confidence: a reliability diagram, and risk against coverage."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ Pairs = tuple[list[float], list[bool]]
 
 
 def confidence_pairs(results: Sequence[Result]) -> dict[str, Pairs]:
-    """What each policy said and how it came out; policies that state no confidence are left out."""
+    """Stated confidences and outcomes by policy; policies that state no confidence are left out."""
     out: dict[str, Pairs] = {}
     for result in results:
         stated = result.outcome.get("confidence")
@@ -42,8 +42,8 @@ def plot_confidence(pairs: Mapping[str, Pairs], folder: Path) -> Path:
             _reliability(left, policy, found, styles[policy])
             _risk(right, policy, found, styles[policy])
         left.plot([0, 1], [0, 1], color="#999999", lw=1, ls="--", zorder=0)
-        _finish(left, "Is it true as often as it is said?", "confidence that was stated", "answers that were right")
-        _finish(right, "Risk, the surest answers first", "share of tickets answered", "of those, wrong")
+        _finish(left, "Reliability", "stated confidence", "answers that were right")
+        _finish(right, "Risk against coverage", "share of tickets answered, most confident first", "of those, wrong")
         right.legend(frameon=False, fontsize=12)
         figure.savefig(path, metadata={"Software": None})
         plt.close(figure)

@@ -1,4 +1,4 @@
-"""The pictures of a run, drawn from its summary. Colours are Okabe and Ito's, which colour-blind readers tell apart."""
+"""The pictures of a run, drawn from its summary. Colours are Okabe and Ito's, safe for colour-blind readers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -104,7 +104,7 @@ def rogue(pooled: Sequence[Row]) -> Figure | None:
         axes.set_title(tier, weight="normal")
     grid[0][0].set_ylabel("rogues caught")
     figure.supxlabel("episodes in which an innocent agent was flagged")
-    title = ("Catching rogues without crying wolf:", "the upper left corner is best")
+    title = ("Rogues caught against false positives:", "the upper left corner is best")
     figure.suptitle((" " if len(tiers) > 1 else "\n").join(title), weight="bold", x=0.02, ha="left")
     return figure
 

@@ -1,4 +1,4 @@
-"""`report.html`: one self-contained page of a run, readable on a phone, by day and by night."""
+"""`report.html`: one self-contained page of a run, with light and dark theme, readable on a phone."""
 
 import base64
 from collections.abc import Iterable, Sequence
@@ -38,8 +38,8 @@ HEADINGS = {
     "root_cause": "root cause right",
     "severity": "severity right",
     "team": "team right",
-    "escalated_answerable": "answerable, handed over",
-    "escalated_unanswerable": "unanswerable, handed over",
+    "escalated_answerable": "answerable, escalated",
+    "escalated_unanswerable": "unanswerable, escalated",
     "rouge_l": "ROUGE-L",
     "citation_f1": "F1 of citations",
     "brier_skill": "Brier skill",
@@ -85,9 +85,9 @@ class EpisodeTranscript:
 
     episode: Episode
     steps: tuple[Step, ...]
-    """The acts and readings, long texts cut."""
+    """The calls, with long texts cut."""
     command: str
-    """What shows the episode at the terminal."""
+    """The command that shows the episode at the terminal."""
     unsaid: tuple[str, ...]
     """Options of the run that the command leaves out, since `warroom play` has no flag that takes them."""
 
@@ -134,7 +134,7 @@ def columns(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def heading(metric: str) -> str:
-    """What a column of a metric is headed by."""
+    """The heading of a metric's column."""
     return HEADINGS.get(metric, metric.replace("_", " "))
 
 
@@ -157,7 +157,7 @@ def comparison_rows(comparisons: Sequence[Row]) -> list[Row]:
 
 
 def facts(named: Row) -> str:
-    """Names and values in words; what does not apply is left out."""
+    """Names and values as text, without those that are None."""
     return ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in named.items() if value is not None)
 
 
@@ -170,12 +170,12 @@ def _plain(value: object) -> str:
 
 
 def inspected_policies(policies: Sequence[str]) -> str:
-    """The policy whose worst episodes the page shows: the last that is not the oracle, by custom the best meant."""
+    """The policy whose worst episodes the page shows: the last that is not the oracle."""
     return next((policy for policy in reversed(policies) if policy != "oracle"), policies[-1])
 
 
 def worst_of(episodes: Iterable[Episode]) -> list[Episode]:
-    """The lowest scores, where there is most to learn; never one that the oracle could not better."""
+    """The lowest scores below that of the oracle."""
     return nsmallest(
         WORST_EPISODES,
         (e for e in episodes if e.score < 1),
@@ -214,7 +214,7 @@ def _transcript(episode: Episode) -> EpisodeTranscript:
 
 def _flags(options: Row) -> tuple[str, tuple[str, ...]]:
     """Options as flags of `warroom play`, and the names of those that it cannot be given."""
-    # A topology that is no name is the text of a file, and where that file lies is not on record.
+    # A topology that is not a name is the content of a file, whose path is not recorded.
     said = [name for name in options if name in FLAGS and not str(options[name]).startswith("{")]
     flags = [f" --{name.replace('_', '-')} {quote(str(options[name]))}" for name in said]
     return "".join(flags), tuple(name for name in options if name not in said)

@@ -22,7 +22,19 @@ from warroom.sim.automation import VERBS
 
 ROLES = ("rogue", "routine", "decoy", "benign", "surge", "calm", "stuck")
 """The roles of planned actions."""
-HIDDEN = (*ROLES, "hushed", "side", "bluff", "bluffing", "decoy", "severity", "onset", "innocent", "culprit", "redraw")
+HIDDEN = (
+    *ROLES,
+    "silent",
+    "secondary",
+    "bluff",
+    "bluffing",
+    "decoy",
+    "severity",
+    "onset",
+    "innocent",
+    "culprit",
+    "redraw",
+)
 MIN_INCIDENTS = 20
 """Incidents below which the absence of something proves nothing."""
 WRONG_CALLS = (
