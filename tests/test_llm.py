@@ -101,7 +101,7 @@ def test_a_model_without_a_server_is_refused_when_it_is_to_play() -> None:
         (["--price-in", "1"], "needs both --price-in and --price-out"),
         (["--max-tokens", "0"], "--max-tokens must be above 0"),
         (["--tool-calls", "maybe"], "no way of calling tools 'maybe'"),
-        (["--language", "latin"], "no language 'latin'"),
+        (["--renderer", "latin"], "no renderer 'latin'"),
         (["--concurrency", "0"], "--concurrency must be at least 1"),
         (["--base-url", "localhost:8000"], "--base-url is like http://localhost:8000/v1"),
         (["--base-url", "http://me:secret@host/v1"], "holds no password"),

@@ -153,7 +153,7 @@ def test_tools_are_shown_with_a_seats_first_page_in_the_language_that_is_spoken(
         for _ in range(4):
             again = client.call("wait")
         assert not again.tools and set(client.tools) == set(environments()["fleet"].seats)
-        short = client.reset(seed=0, language="shorthand")
+        short = client.reset(seed=0, renderer="compact")
         assert len(short.text) < len(first.text) / 3
         assert "line" in short.tools[0]["parameters"]["properties"]
 
@@ -176,16 +176,16 @@ WRONG_ACTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("language", ["plain", "shorthand"])
-def test_a_malformed_action_costs_its_turn_and_is_answered(server: str, language: str) -> None:
+@pytest.mark.parametrize("renderer", ["plain", "compact"])
+def test_a_malformed_action_costs_its_turn_and_is_answered(server: str, renderer: str) -> None:
     with socket_of(f"{server}/fleet") as socket:
-        ask(socket, {"type": "reset", "data": {"seed": 0, "tier": "hard", "language": language}})
+        ask(socket, {"type": "reset", "data": {"seed": 0, "tier": "hard", "renderer": renderer}})
         for number, action in enumerate(WRONG_ACTIONS, 1):
             answer = ask(socket, {"type": "step", "data": action})
             assert answer["type"] == "observation", (action, answer)
             observation = answer["data"]["observation"]
             assert observation["turn"] == number and len(json.dumps(observation)) < 20_000
-            assert observation["refused"] or language == "shorthand"  # which reads the arguments' line and nothing else
+            assert observation["refused"] or renderer == "compact"  # which reads the arguments' line and nothing else
             state = ask(socket, {"type": "state"})["data"]
             assert state["step_count"] == number
 
@@ -241,7 +241,7 @@ WRONG_OPTIONS = [
     ({"seats": "sre", "teammates": "llm:gpt"}, "no teammate 'llm:gpt'"),
     ({"seats": "sre", "teammates": "rest=hf:/etc"}, "no teammate 'hf:/etc'"),
     ({"seats": "sre", "teammates": "developer=expert"}, "without a policy"),
-    ({"language": "klingon"}, "no language 'klingon'"),
+    ({"renderer": "klingon"}, "no renderer 'klingon'"),
     ({"rewards": "lots"}, "no rewards 'lots'"),
     ({"rogue_multiplier": 0}, "must be a number above 0"),
     ({"rogue_multiplier": float("inf")}, "must be a number above 0"),

@@ -65,7 +65,7 @@ def start() -> Any:
 
 def config(**changes: Any) -> TrainConfig:
     usual: dict[str, Any] = {
-        "model": "small nano", "language": "shorthand", "curriculum": "easy:1,medium:1", "groups": 4, "group_size": 2,
+        "model": "small nano", "renderer": "compact", "curriculum": "easy:1,medium:1", "groups": 4, "group_size": 2,
         "turn_tokens": 4, "max_completion_length": 1200, "learning_rate": 1e-2, "entropy_coefficient": 0.1,
         "rogue_multiplier": "2.0:1.0",
     }  # fmt: skip
@@ -97,7 +97,7 @@ def trained(folder: Path, start: Any, host: Host | None) -> tuple[list[Any], lis
 def test_a_training_through_the_socket_is_the_training_in_process_hash_for_hash(
     tmp_path: Path, server: str, start: Any
 ) -> None:
-    with RemoteHost(f"{server}/fleet", "fleet", "shorthand", "expert") as host:
+    with RemoteHost(f"{server}/fleet", "fleet", "compact", "expert") as host:
         far = trained(tmp_path / "far", start, host)
         assert len(host._idle_clients) <= 8, "a socket for each rollout of a step, used again in the next"
     near = trained(tmp_path / "near", start, None)
@@ -109,15 +109,15 @@ def test_a_training_through_the_socket_is_the_training_in_process_hash_for_hash(
     assert any(left) and sum(calls) > sum(wrong) > 0, "sound calls, wrong ones and silence all took place"
 
 
-@pytest.mark.parametrize("language", ["plain", "shorthand"])
+@pytest.mark.parametrize("renderer", ["plain", "compact"])
 @pytest.mark.parametrize("env", CALLS)
-def test_every_call_is_answered_there_as_here(server: str, env: str, language: str) -> None:
-    options = environments()[env].compact_options if language == "shorthand" else {}
+def test_every_call_is_answered_there_as_here(server: str, env: str, renderer: str) -> None:
+    options = environments()[env].compact_options if renderer == "compact" else {}
     scenario, seed = for_training(suite(env))[0], seed_of(Split.TRAIN, 5)
-    with wire(server) as line, RemoteHost(f"{line.url}/{env}", env, language, "expert") as host:
+    with wire(server) as line, RemoteHost(f"{line.url}/{env}", env, renderer, "expert") as host:
         for seat in environments()[env].seats[:2]:
             there = Rollout(seat, host.place(seat, scenario, "easy", seed, options))
-            here = SeatRollout(scenario, "easy", seed, seat, policy_set(env, "expert"), language, options)
+            here = SeatRollout(scenario, "easy", seed, seat, policy_set(env, "expert"), renderer, options)
             assert there.opening() == here.opening()
             for number in range(12):
                 name, arguments = CALLS[env][number % len(CALLS[env])]
@@ -133,20 +133,20 @@ def test_every_call_is_answered_there_as_here(server: str, env: str, language: s
             assert there.left == here.left and there.call("wait", {}) == here.call("wait", {})
 
 
-@pytest.mark.parametrize(("env", "language"), [("fleet", "plain"), ("logs", "shorthand"), ("tickets", "shorthand")])
-def test_silence_costs_there_what_it_costs_here(server: str, env: str, language: str) -> None:
-    options = environments()[env].compact_options if language == "shorthand" else {}
+@pytest.mark.parametrize(("env", "renderer"), [("fleet", "plain"), ("logs", "compact"), ("tickets", "compact")])
+def test_silence_costs_there_what_it_costs_here(server: str, env: str, renderer: str) -> None:
+    options = environments()[env].compact_options if renderer == "compact" else {}
     incident, seat = (for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 9)), environments()[env].seats[-1]
-    with RemoteHost(f"{server}/{env}", env, language, "heuristic") as host:
+    with RemoteHost(f"{server}/{env}", env, renderer, "heuristic") as host:
         there = Rollout(seat, host.place(seat, *incident, options))
-        here = SeatRollout(*incident, seat, policy_set(env, "heuristic"), language, options)
+        here = SeatRollout(*incident, seat, policy_set(env, "heuristic"), renderer, options)
         assert there.reward() == here.reward() == there.place.score() - EARLY_EXIT_PENALTY
         assert (there.left, there.trajectory_hash(), there.terms()) == (True, here.trajectory_hash(), here.terms())
 
 
 def test_rollouts_side_by_side_are_those_one_by_one(server: str) -> None:
     row = {"scenario": "fleet/dns_outage", "tier": "easy", "options": {}}
-    with RemoteHost(f"{server}/fleet", "fleet", "shorthand", "expert") as host:
+    with RemoteHost(f"{server}/fleet", "fleet", "compact", "expert") as host:
 
         def made() -> list[Rollout]:
             return [Rollout("sre", host.place("sre", seed=seed_of(Split.TRAIN, k % 5), **row)) for k in range(40)]
@@ -162,11 +162,11 @@ def test_rollouts_side_by_side_are_those_one_by_one(server: str) -> None:
 
 
 def test_the_preflight_holds_a_server_against_this_process(server: str) -> None:
-    with RemoteHost(f"{server}/fleet", "fleet", "shorthand", "expert") as host:
+    with RemoteHost(f"{server}/fleet", "fleet", "compact", "expert") as host:
         good = host_check(config(curriculum="adaptive:3"), host)
         assert good.status == OK and "hash for hash" in good.sentence
         assert len(host._idle_clients) == 1, "one after the other on one socket"
-    with RemoteHost(f"{server}/fleet", "fleet", "shorthand", "heuristic") as host:
+    with RemoteHost(f"{server}/fleet", "fleet", "compact", "heuristic") as host:
         other = host_check(config(task="dns_outage"), host)
         assert other.status == FAIL and "dns_outage" in other.sentence and "one version on both sides" in other.sentence
         model = host_check(config(task="dns_outage", teammates="oversight=nano,rest=expert"), host)
@@ -197,7 +197,7 @@ def test_an_address_where_nobody_listens_is_refused(tmp_path: Path, monkeypatch:
     url = f"http://127.0.0.1:{free.getsockname()[1]}"
     free.close()
     with pytest.raises(EpisodeAborted, match=f"{url}.*tried 1 times"):
-        RemoteHost(url, "fleet", "shorthand", "expert", attempts=1)
+        RemoteHost(url, "fleet", "compact", "expert", attempts=1)
     assert "the address of a server reads" in refused(
         "train", "--model", "nano", "--server", "ftp://x", "--out", tmp_path / "a"
     )

@@ -24,21 +24,21 @@ SEATS = environments()["fleet"].seats
 SEED = seed_of(Split.TRAIN, 7)
 
 
-def rollout_config(language: str = "plain", teammates: str = "expert") -> RolloutConfig:
-    return RolloutConfig("fleet", language, policy_set("fleet", teammates))
+def rollout_config(renderer: str = "plain", teammates: str = "expert") -> RolloutConfig:
+    return RolloutConfig("fleet", renderer, policy_set("fleet", teammates))
 
 
-def rollout(seat: str, language: str = "plain", scenario: str = "fleet/rogue_deploy_bot") -> SeatRollout:
-    return SeatRollout(scenario, "easy", SEED, seat, policy_set("fleet", "expert"), language, {})
+def rollout(seat: str, renderer: str = "plain", scenario: str = "fleet/rogue_deploy_bot") -> SeatRollout:
+    return SeatRollout(scenario, "easy", SEED, seat, policy_set("fleet", "expert"), renderer, {})
 
 
 # -- a seat ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seat", SEATS)
-@pytest.mark.parametrize("language", ["plain", "shorthand"])
-def test_a_seat_played_from_outside_by_the_expert_is_an_incident_of_experts(seat: str, language: str) -> None:
-    played = rollout(seat, language)
+@pytest.mark.parametrize("renderer", ["plain", "compact"])
+def test_a_seat_played_from_outside_by_the_expert_is_an_incident_of_experts(seat: str, renderer: str) -> None:
+    played = rollout(seat, renderer)
     played.opening()
     expert = policy_set("fleet", "expert").seat(played.env, seat)
     while not played.done:
@@ -102,13 +102,13 @@ def test_the_clock_counts_resets_calls_and_rewards() -> None:
 
 
 @pytest.mark.parametrize("seat", SEATS)
-@pytest.mark.parametrize("language", ["plain", "shorthand"])
-def test_a_trainer_reads_off_the_methods_the_schemas_that_an_evaluation_shows(seat: str, language: str) -> None:
-    adapter = seat_class(rollout_config(language), seat)()
+@pytest.mark.parametrize("renderer", ["plain", "compact"])
+def test_a_trainer_reads_off_the_methods_the_schemas_that_an_evaluation_shows(seat: str, renderer: str) -> None:
+    adapter = seat_class(rollout_config(renderer), seat)()
     public = [name for name, _ in inspect.getmembers(type(adapter), inspect.isfunction) if not name.startswith("_")]
     tools = [name for name in public if name not in ("reset", "get_reward")]
     read = [get_json_schema(getattr(adapter, name)) for name in tools]
-    assert json.dumps(read) == json.dumps(tool_schemas(any_renderer("fleet", language, seat, {})))
+    assert json.dumps(read) == json.dumps(tool_schemas(any_renderer("fleet", renderer, seat, {})))
     assert tools == [schema["name"] for schema in make("fleet/db_deadlock", "easy", SEED).brief(seat).tools]
 
 

@@ -46,8 +46,8 @@ OPTIONS: dict[str, Any] = {
         str | None,
         _option("api, text, or auto (the default): one call before the run finds out, and stops where it is unclear."),
     ],
-    "language": Annotated[
-        str | None, _option("How pages and tools are worded: plain (the default), or shorthand for a nano.")
+    "renderer": Annotated[
+        str | None, _option("How pages and tools are worded: plain (the default), or compact for a nano.")
     ],
     "reminders": Annotated[
         int | None,

@@ -45,7 +45,7 @@ def train_command(
     lora_rank: o.LoraRank = None,
     lora_alpha: o.LoraAlpha = None,
     env: o.Env = None,
-    language: o.Language = None,
+    renderer: o.Renderer = None,
     seats: o.Seats = None,
     teammates: o.Teammates = None,
     server: o.Server = None,
@@ -191,7 +191,7 @@ def _host(config: TrainConfig, server: str | None) -> Iterator[Host | None]:
         yield None
         return
 
-    with RemoteHost(server, config.env, config.language, config.teammates) as host:
+    with RemoteHost(server, config.env, config.renderer, config.teammates) as host:
         report = PreflightReport((host_check(config, host),), "")
         say(report.render())
         report.require()

@@ -27,7 +27,7 @@ class Renderer(Protocol):
         ...
 
     def tool_schemas(self) -> tuple[dict[str, Any], ...]:
-        """Function schemas of the seat's tools in this language, without the incident's own names."""
+        """Function schemas of the seat's tools in this renderer, without the incident's own names."""
         ...
 
 
@@ -36,7 +36,7 @@ RendererFactory = Callable[[Brief], Renderer]
 
 @dataclass(frozen=True)
 class Vocab:
-    """Every word of a shorthand, for the tokenizer of a small model."""
+    """Every word of a compact rendering, for the tokenizer of a small model."""
 
     words: tuple[str, ...]
     tools: tuple[str, ...]

@@ -19,7 +19,7 @@ from warroom.policies.prompt import read_message, tool_schemas
 
 MessageDict = dict[str, Any]
 UNKNOWN_SHARE = 0.5
-"""Share of a first message's tokens that a tokenizer may not know; above it the language is another."""
+"""Share of a first message's tokens that a tokenizer may not know; above it the manifest names a wrong renderer."""
 
 
 class HfPolicy:
@@ -27,7 +27,7 @@ class HfPolicy:
 
     def __init__(self, model: "HfModel", temperature: float, brief: Brief, draws: Random) -> None:
         self.thinker, self.brief, self.temperature, self.draws = model, brief, temperature, draws
-        self.dialogue = Dialogue(model.language(brief.env)(brief))
+        self.dialogue = Dialogue(model.renderer(brief.env)(brief))
         self.tools = tool_schemas(self.dialogue.renderer)
         self.ids: list[int] = []
         """The whole conversation so far."""
@@ -115,11 +115,11 @@ class HfModel:
         """Log-probabilities of given ways to go on."""
         return log_likelihoods(self.checkpoint.model, queries, self.tokenizer.pad_token_id)
 
-    def language(self, env: str) -> Callable[[Brief], Any]:
-        """The language that it was trained in, as `env` speaks it."""
-        name, spoken = self.checkpoint.manifest["language"], environments()[env].renderers
+    def renderer(self, env: str) -> Callable[[Brief], Any]:
+        """The renderer that it was trained with, of this environment."""
+        name, spoken = self.checkpoint.manifest["renderer"], environments()[env].renderers
         if name not in spoken:
-            raise UnknownName(f"language of {env}", name, spoken)
+            raise UnknownName(f"renderer of {env}", name, spoken)
         return spoken[name]
 
     def render(self, messages: Sequence[MessageDict], prompt: bool, tools: Sequence[Any] = ()) -> list[int]:
@@ -136,10 +136,10 @@ class HfModel:
             raise ValueError(f"the first page is {len(ids)} tokens long, and the model reads {self.positions}")
         strange = self.tokenizer.unk_token_id
         if strange is not None and ids.count(strange) > UNKNOWN_SHARE * len(ids):
-            language = self.checkpoint.manifest["language"]
+            renderer = self.checkpoint.manifest["renderer"]
             raise ValueError(
-                f"{self.status['path']} does not know the words of {language!r}: {ids.count(strange)} of {len(ids)} "
-                "tokens are unknown to it; its warroom.json is missing, or names another language"
+                f"{self.status['path']} does not know the words of {renderer!r}: {ids.count(strange)} of {len(ids)} "
+                "tokens are unknown to it; its warroom.json is missing, or names another renderer"
             )
         return ids
 

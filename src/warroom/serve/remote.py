@@ -27,7 +27,7 @@ MAX_CONCURRENT = 32
 
 
 class SeatTexts(NamedTuple):
-    """What a seat's language says in every incident."""
+    """What a seat's renderer says in every incident."""
 
     noop_call: tuple[str, dict[str, Any]]
     """The call that lets a turn pass."""
@@ -41,12 +41,12 @@ class RemoteHost:
     What goes wrong there is an `Unplayed`, with what the server or the client says about it.
     """
 
-    def __init__(self, url: str, env: str, language: str, teammates: str, attempts: int = ATTEMPTS) -> None:
+    def __init__(self, url: str, env: str, renderer: str, teammates: str, attempts: int = ATTEMPTS) -> None:
         """`url` is that of the environment, such as http://127.0.0.1:8000/fleet; `teammates` play beside the seat.
 
         A `ValueError` says that there is no server, or one of another environment.
         """
-        self.url, self.env, self.language, self.teammates, self.attempts = url, env, language, teammates, attempts
+        self.url, self.env, self.renderer, self.teammates, self.attempts = url, env, renderer, teammates, attempts
         self._clients: list[Client] = []
         self._idle_clients: list[Client] = []
         self._texts: dict[str, SeatTexts] = {}
@@ -57,7 +57,7 @@ class RemoteHost:
         """A seat of an incident that is not begun yet."""
         asked = {
             "split": split_of(seed).value, "seed": seed % SEEDS_PER_SPLIT, "scenario": scenario, "tier": tier,
-            "language": self.language, **options,
+            "renderer": self.renderer, **options,
         }  # fmt: skip
         if len(environments()[self.env].seats) > 1:
             asked |= {"seats": seat, "teammates": self.teammates}
@@ -114,8 +114,8 @@ class RemoteHost:
     def _seat_texts(self, seat: str, scenario: str, tier: str, seed: int, options: Mapping[str, Any]) -> SeatTexts:
         """The words of a seat, which are the same in every incident."""
         brief = make(scenario, tier, seed, **options).brief(seat)
-        language = environments()[self.env].renderers[self.language](brief)
-        return SeatTexts(language.format_call(brief.noop_call), language.render_observation(Message(EPISODE_OVER)))
+        renderer = environments()[self.env].renderers[self.renderer](brief)
+        return SeatTexts(renderer.format_call(brief.noop_call), renderer.render_observation(Message(EPISODE_OVER)))
 
 
 class RemotePlace:

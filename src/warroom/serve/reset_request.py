@@ -20,7 +20,7 @@ LARGEST_NUMBER = 1000.0
 """Of a multiplier."""
 MANY_ARTICLES = 200
 """A knowledge base beyond this size takes long enough to write that other sessions would notice."""
-COMMON_OPTIONS = ("split", "index", "suite", "scenario", "tier", "language", "rewards")
+COMMON_OPTIONS = ("split", "index", "suite", "scenario", "tier", "renderer", "rewards")
 MULTI_SEAT_OPTIONS = ("seats", "teammates")
 """Choices where there is more than one seat."""
 
@@ -102,7 +102,7 @@ class ResetRequest:
     """Which incident of the split."""
     seats: tuple[str, ...] = ()
     policy_set: PolicySet | None = None
-    language: str = "plain"
+    renderer: str = "plain"
     dense: bool = False
     named: bool = False
     """Whether the client named the scenario, so that it is no secret."""
@@ -139,7 +139,7 @@ class ResetRequest:
         return self._built(Incident(order[-1], self.tier, seed))
 
     def _built(self, incident: Incident) -> Table:
-        return Table(*incident, self.seats, self.policy_set, self.language, self.options)
+        return Table(*incident, self.seats, self.policy_set, self.renderer, self.options)
 
 
 def _reveals_scenario(message: str) -> bool:
@@ -166,7 +166,7 @@ def parse_reset_request(
         split=split,
         seats=seats,
         policy_set=_teammates(env, seats, given.get("teammates"), default_team, allow_oracle),
-        language=_one_of("language", given.get("language", "plain"), environments()[env].renderers),
+        renderer=_one_of("renderer", given.get("renderer", "plain"), environments()[env].renderers),
         dense=_one_of("rewards", given.get("rewards", REWARDS[0]), REWARDS) == "dense",
         options=options,
     )

@@ -29,7 +29,7 @@ class View(NamedTuple):
 
 
 class Table:
-    """An incident at whose table the caller plays some seats in a language. Single use, like the session within."""
+    """An incident in which the caller plays some seats through a renderer. Single use, like the session within."""
 
     def __init__(
         self,
@@ -38,16 +38,16 @@ class Table:
         seed: int,
         seats: Collection[str] = (),
         policy_set: PolicySet | None = None,
-        language: str = "plain",
+        renderer: str = "plain",
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        """Errors are those of `Session`, and a `ValueError` for an unknown language."""
+        """Errors are those of `Session`, and a `ValueError` for an unknown renderer."""
         self.session = Session(scenario, tier, seed, seats, policy_set, options)
         env = self.session.env
         spoken = environments()[env.name].renderers
-        if language not in spoken:
-            raise UnknownName(f"language of {env.name}", language, spoken)
-        make = spoken[language]
+        if renderer not in spoken:
+            raise UnknownName(f"renderer of {env.name}", renderer, spoken)
+        make = spoken[renderer]
         self.renderers: dict[str, Renderer] = {seat: make(env.brief(seat)) for seat in self.session.seats}
         self._met: set[str] = set()
         together([self.session.begin()])
@@ -80,11 +80,11 @@ class Table:
         return self.view
 
     def tools(self, seat: str) -> tuple[dict[str, Any], ...]:
-        """Function schemas of a seat's tools in the language that is spoken."""
+        """Function schemas of a seat's tools as the renderer words them."""
         return self.renderers[seat].tool_schemas()
 
     def _understood(self, name: str, arguments: Mapping[str, Any] | str) -> ToolCall:
-        if isinstance(arguments, str):  # no language puts that into words; the environment says what is wrong
+        if isinstance(arguments, str):  # no renderer puts that into words; the environment says what is wrong
             return ToolCall(name, arguments)  # type: ignore[arg-type]
         return self.renderers[self.session.seat].parse_call(name, arguments)
 
@@ -92,12 +92,12 @@ class Table:
         if self.done:  # colleagues ended it before the caller had a turn
             return self._closing(self.session.seats[-1], Message(ENDED))
         seat = self.session.env.seat
-        language = self.renderers[seat]
-        plain = type(language) is PlainRenderer  # its words are the rendering, which the record has anyway
-        text = self.session.observation_text() if plain else language.render_observation(self.session.observe())
+        renderer = self.renderers[seat]
+        plain = type(renderer) is PlainRenderer  # its words are the rendering, which the record has anyway
+        text = self.session.observation_text() if plain else renderer.render_observation(self.session.observe())
         if seat not in self._met:
             self._met.add(seat)
-            text = "\n".join(part for part in (language.opening(), text) if part)
+            text = "\n".join(part for part in (renderer.opening(), text) if part)
         return View(seat, text, False, refused, points)
 
     def _closing(self, seat: str, notice: Message, refused: bool = False, points: float = 0.0) -> View:

@@ -44,10 +44,10 @@ class Demonstration:
     """Of the team: 0 as the no-op policy, 1 as the oracle."""
 
 
-def demonstrate(env: Env, mixture: Mixture, language: str, rng: Random) -> list[Demonstration]:
+def demonstrate(env: Env, mixture: Mixture, renderer: str, rng: Random) -> list[Demonstration]:
     """Play one incident and return a conversation for each seat."""
     game = environments()[env.name]
-    training_profile, spoken = game.training_profile, game.renderers[language]
+    training_profile, spoken = game.training_profile, game.renderers[renderer]
     makers = {name: policy_set(env.name, name) for name in ("expert", *training_profile.behavior_policies)}
     names, own, other, dialogues = {}, {}, {}, {}
     from_expert: dict[str, list[bool]] = {seat: [] for seat in env.SEATS}
@@ -80,7 +80,7 @@ def demonstrate(env: Env, mixture: Mixture, language: str, rng: Random) -> list[
 
 
 def demonstrations(
-    env: str, mixture: Mixture, language: str, seed: int, tiers: Sequence[str] = TIERS
+    env: str, mixture: Mixture, renderer: str, seed: int, tiers: Sequence[str] = TIERS
 ) -> Iterator[list[Demonstration]]:
     """Endless play of the training split's incidents, one list per incident."""
     scenarios, index = for_training(suite(env, "full")), 0
@@ -89,7 +89,7 @@ def demonstrations(
         rng = stream(seed, "demonstration", index)
         scenario, tier = rng.choice(scenarios), rng.choice(list(tiers))
         incident = make(scenario, tier, seed_of(Split.TRAIN, seed * 10_000_000 + index), **options)
-        yield demonstrate(incident, mixture, language, rng)
+        yield demonstrate(incident, mixture, renderer, rng)
         index += 1
 
 

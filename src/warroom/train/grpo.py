@@ -85,7 +85,7 @@ def make_trainer(
         raise UnknownName("control", config.control, CONTROLS)
     curriculum = Curriculum(config)
     others = teammates(config, model, tokenizer) if host is None else None
-    rollout_config = RolloutConfig(config.env, config.language, others, config.options, host=host)
+    rollout_config = RolloutConfig(config.env, config.renderer, others, config.options, host=host)
     trainer = kind(
         model,
         args=trl_config(config, folder, curriculum, model),
@@ -126,7 +126,7 @@ def teammates(config: TrainConfig, model: Any, tokenizer: Any) -> PolicySet:
 def load_player(config: TrainConfig, model: Any, tokenizer: Any, name: str) -> HfModel:
     """A model of this run as an evaluation would play it, under a name for errors."""
     manifest = {
-        "language": config.language,
+        "renderer": config.renderer,
         "env": config.env,
         "max_completion_length": config.max_completion_length,
         "turn_tokens": config.turn_tokens,

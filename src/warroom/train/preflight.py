@@ -101,7 +101,7 @@ def host_check(config: TrainConfig, host: Host) -> PreflightCheck:
         options = {**config.options, **multiplier_option(config.env, float(multiplier))}
         incident = str(scenario), str(tier), seed_of(Split.TRAIN, number)
         there = Rollout(str(seat), host.place(str(seat), *incident, options))
-        here = SeatRollout(*incident, str(seat), others, config.language, options)
+        here = SeatRollout(*incident, str(seat), others, config.renderer, options)
         if _end_of(there) != _end_of(here):
             sentence = f"{scenario} {tier} goes another way there than in this process"
             models = f"; {config.teammates} may round otherwise on another machine" if others.models else ""
@@ -130,7 +130,7 @@ def _openings(config: TrainConfig) -> Iterator[SeatRollout]:
 
 
 def _rollout(config: TrainConfig, scenario: str, tier: str, seed: int, seat: str) -> SeatRollout:
-    rollout = SeatRollout(scenario, tier, seed, seat, _policy_set(config), config.language, config.options)
+    rollout = SeatRollout(scenario, tier, seed, seat, _policy_set(config), config.renderer, config.options)
     rollout.opening()
     return rollout
 
@@ -165,7 +165,7 @@ def call_tokens(tokenizer: Any, name: str, arguments: dict[str, Any]) -> list[in
 
 
 def _prompt_check(config: TrainConfig, tokenizer: Any, rollouts: Sequence[SeatRollout]) -> PreflightCheck:
-    """That every tool's name is in the prompt, and that the tokenizer knows the words of the language."""
+    """That every tool's name is in the prompt, and that the tokenizer knows the words of the renderer."""
     absent, unknown, total = [], 0, 0
     for rollout in rollouts:
         ids = prompt_ids(tokenizer, rollout)
@@ -176,11 +176,11 @@ def _prompt_check(config: TrainConfig, tokenizer: Any, rollouts: Sequence[SeatRo
         absent += [name for name in names if shown.count(name) <= without.count(name)]
     if unknown > MAX_UNKNOWN_SHARE * total:
         return PreflightCheck(
-            "prompt", FAIL, f"the tokenizer does not know {unknown} of {total} tokens of {config.language}"
+            "prompt", FAIL, f"the tokenizer does not know {unknown} of {total} tokens of {config.renderer}"
         )
     if not absent:
         return PreflightCheck("prompt", OK, f"every tool of {len(rollouts)} seats is in its prompt")
-    if config.language == "shorthand":
+    if config.renderer == "compact":
         return PreflightCheck("prompt", WARN, "the template shows no schemas; the model has to know its tools already")
     return PreflightCheck("prompt", FAIL, f"the template does not show the tools {', '.join(sorted(set(absent)))}")
 
@@ -207,11 +207,11 @@ def _misread(tokenizer: Any, rollouts: Sequence[SeatRollout]) -> tuple[list[str]
     """Tools whose calls are read as others, and how many tools were tried."""
     wrong, count = [], 0
     for rollout in rollouts:
-        language, before = rollout.dialogue.renderer, prompt_ids(tokenizer, rollout)
+        renderer, before = rollout.dialogue.renderer, prompt_ids(tokenizer, rollout)
         for schema in rollout.env.brief(rollout.seat).tools:
-            name, arguments = language.format_call(_example(schema))
+            name, arguments = renderer.format_call(_example(schema))
             written = call_tokens(tokenizer, name, arguments)
-            read = read_message(tokenizer, written, before, tool_schemas(language)).get("tool_calls", [])
+            read = read_message(tokenizer, written, before, tool_schemas(renderer)).get("tool_calls", [])
             count += 1
             if [call["function"] for call in read] != [{"name": name, "arguments": arguments}]:
                 wrong.append(f"{rollout.seat}'s {name}")

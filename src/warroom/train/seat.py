@@ -95,12 +95,12 @@ class Here:
         seed: int,
         seat: str,
         team: PolicySet,
-        language: str,
+        renderer: str,
         options: Mapping[str, Any],
     ) -> None:
         self.session = Session(scenario, tier, seed, (seat,), team, options)
         self.env = self.session.env
-        self.dialogue = Dialogue(environments()[self.env.name].renderers[language](self.env.brief(seat)))
+        self.dialogue = Dialogue(environments()[self.env.name].renderers[renderer](self.env.brief(seat)))
 
     @property
     def done(self) -> bool:
@@ -216,9 +216,9 @@ class SeatRollout(Rollout):
         seed: int,
         seat: str,
         team: PolicySet,
-        language: str,
+        renderer: str,
         options: Mapping[str, Any],
     ) -> None:
-        here = Here(scenario, tier, seed, seat, team, language, options)
+        here = Here(scenario, tier, seed, seat, team, renderer, options)
         super().__init__(seat, here)
         self.env, self.dialogue = here.env, here.dialogue

@@ -23,7 +23,7 @@ class RolloutConfig:
     """What all rollouts of a run have in common."""
 
     env: str
-    language: str
+    renderer: str
     team: PolicySet | None
     """Who plays the seats that are not trained in a rollout; None where a host sees to them."""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class RolloutConfig:
         if self.host is not None:
             return Rollout(seat, self.host.place(seat, scenario, tier, seed, options))
         assert self.team is not None, "somebody has to play the other seats"
-        return SeatRollout(scenario, tier, seed, seat, self.team, self.language, options)
+        return SeatRollout(scenario, tier, seed, seat, self.team, self.renderer, options)
 
     def together(self, plays: Sequence[Play[Result]]) -> list[Result]:
         """Play parts of several incidents side by side. A host's time counts as the environment's; a colleague's
@@ -103,7 +103,7 @@ def seat_class(rollout_config: RolloutConfig, seat: str) -> type[SeatAdapter]:
     functions = [
         _method(schema["function"])
         for schema in tool_schemas(
-            any_renderer(rollout_config.env, rollout_config.language, seat, rollout_config.options)
+            any_renderer(rollout_config.env, rollout_config.renderer, seat, rollout_config.options)
         )
     ]
     body: dict[str, Any] = {function.__name__: function for function in functions}
@@ -121,10 +121,10 @@ def environment_name(env: str, seat: str) -> str:
     return f"{env}_{seat}"
 
 
-def any_renderer(env: str, language: str, seat: str, options: Mapping[str, Any]) -> Renderer:
-    """The language of a seat in some incident of the training split: the schemas are the same in all."""
+def any_renderer(env: str, renderer: str, seat: str, options: Mapping[str, Any]) -> Renderer:
+    """The renderer of a seat in some incident of the training split: the schemas are the same in all."""
     incident = make(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 0), **options)
-    return environments()[env].renderers[language](incident.brief(seat))
+    return environments()[env].renderers[renderer](incident.brief(seat))
 
 
 def _method(schema: Mapping[str, Any]) -> Callable[..., str]:

@@ -20,7 +20,7 @@ ENVIRONMENT = EnvSpec(
         "names": "the split whose service names are used (default: the seed's own)",
     },
     policies=POLICIES,
-    renderers={"plain": PlainRenderer, "shorthand": FleetCompactRenderer},
+    renderers={"plain": PlainRenderer, "compact": FleetCompactRenderer},
     compact_vocab=lambda: compact_vocab(failures()),
     read_only_tools=frozenset({"wait", "metrics", "logs", "traces", "record", "pushes"}),
     training_profile=TrainingProfile(

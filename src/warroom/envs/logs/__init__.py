@@ -22,7 +22,7 @@ ENVIRONMENT = EnvSpec(
         "recording": "the folder of recorded incidents that the suite `recorded` plays",
     },
     policies=POLICIES,
-    renderers={"plain": PlainRenderer, "shorthand": LogsCompactRenderer},
+    renderers={"plain": PlainRenderer, "compact": LogsCompactRenderer},
     compact_vocab=compact_vocab,
     read_only_tools=frozenset({"request_more_logs"}),
     training_profile=TrainingProfile(

@@ -23,7 +23,7 @@ ENVIRONMENT = EnvSpec(
         "judge": "MODEL@URL of a server of chat completions that scores answers: reported as `judged`, never paid",
     },
     policies=POLICIES,
-    renderers={"plain": PlainRenderer, "shorthand": TicketsCompactRenderer},
+    renderers={"plain": PlainRenderer, "compact": TicketsCompactRenderer},
     compact_vocab=compact_vocab,
     compact_options={"mode": "single"},
     read_only_tools=frozenset(

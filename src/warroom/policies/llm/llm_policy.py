@@ -74,9 +74,9 @@ class LlmPolicy:
 
     def __init__(self, model: LlmModel, call_format: CallFormat, place: RequestOrigin, brief: Brief) -> None:
         self.thinker, self.call_format, self.place, self.brief = model, call_format, place, brief
-        name, spoken = model.client.api.language, environments()[brief.env].renderers
+        name, spoken = model.client.api.renderer, environments()[brief.env].renderers
         if name not in spoken:
-            raise UnknownName(f"language of {brief.env}", name, spoken)
+            raise UnknownName(f"renderer of {brief.env}", name, spoken)
         self.dialogue = Dialogue(spoken[name](brief))
         self.conversation = ApiConversation(tool_schemas(self.dialogue.renderer), call_format.tool_calls == "text")
         self.requests = 0
