@@ -14,9 +14,9 @@ COLORS = {"works": "green", "absent": "yellow", "broken": "bold red"}
 
 
 def doctor_command(json: Json = False) -> None:
-    """Say what is installed, what each extra would add, and whether all of it works.
+    """Report what is installed, what each extra would add, and whether it works.
 
-    Exit code 1 when something that is installed does not work.
+    Exit code 1 if something that is installed does not work.
 
     Example: warroom doctor
     """

@@ -31,13 +31,13 @@ from warroom.view.terminal import TerminalSeats, closing_view, is_interactive, o
 @with_api
 def play_command(
     api: ApiOptions | None,
-    scenario: Annotated[str, typer.Argument(help="A scenario of `warroom list`, or ENV/your_file.py.")],
+    scenario: Annotated[str, typer.Argument(help="Scenario id from `warroom list`, or ENV/your_file.py.")],
     tier: Tier = "easy",
-    seed: Annotated[int, typer.Option(help="Which incident of the split, from 0.")] = 0,
+    seed: Annotated[int, typer.Option(help="Index of the incident in the split, from 0.")] = 0,
     split: Split = "dev",
     policy: Annotated[
         str,
-        typer.Option(help="Who plays, for instance human, or one policy per seat: oversight=human,rest=llm:MODEL."),
+        typer.Option(help="Policy for all seats, or one per seat: oversight=human,rest=llm:MODEL."),
     ] = "human",
     topology: Topology = None,
     recording: Recordings = None,
@@ -45,17 +45,19 @@ def play_command(
     mode: Mode = None,
     articles: Articles = None,
     kb: Knowledge = None,
-    pause: Annotated[float, typer.Option(min=0.0, help="Seconds between two calls on the live board.")] = 0.5,
+    pause: Annotated[float, typer.Option(min=0.0, help="Seconds between calls on the live board.")] = 0.5,
     json: Json = False,
 ) -> None:
-    """Play one incident: watch policies on a live board, or sit at a seat yourself.
+    """Play one incident: watch policies on a live board, or take a seat yourself.
 
     Example: warroom play fleet/autoscaler_cost_cut --tier hard --policy oracle
     """
     env = find(scenario)[0].name
     human = "human" in [part.rpartition("=")[2] for part in policy.split(",")]
     if json and human:
-        raise ValueError("--json prints the episode alone, and a person at a seat needs the pages: leave one out")
+        raise ValueError(
+            "--json prints nothing but the episode, and a person needs to see the observations: leave one out"
+        )
     names = api_model_names([policy_set(env, policy)], api)
     number = seed_of(split, seed)
     options = options_of(
