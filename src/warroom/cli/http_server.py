@@ -5,23 +5,18 @@ import os
 import socket
 import sys
 
+from fastapi import FastAPI
+from uvicorn import Config, Server
+from uvicorn.supervisors import Multiprocess
+
 from warroom.cli import heavy
 from warroom.cli.listening import BACKLOG, address, listen
 from warroom.cli.output import say
-from warroom.core.errors import MissingExtra
+from warroom.serve.app import OPTIONS_VARIABLE, PING, Mount, settings, worker
+from warroom.serve.app import ServeOptions as ServeOptions
+from warroom.serve.guard import LARGEST
 from warroom.view.ui.lobby import MAX_VISITORS, Lobby
 from warroom.view.ui.policy_choice import AllowedPolicies
-
-try:
-    from fastapi import FastAPI
-    from uvicorn import Config, Server
-    from uvicorn.supervisors import Multiprocess
-
-    from warroom.serve.app import OPTIONS_VARIABLE, PING, Mount, settings, worker
-    from warroom.serve.app import ServeOptions as ServeOptions
-    from warroom.serve.guard import LARGEST
-except ImportError as error:
-    raise MissingExtra("serve", error) from error
 
 with contextlib.suppress(ImportError):  # Windows has no such limit
     import resource

@@ -18,7 +18,6 @@ from warroom.cli.output import command_line, console, print_json, say
 from warroom.core.errors import EpisodeAborted, UnknownName
 from warroom.policies.dialogue import read_manifest
 from warroom.runs import RECORD
-from warroom.serve.remote import RemoteHost
 from warroom.train.config import TrainConfig
 from warroom.train.preflight import PreflightReport, host_check
 from warroom.train.resolve_config import resolve_config
@@ -189,7 +188,7 @@ def _host(config: TrainConfig, server: str | None) -> Iterator[Host | None]:
         yield None
         return
 
-    with RemoteHost(server, config.env, config.renderer, config.teammates) as host:
+    with heavy.remote.RemoteHost(server, config.env, config.renderer, config.teammates) as host:
         report = PreflightReport((host_check(config, host),), "")
         say(report.render())
         report.require()

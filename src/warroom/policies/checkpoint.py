@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -152,7 +153,8 @@ def _model(folder: Path) -> Any:
         )
         model, report = loaded
     except Exception as error:  # torn files, foreign shapes, unknown architectures: each library has its own class
-        raise ValueError(f"the model in {folder} does not load: {_first_line(error)}") from error
+        hint = "; transformers needs docstrings, so run without python -OO" if sys.flags.optimize > 1 else ""
+        raise ValueError(f"the model in {folder} does not load: {_first_line(error)}{hint}") from error
     wrong = {kind: sorted(map(str, report.get(kind) or ())) for kind in ("missing_keys", "unexpected_keys")}
     told = [f"{len(names)} {kind.replace('_', ' ')} such as {names[0]}" for kind, names in wrong.items() if names]
     if told or report.get("mismatched_keys"):

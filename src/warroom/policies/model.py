@@ -14,7 +14,7 @@ from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments
 from warroom.policies.checkpoint import Checkpoint
 from warroom.policies.dialogue import Dialogue
-from warroom.policies.generation import GenerationRequest, LikelihoodQuery, generate, log_likelihoods
+from warroom.policies.generation import GenerationRequest, LikelihoodQuery, generate, is_small, log_likelihoods
 from warroom.policies.prompt import read_message, tool_schemas
 
 MessageDict = dict[str, Any]
@@ -114,6 +114,11 @@ class HfModel:
     def likelihoods(self, queries: Sequence[LikelihoodQuery]) -> list[list[float]]:
         """Log-probabilities of given ways to go on."""
         return log_likelihoods(self.checkpoint.model, queries, self.tokenizer.pad_token_id)
+
+    @property
+    def small(self) -> bool:
+        """Whether every process may hold a copy of it."""
+        return is_small(self.checkpoint.model)
 
     def renderer(self, env: str) -> Callable[[Brief], Any]:
         """The renderer that it was trained with, of this environment."""
