@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
+from warroom.core.docstrings import module_docstring
 from warroom.core.rng import stream
 from warroom.sim.incident import FaultSpec
 
@@ -50,14 +51,14 @@ class ScenarioVariant:
 
 def scenario(file: str, doc: str | None, fault_spec: FaultSpec, core: bool = False) -> FailureScenario:
     """A failure named after its file; call it with `__name__` and `__doc__`."""
-    return FailureScenario(_name(file), _story(doc), fault_spec, (CORE, FULL) if core else (FULL,))
+    return FailureScenario(_name(file), _story(file, doc), fault_spec, (CORE, FULL) if core else (FULL,))
 
 
 def variant(
     file: str, doc: str | None, draw: Callable[[Random, dict[str, FailureScenario]], IncidentSpec]
 ) -> ScenarioVariant:
     """An arm named after its file; call it with `__name__` and `__doc__`."""
-    return ScenarioVariant(_name(file), _story(doc), draw)
+    return ScenarioVariant(_name(file), _story(file, doc), draw)
 
 
 def natural_failures(failures: dict[str, FailureScenario]) -> list[FailureScenario]:
@@ -70,7 +71,8 @@ def _name(file: str) -> str:
     return file.rpartition(".")[2].removeprefix("warroom_scenario_")
 
 
-def _story(doc: str | None) -> str:
+def _story(file: str, doc: str | None) -> str:
+    doc = module_docstring(file, doc)
     if not doc:
         raise ValueError("a scenario file opens with its story: a docstring whose first paragraph says what happens")
     return " ".join(doc.split("\n\n")[0].split())

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from warroom.core.docstrings import module_docstring
 from warroom.sim.faults import Mechanism
 
 CORE, FULL, RECORDED = "core", "full", "recorded"
@@ -32,6 +33,7 @@ class OutageScenario:
 
 def scenario(file: str, doc: str | None, budget: int, core: bool = False, **how: object) -> OutageScenario:
     """An outage named after its file; call it with `__name__` and `__doc__`."""
+    doc = module_docstring(file, doc)
     if not doc:
         raise ValueError("a scenario file opens with its story: a docstring whose first paragraph says what happens")
     story = " ".join(doc.split("\n\n")[0].split())

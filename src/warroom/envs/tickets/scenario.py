@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from warroom.core.docstrings import module_docstring
+
 CORE, FULL, IMPORTED = "core", "full", "imported"
 
 
@@ -16,6 +18,7 @@ class TicketScenario:
 
 def scenario(file: str, doc: str | None, suites: tuple[str, ...] = (CORE, FULL)) -> TicketScenario:
     """Tickets named after their file; call it with `__name__` and `__doc__`."""
+    doc = module_docstring(file, doc)
     if not doc:
         raise ValueError("a scenario file opens with its story: a docstring whose first paragraph says what happens")
     name = file.rpartition(".")[2].removeprefix("warroom_scenario_")
