@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -91,6 +92,17 @@ def test_a_person_plays_a_seat() -> None:
     done = run("play", "tiny/fault", stdin="help\nlook cart\n" + "fix cart\nwait\n" * 9)
     assert done.exit_code == 0, done.output
     assert "your tools:" in done.output and "cart is" in done.output and "pressure" in done.output
+
+
+def test_a_mistyped_command_is_asked_again_and_costs_no_turn() -> None:
+    sound = "look cart\n" + "fix cart\nwait\n" * 9
+    typos = 'lok cart\nlook\nlook carrt\nfix cart now\nwait "\n'
+    done = run("play", "tiny/fault", stdin=typos + sound)
+    assert done.exit_code == 0, done.output
+    for words in ("no tool 'lok'", "needs the argument", "did you mean 'cart'", "is one too many", "never closed"):
+        assert words in done.output
+    pages = [re.findall(r"turn \d+", run("play", "tiny/fault", stdin=text).output) for text in (sound, typos + sound)]
+    assert pages[0] == pages[1]
 
 
 def test_a_person_who_is_not_there_is_one_line() -> None:
