@@ -93,8 +93,8 @@ def test_a_step_holds_every_column_of_the_contract(trained: Path) -> None:
     row = read_steps(trained)[0]
     assert set(row) == {
         "step", "tier", "seats", "reward", "reward_std", "by_tier", "by_seat", "terms", "kl", "entropy", "loss",
-        "grad_norm", "zero_variance_groups", "reward_parts", "score", "calls_per_rollout", "failed_calls", "completion_tokens", "clipped",
-        "multiplier", "seconds", "learning_rate", "trajectories",
+        "grad_norm", "zero_variance_groups", "calls_per_rollout", "failed_calls", "completion_tokens", "clipped",
+        "multiplier", "seconds", "learning_rate", "trajectories", "reward_parts", "score",
     }  # fmt: skip
     assert row["seats"] == {"manager": 2} and set(row["seconds"]) == {"generation", "environment", "update", "total"}
 

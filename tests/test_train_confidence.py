@@ -12,7 +12,15 @@ from command import refused
 from warroom.envs import env_spec
 from warroom.policies import hf
 from warroom.policies.model import HfModel
-from warroom.train.confidence import ConfidenceAnswer, ConfidenceLosses, ConfidencePlan, ask, incidents, losses, train_confidence
+from warroom.train.confidence import (
+    ConfidenceAnswer,
+    ConfidenceLosses,
+    ConfidencePlan,
+    ask,
+    incidents,
+    losses,
+    train_confidence,
+)
 from warroom.train.resolve_config import confidence_tokens
 
 SINGLE = env_spec("tickets").options.parse({"mode": "single"})

@@ -16,8 +16,8 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 
 import tiny_nano
 from tiny_model import tiny_model, tiny_tokenizer
-from warroom.core.errors import UnknownName
 from warroom.chat import Chat
+from warroom.core.errors import UnknownName
 from warroom.envs import make
 from warroom.policies import policy_set
 from warroom.reward import score_reward

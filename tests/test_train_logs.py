@@ -97,7 +97,9 @@ def test_a_warm_start_learns_goes_on_by_grpo_and_writes_its_card(warm: Path, tmp
     card = (tmp_path / "run" / "model" / "README.md").read_text()
     assert "`cascading_failure,logs/single_crash` in the full suite" in card and "oncall" in card
     assert "innocents" not in card and "warroom eval --env logs" in card
-    episode = play(episode_spec("logs/single_crash", "easy", SEED), policy_set("logs", f"hf:{tmp_path / 'run' / 'model'}"))
+    episode = play(
+        episode_spec("logs/single_crash", "easy", SEED), policy_set("logs", f"hf:{tmp_path / 'run' / 'model'}")
+    )
     assert episode.steps
 
 

@@ -32,8 +32,8 @@ from warroom.train.config import TrainConfig
 from warroom.train.grpo import make_trainer
 from warroom.train.preflight import FAIL, OK, WARN, backend_check
 from warroom.train.resolve_config import resolve_config
-from warroom.train.runner import train
 from warroom.train.rollout import LocalBackend, Rollout, RolloutBackend
+from warroom.train.runner import train
 from warroom.train.steps import read_steps
 from warroom.train.trainer import SeatTrainer
 
@@ -78,7 +78,9 @@ def config(**changes: Any) -> TrainConfig:
 # -- the same, hash for hash ----------------------------------------------------------------------------------
 
 
-def trained(folder: Path, start: Any, backend: RolloutBackend | None) -> tuple[list[Any], list[dict[str, Any]], list[Facts]]:
+def trained(
+    folder: Path, start: Any, backend: RolloutBackend | None
+) -> tuple[list[Any], list[dict[str, Any]], list[Facts]]:
     """Weights, the rows of the steps, and what came of each rollout."""
     facts: list[Facts] = []
 
@@ -171,7 +173,7 @@ def test_the_preflight_holds_a_server_against_this_process(server: str) -> None:
         other = backend_check(config(task="dns_outage"), backend)
         assert other.status == FAIL and "dns_outage" in other.sentence and "one version on both sides" in other.sentence
         model = backend_check(config(task="dns_outage", teammates="oversight=nano,rest=expert"), backend)
-        assert model.status == WARN and "round otherwise" in model.sentence
+        assert model.status == WARN and "round differently" in model.sentence
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from transformers.utils import get_json_schema
 
+from warroom.chat import Chat
 from warroom.core.errors import UnknownName
 from warroom.core.options import Options
 from warroom.core.splits import Split, for_training, seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import environments, episode_spec, make, suite
-from warroom.chat import Chat
 from warroom.policies import policy_set
 from warroom.policies.prompt import tool_schemas
 from warroom.reward import EARLY_EXIT_PENALTY, score_reward

@@ -46,12 +46,12 @@ class RemoteBackend:
 
     side_by_side = is_remote = True
 
-    def __init__(self, url: str, env: str, language: str, teammates: str, *, attempts: int = ATTEMPTS) -> None:
+    def __init__(self, url: str, env: str, renderer: str, teammates: str, *, attempts: int = ATTEMPTS) -> None:
         """`url` is that of the environment, such as http://127.0.0.1:8000/fleet; `teammates` play beside the seat.
 
         A `ValueError` says that there is no server, or one of another environment.
         """
-        self.url, self.env, self.language, self.teammates, self.attempts = url, env, language, teammates, attempts
+        self.url, self.env, self.renderer, self.teammates, self.attempts = url, env, renderer, teammates, attempts
         self._clients: list[Client] = []
         self._idle_clients: list[Client] = []
         self._texts: dict[str, SeatTexts] = {}
@@ -62,7 +62,7 @@ class RemoteBackend:
         """A seat of an incident that has not started."""
         if seat not in self._texts:
             brief = make(spec).brief(seat)
-            renderer = env_spec(self.env).renderers[self.language](brief)
+            renderer = env_spec(self.env).renderers[self.renderer](brief)
             over = renderer.render_observation(Message(EPISODE_OVER))
             self._texts[seat] = SeatTexts(renderer.format_call(brief.noop_call), over)
         return RemoteChat(self, spec, seat, self._texts[seat])
@@ -181,13 +181,9 @@ class RemoteChat:
 
     def _request(self) -> dict[str, object]:
         """What the server is asked to play."""
-        spec, backend = self.spec, self._backend
-        request = {
-            "split": spec.split.value, "seed": spec.index, "scenario": spec.scenario, "tier": spec.tier,
-            "language": backend.language, **spec.options.to_json(),
-        }  # fmt: skip
-        if len(env_spec(backend.env).seats) > 1:
-            request |= {"seats": self.seat, "teammates": backend.teammates}
+        request: dict[str, object] = {"spec": str(self.spec), "renderer": self._backend.renderer}
+        if len(env_spec(self._backend.env).seats) > 1:
+            request |= {"seats": self.seat, "teammates": self._backend.teammates}
         return request
 
     def _call(self, name: str, arguments: Mapping[str, object]) -> SeatObservation:

@@ -101,7 +101,9 @@ def incidents(env: str, options: Options, plan: ConfidencePlan, step: int) -> li
     """The incidents of a step, of the training split."""
     scenarios, rng = for_training(suite(env, "full")), stream(plan.seed, "confidence", step)
     return [
-        EpisodeSpec(rng.choice(scenarios), rng.choice(TIERS), seed_of(Split.TRAIN, rng.randrange(SEEDS_PER_SPLIT)), options)
+        EpisodeSpec(
+            rng.choice(scenarios), rng.choice(TIERS), seed_of(Split.TRAIN, rng.randrange(SEEDS_PER_SPLIT)), options
+        )
         for _ in range(plan.incidents)
     ]
 

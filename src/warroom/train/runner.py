@@ -86,9 +86,7 @@ def train(
         _check_resume(folder, check_folder(folder, record, resume), resume)
         if config.push_to_hub:
             _reserve(config.push_to_hub)
-    model, tokenizer, status, report = rehearse(
-        config, 0 if resume else sampled_groups, backend=backend, reward=reward
-    )
+    model, tokenizer, status, report = rehearse(config, 0 if resume else sampled_groups, backend=backend, reward=reward)
     if is_main():
         log_line(report.render())
     report.require()
