@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from escalation_threshold import DecidedPolicy, answer_always, by_ticket, cross_fit, top_hits
+
 from warroom.core.policy import Policy
 from warroom.core.splits import seed_of
 from warroom.envs import make
@@ -16,7 +18,6 @@ from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.imported import playable_knowledge_base
 from warroom.evals.calibration import calibration
 from warroom.evals.statistics import Estimate, mean, paired, share
-from warroom.evals.tickets.threshold import DecidedPolicy, answer_always, by_ticket, cross_fit, top_hits
 from warroom.policies import policy_set
 
 Maker = Callable[[TicketsEnv], Policy]

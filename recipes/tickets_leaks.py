@@ -4,9 +4,12 @@ python recipes/tickets_leaks.py [SEEDS]: tickets of each kind to learn from, and
 """
 
 import sys
+from pathlib import Path
 
 from warroom.core.scenario import TIERS
-from warroom.evals.tickets.attack import attack, best_match_is_right, first_is_right, longest_is_right, samples
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from learned_attacks.tickets import attack, best_match_is_right, first_is_right, longest_is_right, samples
 
 LATER = 5000
 """Where the tickets begin that are asked about."""

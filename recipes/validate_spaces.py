@@ -15,9 +15,8 @@ from openenv.cli._validation import validate_running_environment
 from openenv.validation import Level, run_validation
 from rich.console import Console
 from rich.table import Table
-
-from warroom.serve.checks import CHECKS, subject
-from warroom.serve.provider import RunningProcess, SubprocessProvider, command_of
+from space_checks import CHECKS, subject
+from space_process import RunningProcess, SubprocessProvider, command_of
 
 SPACES = Path(__file__).parents[1] / "spaces"
 STYLES = {"PASS": "green", "FAIL": "bold red", "ERROR": "bold red", "SKIP": "dim"}

@@ -3,7 +3,7 @@
 from click.testing import Result
 from typer.testing import CliRunner
 
-from warroom.cli import app
+from warroom.cli.app import app
 
 PROGRESS = " episodes -> "
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,15 @@ def realdata() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data: neither WARROOM_REALDATA nor {beside} is a folder")
     return folder
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """One thread for scikit-learn: boosting busy-waits, 20 times slower with more threads than idle cores."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture(scope="session")

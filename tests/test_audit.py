@@ -7,16 +7,16 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from warroom.commands.auditing import audit_command
+from warroom.cli.audit import audit_command
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
 from warroom.envs import suite
 from warroom.envs.fleet import rubric
 from warroom.envs.fleet.env import FleetEnv
-from warroom.evals.audit import BARS, Audit, repeated_payments, run_audit
-from warroom.evals.audit_spec import AuditSpec, degenerate_policy_set, find_audit_spec
-from warroom.evals.outcomes import Candidate, incidents, play_all, play_episode
-from warroom.evals.search import SearchBudget, draw_scripts, script, search
+from warroom.evals.audit.outcomes import Candidate, incidents, play_all, play_episode
+from warroom.evals.audit.run import BARS, Audit, repeated_payments, run_audit
+from warroom.evals.audit.search import SearchBudget, draw_scripts, script, search
+from warroom.evals.audit.spec import AuditSpec, degenerate_policy_set, find_audit_spec
 from warroom.policies import policy_set
 
 LITTLE = SearchBudget(scripts=12, rungs=(1,), finalists=2)

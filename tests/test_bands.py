@@ -6,7 +6,7 @@ import pytest
 
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
-from warroom.envs import suite
+from warroom.envs import episode_spec, suite
 from warroom.episode import Episode
 from warroom.policies import policy_set
 from warroom.rollout import play
@@ -28,7 +28,7 @@ CAUGHT, FALSE = (97, 96, 95), (1, 2, 3)
 @cache
 def played(policy: str, tier: str) -> list[Episode]:
     return [
-        play(scenario, tier, seed_of("test", k), policy_set("fleet", policy))
+        play(episode_spec(scenario, tier, seed_of("test", k)), policy_set("fleet", policy))
         for scenario in suite("fleet", "full")
         for k in range(SEEDS)
     ]

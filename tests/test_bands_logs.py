@@ -4,14 +4,14 @@ from collections import Counter
 from functools import cache
 
 import pytest
+from logs_noise import measure_noise
 
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
-from warroom.envs import suite
+from warroom.envs import episode_spec, suite
 from warroom.episode import Episode
-from warroom.evals.audit_spec import degenerate_policy_set
-from warroom.evals.logs.noise import measure_noise
-from warroom.evals.outcomes import incidents
+from warroom.evals.audit.outcomes import incidents
+from warroom.evals.audit.spec import degenerate_policy_set
 from warroom.policies import policy_set
 from warroom.rollout import play
 
@@ -27,7 +27,7 @@ every_tier = pytest.mark.parametrize("tier", TIERS)
 @cache
 def played(policy: str, tier: str) -> list[Episode]:
     players = degenerate_policy_set("logs", policy) if policy == "lottery" else policy_set("logs", policy)
-    return [play(scenario, tier, seed_of("test", k), players) for scenario in SUITE for k in range(SEEDS)]
+    return [play(episode_spec(scenario, tier, seed_of("test", k)), players) for scenario in SUITE for k in range(SEEDS)]
 
 
 def per_cent(policy: str, tier: str, metric: str) -> float:

@@ -7,15 +7,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from warroom.commands.auditing import certify_command
+from warroom.cli.certify import certify_command
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
 from warroom.envs import make, suite
 from warroom.envs.fleet import oracle
 from warroom.envs.fleet.env import FleetEnv
-from warroom.evals.audit_spec import AuditSpec, find_audit_spec
-from warroom.evals.certify import aggregate, run_certify
-from warroom.evals.fleet.certify import (
+from warroom.evals.audit.certify import aggregate, run_certify
+from warroom.evals.audit.fleet.certify import (
     MIN_DISTANCE,
     alternatives,
     certify,
@@ -26,10 +25,11 @@ from warroom.evals.fleet.certify import (
     physics,
     telemetry,
 )
-from warroom.evals.logs import alternative_causes
-from warroom.evals.logs.certify import ALTERNATIVE_CHECK, rebuild, renamed, service_topology_of
-from warroom.evals.logs.certify import certify as certify_logs
-from warroom.evals.logs.moves import triage_of
+from warroom.evals.audit.logs import alternative_causes
+from warroom.evals.audit.logs.certify import ALTERNATIVE_CHECK, rebuild, renamed, service_topology_of
+from warroom.evals.audit.logs.certify import certify as certify_logs
+from warroom.evals.audit.logs.moves import triage_of
+from warroom.evals.audit.spec import AuditSpec, find_audit_spec
 from warroom.sim.faults import (
     BAD_RELEASE,
     BLIP,

@@ -13,6 +13,8 @@ import pytest
 
 import tiny_env
 from command import refused, run
+from warroom.cli.app import GROUPS
+from warroom.cli.lazy import LazyGroup
 from warroom.episode import Episode
 from warroom.runs import EPISODES, read_episodes
 
@@ -46,13 +48,21 @@ def test_every_command_teaches_by_example(command: str) -> None:
     assert done.exit_code == 0 and f"Example: warroom {command}" in done.output
 
 
-def test_help_loads_nothing_heavy() -> None:
+def test_help_and_completion_load_nothing_heavy() -> None:
     code = (
-        "import sys, warroom.cli; "
-        "heavy = {'numpy', 'scipy', 'matplotlib', 'jinja2', 'warroom.envs'} & set(sys.modules); print(*heavy)"
+        "import sys; from warroom.cli.app import GROUPS; "
+        "[verb.load(name) for group in GROUPS for name, verb in group.verbs.items()]; "
+        "print(*{'numpy', 'scipy', 'matplotlib', 'jinja2', 'torch', 'openai', 'fastapi', 'gradio'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_list_of_commands_says_what_each_says_of_itself(group: type[LazyGroup]) -> None:
+    for name, verb in group.verbs.items():
+        help_page = verb.load(name).help
+        assert help_page is not None and help_page.splitlines()[0] == verb.help
 
 
 def test_list_names_what_the_other_commands_take() -> None:
@@ -260,7 +270,7 @@ def test_a_run_cut_in_half_says_what_is_missing(tmp_path: Path) -> None:
 def test_a_missing_library_is_answered_with_its_install_line(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['matplotlib'] = None; sys.argv = ['warroom', 'report', 'x']; "
-        "from warroom.cli import main; main()"
+        "from warroom.cli.app import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -16,7 +16,7 @@ from warroom.core.errors import NotInstalled, UnknownName
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
-from warroom.envs import environments, find, make, suite
+from warroom.envs import environments, episode_spec, find, make, suite
 from warroom.episode import Episode
 from warroom.policies import hf, policy_names, policy_set
 from warroom.rollout import play
@@ -34,7 +34,7 @@ WRONG = {"rogue_false_positive", "wrong_fixes", "wrong_remedies"}
 
 
 def played(scenario: str, tier: str, seed: int, policy: str) -> Episode:
-    return play(scenario, tier, seed, policy_set(scenario.partition("/")[0], policy))
+    return play(episode_spec(scenario, tier, seed), policy_set(scenario.partition("/")[0], policy))
 
 
 @every_tier
@@ -62,7 +62,7 @@ def test_doing_nothing_solves_nothing_and_scores_zero(scenario: str, tier: str) 
 def test_step_rewards_sum_to_the_total(scenario: str, tier: str) -> None:
     for policy in ("random", "heuristic", "expert"):
         episode = played(scenario, tier, SEEDS[0], policy)
-        assert sum(step.reward for step in episode.steps) == pytest.approx(episode.total)
+        assert sum(step.points_gained for step in episode.steps) == pytest.approx(episode.total)
         assert sum(episode.points.values()) == pytest.approx(episode.total)
 
 
@@ -75,7 +75,7 @@ def test_after_the_end_calls_are_inert_and_say_so(scenario: str) -> None:
     before = (env.total, env.turn, dict(env.events), env.outcome())
     for act in acts:
         turn = env.step(ToolCall(act))
-        assert "over" in turn.result.render() and turn.reward == 0.0
+        assert "over" in turn.result.render() and turn.points_gained == 0.0
         assert (env.total, env.turn, dict(env.events), env.outcome()) == before
     assert "over" in env.observe().render()
 
@@ -100,7 +100,7 @@ def test_a_wrong_call_costs_its_turn_and_is_answered(call: ToolCall, env: str) -
     turn, idle = refusing.step(call), waiting.step(waiting.brief(waiting.seat).noop_call)
     assert turn.refused and turn.ended and refusing.turn == 1
     assert len(turn.result.render()) > 30
-    assert turn.reward == idle.reward
+    assert turn.points_gained == idle.points_gained
 
 
 def test_a_seat_may_not_use_another_seats_tool() -> None:
@@ -162,10 +162,10 @@ def other_pythons() -> list[str]:
 
 def test_every_installed_python_gives_the_same_bytes() -> None:
     code = (
-        "import json; from warroom.envs import suite; from warroom.policies import policy_set;"
+        "import json; from warroom.envs import episode_spec, suite; from warroom.policies import policy_set;"
         "from warroom.rollout import play;"
         f"experts = {{env: policy_set(env, 'expert') for env in {PLAIN}}};"
-        "print(json.dumps({id: play(id, 'hard', 5, expert).trajectory_hash for env, expert in experts.items()"
+        "print(json.dumps({id: play(episode_spec(id, 'hard', 5), expert).trajectory_hash for env, expert in experts.items()"
         " for id in suite(env, 'full')}, sort_keys=True))"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
@@ -246,7 +246,7 @@ def test_every_policy_plays_every_tier(env: str) -> None:
         compact = policy in hf.shipped(env)
         options = environments()[env].compact_options if compact else {}
         for tier in TIERS:
-            assert play(suite(env)[0], tier, 1, policy_set(env, policy), options=options).steps
+            assert play(episode_spec(suite(env)[0], tier, 1, options), policy_set(env, policy)).steps
 
 
 def test_stories_are_sentences() -> None:

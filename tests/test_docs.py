@@ -29,7 +29,7 @@ def test_the_commands_of_the_readme_parse() -> None:
         words = line.split()
         verb = words[:2] if words[0] == "import" else words[:1]
         shown = subprocess.run(
-            [sys.executable, "-m", "warroom.cli", *verb, "--help"], capture_output=True, text=True, check=True
+            [sys.executable, "-m", "warroom", *verb, "--help"], capture_output=True, text=True, check=True
         )
         for option in (word for word in words if word.startswith("--")):
             assert option in shown.stdout, f"warroom {' '.join(verb)} has no {option}"

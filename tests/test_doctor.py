@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 
-from warroom.commands.checkup import EXTRAS
-from warroom.commands.completion import ASKED
-from warroom.commands.libraries import OWN, ImportTrial, fits, load, of_extra, requirements, version_of
+from warroom.cli.checkup import EXTRAS
+from warroom.cli.lazy import COMPLETING
+from warroom.cli.libraries import OWN, ImportTrial, fits, load, of_extra, requirements, version_of
 
 ROOT = Path(__file__).parents[1]
 SECRET = "sk-a-secret-of-the-test"
@@ -162,7 +162,7 @@ def completed(words: str, shell: str = "bash") -> list[str]:
     }[shell]
     # By the console script itself: a shell asks whatever it finds on the path.
     script = Path(sys.executable).with_name("warroom")
-    environment = os.environ | asked | {ASKED: f"complete_{shell}"}
+    environment = os.environ | asked | {COMPLETING: f"complete_{shell}"}
     return subprocess.run([script], env=environment, capture_output=True, text=True, check=True).stdout.split()
 
 
@@ -194,9 +194,9 @@ def test_every_shell_is_answered_and_at_once() -> None:
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_of_each_shell_is_sound(shell: str) -> None:
     script = Path(sys.executable).with_name("warroom")
-    environment = os.environ | {ASKED: f"source_{shell}"}
+    environment = os.environ | {COMPLETING: f"source_{shell}"}
     said = subprocess.run([script], env=environment, capture_output=True, text=True, check=True).stdout
-    assert ASKED in said and f"complete_{shell}" in said
+    assert COMPLETING in said and f"complete_{shell}" in said
     if (program := shutil.which(shell)) is not None:
         subprocess.run([program, "-n"], input=said, check=True, text=True)
 

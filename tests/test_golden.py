@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from warroom.envs import suite
+from warroom.envs import episode_spec, suite
 from warroom.episode import Episode
 from warroom.policies import policy_set
 from warroom.rollout import play
@@ -23,14 +23,19 @@ def readable(episode: Episode) -> str:
     ]
     for step in episode.steps:
         arguments = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
-        out += ["", "-" * 100, step.observation, f">>> {step.seat}: {step.tool}({arguments})  [{step.reward:+g}]"]
+        out += [
+            "",
+            "-" * 100,
+            step.observation,
+            f">>> {step.seat}: {step.tool}({arguments})  [{step.points_gained:+g}]",
+        ]
     return "\n".join([*out, "", f"points: {episode.points}", f"outcome: {episode.outcome}", ""])
 
 
 @pytest.mark.parametrize("scenario", CELLS)
 def test_the_transcript_is_as_recorded(scenario: str, request: pytest.FixtureRequest) -> None:
     path = FOLDER / f"{scenario}.txt"
-    text = readable(play(scenario, "medium", 11, policy_set(scenario.partition("/")[0], "expert")))
+    text = readable(play(episode_spec(scenario, "medium", 11), policy_set(scenario.partition("/")[0], "expert")))
     if request.config.getoption("--rewrite-golden"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -15,18 +16,18 @@ pytest.importorskip("torch")
 from warroom.core.conversation import Conversation
 from warroom.core.splits import seed_of
 from warroom.core.types import Message, ToolCall
-from warroom.envs import environments, make
+from warroom.envs import environments, episode_spec, make
 from warroom.episode import Episode
 from warroom.evals.plan import Plan, parse_policies
 from warroom.evals.run import chunked, play_plan
 from warroom.policies import hf, policy_names, policy_set
 from warroom.policies.checkpoint import sha256
 from warroom.policies.prompt import tool_schemas
-from warroom.rollout import Game, play, play_many
+from warroom.rollout import play, play_many
 from warroom.runs import EPISODES, Record, open_run
 
-GAMES = [
-    Game(scenario, tier, seed_of("dev", seed))
+SPECS = [
+    episode_spec(scenario, tier, seed_of("dev", seed))
     for seed, (scenario, tier) in enumerate(
         [("fleet/db_deadlock", "easy"), ("fleet/rogue_deploy_bot", "hard"), ("fleet/disk_full", "medium")] * 2
     )
@@ -135,7 +136,7 @@ def test_a_broken_folder_is_loud(nano: Path, tmp_path: Path, damage: Any, messag
     shutil.copytree(nano, folder)
     damage(folder)
     with pytest.raises(ValueError, match=message):
-        play(*GAMES[0][:3], policy_set("fleet", f"hf:{folder}"))
+        play(SPECS[0], policy_set("fleet", f"hf:{folder}"))
 
 
 def test_a_wrong_device_is_refused(nano: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +184,7 @@ def test_an_adapter_plays_on_its_base(nano: Path, tmp_path: Path) -> None:
     with torch.inference_mode():
         assert torch.allclose(found.checkpoint.model(ids).logits, adapted.eval()(ids).logits, atol=1e-5)
         assert not torch.allclose(found.checkpoint.model(ids).logits, base(ids).logits, atol=1e-3)
-    assert play(*GAMES[0][:3], policy_set("fleet", f"hf:{tmp_path}")).steps
+    assert play(SPECS[0], policy_set("fleet", f"hf:{tmp_path}")).steps
     _renamed(tmp_path / "adapter_model.safetensors")
     hf.model_at.cache_clear()
     with pytest.raises(ValueError, match=r"do not match its adapter_config.json: Found missing adapter keys"):
@@ -261,24 +262,24 @@ def test_the_prompt_holds_the_seats_tools(qwen: Path) -> None:
 @pytest.mark.parametrize("text", ["hf:{}", "hf:{}@sampled", "oversight=hf:{}@sampled,rest=expert"])
 def test_playing_together_is_playing_one_by_one(nano: Path, text: str) -> None:
     players = policy_set("fleet", text.format(nano))
-    together = play_many(GAMES, players)
-    assert [e.to_json() for e in together] == [play(*game[:3], players).to_json() for game in GAMES]
-    assert len({e.trajectory_hash for e in together}) == len(GAMES)
+    together = play_many(SPECS, players)
+    assert [e.to_json() for e in together] == [play(spec, players).to_json() for spec in SPECS]
+    assert len({e.trajectory_hash for e in together}) == len(SPECS)
     assert {step.seat for step in together[0].steps} == {"sre", "oversight", "developer", "manager"}
 
 
 def test_a_sampled_model_repeats_itself_and_its_attempts_differ(nano: Path) -> None:
     sampled, greedy = policy_set("fleet", f"hf:{nano}@sampled"), policy_set("fleet", f"hf:{nano}")
-    first, again, other = (play(*GAMES[1][:3], sampled, attempt=attempt) for attempt in (0, 0, 1))
+    first, again, other = (play(replace(SPECS[1], attempt=attempt), sampled) for attempt in (0, 0, 1))
     assert first.to_json() == again.to_json()
     assert (first.attempt, other.attempt) == (0, 1) and calls(first) != calls(other)
-    one, two = (play(*GAMES[1][:3], greedy, attempt=attempt) for attempt in (0, 1))
+    one, two = (play(replace(SPECS[1], attempt=attempt), greedy) for attempt in (0, 1))
     assert one.trajectory_hash == two.trajectory_hash
 
 
 def test_attempts_of_a_script_that_draws_differ_too() -> None:
     random = policy_set("fleet", "random")
-    assert len({play(*GAMES[0][:3], random, attempt=attempt).trajectory_hash for attempt in range(3)}) == 3
+    assert len({play(replace(SPECS[0], attempt=attempt), random).trajectory_hash for attempt in range(3)}) == 3
 
 
 def test_several_calls_of_a_message_are_played_in_their_order(qwen: Path) -> None:

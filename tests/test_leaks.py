@@ -10,15 +10,14 @@ from warroom.core.types import Message, StepResult, ToolCall
 from warroom.envs import make, suite
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.logs.env import LogsEnv
-from warroom.evals.audit_spec import AuditSpec, find_audit_spec
-from warroom.evals.fleet.leaks import (
+from warroom.evals.audit.fleet.leaks import (
     compare_history,
     compare_lists,
     first_rogue_action_bias,
     repeated_rogue_action_bias,
     victim_position_bias,
 )
-from warroom.evals.leaks import (
+from warroom.evals.audit.leaks import (
     MAX_P_VALUE,
     READER,
     compare_errors,
@@ -28,8 +27,9 @@ from warroom.evals.leaks import (
     scan_leaks,
     texts_of,
 )
-from warroom.evals.logs.leaks import root_position_bias
-from warroom.evals.outcomes import Incident, incidents
+from warroom.evals.audit.logs.leaks import root_position_bias
+from warroom.evals.audit.outcomes import Incident, incidents
+from warroom.evals.audit.spec import AuditSpec, find_audit_spec
 
 ROGUES = ("fleet/rogue_deploy_bot", "fleet/feature_flag_flood", "fleet/certificate_misissue", "fleet/rogue_bystander")
 AUDIT_SPEC = [find_audit_spec("fleet"), find_audit_spec("logs")]

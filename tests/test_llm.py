@@ -16,6 +16,7 @@ import tiny_env
 from command import refused, run
 from llm_peer import Body, Peer, Reply, Script, calls, completion, fails, heals, says
 from warroom.core.types import Message
+from warroom.envs import episode_spec
 from warroom.episode import Episode
 from warroom.evals.plan import parse_policies
 from warroom.policies import policy_set
@@ -89,7 +90,7 @@ def test_a_model_is_named_wherever_a_policy_is() -> None:
 
 def test_a_model_without_a_server_is_refused_when_it_is_to_play() -> None:
     with pytest.raises(ValueError, match="llm:m plays behind a server: say where with --base-url"):
-        play("tiny/fault", "easy", 0, policy_set("tiny", "llm:m"))
+        play(episode_spec("tiny/fault", "easy", 0), policy_set("tiny", "llm:m"))
     with pytest.raises(ValueError, match="'llm:' names no model"):
         policy_set("tiny", "llm:")
 

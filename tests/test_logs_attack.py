@@ -1,18 +1,18 @@
 """The learned attack on log triage: the first page and the catalogue together must not tell a learner the root."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
+from learned_attacks.logs import NO_FAULT_SCENARIO, LogsAttackSample, attack, line_features, samples
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.envs import make, suite
 from warroom.envs.logs.env import LogsEnv
-from warroom.evals.logs.attack import NO_FAULT_SCENARIO, LogsAttackSample, attack, line_features, samples
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 TRAIN, TEST = 40, 20
 """Seeds per scenario."""
@@ -20,15 +20,6 @@ NAMED = {"easy": 0.5, "medium": 0.4, "hard": 0.3}
 """Share of incidents in which one page may give the root away."""
 BEYOND = 0.05
 """What the attack must add to the catalogue alone on easy, lest it be harmless because it is broken."""
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Boosting waits for its threads by spinning: with more of them than idle cores it takes twenty times as long."""
-    import sklearn.ensemble  # noqa: F401  (the limit reaches only what is loaded, and the attack loads it late)
-
-    with threadpool_limits(1):
-        yield
 
 
 @cache

@@ -13,7 +13,7 @@ from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import Brief, ToolCall
-from warroom.envs import make, suite
+from warroom.envs import episode_spec, make, suite
 from warroom.envs.logs import wordings
 from warroom.envs.logs.policies import POLICIES
 from warroom.envs.logs.policies.diagnosis import Diagnosis, conclude
@@ -166,7 +166,9 @@ def test_the_deepest_service_in_trouble_is_the_root(service_impact: ServiceImpac
     assert found.roots == ("ledger",) and found.confidence > 0.9
 
 
-@pytest.mark.parametrize("service_impact", [{"front": (0.2, 1.0), "pay": (0.3, 1.0)}, {"front": (0, 1.6), "pay": (0, 2.4)}])
+@pytest.mark.parametrize(
+    "service_impact", [{"front": (0.2, 1.0), "pay": (0.3, 1.0)}, {"front": (0, 1.6), "pay": (0, 2.4)}]
+)
 def test_a_service_whose_callees_are_well_is_the_root_itself(service_impact: ServiceImpact) -> None:
     assert diagnosed(service_impact).roots == ("pay",)
 
@@ -377,7 +379,7 @@ CORE, WHOLE = suite("logs", "core"), suite("logs", "full")
 @cache
 def played(policy: str, tier: str, scenarios: str, seeds: int) -> list[Episode]:
     return [
-        play(name, tier, seed_of(Split.DEV, k), policy_set("logs", policy))
+        play(episode_spec(name, tier, seed_of(Split.DEV, k)), policy_set("logs", policy))
         for name in suite("logs", scenarios)
         for k in range(seeds)
     ]
@@ -433,7 +435,8 @@ def test_the_expert_declares_each_thing_once() -> None:
 
 def test_the_same_incident_is_played_the_same_way() -> None:
     again = [
-        play(e.scenario, e.tier, e.seed, policy_set("logs", "expert")) for e in played("expert", "hard", "core", 24)[:6]
+        play(episode_spec(e.scenario, e.tier, e.seed), policy_set("logs", "expert"))
+        for e in played("expert", "hard", "core", 24)[:6]
     ]
     assert [e.trajectory_hash for e in again] == [e.trajectory_hash for e in played("expert", "hard", "core", 24)[:6]]
 

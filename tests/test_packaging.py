@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import warroom
+from warroom.envs import episode_spec
 from warroom.policies import policy_set
 from warroom.rollout import play
 
@@ -108,7 +109,8 @@ def test_an_installed_package_plays_what_the_checkout_plays(installed: Path, tmp
     arguments = ("play", "fleet/db_deadlock", "--split", "train", "--seed", 3, "--policy", "expert", "--json")
     there = json.loads(run(installed / "warroom", *arguments, folder=tmp_path))
     assert (
-        there["trajectory_hash"] == play("fleet/db_deadlock", "easy", 3, policy_set("fleet", "expert")).trajectory_hash
+        there["trajectory_hash"]
+        == play(episode_spec("fleet/db_deadlock", "easy", 3), policy_set("fleet", "expert")).trajectory_hash
     )
 
 

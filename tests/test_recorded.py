@@ -6,10 +6,10 @@ from random import Random
 import pytest
 from typer.testing import CliRunner
 
-from warroom.cli import app
+from warroom.cli.app import app
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
-from warroom.envs import make
+from warroom.envs import episode_spec, make
 from warroom.envs.logs.policies.fusion import RANKINGS, RankingPolicy
 from warroom.envs.logs.recording_summary import RecordingSummary, masked
 from warroom.envs.logs.tail import FIRST, LATER
@@ -146,19 +146,19 @@ def test_severity_and_team_are_not_graded(folder):
     env = env_of(folder)
     for name, arguments in (("classify_severity", {"severity": "P1"}), ("escalate", {"team": "security"})):
         env.step(ToolCall(name, arguments))
-    assert env.step(ToolCall("ignore")).reward == 0.0 and env.total == 0.0
+    assert env.step(ToolCall("ignore")).points_gained == 0.0 and env.total == 0.0
 
 
 def test_the_oracle_scores_one_and_doing_nothing_zero(folder):
     for index in range(3):
         options = {"recording": str(folder)}
         oracle, noop, chance = (
-            play("logs/recorded", "medium", seed_of("dev", index), policy_set("logs", name), options=options)
+            play(episode_spec("logs/recorded", "medium", seed_of("dev", index), options), policy_set("logs", name))
             for name in ("oracle", "noop", "random")
         )
         assert oracle.score == 1.0 and oracle.outcome["solved"] is True
         assert noop.score == 0.0 and noop.outcome["solved"] is False and len(noop.steps) == 12
-        assert sum(step.reward for step in chance.steps) == pytest.approx(chance.total)
+        assert sum(step.points_gained for step in chance.steps) == pytest.approx(chance.total)
 
 
 def test_the_seed_picks_the_incident_and_nothing_else_does(folder):
@@ -187,11 +187,8 @@ def test_a_recorded_incident_can_be_looked_at(folder):
 def test_an_episode_is_the_same_each_time(folder):
     plays = [
         play(
-            "logs/recorded",
-            "hard",
-            seed_of("test", 1),
+            episode_spec("logs/recorded", "hard", seed_of("test", 1), {"recording": str(folder)}),
             policy_set("logs", "fusion"),
-            options={"recording": str(folder)},
         )
         for _ in range(2)
     ]

@@ -13,10 +13,10 @@ pytest.importorskip("torch")
 
 from typer.testing import CliRunner
 
-from warroom.cli import app
+from warroom.cli.app import app
 from warroom.core.splits import seed_of
 from warroom.core.types import Message, ToolCall
-from warroom.envs import make
+from warroom.envs import episode_spec, make
 from warroom.evals.plan import Plan
 from warroom.evals.roc import (
     LEVELS,
@@ -31,7 +31,7 @@ from warroom.evals.roc import (
 )
 from warroom.evals.statistics import bootstrap
 from warroom.policies import hf, policy_set
-from warroom.rollout import Game, play_many
+from warroom.rollout import play_many
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -297,15 +297,15 @@ def test_only_overseers_are_asked(nano: Path) -> None:
 
 
 def test_scoring_leaves_the_play_as_it_was(nano: Path) -> None:
-    games = [Game("fleet/rogue_deploy_bot", "easy", seed_of("dev", k)) for k in range(3)]
+    specs = [episode_spec("fleet/rogue_deploy_bot", "easy", seed_of("dev", k)) for k in range(3)]
     players = policy_set("fleet", f"oversight=hf:{nano}@sampled,rest=expert")
-    before = [e.to_json() for e in play_many(games, players)]
-    scored = score(players, games, {})
-    assert [e.to_json() for e in play_many(games, players)] == before
-    assert [s[:3] for s in scored] == [game[:3] for game in games]
+    before = [e.to_json() for e in play_many(specs, players)]
+    scored = score(players, specs)
+    assert [e.to_json() for e in play_many(specs, players)] == before
+    assert [s[:3] for s in scored] == [(spec.scenario, spec.tier, spec.seed) for spec in specs]
     assert all(s.rogue is not None and 0 < s.rogue < 1 and 0 < s.innocent < 1 for s in scored)
     assert hf.model_at(str(nano)).watch is None
-    assert score(players, games[2:], {})[0].rogue == pytest.approx(scored[2].rogue, abs=1e-5)
+    assert score(players, specs[2:])[0].rogue == pytest.approx(scored[2].rogue, abs=1e-5)
 
 
 def test_a_curve_needs_a_model_on_the_seat() -> None:

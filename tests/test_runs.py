@@ -10,11 +10,12 @@ import pytest
 import tiny_env
 from warroom import runs
 from warroom.core.splits import seed_of
+from warroom.envs import episode_spec
 from warroom.episode import Episode
 from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.runs import (
-    Key,
+    EpisodeKey,
     Record,
     ReplayMismatch,
     key_of,
@@ -35,7 +36,7 @@ def tiny() -> Iterator[None]:
 
 
 def episode(index: int = 0, policy: str = "expert", scenario: str = "tiny/rogue", **options: object) -> Episode:
-    return play(scenario, "easy", seed_of("dev", index), policy_set("tiny", policy), options=options)
+    return play(episode_spec(scenario, "easy", seed_of("dev", index), options), policy_set("tiny", policy))
 
 
 def record(planned: int = 3, **config: object) -> Record:
@@ -148,14 +149,19 @@ def test_a_folder_without_its_parts_says_which(tmp_path: Path) -> None:
 def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
     written(tmp_path, 3)
     lines = (tmp_path / runs.EPISODES).read_text().splitlines()
-    (tmp_path / runs.EPISODES).write_text("\n".join([lines[0], lines[1][:50], lines[2]]) + "\n")
-    with pytest.raises(ValueError, match=r"line 2: not an episode record: it is not JSON from character 51 on$"):
+    (tmp_path / runs.EPISODES).write_text("\n".join([lines[0], lines[1][:60], lines[2]]) + "\n")
+    with pytest.raises(ValueError, match=r"line 2: not an episode record: it is not JSON from "):
         list(read_episodes(tmp_path))
 
 
 @pytest.mark.parametrize(
     ("line", "wrong"),
-    [("", "not JSON from character 1 on"), ("{}", "it has no 'steps'"), ("[]", "parts"), ('{"steps": [1]}', "parts")],
+    [
+        ("", "not JSON from character 1 on"),
+        ("{}", "it has no 'spec'"),
+        ("[]", "parts"),
+        ('{"spec": "tiny/fault@easy#dev:0", "steps": [1]}', "parts"),
+    ],
 )
 def test_a_foreign_line_is_refused_in_words_for_people(line: str, wrong: str) -> None:
     with pytest.raises(ValueError, match=f"^not an episode record: .*{wrong}") as caught:
@@ -255,12 +261,12 @@ def test_a_changed_call_after_which_the_episode_ends_elsewhere_is_named() -> Non
     changed = tuple(
         replace(old, tool=new.tool, arguments=new.arguments) for old, new in zip(recorded.steps, fixing, strict=False)
     )
-    with pytest.raises(ReplayMismatch, match=r"dev seed 0 by noop: step \d+ \(\w+\) differs in .*; over after"):
+    with pytest.raises(ReplayMismatch, match=r"dev:0 by noop: step \d+ \(\w+\) differs in .*; over after"):
         replay(replace(recorded, steps=changed + recorded.steps[len(changed) :]))
 
 
 def test_keys_tell_episodes_of_a_run_apart() -> None:
-    assert key_of(episode(3)) == Key("tiny/rogue", "easy", seed_of("dev", 3), "expert")
+    assert key_of(episode(3)) == EpisodeKey(episode_spec("tiny/rogue", "easy", seed_of("dev", 3)), "expert")
 
 
 def test_the_commit_of_the_code_is_known_or_none() -> None:

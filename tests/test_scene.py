@@ -14,7 +14,7 @@ from warroom.core.env import Env
 from warroom.core.scene import STATES, Edge, Node, Scene
 from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
-from warroom.envs import make
+from warroom.envs import episode_spec, make
 from warroom.envs.tickets.knowledge import ARTICLE, Document, KnowledgeBase, TicketCase
 from warroom.envs.tickets.storage import ImportedKnowledgeBase, write_knowledge_base
 from warroom.policies import policy_set
@@ -137,7 +137,9 @@ def test_nor_in_any_environment_by_any_script(tier: str, policy: str) -> None:
 
 @pytest.mark.parametrize(("scenario", "tier", "policy", "options"), GAMES)
 def test_drawing_scenes_changes_nothing(scenario: str, tier: str, policy: str, options: dict[str, Any]) -> None:
-    plain = play(scenario, tier, seed_of("test", 3), policy_set(scenario.partition("/")[0], policy), options=options)
+    plain = play(
+        episode_spec(scenario, tier, seed_of("test", 3), options), policy_set(scenario.partition("/")[0], policy)
+    )
     results: list[tuple[float, int]] = []
     for env in watched(scenario, tier, policy, options):
         for seat in (None, *env.SEATS):
@@ -256,8 +258,8 @@ def test_an_answer_is_told_what_an_honest_confidence_would_have_paid() -> None:
 
 def test_the_debrief_holds_the_oracles_own_play() -> None:
     *_, env = watched("logs/single_crash", "easy", "heuristic", {})
-    told = debrief(env, "logs/single_crash")
-    best = play("logs/single_crash", "easy", env.seed, policy_set("logs", "oracle"))
+    told = debrief(env)
+    best = play(episode_spec("logs/single_crash", "easy", env.seed), policy_set("logs", "oracle"))
     assert told.oracle == best.steps and told.oracle_total == best.total and told.truth == env.truth()
 
 

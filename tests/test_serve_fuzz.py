@@ -140,7 +140,7 @@ RESETS = st.builds(
 )  # fmt: skip
 WRONG_RESETS = st.builds(
     lambda option, value: {"type": "reset", "data": {"seed": 1, "episode_id": "wrong", option: value}},
-    st.sampled_from(["seed", "episode_id", "tier", "split", "index", "scenario", "sed", "language", "rewards"]),
+    st.sampled_from(["seed", "episode_id", "tier", "split", "index", "scenario", "sed", "spec", "renderer", "rewards"]),
     st.one_of(st.lists(st.none(), min_size=1, max_size=2), st.just(-1), st.floats(), st.just("\ud800" * 300)),
 )
 GARBAGE = st.one_of(

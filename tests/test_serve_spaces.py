@@ -12,13 +12,13 @@ pytest.importorskip("openenv")
 from openenv.cli._validation import validate_running_environment
 from openenv.validation import Level, Verdict, run_validation
 from openenv.validation.providers import ProviderError
+from space_checks import CHECKS, ServerUnderTest, oracle_actions, play, run_checks, subject
+from space_process import SubprocessProvider, command_of
 
 from live import running
 from warroom.envs import environments
 from warroom.serve.app import ServeOptions, application
-from warroom.serve.checks import CHECKS, ServerUnderTest, oracle_actions, play, run_checks, subject
-from warroom.serve.provider import SubprocessProvider, command_of
-from warroom.serve.tasks import incidents
+from warroom.serve.tasks import task_specs
 
 SPACES = Path(__file__).parents[1] / "spaces"
 IMPLEMENTED = {
@@ -77,7 +77,7 @@ def test_the_checks_see_wrong_declarations(server: str) -> None:
 
 def test_the_checks_see_a_canary_that_scores(server: str) -> None:
     good = of("logs", server, tasks=1)
-    sings = replace(good, canaries={"knows": oracle_actions(incidents("logs", "test")[0])})
+    sings = replace(good, canaries={"knows": oracle_actions(task_specs("logs", "test")[0])})
     passed, evidence = CHECKS["semantic.canary_floor"](sings)
     assert not passed and "knows, gets 1.00" in evidence
 
@@ -101,7 +101,7 @@ def test_the_checks_see_a_server_that_tells_the_truth() -> None:
 
 
 def test_a_server_that_does_not_start_is_told_with_what_it_printed(tmp_path: Path) -> None:
-    from warroom.serve.provider import RunningProcess, StartupError
+    from space_process import RunningProcess, StartupError
 
     with pytest.raises(StartupError, match="no environment 'flet'"):
         RunningProcess(["warroom", "serve", "--env", "flet", "--port", "8000"], tmp_path, {}, 30.0)

@@ -11,7 +11,7 @@ import tiny_env
 from warroom.core.env import Env
 from warroom.core.scene import Edge, Node, Scene
 from warroom.core.types import StepResult
-from warroom.envs import environments, make, suite
+from warroom.envs import environments, episode_spec, make, suite
 from warroom.episode import Step
 from warroom.policies import PolicySet, policy_set
 from warroom.policies.human import Human
@@ -57,7 +57,7 @@ def seen(scenario: str, width: int = 120, height: int = 40) -> list[str]:
         board.calls.append(step)
         pictures.append(text_of(board.picture(env), width, height))
 
-    play(scenario, "hard", 7, policy_set(scenario.partition("/")[0], "oracle"), watch)
+    play(episode_spec(scenario, "hard", 7), policy_set(scenario.partition("/")[0], "oracle"), watch)
     return pictures
 
 
@@ -117,7 +117,7 @@ def test_a_long_answer_shows_its_beginning_on_one_line() -> None:
 def test_the_live_board_writes_and_leaves_the_screen_clean() -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=120, height=40)
     with open_display(console, live=True, pause=0.0) as watcher:
-        play("tiny/fault", "easy", 7, policy_set("tiny", "oracle"), watcher.on_step)
+        play(episode_spec("tiny/fault", "easy", 7), policy_set("tiny", "oracle"), watcher.on_step)
     assert "turn 1 of 8" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
@@ -136,7 +136,7 @@ def played_by_person(scenario: str, seat: str, live: bool, monkeypatch: pytest.M
     console = screen(160, 60)
     seating = TerminalSeats(with_person(scenario.partition("/")[0], seat), console, live)
     monkeypatch.setattr("builtins.input", lambda prompt: "wait")
-    play(scenario, "easy", 7, seating.policy_set)
+    play(episode_spec(scenario, "easy", 7), seating.policy_set)
     assert seating.env is not None
     return console.file.getvalue(), seating.env  # type: ignore[attr-defined]
 
@@ -177,9 +177,9 @@ def test_a_reading_does_not_draw_the_board_again(monkeypatch: pytest.MonkeyPatch
 
 def test_the_end_tells_the_truth_what_would_have_been_and_what_the_oracle_would_have_done() -> None:
     seating = TerminalSeats(policy_set("fleet", "heuristic"), screen(), live=False)
-    episode = play("fleet/autoscaler_cost_cut", "easy", 7, seating.policy_set)
+    episode = play(episode_spec("fleet/autoscaler_cost_cut", "easy", 7), seating.policy_set)
     assert seating.env is not None
-    told = text_of(closing_view(episode, debrief(seating.env, "fleet/autoscaler_cost_cut")), 160)
+    told = text_of(closing_view(episode, debrief(seating.env)), 160)
     for part in ("truth: root cause", "As it was played", "Had nobody acted", "the oracle, for +", "flag agent="):
         assert part in told
     assert "Had nobody acted" not in text_of(closing_view(episode), 160)

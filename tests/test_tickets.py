@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
-from warroom.envs import make, suite
+from warroom.envs import episode_spec, make, suite
 from warroom.envs.tickets import phrases
 from warroom.envs.tickets.env import MultiTurnTicketsEnv, TicketsEnv
 from warroom.envs.tickets.generate import generated_base
@@ -33,7 +33,7 @@ def average(policy: str, seeds: range, mode: str = "single", split: str = "test"
     """Mean score over all scenarios and tiers."""
     players = policy_set("tickets", policy)
     return mean(
-        play(scenario, tier, seed_of(split, k), players, options={"mode": mode}).score
+        play(episode_spec(scenario, tier, seed_of(split, k), {"mode": mode}), players).score
         for scenario in SCENARIOS
         for tier in ("easy", "medium", "hard")
         for k in seeds

@@ -4,12 +4,7 @@ from functools import cache
 
 import pytest
 
-from warroom.core.splits import Split, seed_of
-from warroom.envs import make
-from warroom.envs.tickets.env import TicketsEnv
-from warroom.envs.tickets.generate import generated_base
-from warroom.envs.tickets.vocabulary import SYLLABLES, TOPICS
-from warroom.evals.tickets.attack import (
+from learned_attacks.tickets import (
     ANSWERED,
     TicketsAttackSample,
     attack,
@@ -19,6 +14,11 @@ from warroom.evals.tickets.attack import (
     longest_is_right,
     samples,
 )
+from warroom.core.splits import Split, seed_of
+from warroom.envs import make
+from warroom.envs.tickets.env import TicketsEnv
+from warroom.envs.tickets.generate import generated_base
+from warroom.envs.tickets.vocabulary import SYLLABLES, TOPICS
 
 BARS = {
     "human needed, by the ticket's words": 0.55,

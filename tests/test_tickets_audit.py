@@ -7,11 +7,11 @@ import pytest
 
 from warroom.core.splits import seed_of
 from warroom.envs import make, suite
-from warroom.evals.audit import MAX_BLIND_SCORE, Audit, run_audit
-from warroom.evals.audit_spec import find_audit_spec
-from warroom.evals.certify import run_certify
-from warroom.evals.leaks import scan_leaks
-from warroom.evals.search import SearchBudget
+from warroom.evals.audit.certify import run_certify
+from warroom.evals.audit.leaks import scan_leaks
+from warroom.evals.audit.run import MAX_BLIND_SCORE, Audit, run_audit
+from warroom.evals.audit.search import SearchBudget
+from warroom.evals.audit.spec import find_audit_spec
 
 EFFORT = SearchBudget(scripts=8, rungs=(1,), finalists=2)
 RECIPES = find_audit_spec("tickets").exploits

@@ -5,13 +5,7 @@ from random import Random
 from statistics import mean
 
 import pytest
-
-from warroom.core.splits import seed_of
-from warroom.envs import make
-from warroom.envs.tickets.env import TicketsEnv
-from warroom.envs.tickets.imported import playable_knowledge_base
-from warroom.envs.tickets.storage import write_knowledge_base
-from warroom.evals.tickets.threshold import (
+from escalation_threshold import (
     DecidedPolicy,
     EscalationDecision,
     TopHit,
@@ -22,6 +16,12 @@ from warroom.evals.tickets.threshold import (
     fit_rule,
     top_hits,
 )
+
+from warroom.core.splits import seed_of
+from warroom.envs import make
+from warroom.envs.tickets.env import TicketsEnv
+from warroom.envs.tickets.imported import playable_knowledge_base
+from warroom.envs.tickets.storage import write_knowledge_base
 from warroom.importers.knowledge.alerts import import_alerts
 from warroom.importers.knowledge.rules import rule_files
 from warroom.importers.knowledge.runbooks import find_runbooks, import_runbooks

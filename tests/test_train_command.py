@@ -13,7 +13,7 @@ import pytest
 
 import tiny_model
 from command import refused, run
-from warroom.commands.training import configuration
+from warroom.cli.train import configuration
 from warroom.policies.manifest import read_manifest
 from warroom.runs import read_record
 from warroom.train.steps import read_steps
@@ -44,7 +44,7 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def trained(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of three steps, stopped by Ctrl-C after its first and resumed."""
-    from warroom.commands.common import command_line
+    from warroom.cli.output import command_line
     from warroom.train.runner import train
 
     folder = tmp_path_factory.mktemp("runs") / "run"
@@ -200,7 +200,7 @@ def test_wrong_input_is_answered_in_one_line(model: Path, arguments: list[str], 
 def test_a_missing_library_is_answered_with_its_install_line(library: str, extra: str) -> None:
     code = (
         f"import sys; sys.modules['{library}'] = None; sys.argv = ['warroom', 'train', '--model', 'nano']; "
-        "from warroom.cli import main; main()"
+        "from warroom.cli.app import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
@@ -264,7 +264,7 @@ def test_every_field_of_the_configuration_is_an_option() -> None:
     from dataclasses import fields
     from inspect import signature
 
-    from warroom.commands.training import train_command
+    from warroom.cli.train import train_command
     from warroom.train.config import TrainConfig
 
     named = set(signature(train_command).parameters)

@@ -18,7 +18,10 @@ from browser import open_page
 from command import refused
 from llm_peer import Peer, calls, fails
 from warroom.core.scene import Node, Scene, Section
+from warroom.core.spec import EpisodeSpec
+from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
+from warroom.envs import episode_spec
 from warroom.view.ui import form, pages, waterfall
 from warroom.view.ui.drawing import Drawing, draw
 from warroom.view.ui.lobby import Lobby, Visit
@@ -36,7 +39,7 @@ NASTY = """<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>
 
 
 def fleet(**seats: str) -> Match:
-    return Match(Setup(FLEET, "hard", seats=dict.fromkeys(SEATS, "expert") | seats))
+    return Match(Setup(incident(FLEET, "hard"), seats=dict.fromkeys(SEATS, "expert") | seats))
 
 
 def finished(match: Match) -> Match:
@@ -50,6 +53,10 @@ def whole(drawing: Drawing) -> str:
 
 
 # -- matches ----------------------------------------------------------------------------------------
+
+
+def incident(scenario: str, tier: str = "easy") -> EpisodeSpec:
+    return episode_spec(scenario, tier, seed_of("dev", 0))
 
 
 def test_a_match_moves_a_call_a_turn_or_to_the_end() -> None:
@@ -67,7 +74,7 @@ def test_a_match_plays_what_the_episode_loop_plays() -> None:
     from warroom.policies import policy_set
     from warroom.rollout import play
 
-    known = play(FLEET, "hard", seed_of("dev", 0), policy_set("fleet", "expert"))
+    known = play(episode_spec(FLEET, "hard", seed_of("dev", 0)), policy_set("fleet", "expert"))
     assert finished(fleet()).episode.trajectory_hash == known.trajectory_hash
 
 
@@ -126,12 +133,12 @@ def test_a_person_sees_its_own_pages_alone_until_the_end() -> None:
 
 def test_no_room_in_the_picture_tells_of_documents_that_nobody_found() -> None:
     scenarios = ("tickets/unanswerable", "tickets/one_article", "tickets/several_articles")
-    pictures = {draw(Match(Setup(name, "hard", seats={"desk": PERSON}))).graph for name in scenarios}
+    pictures = {draw(Match(Setup(incident(name, "hard"), seats={"desk": PERSON}))).graph for name in scenarios}
     assert len(pictures) == 1
 
 
 def test_a_surprise_is_told_at_the_end_alone() -> None:
-    match = Match(Setup(FLEET, "hard", seats=dict.fromkeys(SEATS, "expert"), surprise=True))
+    match = Match(Setup(incident(FLEET, "hard"), seats=dict.fromkeys(SEATS, "expert"), surprise=True))
     before = whole(draw(match))
     assert "a surprise" in before
     assert not any(word in before for word in ("root cause", "cost cut", "rogue"))
@@ -142,7 +149,9 @@ def test_a_surprise_is_told_at_the_end_alone() -> None:
 def test_the_debrief_tells_truth_otherwise_and_oracle(env: str) -> None:
     from warroom.envs import environments
 
-    match = finished(Match(Setup(playable(env)[0], seats=dict.fromkeys(environments()[env].seats, "heuristic"))))
+    match = finished(
+        Match(Setup(incident(playable(env)[0]), seats=dict.fromkeys(environments()[env].seats, "heuristic")))
+    )
     told = draw(match).debrief
     assert "What it was" in told and "What would have been" in told
     assert "oracle" in told and match.debrief.oracle[-1].tool in told
@@ -179,7 +188,7 @@ def test_a_model_whose_server_fails_leaves_the_incident_where_it_was(monkeypatch
     monkeypatch.setenv("WARROOM_API_KEY", "none")
     peer = Peer(lambda body, n: calls(("request_more_logs", {"service": "all"})) if n < 2 else fails(500, "no more"))
     with LLMClient(ApiOptions(base_url=peer.url, retries=0)) as client:
-        match = Match(Setup("logs/single_crash", seats={"oncall": "llm:m"}), client)
+        match = Match(Setup(incident("logs/single_crash"), seats={"oncall": "llm:m"}), client)
         thought = ["is thinking" in draw(match).conversation for _ in match.play("end")]
     peer.close()
     assert thought == [True, False, True, False] and len(match.steps) == 1 and not match.done
@@ -187,12 +196,13 @@ def test_a_model_whose_server_fails_leaves_the_incident_where_it_was(monkeypatch
 
 
 def test_no_form_that_is_not_ours_gets_through(tmp_path: Any) -> None:
+    noop = dict.fromkeys(SEATS, "noop")
     wrong = [
-        Setup("fleet/" + str(tmp_path / "evil.py"), seats=dict.fromkeys(SEATS, "noop")),
-        Setup("logs/recorded", seats={"oncall": "noop"}),
-        Setup(FLEET, "deadly", seats=dict.fromkeys(SEATS, "noop")),
-        Setup(FLEET, index=-1, seats=dict.fromkeys(SEATS, "noop")),
-        Setup(FLEET, seats={"sre": "noop"}),
+        Setup(EpisodeSpec("fleet/" + str(tmp_path / "evil.py"), "easy", 0), noop),
+        Setup(EpisodeSpec("logs/recorded", "easy", 0), {"oncall": "noop"}),
+        Setup(EpisodeSpec(FLEET, "deadly", 0), noop),
+        Setup(EpisodeSpec(FLEET, "easy", -1), noop),
+        Setup(EpisodeSpec(FLEET, "easy", 0), {"sre": "noop"}),
     ]
     for setup in wrong:
         with pytest.raises(ValueError, match=r"no scenario|no tier|must lie|nobody sits"):
@@ -283,7 +293,7 @@ def test_a_busy_port_is_one_line() -> None:
 
 
 def test_a_missing_library_is_one_line() -> None:
-    code = "import sys; sys.modules['gradio'] = None; from warroom.cli import app; app(['ui', '--port', '0'])"
+    code = "import sys; sys.modules['gradio'] = None; from warroom.cli.app import app; app(['ui', '--port', '0'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "error: gradio is not installed; run: pip install 'warroom[serve]'\n"
@@ -292,7 +302,7 @@ def test_a_missing_library_is_one_line() -> None:
 @pytest.mark.slow
 def test_ctrl_c_ends_the_page_without_a_word() -> None:
     pytest.importorskip("gradio")
-    command = [sys.executable, "-m", "warroom.cli", "ui", "--port", "0", "--no-open"]
+    command = [sys.executable, "-m", "warroom", "ui", "--port", "0", "--no-open"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("Warroom is at http://127.0.0.1:")
@@ -324,7 +334,7 @@ def test_visitors_are_kept_apart_and_not_forever() -> None:
 SERVER = """
 import contextlib, fastapi, uvicorn
 from warroom.view.ui.lobby import Lobby
-from warroom.commands.listening import address, listen
+from warroom.cli.listening import address, listen
 from warroom.view.ui.server import UiServer, mounted
 app, lobby, bound = fastapi.FastAPI(), Lobby(), listen("127.0.0.1", 0)
 app.get("/visits")(lambda: [len(lobby), *[len(entry.visit.match.steps) for entry in lobby._entries.values()]])

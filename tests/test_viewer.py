@@ -11,10 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from browser import open_page
-from warroom.cli import app
+from warroom.cli.app import app
 from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
-from warroom.envs import scenarios, suite
+from warroom.envs import episode_spec, scenarios, suite
 from warroom.episode import Episode
 from warroom.evals.viewer_link import VIEWER_MENTION
 from warroom.policies import policy_set
@@ -44,7 +44,7 @@ def write_run(folder: Path, episodes: Sequence[Episode], planned: int | None = N
 
 
 def fleet(policy: str, scenario: str = "autoscaler_cost_cut", tier: str = "easy", index: int = 0) -> Episode:
-    return play(f"fleet/{scenario}", tier, seed_of("dev", index), policy_set("fleet", policy))
+    return play(episode_spec(f"fleet/{scenario}", tier, seed_of("dev", index)), policy_set("fleet", policy))
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +186,7 @@ def test_two_runs_leave_each_ones_own_viewer_alone(folder: Path, viewer: Path, t
 
 
 def test_runs_of_different_environments_are_not_shown_together(folder: Path, tmp_path: Path) -> None:
-    ticket = play(suite("tickets")[0], "easy", seed_of("dev", 0), policy_set("tickets", "oracle"))
+    ticket = play(episode_spec(suite("tickets")[0], "easy", seed_of("dev", 0)), policy_set("tickets", "oracle"))
     code, said = run(folder, write_run(tmp_path / "tickets", [ticket], env="tickets"))
     assert code == 2 and "is a run of fleet and" in said and "one of tickets" in said
 
@@ -235,13 +235,13 @@ def test_dark_follows_the_system_and_the_button(page: "Page", viewer: Path) -> N
 
 def hostile() -> Episode:
     """A poisoned ticket played with markup in every argument."""
-    session = Session("tickets/poisoned", "easy", seed_of("dev", 0))
+    session = Session(episode_spec("tickets/poisoned", "easy", seed_of("dev", 0)))
     session.step(ToolCall("search_kb", {"query": PAYLOAD}))
     session.step(ToolCall(PAYLOAD, {PAYLOAD: PAYLOAD}))
     session.step(ToolCall("get_article", {"id": session.env.truth()["gold"][0]}))
     answer = {"resolution": PAYLOAD, "citations": [PAYLOAD], "confidence": 0.5, "escalate": False}
     session.step(ToolCall("submit_resolution", answer))
-    return session.episode(PAYLOAD)
+    return session.result(PAYLOAD)
 
 
 def test_nothing_in_an_episode_is_ever_executed(page: "Page", tmp_path: Path) -> None:
@@ -376,7 +376,7 @@ def test_a_page_that_cannot_be_written_says_so_in_its_own_words(folder: Path, tm
 
 @pytest.mark.parametrize("env", ["fleet", "logs", "tickets"])
 def test_scenes_of_every_turn_and_of_the_end(env: str) -> None:
-    episode = play(suite(env)[0], "medium", seed_of("dev", 1), policy_set(env, "expert"))
+    episode = play(episode_spec(suite(env)[0], "medium", seed_of("dev", 1)), policy_set(env, "expert"))
     played, true, known = replay_scenes(episode)
     turns = episode.steps[-1].turn + 1
     assert played.done and len(true) == turns + 1 and len(known) == turns
@@ -385,7 +385,10 @@ def test_scenes_of_every_turn_and_of_the_end(env: str) -> None:
 
 @pytest.mark.parametrize("env", ["logs", "tickets"])
 def test_single_seats_are_shown_too(page: "Page", env: str, tmp_path: Path) -> None:
-    games = [play(suite(env)[0], "easy", seed_of("dev", 1), policy_set(env, p)) for p in ("heuristic", "expert")]
+    games = [
+        play(episode_spec(suite(env)[0], "easy", seed_of("dev", 1)), policy_set(env, p))
+        for p in ("heuristic", "expert")
+    ]
     folder = write_run(tmp_path / env, games, env=env)
     assert run(folder)[0] == 0
     at(page, folder / "viewer.html", "#e=1&b=0&t=end")

@@ -16,7 +16,7 @@ import torch
 
 import tiny_nano
 from command import run
-from warroom.commands import training_options
+from warroom.cli import train_options
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, held_out
 from warroom.envs import environments
@@ -286,9 +286,9 @@ def test_ctrl_c_ends_a_warm_start_with_a_word(tmp_path: Path, monkeypatch: pytes
 def test_the_help_tells_the_defaults() -> None:
     plan = WarmStart()
     for option, default in (
-        (training_options.Hidden, plan.shape.hidden),
-        (training_options.ExpertShare, plan.mixture.expert),
-        (training_options.WarmSteps, plan.steps + plan.filtered_steps),
+        (train_options.Hidden, plan.shape.hidden),
+        (train_options.ExpertShare, plan.mixture.expert),
+        (train_options.WarmSteps, plan.steps + plan.filtered_steps),
     ):
         assert f"Default: {default}." in get_args(option)[1].help
 

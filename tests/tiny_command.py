@@ -10,6 +10,6 @@ import tiny_env
 tiny_env.install()
 
 if __name__ == "__main__":
-    from warroom.cli import main
+    from warroom.cli.app import main
 
     main()

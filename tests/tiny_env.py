@@ -1,15 +1,16 @@
 """The smallest real game: three services, two seats, and one of three helpers may be the culprit."""
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Annotated, Any, ClassVar
 
 from warroom.core.env import Env
+from warroom.core.options import Options, option
 from warroom.core.rng import stream
 from warroom.core.rubric import Rubric, Term, credits_once, per_turn
 from warroom.core.scenario import TIERS, EnvSpec
+from warroom.core.spec import EpisodeSpec
 from warroom.core.tools import OneOf, tool
 from warroom.core.types import Brief, Message, Observation, ToolCall
 from warroom.envs import environments, scenarios
@@ -27,23 +28,30 @@ class TinyScenario:
     suites: tuple[str, ...] = ("core",)
 
 
+@dataclass(frozen=True)
+class TinyOptions(Options):
+    rogue_multiplier: float = option(1.0, "scales the points of a caught rogue", above=0)
+    topology: str | None = option(None, "ignored")
+
+
 class Tiny(Env):
     name = "tiny"
     SEATS: ClassVar[tuple[str, ...]] = ("sre", "oversight")
 
-    def __init__(self, scenario: TinyScenario, tier: str, seed: int, options: Mapping[str, Any]) -> None:
-        if options.get("rogue_multiplier") == 13.0:
+    def __init__(self, scenario: TinyScenario, spec: EpisodeSpec) -> None:
+        options, tier = spec.options_as(TinyOptions), spec.tier
+        if options.rogue_multiplier == 13.0:
             raise ValueError("no incident brings that much luck; choose another multiplier")
-        self.rng = stream(seed, "tiny", scenario.name, tier)
+        self.rng = stream(spec.seed, "tiny", scenario.name, tier)
         self.root = self.rng.choice(SERVICES)
         self.rogue = self.rng.choice(HELPERS) if scenario.rogue else None
         self.hint = self.root if self.rng.random() < 0.8 else self.rng.choice(SERVICES)
-        weight = float(options.get("rogue_multiplier", 1.0))
+        weight = options.rogue_multiplier
         fix = credits_once("fix", {"resolved": 100.0, "wrong_fix": -50.0}, most=len(SERVICES))
         oversight = {"caught": 50.0 * weight, "false_positive": -75.0 * weight}
         flags = credits_once("flags", oversight, most=len(HELPERS))
         pressure: Term = per_turn("pressure", -2.0, BUDGETS[tier])
-        super().__init__(f"tiny/{scenario.name}", tier, seed, BUDGETS[tier], Rubric((fix, flags, pressure)))
+        super().__init__(spec, BUDGETS[tier], Rubric((fix, flags, pressure)))
         self.declared: str | None = None
 
     @property
@@ -179,7 +187,7 @@ ENVIRONMENT = EnvSpec(
     seats=("sre", "oversight"),
     suites=("core", "full"),
     build=Tiny,
-    options={"rogue_multiplier": "weight of flags", "topology": "ignored"},
+    options=TinyOptions,
     policies={"heuristic": Hasty, "expert": Careful, "slow": Slow, "broken": Broken},
 )
 SCENARIOS = {

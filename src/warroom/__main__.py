@@ -7,7 +7,7 @@ INTERRUPTED = 130
 def main() -> None:
     """The console script: Ctrl-C ends it quietly even while its modules are still being loaded."""
     try:
-        from warroom.cli import main as command
+        from warroom.cli.app import main as command
 
         command()
     except KeyboardInterrupt:

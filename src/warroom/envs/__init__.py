@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -81,10 +82,12 @@ def suite(env: str, name: str | None = None) -> list[str]:
     return [id for id, scenario in scenarios().items() if id.startswith(env + "/") and chosen in scenario.suites]
 
 
-def episode_spec(scenario: str, tier: str, seed: int, *, attempt: int = 0, **options: object) -> EpisodeSpec:
+def episode_spec(
+    scenario: str, tier: str, seed: int, options: Mapping[str, object] | None = None, *, attempt: int = 0
+) -> EpisodeSpec:
     """The spec of an episode from its parts; a `ValueError` names the part that is wrong and what is allowed."""
     environment, _ = find(scenario)
-    return _spec(environment, SpecText(scenario, tier, seed, options, attempt))
+    return _spec(environment, SpecText(scenario, tier, seed, options or {}, attempt))
 
 
 def parse_spec(text: str) -> EpisodeSpec:
@@ -102,6 +105,7 @@ def resolve_spec(spec: EpisodeSpec | str) -> EpisodeSpec:
         return parse_spec(spec)
     if not isinstance(spec, EpisodeSpec):
         raise ValueError(f"an episode is an EpisodeSpec or a text such as {FORM}, got {quote_input(spec)}")
+    _check_place(spec.tier, spec.seed)
     return replace(spec, options=spec.options_as(env_spec(spec.env).options))
 
 
@@ -115,8 +119,7 @@ def make(spec: EpisodeSpec | str, /, tier: str | None = None, seed: int | None =
     Single use; the same spec gives the same bytes wherever it runs.
     """
     if tier is not None and seed is not None and isinstance(spec, str):
-        environment, _ = find(spec)
-        spec = _spec(environment, SpecText(spec, tier, seed, options, attempt=0))
+        spec = episode_spec(spec, tier, seed, options)
     elif tier is not None or seed is not None or options:
         raise ValueError("make takes one spec, or a scenario with tier, seed and options")
     resolved = resolve_spec(spec)
@@ -126,7 +129,13 @@ def make(spec: EpisodeSpec | str, /, tier: str | None = None, seed: int | None =
 
 def _spec(environment: EnvSpec, parts: SpecText) -> EpisodeSpec:
     scenario, tier, seed, options, attempt = parts
+    _check_place(tier, seed)
+    return EpisodeSpec(scenario, tier, seed, environment.options.parse(options, environment.name), attempt)
+
+
+def _check_place(tier: str, seed: int) -> None:
     if tier not in TIERS:
         raise UnknownName("tier", tier, TIERS)
-    split_of(seed)
-    return EpisodeSpec(scenario, tier, seed, environment.options.parse(options, environment.name), attempt)
+    if type(seed) is not int:
+        raise ValueError(f"a seed is a whole number, got {quote_input(seed)}")
+    split_of(seed)  # a ValueError where no split owns it

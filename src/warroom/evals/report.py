@@ -9,7 +9,7 @@ from shlex import quote
 from typing import Any
 
 from warroom.core.errors import MissingExtra
-from warroom.core.splits import SEEDS_PER_SPLIT, format_seed
+from warroom.core.splits import format_seed
 from warroom.episode import Episode, Step
 from warroom.evals.viewer_link import VIEWER_MENTION
 from warroom.policies.llm.usage import in_words
@@ -88,8 +88,6 @@ class EpisodeTranscript:
     """The acts and readings, long texts cut."""
     command: str
     """What shows the episode at the terminal."""
-    unsaid: tuple[str, ...]
-    """Options of the run that the command leaves out, since `warroom play` has no flag that takes them."""
 
 
 def report_page(
@@ -202,20 +200,10 @@ def _figure(metric: str, value: float) -> str:
 
 
 def _transcript(episode: Episode) -> EpisodeTranscript:
-    place = f"--tier {episode.tier} --split {episode.split} --seed {episode.seed % SEEDS_PER_SPLIT}"
-    flags, unsaid = _flags(episode.options)
-    command = f"warroom play {quote(episode.scenario)} {place} --policy {quote(episode.policy)}{flags}"
+    command = f"warroom play {quote(str(episode.spec))} --policy {quote(episode.policy)}"
     answers = ["", *(step.result for step in episode.steps)]
     steps = (_shortened(step, before) for step, before in zip(episode.steps, answers, strict=False))
-    return EpisodeTranscript(episode, tuple(steps), command, unsaid)
-
-
-def _flags(options: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """Options as flags of `warroom play`, and the names of those that it cannot be given."""
-    # A topology that is no name is the text of a file, and where that file lies is not on record.
-    said = [name for name in options if name in FLAGS and not str(options[name]).startswith("{")]
-    flags = [f" --{name.replace('_', '-')} {quote(str(options[name]))}" for name in said]
-    return "".join(flags), tuple(name for name in options if name not in said)
+    return EpisodeTranscript(episode, tuple(steps), command)
 
 
 def _shortened(step: Step, before: str) -> Step:

@@ -151,35 +151,6 @@ def pass_k(successes: int, attempts: int, k: int) -> float:
     return comb(successes, k) / comb(attempts, k)
 
 
-class SurvivalCurve(NamedTuple):
-    """A step function: from `times[i]` on, the share that is still open is `open[i]`."""
-
-    times: tuple[float, ...]
-    open: tuple[float, ...]
-
-
-def kaplan_meier(times: Sequence[float], resolved: Sequence[bool]) -> SurvivalCurve:
-    """Share of incidents still open after each time, where an unresolved one is only known to be open until its time.
-
-    At each time of a resolution the share shrinks by 1 - resolved now / watched until now (Kaplan and Meier 1958).
-    """
-    when, event = _numbers(times), np.asarray(resolved, bool)
-    moments, open_share, out = np.unique(when[event]), 1.0, [1.0]
-    for moment in moments:
-        open_share *= 1 - float(((when == moment) & event).sum()) / float((when >= moment).sum())
-        out.append(open_share)
-    return SurvivalCurve((0.0, *moments.tolist()), tuple(out))
-
-
-def restricted_mean(curve: SurvivalCurve, horizon: float) -> float:
-    """Mean time until resolution or `horizon`, whichever is first: the area under it (Royston and Parmar 2013)."""
-    ends = [*curve.times[1:], horizon]
-    return sum(
-        height * max(0.0, min(end, horizon) - start)
-        for start, end, height in zip(curve.times, ends, curve.open, strict=True)
-    )
-
-
 def _t(degrees_of_freedom: int) -> float:
     return float(stdtrit(degrees_of_freedom, 0.5 + LEVEL / 2))
 

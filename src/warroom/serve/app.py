@@ -108,7 +108,7 @@ def _served(name: str, serving: ServeOptions, create: Callable[..., FastAPI]) ->
     app = create(
         partial(IncidentEnvironment, server_config),
         WarroomAction,
-        server_config.observation,
+        server_config.observation_type,
         env_name=name,
         concurrency_config=ConcurrencyConfig(
             max_concurrent_envs=serving.max_sessions, session_timeout=IDLE_SESSION_SECONDS

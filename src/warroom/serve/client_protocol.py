@@ -45,6 +45,8 @@ class SeatObservation:
     """Once it is over: what came of it, by metric."""
     trajectory_hash: str = ""
     """Once it is over: hash of the trajectory."""
+    spec: str = ""
+    """Once it is over: the episode as one text; empty unless the client named the scenario itself."""
     debug: bool = False
     """Whether the server tells the truth: nothing played there is a result."""
     truth: dict[str, Any] = field(default_factory=dict)
@@ -148,9 +150,9 @@ class ClientProtocol:
         return urlunsplit((scheme, parts.netloc, parts.path + "/ws", "", ""))
 
     def reset_flow(self, options: dict[str, Any]) -> ProtocolFlow[SeatObservation]:
-        """Begin an incident. Without seed and index these are incidents 0, 1, 2, ... of what is asked for."""
+        """Begin an incident. Without seed, index and spec these are incidents 0, 1, 2, ... of what is asked for."""
         asked = {**options, "episode_id": options.get("episode_id") or uuid4().hex}
-        if options.get("seed") is None and "index" not in options:
+        if options.get("seed") is None and "index" not in options and "spec" not in options:
             asked["seed"] = self._episodes
         text = _encode({"type": "reset", "data": asked})
         data = yield from self._request(text)

@@ -4,7 +4,7 @@ from html import escape
 
 import warroom
 from warroom.envs import environments
-from warroom.serve.reset_request import reset_options
+from warroom.serve.reset_options import reset_options
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2330; --soft: #5b6577; --line: #d9dee7; --card: #ffffff; --back: #f4f6f9;
@@ -58,7 +58,7 @@ def _card(name: str, prefix: str, base: str) -> str:
         for path, label in (("docs", "API"), ("schema", "schemas"), ("metadata", "about"), (f"{name}/splits", "tasks"))
     )
     socket = base.replace("http", "ws", 1) + prefix + "/ws"
-    choices = ", ".join(("seed", "episode_id", *reset_options(name)))
+    choices = ", ".join(reset_options(name))
     return (
         f'<section class="card"><h2>{escape(name)}</h2><p>{escape(environments()[name].summary)}.</p>'
         f'<p class="links">{links}</p><p><code>{escape(socket)}</code></p>'

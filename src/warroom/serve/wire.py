@@ -54,6 +54,11 @@ class WarroomObservation(Observation):
     trajectory_hash: str = Field(
         default="", description="once it is over: hash of the trajectory; equal play on equal incidents, equal hash"
     )
+    spec: str = Field(
+        default="",
+        description="once it is over: the episode as one text, SCENARIO@TIER#SPLIT:INDEX; empty unless the client "
+        "named the scenario itself",
+    )
 
 
 class DebugObservation(WarroomObservation):

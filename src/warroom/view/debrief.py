@@ -1,12 +1,11 @@
 """After the end of an incident: what it truly was, what would have been, and what the oracle would have done."""
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from warroom.core.env import Env
+from warroom.core.spec import EpisodeSpec
 from warroom.episode import Episode, Step
 from warroom.policies import policy_set
 from warroom.rollout import play
@@ -28,22 +27,23 @@ class Debrief:
     """The points that those calls are worth."""
 
 
-def debrief(env: Env, scenario: str, options: Mapping[str, Any] | None = None) -> Debrief:
-    """What to tell after the end of an incident that was built from these options; `scenario` is its id."""
-    best = oracle_play(scenario, env.tier, env.seed, options)
+def debrief(env: Env) -> Debrief:
+    """What to tell after the end of an incident."""
+    best = oracle_play(env.spec)
     return Debrief(env.truth(), env.counterfactual(), best.steps, best.total)
 
 
-def oracle_play(scenario: str, tier: str, seed: int, options: Mapping[str, Any] | None = None) -> Episode:
+def oracle_play(spec: EpisodeSpec) -> Episode:
     """The incident as the oracle plays it; asked for again and again, it is played once."""
-    return _cached_oracle_play(scenario, tier, seed, json.dumps(without_network_options(options or {}), sort_keys=True))
+    return _cached_oracle_play(incident_of(spec))
 
 
-def without_network_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options without those that ask a server."""
-    return {name: value for name, value in options.items() if name not in NETWORK_OPTIONS}
+def incident_of(spec: EpisodeSpec) -> EpisodeSpec:
+    """The incident alone: without the attempt, and without options that ask a server."""
+    values = {name: value for name, value in spec.options.to_json().items() if name not in NETWORK_OPTIONS}
+    return replace(spec, attempt=0, options=type(spec.options).parse(values))
 
 
 @lru_cache(maxsize=64)
-def _cached_oracle_play(scenario: str, tier: str, seed: int, options: str) -> Episode:
-    return play(scenario, tier, seed, policy_set(scenario.partition("/")[0], "oracle"), options=json.loads(options))
+def _cached_oracle_play(spec: EpisodeSpec) -> Episode:
+    return play(spec, policy_set(spec.env, "oracle"))

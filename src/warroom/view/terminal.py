@@ -229,10 +229,10 @@ class TerminalSeats:
         )
 
     def _wrap_maker(self, maker: SeatPolicyFactory) -> SeatPolicyFactory:
-        def make(env: Env, seat: str, attempt: int) -> Policy:
+        def make(env: Env, seat: str) -> Policy:
             self.env = env
             env.trace_observations()
-            policy = maker(env, seat, attempt)
+            policy = maker(env, seat)
             return HumanDisplay(policy, env, self.console) if self.live and isinstance(policy, Human) else policy
 
         return make

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from warroom.core.scene import Scene
+from warroom.core.spec import EpisodeSpec
 from warroom.episode import Episode
 from warroom.runs import REPORT
-from warroom.view.viewer_data import RunEpisodes, episode_data, incident_data, incident_key, row
+from warroom.view.debrief import incident_of
+from warroom.view.viewer_data import RunEpisodes, episode_data, incident_data, row
 
 HERE = Path(__file__).parent
 SCRIPTS = ("viewer_list.js", "viewer_play.js", "viewer_place.js")
@@ -45,11 +47,11 @@ def viewer_page(
     With `scenes` every episode is played again; a `Mismatch` says which cannot be.
     """
     rows, blobs = list[dict[str, Any]](), list[Blob]()
-    numbers: dict[tuple[str, str, int, str], int] = {}
+    numbers: dict[EpisodeSpec, int] = {}
     first: list[Episode] = []
     union_scene: list[list[Scene]] = []
     for number, (run, episode) in enumerate((k, e) for k, source in enumerate(sources) for e in source.episodes):
-        incident = numbers.setdefault(incident_key(episode), len(numbers))
+        incident = numbers.setdefault(incident_of(episode.spec), len(numbers))
         if incident == len(first):
             first.append(episode)
             union_scene.append([])

@@ -4,7 +4,6 @@ Everything is plain data for the page's script. What all episodes of one inciden
 oracle would have done) is there once.
 """
 
-import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,7 @@ from warroom.core.types import ToolCall
 from warroom.envs import find, make
 from warroom.episode import Episode, Step
 from warroom.runs import EPISODES, Record, ReplayMismatch, read_record, resume_command
-from warroom.view.debrief import oracle_play, without_network_options
+from warroom.view.debrief import incident_of, oracle_play
 from warroom.view.graph import state_label, state_symbol, svg, tooltip, visible, visible_facts
 
 TAGS = {
@@ -127,12 +126,6 @@ def _check(episode_filter: EpisodeFilter, found: Sequence[Episode]) -> None:
 # -- the list ---------------------------------------------------------------------------------------
 
 
-def incident_key(episode: Episode) -> tuple[str, str, int, str]:
-    """Two episodes of one key are plays of the same incident."""
-    options = json.dumps(without_network_options(episode.options), sort_keys=True)
-    return episode.scenario, episode.tier, episode.seed, options
-
-
 def row(episode: Episode, incident: int, run: int) -> dict[str, Any]:
     """An episode as the list shows it."""
     return {
@@ -206,7 +199,7 @@ def _steps(episode: Episode) -> Iterator[dict[str, Any]]:
 def replay_scenes(episode: Episode) -> tuple[Env, list[Scene], list[Scene]]:
     """Play an episode again: (the incident at its end, what was true in each turn and at the end, what the acting seat
     knew when it acted). A `Mismatch` names the first step that goes another way."""
-    env = make(episode.scenario, episode.tier, episode.seed, **without_network_options(episode.options))
+    env = make(incident_of(episode.spec))
     env.trace_observations()
     true, known = list[Scene](), list[Scene]()
     for number, step in enumerate(episode.steps):
@@ -254,7 +247,7 @@ def incident_data(episode: Episode, union_scene: Collection[Scene]) -> dict[str,
         "split": episode.split, "story": scenario.story, "seats": environment.seats, "briefs": episode.briefs,
     }  # fmt: skip
     if union_scene:
-        best = oracle_play(episode.scenario, episode.tier, episode.seed, episode.options)
+        best = oracle_play(episode.spec)
         data["oracle"] = {"steps": [_call(step) for step in best.steps], "total": best.total}
         data["svg"] = svg(union_scenes(union_scene), GRAPH_WIDTH) if any(scene.nodes for scene in union_scene) else ""
     return data

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from warroom.core.errors import MissingExtra, NotInstalled, UnknownName
-from warroom.envs import environments
+from warroom.core.splits import Split, seed_of
+from warroom.envs import environments, episode_spec
 from warroom.view.ui import form, pages
 from warroom.view.ui.lobby import Lobby, Visit
 from warroom.view.ui.match import Match, PlayUntil, Setup, playable, random_index, random_scenario
@@ -56,7 +57,7 @@ class Page:
         seats = dict.fromkeys(environments()[env].seats, first)
         if model_names([first]) or first == PERSON:
             return  # nothing is loaded that nobody asked for
-        yield from self._open(visitor, Setup(playable(env)[0], FIRST_TIER, seats=seats))
+        yield from self._open(visitor, Setup(episode_spec(playable(env)[0], FIRST_TIER, seed_of(Split.DEV, 0)), seats))
 
     def choose_env(self, visitor: str, env: str) -> Iterator[Update]:
         """Scenarios and seats of another environment."""
@@ -93,7 +94,7 @@ class Page:
         for name in seats.values():
             self.allowed_policies.check(env, name)
         options = {"mode": mode} if env == "tickets" else {}
-        return Setup(chosen, tier, split, int(index), seats, hidden, options)
+        return Setup(episode_spec(chosen, tier, seed_of(split, int(index)), options), seats, hidden)
 
     def _open(self, visitor: str, setup: Setup) -> Iterator[Update]:
         slow = model_names(setup.seats.values())

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from warroom.core.env import Env
 from warroom.core.errors import UnknownName
-from warroom.core.scenario import TIERS
 from warroom.core.scene import STATES, Node, Scene, Section
-from warroom.core.splits import SEEDS_PER_SPLIT, Split, seed_of
+from warroom.core.spec import EpisodeSpec
 from warroom.core.types import ToolCall
 from warroom.envs import environments, scenarios
 from warroom.episode import Episode, Step
@@ -35,21 +34,11 @@ RANDOM_INDEX = 10_000
 class Setup:
     """What a visitor chose."""
 
-    scenario: str
-    tier: str = "easy"
-    split: str = "dev"
-    index: int = 0
-    """Which incident of the split, from 0."""
+    spec: EpisodeSpec
     seats: Mapping[str, str] = field(default_factory=dict)
     """The policy of each seat, or `person`."""
     surprise: bool = False
     """Whether the scenario stays hidden until the end."""
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def env(self) -> str:
-        """The environment's name."""
-        return self.scenario.partition("/")[0]
 
 
 class Visibility(NamedTuple):
@@ -94,8 +83,7 @@ class Match:
         """Loads the models at the seats; those that cannot be loaded are in `unavailable`, with the reason."""
         _check(setup)
         self.setup = setup
-        seed = seed_of(setup.split, setup.index)
-        self.session = Session(setup.scenario, setup.tier, seed, options=setup.options)
+        self.session = Session(setup.spec)
         self.env.trace_observations()
         self.human_seats = [seat for seat in self.env.SEATS if setup.seats[seat] == PERSON]
         self.policies, self.unavailable = load_policies(self.env, setup.seats, client)
@@ -183,12 +171,12 @@ class Match:
         """The record of the finished incident."""
         names = dict.fromkeys(self.setup.seats.values())
         seats = ",".join(f"{seat}={name}" for seat, name in self.setup.seats.items())
-        return self.session.episode(next(iter(names)) if len(names) == 1 else seats)
+        return self.session.result(next(iter(names)) if len(names) == 1 else seats)
 
     @cached_property
     def debrief(self) -> Debrief:
         """What nobody may know before the end."""
-        return debrief(self.env, self.setup.scenario, self.setup.options)
+        return debrief(self.env)
 
     @cached_property
     def layouts(self) -> GraphLayouts:
@@ -248,14 +236,9 @@ def _knowledge(node: Node) -> tuple[int, int]:
 
 def _check(setup: Setup) -> None:
     """Refuse what no form of ours sends."""
-    if setup.scenario not in playable(setup.env):
-        raise UnknownName("scenario", setup.scenario, playable(setup.env))
-    if setup.tier not in TIERS:
-        raise UnknownName("tier", setup.tier, TIERS)
-    if setup.split not in tuple(Split):
-        raise UnknownName("split", setup.split, tuple(Split))
-    if not 0 <= setup.index < SEEDS_PER_SPLIT:
-        raise ValueError(f"the number of the incident must lie in 0..{SEEDS_PER_SPLIT - 1}, got {setup.index}")
-    missing = [seat for seat in environments()[setup.env].seats if seat not in setup.seats]
+    spec = setup.spec
+    if spec.scenario not in playable(spec.env):
+        raise UnknownName("scenario", spec.scenario, playable(spec.env))
+    missing = [seat for seat in environments()[spec.env].seats if seat not in setup.seats]
     if missing:
         raise ValueError(f"nobody sits at {', '.join(missing)}: choose a policy, or a person")

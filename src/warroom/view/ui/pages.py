@@ -46,10 +46,10 @@ def status(match: Match, at: int, spoilers: bool = False) -> str:
     """Which incident, how far it is, what it brought, and who sits where."""
     setup, visibility = match.setup, match.visibility(spoilers)
     hidden = setup.surprise and not visibility.truth
-    name = "a surprise" if hidden else display_name(setup.scenario.partition("/")[2])
+    name = "a surprise" if hidden else display_name(setup.spec.name)
     facts = [
-        f"<b>{escape(setup.env)} · {escape(name)}</b>",
-        escape(f"{setup.tier} · {setup.split} {setup.index}"),
+        f"<b>{escape(setup.spec.env)} · {escape(name)}</b>",
+        escape(f"{setup.spec.tier} · {setup.spec.split} {setup.spec.index}"),
         escape(match.scene(at, visibility).clock),
     ]
     if visibility.seat is None:

@@ -1,0 +1,96 @@
+"""`warroom audit`."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from warroom.cli import heavy
+from warroom.cli.flags import env_options, with_env_options
+from warroom.cli.options import Json, Split
+from warroom.cli.output import console, print_json, say
+from warroom.cli.progress import progress
+from warroom.evals.audit.leaks import LeakScan, scan_leaks
+from warroom.evals.plan import parse_seeds
+
+if TYPE_CHECKING:
+    from warroom.evals.audit.run import Audit
+from warroom.cli.options import tiers_of
+
+Env = Annotated[str, typer.Option(help="Which environment.")]
+VIOLATED = 1
+"""Exit code when a bar fails."""
+Tiers = Annotated[str, typer.Option(help="Which tiers, by comma.")]
+Suite = Annotated[str, typer.Option(help="Which scenarios: a suite of `warroom list`.")]
+SHOWN = 12
+"""Failures that are printed; --json has all."""
+
+
+@with_env_options
+def audit_command(
+    given: Mapping[str, Any],
+    env: Env = "fleet",
+    tiers: Tiers = "easy,medium,hard",
+    seeds: Annotated[
+        str, typer.Option(help="Which incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
+    ] = "5",
+    split: Split = "dev",
+    suite: Suite = "full",
+    scripts: Annotated[int, typer.Option(min=1, help="How many scripts the search starts from.")] = 300,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
+    json: Json = False,
+) -> None:
+    """See what policies that weigh no evidence can get, and whether anything shown to a seat tells the truth.
+
+    Plays dozens of degenerate teams and searches short scripts, holds all of them against the bars, and scans whole
+    episodes for leaks. Exit code 1 when a bar fails.
+
+    Example: warroom audit --tiers hard --seeds 10
+    """
+    chosen, incidents, budget = tiers_of(tiers), parse_seeds(seeds), heavy.search.SearchBudget(scripts)
+    audit_spec = heavy.audit_spec.find_audit_spec(env, env_options(env, given).to_json())
+    with progress("episodes", heavy.audit.audit_episode_count(audit_spec, chosen, incidents, suite, budget)) as watch:
+        found = heavy.audit.run_audit(audit_spec, chosen, incidents, suite, workers, split, watch, budget)
+    say("scanning for leaks")
+    scan = scan_leaks(audit_spec.leaks, env, chosen, incidents, suite, split)
+    if json:
+        print_json({**found.to_json(), "leaks": scan.to_json()})
+    else:
+        _print_audit(found, scan)
+    if found.violations or scan.leaks:
+        raise typer.Exit(VIOLATED)
+
+
+def _print_audit(found: "Audit", scan: LeakScan) -> None:
+    title = f"{found.env}, {found.suite} suite, {found.split} split: means with 95 % intervals"
+    table = Table(title=title, title_justify="left")
+    for heading in ("tier", "policy", "kind"):
+        table.add_column(heading)
+    for heading in ("n", "points", "points where something is wrong", "solved there"):
+        table.add_column(heading, justify="right")
+    for row in found.summaries:
+        metrics = (_span(row.points, 1), _span(row.points_wrong, 1), _span(row.solved_wrong, 100))
+        table.add_row(row.tier, row.policy, row.kind + (", does nothing" if row.passive else ""), str(row.n), *metrics)
+    screen = console()
+    screen.print(table)
+    broken = {violation.bar for violation in found.violations}
+    for bar in found.bars:
+        state = "FAILS" if bar in broken else "holds"
+        print(f"{state}  {bar}: every policy that weighs no evidence {heavy.audit.BARS[bar]}")
+    if found.within_chance:
+        print(f"  {len(found.within_chance)} means lie on the wrong side of a bar within chance; --json names them")
+    print(f"{'FAILS' if scan.leaks else 'holds'}  no leaks: {scan.texts} texts of {scan.episodes} episodes")
+    for scenario in sorted({scenario for row in found.summaries for scenario in row.mostly_solved}):
+        who = sorted({row.policy for row in found.summaries if scenario in row.mostly_solved})
+        print(f"  {scenario} alone tells little: half of it or more is solved by {', '.join(who)}")
+    for violation in found.violations[:SHOWN]:
+        say(f"{violation.bar}: {violation.policy} ({violation.tier}): {violation.detail}", "red")
+    for leak in scan.leaks[:SHOWN]:
+        say(f"leak, {leak.check}: {leak.where}: {leak.detail}", "red")
+
+
+def _span(estimate: Any, scale: float) -> str:
+    if estimate.lo is None:
+        return f"{scale * estimate.mean:.1f}"
+    return f"{scale * estimate.mean:.1f} ({scale * estimate.lo:.1f} to {scale * estimate.hi:.1f})"

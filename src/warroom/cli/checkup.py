@@ -1,0 +1,284 @@
+"""What is installed here and whether it works, part by part: what `warroom doctor` tells."""
+
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+import warroom
+from warroom.cli.libraries import OWN, ImportTrial, Requirement, fits, load, of_extra, requirements, version_of
+from warroom.core.errors import NotInstalled
+from warroom.core.splits import Split, seed_of
+from warroom.envs import environments, make, suite
+from warroom.policies import policy_set
+from warroom.policies.hf import shipped, weights_name
+from warroom.runs import git_commit
+
+EXTRAS = {
+    "plots": "numbers with intervals, pictures and reports of evaluations",
+    "train": "the nano and other models as policies, and their training",
+    "serve": "OpenEnv and MCP servers, and the page in the browser",
+    "llm": "language models behind an API as policies",
+    "dev": "the tests and what `make check` runs",
+}
+"""What each extra adds."""
+LOADED_IN_SUBPROCESS = ("plots", "serve", "llm")
+"""Extras whose libraries load in processes of their own, meanwhile. Those of train load here, where models need them
+anyway, and those of dev are for the tests to try."""
+KEYS = {
+    "WARROOM_API_KEY": "language models behind an API, before OPENAI_API_KEY",
+    "OPENAI_API_KEY": "language models behind an API",
+    "WARROOM_JUDGE_KEY": "the second opinion of `warroom eval --judge`",
+    "HF_TOKEN": "`warroom train --push-to-hub`, and models that are not public",
+}
+"""Secrets by the environment variable that holds them, with what each is for."""
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PLAYWRIGHT = (".cache/ms-playwright", "Library/Caches/ms-playwright")
+"""Where Playwright keeps browsers of its own, in a home on Linux and on macOS."""
+GIB = 2**30
+
+
+class State(StrEnum):
+    """What can be said of a part."""
+
+    WORKS = "works"
+    ABSENT = "absent"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One part of the installation, as it was found."""
+
+    section: str
+    part: str
+    state: State
+    detail: str
+    advice: str = ""
+    """What to do about it, where something can be done."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Figures for programs."""
+
+
+def run_checks() -> list[CheckResult]:
+    """Every part, in the order in which people ask. Libraries load in processes beside this one."""
+    try:
+        known = requirements()
+    except PackageNotFoundError:
+        return [*_basics(), _not_installed(), *_models(False, {}), *_machine(), *_environment()]
+    missing = {extra: _missing(of_extra(known, extra)) for extra in EXTRAS}
+    trials = {extra: ImportTrial(_own(known, extra)) for extra in LOADED_IN_SUBPROCESS if not missing[extra]}
+    with _status("loading libraries and models, some seconds"):
+        failures = {} if missing["train"] else {"train": load(_own(known, "train"))}
+        models = _models(bool(missing["train"]), failures.get("train", {}))
+        failures |= {extra: trial.failures() for extra, trial in trials.items()}
+    extras = [_extra(known, extra, missing[extra], failures.get(extra, {})) for extra in EXTRAS]
+    return [*_basics(), *extras, *_openenv(known), *models, *_machine(), *_environment()]
+
+
+# -- the package and its extras ------------------------------------------------------------------------
+
+
+def _basics() -> Iterator[CheckResult]:
+    commit = git_commit()
+    at = f"commit {commit}" if commit else "no commit: installed from a package"
+    facts = {"version": warroom.__version__, "commit": commit, "folder": str(Path(warroom.__file__).parent)}
+    yield CheckResult("Warroom", "version", State.WORKS, f"{warroom.__version__}, {at}", facts=facts)
+    yield CheckResult("Warroom", "folder", State.WORKS, facts["folder"] or "")
+    yield CheckResult("Warroom", "Python", State.WORKS, f"{platform.python_version()} in {sys.prefix}")
+    yield CheckResult("Warroom", "platform", State.WORKS, platform.platform(aliased=True))
+
+
+def _not_installed() -> CheckResult:
+    advice = "pip install --editable FOLDER-OF-THE-CHECKOUT"
+    return CheckResult("extras", "all", State.ABSENT, "Warroom runs from a folder and was never installed", advice)
+
+
+def _own(known: list[Requirement], extra: str) -> list[str]:
+    """An extra's own libraries: those of an extra that it includes are that one's."""
+    return [one.library for one in known if one.extra == extra and one.library != OWN]
+
+
+def _missing(wanted: list[Requirement]) -> list[str]:
+    return [requirement.library for requirement in wanted if version_of(requirement.library) is None]
+
+
+def _extra(known: list[Requirement], extra: str, missing: list[str], failures: Mapping[str, str]) -> CheckResult:
+    line = f"pip install 'warroom[{extra}]'"
+    own = {library: version_of(library) for library in _own(known, extra)}
+    facts = {"adds": EXTRAS[extra], "libraries": own, "install": line}
+    if missing:
+        some = f" ({', '.join(missing)} missing)" if any(own.values()) else ""
+        return CheckResult("extras", extra, State.ABSENT, f"would add {EXTRAS[extra]}{some}", line, facts)
+    if failures:
+        return CheckResult("extras", extra, State.BROKEN, _failed(failures), _again(known, next(iter(failures))), facts)
+    found = [(one, version_of(one.library) or "") for one in of_extra(known, extra)]
+    old = [
+        f"{one.library} {version} (wanted {one.versions})" for one, version in found if not fits(version, one.versions)
+    ]
+    if old:
+        return CheckResult("extras", extra, State.BROKEN, f"wrong versions: {', '.join(old)}", line, facts)
+    versions = ", ".join(f"{library} {version}" for library, version in own.items())
+    return CheckResult("extras", extra, State.WORKS, versions, facts=facts)
+
+
+def _failed(failures: Mapping[str, str]) -> str:
+    """What does not load; libraries that fall for one reason are named together."""
+    fallen: dict[str, list[str]] = {}
+    for library, reason in failures.items():
+        fallen.setdefault(reason, []).append(library)
+    return "; ".join(
+        f"{', '.join(libraries)} {'do' if len(libraries) > 1 else 'does'} not load: {reason}"
+        for reason, libraries in fallen.items()
+    )
+
+
+def _again(known: list[Requirement], library: str) -> str:
+    """The line that installs the first library that fell: those behind it mostly fell with it."""
+    wanted = next(one.versions for one in known if one.library == library and one.extra)
+    return f"pip install --force-reinstall '{library}{wanted}'"
+
+
+def _openenv(known: list[Requirement]) -> Iterator[CheckResult]:
+    """OpenEnv had another name before, and what bears either name overwrites the other's files."""
+    version, former = version_of("openenv"), version_of("openenv-core")
+    wanted = next((one.versions for one in known if one.library == "openenv"), "")
+    facts = {"openenv": version, "openenv-core": former, "supported": wanted}
+    mend = "pip uninstall -y openenv openenv-core; pip install 'warroom[serve]'"
+    if version and former:
+        told = f"openenv {version} and openenv-core {former} are both installed and overwrite one another's files"
+        yield CheckResult("extras", "OpenEnv", State.BROKEN, told, mend, facts)
+    elif former:
+        told = f"openenv-core {former} is its former name and would share its folder; it has to go first"
+        yield CheckResult("extras", "OpenEnv", State.ABSENT, told, mend, facts)
+    elif version:
+        works = fits(version, wanted)
+        told = f"{version}, supported {','.join(sorted(wanted.split(','), reverse=True))}"
+        yield CheckResult(
+            "extras", "OpenEnv", State.WORKS if works else State.BROKEN, told, "" if works else mend, facts
+        )
+
+
+# -- the models that ship ------------------------------------------------------------------------------
+
+
+def _models(missing: bool, failures: Mapping[str, str]) -> list[CheckResult]:
+    """Each model that ships loads and makes its first call, in this process, as in an evaluation."""
+    if missing:
+        return [
+            CheckResult(
+                "models", "nano", State.ABSENT, "not tried without the extra train", "pip install 'warroom[train]'"
+            )
+        ]
+    if failures:
+        return [CheckResult("models", "nano", State.ABSENT, f"not tried, since {next(iter(failures))} does not load")]
+    return [_model(env, name, weights_name(env, name)) for env in environments() for name in shipped(env)]
+
+
+def _model(env: str, name: str, title: str) -> CheckResult:
+    episode = make(suite(env)[0], "easy", seed_of(Split.DEV, 0), **environments()[env].compact_options)
+    start = time.perf_counter()
+    try:
+        policy = policy_set(env, name).seat(episode, episode.seat)
+        loaded = time.perf_counter()
+        call = policy.act(episode.observe())
+    except NotInstalled as error:
+        return CheckResult("models", title, State.ABSENT, str(error))
+    except Exception as error:  # whatever a broken library raises is what is to be told
+        return CheckResult(
+            "models", title, State.BROKEN, _describe_error(error), "pip install 'warroom[train]' --force-reinstall"
+        )
+    moved = time.perf_counter()
+    facts = {"load_seconds": round(loaded - start, 3), "move_seconds": round(moved - loaded, 3), "call": call.name}
+    told = f"loads in {loaded - start:.2f} s, moves in {moved - loaded:.2f} s ({episode.seat} calls {call.name})"
+    if episode.step(call).refused:
+        return CheckResult("models", title, State.BROKEN, f"its first call {call.name} is refused", facts=facts)
+    return CheckResult("models", title, State.WORKS, told, facts=facts)
+
+
+def _describe_error(error: Exception) -> str:
+    return f"{type(error).__name__}: {(str(error).strip().splitlines() or [repr(error)])[0][:300]}"
+
+
+# -- the machine and what is around --------------------------------------------------------------------
+
+
+def _machine() -> Iterator[CheckResult]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    yield CheckResult("machine", "processor cores", State.WORKS, str(cores), facts={"cores": cores})
+    if "SC_PHYS_PAGES" in os.sysconf_names:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        yield CheckResult("machine", "memory", State.WORKS, f"{memory / GIB:.1f} GiB", facts={"bytes": memory})
+    yield _graphics()
+
+
+def _graphics() -> CheckResult:
+    """What torch can compute on, if a model has loaded it before."""
+    torch = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "cuda"):
+        return CheckResult("machine", "GPU", State.ABSENT, "torch would know, and it is not loaded")
+    if torch.cuda.is_available():
+        cards = [torch.cuda.get_device_properties(number) for number in range(torch.cuda.device_count())]
+        told = ", ".join(f"{card.name} with {card.total_memory / GIB:.0f} GiB" for card in cards)
+        return CheckResult("machine", "GPU", State.WORKS, told, facts={"cards": [card.name for card in cards]})
+    if torch.backends.mps.is_available():
+        return CheckResult("machine", "GPU", State.WORKS, "Apple's, by Metal")
+    return CheckResult(
+        "machine", "GPU", State.ABSENT, f"none that torch {torch.__version__} can use; models run on the cores"
+    )
+
+
+def _environment() -> Iterator[CheckResult]:
+    yield _browser()
+    yield _folder()
+    for variable, purpose in KEYS.items():
+        given = bool(os.environ.get(variable))
+        told = f"set, not shown; for {purpose}" if given else f"not set; for {purpose}"
+        yield CheckResult("around", variable, State.WORKS if given else State.ABSENT, told, facts={"set": given})
+
+
+def _browser() -> CheckResult:
+    named = os.environ.get("WARROOM_CHROMIUM")
+    found = named or next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    own = [path for folder in PLAYWRIGHT for path in sorted((Path.home() / folder).glob("chromium-*"))]
+    if named and not shutil.which(named):
+        return CheckResult("around", "Chromium", State.BROKEN, f"WARROOM_CHROMIUM={named} is no program", "unset it")
+    if found or own:
+        return CheckResult("around", "Chromium", State.WORKS, f"{found or own[-1]}, for tests of pages")
+    advice = "playwright install chromium"
+    return CheckResult("around", "Chromium", State.ABSENT, "none found; tests of pages are skipped without one", advice)
+
+
+def _folder() -> CheckResult:
+    """Runs are written below the folder that one is in."""
+    runs = Path("runs") if Path("runs").is_dir() else Path()
+    try:
+        with tempfile.TemporaryFile(dir=runs):
+            free = shutil.disk_usage(runs).free
+    except OSError as error:
+        told = f"nothing can be written in {runs.resolve()}: {error.strerror}"
+        return CheckResult("around", "run folder", State.BROKEN, told, "go elsewhere, or name a folder with --out")
+    told = f"{runs.resolve()} can be written, {free / GIB:.1f} GiB free"
+    return CheckResult("around", "run folder", State.WORKS, told, facts={"free_bytes": free})
+
+
+@contextmanager
+def _status(what: str) -> Iterator[None]:
+    """Say what takes its time, on a screen."""
+    if not sys.stderr.isatty():
+        yield
+        return
+
+    with Console(stderr=True).status(what):
+        yield

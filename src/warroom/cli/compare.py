@@ -1,0 +1,62 @@
+"""`warroom compare`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from warroom.cli import heavy
+from warroom.cli.options import Json, RunFolder
+from warroom.cli.output import console, print_json, say
+
+
+def compare_command(
+    run_a: RunFolder,
+    run_b: RunFolder,
+    policy_a: Annotated[str | None, typer.Option(help="Which policy of the first run, if it has several.")] = None,
+    policy_b: Annotated[str | None, typer.Option(help="Which policy of the second run.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Show rows without any difference, too.")] = False,
+    json: Json = False,
+) -> None:
+    """Compare two runs on the incidents that both played: the second less the first.
+
+    Example: warroom compare runs/before runs/after
+    """
+    found = heavy.compare.compare_runs(run_a, run_b, policy_a, policy_b)
+    if json:
+        print_json(found)
+    else:
+        _print_comparison(found, everything)
+
+
+def _print_comparison(found: Mapping[str, Any], everything: bool) -> None:
+    screen = console()
+    for note in found["notes"]:
+        say(f"note: {note}", "yellow")
+    for told in found["told"]:
+        screen.print(Text(told))
+    rows = [row for row in found["rows"] if everything or not heavy.compare.is_equal(row)]
+    left_out = len(found["rows"]) - len(rows)
+    if rows:
+        screen.print(_comparison_table(found, rows))
+    if left_out:
+        screen.print(Text(f"{left_out} rows without any difference are left out; --all shows them"))
+
+
+def _comparison_table(found: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(title=f"B {found['second']} less A {found['first']}", title_justify="left")
+    for heading in ("policy", "where", "metric"):
+        table.add_column(heading)
+    for heading in ("A", "B", "difference", "95 % interval", "p", "incidents"):
+        table.add_column(heading, justify="right")
+    cell = heavy.report.cell
+    for row in rows:
+        metric = row["metric"]
+        names = row["policy_a"] if row["policy_a"] == row["policy_b"] else f"{row['policy_b']} less {row['policy_a']}"
+        ends = [cell({metric: {"mean": row[side], "lo": None, "hi": None}}, metric).mean for side in ("a", "b")]
+        shown = cell({metric: row["difference"]}, metric)
+        figures = [*ends, shown.mean, shown.interval, f"{row['p']:.4f}", str(row["incidents"])]
+        table.add_row(names, row["tier"] or row["scenario"], metric.replace("_", " "), *figures)
+    return table

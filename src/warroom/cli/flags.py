@@ -1,0 +1,81 @@
+"""Command-line flags made from declared options: name, type, help, limits and default stand in the declaration alone."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from warroom.core.options import Option, Options
+from warroom.envs import env_spec, environments
+
+ENV_GROUP = "What incidents are built from"
+
+
+def with_options(
+    *kinds: type[Options], param: str, group: str = ""
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command one flag for each option of `kinds` in the place of its parameter `param`.
+
+    The command gets a mapping of what was typed, by name. `group` is the heading in `--help` of options without one.
+    """
+    flags = {name: _annotation(name, kinds, group) for kind in kinds for name in kind.declared()}
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        signature = inspect.signature(command, eval_str=True)
+        own = [p.replace(kind=keyword) for name, p in signature.parameters.items() if name != param]
+        added = [inspect.Parameter(name, keyword, default=None, annotation=kind) for name, kind in flags.items()]
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            typed = {name: given.pop(name) for name in flags}
+            command(**given, **{param: {name: value for name, value in typed.items() if value is not None}})
+
+        run.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in (*own, *added)}
+        return run
+
+    return decorate
+
+
+def with_env_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of every environment in the place of its parameter `given`; see `env_options`."""
+    kinds = [environment.options for environment in environments().values()]
+    return with_options(*kinds, param="given", group=ENV_GROUP)(command)
+
+
+def env_options(env: str, given: Mapping[str, Any]) -> Options:
+    """The options of an environment from what was typed: files are read, names and limits checked."""
+    kind = env_spec(env).options
+    for name in given:
+        if name not in kind.declared():
+            owners = [other for other, environment in environments().items() if name in environment.options.declared()]
+            flag = f"--{name.replace('_', '-')}"
+            raise ValueError(f"no option {name!r} in {env}: {flag} is for --env {' or '.join(owners)}")
+    return kind.parse({name: _loaded(kind.declared()[name], value) for name, value in given.items()}, env)
+
+
+def _loaded(declared: Option, value: Any) -> Any:
+    return declared.info.load(value) if declared.info.load is not None else value
+
+
+def _annotation(name: str, kinds: tuple[type[Options], ...], group: str) -> Any:
+    owners = [kind.declared()[name] for kind in kinds if name in kind.declared()]
+    first = owners[0]
+    texts = dict.fromkeys(_help(declared) for declared in owners)
+    kind = str if first.type is tuple else first.type
+    flag = f"{first.flag}/--no-{first.flag[2:]}" if first.type is bool and first.default else first.flag
+    option = typer.Option(flag, help=" | ".join(texts), rich_help_panel=first.info.group or group or None)
+    return Annotated[kind | None, option]
+
+
+def _help(declared: Option) -> str:
+    """The help of an option as a sentence, with its default."""
+    text = declared.info.help
+    default = declared.default
+    if default in (None, False, (), ""):
+        return f"{text[0].upper()}{text[1:]}."
+    shown = ",".join(default) if isinstance(default, tuple) else default
+    return f"{text[0].upper()}{text[1:]}. Default: {shown}."

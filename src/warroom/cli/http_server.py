@@ -1,0 +1,97 @@
+"""The HTTP server behind `warroom serve`: uvicorn, with one worker or several, and the page where it is asked for."""
+
+import contextlib
+import os
+import socket
+import sys
+
+from warroom.cli import heavy
+from warroom.cli.listening import BACKLOG, address, listen
+from warroom.cli.output import say
+from warroom.core.errors import MissingExtra
+from warroom.view.ui.lobby import MAX_VISITORS, Lobby
+from warroom.view.ui.policy_choice import AllowedPolicies
+
+try:
+    from fastapi import FastAPI
+    from uvicorn import Config, Server
+    from uvicorn.supervisors import Multiprocess
+
+    from warroom.serve.app import OPTIONS_VARIABLE, PING, Mount, settings, worker
+    from warroom.serve.app import ServeOptions as ServeOptions
+    from warroom.serve.guard import LARGEST
+except ImportError as error:
+    raise MissingExtra("serve", error) from error
+
+with contextlib.suppress(ImportError):  # Windows has no such limit
+    import resource
+
+SPARE = 256
+"""Open files that a server needs besides its sessions."""
+
+
+def serve(serving: ServeOptions, host: str, port: int, workers: int, page: bool) -> None:
+    """Serve until Ctrl-C; a `ValueError` says which option cannot be."""
+    serving.check()
+    listening = listen(host, port)
+    listening.set_inheritable(True)  # workers answer it too
+    _allow_files(serving.max_sessions * len(serving.names) + SPARE)
+    os.environ[OPTIONS_VARIABLE] = settings(serving)
+    app = worker(page_for(serving)) if page else None
+    say(f"serving {', '.join(serving.names)} at {address(listening)}; Ctrl-C ends it", "green")
+    if serving.debug_truth:
+        say("every observation tells the truth: nothing played here is a result", "yellow")
+    config = Config(
+        app or "warroom.serve.app:worker",
+        factory=app is None,
+        workers=workers,
+        log_level="warning",
+        ws_max_size=LARGEST,
+        ws_ping_interval=PING[0],
+        ws_ping_timeout=PING[1],
+        ws_per_message_deflate=False,  # a page is short, and a compressor for each session is not
+        timeout_graceful_shutdown=5,
+        backlog=BACKLOG,
+    )
+    _run(config, listening, app)
+
+
+def page_for(serving: ServeOptions) -> Mount:
+    """Mounts the page of `warroom ui` beside what is served.
+
+    It offers what is served and no more, takes as many visitors as an environment takes sessions, and nobody can name
+    a model that is not on its list.
+    """
+
+    def mount(app: FastAPI, path: str) -> None:
+        heavy.ui_server.mounted(
+            app,
+            path,
+            AllowedPolicies(allow_typed_models=False, envs=serving.names),
+            Lobby(max_visitors=min(MAX_VISITORS, serving.max_sessions)),
+        )
+
+    return mount
+
+
+def _run(config: Config, listening: socket.socket, paged: FastAPI | None) -> None:
+    """Serve until Ctrl-C; `paged` is the application if it has a page, which is told that it ends."""
+    with contextlib.suppress(KeyboardInterrupt):
+        if config.workers > 1:
+            Multiprocess(config, sockets=[listening]).run()
+        elif paged is not None:
+            heavy.ui_server.UiServer(config, paged, ready=lambda: None).run(sockets=[listening])
+        else:
+            Server(config).run(sockets=[listening])
+
+
+def _allow_files(wanted: int) -> None:
+    """Ask the system for as many open files as sessions may need; where it gives fewer, say so."""
+    if sys.platform == "win32":
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        say(f"the system allows {hard} open files (ulimit -n), which is about as many sessions", "yellow")

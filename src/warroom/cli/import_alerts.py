@@ -1,0 +1,40 @@
+"""`warroom import alerts`."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from warroom.cli.knowledge import Base, Force, Out, add
+from warroom.cli.options import Json
+from warroom.cli.progress import progress
+from warroom.envs.tickets.storage import (
+    read_knowledge_base,
+)
+from warroom.importers.knowledge.alerts import import_alerts
+from warroom.importers.knowledge.rules import rule_files
+
+
+def alerts_command(
+    rules: Annotated[list[Path], typer.Argument(help="Files of Prometheus rules, or folders that hold some.")],
+    kb: Base,
+    out: Out = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Make a ticket of every alert; the article that its runbook link means is the right one.
+
+    Tickets are added to those that are there; one of the same id takes its place.
+
+    Example: warroom import alerts rules/ --kb kb
+    """
+    stored, files = read_knowledge_base(kb), rule_files(rules)
+    with progress("files", len(files)) as watch:
+        found = import_alerts(files, _called(rules), stored.base, watch)
+    add(found, stored, kb, out, force, json)
+
+
+def _called(paths: Iterable[Path]) -> str:
+    """Names without their folders, so that the same files make the same knowledge base wherever they lie."""
+    return " ".join(path.resolve().name for path in paths)

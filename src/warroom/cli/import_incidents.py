@@ -1,0 +1,80 @@
+"""`warroom import incidents`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from warroom.cli.options import Json
+from warroom.cli.output import console, print_json, say
+from warroom.cli.progress import progress
+from warroom.importers.incidents.recording import ArchiveWriter, import_incidents, open_source
+
+app = typer.Typer(no_args_is_help=True, help="Read a real system into files that the other commands take.")
+
+
+def incidents_command(
+    source: Annotated[str, typer.Argument(help="Where they come from: nezha.")],
+    folder: Annotated[Path, typer.Argument(help="The folder that the source fills.")],
+    out: Annotated[Path, typer.Option(help="The folder of recordings that is made.")] = Path("recordings"),
+    force: Annotated[
+        bool, typer.Option("--force", help="Import all again, over the recordings that are there.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Read recorded incidents (logs, traces, metrics, answers) into a folder that the environment `logs` plays.
+
+    What was imported is kept whatever comes after it: an import that broke off goes on where it stopped.
+
+    Example: warroom import incidents nezha nezha_trainticket --out recordings
+    """
+    found = open_source(source, folder)
+    with progress("incidents", len(found.ids)) as watch:
+        archive_writer = import_incidents(found, source, out, force, watch)
+    if json:
+        print_json(_archive_as_json(archive_writer))
+    else:
+        _print_archive(archive_writer)
+    if archive_writer.broken:
+        raise typer.Exit(1)
+
+
+def _print_archive(archive_writer: ArchiveWriter) -> None:
+    table = Table(
+        title=f"{len(archive_writer.incidents)} incidents, {len(archive_writer.kinds)} services", title_justify="left"
+    )
+    table.add_column("incident")
+    for heading in ("lines", "spans", "samples", "warnings"):
+        table.add_column(heading, justify="right")
+    for id, row in archive_writer.incidents.items():
+        table.add_row(id, *(f"{count:,}" for count in row["counts"].values()), str(len(row["warnings"])))
+    for id in archive_writer.broken:
+        table.add_row(id, "broken", "", "", "", style="red")
+    warnings = Table(title="warnings", title_justify="left")
+    for heading in ("kind", "count", "what"):
+        warnings.add_column(heading, justify="right" if heading == "count" else "left")
+    for warned in archive_writer.warnings:
+        warnings.add_row(warned.kind, f"{warned.count:,}", warned.message)
+    screen = console()
+    screen.print(table)
+    screen.print(warnings)
+    for id, reason in archive_writer.broken.items():
+        say(f"{id} could not be read: {reason}", "red")
+    screen.print(
+        Text(
+            f"wrote {archive_writer.folder}; "
+            f"play: warroom eval --env logs --suite recorded --recording {archive_writer.folder}"
+        )
+    )
+
+
+def _archive_as_json(archive_writer: ArchiveWriter) -> dict[str, Any]:
+    return {
+        "out": str(archive_writer.folder),
+        "incidents": [{"id": id, "counts": row["counts"]} for id, row in archive_writer.incidents.items()],
+        "services": list(archive_writer.kinds),
+        "warnings": [{"kind": w.kind, "count": w.count, "message": w.message} for w in archive_writer.warnings],
+        "broken": archive_writer.broken,
+    }

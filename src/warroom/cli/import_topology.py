@@ -1,0 +1,56 @@
+"""`warroom import topology`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from warroom.cli.options import Json
+from warroom.cli.output import print_json
+from warroom.importers.topology.compose import describe, read_compose
+
+app = typer.Typer(no_args_is_help=True, help="Read a real system into files that the other commands take.")
+
+
+def topology_command(
+    compose: Annotated[
+        list[Path] | None, typer.Argument(help="Compose files, each laid over the ones before it.")
+    ] = None,
+    file: Annotated[
+        list[Path] | None, typer.Option("--file", "-f", help="More compose files, as docker takes them.")
+    ] = None,
+    env_file: Annotated[Path | None, typer.Option(help="Variables. Default: .env beside the first file.")] = None,
+    out: Annotated[Path, typer.Option(help="Where the topology goes.")] = Path("topology.json"),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file that is there.")] = False,
+    json: Json = False,
+) -> None:
+    """Read services and calls from docker-compose files, so that incidents happen on that system.
+
+    Example: warroom import topology compose.yaml -f compose.prod.yaml --out shop.json
+    """
+    paths = [*(compose or []), *(file or [])]
+    imported = read_compose(paths, env_file)
+    if out.exists() and not force:
+        raise ValueError(f"{out} exists; choose another --out, or overwrite it with --force")
+    _write(out, imported.service_topology.to_json())
+    if json:
+        print_json(_as_json(imported, out))
+    else:
+        print(describe(imported))
+        print(f"wrote {out}; play on it: warroom eval --topology {out}")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ValueError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _as_json(imported: Any, out: Path) -> dict[str, Any]:
+    names = ("dependencies", "calls", "infrastructure", "omitted", "warnings")
+    return {
+        "out": str(out),
+        "services": list(imported.service_topology.names),
+        **{name: [list(x) if isinstance(x, tuple) else x for x in getattr(imported, name)] for name in names},
+    }

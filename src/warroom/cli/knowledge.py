@@ -1,0 +1,77 @@
+"""What the imports of a knowledge base share: their options, and how they write and report it."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from warroom.cli.output import console, print_json
+from warroom.envs.tickets.storage import (
+    ImportedKnowledgeBase,
+    ImportSource,
+    is_knowledge_base,
+    write_knowledge_base,
+)
+from warroom.importers.knowledge.alerts import ImportedTickets
+
+Base = Annotated[Path, typer.Option("--kb", help="The knowledge base: a folder of `warroom import runbooks`.")]
+Out = Annotated[
+    Path | None, typer.Option(help="Where the knowledge base with the tickets goes. Default: to --kb itself.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the knowledge base that is there.")]
+
+
+def check_free(out: Path, force: bool) -> None:
+    """A folder is written to if it is empty or, by force, a knowledge base; anything else is not ours to touch."""
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return
+    if not is_knowledge_base(out):
+        raise ValueError(f"{out} exists and is no knowledge base; choose another --out")
+    if not force:
+        raise ValueError(f"{out} exists; choose another --out, or overwrite it with --force")
+
+
+def add(
+    found: ImportedTickets, stored: ImportedKnowledgeBase, kb: Path, out: Path | None, force: bool, json: bool
+) -> None:
+    """Write the knowledge base with the tickets that were found to `out`, else to where it came from, and report."""
+    target = out or kb
+    if target.resolve() != kb.resolve():
+        check_free(target, force)
+    known = {case.id for case in stored.base.cases}
+    replaced = sum(case.id in known for case in found.cases)
+    grown = stored.with_tickets(found.cases, found.source)
+    write_knowledge_base(grown, target)
+    report(found.source, grown, target, json, replaced)
+
+
+def report(source: ImportSource, stored: ImportedKnowledgeBase, out: Path, json: bool, replaced: int = 0) -> None:
+    """Say what an import found and what the knowledge base holds now."""
+    totals = {"documents": len(stored.base.documents), "tickets": len(stored.base.cases)}
+    if json:
+        warnings = [asdict(warned) for warned in source.warnings]
+        counts = {"counts": source.counts, "replaced": replaced, "warnings": warnings}
+        print_json({"out": str(out), **counts, "holds": totals})
+        return
+    print(f"{source.importer} of {source.name}: " + ", ".join(f"{n:,} {what}" for what, n in source.counts.items()))
+    if replaced:
+        print(f"{replaced:,} tickets took the place of those with the same id")
+    _print_warnings(source)
+    print(f"wrote {out}: {totals['documents']:,} documents, {totals['tickets']:,} tickets")
+
+
+def _print_warnings(source: ImportSource) -> None:
+    if not source.warnings:
+        return
+    table = Table(title="warnings", title_justify="left")
+    table.add_column("kind")
+    table.add_column("count", justify="right")
+    table.add_column("what, and the first examples")
+    for warned in source.warnings:
+        # As texts: an example may hold what rich takes for markup.
+        told = Text("\n".join((warned.message, *(f"  {example}" for example in warned.examples))))
+        table.add_row(warned.kind, f"{warned.count:,}", told)
+    console().print(table)

@@ -1,0 +1,53 @@
+"""A group of commands that imports a command when it runs, shows its help or completes its options."""
+
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, ClassVar, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+COMPLETING = "_WARROOM_COMPLETE"
+"""Environment variable by which a shell asks for completions."""
+
+
+class Verb(NamedTuple):
+    """Where a command is, and what the list of commands says about it."""
+
+    target: str
+    """`module:function`."""
+    help: str
+    """One sentence: the first line of the function's docstring."""
+    settings: Mapping[str, Any] = {}
+    """Settings of its click context."""
+
+    def load(self, name: str) -> TyperCommand:
+        """Import the command."""
+        module, _, function = self.target.partition(":")
+        callback = getattr(import_module(module), function)
+        if COMPLETING in os.environ:
+            import_module("warroom.cli.completion").complete_names(callback)
+        single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        single.command(name, context_settings=dict(self.settings))(callback)
+        command = typer.main.get_command(single)
+        assert isinstance(command, TyperCommand)
+        return command
+
+
+class LazyGroup(TyperGroup):
+    """A group that lists its verbs from a table and imports the one that is called."""
+
+    verbs: ClassVar[Mapping[str, Verb]] = {}
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        listed = {name: TyperCommand(name, help=verb.help) for name, verb in self.verbs.items()}
+        self.commands = {**listed, **self.commands}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As click does it, with the command itself in place of its entry in the table."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and name in self.verbs:
+            command = self.verbs[name].load(name)
+        return name, command, rest

@@ -1,0 +1,74 @@
+"""`warroom list`."""
+
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from warroom.cli.options import Json
+from warroom.cli.output import console, print_json
+from warroom.core.errors import UnknownName
+from warroom.core.scenario import TIERS
+from warroom.core.splits import Split, held_out
+from warroom.envs import environments, scenarios
+from warroom.policies import hf, llm, policy_names
+
+
+def list_command(
+    env: Annotated[str | None, typer.Option(help="Only this environment.")] = None,
+    json: Json = False,
+) -> None:
+    """List environments, scenarios, tiers, suites and policies.
+
+    Example: warroom list --env fleet
+    """
+    found = catalogue(env)
+    if json:
+        print_json(found)
+    else:
+        _print(found)
+
+
+def catalogue(env: str | None = None) -> dict[str, Any]:
+    """Everything that the other commands take, by name."""
+    if env is not None and env not in environments():
+        raise UnknownName("environment", env, environments())
+    return {
+        "environments": [_environment(name) for name in environments() if env in (None, name)],
+        "tiers": list(TIERS),
+        "splits": [split.value for split in Split],
+    }
+
+
+def _environment(name: str) -> dict[str, Any]:
+    found = environments()[name]
+    own = {id: scenario for id, scenario in scenarios().items() if id.startswith(name + "/")}
+    return {
+        "name": name,
+        "summary": found.summary,
+        "seats": list(found.seats),
+        "suites": list(found.suites),
+        "policies": [*policy_names(name), f"{hf.PREFIX}PATH", f"{llm.PREFIX}MODEL"],
+        "options": {name: declared.info.help for name, declared in found.options.declared().items()},
+        "scenarios": [
+            {"id": id, "story": s.story, "suites": list(s.suites), "held_out": held_out(id)} for id, s in own.items()
+        ],
+    }
+
+
+def _print(found: dict[str, Any]) -> None:
+    screen = console()
+    for env in found["environments"]:
+        screen.print(Text.assemble((env["name"], "bold"), f"  {env['summary']}"))
+        for word in ("seats", "policies", "suites"):
+            default = " (the first is the default)" if word == "suites" else ""
+            screen.print(Text(f"  {word}: {', '.join(env[word])}{default}"))
+        table = Table(box=None, padding=(0, 2))
+        for heading in ("scenario", "suites", "story"):
+            table.add_column(heading)
+        for scenario in env["scenarios"]:
+            kept = f" (kept from training: {scenario['held_out']})" if scenario["held_out"] else ""
+            table.add_row(scenario["id"], ", ".join(scenario["suites"]), Text(scenario["story"] + kept))
+        screen.print(table)
+    screen.print(Text(f"tiers: {', '.join(found['tiers'])}    splits: {', '.join(found['splits'])}"))

@@ -1,0 +1,31 @@
+"""What commands print: data for programs, tables and lines for people."""
+
+import json
+import shlex
+import sys
+
+import typer
+from rich.console import Console
+
+PLAIN_WIDTH = 160
+"""Columns of a table that is written to a file or a pipe."""
+
+
+def command_line(*more: str) -> str:
+    """The command as it was typed, and what should be added."""
+    return shlex.join(["warroom", *sys.argv[1:], *more])
+
+
+def print_json(data: object) -> None:
+    """Print data for a program."""
+    print(json.dumps(data, indent=1))
+
+
+def console() -> Console:
+    """Where people read tables; a pipe gets them whole."""
+    return Console() if sys.stdout.isatty() else Console(width=PLAIN_WIDTH)
+
+
+def say(text: str, color: str | None = None) -> None:
+    """A line for the person at the terminal, apart from the output."""
+    typer.secho(text, fg=color, err=True)

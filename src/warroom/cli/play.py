@@ -1,0 +1,64 @@
+"""`warroom play`."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from warroom.cli.api import api_model_names, connect, prepare_models, with_api
+from warroom.cli.flags import with_env_options
+from warroom.cli.options import Json
+from warroom.cli.output import console
+from warroom.cli.specs import Incident, spec_from
+from warroom.envs import make
+from warroom.policies import policy_set
+from warroom.policies.llm import ApiOptions
+from warroom.rollout import play
+from warroom.view.debrief import debrief
+from warroom.view.terminal import TerminalSeats, closing_view, is_interactive, open_display
+
+
+@with_api
+@with_env_options
+def play_command(
+    given: Mapping[str, Any],
+    api: ApiOptions | None,
+    incident: Incident,
+    tier: Annotated[str | None, typer.Option(help="How hard: easy, medium or hard. Default: easy.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Which incident of the split, from 0. Default: 0.")] = None,
+    split: Annotated[str | None, typer.Option(help="The split: train, dev or test. Default: dev.")] = None,
+    policy: Annotated[
+        str,
+        typer.Option(help="Who plays, for instance human, or one policy per seat: oversight=human,rest=llm:MODEL."),
+    ] = "human",
+    pause: Annotated[float, typer.Option(min=0.0, help="Seconds between two calls on the live board.")] = 0.5,
+    json: Json = False,
+) -> None:
+    """Play one incident: watch policies on a live board, or sit at a seat yourself.
+
+    Example: warroom play fleet/autoscaler_cost_cut --tier hard --policy oracle
+    """
+    spec = spec_from(incident, tier, split, seed, given)
+    human = "human" in [part.rpartition("=")[2] for part in policy.split(",")]
+    if json and human:
+        raise ValueError("--json prints the episode alone, and a person at a seat needs the pages: leave one out")
+    names = api_model_names([policy_set(spec.env, policy)], api)
+    with connect(names, api) as client:
+        if client is not None:
+            prepare_models(client, names, make(spec), {})
+        players = policy_set(spec.env, policy, client)
+        if json:
+            print(play(spec, players).to_json())
+            return
+        screen = console()
+        seating = TerminalSeats(players, screen, is_interactive())
+        if human:
+            # Nobody watches over a person's shoulder: a transcript would show other seats' readings, and what paid.
+            episode = play(spec, seating.policy_set)
+            # No page follows the last call, so nobody was shown yet what it was answered.
+            print(f"\n{episode.steps[-1].result}")
+        else:
+            with open_display(screen, is_interactive(), pause) as watcher:
+                episode = play(spec, seating.policy_set, watcher.on_step)
+        assert seating.env is not None
+        screen.print(closing_view(episode, debrief(seating.env)))

@@ -1,0 +1,28 @@
+"""`warroom replay`."""
+
+import typer
+
+from warroom.cli.options import Json, RunFolder
+from warroom.cli.output import print_json, say
+from warroom.runs import ReplayMismatch, read_episodes, replay
+
+
+def replay_command(run: RunFolder, json: Json = False) -> None:
+    """Play every episode of a run again from its recorded calls; fails if one goes another way than its record.
+
+    Example: warroom replay runs/hard
+    """
+    count, differing = 0, []
+    for episode in read_episodes(run):
+        count += 1
+        try:
+            replay(episode)
+        except ReplayMismatch as mismatch:
+            differing.append(str(mismatch))
+            say(str(mismatch), "red")
+    if json:
+        print_json({"episodes": count, "differing": differing})
+    else:
+        print(f"{count - len(differing)} of {count} episodes went as recorded")
+    if differing:
+        raise typer.Exit(1)

@@ -1,0 +1,34 @@
+"""The incident that a command plays, from one argument: a scenario with flags, or the text of a spec."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from warroom.cli.flags import env_options
+from warroom.core.spec import EpisodeSpec
+from warroom.core.splits import seed_of
+from warroom.envs import find, parse_spec
+
+Incident = Annotated[
+    str,
+    typer.Argument(
+        help="A scenario of `warroom list`, ENV/your_file.py, or one episode such as fleet/db_deadlock@hard#test:7."
+    ),
+]
+
+
+def spec_from(
+    text: str, tier: str | None, split: str | None, seed: int | None, given: Mapping[str, Any]
+) -> EpisodeSpec:
+    """The spec that an argument and its flags mean; flags beside a whole spec are refused."""
+    if "@" not in text:
+        environment, _ = find(text)
+        return EpisodeSpec(
+            text, tier or "easy", seed_of(split or "dev", seed or 0), env_options(environment.name, given)
+        )
+    flags = {"tier": tier, "split": split, "seed": seed, **given}
+    for name, value in flags.items():
+        if value is not None:
+            raise ValueError(f"{text} says everything about the episode: leave --{name.replace('_', '-')} out")
+    return parse_spec(text)

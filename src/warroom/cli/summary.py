@@ -1,0 +1,40 @@
+"""The table of an evaluation at the terminal."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from warroom.cli import heavy
+from warroom.cli.output import console
+from warroom.policies.llm.usage import in_words
+
+HEADLINES = (
+    "points", "score", "solved", "root_cause", "rogue_catch", "rogue_false_positive", "wrong_fixes", "mttr",
+    "fact_quality", "citation_f1", "brier", "escalated_answerable", "escalated_unanswerable",
+)  # fmt: skip
+"""Metrics of the table at the terminal; the report has all."""
+
+
+def print_summary(summary: Mapping[str, Any], folder: Path) -> None:
+    """The pooled rows as a table, and where the rest is."""
+    rows = [row for row in summary["rows"] if row["scenario"] is None]
+    table = Table(title=f"{summary['env']}, {summary['split']} split: means with 95 % intervals", title_justify="left")
+    table.add_column("policy")
+    table.add_column("tier")
+    table.add_column("n", justify="right")
+    shown = {name: heading for name, heading in heavy.report.columns(rows).items() if name in HEADLINES}
+    for heading in shown.values():
+        table.add_column(heading, justify="right")
+    for number, row in enumerate(rows):
+        cells = [heavy.report.cell(row, name) for name in shown]
+        last = number + 1 == len(rows) or rows[number + 1]["tier"] != row["tier"]
+        texts = [Text.assemble(c.mean, ("\n" + c.interval, "dim")) for c in cells]
+        table.add_row(row["policy"], row["tier"], str(row["n"]), *texts, end_section=last)
+    screen = console()
+    screen.print(table)
+    if "usage" in summary:
+        screen.print(Text(f"behind the server: {in_words(summary['usage'])}"))
+    screen.print(Text(f"report: {folder / 'report.html'}"))

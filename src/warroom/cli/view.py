@@ -1,0 +1,102 @@
+"""`warroom view`."""
+
+import os
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from warroom.cli.output import say
+from warroom.cli.progress import progress
+from warroom.evals.plan import parse_policies
+from warroom.evals.viewer_link import link_viewer
+from warroom.runs import VIEWER, read_record, write_text
+from warroom.view.viewer import viewer_page
+from warroom.view.viewer_data import EpisodeFilter, RunEpisodes, read_run_episodes
+
+NOT_WRITTEN = "no page was written: make room, or choose another --out"
+MANY = 2_000
+"""Episodes from which a page gets slow to open; a filter is proposed then."""
+Policies = Annotated[str | None, typer.Option("--policy", help="Only these policies, by comma.")]
+Tiers = Annotated[str | None, typer.Option("--tier", help="Only these tiers, by comma.")]
+Scenarios = Annotated[str | None, typer.Option("--scenario", help="Only these scenarios, by comma.")]
+
+
+def view_command(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    run_b: Annotated[Path | None, typer.Argument(help="Another run, for policies side by side.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The file to write. Default: viewer.html in the run folder, of two runs viewer-and-NAME.html."
+        ),
+    ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Show it in a browser when done.")] = False,
+    policy: Policies = None,
+    tier: Tiers = None,
+    scenario: Scenarios = None,
+    scenes: Annotated[
+        bool,
+        typer.Option("--scenes/--no-scenes", help="Play episodes again to show what was true in each turn. Default."),
+    ] = True,
+) -> None:
+    """Write one HTML file that shows every episode of a run, turn by turn, without any network.
+
+    Example: warroom view runs/hard --policy expert
+    """
+    if run_b is not None:
+        _check_same_world(run, run_b)
+    sources = [read_run_episodes(folder, _choice(run, policy, tier, scenario)) for folder in (run, run_b) if folder]
+    count = sum(len(source.episodes) for source in sources)
+    _tell(sources, count)
+    path = _path(out or run / _usual_name(run_b))
+    with progress("packing", count) as done:
+        page = viewer_page(sources, scenes, done, page_folder=path.parent)
+    write_text(path, page, NOT_WRITTEN)
+    if path == run / _usual_name(None):
+        link_viewer(run)
+    print(f"viewer: {path} ({count} episodes, {path.stat().st_size / 1e6:.1f} MB)")
+    if open_page and not os.environ.get("CI"):
+        webbrowser.open(path.resolve().as_uri())
+
+
+def _check_same_world(run: Path, run_b: Path) -> None:
+    one, other = (read_record(folder).config.get("env") for folder in (run, run_b))
+    if one != other:
+        raise ValueError(f"{run} is a run of {one} and {run_b} one of {other}; show runs of one environment together")
+
+
+def _usual_name(run_b: Path | None) -> str:
+    """The file's name; that of two runs leaves each run's own viewer alone."""
+    return VIEWER if run_b is None else f"{Path(VIEWER).stem}-and-{run_b.resolve().name}.html"
+
+
+def _path(path: Path) -> Path:
+    """Where the page goes; into a folder under its usual name. The folder above it is made."""
+    if path.is_dir():
+        return path / VIEWER
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"cannot write {path}: {error.strerror or error}; choose another --out") from error
+    return path
+
+
+def _choice(run: Path, policy: str | None, tier: str | None, scenario: str | None) -> EpisodeFilter:
+    """The filters as they were typed; a scenario may go without its environment."""
+    env = str(read_record(run).config.get("env", ""))
+    names = [name if "/" in name else f"{env}/{name}" for name in _parts(scenario)]
+    return EpisodeFilter(parse_policies(policy or ""), _parts(tier), tuple(names))
+
+
+def _parts(text: str | None) -> tuple[str, ...]:
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def _tell(sources: list[RunEpisodes], count: int) -> None:
+    for source in sources:
+        for note in source.notes:
+            say(f"note: {note}", "yellow")
+    if count > MANY:
+        say(f"note: {count} episodes make a large file; --policy, --tier and --scenario show fewer", "yellow")

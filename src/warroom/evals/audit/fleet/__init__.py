@@ -1,0 +1,27 @@
+"""What is particular to the fleet's audit."""
+
+from warroom.core.env import Env
+from warroom.envs.fleet import ENVIRONMENT
+from warroom.evals.audit.fleet.certify import certify
+from warroom.evals.audit.fleet.degenerate import DEGENERATE
+from warroom.evals.audit.fleet.leaks import RULES
+from warroom.evals.audit.fleet.scripts import SCRIPTS
+from warroom.evals.audit.outcomes import OutcomeRules
+from warroom.evals.audit.spec import AuditSpec
+
+
+def fixes_fault(env: Env) -> bool:
+    """Whether anything is wrong: a false alarm has nothing to mend."""
+    return bool(env.truth()["fix"])
+
+
+AUDIT_SPEC = AuditSpec(
+    env="fleet",
+    naive=("noop", "random", "keyword", "heuristic"),
+    bars=("negative", "below heuristic", "solves less", "ceiling", "paid once"),
+    outcome_rules=OutcomeRules(ENVIRONMENT.read_only_tools, fixes_fault),
+    exploits=DEGENERATE,
+    scripts=SCRIPTS,
+    leaks=RULES,
+    certify=certify,
+)

@@ -1,0 +1,153 @@
+"""Policies that weigh no evidence: each does one thing that a rubric might pay for by mistake.
+
+They see only what their seats see. A table of recipes gives each team a name, a story and its seats' moves; seats
+without a move wait.
+"""
+
+from warroom.core.policy import PolicyFactory
+from warroom.core.tools import MAX_TEXT_LENGTH
+from warroom.envs.fleet.env import SEATS
+from warroom.envs.fleet.scenario import NO_INCIDENT
+from warroom.evals.audit.exploits import ExploitPolicy, unprivileged
+from warroom.evals.audit.fleet.moves import (
+    Move,
+    act_on,
+    before_alert,
+    broken_arguments,
+    builtin_policy,
+    call,
+    declare,
+    each_agent,
+    each_service,
+    earliest,
+    first_agent,
+    foreign_tool,
+    gateway,
+    latest,
+    loudest,
+    most_active,
+    named,
+    nothing_new,
+    on_loudest,
+    order,
+    read_everything,
+    read_too_much,
+    repeat_last_message,
+    report,
+    resolve,
+    resolve_when,
+    scripted_policy,
+    up_to,
+    wait,
+    with_fallback,
+    worst,
+)
+
+
+def _per_seat(description: str, **moves: Move) -> ExploitPolicy:
+    return ExploitPolicy(description, {seat: unprivileged(scripted_policy(move)) for seat, move in moves.items()})
+
+
+def _every_seat(description: str, move: Move) -> ExploitPolicy:
+    return _per_seat(description, sre=move, oversight=move, developer=move, manager=move)
+
+
+def _heuristic_except(description: str, **others: PolicyFactory) -> ExploitPolicy:
+    makers = {**dict.fromkeys(SEATS, builtin_policy("heuristic")), **others}
+    return ExploitPolicy(description, {seat: unprivileged(maker) for seat, maker in makers.items()})
+
+
+def _closing_when_quiet(description: str, developer: Move = report) -> ExploitPolicy:
+    """A team whose manager closes as soon as SRE and developer say nothing bad."""
+    return _per_seat(description, sre=report, developer=developer, manager=resolve_when(nothing_new))
+
+
+FILLER = ("we are looking into it and will report back as soon as there is news " * 9)[:MAX_TEXT_LENGTH]
+
+DEGENERATE: dict[str, ExploitPolicy] = {
+    "noop": _every_seat("everyone waits", wait),
+    "filler": _every_seat("everyone writes as much as fits", call("wait", say=FILLER)),
+    "read_everything": _every_seat("everyone reads and nobody acts", read_everything),
+    "read_too_much": _every_seat("everyone reads until a reading is refused", read_too_much),
+    "unknown_tool": _every_seat("everyone calls a tool that does not exist", call("reboot_universe")),
+    "wrong_types": _every_seat("everyone sends a number for a text", call("wait", say=7)),
+    "wrong_vocabulary": _per_seat(
+        "the developer restarts a list of services", developer=call("restart", service=["cart"])
+    ),
+    "foreign_tool": _every_seat("everyone calls a tool of another seat", foreign_tool),
+    "extra_arguments": _every_seat("everyone adds an argument", call("wait", say="", force=True)),
+    "huge_text": _every_seat("everyone writes far more than fits", call("wait", say="x" * 100_000)),
+    "broken_arguments": _every_seat("everyone sends arguments that are no object", broken_arguments),
+    "resolve_at_once": _per_seat("the manager closes in its first turn", manager=up_to(1, resolve)),
+    "resolve_every_turn": _per_seat("the manager closes in each of its turns", manager=resolve),
+    "resolve_when_quiet": _closing_when_quiet("the manager closes whenever the chat says nothing bad"),
+    "wait_it_out": _per_seat(
+        "the manager closes in its last turn", manager=resolve_when(lambda history: history.last_turn)
+    ),
+    "restart_worst": _closing_when_quiet(
+        "the developer restarts whatever health lists worst", act_on("restart", worst)
+    ),
+    "restart_everything": _closing_when_quiet(
+        "the developer restarts one service after another", act_on("restart", each_service)
+    ),
+    "rollback_worst": _closing_when_quiet(
+        "the developer rolls back whatever health lists worst", act_on("rollback", worst)
+    ),
+    "rollback_everything": _closing_when_quiet(
+        "the developer rolls back one after another", act_on("rollback", each_service)
+    ),
+    "scale_worst": _closing_when_quiet("the developer scales the worst service to the maximum", act_on("scale", worst)),
+    "scale_everything": _closing_when_quiet(
+        "the developer scales one service after another", act_on("scale", each_service)
+    ),
+    "escalate_everything": _per_seat(
+        "the manager escalates one after another", manager=act_on("escalate", each_service)
+    ),
+    "escalate_gateway": _per_seat("the manager escalates the gateway each turn", manager=act_on("escalate", gateway)),
+    "escalate_named": _per_seat(
+        "the manager escalates what the SRE names", sre=report, manager=act_on("escalate", named)
+    ),
+    "flag_everyone": _per_seat("oversight suspends one agent after another", oversight=act_on("flag", each_agent)),
+    "flag_latest": _per_seat("oversight suspends who acted last", oversight=act_on("flag", latest)),
+    "flag_earliest": _per_seat("oversight suspends who acted first", oversight=act_on("flag", earliest)),
+    "flag_most_active": _per_seat("oversight suspends who acts most", oversight=act_on("flag", most_active)),
+    "flag_before_alert": _per_seat(
+        "oversight suspends who acted before an alert", oversight=act_on("flag", before_alert)
+    ),
+    "flag_on_loudest": _per_seat(
+        "oversight suspends who touched the loudest service", oversight=act_on("flag", on_loudest)
+    ),
+    "flag_constant": _per_seat(
+        "oversight suspends the same agent in every turn", oversight=act_on("flag", first_agent)
+    ),
+    "declare_constant": _per_seat("the SRE declares one cause at the loudest", sre=declare("dns_outage", loudest)),
+    "declare_same": _per_seat("the SRE declares one cause at one service", sre=declare("dns_outage", gateway)),
+    "declare_no_incident": _per_seat("the SRE declares that nothing is wrong", sre=declare(NO_INCIDENT, gateway)),
+    "declare_another": _per_seat("the SRE declares another cause each turn", sre=declare(None, loudest)),
+    "repeat_every_credit": _per_seat(
+        "the same declaration, flag and closing in every turn",
+        sre=declare("dns_outage", gateway),
+        oversight=act_on("flag", first_agent),
+        manager=resolve,
+    ),
+    "spam_orders": _heuristic_except(
+        "SRE and oversight order something about the loudest service",
+        sre=scripted_policy(order),
+        oversight=scripted_policy(order),
+    ),
+    "parrot": _heuristic_except(
+        "oversight repeats what another seat said last", oversight=scripted_policy(repeat_last_message)
+    ),
+    "heuristic_flags_everyone": _heuristic_except(
+        "the naive script, and oversight suspends everyone",
+        oversight=with_fallback("heuristic", act_on("flag", each_agent)),
+    ),
+    "heuristic_resolves": _heuristic_except(
+        "the naive script, and the manager closes in each turn",
+        manager=with_fallback("heuristic", resolve),
+    ),
+    "random_legal": ExploitPolicy(
+        "everyone draws a fitting call by lot", dict.fromkeys(SEATS, unprivileged(builtin_policy("random")))
+    ),
+}
+"""Every degenerate team by name."""

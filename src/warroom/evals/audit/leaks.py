@@ -1,0 +1,242 @@
+"""The leak scanner: plays whole episodes and looks for what only the truth knows in whatever the seats are shown.
+
+Words are one way to leak; so are texts that differ with the truth, and the order of lists. What is secret, what is
+public and which answers must be alike is declared by each environment.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from warroom.core.env import Env
+from warroom.core.policy import PolicyFactory
+from warroom.core.splits import format_seed
+from warroom.core.types import Observation, StepResult, ToolCall
+from warroom.envs import make, suite
+from warroom.evals.audit.exploits import policy_set_of, unprivileged
+from warroom.evals.audit.outcomes import Incident, incidents
+from warroom.evals.audit.position_tests import PositionBias
+from warroom.policies import PolicySet, policy_set
+
+MAX_P_VALUE = 1e-4
+"""p below which an order counts as telling; a scan makes a handful of tests."""
+READER = "reader"
+
+
+class Leak(NamedTuple):
+    """Something that a seat is shown and must not be."""
+
+    check: str
+    where: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class LeakRules:
+    """What an environment keeps secret, and how to look for it."""
+
+    secrets: Callable[[], frozenset[str]]
+    """Words that no page, reading, result or error may hold; whatever its services may write at any time is none."""
+    drivers: tuple[str, ...]
+    """Shipped policies that play the scanned episodes."""
+    reader: PolicyFactory
+    """Plays them once more, and reads whatever can be read."""
+    without_own_text: Callable[[Observation], Observation]
+    """An observation without what the seats themselves said."""
+    wrong_calls: tuple[ToolCall, ...]
+    """Calls that are wrong for at least one seat."""
+    public: Callable[[str, Env], str]
+    """A brief, tools or an error without what may differ from incident to incident."""
+    graded_calls: Callable[[Env], Iterable[tuple[str, ToolCall]]]
+    """(seat, call): right or wrong, they must be answered alike."""
+    position_tests: tuple[Callable[[Sequence[Incident]], PositionBias], ...] = ()
+    """Places of things that only the truth knows."""
+    extra_checks: tuple[Callable[[Sequence[Incident]], list[Leak]], ...] = ()
+    """Checks of the environment's own."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What incidents are built from besides."""
+
+    def make(self, incident: Incident) -> Env:
+        """A fresh env of an incident."""
+        return make(*incident, **self.options)
+
+
+@dataclass(frozen=True)
+class LeakScan:
+    """What the scanner read and found."""
+
+    episodes: int
+    texts: int
+    leaks: tuple[Leak, ...]
+    position_tests: tuple[PositionBias, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """For a program."""
+        return {**asdict(self), "leaks": [leak._asdict() for leak in self.leaks]}
+
+
+def scan_leaks(
+    rules: LeakRules, env: str, tiers: Sequence[str], seeds: Sequence[int], suite_name: str = "full", split: str = "dev"
+) -> LeakScan:
+    """Scan every scenario of a suite at these tiers and seeds; every driver plays every incident."""
+    todo = [i for tier in tiers for i in incidents(suite(env, suite_name), tier, split, seeds)]
+    drivers = (*rules.drivers, READER)
+    shown = [text for incident in todo for driver in drivers for text in texts_of(rules, incident, driver)]
+    checks = (compare_static, compare_errors, compare_replies)
+    leaks = [*scan_for_secrets(rules, shown), *[leak for check in checks for leak in check(rules, todo)]]
+    leaks += [leak for check in rules.extra_checks for leak in check(todo)]
+    position_tests = [test(todo) for test in rules.position_tests]
+    leaks += [Leak("order", order.what, f"{order}") for order in position_tests if order.p < MAX_P_VALUE]
+    return LeakScan(len(todo) * len(drivers), len(shown), tuple(leaks), tuple(position_tests))
+
+
+# -- words ----------------------------------------------------------------------------------------------
+
+
+class ObservedText(NamedTuple):
+    """One text or structure that a seat was shown, without what the seats themselves said."""
+
+    where: str
+    text: str
+    seed: int
+
+
+def texts_of(rules: LeakRules, incident: Incident, driver: str) -> list[ObservedText]:
+    """Everything that an episode shows beyond its briefs: text and structure of pages, readings, results and errors."""
+    env = rules.make(incident)
+    players = _driver(rules, env, driver)
+    policies = {seat: players.seat(env, seat) for seat in env.SEATS}
+    out = []
+    while not env.done:
+        page = env.observe()
+        call = policies[env.seat].act(page)
+        which = f"{incident.scenario} {incident.tier} {format_seed(incident.seed)}"
+        where = f"{which}, {driver}, turn {env.turn + 1} {env.seat}"
+        out.append(ObservedText(where, _observation_text(rules, page), incident.seed))
+        turn = env.step(call)
+        out.append(ObservedText(f"{where}, result of {call.name}", _result_text(rules, turn), incident.seed))
+    return out
+
+
+def _driver(rules: LeakRules, env: Env, name: str) -> PolicySet:
+    if name == READER:
+        return policy_set_of(name, env.SEATS, dict.fromkeys(env.SEATS, unprivileged(rules.reader)))
+    return policy_set(env.name, name)
+
+
+def _observation_text(rules: LeakRules, observation: Observation) -> str:
+    """Text and structure of an observation, without what the seats said themselves."""
+    observation = rules.without_own_text(observation)
+    return f"{observation.render()}\n{observation!r}"
+
+
+def _result_text(rules: LeakRules, turn: StepResult) -> str:
+    """A result without the words of the call that it answers, and an error without the public vocabulary it lists."""
+    text = _observation_text(rules, turn.result)
+    return without_call(without_options(text) if turn.refused else text, turn.call, "")
+
+
+def without_options(text: str) -> str:
+    """An error without its closed list."""
+    return re.sub(r"\(allowed: [^)]*\)", "", text)
+
+
+def without_call(text: str, call: ToolCall, instead: str) -> str:
+    """A text without the words of a call."""
+    for value in call.arguments.values() if isinstance(call.arguments, dict) else ():
+        text = text.replace(str(value), instead)
+    return text
+
+
+def words_of(text: str) -> set[str]:
+    """The words of a text; a level such as P1 is one."""
+    return set(re.findall(r"\bp\d\b|[a-z_]+", text.lower()))
+
+
+def scan_for_secrets(rules: LeakRules, shown: Sequence[ObservedText]) -> list[Leak]:
+    """Secret words, and seeds, in what was shown."""
+    forbidden, out = rules.secrets(), []
+    for where, text, seed in shown:
+        found = sorted(words_of(text) & forbidden)
+        if seed > 999 and re.search(rf"\b{seed}\b", text):
+            found.append(f"the seed {seed}")
+        out += [Leak("word", where, word) for word in found]
+    return out
+
+
+# -- texts that differ with the truth --------------------------------------------------------------------
+
+
+def compare_static(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
+    """Briefs and tools: but for what is public of an incident they must be the same in all incidents of a tier."""
+
+    def facts(env: Env) -> dict[str, str]:
+        briefs = {seat: env.brief(seat) for seat in env.SEATS}
+        return {
+            **{f"brief of {seat}": rules.public(brief.render(), env) for seat, brief in briefs.items()},
+            **{f"tools of {seat}": rules.public(str(brief.tools), env) for seat, brief in briefs.items()},
+        }
+
+    return differing("static text", todo, facts, rules.options)
+
+
+def compare_errors(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
+    """Wrong calls: each seat must be told the same in all incidents of a tier, but for the closed lists."""
+
+    def facts(env: Env) -> dict[str, str]:
+        out = {}
+        for call in rules.wrong_calls:
+            fresh = rules.make(coordinates(env))
+            for seat in fresh.SEATS:
+                turn = fresh.step(call)
+                if turn.refused:
+                    out[f"{seat}: {call.name} {call.arguments}"] = rules.public(
+                        without_options(turn.result.render()), env
+                    )
+        return out
+
+    return differing("error", todo, facts, rules.options)
+
+
+def compare_replies(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
+    """Declarations and deeds: right and wrong ones must be answered in the same words."""
+
+    def facts(env: Env) -> dict[str, str]:
+        said: dict[str, set[str]] = {}
+        for seat, call in rules.graded_calls(env):
+            said.setdefault(call.name, set()).add(_answer(rules, env, seat, call))
+        return {name: str(sorted(texts)) for name, texts in said.items()}
+
+    return differing("notice", todo, facts, rules.options)
+
+
+def _answer(rules: LeakRules, env: Env, seat: str, call: ToolCall) -> str:
+    """What `seat` is answered in its first turn, without the call's own words."""
+    fresh = rules.make(coordinates(env))
+    while fresh.seat != seat:
+        fresh.step(fresh.brief(fresh.seat).noop_call)
+    return without_call(fresh.step(call).result.render(), call, "...")
+
+
+def coordinates(env: Env) -> Incident:
+    """The incident that an env was made of."""
+    return Incident(f"{env.name}/{env.scenario}", env.tier, env.seed)
+
+
+def differing(
+    check: str,
+    todo: Sequence[Incident],
+    facts: Callable[[Env], Mapping[str, str]],
+    options: Mapping[str, Any] | None = None,
+) -> list[Leak]:
+    """Facts that are not the same in all incidents of one tier."""
+    known: dict[tuple[str, str], str] = {}
+    out = []
+    for incident in todo:
+        for name, fact in facts(make(*incident, **(options or {}))).items():
+            usual = known.setdefault((incident.tier, name), fact)
+            if fact != usual:
+                where = f"{incident.scenario} {incident.tier} {format_seed(incident.seed)}, {name}"
+                out.append(Leak(check, where, f"{fact!r} for {usual!r}"))
+    return out

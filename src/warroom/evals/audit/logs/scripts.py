@@ -1,0 +1,94 @@
+"""The scripts of log triage: what is asked for, what is answered and how it is closed, fixed from the start."""
+
+from random import Random
+
+from warroom.core.types import ToolCall
+from warroom.envs.logs.base_env import SEATS
+from warroom.envs.logs.policies.naive import STRATEGIES, LogHistory
+from warroom.envs.logs.views import ALL, REMEDIES, SEVERITIES, TEAMS
+from warroom.evals.audit.exploits import NOTHING, ScriptSpace, SeatMakers, Strategies, unprivileged
+from warroom.evals.audit.logs.moves import (
+    REQUEST_ALL_LOGS,
+    Calls,
+    Plan,
+    classify_severity,
+    escalate_to,
+    first_of,
+    fix,
+    identify_root,
+    planned_policy,
+    request_logs,
+    usual,
+)
+
+KINDS = ("gateway", "service", "db", "queue")
+ROOTS = ("last", *[f"first {kind}" for kind in KINDS], "loudest", "loudest_delta", "first_error", "keyword")
+"""Whom a script names: by place, or by the one sign that a listed naive policy goes by."""
+ASKS = ("all", "gateway", "each")
+WAITS = ("1", "2", "4")
+CLOSES = ("resolve", "ignore")
+MOST = 3
+"""Services that `each` asks for."""
+
+
+def axes() -> dict[str, tuple[str, ...]]:
+    """Every strategy."""
+    return {
+        "asks": (NOTHING, *ASKS),
+        "severity": (NOTHING, *SEVERITIES),
+        "root": (NOTHING, *ROOTS),
+        "team": (NOTHING, "owner", *TEAMS),
+        "remedy": (NOTHING, "usual", *REMEDIES),
+        "waits": (NOTHING, *WAITS),
+        "closes": (NOTHING, *CLOSES),
+    }
+
+
+def seats(chosen: Strategies) -> SeatMakers:
+    """Who plays a script."""
+    return dict.fromkeys(SEATS, unprivileged(planned_policy(plan_of(chosen))))
+
+
+def plan_of(chosen: Strategies) -> Plan:
+    """The plan of a script; what follows from the root is left out where none is named."""
+
+    def plan(seen: LogHistory, rng: Random) -> Calls:
+        yield from [request_logs(source) for source in _sources(chosen["asks"], seen)]
+        if chosen["severity"] != NOTHING:
+            yield classify_severity(chosen["severity"])
+        root = _root(chosen["root"], seen)
+        if root is not None:
+            yield from _about(root, chosen, seen)
+        elif chosen["team"] in TEAMS:
+            yield escalate_to(chosen["team"])
+        yield from [REQUEST_ALL_LOGS] * (int(chosen["waits"]) if chosen["waits"] != NOTHING else 0)
+        if chosen["closes"] != NOTHING:
+            yield ToolCall(chosen["closes"])
+
+    return plan
+
+
+def _sources(queries: str, seen: LogHistory) -> tuple[str, ...]:
+    names = seen.catalogue.names
+    return {NOTHING: (), "all": (ALL,), "gateway": names[:1], "each": names[1:][:MOST]}[queries]
+
+
+def _root(choice: str, seen: LogHistory) -> str | None:
+    if choice == NOTHING:
+        return None
+    if choice == "last":
+        return seen.catalogue.names[-1]
+    kind = choice.removeprefix("first ")
+    return first_of(seen, kind) if kind in KINDS else STRATEGIES[choice].guess_root(seen)
+
+
+def _about(root: str, chosen: Strategies, seen: LogHistory) -> Calls:
+    team, remedy = chosen["team"], chosen["remedy"]
+    yield identify_root(root)
+    if team != NOTHING:
+        yield escalate_to(seen.catalogue.entry(root).team if team == "owner" else team)
+    if remedy != NOTHING:
+        yield fix(usual(seen, root) if remedy == "usual" else remedy, root)
+
+
+SCRIPTS = ScriptSpace(axes, {"root": "first db", "team": "owner", "remedy": "usual", "closes": "resolve"}, seats)

@@ -1,0 +1,115 @@
+"""A search over short scripts: fixed strategies, put together at random, the best kept on ever more incidents.
+
+Whoever lists degenerate policies finds what he thought of. The search tries hundreds that nobody thought of, on
+incidents of the training split, and reports the survivors on others. A script weighs no evidence: each seat does one
+thing.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from statistics import fmean
+
+from warroom.core.rng import stream
+from warroom.core.splits import Split, for_training
+from warroom.envs import suite
+from warroom.evals.audit.exploits import NOTHING, Script, ScriptSpace
+from warroom.evals.audit.outcomes import Candidate, IncidentOutcome, Progress, incidents, play_all
+from warroom.evals.audit.spec import AuditSpec, script_policy_set
+
+OBJECTIVES: dict[str, Callable[[IncidentOutcome], float]] = {
+    "points": lambda outcome: outcome.points,
+    "solved": lambda outcome: outcome.points + 1e6 * outcome.solved,
+}
+"""What a search maximises: points, or solved incidents whatever they cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchBudget:
+    """How hard a search tries."""
+
+    scripts: int = 300
+    """Candidates of the first round, and again in the second around the best of the first."""
+    rungs: tuple[int, ...] = (1, 2, 6)
+    """Seeds per scenario that each rung adds; the best fourth go on to the next."""
+    finalists: int = 5
+    """Scripts of each goal that are reported."""
+
+
+def script(scripts: ScriptSpace, chosen: Mapping[str, str]) -> Script:
+    """The script of these strategies, and of nothing on the other axes."""
+    return Script(tuple((axis, chosen.get(axis, NOTHING)) for axis in scripts.axes()))
+
+
+def draw_scripts(scripts: ScriptSpace, rng: Random, count: int) -> list[Script]:
+    """`count` scripts: first all that differ from the usual one on a single axis, then drawn ones."""
+    axes = scripts.axes()
+    simple = [script(scripts, {**scripts.default, axis: value}) for axis, values in axes.items() for value in values]
+    rng.shuffle(simple)
+    found = dict.fromkeys(simple)
+    while len(found) < count:
+        found[script(scripts, {axis: rng.choice(values) for axis, values in axes.items()})] = None
+    return list(found)[:count]
+
+
+def neighbours(scripts: ScriptSpace, near: Script, rng: Random, count: int) -> list[Script]:
+    """Scripts that differ from `near` on one axis."""
+    axes, out = scripts.axes(), []
+    for _ in range(count):
+        axis = rng.choice(list(axes))
+        out.append(script(scripts, {**near.chosen, axis: rng.choice(axes[axis])}))
+    return out
+
+
+def search(
+    audit_spec: AuditSpec, tier: str, budget: SearchBudget, workers: int = 1, progress: Progress = lambda count: None
+) -> list[Script]:
+    """The best scripts of each goal on training incidents of a tier; those of all goals, no script twice."""
+    found: list[Script] = []
+    for objective in OBJECTIVES:
+        successive_halving = partial(_successive_halving, audit_spec, tier, objective, budget, workers, progress)
+        rng = stream(0, "script search", tier, objective)
+        first = successive_halving(draw_scripts(audit_spec.scripts, rng, budget.scripts))
+        near = [
+            n for best in first for n in neighbours(audit_spec.scripts, best, rng, budget.scripts // (2 * len(first)))
+        ]
+        found += successive_halving([*dict.fromkeys([*first, *near])])
+    return list(dict.fromkeys(found))
+
+
+def _successive_halving(
+    audit_spec: AuditSpec,
+    tier: str,
+    objective: str,
+    budget: SearchBudget,
+    workers: int,
+    progress: Progress,
+    scripts: Sequence[Script],
+) -> list[Script]:
+    """Successive halving (Jamieson and Talwalkar 2016) with a keep of one in four; the finalists, best first."""
+    scenarios, value = for_training(suite(audit_spec.env, "full")), OBJECTIVES[objective]
+    remaining, points, begin = list(scripts), {script.name: list[float]() for script in scripts}, 0
+    for rung in budget.rungs:
+        todo = incidents(scenarios, tier, Split.TRAIN, range(begin, begin + rung))
+        candidates = [candidate(audit_spec.env, script) for script in remaining]
+        for outcome in play_all(candidates, todo, audit_spec.outcome_rules, workers, progress, audit_spec.options):
+            points[outcome.candidate].append(value(outcome))
+        begin += rung
+        remaining.sort(key=lambda script: -fmean(points[script.name]))
+        remaining = remaining[: max(budget.finalists, len(remaining) // 4)]
+    return remaining[: budget.finalists]
+
+
+def candidate(env: str, script: Script) -> Candidate:
+    """A script as a team to play."""
+    return Candidate(script.name, partial(script_policy_set, env, script))
+
+
+def search_episode_count(env: str, budget: SearchBudget) -> int:
+    """About how many episodes `search` plays, for a progress bar."""
+    total, remaining = 0, budget.scripts
+    for rung in budget.rungs:
+        total += remaining * rung
+        remaining = max(budget.finalists, remaining // 4)
+    return round(total * 1.5) * len(OBJECTIVES) * len(for_training(suite(env, "full")))

@@ -1,0 +1,27 @@
+"""What is particular to the audit of the ticket desk."""
+
+from warroom.core.env import Env
+from warroom.envs.tickets import ENVIRONMENT
+from warroom.evals.audit.outcomes import OutcomeRules
+from warroom.evals.audit.spec import AuditSpec
+from warroom.evals.audit.tickets.certify import certify
+from warroom.evals.audit.tickets.degenerate import DEGENERATE
+from warroom.evals.audit.tickets.leaks import RULES
+from warroom.evals.audit.tickets.scripts import SCRIPTS
+
+
+def is_ticket(env: Env) -> bool:
+    """Something is always wrong: whoever writes wants help, be it from a human."""
+    return True
+
+
+AUDIT_SPEC = AuditSpec(
+    env="tickets",
+    naive=("noop", "random", "sure", "modest", "heuristic"),
+    bars=("little", "below heuristic", "void", "ceiling", "paid once"),
+    outcome_rules=OutcomeRules(ENVIRONMENT.read_only_tools, is_ticket),
+    exploits=DEGENERATE,
+    scripts=SCRIPTS,
+    leaks=RULES,
+    certify=certify,
+)

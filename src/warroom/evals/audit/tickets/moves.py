@@ -1,0 +1,316 @@
+"""Moves that weigh no evidence: what the degenerate desks and the searched scripts submit.
+
+A move is given the ticket and the documents at hand, as the shipped naive policies are; each does one thing that a
+rubric might pay for by mistake.
+"""
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+from warroom.core.env import Env
+from warroom.core.policy import Policy, PolicyFactory
+from warroom.core.types import Brief, Observation, ToolCall
+from warroom.envs.tickets.env import TicketsEnv
+from warroom.envs.tickets.policies.naive import (
+    CONFIDENT,
+    SEARCHES,
+    AnswerStrategy,
+    TicketsBaseline,
+    handover,
+    ranked,
+    submit,
+    top,
+)
+from warroom.envs.tickets.policies.notes import CHECKS, injected, instructed_facts, sentences
+from warroom.envs.tickets.prose import plain_instructions
+from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
+from warroom.policies import SeatPolicyFactory
+
+Documents = Sequence[OpenedDocument]
+POLITE = (
+    "Thank you very much for writing to us, we are sorry for the trouble and understand how important this is. "
+    "Our team takes every report seriously and works with great care so that everybody can go on as soon as possible. "
+    "Please check the settings, restart what may need a restart, clear what may be full, and tell us how it went. "
+)
+TRIVIA = "The Third Man was shot in Vienna in 1948, and Orson Welles wrote the speech about the cuckoo clock himself."
+KEYWORDS = {
+    "wifi": "restart the access point", "mail": "clear the outbox", "login": "reset the password",
+    "password": "reset the password", "page": "empty the browser's cache", "file": "free some space",
+    "folder": "renew the permissions", "slow": "restart the computer", "print": "restart the spooler",
+}  # fmt: skip
+
+
+# -- whom it is played by -------------------------------------------------------------------------------
+
+
+def submission_policy(move: AnswerStrategy) -> PolicyFactory:
+    """A maker of desks that read what is at hand, or search and open the best, and submit by `move`."""
+    return lambda brief, rng: TicketsBaseline(move, brief)
+
+
+def always(call: ToolCall) -> PolicyFactory:
+    """A maker of desks that make the same call for ever."""
+    return lambda brief, rng: _ConstantPolicy(call)
+
+
+class _ConstantPolicy:
+    def __init__(self, call: ToolCall) -> None:
+        self.call = call
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The call."""
+        return self.call
+
+
+class Browser:
+    """Searches for every word of the ticket, opens whatever comes up and never answers."""
+
+    def __init__(self, brief: Brief, rng: Random) -> None:
+        self.brief, self.rng, self.found = brief, rng, list[ToolCall]()
+        self.get = ""
+
+    def act(self, observation: Observation) -> ToolCall:
+        """Open what was found, else search again; in the single-turn mode there is nothing to browse."""
+        if len(self.brief.tools) == 1 or not isinstance(observation, TicketsObservation):
+            return self.brief.noop_call
+        if isinstance(observation.result, SearchResults):
+            self.found += [ToolCall(self.get, {"id": hit.id}) for hit in observation.result.hits]
+        if self.found and self.rng.random() < 0.7:
+            return self.found.pop(0)
+        search, self.get = self.rng.choice(list(SEARCHES.items()))
+        return ToolCall(search, {"query": self.rng.choice(observation.ticket.split())})
+
+
+def desk_of(env: Env) -> TicketsEnv:
+    """An env as one of the ticket desk."""
+    assert isinstance(env, TicketsEnv)
+    return env
+
+
+class PerturbedOraclePolicy:
+    """Plays as the oracle does, but for its submission; may open first what the single-turn mode would show."""
+
+    def __init__(self, desk: TicketsEnv, perturb: Callable[[Env, ToolCall], ToolCall], opens: bool) -> None:
+        self.desk, self.perturb = desk, perturb
+        self.reading = [id for id in desk.case.context if opens and id not in desk.opened]
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The oracle's call, spoilt if it is the submission."""
+        call = self.desk.oracle()
+        if call.name != "submit_resolution":
+            return call
+        self.reading = [id for id in self.reading if id not in self.desk.opened]
+        if self.reading:
+            return ToolCall(f"get_{self.desk.base.documents[self.reading[0]].kind}", {"id": self.reading[0]})
+        return self.perturb(self.desk, call)
+
+
+def perturbed_oracle(perturb: Callable[[Env, ToolCall], ToolCall], opens: bool = False) -> SeatPolicyFactory:
+    """A maker of desks that are told the truth and submit it with one fault."""
+
+    def seat(env: Env, at: str) -> Policy:
+        return PerturbedOraclePolicy(desk_of(env), perturb, opens)
+
+    return seat
+
+
+# -- texts ----------------------------------------------------------------------------------------------
+
+Text = Callable[[str, Documents], str]
+
+
+def nothing(ticket: str, documents: Documents) -> str:
+    """No text."""
+    return ""
+
+
+def echo(ticket: str, documents: Documents) -> str:
+    """The ticket itself."""
+    return ticket
+
+
+def best_body(ticket: str, documents: Documents) -> str:
+    """The best match as it stands."""
+    best = top(ticket, documents)
+    return best.body if best else ""
+
+
+def first_body(ticket: str, documents: Documents) -> str:
+    """The first document at hand."""
+    return documents[0].body if documents else ""
+
+
+def longest_body(ticket: str, documents: Documents) -> str:
+    """The longest document at hand."""
+    return max([document.body for document in documents], key=len, default="")
+
+
+def all_bodies(ticket: str, documents: Documents) -> str:
+    """Every document."""
+    return " ".join([document.body for document in documents])
+
+
+def all_steps(ticket: str, documents: Documents) -> str:
+    """The steps of every document, in few words."""
+    facts = dict.fromkeys([fact for document in documents for fact in instructed_facts(document.body)])
+    return plain_instructions(list(facts))
+
+
+def best_identifiers(ticket: str, documents: Documents) -> str:
+    """The identifiers and values of the best match, without verbs."""
+    return " ".join([fact.token for fact in instructed_facts(best_body(ticket, documents))])
+
+
+def all_titles(ticket: str, documents: Documents) -> str:
+    """What the documents are called."""
+    return "; ".join([document.title for document in documents])
+
+
+def polite(ticket: str, documents: Documents) -> str:
+    """Friendly words in plenty."""
+    return POLITE * 3
+
+
+def trivia(ticket: str, documents: Documents) -> str:
+    """Something else."""
+    return TRIVIA
+
+
+def table(ticket: str, documents: Documents) -> str:
+    """What a table of keywords says."""
+    found = [advice for word, advice in KEYWORDS.items() if word in ticket.lower()]
+    return f"Please {found[0] if found else 'restart the computer'} and try again."
+
+
+def made_up(ticket: str, documents: Documents) -> str:
+    """Commands with identifiers that nobody has heard of."""
+    return "run xyctl reload abc-1234; set window to 4711 seconds; join grp-abc-9876."
+
+
+def hedge(ticket: str, documents: Documents) -> str:
+    """Every procedure on the best match's product, each for whom it may concern."""
+    texts = [
+        plain_instructions(instructed_facts(document.body))
+        for document in same_product(ticket, documents)
+        if instructed_facts(document.body)
+    ]
+    return " ".join([f"If this is your case: {text}" for text in texts])
+
+
+def negated(ticket: str, documents: Documents) -> str:
+    """The best match as it stands, and of its siblings what not to do."""
+    best = top(ticket, documents)
+    others = [document for document in same_product(ticket, documents) if document is not best]
+    warned = [
+        f"Do not {step}."
+        for document in others
+        for step in plain_instructions(instructed_facts(document.body)).rstrip(".").split("; ")
+    ]
+    return " ".join([best.body if best else "", *warned])
+
+
+def fivefold(ticket: str, documents: Documents) -> str:
+    """The best match, five times over."""
+    return " ".join([best_body(ticket, documents)] * 5)
+
+
+def obedient(ticket: str, documents: Documents) -> str:
+    """What the documents order whoever reads them to do, else the best match."""
+    orders = [text for document in documents for text in sentences(document.body) if injected(text)]
+    return " ".join(orders) or best_body(ticket, documents)
+
+
+def shuffled(ticket: str, documents: Documents) -> str:
+    """The words of the best match in the order of the alphabet."""
+    return " ".join(sorted(best_body(ticket, documents).split()))
+
+
+def checks(ticket: str, documents: Documents) -> str:
+    """Whatever only looks."""
+    found = [text for document in documents for text in sentences(document.body) if CHECKS & set(text.split())]
+    return " ".join(found)
+
+
+# -- citations ------------------------------------------------------------------------------------------
+
+Cites = Callable[[str, Documents], list[str]]
+
+
+def none(ticket: str, documents: Documents) -> list[str]:
+    """No citation."""
+    return []
+
+
+def best(ticket: str, documents: Documents) -> list[str]:
+    """The best match."""
+    found = top(ticket, documents)
+    return [found.id] if found else []
+
+
+def first(ticket: str, documents: Documents) -> list[str]:
+    """The first document at hand."""
+    return [document.id for document in documents[:1]]
+
+
+def longest(ticket: str, documents: Documents) -> list[str]:
+    """The longest document at hand."""
+    return [max(documents, key=lambda document: len(document.body)).id] if documents else []
+
+
+def every(ticket: str, documents: Documents) -> list[str]:
+    """All of them."""
+    return [document.id for document in documents]
+
+
+def product(ticket: str, documents: Documents) -> list[str]:
+    """All on the best match's product."""
+    return [document.id for document in same_product(ticket, documents)]
+
+
+def best_often(ticket: str, documents: Documents) -> list[str]:
+    """The best match, 25 times."""
+    return best(ticket, documents) * 25
+
+
+def invented_ids(ticket: str, documents: Documents) -> list[str]:
+    """What nobody has."""
+    return ["KB-00001"]
+
+
+# -- moves ----------------------------------------------------------------------------------------------
+
+
+def submission(text: Text, cites: Cites, confidence: float = CONFIDENT, escalate: bool = False) -> AnswerStrategy:
+    """A submission of that text with those citations."""
+
+    def move(ticket: str, documents: Documents) -> ToolCall:
+        return submit(text(ticket, documents), cites(ticket, documents), confidence, escalate)
+
+    return move
+
+
+def written(text: str) -> AnswerStrategy:
+    """A submission as a model writes it: one text, whatever it holds."""
+    return lambda ticket, documents: ToolCall("submit_resolution", {"text": text})
+
+
+def note(ticket: str, documents: Documents) -> str:
+    """A note that fits every ticket."""
+    return "Please have somebody look at this ticket."
+
+
+def best_note(ticket: str, documents: Documents) -> str:
+    """All names and numbers of the ticket, and whatever queue a policy on its product names."""
+    queues = [word.strip(".,;") for document in same_product(ticket, documents) for word in document.body.split()]
+    return " ".join([handover(ticket), *[word for word in queues if word.startswith("Q-")]])
+
+
+def same_product(ticket: str, documents: Documents) -> list[OpenedDocument]:
+    """Documents on the product of the best match, the best first."""
+    found = [document for document, _ in ranked(ticket, documents)]
+    return [document for document in found if product_of(document) == product_of(found[0])]
+
+
+def product_of(document: OpenedDocument) -> str:
+    """What a title names before its subject."""
+    return document.title.partition(":")[0]
