@@ -64,16 +64,7 @@ def main() -> None:
     for env in asked.spaces:
         folder = build(env, asked.out)
         if asked.wheel:
-            wheel = [
-                sys.executable,
-                "-m",
-                "pip",
-                "wheel",
-                str(ROOT),
-                "--no-deps",
-                "--wheel-dir",
-                str(folder / "wheels"),
-            ]
+            pip = [sys.executable, "-m", "pip", "wheel", "--no-deps"]
             subprocess.run([*pip, "--wheel-dir", folder / "wheels", ROOT], check=True)
         print(folder)
 
