@@ -250,7 +250,7 @@ def test_looking_costs_nothing_and_repeats_the_turn() -> None:
         assert (await player.client.read_resource("warroom://look"))[0].text == page
         assert await player.call("brief") == (await player.client.read_resource("warroom://brief"))[0].text
         prompt = (await player.client.get_prompt("take_the_seat")).messages[0].content.text
-        assert "You hold the seat sre" in prompt and prompt.endswith(page)
+        assert "You play the seat sre" in prompt and prompt.endswith(page)
 
     in_memory(script, offer(teammates="noop"))
 

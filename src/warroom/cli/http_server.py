@@ -14,7 +14,7 @@ from warroom.cli.listening import BACKLOG, address, listen
 from warroom.cli.output import say
 from warroom.serve.app import OPTIONS_VARIABLE, PING, Mount, settings, worker
 from warroom.serve.app import ServeOptions as ServeOptions
-from warroom.serve.guard import LARGEST
+from warroom.serve.guard import MAX_BYTES
 from warroom.view.ui.lobby import MAX_VISITORS, Lobby
 from warroom.view.ui.policy_choice import AllowedPolicies
 
@@ -41,7 +41,7 @@ def serve(serving: ServeOptions, host: str, port: int, workers: int, page: bool)
         factory=app is None,
         workers=workers,
         log_level="warning",
-        ws_max_size=LARGEST,
+        ws_max_size=MAX_BYTES,
         ws_ping_interval=PING[0],
         ws_ping_timeout=PING[1],
         ws_per_message_deflate=False,  # a page is short, and a compressor for each session is not

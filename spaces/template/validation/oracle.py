@@ -6,7 +6,7 @@ from warroom.envs import make
 from warroom.serve.client import Client
 from warroom.serve.tasks import task_specs
 
-ENV = "fleet"
+ENV = "$env"
 
 
 def main(url: str, split: str, index: int) -> None:

@@ -4,13 +4,13 @@ from warroom.cli.app import app as command
 from warroom.cli.http_server import page_for
 from warroom.serve.app import ServeOptions, application
 
-serving = ServeOptions("logs")
+serving = ServeOptions("$env")
 app = application(serving, page_for(serving))
 
 
 def main() -> None:
     """Serve at port 8000."""
-    command(["serve", "--env", "logs", "--page", "--host", "0.0.0.0", "--port", "8000"])
+    command(["serve", "--env", "$env", "--page", "--host", "0.0.0.0", "--port", "8000"])
 
 
 if __name__ == "__main__":
