@@ -67,7 +67,7 @@ class Chat:
             for seat in self.session.seats
         }
         self.calls = 0
-        """Calls made before the end."""
+        """Calls that were played."""
         self.refused_calls = 0
         self.left_early = False
         """Whether a seat ended its part before the incident was over."""
@@ -103,12 +103,15 @@ class Chat:
         return str(self.messages[-1]["content"])
 
     def reply(self, message: Mapping[str, Any]) -> list[MessageDict]:
-        """Take in a message of the acting seat, play its calls, and return what is new in the acting seat's messages."""
+        """Take in a message of the acting seat, play its calls, and return what is new in the acting seat's messages.
+
+        After the end each call of the message is answered that the incident is over.
+        """
         self._begin()
         return run(self.play_reply(message))
 
     def call(self, name: str, arguments: Mapping[str, Any] | str) -> Answer:
-        """`reply` with a message that makes one call."""
+        """`reply` with a message that makes one call. After the end it changes nothing and is not kept."""
         self._begin()
         return run(self.play_call(name, arguments))
 
@@ -136,18 +139,20 @@ class Chat:
 
     def play_call(self, name: str, arguments: Mapping[str, Any] | str) -> Play[Answer]:
         """Play one call of the acting seat; a text in place of arguments is refused, and quoted in the refusal."""
+        conversation = self.conversations[self.seat]
         if self.done:
-            return Answer(self._render(Message(EPISODE_OVER)), False)
-        call = self.conversations[self.seat].call(name, arguments)
-        result = yield from self._step(call)
+            return Answer(conversation.renderer.render_observation(Message(EPISODE_OVER)), refused=False)
+        result = yield from self._step(conversation.call(name, arguments))
         yield from self._play_calls()
         return Answer(self.text, result.refused)
 
     def play_to_end(self) -> Play[None]:
         """Play the incident to its end; the caller's seats do nothing."""
         yield from self.play_to_turn()
-        self.left_early |= not self.done
-        yield from self.session.play_to_end()
+        if not self.done:
+            self.left_early = True
+            yield from self.session.play_to_end()
+            self._end(None)
 
     # -- within -------------------------------------------------------------------------------------------
 
@@ -160,10 +165,13 @@ class Chat:
         while not self.done:
             conversation = self.conversations[self.seat]
             call = conversation.next_call()
-            if call is None and not conversation.has_left:
+            if call is not None:
+                yield from self._step(call)
+            elif conversation.has_left:
+                self.left_early = True
+                self._show((yield from self.session.play_step(self.session.env.brief(self.seat).noop_call)))
+            else:
                 return
-            self.left_early |= call is None
-            yield from self._step(call or self.session.env.brief(self.seat).noop_call)
 
     def _step(self, call: ToolCall) -> Play[StepResult]:
         result = yield from self.session.play_step(call)
@@ -173,9 +181,10 @@ class Chat:
         return result
 
     def _show(self, result: StepResult | None) -> None:
-        """Put what the acting seat sees now into its conversation."""
+        """Put what the acting seat sees now into its conversation; `result` is what came of the last call."""
         if self.done:
-            self._close(f"{result.result.render()} {ENDED}" if result is not None else ENDED)
+            self._seat = self._seat or self.session.seats[-1]
+            self._end(f"{result.result.render()} {ENDED}" if result is not None else ENDED)
             return
         self._seat = self.session.seat
         conversation = self.conversations[self._seat]
@@ -186,13 +195,8 @@ class Chat:
         else:
             conversation.add_observation(self.session.env.observe())
 
-    def _close(self, text: str) -> None:
-        """Answer the call that ended the incident, and those that were made in the same message."""
-        self._seat = self._seat or self.session.seats[-1]
-        conversation = self.conversations[self._seat]
-        conversation.add_observation(Message(text))
-        while conversation.is_owed_answer:
-            conversation.add_observation(Message(EPISODE_OVER))
-
-    def _render(self, message: Message) -> str:
-        return self.conversations[self.seat].renderer.render_observation(message)
+    def _end(self, text: str | None) -> None:
+        """Answer the call that ended the incident by `text`, and whatever else waits for an answer."""
+        for seat, conversation in self.conversations.items():
+            is_last = seat == self._seat and text is not None
+            conversation.end(text if is_last else ENDED if conversation.is_owed_answer else None)

@@ -7,6 +7,7 @@ with an optional `@greedy`, `@sampled` or `@TEMPERATURE` behind it. A path may h
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random as Generator
 from typing import TYPE_CHECKING
 
@@ -84,27 +85,39 @@ def _policy_set(env: str, text: str, names: Mapping[str, str], client: "LLMClien
 
 def _behind_server(name: str, text: str, client: "LLMClient | None") -> SeatPolicyFactory:
     llm.model_of(name)
-
-    def make(episode: Env, seat: str) -> Policy:
-        return llm.policy(client, name, llm.RequestOrigin(text, str(episode.spec), seat), episode.brief(seat))
-
-    return make
+    return partial(_make_llm, client, name, text)
 
 
 def _maker(env: str, name: str) -> SeatPolicyFactory:
     if name == "oracle":
-        return lambda episode, seat: Oracle(episode)
+        return _make_oracle
     if hf.is_model(name):
         hf.check_ships(env, name)
         choice = hf.parse_model_name(hf.weights_name(env, name))
-        # Not by name: a folder that moves plays as before, and models are compared under equal draws.
-        return lambda episode, seat: hf.policy(choice, episode.brief(seat), _draws(episode, "model", seat))
+        return partial(_make_model, choice)
     makers = {**COMMON_POLICIES, **environments()[env].policies}
     if name not in makers:
         raise UnknownName(
             "policy", name, [*makers, "oracle", *hf.shipped(env), hf.PREFIX + "PATH", llm.PREFIX + "MODEL"]
         )
-    return lambda episode, seat: makers[name](episode.brief(seat), _draws(episode, name, seat))
+    return partial(_make_script, makers[name], name)
+
+
+def _make_llm(client: "LLMClient | None", name: str, policies: str, episode: Env, seat: str) -> Policy:
+    return llm.policy(client, name, llm.RequestOrigin(policies, str(episode.spec), seat), episode.brief(seat))
+
+
+def _make_oracle(episode: Env, seat: str) -> Policy:
+    return Oracle(episode)
+
+
+def _make_model(choice: hf.ModelChoice, episode: Env, seat: str) -> Policy:
+    # Not by name: a folder that moves plays as before, and models are compared under equal draws.
+    return hf.policy(choice, episode.brief(seat), _draws(episode, "model", seat))
+
+
+def _make_script(factory: PolicyFactory, name: str, episode: Env, seat: str) -> Policy:
+    return factory(episode.brief(seat), _draws(episode, name, seat))
 
 
 def _draws(episode: Env, name: str, seat: str) -> Generator:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from warroom.sim.service_topology import STORES
@@ -50,6 +51,10 @@ class Fault:
     """True when the service counts its wrong replies as successes, so that only its callers see errors."""
 
 
+def no_effect(world: World, fault: Fault) -> None:
+    """A fault whose whole effect is in its steps, or that nothing has to undo."""
+
+
 def no_step(world: World, fault: Fault, age: int) -> None:
     """A fault whose whole effect is in its beginning."""
 
@@ -88,6 +93,23 @@ class Mechanism:
     replica_factor: float = 1.0
     """Replicas that the cure needs, as a multiple of the healthy number."""
 
+    def __post_init__(self) -> None:
+        _BY_NAME.setdefault(self.name, self)
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[str, ...]]:
+        """A mechanism is pickled by its name: code tells mechanisms apart by identity."""
+        assert _BY_NAME[self.name] is self, f"two mechanisms are called {self.name!r}"
+        return _mechanism, (self.begin.__module__, self.name)
+
+
+_BY_NAME: dict[str, Mechanism] = {}
+"""Every mechanism; names are unique."""
+
+
+def _mechanism(module: str, name: str) -> Mechanism:
+    import_module(module)  # of its definition
+    return _BY_NAME[name]
+
 
 # -- the reply is wrong: errors at the service or, when hushed, only at its callers ------------------
 
@@ -123,7 +145,7 @@ def _unlock(world: World, fault: Fault) -> None:
     world.slowdown[fault.target], world.own_error[fault.target] = 1.0, 0.0
 
 
-LOCK_WAIT = Mechanism("lock_wait", DB, "restart", "lock", lambda world, fault: None, _unlock, _lock)
+LOCK_WAIT = Mechanism("lock_wait", DB, "restart", "lock", no_effect, _unlock, _lock)
 """Transactions wait for one another: latency explodes, slots fill, the processor idles."""
 
 
@@ -140,7 +162,7 @@ def _unleak(world: World, fault: Fault) -> None:
 
 
 MEMORY_LEAK = Mechanism(
-    "memory_leak", SERVICE, "restart", "heap", lambda world, fault: None, _unleak, _leak,
+    "memory_leak", SERVICE, "restart", "heap", no_effect, _unleak, _leak,
     fits=lambda system, i: system.memory[i] < 0.7, gradual=True,
 )  # fmt: skip
 """Memory climbs until collection eats the time and requests fail."""
@@ -205,7 +227,7 @@ def _cut_replicas(world: World, fault: Fault) -> None:
 
 
 REPLICA_CUT = Mechanism(
-    "replica_cut", SERVICE, "scale", "overload", _cut_replicas, lambda world, fault: None,
+    "replica_cut", SERVICE, "scale", "overload", _cut_replicas, no_effect,
     is_sufficient=lambda world, fault: world.replicas[fault.target] >= 0.75 * world.system.replicas[fault.target],
     fits=lambda system, i: system.cpu[i] > 0.3 and system.replicas[i] > 2,
 )  # fmt: skip
@@ -268,7 +290,7 @@ def _refill_pool(world: World, fault: Fault) -> None:
 
 
 CONNECTION_LEAK = Mechanism(
-    "connection_leak", SERVICE, "restart", "pool", lambda world, fault: None, _refill_pool, _drain_pool,
+    "connection_leak", SERVICE, "restart", "pool", no_effect, _refill_pool, _drain_pool,
     fits=lambda system, i: system.slots[i] > 0.15,
 )  # fmt: skip
 """Connections are not returned: all slots are taken while processor and memory are idle."""
@@ -286,7 +308,7 @@ def _unfill(world: World, fault: Fault) -> None:
 
 
 DISK_FULL = Mechanism(
-    "disk_full", frozenset({"db", "queue"}), "scale", "space", lambda world, fault: None, _unfill, _fill,
+    "disk_full", frozenset({"db", "queue"}), "scale", "space", no_effect, _unfill, _fill,
     is_sufficient=lambda world, fault: world.replicas[fault.target] >= 2 * world.system.replicas[fault.target],
     gradual=True, replica_factor=2.0,
 )  # fmt: skip
@@ -364,7 +386,7 @@ def _blip_step(world: World, fault: Fault, age: int) -> None:
 
 
 BLIP = Mechanism(
-    "blip", SERVICE | STORES, "", "overload", _blip, lambda world, fault: _end_storm(world, fault), _blip_step,
+    "blip", SERVICE | STORES, "", "overload", _blip, _end_storm, _blip_step,
     fits=lambda system, i: system.reach[i] > 0.4,
 )  # fmt: skip
 """A hiccup that is over before anyone can act: the page was a false alarm."""

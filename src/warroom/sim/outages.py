@@ -4,7 +4,7 @@ Beside the failures of `faults`, whose gauges give them away, these are graded f
 users is a matter of degree, and are undone by the remedies of a triage: a killed query, a flushed cache.
 """
 
-from warroom.sim.faults import DB, SERVICE, Fault, Mechanism
+from warroom.sim.faults import DB, SERVICE, Fault, Mechanism, no_effect
 from warroom.sim.topology import ServiceSystem
 from warroom.sim.world import World
 
@@ -23,10 +23,6 @@ def reset_service(world: World, fault: Fault) -> None:
     """Everything that an outage can change, back to normal."""
     i = fault.target
     world.own_error[i], world.slowdown[i], world.external_load[i] = 0.0, 1.0, 0.0
-
-
-def _nothing(world: World, fault: Fault) -> None:
-    """A drift begins with nothing."""
 
 
 def failing_share(fault: Fault) -> float:
@@ -49,7 +45,7 @@ def _pile_up(world: World, fault: Fault, age: int) -> None:
     world.slowdown[fault.target] = min(1.8 ** (age + 1), 1.6 + 6 * fault.severity)
 
 
-LOCK_PILE = Mechanism("lock_pile", DB, "kill-query", "lock", _nothing, reset_service, _pile_up)
+LOCK_PILE = Mechanism("lock_pile", DB, "kill-query", "lock", no_effect, reset_service, _pile_up)
 """Transactions wait for one that does not end: 1.6 to 7.6 times the usual time."""
 
 
@@ -83,22 +79,22 @@ def _creep(world: World, fault: Fault, age: int) -> None:
 
 
 PLAN_CACHE = Mechanism(
-    "plan_cache", frozenset({"db", "cache"}), "flush-cache", "plan_cache", _nothing, reset_service, _creep, gradual=True
+    "plan_cache", frozenset({"db", "cache"}), "flush-cache", "plan_cache", no_effect, reset_service, _creep, gradual=True
 )
 """A cache fills with what is no longer asked for, or plans go stale: each request takes longer every minute."""
 
-REPORT = Mechanism("report", DB, "kill-query", "report", _nothing, reset_service, _creep, gradual=True)
+REPORT = Mechanism("report", DB, "kill-query", "report", no_effect, reset_service, _creep, gradual=True)
 """A long analytic query that a job started slows all others."""
 
-HEAP_LEAK = Mechanism("heap_leak", FRONT, "restart", "leak", _nothing, reset_service, _creep, gradual=True)
+HEAP_LEAK = Mechanism("heap_leak", FRONT, "restart", "leak", no_effect, reset_service, _creep, gradual=True)
 """Collections take an ever larger share of the time."""
 
-BACKLOG = Mechanism("backlog", frozenset({"queue"}), "scale", "backlog", _nothing, reset_service, _creep,
+BACKLOG = Mechanism("backlog", frozenset({"queue"}), "scale", "backlog", no_effect, reset_service, _creep,
                     is_sufficient=_has_capacity, gradual=True, replica_factor=3.0)  # fmt: skip
 """Consumers fall behind their producers."""
 
 CREEPING_RELEASE = Mechanism(
-    "creeping_release", SERVICE, "rollback", "slow_release", _nothing, reset_service, _creep, gradual=True
+    "creeping_release", SERVICE, "rollback", "slow_release", no_effect, reset_service, _creep, gradual=True
 )
 """A new build gets slower with all that it remembers."""
 
