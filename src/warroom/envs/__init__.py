@@ -13,7 +13,7 @@ from warroom.core.errors import UnknownName, quote_input
 from warroom.core.scenario import TIERS, EnvSpec, Scenario
 from warroom.core.spec import FORM, EpisodeSpec, SpecText, split_spec
 from warroom.core.splits import split_of
-from warroom.core.user_files import load_module
+from warroom.core.user_files import line_of, load_module
 
 _FOLDER = Path(__file__).parent
 
@@ -44,8 +44,8 @@ def scenario_from_file(env: str, path: Path) -> Scenario:
     if not isinstance(scenario, kinds):
         wanted = " or ".join(kind.__name__ for kind in kinds)
         raise ValueError(
-            f"{path}: SCENARIO must be a {wanted}, got {quote_input(scenario)}; "
-            f"envs/{env}/scenarios/ shows what the shipped ones look like"
+            f"{line_of(path, 'SCENARIO')}: SCENARIO must be a {wanted} to be played in {env}, got "
+            f"{quote_input(scenario)}; envs/{env}/scenarios/ shows what the shipped ones look like"
         )
     found: Scenario = scenario  # type: ignore[assignment]  # the declared types are scenarios
     if any(known.partition("/")[2] == found.name for known in scenarios()):
@@ -73,10 +73,30 @@ def find(scenario: str) -> tuple[EnvSpec, Scenario]:
     return environment, scenarios()[scenario]
 
 
+def scenario_path(scenario: str) -> Path | None:
+    """The file of a scenario of one's own; None for one that ships with the package."""
+    name = scenario.partition("/")[2]
+    return Path(name) if name.endswith(".py") else None
+
+
+def scenario_id(env: str, name: str) -> str:
+    """The id of a scenario that is named with or without `ENV/`; a file may lie in any folder."""
+    first = name.partition("/")[0]
+    return name if "/" in name and (first in environments() or not name.endswith(".py")) else f"{env}/{name}"
+
+
 def suite(env: str, name: str | None = None) -> list[str]:
-    """Ids of the scenarios of one suite of an environment (of its default suite without a name)."""
+    """Ids of the scenarios of one suite of an environment (of its default suite without a name).
+
+    A scenario file in the place of a suite is one of that scenario alone.
+    """
     known = env_spec(env).suites
     chosen = name or known[0]
+    if chosen.endswith(".py"):
+        found, _ = find(scenario_id(env, chosen))
+        if found.name != env:
+            raise ValueError(f"{chosen} is a scenario of {found.name}, not of {env}")
+        return [scenario_id(env, chosen)]
     if chosen not in known:
         raise UnknownName("suite", chosen, known)
     return [id for id, scenario in scenarios().items() if id.startswith(env + "/") and chosen in scenario.suites]
