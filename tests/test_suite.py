@@ -96,7 +96,7 @@ def test_the_plan_goes_through_json_unharmed() -> None:
         ({"split": "testing"}, "no split 'testing'"),
         ({"seeds": ()}, "at least one of its seeds"),
         ({"tiers": ("easy", "easy")}, "names 'easy' twice"),
-        ({"options": {"rogue": 1}}, "no option 'rogue'"),
+        ({"options": {"rogue": 1}}, "must be TinyOptions"),
         ({"baseline": "noop"}, "no baseline 'noop'"),
         ({"attempts": 0}, "attempts must be at least 1"),
     ],

@@ -83,6 +83,14 @@ class _Commands(LazyGroup):
         "report": Verb(
             "warroom.cli.report:report_command", "Make summary, pictures and report of a run again from its episodes."
         ),
+        "export": Verb(
+            "warroom.cli.export:export_command",
+            "Write the episodes of a run as a table, or as conversations to fine-tune a model on.",
+        ),
+        "merge": Verb(
+            "warroom.cli.merge:merge_command",
+            "Put the shards of one evaluation together into one run folder, as if it had been played at once.",
+        ),
         "view": Verb(
             "warroom.cli.view:view_command",
             "Write one HTML file that shows every episode of a run, turn by turn, without any network.",
@@ -112,6 +120,10 @@ class _Commands(LazyGroup):
         "serve": Verb(
             "warroom.cli.serve:serve_command",
             "Serve the environments by OpenEnv, for trainers and agents to connect to.",
+        ),
+        "check": Verb(
+            "warroom.cli.check:check_command",
+            "Load a scenario, policy or reward of your own, try it once, and say what is wrong with it.",
         ),
         "doctor": Verb(
             "warroom.cli.doctor:doctor_command",

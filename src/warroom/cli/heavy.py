@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from warroom.envs.logs import recorded as recorded
     from warroom.envs.tickets import imported as imported
     from warroom.evals import compare as compare
+    from warroom.evals import merge as merge
+    from warroom.evals import parquet as parquet
     from warroom.evals import publish as publish
     from warroom.evals import report as report
     from warroom.evals import roc as roc
@@ -39,7 +41,9 @@ MODULES = {
     "llm_client": "warroom.policies.llm.client",
     "llm_preflight": "warroom.policies.llm.preflight",
     "loading": "warroom.train.loading",
+    "merge": "warroom.evals.merge",
     "mcp": "warroom.serve.mcp",
+    "parquet": "warroom.evals.parquet",
     "publish": "warroom.evals.publish",
     "recorded": "warroom.envs.logs.recorded",
     "report": "warroom.evals.report",
