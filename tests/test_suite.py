@@ -16,12 +16,13 @@ from command import printed
 from warroom.core.splits import seed_of
 from warroom.envs import episode_spec
 from warroom.evals.compare import compare_runs
-from warroom.evals.plan import Plan, parse_policies, parse_seeds, scenarios_of
+from warroom.evals.plan import Plan, parse_seeds, scenarios_of
 from warroom.evals.plots import PICTURES, line_styles, spread_labels
 from warroom.evals.publish import publish
 from warroom.evals.run import missing, play_plan
 from warroom.evals.summary import METRICS, Result, summarise
 from warroom.evals.viewer_link import link_viewer
+from warroom.policies.names import parse_policies
 from warroom.runs import EPISODES, EpisodeKey, Record, open_run, read_episodes
 
 

@@ -23,6 +23,7 @@ from warroom.envs import suite
 from warroom.envs.logs.compact import compact_vocab
 from warroom.policies import hf, policy_names, policy_set
 from warroom.policies.manifest import read_manifest
+from warroom.policies.names import parse_model_name
 from warroom.rollout import play
 from warroom.train.curriculum import Curriculum, rescaled_curriculum
 from warroom.train.demonstrations import Demonstration, Mixture, demonstrations, with_repeats
@@ -182,7 +183,7 @@ def test_each_environment_has_a_nano_of_its_own_under_the_same_name() -> None:
     for env in ("fleet", "logs"):
         for name in hf.shipped(env):
             assert name in policy_names(env)
-            assert read_manifest(Path(hf.parse_model_name(hf.weights_name(env, name)).path))["env"] == env
+            assert read_manifest(Path(parse_model_name(hf.weights_name(env, name)).path))["env"] == env
 
 
 def test_weights_that_lie_there_are_found(warm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,11 +9,11 @@ import pytest
 from transformers.utils import get_json_schema
 
 from warroom.core.errors import UnknownName
+from warroom.core.schemas import tool_schemas
 from warroom.core.splits import Split, for_training, seed_of, split_of
 from warroom.core.types import ToolCall
 from warroom.envs import environments, make, suite
 from warroom.policies import policy_set
-from warroom.policies.prompt import tool_schemas
 from warroom.rollout import play
 from warroom.train.config import TrainConfig
 from warroom.train.curriculum import Curriculum, multiplier_at, parse_curriculum, parse_multiplier

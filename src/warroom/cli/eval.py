@@ -22,9 +22,10 @@ from warroom.core.errors import RunStopped
 from warroom.core.options import Options
 from warroom.core.splits import seed_of
 from warroom.envs import make
-from warroom.evals.plan import Plan, applicable_scenarios, parse_policies, parse_seeds, scenarios_of, split_commas
+from warroom.evals.plan import Plan, applicable_scenarios, parse_seeds, scenarios_of, split_commas
 from warroom.policies import hf, llm
 from warroom.policies.llm import ApiOptions
+from warroom.policies.names import parse_policies
 from warroom.runs import Record, check_folder, git_commit, now, open_run
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import parse_split, seed_of
 from warroom.envs import environments, find, make, suite
-from warroom.policies import MODEL_PREFIXES, PolicySet, policy_set
+from warroom.policies import PolicySet, policy_set
+from warroom.policies.names import policies_in
 from warroom.runs import EpisodeKey
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class Plan:
     """Scenario ids of `env`."""
     tiers: tuple[str, ...]
     policies: tuple[str, ...]
-    """Teams as `warroom.policies.team` reads them."""
+    """Who plays, as `warroom.policies.policy_set` reads it."""
     seeds: tuple[int, ...]
     """Indices within the split."""
     split: str = "test"
@@ -77,7 +78,7 @@ class Plan:
         ]
 
     def policy_sets(self, client: "LLMClient | None" = None) -> dict[str, PolicySet]:
-        """Who plays, by name, API models through `exchange`. Models are not loaded yet."""
+        """Who plays, by name, API models through `client`. Models are not loaded yet."""
         return {policy: policy_set(self.env, policy, client) for policy in self.policies}
 
     def config(self) -> dict[str, Any]:
@@ -132,28 +133,6 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def parse_policies(text: str) -> tuple[str, ...]:
-    """Teams of a list such as `random,oracle,sre=expert,rest=noop`.
-
-    Neighbouring `seat=policy` parts make one team, which `rest=` or a seat that it already has closes; so does `;`.
-    A part that begins with `hf:` or `llm:` is a model for every seat, whatever signs its name holds.
-    """
-    teams: list[str] = []
-    for group in text.split(";"):
-        open_seats: set[str] = set()
-        for part in split_commas(group):
-            seat, equals, _ = ("", "", "") if part.startswith(MODEL_PREFIXES) else part.partition("=")
-            joins = bool(equals and open_seats and seat not in open_seats and "rest" not in open_seats)
-            if joins:
-                teams[-1] += "," + part
-            else:
-                teams.append(part)
-                open_seats = set()
-            if equals:
-                open_seats.add(seat)
-    return tuple(teams)
-
-
 def _range(part: str) -> range:
     first, dash, last = part.partition("-")
     if not first.isdecimal() or (dash and not last.isdecimal()):
@@ -177,5 +156,5 @@ def _check_scenario(env: str, scenario: str) -> None:
 
 def _check_policy(env: str, policy: str) -> None:
     policy_set(env, policy)
-    if "human" in (part.rpartition("=")[2] for part in policy.split(",")):
+    if "human" in policies_in(policy):
         raise ValueError("an evaluation plays by itself; a person plays with: warroom play SCENARIO --policy human")

@@ -17,7 +17,7 @@ from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments
 from warroom.policies.checkpoint import Checkpoint
 from warroom.policies.generation import GenerationRequest, LikelihoodQuery, generate, log_likelihoods
-from warroom.policies.prompt import read_message, tool_schemas
+from warroom.policies.prompt import read_message
 
 SILENT: MessageDict = {"role": "assistant", "content": ""}
 UNKNOWN_SHARE = 0.5
@@ -32,7 +32,7 @@ class HfPolicy(BatchPolicy):
     def __init__(self, model: "HfModel", temperature: float, brief: Brief, draws: Random) -> None:
         self.model, self.brief, self.temperature, self.draws = model, brief, temperature, draws
         self.conversation = Conversation(model.renderer(brief.env)(brief))
-        self.tools = tool_schemas(self.conversation.renderer)
+        self.tools = self.conversation.tools
         self.ids: list[int] = []
         """Tokens of the whole conversation so far."""
         self.prompt = 0

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from warroom.core.env import Env
 from warroom.core.policy import Policy
 from warroom.core.scenario import TIERS
+from warroom.core.schemas import tool_schemas
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import Observation, ToolCall
 from warroom.policies import PolicySet, policy_names, policy_set
-from warroom.policies.prompt import read_message, tool_schemas
+from warroom.policies.prompt import read_message
 from warroom.train.config import SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum, parse_multiplier
 from warroom.train.seat import Host, Rollout, SeatRollout

@@ -7,10 +7,10 @@ from inspect import Parameter, Signature
 from typing import Any, TypeVar
 
 from warroom.core.renderer import Renderer
+from warroom.core.schemas import tool_schemas
 from warroom.core.splits import Split, for_training, seed_of
 from warroom.envs import environments, make, suite
 from warroom.policies import PolicySet
-from warroom.policies.prompt import tool_schemas
 from warroom.session import Play, together
 from warroom.train.seat import Clock, Host, Rollout, SeatRollout
 

@@ -19,9 +19,10 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.utils import add_fused_lm_head
 
 from warroom.core.rng import stream
+from warroom.core.schemas import tool_schemas
 from warroom.policies.generation import GenerationRequest as Said
 from warroom.policies.generation import generate, is_small
-from warroom.policies.prompt import read_message, tool_schemas
+from warroom.policies.prompt import read_message
 from warroom.train.config import MUON
 from warroom.train.curriculum import Curriculum, Row
 from warroom.train.memory import SMALL
