@@ -151,6 +151,32 @@ def test_the_conversation_holds_every_call_and_its_answer(serve: Serve) -> None:
     assert [(m["tool_call_id"], m["content"][:4]) for m in longer[2:]] == [("c0", "pay "), ("c1", "mail")]
 
 
+def test_the_names_of_an_incident_are_listed_for_models_that_were_not_trained_with_its_tools(serve: Serve) -> None:
+    peer = serve(heals)
+    incident(peer, policy="llm:m")
+    schemas = {tool["function"]["name"]: tool["function"]["parameters"] for body in peer.asked for tool in body["tools"]}
+    assert schemas["fix"]["properties"]["service"]["enum"] == list(tiny_env.SERVICES)
+    by_text = serve(lambda body, number: says('<tool_call>{"name": "wait"}</tool_call>'))
+    incident(by_text, "--tool-calls", "text")
+    assert f'"enum": {json.dumps(tiny_env.SERVICES)}' in by_text.asked[0]["messages"][0]["content"]
+
+
+def test_what_a_server_is_sent_again_is_valid_whatever_the_model_wrote(serve: Serve) -> None:
+    def script(body: Body, number: int) -> Reply:
+        if len(body["messages"]) > 1:
+            return heals(body)
+        call = {"function": {"name": "fix it!", "arguments": "{'service': 'pay'}"}}
+        return completion(content="Hm.", reasoning_content="Let me think.", refusal=None, tool_calls=[call])
+
+    peer = serve(script)
+    incident(peer)
+    assistant, result = next(body["messages"][1:3] for body in peer.asked if len(body["messages"]) > 2)
+    (call,) = assistant.pop("tool_calls")
+    assert assistant == {"role": "assistant", "content": "Hm."}
+    assert call["function"] == {"name": "fix_it_", "arguments": '{"service": "pay"}'}
+    assert set(result) == {"role", "tool_call_id", "content"} and result["tool_call_id"] == call["id"] != ""
+
+
 def test_requests_are_made_side_by_side_and_no_more_than_allowed(serve: Serve, tmp_path: Path) -> None:
     peer = serve(lambda body, number: heals(body)._replace(seconds=0.05))
     plan = [*PLAN[:7], "8", *PLAN[8:]]
