@@ -15,7 +15,6 @@ from openenv.cli._validation import validate_running_environment
 from openenv.validation import Level, run_validation
 from rich.console import Console
 from rich.table import Table
-
 from space_checks import CHECKS, subject
 from space_process import RunningProcess, SubprocessProvider, command_of
 

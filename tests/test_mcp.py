@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import json
+import os
 import re
 import resource
 import signal
@@ -96,7 +97,8 @@ def over_stdio(script: Script, *arguments: object, log: Path | None = None) -> P
     """Play a script against the command as an agent's configuration starts it."""
 
     async def connected() -> Player:
-        started = StdioTransport(COMMAND[0], [*COMMAND[1:], *map(str, arguments)], keep_alive=False, log_file=log)
+        command = [*COMMAND[1:], *map(str, arguments)]
+        started = StdioTransport(COMMAND[0], command, env=dict(os.environ), keep_alive=False, log_file=log)
         async with Client(started) as client:
             player = Player(client)
             await script(player)

@@ -11,10 +11,10 @@ import pytest
 
 pytest.importorskip("openenv")
 
+from space_checks import FORBIDDEN_TEAMMATES
 from websockets.sync.client import ClientConnection, connect
 
 from live import running
-from space_checks import FORBIDDEN_TEAMMATES
 from warroom.core.types import ToolCall
 from warroom.envs import environments, make, scenarios, suite
 from warroom.policies import policy_set

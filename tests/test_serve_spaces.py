@@ -12,10 +12,10 @@ pytest.importorskip("openenv")
 from openenv.cli._validation import validate_running_environment
 from openenv.validation import Level, Verdict, run_validation
 from openenv.validation.providers import ProviderError
-
-from live import running
 from space_checks import CHECKS, ServerUnderTest, oracle_actions, play, run_checks, subject
 from space_process import SubprocessProvider, command_of
+
+from live import running
 from warroom.envs import environments
 from warroom.serve.app import ServeOptions, application
 from warroom.serve.tasks import task_specs

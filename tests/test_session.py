@@ -1,7 +1,6 @@
 """A session: an incident played from outside goes as it does among policies, and can be put away at any time."""
 
 import pickle
-from collections.abc import Callable
 
 import pytest
 
@@ -22,31 +21,26 @@ def first_spec(env: str, tier: str = "medium") -> str:
     return f"{suite(env)[0]}@{tier}#dev:3"
 
 
-def play_by(session: Session, policies: str = "expert", keep: Callable[[Session], Session] = lambda one: one) -> Session:
-    """Play the caller's seats by scripts; `keep` is what happens to the session between its calls."""
-    scripts = {seat: policy_set(session.spec.env, policies).seat(session.env, seat) for seat in session.seats}
+def play_by_experts(session: Session) -> Session:
+    """Play the caller's seats by scripts."""
+    scripts = {seat: policy_set(session.spec.env, "expert").seat(session.env, seat) for seat in session.seats}
     while not session.done:
-        session.step(scripts[session.seat].act(session.observe()))
-        session = keep(session)
+        observation = session.observe()
+        session.step(scripts[session.seat].act(observation))
     return session
 
 
 @pytest.mark.parametrize("env", environments())
 def test_a_session_of_all_seats_goes_as_among_policies(env: str) -> None:
     episode = play(first_spec(env), policy_set(env, "expert"))
-    result = play_by(Session(first_spec(env))).result("expert")
+    result = play_by_experts(Session(first_spec(env))).result("expert")
     assert result == episode and result.trajectory_hash
 
 
 @pytest.mark.parametrize("seats", [("sre",), ("manager", "oversight")])
 def test_the_caller_plays_its_seats_and_teammates_the_others(seats: tuple[str, ...]) -> None:
-    session = Session(FLEET, seats=seats, teammates="expert")
+    session = play_by_experts(Session(FLEET, seats=seats, teammates="expert"))
     assert session.seats == tuple(seat for seat in session.env.SEATS if seat in seats)
-    scripts = {seat: policy_set("fleet", "expert").seat(session.env, seat) for seat in session.seats}
-    while not session.done:
-        observation = session.observe()
-        assert session.seat in seats
-        session.step(scripts[session.seat].act(observation))
     assert session.result("x").trajectory_hash == play(FLEET, policy_set("fleet", "expert")).trajectory_hash
 
 
@@ -63,7 +57,7 @@ def test_finishing_leaves_the_rest_to_the_teammates() -> None:
 
 
 def test_a_call_after_the_end_changes_nothing() -> None:
-    session = play_by(Session(FLEET))
+    session = play_by_experts(Session(FLEET))
     before = session.result()
     answer = session.step(ToolCall("wait"))
     assert answer.result.render() == "The incident is over; the call changed nothing." and answer.points_gained == 0
@@ -74,7 +68,7 @@ def test_a_call_after_the_end_changes_nothing() -> None:
 def test_without_a_record_the_play_is_the_same_and_no_step_is_kept() -> None:
     kept, bare = Session(FLEET), Session(FLEET, record=False)
     for session in (kept, bare):
-        play_by(session)
+        play_by_experts(session)
     assert kept.env.points() == bare.env.points() and kept.steps and not bare.steps
     with pytest.raises(ValueError, match="keeps no record"):
         bare.result()

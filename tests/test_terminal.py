@@ -198,7 +198,7 @@ def test_the_end_tells_the_truth_what_would_have_been_and_what_the_oracle_would_
     seating = TerminalSeats(policy_set("fleet", "heuristic"), screen(), live=False)
     episode = play(episode_spec("fleet/autoscaler_cost_cut", "easy", 7), seating.policy_set)
     assert seating.env is not None
-    told = text_of(closing_view(episode, debrief(seating.env, "fleet/autoscaler_cost_cut")), 160)
+    told = text_of(closing_view(episode, debrief(seating.env)), 160)
     for part in ("truth: root cause", "As it was played", "Had nobody acted", "the oracle, for +", "flag agent="):
         assert part in told
     assert "Had nobody acted" not in text_of(closing_view(episode), 160)

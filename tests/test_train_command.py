@@ -67,7 +67,7 @@ def trained(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         if text.startswith("step 1/"):
             signal.raise_signal(signal.SIGINT)
 
-    summary, interrupted = train(config, folder, command_line(), False, 0, interrupting)
+    summary, interrupted = train(config, folder, command=command_line(), log_line=interrupting)
     assert interrupted and summary["stopped"] == "interrupted"
     assert [row["step"] for row in read_steps(folder)] == [1] and not (folder / "model").exists()
     assert "add --resume" in refused(*arguments)
@@ -94,7 +94,7 @@ def test_a_step_holds_every_column_of_the_contract(trained: Path) -> None:
     assert set(row) == {
         "step", "tier", "seats", "reward", "reward_std", "by_tier", "by_seat", "terms", "kl", "entropy", "loss",
         "grad_norm", "zero_variance_groups", "calls_per_rollout", "failed_calls", "completion_tokens", "clipped",
-        "multiplier", "seconds", "learning_rate", "trajectories",
+        "multiplier", "seconds", "learning_rate", "trajectories", "reward_parts", "score",
     }  # fmt: skip
     assert row["seats"] == {"manager": 2} and set(row["seconds"]) == {"generation", "environment", "update", "total"}
 

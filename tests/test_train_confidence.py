@@ -9,12 +9,21 @@ import pytest
 import torch
 
 from command import refused
+from warroom.envs import env_spec
 from warroom.policies import hf
 from warroom.policies.model import HfModel
-from warroom.train.confidence import ConfidenceAnswer, ConfidenceLosses, ConfidencePlan, ask, losses, train_confidence
+from warroom.train.confidence import (
+    ConfidenceAnswer,
+    ConfidenceLosses,
+    ConfidencePlan,
+    ask,
+    incidents,
+    losses,
+    train_confidence,
+)
 from warroom.train.resolve_config import confidence_tokens
 
-SINGLE = {"mode": "single"}
+SINGLE = env_spec("tickets").options.parse({"mode": "single"})
 WORDS = confidence_tokens("tickets", "shorthand")
 
 
@@ -76,7 +85,8 @@ def test_only_what_was_said_beside_the_word_is_held() -> None:
 
 def test_answers_are_judged_by_the_environment_and_marked_where_they_state_confidence(nano: HfModel) -> None:
     sure = tokens(nano)
-    answers = ask(nano, "tickets", SINGLE, sure, ConfidencePlan(1, incidents=24), 0)
+    plan = ConfidencePlan(1, incidents=24)
+    answers = ask(nano, incidents("tickets", SINGLE, plan, 0), sure, plan.temperature)
     assert len(answers) == 24 and {answer.ids[answer.place] in sure for answer in answers} == {True}
     assert 0.5 < sum(answer.verified for answer in answers) / 24 <= 1
 

@@ -19,7 +19,9 @@ def checked(
     tokenizer: Any, model: Any, sampled_groups: int = 0, **changes: Any
 ) -> tuple[PreflightReport, dict[str, str]]:
     usual: dict[str, Any] = {"curriculum": "easy:2", "groups": 2, "group_size": 2, "max_completion_length": 6000}
-    report = preflight(TrainConfig("tiny", **{**usual, **changes}), model, tokenizer, 1, sampled_groups)
+    report = preflight(
+        TrainConfig("tiny", **{**usual, **changes}), model, tokenizer, incidents=1, sampled_groups=sampled_groups
+    )
     return report, {check.name: check.status for check in report.checks}
 
 

@@ -17,7 +17,8 @@ import torch
 import tiny_nano
 from command import run
 from warroom.cli import train_options
-from warroom.core.splits import Split, held_out, split_of
+from warroom.core.spec import EpisodeSpec
+from warroom.core.splits import Split, held_out
 from warroom.envs import environments
 from warroom.policies import checkpoint, oracle, policy_set
 from warroom.policies.manifest import read_manifest
@@ -65,11 +66,11 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_demonstrations_are_of_the_training_split_and_the_oracle_never_plays(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[tuple[str, int]] = []
+    made: list[EpisodeSpec] = []
 
-    def noting(scenario: str, tier: str, seed: int, real: Any = shown.make) -> Any:
-        made.append((scenario, seed))
-        return real(scenario, tier, seed)
+    def noting(spec: EpisodeSpec, real: Any = shown.make) -> Any:
+        made.append(spec)
+        return real(spec)
 
     def refuse(self: object, *arguments: object) -> None:
         raise AssertionError("the oracle plays")
@@ -78,9 +79,9 @@ def test_demonstrations_are_of_the_training_split_and_the_oracle_never_plays(mon
     monkeypatch.setattr(oracle.Oracle, "__init__", refuse)
     for seed in (0, 3):
         assert all(list(islice(demonstrations("fleet", Mixture(0.5, 0.3), "shorthand", seed), 60)))
-    assert len({seed for _, seed in made}) == len(made) == 120
-    assert {split_of(seed) for _, seed in made} == {Split.TRAIN}
-    assert {held_out(scenario) for scenario, _ in made} == {None}
+    assert len({spec.seed for spec in made}) == len(made) == 120
+    assert {spec.split for spec in made} == {Split.TRAIN}
+    assert {held_out(spec.scenario) for spec in made} == {None}
 
 
 def test_the_shares_of_a_mixture_are_kept() -> None:
@@ -198,7 +199,7 @@ def test_the_manifest_says_what_made_it_and_the_weights_are_played_as_they_lie(w
         if name in files:
             wanted = torch.float32 if checkpoint.device() == "cpu" else torch.bfloat16
             assert value.dtype == wanted and torch.equal(value.cpu(), files[name].to(wanted))
-    play("fleet/db_deadlock", "easy", 0, policy_set("fleet", f"hf:{warm}"))
+    play("fleet/db_deadlock@easy#train:0", policy_set("fleet", f"hf:{warm}"))
 
 
 def test_a_warm_start_that_is_stopped_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,7 +247,7 @@ def test_a_trained_model_and_its_checkpoints_play_and_remember_their_start(warm:
         "save_every": 1, "min_calls": 0.0, "min_entropy": 0.0,
     })  # fmt: skip
     assert (config.micro_batch, config.turn_tokens) == (2, 20)
-    summary = train(config, tmp_path / "run", "warroom train", False, 0, lambda text: None).summary
+    summary = train(config, tmp_path / "run", command="warroom train", log_line=lambda text: None).summary
     folders = {path.name: path for path in (tmp_path / "run" / "checkpoints").glob("checkpoint-*")}
     best = summary["best_step"]
     assert set(folders) == {f"checkpoint-{step}" for step in (4, 5, 6, best)}

@@ -18,7 +18,9 @@ from warroom.core.renderer import PlainRenderer
 from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Message, StepResult, ToolCall
 from warroom.envs import env_spec
+from warroom.episode import trajectory_hash
 from warroom.policies import PolicySet
+from warroom.reward import RolloutResult
 from warroom.scheduler import Play, run
 from warroom.session import Session
 
@@ -124,6 +126,21 @@ class Chat:
         """Leave the rest of the incident to the teammates, and return the score: 0 the no-op policy, 1 the oracle."""
         run(self.play_to_end())
         return self.session.env.score()
+
+    def result(self) -> RolloutResult:
+        """What came of the finished incident, for the seat whose turn was last."""
+        env = self.session.env
+        return RolloutResult(
+            spec=self.session.spec,
+            seat=self.seat,
+            score=env.score(),
+            points=env.points(),
+            calls=self.calls,
+            refused_calls=self.refused_calls,
+            left_early=self.left_early,
+            messages=self.messages,
+            trajectory_hash=trajectory_hash(self.session.steps),
+        )
 
     # -- the same as plays, for many chats side by side ---------------------------------------------------
 

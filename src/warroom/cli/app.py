@@ -55,6 +55,10 @@ class _Commands(LazyGroup):
             "warroom.cli.mcp:mcp_command",
             "Let a coding agent, or any other client of the Model Context Protocol, take a seat.",
         ),
+        "power": Verb(
+            "warroom.cli.power:power_command",
+            "Plan a comparison: the smallest difference that it can detect, and how many incidents a difference needs.",
+        ),
         "eval": Verb(
             "warroom.cli.eval:eval_command",
             "Play a matrix of scenarios, tiers, seeds and policies, and write numbers, pictures and a report.",

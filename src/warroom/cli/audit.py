@@ -11,6 +11,7 @@ from warroom.cli.flags import env_options, with_env_options
 from warroom.cli.options import Json, Split
 from warroom.cli.output import console, print_json, say
 from warroom.cli.progress import progress
+from warroom.evals.audit.bars import BARS
 from warroom.evals.audit.leaks import LeakScan, scan_leaks
 from warroom.evals.plan import parse_seeds
 
@@ -51,9 +52,11 @@ def audit_command(
     chosen, incidents, budget = tiers_of(tiers), parse_seeds(seeds), heavy.search.SearchBudget(scripts)
     audit_spec = heavy.audit_spec.find_audit_spec(env, env_options(env, given).to_json())
     with progress("episodes", heavy.audit.audit_episode_count(audit_spec, chosen, incidents, suite, budget)) as watch:
-        found = heavy.audit.run_audit(audit_spec, chosen, incidents, suite, workers, split, watch, budget)
+        found = heavy.audit.run_audit(
+            audit_spec, chosen, incidents, suite_name=suite, workers=workers, split=split, progress=watch, budget=budget
+        )
     say("scanning for leaks")
-    scan = scan_leaks(audit_spec.leaks, env, chosen, incidents, suite, split)
+    scan = scan_leaks(audit_spec.leaks, env, chosen, incidents, suite_name=suite, split=split)
     if json:
         print_json({**found.to_json(), "leaks": scan.to_json()})
     else:
@@ -77,7 +80,7 @@ def _print_audit(found: "Audit", scan: LeakScan) -> None:
     broken = {violation.bar for violation in found.violations}
     for bar in found.bars:
         state = "FAILS" if bar in broken else "holds"
-        print(f"{state}  {bar}: every policy that weighs no evidence {heavy.audit.BARS[bar]}")
+        print(f"{state}  {bar}: every policy that weighs no evidence {BARS[bar]}")
     if found.within_chance:
         print(f"  {len(found.within_chance)} means lie on the wrong side of a bar within chance; --json names them")
     print(f"{'FAILS' if scan.leaks else 'holds'}  no leaks: {scan.texts} texts of {scan.episodes} episodes")

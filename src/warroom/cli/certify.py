@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from warroom.evals.audit.certify import CertificateRow
 from warroom.cli.options import tiers_of
 
+if TYPE_CHECKING:
+    from warroom.evals.statistics import EstimateJson
+
 Env = Annotated[str, typer.Option(help="Which environment.")]
 VIOLATED = 1
 """Exit code when a bar fails."""
@@ -51,7 +54,7 @@ def certify_command(
     chosen, levels, indices = scenarios_of(env, suite, scenarios), tiers_of(tiers), parse_seeds(seeds)
     certify, options = heavy.audit_spec.find_audit_spec(env).certify, env_options(env, given).to_json()
     with progress("incidents", len(chosen) * len(levels) * len(indices)) as watch:
-        rows = heavy.certify.run_certify(certify, chosen, levels, indices, split, options, watch)
+        rows = heavy.certify.run_certify(certify, chosen, levels, indices, split=split, options=options, progress=watch)
     summary = heavy.certify.aggregate(rows)
     if json:
         print_json({"split": split, "tiers": summary, "rows": [row.to_json() for row in rows]})
@@ -79,7 +82,7 @@ def _print_certificates(summary: "list[dict[str, Any]]", rows: "list[Certificate
         say(f"{row.scenario} {row.tier}, {format_seed(row.seed)}: {row}", "red")
 
 
-def _percent(share: Mapping[str, float] | None) -> str:
-    if share is None:
+def _percent(share: "EstimateJson | None") -> str:
+    if share is None or share["lo"] is None or share["hi"] is None:
         return "none"
     return f"{100 * share['mean']:.1f} ({100 * share['lo']:.1f} to {100 * share['hi']:.1f})"

@@ -35,8 +35,8 @@ def _print_comparison(found: Mapping[str, Any], everything: bool) -> None:
     screen = console()
     for note in found["notes"]:
         say(f"note: {note}", "yellow")
-    for told in found["told"]:
-        screen.print(Text(told))
+    for summary in found["summaries"]:
+        screen.print(Text(summary))
     rows = [row for row in found["rows"] if everything or not heavy.compare.is_equal(row)]
     left_out = len(found["rows"]) - len(rows)
     if rows:
@@ -49,7 +49,7 @@ def _comparison_table(found: Mapping[str, Any], rows: Sequence[Mapping[str, Any]
     table = Table(title=f"B {found['second']} less A {found['first']}", title_justify="left")
     for heading in ("policy", "where", "metric"):
         table.add_column(heading)
-    for heading in ("A", "B", "difference", "95 % interval", "p", "incidents"):
+    for heading in ("A", "B", "difference", "95 % interval", "p", "adjusted p", "incidents"):
         table.add_column(heading, justify="right")
     cell = heavy.report.cell
     for row in rows:
@@ -57,6 +57,6 @@ def _comparison_table(found: Mapping[str, Any], rows: Sequence[Mapping[str, Any]
         names = row["policy_a"] if row["policy_a"] == row["policy_b"] else f"{row['policy_b']} less {row['policy_a']}"
         ends = [cell({metric: {"mean": row[side], "lo": None, "hi": None}}, metric).mean for side in ("a", "b")]
         shown = cell({metric: row["difference"]}, metric)
-        figures = [*ends, shown.mean, shown.interval, f"{row['p']:.4f}", str(row["incidents"])]
+        figures = [*ends, shown.mean, shown.interval, f"{row['p']:.4f}", f"{row['p_holm']:.4f}", str(row["incidents"])]
         table.add_row(names, row["tier"] or row["scenario"], metric.replace("_", " "), *figures)
     return table

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from warroom.envs.logs import recorded as recorded
     from warroom.envs.tickets import imported as imported
     from warroom.evals import compare as compare
+    from warroom.evals import power as power
     from warroom.evals import publish as publish
     from warroom.evals import report as report
     from warroom.evals import roc as roc
@@ -40,6 +41,7 @@ MODULES = {
     "llm_preflight": "warroom.policies.llm.preflight",
     "loading": "warroom.train.loading",
     "mcp": "warroom.serve.mcp",
+    "power": "warroom.evals.power",
     "publish": "warroom.evals.publish",
     "recorded": "warroom.envs.logs.recorded",
     "report": "warroom.evals.report",

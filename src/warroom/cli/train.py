@@ -18,11 +18,11 @@ from warroom.cli.output import command_line, console, print_json, say
 from warroom.core.errors import EpisodeAborted, UnknownName
 from warroom.policies.manifest import read_manifest
 from warroom.runs import RECORD
-from warroom.serve.remote import RemoteHost
+from warroom.serve.remote import RemoteBackend
 from warroom.train.config import TrainConfig
-from warroom.train.preflight import PreflightReport, host_check
+from warroom.train.preflight import PreflightReport, backend_check
 from warroom.train.resolve_config import resolve_config
-from warroom.train.seat import Host
+from warroom.train.rollout import RolloutBackend
 
 INTERRUPTED = 130
 """Exit code of a command that Ctrl-C stopped."""
@@ -102,13 +102,13 @@ def train_command(
     if only_warm_start:
         _only_warm_start(config, context.params, folder)
         return
-    with _host(config, server) as host:
+    with _backend(config, server) as backend:
         if from_scratch:
             config = _from_scratch(config, context.params, folder, resume)
         if preflight_only:
-            _preflight(config, rehearse, host)
+            _preflight(config, rehearse, backend)
             return
-        summary = _train(config, folder, out, resume, rehearse, host)
+        summary = _train(config, folder, out, resume, rehearse, backend)
     if json:
         print_json(summary)
     elif summary:
@@ -185,32 +185,34 @@ def _warm_start(config: TrainConfig, given: Mapping[str, Any], folder: Path) -> 
 
 
 @contextmanager
-def _host(config: TrainConfig, server: str | None) -> Iterator[Host | None]:
+def _backend(config: TrainConfig, server: str | None) -> Iterator[RolloutBackend | None]:
     """The server that plays the rollouts, if one was named, once it was seen to play as this process does."""
     if server is None:
         yield None
         return
 
-    with RemoteHost(server, config.env, config.language, config.teammates) as host:
-        report = PreflightReport((host_check(config, host),), "")
+    with RemoteBackend(server, config.env, config.language, config.teammates) as backend:
+        report = PreflightReport((backend_check(config, backend),), "")
         say(report.render())
         report.require()
-        yield host
+        yield backend
 
 
-def _preflight(config: TrainConfig, rehearse: int, host: Host | None) -> None:
-    *_, report = heavy.runner.dry_run(config, rehearse, host)
+def _preflight(config: TrainConfig, rehearse: int, backend: RolloutBackend | None) -> None:
+    report = heavy.runner.rehearse(config, rehearse, backend=backend).report
     print(report.prompt)
     print(report.render())
     report.require()
 
 
 def _train(
-    config: TrainConfig, folder: Path, out: Path | None, resume: bool, rehearse: int, host: Host | None
+    config: TrainConfig, folder: Path, out: Path | None, resume: bool, rehearse: int, backend: RolloutBackend | None
 ) -> dict[str, Any]:
     command, again = _typed(out, folder, resume=False), _typed(out, folder, resume=True)
     try:
-        summary, interrupted = heavy.runner.train(config, folder, command, resume, rehearse, say, host)
+        summary, interrupted = heavy.runner.train(
+            config, folder, command=command, log_line=say, resume=resume, sampled_groups=rehearse, backend=backend
+        )
     except EpisodeAborted as error:
         if not (folder / RECORD).is_file():  # nothing has begun
             raise

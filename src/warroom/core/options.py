@@ -139,7 +139,7 @@ class Option(NamedTuple):
         return not info.choices or all(item in info.choices for item in values)
 
 
-def option(default: Any, help: str, **info: Any) -> Any:  # noqa: A002 -- the word that every command-line library uses
+def option(default: Any, help: str, **info: Any) -> Any:
     """Declare one field of an `Options` class; `info` are further fields of `OptionInfo`."""
     metadata = {_METADATA: OptionInfo(help, **info)}
     if default is ...:

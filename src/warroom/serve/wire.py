@@ -56,8 +56,8 @@ class WarroomObservation(Observation):
     )
     spec: str = Field(
         default="",
-        description="once it is over: the episode as one text, such as fleet/db_deadlock@hard#test:7; "
-        "empty unless the client named the scenario itself",
+        description="once it is over: the episode as one text, SCENARIO@TIER#SPLIT:INDEX; empty unless the client "
+        "named the scenario itself",
     )
 
 

@@ -79,7 +79,14 @@ def _creep(world: World, fault: Fault, age: int) -> None:
 
 
 PLAN_CACHE = Mechanism(
-    "plan_cache", frozenset({"db", "cache"}), "flush-cache", "plan_cache", no_effect, reset_service, _creep, gradual=True
+    "plan_cache",
+    frozenset({"db", "cache"}),
+    "flush-cache",
+    "plan_cache",
+    no_effect,
+    reset_service,
+    _creep,
+    gradual=True,
 )
 """A cache fills with what is no longer asked for, or plans go stale: each request takes longer every minute."""
 

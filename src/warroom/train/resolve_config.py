@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from warroom.core.errors import NotInstalled, UnknownName
-from warroom.envs import environments
+from warroom.core.options import Options
+from warroom.envs import env_spec, environments
 from warroom.policies.hf import DEFAULT_ENV, pretrained_checkpoints, weights_name
 from warroom.policies.manifest import read_manifest
 from warroom.train.config import CONTROLS, OPTIMIZERS, SCHEDULES, SNAPSHOT, TrainConfig
@@ -62,17 +63,23 @@ def resolve_config(options: Mapping[str, Any]) -> TrainConfig:
     first option that is wrong and what it may be.
     """
     known = {field.name for field in fields(TrainConfig)}
-    given = {name: value for name, value in options.items() if name in known and value is not None}
+    given = {name: value for name, value in options.items() if name in known - {"options"} and value is not None}
     given["model"] = weights_name(given.get("env", DEFAULT_ENV), str(given["model"]))
     config = TrainConfig(**{**defaults(given["model"]), **given})
     if (episodes := options.get("episodes")) is not None:
         config = replace(config, curriculum=_with_episodes(config, episodes))
-    if config.language == "shorthand" and config.env in environments():
-        config = replace(config, options={**environments()[config.env].compact_options, **config.options})
+    config = replace(config, options=_options(config, options.get("options", {})))
     if "micro_batch" not in given:
         config = replace(config, micro_batch=gcd(config.micro_batch, config.groups * config.group_size))
     check(config)
     return config
+
+
+def _options(config: TrainConfig, given: Mapping[str, object]) -> Options:
+    """The environment's own options: those that were given, and those without which its shorthand cannot be played."""
+    environment = env_spec(config.env)
+    needed = environment.compact_options if config.language == "shorthand" else {}
+    return environment.options.parse({**needed, **given}, config.env)
 
 
 def confidence_tokens(env: str, language: str) -> tuple[str, ...]:
