@@ -80,7 +80,7 @@ def test_a_nano_is_listed_in_every_environment(env: str) -> None:
 
 def test_a_model_that_does_not_ship_is_named_without_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hf, "WEIGHTS", tmp_path)
-    with pytest.raises(ValueError, match=r"no nano ships for logs \(that do: none\)") as refused:
+    with pytest.raises(ValueError, match=r"no nano ships for logs \(these do: none\)") as refused:
         policy_set("logs", "nano@sampled")
     assert str(tmp_path) not in str(refused.value)
 
@@ -125,8 +125,8 @@ def _adapter(**config: Any) -> Any:
         (_edited("tokenizer_config.json", response_template=None), "how it writes calls is unknown"),
         (_edited("config.json", num_hidden_layers=3, layer_types=["conv", "full_attention", "conv"]), "do not match"),
         (_edited("config.json", hidden_size=48), "does not load"),
-        (_edited("warroom.json", language="latin"), "no language of fleet 'latin'"),
-        (_edited("warroom.json", language="plain"), "does not know the words of 'plain'"),
+        (_edited("warroom.json", renderer="latin"), "no renderer of fleet 'latin'"),
+        (_edited("warroom.json", renderer="plain"), "does not know the words of 'plain'"),
         (_adapter(), "names no base model"),
         (_adapter(base_model_name_or_path="/nowhere/base"), "its base model '/nowhere/base' cannot be had"),
         (lambda folder: (folder / "model.safetensors").write_bytes(b"torn"), "does not load"),
@@ -159,7 +159,7 @@ def test_a_missing_extra_names_the_line_that_installs_it(nano: Path, monkeypatch
 def test_a_run_notes_which_weights_played(nano: Path) -> None:
     found = hf.policy_status([f"hf:{nano}@sampled"])[f"hf:{nano}@sampled"]
     assert found["sha256"] == sha256(nano) and len(found["sha256"]) == 64
-    assert (found["language"], found["device"], found["dtype"]) == ("shorthand", "cpu", "float32")
+    assert (found["renderer"], found["device"], found["dtype"]) == ("compact", "cpu", "float32")
     assert found["decoding"] == "sampled at temperature 1" and 10_000 < found["parameters"] < 100_000
 
 
@@ -299,7 +299,7 @@ def test_several_calls_of_a_message_are_played_in_their_order(qwen: Path) -> Non
     assert seat.ids == before + written + trl_suffix(model.tokenizer, results)
 
 
-def test_a_message_without_a_call_leaves_the_rest_to_the_colleagues(qwen: Path) -> None:
+def test_a_message_without_a_call_leaves_the_rest_to_the_teammates(qwen: Path) -> None:
     brief = make("fleet/disk_full", "easy", 0).brief("sre")
     for text in (
         "I do not know.",
@@ -310,7 +310,7 @@ def test_a_message_without_a_call_leaves_the_rest_to_the_colleagues(qwen: Path) 
         seat.observe(Message("Page one."))
         written = hf.model_at(str(qwen)).tokenizer(text, add_special_tokens=False)["input_ids"]
         assert seat.parse_output(written) == brief.noop_call
-        assert seat.over and seat.observe(Message("Page two.")) == brief.noop_call
+        assert seat.conversation.has_left and seat.observe(Message("Page two.")) == brief.noop_call
 
 
 def test_a_conversation_is_no_longer_than_those_of_the_training(nano: Path, tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ def test_a_conversation_is_no_longer_than_those_of_the_training(nano: Path, tmp_
     assert seat.observe(Message("early")) is None
     assert len(seat.ids) - seat.prompt == 6 and seat.generation_request().max_new_tokens == 6
     seat.parse_output(words("wait ok ok ok <e>", add_special_tokens=False)["input_ids"])
-    assert seat.observe(Message("early")) == brief.noop_call and seat.over
+    assert seat.observe(Message("early")) == brief.noop_call and seat.is_full
 
 
 # -- in an evaluation -----------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ def test_a_model_without_a_server_is_refused_when_it_is_to_play() -> None:
         (["--price-in", "1"], "needs both --price-in and --price-out"),
         (["--max-tokens", "0"], "max_tokens must be a whole number above 0"),
         (["--tool-calls", "maybe"], "no tool calls 'maybe'"),
-        (["--language", "latin"], "no language 'latin'"),
+        (["--renderer", "latin"], "no renderer 'latin'"),
         (["--concurrency", "0"], "concurrency must be a whole number at least 1"),
         (["--base-url", "localhost:8000"], "--base-url is like http://localhost:8000/v1"),
         (["--base-url", "http://me:secret@host/v1"], "holds no password"),
@@ -154,7 +154,9 @@ def test_the_conversation_holds_every_call_and_its_answer(serve: Serve) -> None:
 def test_the_names_of_an_incident_are_listed_for_models_that_were_not_trained_with_its_tools(serve: Serve) -> None:
     peer = serve(heals)
     incident(peer, policy="llm:m")
-    schemas = {tool["function"]["name"]: tool["function"]["parameters"] for body in peer.asked for tool in body["tools"]}
+    schemas = {
+        tool["function"]["name"]: tool["function"]["parameters"] for body in peer.asked for tool in body["tools"]
+    }
     assert schemas["fix"]["properties"]["service"]["enum"] == list(tiny_env.SERVICES)
     by_text = serve(lambda body, number: says('<tool_call>{"name": "wait"}</tool_call>'))
     incident(by_text, "--tool-calls", "text")

@@ -126,9 +126,7 @@ def test_the_live_board_writes_and_leaves_the_screen_clean() -> None:
 
 def with_person(env: str, seat: str) -> PolicySet:
     others = policy_set(env, "expert")
-    return PolicySet(
-        "one person", {**others.seats, seat: lambda episode, own: Human(episode.brief(own), Random(0))}
-    )
+    return PolicySet("one person", {**others.seats, seat: lambda episode, own: Human(episode.brief(own), Random(0))})
 
 
 def played_by_person(scenario: str, seat: str, live: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[str, Env]:

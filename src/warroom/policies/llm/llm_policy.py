@@ -64,9 +64,9 @@ class LlmPolicy(AsyncPolicy):
     def __init__(self, model: LlmModel, call_format: CallFormat, origin: RequestOrigin, brief: Brief) -> None:
         self.model, self.call_format, self.origin, self.brief = model, call_format, origin, brief
         api, renderers = model.client.api, environments()[brief.env].renderers
-        if api.language not in renderers:
-            raise UnknownName(f"language of {brief.env}", api.language, renderers)
-        self.conversation = Conversation(renderers[api.language](brief), reminders=api.reminders, closed=True)
+        if api.renderer not in renderers:
+            raise UnknownName(f"renderer of {brief.env}", api.renderer, renderers)
+        self.conversation = Conversation(renderers[api.renderer](brief), reminders=api.reminders, closed=True)
         self.view = RequestView(self.conversation, as_text=call_format.tool_calls == "text")
         self.requests = 0
 

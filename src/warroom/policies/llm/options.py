@@ -13,7 +13,7 @@ URL = "OPENAI_BASE_URL"
 """Environment variable that says where the server is, if nothing else does."""
 DEFAULT_URL = "https://api.openai.com/v1"
 TOOL_CALLS = ("auto", "api", "text")
-LANGUAGES = ("plain", "shorthand")
+RENDERERS = ("plain", "compact")
 MILLION = Decimal(1_000_000)
 
 
@@ -62,8 +62,8 @@ class ApiOptions(Options):
         "format of tool calls: api, text, or auto, which finds out with one request before the run",
         choices=TOOL_CALLS,
     )
-    language: str = option(
-        "plain", "how observations and tools are rendered: plain, or shorthand for a nano", choices=LANGUAGES
+    renderer: str = option(
+        "plain", "how observations and tools are rendered: plain, or compact for a nano", choices=RENDERERS
     )
     reminders: int = option(
         1, "consecutive messages without a tool call that get a reminder; the next one ends the part", at_least=0
@@ -87,7 +87,7 @@ class ApiOptions(Options):
     @property
     def play(self) -> dict[str, object]:
         """What the play depends on: equal in a run and its resumptions, a recording and its replays."""
-        names = ("base_url", "temperature", "max_output_tokens", "tool_calls", "language", "reminders")
+        names = ("base_url", "temperature", "max_output_tokens", "tool_calls", "renderer", "reminders")
         return {name: getattr(self, name) for name in names}
 
     @property
