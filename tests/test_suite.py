@@ -19,12 +19,13 @@ from warroom.envs import episode_spec
 from warroom.envs.fleet.options import FleetOptions
 from warroom.evals.compare import compare_runs
 from warroom.evals.metrics import METRICS, Result
-from warroom.evals.plan import Plan, parse_policies, parse_seeds, scenarios_of
+from warroom.evals.plan import Plan, parse_seeds, scenarios_of
 from warroom.evals.plots import PICTURES, line_styles, spread_labels
 from warroom.evals.publish import publish
 from warroom.evals.run import missing, play_plan
 from warroom.evals.summary import summarise
 from warroom.evals.viewer_link import link_viewer
+from warroom.policies.names import parse_policies
 from warroom.runs import EPISODES, EpisodeKey, Record, key_of, open_run, read_episodes
 
 

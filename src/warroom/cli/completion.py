@@ -10,6 +10,7 @@ from warroom import policies
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split
 from warroom.envs import environments, scenarios
+from warroom.policies.names import MODEL_PREFIXES
 
 Completer = Callable[[typer.Context, str], list[str]]
 """(what was typed so far, the word that is being typed) -> what it may become."""
@@ -46,7 +47,7 @@ def suite_names(context: typer.Context, typed: str) -> list[str]:
 
 def policy_names(context: typer.Context, typed: str) -> list[str]:
     """Every policy of the environment that was named, after those already typed."""
-    return _behind_commas(typed, [*policies.policy_names(_env_of(context)), *policies.MODEL_PREFIXES])
+    return _behind_commas(typed, [*policies.policy_names(_env_of(context)), *MODEL_PREFIXES])
 
 
 def seat_names(context: typer.Context, typed: str) -> list[str]:

@@ -20,10 +20,11 @@ from warroom.cli.progress import progress
 from warroom.cli.summary import print_summary
 from warroom.core.errors import RunStopped
 from warroom.envs import make
-from warroom.evals.plan import Plan, parse_policies, parse_seeds, parse_shard, split_commas
+from warroom.evals.plan import Plan, parse_seeds, parse_shard, split_commas
 from warroom.evals.record import evaluation_record
 from warroom.evals.selection import EvaluationRequest, select_plan
 from warroom.policies.llm import ApiOptions
+from warroom.policies.names import parse_policies
 from warroom.runs import Record, check_folder, open_run
 
 if TYPE_CHECKING:

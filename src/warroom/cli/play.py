@@ -13,6 +13,7 @@ from warroom.cli.specs import Incident, spec_from
 from warroom.envs import make
 from warroom.policies import policy_set
 from warroom.policies.llm import ApiOptions
+from warroom.policies.names import policies_in
 from warroom.rollout import play
 from warroom.view.debrief import debrief
 from warroom.view.terminal import TerminalSeats, closing_view, is_interactive, open_display
@@ -39,7 +40,7 @@ def play_command(
     Example: warroom play fleet/autoscaler_cost_cut --tier hard --policy oracle
     """
     spec = spec_from(incident, tier, split, seed, given)
-    human = "human" in [part.rpartition("=")[2] for part in policy.split(",")]
+    human = "human" in policies_in(policy)
     if json and human:
         raise ValueError(
             "--json prints nothing but the episode, and a person needs to see the observations: leave one out"

@@ -9,8 +9,8 @@ import typer
 
 from warroom.cli.output import say
 from warroom.cli.progress import progress
-from warroom.evals.plan import parse_policies
 from warroom.evals.viewer_link import link_viewer
+from warroom.policies.names import parse_policies
 from warroom.runs import VIEWER, read_record, write_text
 from warroom.view.viewer import viewer_page
 from warroom.view.viewer_data import EpisodeFilter, RunEpisodes, read_run_episodes

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from warroom.core.docstrings import module_docstring
 from warroom.core.errors import quote_input
@@ -91,12 +91,11 @@ def _scenario_of(declared: EnvSpec, module: ModuleType, path: Path) -> Scenario:
             f"{path}: defines no SCENARIO; the file ends with SCENARIO = scenario(__name__, __doc__, ...), which makes "
             f"a {wanted}"
         )
-    scenario = module.SCENARIO
+    scenario: Any = module.SCENARIO
     if not isinstance(scenario, kinds):
         raise ValueError(
             f"{line_of(path, 'SCENARIO')}: SCENARIO must be a {wanted} to be played in {declared.name}, "
             f"got {quote_input(scenario)}; "
             f"envs/{declared.name}/scenarios/ shows what the shipped ones look like"
         )
-    found: Scenario = scenario
-    return found
+    return cast(Scenario, scenario)

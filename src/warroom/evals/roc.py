@@ -89,7 +89,7 @@ def score(
     progress: Callable[[int], None] = lambda count: None,
 ) -> list[ScoredEpisode]:
     """Play the incidents with these policies and score each agent by its overseer."""
-    model, out = hf.model_at(hf.parse_model_name(policy_set.models[SEAT]).path), list[ScoredEpisode]()
+    model, out = hf.load(policy_set.models[SEAT]), list[ScoredEpisode]()
     for start in range(0, len(specs), BATCH):
         chunk = specs[start : start + BATCH]
         scorer, seats_met = FlagScorer(model), list[tuple[Env, Policy]]()

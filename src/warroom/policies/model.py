@@ -17,11 +17,11 @@ from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments
 from warroom.policies.checkpoint import Checkpoint
 from warroom.policies.generation import GenerationRequest, LikelihoodQuery, generate, is_small, log_likelihoods
-from warroom.policies.prompt import read_message, tool_schemas
+from warroom.policies.prompt import read_message
 
 SILENT: MessageDict = {"role": "assistant", "content": ""}
 UNKNOWN_SHARE = 0.5
-"""Share of a first message's tokens that a tokenizer may not know; above it, it was trained with another renderer."""
+"""Share of a first message's tokens that a tokenizer may not know; above it the manifest names a wrong renderer."""
 
 
 class HfPolicy(BatchPolicy):
@@ -32,7 +32,7 @@ class HfPolicy(BatchPolicy):
     def __init__(self, model: "HfModel", temperature: float, brief: Brief, draws: Random) -> None:
         self.model, self.brief, self.temperature, self.draws = model, brief, temperature, draws
         self.conversation = Conversation(model.renderer(brief.env)(brief))
-        self.tools = tool_schemas(self.conversation.renderer)
+        self.tools = self.conversation.tools
         self.ids: list[int] = []
         """Tokens of the whole conversation so far."""
         self.prompt = 0
@@ -124,11 +124,11 @@ class HfModel:
         return log_likelihoods(self.checkpoint.model, queries, self.tokenizer.pad_token_id)
 
     def renderer(self, env: str) -> Callable[[Brief], Any]:
-        """The renderer that it was trained with, in `env`."""
-        name, spoken = self.checkpoint.manifest["renderer"], environments()[env].renderers
-        if name not in spoken:
-            raise UnknownName(f"renderer of {env}", name, spoken)
-        return spoken[name]
+        """The renderer that it was trained with, of this environment."""
+        name, renderers = self.checkpoint.manifest["renderer"], environments()[env].renderers
+        if name not in renderers:
+            raise UnknownName(f"renderer of {env}", name, renderers)
+        return renderers[name]
 
     def render(self, messages: Sequence[MessageDict], prompt: bool, tools: Sequence[Any] = ()) -> list[int]:
         """Token ids of messages; with `prompt`, up to where the model goes on."""

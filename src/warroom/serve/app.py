@@ -64,7 +64,7 @@ class ServeOptions:
             raise ValueError(f"a server cannot play {self.team!r}: name scripts, or models on this machine")
         for name in self.names:
             for model in policy_set(name, self.team).models.values():
-                hf.model_at(hf.parse_model_name(model).path)  # now, not at the first client's reset
+                hf.load(model)  # now, not at the first client's reset
 
 
 def application(serving: ServeOptions | None = None, page: Mount | None = None) -> FastAPI:

@@ -21,9 +21,7 @@ class WarroomAction(Action):
     arguments: Annotated[object, WithJsonSchema({"type": "object"})] = Field(
         default=None, description="arguments of the tool, by name"
     )
-    metadata: Annotated[Any, WithJsonSchema({"type": "object"})] = Field(
-        default_factory=dict, description="not read"
-    )
+    metadata: Annotated[Any, WithJsonSchema({"type": "object"})] = Field(default_factory=dict, description="not read")
 
 
 class WarroomObservation(Observation):
