@@ -1,6 +1,6 @@
 """Validate every Space: OpenEnv's own checks, static and at run time, its probe of a running server, and ours.
 
-.venv/bin/python recipes/validate_spaces.py [--out runs/validation.json] [fleet logs tickets]
+python recipes/validate_spaces.py [--out runs/validation.json] [fleet logs tickets]
 """
 
 import argparse

@@ -102,7 +102,7 @@ def test_a_model_without_a_server_is_refused_when_it_is_to_play() -> None:
         (["--price-in", "1"], "needs both --price-in and --price-out"),
         (["--max-tokens", "0"], "--max-tokens must be above 0"),
         (["--tool-calls", "maybe"], "no way of calling tools 'maybe'"),
-        (["--language", "latin"], "no language 'latin'"),
+        (["--renderer", "latin"], "no renderer 'latin'"),
         (["--concurrency", "0"], "--concurrency must be at least 1"),
         (["--base-url", "localhost:8000"], "--base-url is like http://localhost:8000/v1"),
         (["--base-url", "http://me:secret@host/v1"], "holds no password"),
@@ -176,7 +176,7 @@ def test_the_run_notes_who_answered_how_and_what_it_cost(serve: Serve, tmp_path:
     assert [e["scenario"] for e in total["episodes"]] == ["tiny/fault"] * 3
     assert sum(e["requests"] for e in total["episodes"]) == sent - 1, "the preflight is no episode's"
     summary = json.loads((tmp_path / "summary.json").read_text())
-    assert summary["usage"]["requests"] == sent and "behind the server: " in done.output
+    assert summary["usage"]["requests"] == sent and "API usage: " in done.output
     assert "tokens read" in (tmp_path / "report.html").read_text()
 
 
@@ -198,7 +198,7 @@ def test_the_key_is_sent_and_written_nowhere(serve: Serve, tmp_path: Path, monke
 def test_a_play_at_the_terminal_says_what_it_cost(serve: Serve) -> None:
     done = run("play", "tiny/fault", "--policy", "sre=llm:m,rest=noop", "--base-url", serve(heals).url, "--pause", "0")
     assert done.exit_code == 0, done.output
-    assert "behind the server: 2 requests, 200 tokens read and 20 written" in done.output
+    assert "API usage: 2 requests, 200 tokens read and 20 written" in done.output
 
 
 # -- what models write --------------------------------------------------------------------------------
@@ -434,7 +434,7 @@ def test_an_episode_that_cannot_be_played_is_left_out_and_played_by_a_resumption
     peer = serve(script)
     done = evaluate(peer, tmp_path / "run", "--retries", "1")
     assert done.exit_code == 3
-    assert "1 of 3 episodes could not be played, the first since m at" in done.output
+    assert "1 of 3 episodes could not be played; the first failure: m at" in done.output
     assert "it answered 500: out of memory (2 tries)" in done.output and "--resume" in done.output
     assert len(episodes(tmp_path / "run")) == 2 and usage(tmp_path / "run")["unplayed"] == 1
     broken = False
@@ -490,7 +490,7 @@ def test_a_cap_on_tokens_is_never_passed_and_stops_only_where_nothing_fits(
     worst = min(sum(line["reserved"]) for line in lines if "reserved" in line)
     assert total + 3 * worst > 3000, "it would have fitted a few times over"
     kept = len(episodes(tmp_path / "run"))
-    assert 0 < kept < 16 and f"{kept} of 16 episodes are finished and kept" in done.output
+    assert 0 < kept < 16 and f"{kept} of 16 episodes are finished and saved" in done.output
     again = evaluate(peer, tmp_path / "run", *more, "--max-tokens", "3000", "--resume", plan=plan)
     assert again.exit_code == 3 and spent(tmp_path / "run") <= 3000, "a cap counts what was spent before"
     assert evaluate(peer, tmp_path / "run", *more, "--max-tokens", "99999", "--resume", plan=plan).exit_code == 0
@@ -572,7 +572,7 @@ def test_ctrl_c_does_not_wait_for_a_server(serve: Serve, tmp_path: Path) -> None
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=20)
-    assert process.returncode == 130 and "Go on with" in said and "Traceback" not in said
+    assert process.returncode == 130 and "Resume with" in said and "Traceback" not in said
     assert usage(tmp_path)["failures"] == {"lost": 3}
 
 

@@ -133,7 +133,7 @@ def test_an_episode_over_standard_io_goes_as_in_process_and_its_record_replays(t
     assert episode.trajectory_hash == within.trajectory_hash and episode.score == within.score
     assert episode.policy == "sre=mcp,rest=expert" and read_record(tmp_path / "run").kind == "mcp"
     done = CliRunner().invoke(app, ["replay", str(tmp_path / "run")])
-    assert "1 of 1 episodes went as recorded" in done.output
+    assert "1 of 1 episodes match their record" in done.output
     assert log.read_text() == ""
 
 

@@ -74,7 +74,7 @@ def first(seat: Any) -> str:
 
 
 def sentence(seat: Any) -> list[int]:
-    """Reasons and the first agent, in the seat's shorthand."""
+    """Reasons and the first agent, in the seat's compact rendering."""
     service = seat.brief.facts.services[0][0]
     said = f"cause rogue_deploy_bot at {service}; do rollback {service}; still bad"
     name, arguments = seat.conversation.renderer.format_call(ToolCall("flag", {"agent": first(seat), "say": said}))

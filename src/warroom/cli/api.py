@@ -23,7 +23,7 @@ from warroom.runs import write_text
 if TYPE_CHECKING:
     from warroom.policies.llm.client import LLMClient
 
-PANEL = "Models behind a server (llm:MODEL)"
+PANEL = "Models behind an API (llm:MODEL)"
 
 
 def _option(help_: str, *names: str, **more: Any) -> Any:
@@ -34,39 +34,39 @@ OPTIONS: dict[str, Any] = {
     "base_url": Annotated[
         str | None,
         _option(
-            "Where the server is, such as http://localhost:8000/v1. Default: OPENAI_BASE_URL, or OpenAI's own. "
-            "Its key is WARROOM_API_KEY or OPENAI_API_KEY."
+            "URL of the server, such as http://localhost:8000/v1. Default: OPENAI_BASE_URL, else OpenAI. "
+            "The API key is read from WARROOM_API_KEY or OPENAI_API_KEY."
         ),
     ],
-    "temperature": Annotated[float | None, _option("0 is greedy. Default: none is sent, the server's own.")],
-    "max_output_tokens": Annotated[
-        int | None, _option("Tokens that the model may write in one message. Default: 2048.")
-    ],
+    "temperature": Annotated[float | None, _option("Sampling temperature; 0 is greedy. Default: the server's.")],
+    "max_output_tokens": Annotated[int | None, _option("Maximum tokens per message of the model. Default: 2048.")],
     "tool_calls": Annotated[
         str | None,
-        _option("api, text, or auto (the default): one call before the run finds out, and stops where it is unclear."),
+        _option(
+            "Format of tool calls: api, text, or auto (the default), which finds out with one request before the run."
+        ),
     ],
-    "language": Annotated[
-        str | None, _option("How pages and tools are worded: plain (the default), or shorthand for a nano.")
+    "renderer": Annotated[
+        str | None, _option("How observations and tools are rendered: plain (the default), or compact for a nano.")
     ],
     "reminders": Annotated[
         int | None,
-        _option("Messages in a row without a call that are answered by a reminder, default 1; the next ends the part."),
+        _option("Consecutive messages without a tool call that get a reminder, before the part ends. Default: 1."),
     ],
-    "concurrency": Annotated[int | None, _option("Requests at once, and episodes side by side. Default: 8.")],
-    "request_timeout": Annotated[float | None, _option("Seconds for one request. Default: 120.")],
+    "concurrency": Annotated[int | None, _option("Concurrent requests and episodes. Default: 8.")],
+    "request_timeout": Annotated[float | None, _option("Timeout of a request in seconds. Default: 120.")],
     "retries": Annotated[
-        int | None, _option("Further tries of a request after 429, 5xx, a timeout or a cut. Default: 5.")
+        int | None, _option("Retries of a request after 429, 5xx, a timeout or a lost connection. Default: 5.")
     ],
     "max_tokens": Annotated[
-        int | None, _option("Tokens that the whole run may use, resumed parts included. Default: no cap.")
+        int | None, _option("Token budget of the whole run, resumed parts included. Default: unlimited.")
     ],
-    "max_dollars": Annotated[float | None, _option("Dollars that it may cost; needs both prices. Default: no cap.")],
-    "max_minutes": Annotated[float | None, _option("Minutes that it may play. Default: no cap.")],
-    "price_in": Annotated[float | None, _option("Dollars per million tokens read.")],
-    "price_out": Annotated[float | None, _option("Dollars per million tokens written.")],
-    "record": Annotated[Path | None, _option("Write all calls into this file.")],
-    "replay": Annotated[Path | None, _option("Answer all calls from this file, without a network.")],
+    "max_dollars": Annotated[float | None, _option("Budget in dollars; needs both prices. Default: unlimited.")],
+    "max_minutes": Annotated[float | None, _option("Time budget in minutes. Default: unlimited.")],
+    "price_in": Annotated[float | None, _option("Price in dollars per million input tokens.")],
+    "price_out": Annotated[float | None, _option("Price in dollars per million output tokens.")],
+    "record": Annotated[Path | None, _option("Record all requests and responses in this file.")],
+    "replay": Annotated[Path | None, _option("Answer all requests from this recording, without a network.")],
 }
 """Each option by the name that it has in a command. Defaults are those of `Api`, which no help text has to load."""
 CAPS = ("max_tokens", "max_dollars", "max_minutes", "price_in", "price_out")
@@ -107,7 +107,7 @@ def api_model_names(teams: Iterable["PolicySet"], api: ApiOptions | None) -> lis
     """The models behind a server that play in these teams; options for them without any are refused."""
     names = [name for policy_set in teams for name in policy_set.models.values() if is_llm(name)]
     if not names and api is not None:
-        raise ValueError("options of a model behind a server were given, and no policy is llm:MODEL")
+        raise ValueError("options for llm:MODEL were given, but no policy is llm:MODEL")
     return list(dict.fromkeys(names))
 
 
@@ -135,7 +135,7 @@ def _note_usage(ledger: UsageLedger, api: ApiOptions, quiet: bool) -> None:
     if usage and ledger.folder is not None:
         write_text(ledger.folder / USAGE, json.dumps(usage, indent=1) + "\n")
     elif usage and usage["answered"] and not quiet:
-        say(f"behind the server: {in_words(usage)}")
+        say(f"API usage: {in_words(usage)}")
 
 
 def prepare_models(client: "LLMClient", names: Iterable[str], env: Env, noted: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from warroom.evals.audit.run import Audit
 from warroom.cli.options import tiers_of
 
-Env = Annotated[str, typer.Option(help="Which environment.")]
+Env = Annotated[str, typer.Option(help="Environment.")]
 VIOLATED = 1
 """Exit code when a bar fails."""
-Tiers = Annotated[str, typer.Option(help="Which tiers, by comma.")]
-Suite = Annotated[str, typer.Option(help="Which scenarios: a suite of `warroom list`.")]
+Tiers = Annotated[str, typer.Option(help="Tiers, comma-separated.")]
+Suite = Annotated[str, typer.Option(help="Suite of scenarios; see `warroom list`.")]
 SHOWN = 12
 """Failures that are printed; --json has all."""
 
@@ -34,18 +34,18 @@ def audit_command(
     env: Env = "fleet",
     tiers: Tiers = "easy,medium,hard",
     seeds: Annotated[
-        str, typer.Option(help="Which incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
+        str, typer.Option(help="Incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
     ] = "5",
     split: Split = "dev",
     suite: Suite = "full",
-    scripts: Annotated[int, typer.Option(min=1, help="How many scripts the search starts from.")] = 300,
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
+    scripts: Annotated[int, typer.Option(min=1, help="Number of scripts that the search starts from.")] = 300,
+    workers: Annotated[int, typer.Option(min=1, help="Number of worker processes.")] = 2,
     json: Json = False,
 ) -> None:
-    """See what policies that weigh no evidence can get, and whether anything shown to a seat tells the truth.
+    """Check for exploits and leaks: scores of policies that ignore the evidence, ground truth in observations.
 
-    Plays dozens of degenerate teams and searches short scripts, holds all of them against the bars, and scans whole
-    episodes for leaks. Exit code 1 when a bar fails.
+    Plays dozens of degenerate teams, searches short action scripts, compares all of them with fixed limits, and scans
+    whole episodes for leaks of the truth. Exit code 1 when a limit is exceeded or something leaks.
 
     Example: warroom audit --tiers hard --seeds 10
     """

@@ -8,24 +8,21 @@ from rich.table import Table
 
 from warroom.cli import heavy
 from warroom.cli.flags import env_options, with_env_options
-from warroom.cli.options import Json, Split
+from warroom.cli.options import Json, Split, tiers_of
 from warroom.cli.output import console, print_json, say
 from warroom.cli.progress import progress
 from warroom.core.splits import format_seed
 from warroom.evals.plan import parse_seeds, scenarios_of
 
 if TYPE_CHECKING:
-    from warroom.evals.audit.certify import CertificateRow
-from warroom.cli.options import tiers_of
-
-if TYPE_CHECKING:
+    from warroom.evals.audit.certify import CertificateRow, TierSummary
     from warroom.evals.statistics import EstimateJson
 
-Env = Annotated[str, typer.Option(help="Which environment.")]
+Env = Annotated[str, typer.Option(help="Environment.")]
 VIOLATED = 1
 """Exit code when a bar fails."""
-Tiers = Annotated[str, typer.Option(help="Which tiers, by comma.")]
-Suite = Annotated[str, typer.Option(help="Which scenarios: a suite of `warroom list`.")]
+Tiers = Annotated[str, typer.Option(help="Tiers, comma-separated.")]
+Suite = Annotated[str, typer.Option(help="Suite of scenarios; see `warroom list`.")]
 SHOWN = 12
 """Failures that are printed; --json has all."""
 
@@ -36,18 +33,18 @@ def certify_command(
     env: Env = "fleet",
     tiers: Tiers = "easy,medium,hard",
     seeds: Annotated[
-        str, typer.Option(help="Which incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
+        str, typer.Option(help="Incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
     ] = "5",
     split: Split = "dev",
     suite: Suite = "full",
     scenarios: Annotated[
-        str | None, typer.Option(help="Which scenarios by name, by comma, instead of a suite.")
+        str | None, typer.Option(help="Scenarios by name, comma-separated, instead of a suite.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Check incidents in full: solvable, lasting, beyond doubt, and whatever else makes them fair in that environment.
+    """Check that incidents are solvable, persistent, unambiguous and fair.
 
-    Exit code 1 when an incident fails.
+    The exact checks depend on the environment. Exit code 1 when an incident fails.
 
     Example: warroom certify --scenarios cascade,rogue_bystander --tiers hard --seeds 20
     """
@@ -64,7 +61,7 @@ def certify_command(
         raise typer.Exit(VIOLATED)
 
 
-def _print_certificates(summary: "list[dict[str, Any]]", rows: "list[CertificateRow]") -> None:
+def _print_certificates(summary: "list[TierSummary]", rows: "list[CertificateRow]") -> None:
     table = Table(title="per cent of incidents, with 95 % intervals", title_justify="left")
     table.add_column("check")
     for tier in summary:

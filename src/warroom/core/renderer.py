@@ -36,7 +36,7 @@ RendererFactory = Callable[[Brief], Renderer]
 
 @dataclass(frozen=True)
 class Vocab:
-    """Every word of a shorthand, for the tokenizer of a small model."""
+    """Every word of a compact rendering, for the tokenizer of a small model."""
 
     words: tuple[str, ...]
     tools: tuple[str, ...]

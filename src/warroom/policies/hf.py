@@ -122,9 +122,7 @@ def model_at(path: str) -> "HfModel":
 
 def are_small(names: Iterable[str]) -> bool:
     """Whether every process may hold these models; a large one, or one on a graphics card, is held once. Loads them."""
-    from warroom.policies.generation import is_small
-
-    return all(is_small(model_at(parse_model_name(name).path).checkpoint.model) for name in dict.fromkeys(names))
+    return all(model_at(parse_model_name(name).path).small for name in dict.fromkeys(names))
 
 
 def policy(choice: ModelChoice, brief: Brief, draws: Random) -> Policy:

@@ -45,10 +45,10 @@ class Demonstration:
     """Of the team: 0 as the no-op policy, 1 as the oracle."""
 
 
-def demonstrate(env: Env, mixture: Mixture, language: str, rng: Random) -> list[Demonstration]:
+def demonstrate(env: Env, mixture: Mixture, renderer: str, rng: Random) -> list[Demonstration]:
     """Play one incident and return a conversation for each seat."""
     environment = env_spec(env.name)
-    training_profile, renderer = environment.training_profile, environment.renderers[language]
+    training_profile, make_renderer = environment.training_profile, environment.renderers[renderer]
     makers = {name: policy_set(env.name, name) for name in ("expert", *training_profile.behavior_policies)}
     names, own, other, conversations = {}, {}, {}, {}
     from_expert: dict[str, list[bool]] = {seat: [] for seat in env.SEATS}
@@ -56,7 +56,7 @@ def demonstrate(env: Env, mixture: Mixture, language: str, rng: Random) -> list[
         names[seat] = "expert" if rng.random() < mixture.expert else rng.choice(training_profile.behavior_policies)
         own[seat] = makers[names[seat]].seat(env, seat)
         other[seat] = makers[rng.choice(training_profile.behavior_policies)].seat(env, seat)
-        conversations[seat] = Conversation(renderer(env.brief(seat)))
+        conversations[seat] = Conversation(make_renderer(env.brief(seat)))
     while not env.done:
         seat, observation, conversation = env.seat, env.observe(), conversations[env.seat]
         conversation.add_observation(observation)
@@ -81,7 +81,7 @@ def demonstrate(env: Env, mixture: Mixture, language: str, rng: Random) -> list[
 
 
 def demonstrations(
-    env: str, mixture: Mixture, language: str, seed: int, tiers: Sequence[str] = TIERS
+    env: str, mixture: Mixture, renderer: str, seed: int, tiers: Sequence[str] = TIERS
 ) -> Iterator[list[Demonstration]]:
     """Endless play of the training split's incidents, one list per incident."""
     scenarios, index = for_training(suite(env, "full")), 0
@@ -90,7 +90,7 @@ def demonstrations(
         rng = stream(seed, "demonstration", index)
         scenario, tier = rng.choice(scenarios), rng.choice(list(tiers))
         incident = make(EpisodeSpec(scenario, tier, seed_of(Split.TRAIN, seed * 10_000_000 + index), options))
-        yield demonstrate(incident, mixture, language, rng)
+        yield demonstrate(incident, mixture, renderer, rng)
         index += 1
 
 

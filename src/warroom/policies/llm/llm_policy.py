@@ -64,9 +64,9 @@ class LlmPolicy(AsyncPolicy):
 
     def __init__(self, model: LlmModel, call_format: CallFormat, place: RequestOrigin, brief: Brief) -> None:
         self.model, self.call_format, self.place, self.brief = model, call_format, place, brief
-        name, spoken = model.client.api.language, environments()[brief.env].renderers
+        name, spoken = model.client.api.renderer, environments()[brief.env].renderers
         if name not in spoken:
-            raise UnknownName(f"language of {brief.env}", name, spoken)
+            raise UnknownName(f"renderer of {brief.env}", name, spoken)
         self.renderer = spoken[name](brief)
         self.conversation = ApiConversation(
             [tool_schema(schema) for schema in self.renderer.tool_schemas(closed=True)],

@@ -16,7 +16,7 @@ URL = "OPENAI_BASE_URL"
 """Environment variable that says where the server is, if nothing else does."""
 DEFAULT_URL = "https://api.openai.com/v1"
 TOOL_CALLS = ("auto", "api", "text")
-LANGUAGES = ("plain", "shorthand")
+RENDERERS = ("plain", "compact")
 MILLION = Decimal(1_000_000)
 
 
@@ -67,7 +67,7 @@ class ApiOptions:
     """Tokens that a model may write in one message."""
     tool_calls: str = "auto"
     """`api`, `text`, or `auto`: one call before the run decides."""
-    language: str = "plain"
+    renderer: str = "plain"
     reminders: int = 1
     """How often in a row a message without a call is answered by a reminder before it ends the seat's part."""
     concurrency: int = 8
@@ -86,8 +86,8 @@ class ApiOptions:
     def __post_init__(self) -> None:
         if self.tool_calls not in TOOL_CALLS:
             raise UnknownName("way of calling tools", self.tool_calls, TOOL_CALLS)
-        if self.language not in LANGUAGES:
-            raise UnknownName("language", self.language, LANGUAGES)
+        if self.renderer not in RENDERERS:
+            raise UnknownName("renderer", self.renderer, RENDERERS)
         if self.temperature is not None and not (self.temperature >= 0 and isfinite(self.temperature)):
             raise ValueError(f"--temperature must be at least 0, got {self.temperature}")
         for name, least in (("max_output_tokens", 1), ("concurrency", 1), ("retries", 0), ("reminders", 0)):
@@ -103,7 +103,7 @@ class ApiOptions:
     @property
     def play(self) -> dict[str, Any]:
         """What decides the play: equal in a run and its resumptions, a recording and its replays."""
-        names = ("base_url", "temperature", "max_output_tokens", "tool_calls", "language", "reminders")
+        names = ("base_url", "temperature", "max_output_tokens", "tool_calls", "renderer", "reminders")
         return {name: getattr(self, name) for name in names}
 
     @property

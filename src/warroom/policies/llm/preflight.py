@@ -89,7 +89,7 @@ def status(client: LLMClient, name: str) -> dict[str, Any]:
         "tool_calls": call_format.tool_calls,
         "limit": call_format.limit,
         **({"why": call_format.why} if call_format.why else {}),
-        "language": client.api.language,
+        "renderer": client.api.renderer,
         "decoding": client.api.decoding,
         "replayed": client.api.replay is not None,
     }

@@ -92,7 +92,9 @@ class ApiResponse(NamedTuple):
 def parse_response(raw: Any, seconds: float) -> ApiResponse:
     """A checked answer; `Failed` says that it is no chat completion."""
     try:
-        assert isinstance(raw["choices"][0]["message"], dict)
-    except (LookupError, TypeError, AssertionError) as error:
-        raise RequestFailed(LOST, "it answered something other than a chat completion") from error
+        message = raw["choices"][0]["message"]
+    except (LookupError, TypeError):
+        message = None
+    if not isinstance(message, dict):
+        raise RequestFailed(LOST, "it answered something other than a chat completion")
     return ApiResponse(raw, seconds)
