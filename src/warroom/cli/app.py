@@ -87,6 +87,14 @@ class _Commands(LazyGroup):
         "report": Verb(
             "warroom.cli.report:report_command", "Rebuild the summary, plots and report of a run from its episodes."
         ),
+        "export": Verb(
+            "warroom.cli.export:export_command",
+            "Write the episodes of a run as a table, or as conversations to fine-tune a model on.",
+        ),
+        "merge": Verb(
+            "warroom.cli.merge:merge_command",
+            "Put the shards of one evaluation together into one run folder, as if it had been played at once.",
+        ),
         "view": Verb(
             "warroom.cli.view:view_command",
             "Write one self-contained HTML file that shows every episode of a run, turn by turn.",
@@ -113,6 +121,10 @@ class _Commands(LazyGroup):
         "serve": Verb(
             "warroom.cli.serve:serve_command",
             "Serve the environments over OpenEnv, for trainers and agents.",
+        ),
+        "check": Verb(
+            "warroom.cli.check:check_command",
+            "Load a scenario, policy or reward of your own, try it once, and say what is wrong with it.",
         ),
         "doctor": Verb(
             "warroom.cli.doctor:doctor_command",

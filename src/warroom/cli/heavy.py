@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from warroom.envs.logs import recorded as recorded
     from warroom.envs.tickets import imported as imported
     from warroom.evals import compare as compare
+    from warroom.evals import merge as merge
+    from warroom.evals import parquet as parquet
     from warroom.evals import power as power
     from warroom.evals import publish as publish
     from warroom.evals import report as report
@@ -48,6 +50,8 @@ MODULES = {
     "audit_spec": HeavyModule("warroom.evals.audit.spec", extra="plots"),
     "certify": HeavyModule("warroom.evals.audit.certify", extra="plots"),
     "compare": HeavyModule("warroom.evals.compare", extra="plots"),
+    "merge": HeavyModule("warroom.evals.merge"),
+    "parquet": HeavyModule("warroom.evals.parquet", extra="train"),
     "power": HeavyModule("warroom.evals.power", extra="plots"),
     "publish": HeavyModule("warroom.evals.publish", extra="plots"),
     "report": HeavyModule("warroom.evals.report", extra="plots"),

@@ -11,12 +11,13 @@ import typer
 from warroom.cli import heavy
 from warroom.cli.flags import env_options, with_env_options
 from warroom.cli.listening import address, listen
-from warroom.cli.options import SUITES, Split, Tier
+from warroom.cli.options import Split, Tier
 from warroom.cli.output import command_line, say
 from warroom.core.errors import UnknownName
 from warroom.core.scenario import TIERS
 from warroom.core.splits import parse_split
 from warroom.envs import environments, find
+from warroom.evals.selection import SUITES
 from warroom.policies import PolicySet, hf, policy_set
 from warroom.runs import Record, git_commit, now, open_run
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig

@@ -14,8 +14,6 @@ from warroom.evals.plan import split_commas
 from warroom.sim.recording import read_archive
 from warroom.sim.service_topology import load_service_topology
 
-SUITES = {"kb": "imported", "recording": "recorded"}
-"""The suite that is played where an option brings incidents of its own."""
 SHAPES = ("document", "drawn")
 """Systems that are asked for by name; every other name is that of a file."""
 

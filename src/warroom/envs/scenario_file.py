@@ -12,7 +12,7 @@ from typing import NamedTuple
 from warroom.core.docstrings import module_docstring
 from warroom.core.errors import quote_input
 from warroom.core.scenario import EnvSpec, Scenario
-from warroom.core.user_files import MODULE_PREFIX, load_module, located
+from warroom.core.user_files import MODULE_PREFIX, line_of, load_module, located
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -94,7 +94,8 @@ def _scenario_of(declared: EnvSpec, module: ModuleType, path: Path) -> Scenario:
     scenario = module.SCENARIO
     if not isinstance(scenario, kinds):
         raise ValueError(
-            f"{path}: SCENARIO must be a {wanted}, got {quote_input(scenario)}; "
+            f"{line_of(path, 'SCENARIO')}: SCENARIO must be a {wanted} to be played in {declared.name}, "
+            f"got {quote_input(scenario)}; "
             f"envs/{declared.name}/scenarios/ shows what the shipped ones look like"
         )
     found: Scenario = scenario

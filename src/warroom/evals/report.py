@@ -211,7 +211,10 @@ def _transcript(episode: Episode) -> EpisodeTranscript:
 def _shortened(step: Step, before: str) -> Step:
     """A step with long texts cut, and without its page where that is the answer just before."""
     return replace(
-        step, observation="" if step.observation == before else _cut(step.observation), result=_cut(step.result)
+        step,
+        observation="" if step.observation == before else _cut(step.observation),
+        result=_cut(step.result),
+        message=_cut(step.message),
     )
 
 

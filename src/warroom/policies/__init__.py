@@ -2,7 +2,8 @@
 
 A model is named by `hf:PATH` (its folder, or its name on the Hub) or by the name of weights that ship with the package,
 with an optional `@greedy`, `@sampled` or `@TEMPERATURE` behind it. A path may hold `=`, but no comma or semicolon.
-`llm:MODEL` is a model behind a server of chat completions, by the name that it has there.
+`llm:MODEL` is a model behind a server of chat completions, by the name that it has there. `FILE.py:CLASS` is a policy
+of one's own (`warroom.policies.user`).
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +17,7 @@ from warroom.core.errors import UnknownName
 from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.rng import stream
 from warroom.envs import environments
-from warroom.policies import hf, llm
+from warroom.policies import hf, llm, user
 from warroom.policies.human import Human
 from warroom.policies.noop import Noop
 from warroom.policies.oracle import Oracle
@@ -41,6 +42,8 @@ class PolicySet:
     seats: Mapping[str, SeatPolicyFactory]
     models: Mapping[str, str] = field(default_factory=dict)
     """The names of the models that play, by seat; the other seats are scripts."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The hash of each Python file of a user's that plays, by the name of the policy."""
 
     def seat(self, env: Env, seat: str) -> Policy:
         """A fresh policy for `seat` of this episode."""
@@ -80,7 +83,17 @@ def _policy_set(env: str, text: str, names: Mapping[str, str], client: "LLMClien
         for name in dict.fromkeys(names.values())
     }
     models = {seat: hf.weights_name(env, name) for seat, name in names.items() if hf.is_model(name) or llm.is_llm(name)}
-    return PolicySet(text, {seat: makers[name] for seat, name in names.items()}, models)
+    seats = {seat: makers[name] for seat, name in names.items()}
+    return PolicySet(text, seats, models, user.policy_files(list(names.values())))
+
+
+def user_policy_set(env: str, source: user.PolicySource) -> PolicySet:
+    """A class or function of this process at every seat."""
+
+    def make(episode: Env, seat: str) -> Policy:
+        return source.make(episode.brief(seat), _draws(episode, source.name, seat))
+
+    return PolicySet(source.name, dict.fromkeys(environments()[env].seats, make), files={source.name: source.hash})
 
 
 def _behind_server(name: str, text: str, client: "LLMClient | None") -> SeatPolicyFactory:
@@ -94,30 +107,16 @@ def _maker(env: str, name: str) -> SeatPolicyFactory:
     if hf.is_model(name):
         hf.check_ships(env, name)
         choice = hf.parse_model_name(hf.weights_name(env, name))
-        return partial(_make_model, choice)
+        # Not by name: a folder that moves plays as before, and models are compared under equal draws.
+        return lambda episode, seat: hf.policy(choice, episode.brief(seat), _draws(episode, "model", seat))
+    if user.is_user_policy(name):
+        source = user.source_of(name)
+        return lambda episode, seat: source.make(episode.brief(seat), _draws(episode, name.rpartition(":")[2], seat))
     makers = {**COMMON_POLICIES, **environments()[env].policies}
     if name not in makers:
-        raise UnknownName(
-            "policy", name, [*makers, "oracle", *hf.shipped(env), hf.PREFIX + "PATH", llm.PREFIX + "MODEL"]
-        )
-    return partial(_make_script, makers[name], name)
-
-
-def _make_llm(client: "LLMClient | None", name: str, policies: str, episode: Env, seat: str) -> Policy:
-    return llm.policy(client, name, llm.RequestOrigin(policies, str(episode.spec), seat), episode.brief(seat))
-
-
-def _make_oracle(episode: Env, seat: str) -> Policy:
-    return Oracle(episode)
-
-
-def _make_model(choice: hf.ModelChoice, episode: Env, seat: str) -> Policy:
-    # Not by name: a folder that moves plays as before, and models are compared under equal draws.
-    return hf.policy(choice, episode.brief(seat), _draws(episode, "model", seat))
-
-
-def _make_script(factory: PolicyFactory, name: str, episode: Env, seat: str) -> Policy:
-    return factory(episode.brief(seat), _draws(episode, name, seat))
+        models = (hf.PREFIX + "PATH", llm.PREFIX + "MODEL")
+        raise UnknownName("policy", name, [*makers, "oracle", *hf.shipped(env), *models, "FILE.py:CLASS"])
+    return lambda episode, seat: makers[name](episode.brief(seat), _draws(episode, name, seat))
 
 
 def _draws(episode: Env, name: str, seat: str) -> Generator:

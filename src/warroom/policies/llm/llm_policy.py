@@ -14,7 +14,7 @@ from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments
 from warroom.policies.llm import RequestOrigin, model_of
 from warroom.policies.llm.conversation import ApiConversation
-from warroom.policies.llm.formats import ParsedCall
+from warroom.policies.llm.formats import ParsedCall, said
 from warroom.policies.llm.ledger import Tokens
 from warroom.policies.llm.requests import ApiResponse, CallFormat, ContextOverflow, Request
 
@@ -78,6 +78,12 @@ class LlmPolicy(AsyncPolicy):
         self._calls: list[ParsedCall] = []
         self._messages_without_call = 0
         """Messages without a call, the last ones in a row."""
+        self._last_message = ""
+
+    @property
+    def last_message(self) -> str:
+        """The text that the model wrote beside its last call; empty for a further call of the same message."""
+        return self._last_message
 
     def submit(self, observation: Observation) -> Future[ToolCall]:
         """Ask for the model's next call; its errors are those of `LLMClient.complete`."""
@@ -85,6 +91,7 @@ class LlmPolicy(AsyncPolicy):
 
     async def next_call(self, observation: Observation) -> ToolCall:
         """The model's next call, after as many requests as it takes."""
+        self._last_message = ""
         if not self.over:
             self.conversation.add_observation(self.text_of(observation))
         while not self._calls and not self.over:
@@ -114,6 +121,7 @@ class LlmPolicy(AsyncPolicy):
     def _handle_response(self, answer: ApiResponse) -> None:
         client = self.model.client
         self.model.count(self.conversation, answer)
+        self._last_message = said(answer.message)
         self._calls = self.conversation.add_model_message(answer.message, self.requests)
         for call in self._calls:
             if call.wrong:
