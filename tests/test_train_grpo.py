@@ -165,7 +165,7 @@ def test_wrong_calls_cost_the_turn_that_they_cost_outside(tmp_path: Path, monkey
 
 
 def test_every_call_of_a_message_is_played_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The compact renderer's parser reads one call a message, so this one is handed to TRL's loop as it would parse it."""
+    """The compact renderer reads one call a message, so this one is handed to TRL's loop as it would be parsed."""
     tokenizer = tiny_tokenizer()
     calls = [("wait", {"say": "one"}), ("wait", {"say": "two"})]
     text = "\n".join(

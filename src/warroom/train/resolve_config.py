@@ -76,7 +76,7 @@ def resolve_config(options: Mapping[str, Any]) -> TrainConfig:
 
 
 def _options(config: TrainConfig, given: Mapping[str, object]) -> Options:
-    """The environment's own options: those that were given, and those without which its compact rendering cannot be played."""
+    """The environment's own options: those that were given, and those that its compact rendering needs."""
     environment = env_spec(config.env)
     needed = environment.compact_options if config.renderer == "compact" else {}
     return environment.options.parse({**needed, **given}, config.env)
