@@ -33,7 +33,7 @@ SCRATCH = ("from_scratch", "hidden", "expert_share", "warm_steps", "only_warm_st
 
 
 def train_command(
-    context: typer.Context,
+    *, context: typer.Context,
     model: o.Model,
     start: o.From = "warm",
     from_scratch: o.FromScratch = False,
