@@ -157,8 +157,8 @@ def test_a_page_lives_in_one_process() -> None:
 
 def test_without_the_page_nothing_of_it_is_loaded() -> None:
     code = (
-        "import sys; import warroom.cli.http_server; from warroom.serve.app import Serving, application;"
-        "application(Serving('logs')); print('gradio' in sys.modules, 'warroom.view' in sys.modules)"
+        "import sys; import warroom.cli.http_server; from warroom.serve.app import ServeOptions, application;"
+        "application(ServeOptions('logs')); print('gradio' in sys.modules, 'warroom.view' in sys.modules)"
     )
     clean = {name: value for name, value in os.environ.items() if name not in DEPLOYED}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean)

@@ -113,4 +113,4 @@ def test_spaces_start_what_their_dockerfile_says_and_app_py_is_the_same() -> Non
     for env in environments():
         command = command_of((SPACES / env / "Dockerfile").read_text())
         assert command[:4] == ["warroom", "serve", "--env", env] and command[-1] == "8000"
-        assert f'Serving("{env}")' in (SPACES / env / "server" / "app.py").read_text()
+        assert f'ServeOptions("{env}")' in (SPACES / env / "server" / "app.py").read_text()
