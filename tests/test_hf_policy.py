@@ -124,8 +124,8 @@ def _adapter(**config: Any) -> Any:
         (_edited("tokenizer_config.json", response_template=None), "how it writes calls is unknown"),
         (_edited("config.json", num_hidden_layers=3, layer_types=["conv", "full_attention", "conv"]), "do not match"),
         (_edited("config.json", hidden_size=48), "does not load"),
-        (_edited("warroom.json", language="latin"), "no language of fleet 'latin'"),
-        (_edited("warroom.json", language="plain"), "does not know the words of 'plain'"),
+        (_edited("warroom.json", renderer="latin"), "no renderer of fleet 'latin'"),
+        (_edited("warroom.json", renderer="plain"), "does not know the words of 'plain'"),
         (_adapter(), "names no base model"),
         (_adapter(base_model_name_or_path="/nowhere/base"), "its base model '/nowhere/base' cannot be had"),
         (lambda folder: (folder / "model.safetensors").write_bytes(b"torn"), "does not load"),
@@ -158,7 +158,7 @@ def test_a_missing_extra_names_the_line_that_installs_it(nano: Path, monkeypatch
 def test_a_run_notes_which_weights_played(nano: Path) -> None:
     found = hf.policy_status([f"hf:{nano}@sampled"])[f"hf:{nano}@sampled"]
     assert found["sha256"] == sha256(nano) and len(found["sha256"]) == 64
-    assert (found["language"], found["device"], found["dtype"]) == ("shorthand", "cpu", "float32")
+    assert (found["renderer"], found["device"], found["dtype"]) == ("compact", "cpu", "float32")
     assert found["decoding"] == "sampled at temperature 1" and 10_000 < found["parameters"] < 100_000
 
 

@@ -24,7 +24,7 @@ from warroom.train.confidence import (
 from warroom.train.resolve_config import confidence_tokens
 
 SINGLE = env_spec("tickets").options.parse({"mode": "single"})
-WORDS = confidence_tokens("tickets", "shorthand")
+WORDS = confidence_tokens("tickets", "compact")
 
 
 @pytest.fixture
@@ -102,13 +102,13 @@ def test_a_model_that_states_nothing_learns_nothing_and_ends_no_training(nano: H
     assert train_confidence(nano, "tickets", SINGLE, ConfidencePlan(2, incidents=2)) == []
 
 
-@pytest.mark.parametrize(("env", "language"), [("fleet", "shorthand"), ("tickets", "plain")])
-def test_a_language_without_words_for_confidence_is_refused(env: str, language: str) -> None:
+@pytest.mark.parametrize(("env", "renderer"), [("fleet", "compact"), ("tickets", "plain")])
+def test_a_renderer_without_words_for_confidence_is_refused(env: str, renderer: str) -> None:
     with pytest.raises(ValueError, match="no words for confidence"):
-        confidence_tokens(env, language)
+        confidence_tokens(env, renderer)
 
 
 def test_the_command_refuses_it_where_no_confidence_is_stated(tmp_path: Path) -> None:
     told = refused("train", "--model", "nano", "--confidence-steps", "5", "--out", str(tmp_path / "run"))
-    assert "fleet in shorthand has no words for confidence" in told
+    assert "fleet in compact has no words for confidence" in told
     assert not (tmp_path / "run").exists()

@@ -34,7 +34,7 @@ Speech = Callable[[Rollout], list[tuple[str, dict[str, Any]]]]
 
 def config(**changes: Any) -> TrainConfig:
     usual: dict[str, Any] = {
-        "model": "small nano", "language": "shorthand", "curriculum": "easy:2", "groups": 4, "group_size": 2,
+        "model": "small nano", "renderer": "compact", "curriculum": "easy:2", "groups": 4, "group_size": 2,
         "turn_tokens": 3, "max_completion_length": 1200, "learning_rate": 1e-2, "save_every": 100,
     }  # fmt: skip
     return TrainConfig(**{**usual, **changes})
@@ -142,7 +142,7 @@ def test_a_message_without_a_call_leaves_the_incident_to_the_colleagues(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, rows, waiting = spoken(monkeypatch, tmp_path, lambda rollout: [], curriculum="easy:1")
-    backend = LocalBackend(policy_set("fleet", "expert"), "shorthand")
+    backend = LocalBackend(policy_set("fleet", "expert"), "compact")
     silent = [
         score_reward(Rollout(row.seat, backend.chat(row.spec, row.seat)).result())
         for row in Curriculum(config(curriculum="easy:1")).rows(0)
@@ -165,7 +165,7 @@ def test_wrong_calls_cost_the_turn_that_they_cost_outside(tmp_path: Path, monkey
 
 
 def test_every_call_of_a_message_is_played_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The shorthand's parser reads one call a message, so this one is handed to TRL's loop as it would parse it."""
+    """The compact renderer's parser reads one call a message, so this one is given to TRL's loop as parsed."""
     tokenizer = tiny_tokenizer()
     calls = [("wait", {"say": "one"}), ("wait", {"say": "two"})]
     text = "\n".join(
@@ -179,7 +179,7 @@ def test_every_call_of_a_message_is_played_in_order(tmp_path: Path, monkeypatch:
         return [tokenizer.encode(words + "<|im_end|>") for _ in prompt_ids], None
 
     monkeypatch.setattr(SeatTrainer, "_write", speak)
-    plain = config(language="plain", curriculum="easy:1", groups=1, max_completion_length=3000)
+    plain = config(renderer="plain", curriculum="easy:1", groups=1, max_completion_length=3000)
     trainer = make_trainer(plain, tmp_path, tiny_model(tokenizer), tokenizer)
     trainer.dry_run()
     rollout = trainer.environments[0]._rollout
@@ -279,7 +279,7 @@ def test_a_language_model_with_an_adapter_trains_saves_and_loads_again(tmp_path:
     base = tiny_model(tokenizer)
     model = get_peft_model(base, LoraConfig(r=4, target_modules="all-linear", task_type="CAUSAL_LM"))
     plain = config(
-        language="plain", groups=1, entropy_coefficient=0.1, turn_tokens=6, beta=0.05, max_completion_length=100
+        renderer="plain", groups=1, entropy_coefficient=0.1, turn_tokens=6, beta=0.05, max_completion_length=100
     )
     run_grpo(plain, tmp_path, model, tokenizer, record=rows.append)
     model.save_pretrained(str(tmp_path / "model"), selected_adapters=["default"])
@@ -292,17 +292,17 @@ def test_a_language_model_with_an_adapter_trains_saves_and_loads_again(tmp_path:
     assert len(rows) == 2
 
 
-@pytest.mark.parametrize("language", ["plain", "shorthand"])
+@pytest.mark.parametrize("renderer", ["plain", "compact"])
 def test_a_seat_reads_the_same_tokens_in_training_and_in_evaluation(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, renderer: str
 ) -> None:
     from warroom.policies.checkpoint import Checkpoint
     from warroom.policies.model import HfModel, HfPolicy
 
-    tokenizer = tiny_tokenizer() if language == "plain" else tiny_nano.tokenizer()
-    model = tiny_model(tokenizer) if language == "plain" else tiny_nano.nano(tokenizer)
+    tokenizer = tiny_tokenizer() if renderer == "plain" else tiny_nano.tokenizer()
+    model = tiny_model(tokenizer) if renderer == "plain" else tiny_nano.nano(tokenizer)
     wanted = config(
-        language=language, curriculum="medium:1", groups=1, seats=("oversight",), max_completion_length=4000
+        renderer=renderer, curriculum="medium:1", groups=1, seats=("oversight",), max_completion_length=4000
     )
     read: list[list[int]] = []
 
@@ -319,7 +319,7 @@ def test_a_seat_reads_the_same_tokens_in_training_and_in_evaluation(
     monkeypatch.setattr(SeatTrainer, "_write", speak)
     make_trainer(wanted, tmp_path, model, tokenizer, kind=Spy).dry_run()
 
-    manifest = {"language": language, "max_completion_length": 4000, "turn_tokens": 99}
+    manifest = {"renderer": renderer, "max_completion_length": 4000, "turn_tokens": 99}
     thinker = HfModel(Checkpoint(model, tokenizer, manifest, frozenset({tokenizer.eos_token_id}), {"path": "here"}))
     row = Curriculum(wanted).rows(0)[0]
     env = make(row.spec)

@@ -58,13 +58,13 @@ def given(**options: Any) -> Mapping[str, Any]:
 
 def test_demonstrations_are_of_training_incidents_and_the_experts_calls_are_good() -> None:
     shown = [
-        one for incident in islice(demonstrations("logs", Mixture(1.0, 0.0), "shorthand", 0), 24) for one in incident
+        one for incident in islice(demonstrations("logs", Mixture(1.0, 0.0), "compact", 0), 24) for one in incident
     ]
     assert all(all(one.from_expert) for one in shown) and sum(one.score for one in shown) > 0.6 * len(shown)
 
 
 def test_a_slip_never_leaves_a_script_in_the_middle_of_its_answers() -> None:
-    for incident in islice(demonstrations("logs", Mixture(1.0, 0.9), "shorthand", 1), 24):
+    for incident in islice(demonstrations("logs", Mixture(1.0, 0.9), "compact", 1), 24):
         for one in incident:
             calls = [message["tool_calls"][0] for message in one.messages if message["role"] == "assistant"]  # type: ignore[index]
             made = [
@@ -75,15 +75,15 @@ def test_a_slip_never_leaves_a_script_in_the_middle_of_its_answers() -> None:
             assert not {"classify_severity", "identify_root_cause", "escalate"} & set(made)
 
 
-@pytest.mark.parametrize("language", ["plain", "shorthand"])
+@pytest.mark.parametrize("renderer", ["plain", "compact"])
 @pytest.mark.parametrize("scenario", suite("logs", "full"))
-def test_the_seat_played_from_outside_by_the_expert_is_the_experts_incident(scenario: str, language: str) -> None:
+def test_the_seat_played_from_outside_by_the_expert_is_the_experts_incident(scenario: str, renderer: str) -> None:
     spec = episode_spec(scenario, "easy", SEED)
-    played = LocalBackend(policy_set("logs", "expert"), language).chat(spec, "oncall")
+    played = LocalBackend(policy_set("logs", "expert"), renderer).chat(spec, "oncall")
     expert = policy_set("logs", "expert").seat(played.session.env, "oncall")
-    renderer = played.conversations["oncall"].renderer
+    words = played.conversations["oncall"].renderer
     while not played.done:
-        played.call(*renderer.format_call(expert.act(played.session.observe())))
+        played.call(*words.format_call(expert.act(played.session.observe())))
     episode, result = play(spec, policy_set("logs", "expert")), played.result()
     assert (score_reward(result), result.points) == (episode.score, episode.points)
 
@@ -91,7 +91,7 @@ def test_the_seat_played_from_outside_by_the_expert_is_the_experts_incident(scen
 def test_a_warm_start_learns_goes_on_by_grpo_and_writes_its_card(warm: Path, tmp_path: Path) -> None:
     small = {"groups": 2, "group_size": 2, "micro_batch": 2, "min_calls": 0.0, "min_entropy": 0.0, "episodes": 8}
     config = resolve_config({"model": str(warm), "task": "cascading_failure,logs/single_crash", **small})
-    assert (config.env, config.language, config.curriculum) == ("logs", "shorthand", "easy:1,hard:1")
+    assert (config.env, config.renderer, config.curriculum) == ("logs", "compact", "easy:1,hard:1")
     train(config, tmp_path / "run", command="warroom train", log_line=lambda text: None)
     assert [row["tier"] for row in read_steps(tmp_path / "run")] == ["easy", "hard"]
     card = (tmp_path / "run" / "model" / "README.md").read_text()
@@ -105,8 +105,8 @@ def test_a_warm_start_learns_goes_on_by_grpo_and_writes_its_card(warm: Path, tmp
 
 def test_an_incident_that_is_shown_again_differs_in_its_slots_only() -> None:
     slots = compact_vocab().symbols
-    shown = list(islice(with_repeats(demonstrations("logs", Mixture(), "shorthand", 0), 4, slots, Random(0)), 32))
-    fresh = list(islice(demonstrations("logs", Mixture(), "shorthand", 0), 8))
+    shown = list(islice(with_repeats(demonstrations("logs", Mixture(), "compact", 0), 4, slots, Random(0)), 32))
+    fresh = list(islice(demonstrations("logs", Mixture(), "compact", 0), 8))
     assert shown[::4] == fresh and all(incident not in fresh for k, incident in enumerate(shown) if k % 4)
 
     def without_slots(incident: list[Demonstration]) -> list[str]:

@@ -68,7 +68,7 @@ def start() -> Any:
 
 def config(**changes: Any) -> TrainConfig:
     usual: dict[str, Any] = {
-        "model": "small nano", "language": "shorthand", "curriculum": "easy:1,medium:1", "groups": 4, "group_size": 2,
+        "model": "small nano", "renderer": "compact", "curriculum": "easy:1,medium:1", "groups": 4, "group_size": 2,
         "turn_tokens": 4, "max_completion_length": 1200, "learning_rate": 1e-2, "entropy_coefficient": 0.1,
         "rogue_multiplier": "2.0:1.0",
     }  # fmt: skip
@@ -102,7 +102,7 @@ def trained(
 def test_a_training_through_the_socket_is_the_training_in_process_hash_for_hash(
     tmp_path: Path, server: str, start: Any
 ) -> None:
-    with RemoteBackend(f"{server}/fleet", "fleet", "shorthand", "expert") as backend:
+    with RemoteBackend(f"{server}/fleet", "fleet", "compact", "expert") as backend:
         far = trained(tmp_path / "far", start, backend)
         assert len(backend._idle_clients) <= 8, "a socket for each rollout of a step, used again in the next"
     near = trained(tmp_path / "near", start, None)
@@ -114,15 +114,15 @@ def test_a_training_through_the_socket_is_the_training_in_process_hash_for_hash(
     assert any(left) and sum(calls) > sum(wrong) > 0, "sound calls, wrong ones and silence all took place"
 
 
-@pytest.mark.parametrize("language", ["plain", "shorthand"])
+@pytest.mark.parametrize("renderer", ["plain", "compact"])
 @pytest.mark.parametrize("env", CALLS)
-def test_every_call_is_answered_there_as_here(server: str, env: str, language: str) -> None:
-    options = environments()[env].compact_options if language == "shorthand" else {}
-    spec = episode_spec(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 5), **options)
-    with wire(server) as line, RemoteBackend(f"{line.url}/{env}", env, language, "expert") as backend:
+def test_every_call_is_answered_there_as_here(server: str, env: str, renderer: str) -> None:
+    options = environments()[env].compact_options if renderer == "compact" else {}
+    spec = episode_spec(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 5), options=options)
+    with wire(server) as line, RemoteBackend(f"{line.url}/{env}", env, renderer, "expert") as backend:
         for seat in environments()[env].seats[:2]:
             there = backend.chat(spec, seat)
-            here = LocalBackend(policy_set(env, "expert"), language).chat(spec, seat)
+            here = LocalBackend(policy_set(env, "expert"), renderer).chat(spec, seat)
             assert run(there.play_to_turn()) == run(here.play_to_turn())
             for number in range(12):
                 name, arguments = CALLS[env][number % len(CALLS[env])]
@@ -135,21 +135,21 @@ def test_every_call_is_answered_there_as_here(server: str, env: str, language: s
             assert run(there.play_call("wait", {})) == run(here.play_call("wait", {}))
 
 
-@pytest.mark.parametrize(("env", "language"), [("fleet", "plain"), ("logs", "shorthand"), ("tickets", "shorthand")])
-def test_silence_costs_there_what_it_costs_here(server: str, env: str, language: str) -> None:
-    options = environments()[env].compact_options if language == "shorthand" else {}
-    spec = episode_spec(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 9), **options)
+@pytest.mark.parametrize(("env", "renderer"), [("fleet", "plain"), ("logs", "compact"), ("tickets", "compact")])
+def test_silence_costs_there_what_it_costs_here(server: str, env: str, renderer: str) -> None:
+    options = environments()[env].compact_options if renderer == "compact" else {}
+    spec = episode_spec(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 9), options=options)
     seat = environments()[env].seats[-1]
-    with RemoteBackend(f"{server}/{env}", env, language, "heuristic") as backend:
+    with RemoteBackend(f"{server}/{env}", env, renderer, "heuristic") as backend:
         there = Rollout(seat, backend.chat(spec, seat)).result()
-        here = Rollout(seat, LocalBackend(policy_set(env, "heuristic"), language).chat(spec, seat)).result()
+        here = Rollout(seat, LocalBackend(policy_set(env, "heuristic"), renderer).chat(spec, seat)).result()
         assert there == here and there.left_early
         assert score_reward(there) == there.score - EARLY_EXIT_PENALTY
 
 
 def test_rollouts_side_by_side_are_those_one_by_one(server: str) -> None:
     specs = [episode_spec("fleet/dns_outage", "easy", seed_of(Split.TRAIN, k % 5)) for k in range(40)]
-    with RemoteBackend(f"{server}/fleet", "fleet", "shorthand", "expert") as backend:
+    with RemoteBackend(f"{server}/fleet", "fleet", "compact", "expert") as backend:
 
         def made() -> list[Rollout]:
             return [Rollout("sre", backend.chat(spec, "sre")) for spec in specs]
@@ -165,11 +165,11 @@ def test_rollouts_side_by_side_are_those_one_by_one(server: str) -> None:
 
 
 def test_the_preflight_holds_a_server_against_this_process(server: str) -> None:
-    with RemoteBackend(f"{server}/fleet", "fleet", "shorthand", "expert") as backend:
+    with RemoteBackend(f"{server}/fleet", "fleet", "compact", "expert") as backend:
         good = backend_check(config(curriculum="adaptive:3"), backend)
         assert good.status == OK and "hash for hash" in good.sentence
         assert len(backend._idle_clients) == 1, "one after the other on one socket"
-    with RemoteBackend(f"{server}/fleet", "fleet", "shorthand", "heuristic") as backend:
+    with RemoteBackend(f"{server}/fleet", "fleet", "compact", "heuristic") as backend:
         other = backend_check(config(task="dns_outage"), backend)
         assert other.status == FAIL and "dns_outage" in other.sentence and "one version on both sides" in other.sentence
         model = backend_check(config(task="dns_outage", teammates="oversight=nano,rest=expert"), backend)
@@ -200,7 +200,7 @@ def test_an_address_where_nobody_listens_is_refused(tmp_path: Path, monkeypatch:
     url = f"http://127.0.0.1:{free.getsockname()[1]}"
     free.close()
     with pytest.raises(EpisodeAborted, match=f"{url}.*tried 1 times"):
-        RemoteBackend(url, "fleet", "shorthand", "expert", attempts=1)
+        RemoteBackend(url, "fleet", "compact", "expert", attempts=1)
     assert "the address of a server reads" in refused(
         "train", "--model", "nano", "--server", "ftp://x", "--out", tmp_path / "a"
     )

@@ -27,35 +27,35 @@ SEATS = environments()["fleet"].seats
 SEED = seed_of(Split.TRAIN, 7)
 
 
-def rollout_config(language: str = "plain") -> RolloutConfig:
-    return RolloutConfig("fleet", language, LocalBackend(policy_set("fleet", "expert"), language))
+def rollout_config(renderer: str = "plain") -> RolloutConfig:
+    return RolloutConfig("fleet", renderer, LocalBackend(policy_set("fleet", "expert"), renderer))
 
 
 def row(seat: str, scenario: str, seed: int = SEED, multiplier: float = 1.0) -> CurriculumRow:
-    spec = episode_spec(scenario, "easy", seed, rogue_multiplier=multiplier)
+    spec = episode_spec(scenario, "easy", seed, options={"rogue_multiplier": multiplier})
     return CurriculumRow(seat, spec, multiplier, 3)
 
 
-def chat(seat: str, language: str = "plain", scenario: str = "fleet/rogue_deploy_bot") -> Chat:
+def chat(seat: str, renderer: str = "plain", scenario: str = "fleet/rogue_deploy_bot") -> Chat:
     spec = episode_spec(scenario, "easy", SEED)
-    return LocalBackend(policy_set("fleet", "expert"), language).chat(spec, seat)
+    return LocalBackend(policy_set("fleet", "expert"), renderer).chat(spec, seat)
 
 
 # -- a seat ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seat", SEATS)
-@pytest.mark.parametrize("language", ["plain", "shorthand"])
-def test_a_seat_played_from_outside_by_the_expert_is_an_incident_of_experts(seat: str, language: str) -> None:
-    played = chat(seat, language)
+@pytest.mark.parametrize("renderer", ["plain", "compact"])
+def test_a_seat_played_from_outside_by_the_expert_is_an_incident_of_experts(seat: str, renderer: str) -> None:
+    played = chat(seat, renderer)
     expert = policy_set("fleet", "expert").seat(played.session.env, seat)
-    renderer = played.conversations[seat].renderer
+    words = played.conversations[seat].renderer
     while not played.done:
-        played.call(*renderer.format_call(expert.act(played.session.observe())))
+        played.call(*words.format_call(expert.act(played.session.observe())))
     episode = play(episode_spec("fleet/rogue_deploy_bot", "easy", SEED), policy_set("fleet", "expert"))
     result = played.result()
     assert (score_reward(result), result.points) == (episode.score, episode.points)
-    assert language == "shorthand" or result.trajectory_hash == episode.trajectory_hash, "shorthand drops what is said"
+    assert renderer == "compact" or result.trajectory_hash == episode.trajectory_hash  # compact drops free text
 
 
 def test_after_the_end_a_call_changes_nothing_and_says_so() -> None:
@@ -118,13 +118,13 @@ def test_the_clock_counts_resets_calls_and_rewards() -> None:
 
 
 @pytest.mark.parametrize("seat", SEATS)
-@pytest.mark.parametrize("language", ["plain", "shorthand"])
-def test_a_trainer_reads_off_the_methods_the_schemas_that_an_evaluation_shows(seat: str, language: str) -> None:
-    adapter = seat_class(rollout_config(language), seat)()
+@pytest.mark.parametrize("renderer", ["plain", "compact"])
+def test_a_trainer_reads_off_the_methods_the_schemas_that_an_evaluation_shows(seat: str, renderer: str) -> None:
+    adapter = seat_class(rollout_config(renderer), seat)()
     public = [name for name, _ in inspect.getmembers(type(adapter), inspect.isfunction) if not name.startswith("_")]
     tools = [name for name in public if name not in ("reset", "get_reward")]
     read = [get_json_schema(getattr(adapter, name)) for name in tools]
-    assert json.dumps(read) == json.dumps(tool_schemas(any_renderer("fleet", language, seat, Options())))
+    assert json.dumps(read) == json.dumps(tool_schemas(any_renderer("fleet", renderer, seat, Options())))
     assert tools == [schema["name"] for schema in make("fleet/db_deadlock", "easy", SEED).brief(seat).tools]
 
 

@@ -18,7 +18,7 @@ TAGS = ("<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<
 
 
 def texts_of(scenario: str, tier: str, seed: int, policy: str = "expert") -> list[str]:
-    """What the four seats of one incident read and write, in plain language."""
+    """What the four seats of one incident read and write, in plain text."""
     env = make(scenario, tier, seed)
     chosen = policy_set("fleet", policy)
     policies = {seat: chosen.seat(env, seat) for seat in env.SEATS}

@@ -45,7 +45,7 @@ def train_command(
     lora_rank: o.LoraRank = None,
     lora_alpha: o.LoraAlpha = None,
     env: o.Env = None,
-    language: o.Language = None,
+    renderer: o.Renderer = None,
     seats: o.Seats = None,
     teammates: o.Teammates = None,
     server: o.Server = None,
@@ -191,7 +191,7 @@ def _backend(config: TrainConfig, server: str | None) -> Iterator[RolloutBackend
         yield None
         return
 
-    with RemoteBackend(server, config.env, config.language, config.teammates) as backend:
+    with RemoteBackend(server, config.env, config.renderer, config.teammates) as backend:
         report = PreflightReport((backend_check(config, backend),), "")
         say(report.render())
         report.require()

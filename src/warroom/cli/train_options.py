@@ -60,9 +60,9 @@ LoadIn4bit = Annotated[
     _option(SPEED, "Hold the frozen weights in 4 bits (bitsandbytes): a third of the memory.", "--load-in-4bit"),
 ]
 Env = Annotated[str | None, _option(PLAY, "Which environment. Default: fleet, or what the model was trained in.")]
-Language = Annotated[
+Renderer = Annotated[
     str | None,
-    _option(PLAY, "How pages and tools are worded: plain, or shorthand for the nano. Default: the model's own."),
+    _option(PLAY, "How observations and tools are worded: plain, or compact for the nano. Default: the model's own."),
 ]
 Seats = Annotated[
     str | None, _option(PLAY, "Seats to train, by comma, all with the same weights. Default: every seat.")
@@ -142,7 +142,7 @@ ConfidenceSteps = Annotated[
     _option(
         LEARN,
         "Steps after the last that teach only how sure to be of an answer, by the exact gradient over the words for it "
-        "(tickets in shorthand); default 0, try 200.",
+        "(tickets in the compact rendering); default 0, try 200.",
     ),
 ]
 Seed = Annotated[int | None, _option(LEARN, "Of the incidents drawn and of sampling. Report three.")]

@@ -27,7 +27,7 @@ DEVICE = "WARROOM_DEVICE"
 """Environment variable that forces a device; without it the fastest that is there."""
 ADAPTER, CONFIG = "adapter_config.json", "config.json"
 WEIGHT_FILES = ("*.safetensors", "*.bin")
-DEFAULTS: dict[str, Any] = {"language": "plain", "env": None, "max_completion_length": 4096, "turn_tokens": 256}
+DEFAULTS: dict[str, Any] = {"renderer": "plain", "env": None, "max_completion_length": 4096, "turn_tokens": 256}
 """How a model plays whose folder does not say."""
 HERMES: dict[str, Any] = {
     "defaults": {"role": "assistant"},
@@ -193,7 +193,7 @@ def _status(path: str, folder: Path, base: Path | None, model: Any, manifest: di
         "parameters": model.num_parameters(),
         "dtype": str(next(model.parameters()).dtype).removeprefix("torch."),
         "device": device(),
-        "language": manifest["language"],
+        "renderer": manifest["renderer"],
         "manifest": (folder / MANIFEST).is_file(),
     }
     return out if base is None else {**out, "base": str(base), "base_sha256": sha256(base)}

@@ -21,7 +21,7 @@ from warroom.policies.prompt import read_message, tool_schemas
 
 SILENT: MessageDict = {"role": "assistant", "content": ""}
 UNKNOWN_SHARE = 0.5
-"""Share of a first message's tokens that a tokenizer may not know; above it the language is another."""
+"""Share of a first message's tokens that a tokenizer may not know; above it the manifest names a wrong renderer."""
 
 
 class HfPolicy(BatchPolicy):
@@ -111,11 +111,11 @@ class HfModel:
         return log_likelihoods(self.checkpoint.model, queries, self.tokenizer.pad_token_id)
 
     def renderer(self, env: str) -> Callable[[Brief], Any]:
-        """The language that it was trained in, as `env` speaks it."""
-        name, spoken = self.checkpoint.manifest["language"], environments()[env].renderers
-        if name not in spoken:
-            raise UnknownName(f"language of {env}", name, spoken)
-        return spoken[name]
+        """The renderer that it was trained with, of this environment."""
+        name, renderers = self.checkpoint.manifest["renderer"], environments()[env].renderers
+        if name not in renderers:
+            raise UnknownName(f"renderer of {env}", name, renderers)
+        return renderers[name]
 
     def render(self, messages: Sequence[MessageDict], prompt: bool, tools: Sequence[Any] = ()) -> list[int]:
         """Token ids of messages; with `prompt`, up to where the model goes on."""
@@ -131,10 +131,10 @@ class HfModel:
             raise ValueError(f"the first page is {len(ids)} tokens long, and the model reads {self.positions}")
         strange = self.tokenizer.unk_token_id
         if strange is not None and ids.count(strange) > UNKNOWN_SHARE * len(ids):
-            language = self.checkpoint.manifest["language"]
+            renderer = self.checkpoint.manifest["renderer"]
             raise ValueError(
-                f"{self.status['path']} does not know the words of {language!r}: {ids.count(strange)} of {len(ids)} "
-                "tokens are unknown to it; its warroom.json is missing, or names another language"
+                f"{self.status['path']} does not know the words of {renderer!r}: {ids.count(strange)} of {len(ids)} "
+                "tokens are unknown to it; its warroom.json is missing, or names another renderer"
             )
         return ids
 

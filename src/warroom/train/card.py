@@ -237,7 +237,7 @@ def _data(config: Mapping[str, Any], rows: Sequence[Row]) -> str:
         f"## Data\n\nNo corpus: incidents are drawn by the simulator from {_drawn_from(config)} of "
         f"`{config['env']}`, train split (seeds 0 to {SEEDS_PER_SPLIT - 1:,}; "
         f"the test begins at {seed_of(Split.TEST, 0):,}). "
-        f"Rollouts by seat: {counts}. Pages and tools were worded in `{config['language']}`.\n\n"
+        f"Rollouts by seat: {counts}. Pages and tools were worded in `{config['renderer']}`.\n\n"
         f"Kept from training are the test's own {_training_profile(config['env']).held_out_axes}"
         + (f", and besides:\n\n{kept}" if kept else ".")
     )

@@ -74,7 +74,7 @@ def train_confidence(
     Its answers themselves are held: what it wrote around the word is imitated. A step without any answer that states
     a confidence teaches nothing and has no error.
     """
-    words = confidence_tokens(env, model.checkpoint.manifest["language"])
+    words = confidence_tokens(env, model.checkpoint.manifest["renderer"])
     sure: list[int] = model.tokenizer.convert_tokens_to_ids(list(words))
     weights = model.checkpoint.model
     optimizer = torch.optim.AdamW(weights.parameters(), lr=plan.rate, weight_decay=0.0)

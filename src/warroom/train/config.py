@@ -20,8 +20,8 @@ class TrainConfig:
     model: str
     """`nano`, a Hub name or a folder."""
     env: str = "fleet"
-    language: str = "plain"
-    """`plain` for language models; `shorthand` for the nano."""
+    renderer: str = "plain"
+    """`plain` for language models; `compact` for the nano."""
     seats: tuple[str, ...] = ()
     """Seats that are trained, all with the same weights; empty: all of the environment's."""
     teammates: str = "expert"

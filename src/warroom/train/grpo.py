@@ -91,8 +91,8 @@ def make_trainer(
     if config.control is not None and config.control not in CONTROLS:
         raise UnknownName("control", config.control, CONTROLS)
     curriculum = Curriculum(config)
-    backend = backend or LocalBackend(teammates(config, model, tokenizer), config.language)
-    rollout_config = RolloutConfig(config.env, config.language, backend, config.options, reward or RewardSource())
+    backend = backend or LocalBackend(teammates(config, model, tokenizer), config.renderer)
+    rollout_config = RolloutConfig(config.env, config.renderer, backend, config.options, reward or RewardSource())
     trainer = kind(
         model,
         args=trl_config(config, folder, curriculum, model),
@@ -133,7 +133,7 @@ def teammates(config: TrainConfig, model: Any, tokenizer: Any) -> PolicySet:
 def load_player(config: TrainConfig, model: Any, tokenizer: Any, name: str) -> HfModel:
     """A model of this run as an evaluation would play it, under a name for errors."""
     manifest = {
-        "language": config.language,
+        "renderer": config.renderer,
         "env": config.env,
         "max_completion_length": config.max_completion_length,
         "turn_tokens": config.turn_tokens,

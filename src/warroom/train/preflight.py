@@ -103,7 +103,7 @@ def backend_check(config: TrainConfig, backend: RolloutBackend) -> PreflightChec
             f"--teammates {SNAPSHOT} is the model itself, which no server has; name scripts, or leave --server out"
         )
     teammates = _teammates(config)
-    local = LocalBackend(teammates, config.language)
+    local = LocalBackend(teammates, config.renderer)
     incidents = _sample_of_each(config)
     for spec, seat in incidents:
         there, here = Rollout(seat, backend.chat(spec, seat)), Rollout(seat, local.chat(spec, seat))
@@ -145,7 +145,7 @@ def _openings(config: TrainConfig) -> Iterator[Chat]:
 
 
 def _chat(config: TrainConfig, spec: EpisodeSpec, seat: str) -> Chat:
-    return LocalBackend(_teammates(config), config.language).chat(spec, seat)
+    return LocalBackend(_teammates(config), config.renderer).chat(spec, seat)
 
 
 def _renderer(chat: Chat) -> Renderer:
@@ -183,7 +183,7 @@ def call_tokens(tokenizer: Any, name: str, arguments: dict[str, Any]) -> list[in
 
 
 def _prompt_check(config: TrainConfig, tokenizer: Any, chats: Sequence[Chat]) -> PreflightCheck:
-    """That every tool's name is in the prompt, and that the tokenizer knows the words of the language."""
+    """That every tool's name is in the prompt, and that the tokenizer knows the words of the renderer."""
     absent, unknown, total = [], 0, 0
     for chat in chats:
         ids, renderer = prompt_ids(tokenizer, chat), _renderer(chat)
@@ -194,11 +194,11 @@ def _prompt_check(config: TrainConfig, tokenizer: Any, chats: Sequence[Chat]) ->
         absent += [name for name in names if shown.count(name) <= without.count(name)]
     if unknown > MAX_UNKNOWN_SHARE * total:
         return PreflightCheck(
-            "prompt", FAIL, f"the tokenizer does not know {unknown} of {total} tokens of {config.language}"
+            "prompt", FAIL, f"the tokenizer does not know {unknown} of {total} tokens of {config.renderer}"
         )
     if not absent:
         return PreflightCheck("prompt", OK, f"every tool of {len(chats)} seats is in its prompt")
-    if config.language == "shorthand":
+    if config.renderer == "compact":
         return PreflightCheck("prompt", WARN, "the template shows no schemas; the model has to know its tools already")
     return PreflightCheck("prompt", FAIL, f"the template does not show the tools {', '.join(sorted(set(absent)))}")
 

@@ -221,7 +221,7 @@ def _finish(
 
 def manifest_of(config: TrainConfig, status: PolicyStatus) -> dict[str, Any]:
     """What makes an evaluation play as the training did, and how the start was made where its own manifest says so."""
-    names = ("language", "env", "max_completion_length", "turn_tokens")
+    names = ("renderer", "env", "max_completion_length", "turn_tokens")
     made = read_manifest(Path(status.loaded)).get("warm_start")
     return {name: getattr(config, name) for name in names} | ({"warm_start": made} if made else {})
 

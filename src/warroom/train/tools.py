@@ -26,7 +26,7 @@ class RolloutConfig:
     """What all rollouts of a run have in common."""
 
     env: str
-    language: str
+    renderer: str
     backend: RolloutBackend
     """Where the incidents are played."""
     options: Options = field(default_factory=Options)
@@ -92,7 +92,7 @@ def seat_class(rollout_config: RolloutConfig, seat: str) -> type[SeatAdapter]:
     functions = [
         _method(schema["function"])
         for schema in tool_schemas(
-            any_renderer(rollout_config.env, rollout_config.language, seat, rollout_config.options)
+            any_renderer(rollout_config.env, rollout_config.renderer, seat, rollout_config.options)
         )
     ]
     body: dict[str, Any] = {function.__name__: function for function in functions}
@@ -110,10 +110,10 @@ def environment_name(env: str, seat: str) -> str:
     return f"{env}_{seat}"
 
 
-def any_renderer(env: str, language: str, seat: str, options: Options) -> Renderer:
+def any_renderer(env: str, renderer: str, seat: str, options: Options) -> Renderer:
     """The renderer of a seat in some incident of the training split: the schemas are the same in all."""
     spec = EpisodeSpec(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 0), options)
-    return env_spec(env).renderers[language](make(spec).brief(seat))
+    return env_spec(env).renderers[renderer](make(spec).brief(seat))
 
 
 def _method(schema: Mapping[str, Any]) -> Callable[..., str]:

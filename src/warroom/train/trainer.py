@@ -124,7 +124,7 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         # Schemas in place of functions: the very list that an evaluation shows, and nothing to derive at each prompt.
         self._env_tools = {
             environment_name(rollout_config.env, s): tool_schemas(
-                any_renderer(rollout_config.env, rollout_config.language, s, rollout_config.options)
+                any_renderer(rollout_config.env, rollout_config.renderer, s, rollout_config.options)
             )
             for s in seats
         }
