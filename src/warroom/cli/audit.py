@@ -30,7 +30,8 @@ SHOWN = 12
 
 @with_env_options
 def audit_command(
-    *, given: Mapping[str, Any],
+    *,
+    given: Mapping[str, Any],
     env: Env = "fleet",
     tiers: Tiers = "easy,medium,hard",
     seeds: Annotated[

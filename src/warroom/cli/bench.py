@@ -13,7 +13,8 @@ from warroom.evals.bench import COMPONENTS, BenchmarkConfig, run_bench
 
 @with_env_options
 def bench_command(
-    *, given: Mapping[str, Any],
+    *,
+    given: Mapping[str, Any],
     env: Annotated[str, typer.Option(help="Environment.")] = "fleet",
     tier: Tier = "hard",
     seconds: Annotated[float, typer.Option(help="Seconds per measurement.")] = 3.0,

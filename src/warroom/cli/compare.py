@@ -13,7 +13,8 @@ from warroom.cli.output import console, print_json, say
 
 
 def compare_command(
-    *, run_a: RunFolder,
+    *,
+    run_a: RunFolder,
     run_b: RunFolder,
     policy_a: Annotated[str | None, typer.Option(help="Policy of the first run, if it has several.")] = None,
     policy_b: Annotated[str | None, typer.Option(help="Policy of the second run, if it has several.")] = None,

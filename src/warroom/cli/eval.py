@@ -64,7 +64,8 @@ Roc = Annotated[
 @with_api
 @with_env_options
 def eval_command(
-    *, given: Mapping[str, Any],
+    *,
+    given: Mapping[str, Any],
     api: ApiOptions | None,
     env: Annotated[str, typer.Option(help="Environment.")] = "fleet",
     policies: Policies = "random,heuristic,expert,oracle",

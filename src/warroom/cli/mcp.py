@@ -30,7 +30,8 @@ ALL = "all"
 
 @with_env_options
 def mcp_command(
-    *, given: Mapping[str, Any],
+    *,
+    given: Mapping[str, Any],
     env: Annotated[str | None, typer.Option(help="Environment. Default: the scenario's, else fleet.")] = None,
     seat: Annotated[
         str | None, typer.Option(help="Seats of the client, comma-separated, or all. Default: the first seat.")

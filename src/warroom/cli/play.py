@@ -22,7 +22,8 @@ from warroom.view.terminal import TerminalSeats, closing_view, is_interactive, o
 @with_api
 @with_env_options
 def play_command(
-    *, given: Mapping[str, Any],
+    *,
+    given: Mapping[str, Any],
     api: ApiOptions | None,
     incident: Incident,
     tier: Annotated[str | None, typer.Option(help="Difficulty: easy, medium or hard. Default: easy.")] = None,

@@ -36,7 +36,8 @@ SURE = 0.99
 
 
 def triage_command(
-    *, file: Annotated[str, typer.Argument(help="Log file, plain or gzipped; - for standard input.")],
+    *,
+    file: Annotated[str, typer.Argument(help="Log file, plain or gzipped; - for standard input.")],
     topology: Annotated[
         Path | None,
         typer.Option(help="Service graph: a compose file, or a file of `warroom import topology`. Default: inferred."),
