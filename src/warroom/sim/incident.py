@@ -43,7 +43,7 @@ class TierConfig:
     signature_rate: float
     """Probability per minute that the victim writes its own signature."""
     imitation: float
-    """Probability that a failing call is told in words that imitate a signature."""
+    """Probability that a failing call is logged in words that imitate a signature."""
     wrong_callee: float
     """Probability that a log line names the wrong callee."""
     cause_alert: float
@@ -59,7 +59,7 @@ class TierConfig:
     deploys: int
     """Changes by people besides the one that matters."""
     bluff: bool
-    """Rogues quote false figures and time their deeds beside another agent's."""
+    """Rogues quote false figures, and agents blame one another."""
 
 
 TIERS = {
@@ -176,9 +176,18 @@ def _check_rogue(mechanism: Mechanism, verb: str) -> None:
         )
 
 
+class DeployRecord(NamedTuple):
+    """A change that a person made."""
+
+    minute: int
+    person: str
+    service: int
+    revision: int
+
+
 @dataclass(frozen=True)
 class Incident:
-    """Everything drawn. Two incidents of one (cast, tier, seed) are equal, wherever they are drawn."""
+    """Everything drawn. Two incidents of one (fault spec, tier, seed) are equal, wherever they are drawn."""
 
     key: bytes
     """Seeds the observation noise."""
@@ -190,8 +199,8 @@ class Incident:
     roster: tuple[str, ...]
     """Automation agents at work."""
     plan: tuple[PlannedAction, ...]
-    deploys: tuple[tuple[int, str, int, int], ...]
-    """Colleagues' changes: (minute, who, service, revision), in order of time."""
+    deploys: tuple[DeployRecord, ...]
+    """Changes by people, in order of time."""
     traffic: tuple[float, ...]
     """User traffic relative to the healthy level, from minute -HISTORY on."""
     hot: dict[tuple[int, str], float]
@@ -256,7 +265,7 @@ def draw_incident(
         roster=roster,
         plan=plan,
         deploys=_draw_deploys(rng, fault_spec, faults, config.deploys, system.size),
-        traffic=_draw_traffic(rng, HISTORY + horizon + 2),
+        traffic=draw_traffic(rng, HISTORY + horizon + 2),
         hot=hot,
         decoys=tuple([(CLASSES[int(rng.random() * len(CLASSES))], rng.choice(others)) for _ in range(config.decoys)]),
         services_without_logs=frozenset([i for i in others if rng.random() < config.missing_logs]),
@@ -291,11 +300,11 @@ def _draw_system(
 
 
 LEAST_REACH = 0.12
-"""Share of user requests that must depend on a victim; below it most draws would not be felt and be drawn again."""
+"""Share of user requests that must depend on a victim; below it users would notice nothing, and most draws fail."""
 
 
 def _victims(system: ServiceSystem, fault_spec: FaultSpec) -> list[int]:
-    """Services that can carry the scenario, and whose trouble users would feel."""
+    """Services that can carry the scenario, and whose trouble users would notice."""
     mechanism, verb = fault_spec.mechanism, fault_spec.verb
     return [
         i
@@ -404,17 +413,17 @@ def _draw_hot(
 
 def _draw_deploys(
     rng: Random, fault_spec: FaultSpec, faults: tuple[Fault, ...], count: int, size: int
-) -> tuple[tuple[int, str, int, int], ...]:
+) -> tuple[DeployRecord, ...]:
     random, cause, out = rng.random, faults[0], []
     for _ in range(count):
         minute = -2 - int(random() * 4) if random() < 0.5 else -HISTORY + int(random() * (HISTORY + 4))
-        out.append(
-            (minute, PEOPLE[int(random() * len(PEOPLE))], 1 + int(random() * (size - 1)), 100 + int(random() * 900))
-        )
+        person, service = PEOPLE[int(random() * len(PEOPLE))], 1 + int(random() * (size - 1))
+        out.append(DeployRecord(minute, person, service, 100 + int(random() * 900)))
     struck = {(f.target, f.onset) for f in faults}
-    out = [deploy for deploy in out if (deploy[2], deploy[0]) not in struck]
+    out = [deploy for deploy in out if (deploy.service, deploy.minute) not in struck]
     if fault_spec.person:
-        out.append((cause.onset, PEOPLE[int(random() * len(PEOPLE))], cause.target, 100 + int(random() * 900)))
+        person = PEOPLE[int(random() * len(PEOPLE))]
+        out.append(DeployRecord(cause.onset, person, cause.target, 100 + int(random() * 900)))
     return tuple(sorted(out))
 
 
@@ -422,7 +431,8 @@ TRAFFIC_STEP = 10
 """Minutes for which user traffic stays at one level; between steps an undisturbed world stands still."""
 
 
-def _draw_traffic(rng: Random, minutes: int) -> tuple[float, ...]:
+def draw_traffic(rng: Random, minutes: int) -> tuple[float, ...]:
+    """User traffic of so many minutes relative to the healthy level, in steps of `TRAFFIC_STEP` minutes."""
     level, out = 0.0, []
     for minute in range(minutes):
         if minute % TRAFFIC_STEP == 0:

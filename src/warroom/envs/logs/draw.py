@@ -96,6 +96,7 @@ def draw_draft(
     tier: str,
     seed: int,
     attempt: int,
+    *,
     topology_factory: TopologyFactory,
     wording: Split,
     names: Split,
@@ -108,8 +109,8 @@ def draw_draft(
     key = hash_bytes(16, seed, "lines", scenario.name, tier, attempt)
     base = world_incident.Incident(
         key=key, tier=world_incident.TIERS[tier], wording=pool(wording), system=system, faults=faults, roster=(),
-        plan=(), deploys=(), traffic=_draw_traffic(rng, horizon), hot={}, decoys=(), services_without_logs=frozenset(),
-        services_with_late_logs=frozenset(),
+        plan=(), deploys=(), traffic=world_incident.draw_traffic(rng, horizon), hot={}, decoys=(),
+        services_without_logs=frozenset(), services_with_late_logs=frozenset(),
     )  # fmt: skip
     sampling_rate = tier_config.sampled_requests * (0.7 + 0.6 * rng.random()) / (60 * system.load[0])
     return Draft(scenario, tier, base, sampling_rate, 3 + int(3 * rng.random()), SEVERITIES[int(3 * rng.random())])
@@ -174,15 +175,6 @@ def transitive_callers(system: ServiceSystem, i: int) -> set[int]:
         found.update(new)
         todo += new
     return found
-
-
-def _draw_traffic(rng: Random, minutes: int) -> tuple[float, ...]:
-    level, out = 0.0, []
-    for minute in range(minutes):
-        if minute % world_incident.TRAFFIC_STEP == 0:
-            level = 0.5 * level + 0.04 * (rng.random() - 0.5)
-        out.append(1.0 + level)
-    return tuple(out)
 
 
 def draw_incident(draft: Draft, seed: int, attempt: int) -> LogsIncident:

@@ -7,7 +7,7 @@ from warroom.envs.logs.stream import SIGNS, Stream
 from warroom.envs.logs.views import WINDOW, Pair, Pattern
 from warroom.envs.logs.wordings import CHRONIC, CLIENT, REFUSED, REFUSED_BLIND, SIGNATURES, TIMEOUT, TIMEOUT_BLIND
 from warroom.sim.faults import INTERNAL, Mechanism
-from warroom.sim.world import Snapshot
+from warroom.sim.snapshot import Snapshot
 
 MOST = 6
 """Patterns that a reply shows at most."""

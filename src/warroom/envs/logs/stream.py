@@ -13,7 +13,8 @@ from warroom.envs.logs.incident import BEFORE, BEHIND, LogsIncident
 from warroom.envs.logs.normal import count
 from warroom.envs.logs.signatures import Texts
 from warroom.envs.logs.views import ALL, WINDOW, Level, Pair
-from warroom.sim.world import Snapshot, World
+from warroom.sim.snapshot import Snapshot
+from warroom.sim.world import World
 
 LINES = {"gateway": 6, "service": 10, "db": 4, "cache": 4, "queue": 4}
 """Lines per handled request: 41 for a user request of the default system (recordings have 36 to 48)."""
