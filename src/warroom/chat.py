@@ -18,7 +18,9 @@ from warroom.core.renderer import PlainRenderer
 from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Message, StepResult, ToolCall
 from warroom.envs import env_spec
+from warroom.episode import trajectory_hash
 from warroom.policies import PolicySet
+from warroom.reward import RolloutResult
 from warroom.scheduler import Play, run
 from warroom.session import Session
 
@@ -83,7 +85,7 @@ class Chat:
     @property
     def seat(self) -> str:
         """Whose turn it is; after the end, the last one's."""
-        self._begin()
+        self.begin()
         assert self._seat is not None
         return self._seat
 
@@ -102,23 +104,43 @@ class Chat:
         """What the acting seat was shown last."""
         return str(self.messages[-1]["content"])
 
+    def begin(self) -> None:
+        """Let teammates play up to the first turn of a seat of the caller's. Every other method does so by itself."""
+        if self._seat is None:
+            run(self.play_to_turn())
+
     def reply(self, message: Mapping[str, Any]) -> list[MessageDict]:
         """Take in a message of the acting seat, play its calls, and return what is new in the acting seat's messages.
 
         After the end each call of the message is answered that the incident is over.
         """
-        self._begin()
+        self.begin()
         return run(self.play_reply(message))
 
     def call(self, name: str, arguments: Mapping[str, Any] | str) -> Answer:
         """`reply` with a message that makes one call. After the end it changes nothing and is not kept."""
-        self._begin()
+        self.begin()
         return run(self.play_call(name, arguments))
 
     def finish(self) -> float:
         """Leave the rest of the incident to the teammates, and return the score: 0 the no-op policy, 1 the oracle."""
         run(self.play_to_end())
         return self.session.env.score()
+
+    def result(self) -> RolloutResult:
+        """What came of the finished incident, for the seat whose turn was last."""
+        env = self.session.env
+        return RolloutResult(
+            spec=self.session.spec,
+            seat=self.seat,
+            score=env.score(),
+            points=env.points(),
+            calls=self.calls,
+            refused_calls=self.refused_calls,
+            left_early=self.left_early,
+            messages=self.messages,
+            trajectory_hash=trajectory_hash(self.session.steps),
+        )
 
     # -- the same as plays, for many chats side by side ---------------------------------------------------
 
@@ -155,10 +177,6 @@ class Chat:
             self._end(None)
 
     # -- within -------------------------------------------------------------------------------------------
-
-    def _begin(self) -> None:
-        if self._seat is None:
-            run(self.play_to_turn())
 
     def _play_calls(self) -> Play[None]:
         """Play every call that waits, of whichever seat has its turn; a seat that ended its part does nothing."""

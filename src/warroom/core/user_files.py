@@ -1,5 +1,6 @@
 """Python files of a user's own: scenarios, policies and rewards, loaded with errors that name file and line."""
 
+import ast
 import hashlib
 import importlib.util
 import inspect
@@ -27,7 +28,8 @@ def load_module(path: Path, kind: str) -> ModuleType:
     """
     if not path.is_file():
         raise ValueError(f"no {kind} file {str(path)!r}")
-    name = f"{MODULE_PREFIX}{kind}_{path.stem}"
+    folder = _short_hash(str(path.resolve().parent).encode())[:8]
+    name = f"{MODULE_PREFIX}{kind}_{folder}.{path.stem}"  # files of one name may lie in several folders
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -47,7 +49,8 @@ def located(error: BaseException, path: Path, names: Mapping[str, object] | None
     """
     if isinstance(error, SyntaxError):
         return f"{path}:{error.lineno}: {type(error).__name__}: {error.msg}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
+    own = path.resolve()
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).resolve() == own]
     place = f"{path}:{frames[-1].lineno}" if frames else str(path)
     return f"{place}: {type(error).__name__}: {_explained(error, names or {})}"
 
@@ -73,6 +76,24 @@ def _case(name: str) -> tuple[bool, bool]:
     return name.isupper(), name[0].isupper()
 
 
+def line_of(path: Path, name: str) -> str:
+    """`FILE:LINE` of what a file defines under a name at its top level; the file alone where it does not."""
+    for node in ast.parse(path.read_bytes()).body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        names = {target.id for target in targets if isinstance(target, ast.Name)}
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            names = {node.name}
+        if name in names:
+            return f"{path}:{node.lineno}"
+    return str(path)
+
+
 def file_hash(path: Path) -> str:
     """32 hex digits that tell one version of a file from another."""
-    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    return _short_hash(path.read_bytes())
+
+
+def _short_hash(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()

@@ -71,10 +71,30 @@ def find(scenario: str) -> tuple[EnvSpec, Scenario]:
     return environment, scenarios()[scenario]
 
 
+def scenario_path(scenario: str) -> Path | None:
+    """The file of a scenario of one's own; None for one that ships with the package."""
+    name = scenario.partition("/")[2]
+    return Path(name) if name.endswith(".py") else None
+
+
+def scenario_id(env: str, name: str) -> str:
+    """The id of a scenario that is named with or without `ENV/`; a file may lie in any folder."""
+    first = name.partition("/")[0]
+    return name if "/" in name and (first in environments() or not name.endswith(".py")) else f"{env}/{name}"
+
+
 def suite(env: str, name: str | None = None) -> list[str]:
-    """Ids of the scenarios of one suite of an environment (of its default suite without a name)."""
+    """Ids of the scenarios of one suite of an environment (of its default suite without a name).
+
+    A scenario file in the place of a suite is one of that scenario alone.
+    """
     known = env_spec(env).suites
     chosen = name or known[0]
+    if chosen.endswith(".py"):
+        found, _ = find(scenario_id(env, chosen))
+        if found.name != env:
+            raise ValueError(f"{chosen} is a scenario of {found.name}, not of {env}")
+        return [scenario_id(env, chosen)]
     if chosen not in known:
         raise UnknownName("suite", chosen, known)
     return [id for id, scenario in scenarios().items() if id.startswith(env + "/") and chosen in scenario.suites]

@@ -7,11 +7,12 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
+from warroom.core.docstrings import module_docstring
 from warroom.core.errors import quote_input
 from warroom.core.scenario import EnvSpec, Scenario
-from warroom.core.user_files import MODULE_PREFIX, load_module, located
+from warroom.core.user_files import MODULE_PREFIX, line_of, load_module, located
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -35,7 +36,8 @@ def read_header(module: str, doc: str | None) -> ScenarioHeader:
     name = module.rpartition(".")[2].removeprefix(f"{MODULE_PREFIX}scenario_")
     if not _NAME.fullmatch(name):
         raise ValueError(f"a scenario file is named in lower-case letters, digits and '_', got {quote_input(name)}")
-    if not doc or not doc.strip():
+    doc = module_docstring(module, doc)
+    if not doc.strip():
         raise ValueError("a scenario file opens with its story: a docstring whose first paragraph says what happens")
     return ScenarioHeader(name, " ".join(doc.strip().split("\n\n")[0].split()))
 
@@ -89,11 +91,11 @@ def _scenario_of(declared: EnvSpec, module: ModuleType, path: Path) -> Scenario:
             f"{path}: defines no SCENARIO; the file ends with SCENARIO = scenario(__name__, __doc__, ...), which makes "
             f"a {wanted}"
         )
-    scenario = module.SCENARIO
+    scenario: Any = module.SCENARIO
     if not isinstance(scenario, kinds):
         raise ValueError(
-            f"{path}: SCENARIO must be a {wanted}, got {quote_input(scenario)}; "
+            f"{line_of(path, 'SCENARIO')}: SCENARIO must be a {wanted} to be played in {declared.name}, "
+            f"got {quote_input(scenario)}; "
             f"envs/{declared.name}/scenarios/ shows what the shipped ones look like"
         )
-    found: Scenario = scenario
-    return found
+    return cast(Scenario, scenario)

@@ -1,11 +1,12 @@
 """What a scenario file of the help desk declares: what its tickets test, and how much they tell."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from warroom.core.checks import check_choice, check_items, check_range, check_type
 from warroom.envs.scenario_file import read_header
 
+T = TypeVar("T")
 CORE, FULL, IMPORTED = "core", "full", "imported"
 TESTS = (
     "one_article", "several_articles", "past_case", "unanswerable", "stale", "contradictory", "poisoned",
@@ -77,9 +78,13 @@ class TicketScenario:
 
     def tier_config(self, tier: str) -> TicketsTierConfig:
         """The dial of a tier, with what the scenario sets itself."""
-        declared = {"context": self.context, "chatter": self.chatter, "naming_rate": self.naming_rate,
-                    "omission_rate": self.omission_rate}  # fmt: skip
-        return TIER_CONFIGS[tier]._replace(**{name: value for name, value in declared.items() if value is not None})
+        config = TIER_CONFIGS[tier]
+        return config._replace(
+            context=_declared(self.context, config.context),
+            chatter=_declared(self.chatter, config.chatter),
+            naming_rate=_declared(self.naming_rate, config.naming_rate),
+            omission_rate=_declared(self.omission_rate, config.omission_rate),
+        )
 
 
 def scenario(
@@ -107,3 +112,7 @@ def imported_scenario(module: str, doc: str | None) -> TicketScenario:
     """Tickets of the knowledge base that the option `kb` names."""
     header = read_header(module, doc)
     return TicketScenario(header.name, header.story, suites=(IMPORTED,))
+
+
+def _declared(value: T | None, default: T) -> T:
+    return default if value is None else value
