@@ -10,7 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.core.rng import shuffle
-from warroom.sim.faults import DB, SERVICE, Fault
+from warroom.sim.mechanism import DB, SERVICE, Fault
 from warroom.sim.service_topology import STORES
 from warroom.sim.topology import ServiceSystem
 

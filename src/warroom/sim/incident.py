@@ -8,9 +8,11 @@ from typing import NamedTuple
 from warroom.core.checks import check_choice, check_type
 from warroom.core.errors import IncompatibleTopology
 from warroom.core.rng import hash_bytes, stream
+from warroom.core.scenario import by_tier
 from warroom.core.splits import Split
 from warroom.sim.automation import AGENTS, KINDS, VERBS, ActivityLevel, PlannedAction, Planner, draw_roster
-from warroom.sim.faults import GAUGES, MEMORY_LEAK, NEVER, Fault, Mechanism
+from warroom.sim.faults import MEMORY_LEAK
+from warroom.sim.mechanism import GAUGES, NEVER, Fault, Mechanism
 from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
 from warroom.sim.wordings import CLASSES, PEOPLE, SERVICES, pool
@@ -62,71 +64,28 @@ class TierConfig:
     """Rogues quote false figures, and agents blame one another."""
 
 
-TIERS = {
-    "easy": TierConfig(
-        budget=12,
-        sizes=(8, 10),
-        noise=0.02,
-        gap=0.0,
-        activity=ActivityLevel(3, 6, 5, 2),
-        alternate_agent=0.2,
-        silent_fault=0.2,
-        hot=4,
-        decoys=1,
-        signature_rate=0.3,
-        imitation=0.3,
-        wrong_callee=0.0,
-        cause_alert=0.3,
-        false_alert=0.0,
-        missing_logs=0.0,
-        delayed_logs=0.0,
-        second_order=0.0,
-        deploys=3,
-        bluff=False,
-    ),
-    "medium": TierConfig(
-        budget=18,
-        sizes=(9, 12),
-        noise=0.08,
-        gap=0.06,
-        activity=ActivityLevel(4, 6, 6, 3),
-        alternate_agent=0.35,
-        silent_fault=0.35,
-        hot=6,
-        decoys=3,
-        signature_rate=0.2,
-        imitation=0.4,
-        wrong_callee=0.12,
-        cause_alert=0.2,
-        false_alert=0.1,
-        missing_logs=0.1,
-        delayed_logs=0.1,
-        second_order=0.3,
-        deploys=5,
-        bluff=False,
-    ),
-    "hard": TierConfig(
-        budget=25,
-        sizes=(9, 13),
-        noise=0.1,
-        gap=0.12,
-        activity=ActivityLevel(4, 6, 7, 4),
-        alternate_agent=0.5,
-        silent_fault=0.5,
-        hot=8,
-        decoys=6,
-        signature_rate=0.1,
-        imitation=0.5,
-        wrong_callee=0.25,
-        cause_alert=0.1,
-        false_alert=0.25,
-        missing_logs=0.2,
-        delayed_logs=0.2,
-        second_order=0.6,
-        deploys=8,
-        bluff=True,
-    ),
-}
+TIERS = by_tier(
+    TierConfig,
+    budget=(12, 18, 25),
+    sizes=((8, 10), (9, 12), (9, 13)),
+    noise=(0.02, 0.08, 0.1),
+    gap=(0.0, 0.06, 0.12),
+    activity=(ActivityLevel(3, 6, 5, 2), ActivityLevel(4, 6, 6, 3), ActivityLevel(4, 6, 7, 4)),
+    alternate_agent=(0.2, 0.35, 0.5),
+    silent_fault=(0.2, 0.35, 0.5),
+    hot=(4, 6, 8),
+    decoys=(1, 3, 6),
+    signature_rate=(0.3, 0.2, 0.1),
+    imitation=(0.3, 0.4, 0.5),
+    wrong_callee=(0.0, 0.12, 0.25),
+    cause_alert=(0.3, 0.2, 0.1),
+    false_alert=(0.0, 0.1, 0.25),
+    missing_logs=(0.0, 0.1, 0.2),
+    delayed_logs=(0.0, 0.1, 0.2),
+    second_order=(0.0, 0.3, 0.6),
+    deploys=(3, 5, 8),
+    bluff=(False, False, True),
+)
 
 
 class SecondaryFault(NamedTuple):

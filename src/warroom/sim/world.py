@@ -2,8 +2,9 @@
 
 from warroom.core.rng import hash_bytes
 from warroom.sim.automation import PENDING_TASK_ERROR, SURGE_WORK, ActionRecord, PlannedAction
-from warroom.sim.faults import RETRY_BUDGET, SECOND_ORDER_MINUTES, Fault, no_step
+from warroom.sim.faults import RETRY_BUDGET
 from warroom.sim.incident import HISTORY, Incident
+from warroom.sim.mechanism import SECOND_ORDER_MINUTES, Fault, no_step
 from warroom.sim.service_topology import STORES
 from warroom.sim.snapshot import MinuteOutcome, Snapshot
 from warroom.sim.sweep import ServiceParams, Sweep, initial_sweep, load_changed, propagate_latency, propagate_load

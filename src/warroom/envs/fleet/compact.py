@@ -260,8 +260,8 @@ class FleetCompactRenderer(LineRenderer):
         service = next((word for word in words if word not in (*REPAIRS, *self.causes)), None)
         if service is not None and service not in self.slot:
             return []
-        if kind == "do" and match[1] == "scale":
-            words[2:] = [self._size(match[2], int(match[3] or 0))]
+        if kind == "do":  # only a scale has a number
+            words[2:] = [self._size(match[2], int(match[3] or 0))] if match[1] == "scale" else []
         return [kind, *[self.slot.get(word, word) for word in words]]
 
     def _size(self, service: str, replicas: int) -> str:

@@ -24,8 +24,8 @@ from warroom.envs.fleet.views import (
     TracesResult,
 )
 from warroom.envs.scene_parts import Fact, KnownState, losses, of_type, outage_minutes, sections, violation_until
-from warroom.sim.faults import GAUGES, Fault
 from warroom.sim.health import health
+from warroom.sim.mechanism import GAUGES, Fault
 from warroom.sim.reasons import P95
 from warroom.sim.telemetry import FULL, FULL_CPU, Action, FleetAlert, FleetLogLine, Gauges
 from warroom.sim.world import World
@@ -254,4 +254,4 @@ def _without(env: "FleetEnv", agent: str, alone: float, end: int) -> str:
 
 def _innocent(env: "FleetEnv", agent: str) -> str:
     cost = max(0.0, oracle.harm(env.incident, agent))
-    return f"{agent} was suspended and is innocent: in the ten minutes after the page its actions cost users {cost:.1f}."
+    return f"{agent} was suspended and is innocent: in ten minutes after the page its actions cost users {cost:.1f}."

@@ -18,13 +18,15 @@ from warroom.envs.logs.incident import (
     Drift,
     LogsIncident,
     LogsTierConfig,
+    NoisyService,
+    StartRecord,
 )
 from warroom.envs.logs.normal import QUANTILES
 from warroom.envs.logs.scenario import OutageScenario
 from warroom.envs.logs.views import SEVERITIES
 from warroom.sim import incident as world_incident
-from warroom.sim.faults import INTERNAL, Fault, Mechanism
 from warroom.sim.incident import HISTORY
+from warroom.sim.mechanism import INTERNAL, Fault, Mechanism
 from warroom.sim.outages import FRONT
 from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
@@ -261,30 +263,30 @@ def _draw_owners(rng: Random, system: ServiceSystem) -> tuple[str, ...]:
     ])  # fmt: skip
 
 
-def _draw_started(rng: Random, base: world_incident.Incident, count: int) -> tuple[tuple[int, int, str, int], ...]:
+def _draw_started(rng: Random, base: world_incident.Incident, count: int) -> tuple[StartRecord, ...]:
     """Ordinary builds and jobs, and those that began the trouble."""
     random, system = rng.random, base.system
     stores = system.services(frozenset({"db"}))
     servers = [i for i, kind in enumerate(system.kinds) if kind in FRONT]
     struck = {(fault.target, minute) for fault in base.faults for minute in range(fault.onset - 3, fault.onset + 4)}
-    out: list[tuple[int, int, str, int]] = []
+    out: list[StartRecord] = []
     for _ in range(1 + count):
         for what, places in (("build", servers), ("job", stores)):
             minute = -HISTORY + int((HISTORY - 1) * random())
             if places and ((i := rng.choice(places)), minute) not in struck:
-                out.append((minute, i, what, 100 + int(900 * random())))
+                out.append(StartRecord(minute, i, what, 100 + int(900 * random())))
     for fault in base.faults:
         begun = fault.mechanism.started_by
         if begun:
-            out.append((fault.onset, fault.target, begun, 100 + int(900 * random())))
+            out.append(StartRecord(fault.onset, fault.target, begun, 100 + int(900 * random())))
     return tuple(sorted(out))
 
 
-def _draw_noisy_service(rng: Random, system: ServiceSystem, roots: list[int], begun: int) -> tuple[int, int, float]:
+def _draw_noisy_service(rng: Random, system: ServiceSystem, roots: list[int], begun: int) -> NoisyService:
     """An innocent service apart from the roots, at which clients send nonsense."""
     near = set(roots).union(*(transitive_callers(system, root) for root in roots)) if roots else set()
     apart = [i for i in range(1, system.size) if i not in near] or [i for i in range(1, system.size) if i not in roots]
-    return rng.choice(apart), begun, 0.008 + 0.012 * rng.random()
+    return NoisyService(rng.choice(apart), begun, 0.008 + 0.012 * rng.random())
 
 
 def _draw_latency_jitter(key: bytes, services: int, spread: float, knots: int) -> tuple[tuple[float, ...], ...]:

@@ -13,8 +13,8 @@ from warroom.envs.logs.incident import BEFORE, LogsIncident
 from warroom.envs.logs.scenario import OutageScenario
 from warroom.envs.logs.service_summary import edge_failures
 from warroom.envs.logs.views import RULE, WINDOW
-from warroom.sim.faults import ABUSER, PROVIDER, Fault
 from warroom.sim.incident import Incident
+from warroom.sim.mechanism import ABUSER, PROVIDER, Fault
 from warroom.sim.world import World
 
 ATTEMPTS = 80

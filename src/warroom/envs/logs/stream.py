@@ -38,6 +38,15 @@ class Written(NamedTuple):
     errors: float
 
 
+class LogWindow(NamedTuple):
+    """A stretch of minutes of one service's log."""
+
+    first: int
+    last: int
+    behind: int
+    """Minutes by which its lines are late."""
+
+
 class Stream:
     """The log stream of one world."""
 
@@ -74,8 +83,9 @@ class Stream:
                 warnings[i] += failures
         for i, share, _ in incident.chronic:
             errors[i] += self.total * share
-        if incident.noisy_service is not None and minute >= incident.noisy_service[1]:
-            errors[incident.noisy_service[0]] += self.total * incident.noisy_service[2]
+        noisy = incident.noisy_service
+        if noisy is not None and minute >= noisy.since:
+            errors[noisy.service] += self.total * noisy.share
         lines = [kept * load * LINES[kind] for load, kind in zip(snapshot.load, system.kinds, strict=True)]
         self._own_failures(snapshot, lines, errors)
         return [
@@ -105,11 +115,11 @@ class Stream:
         ]
         return Level(ALL, *pairs)
 
-    def window(self, service: int) -> tuple[int, int, int]:
-        """The minutes of "now" as one service's lines show them: (first, last, minutes that the lines are late)."""
+    def window(self, service: int) -> LogWindow:
+        """The minutes of "now" as one service's lines show them."""
         behind = BEHIND if service in self.incident.behind else 0
         last = self.world.minute - behind
-        return last - WINDOW + 1, last, behind
+        return LogWindow(last - WINDOW + 1, last, behind)
 
     def level(self, service: int) -> Level:
         """How much a service writes, before and now."""
