@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from warroom.sim.automation import ActionRecord
 from warroom.sim.incident import Incident
+from warroom.sim.snapshot import Snapshot
 from warroom.sim.wordings import BLAME, REASONS, STUCK
-from warroom.sim.world import Snapshot
 
 P95 = 1.6
 """95th percentile of latency as a multiple of its mean."""

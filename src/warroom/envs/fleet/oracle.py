@@ -1,10 +1,12 @@
 """What one who knows the truth does, and the certificate that it works: shared, so that the two cannot disagree."""
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from warroom.core.errors import IncompatibleTopology
+from warroom.core.splits import Split
+from warroom.envs.certify import draw_until_certified
 from warroom.sim.incident import FaultSpec, Incident, draw_incident
+from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.world import USER_VISIBLE, World
 
 SEATS = ("sre", "oversight", "developer", "manager")
@@ -134,21 +136,35 @@ def certify(world: World) -> FleetCertificate:
     return FleetCertificate(True, turns, lasts, harmful)
 
 
-@lru_cache(maxsize=16)
-def draw_certified(fault_spec: FaultSpec, tier: str, seed: int, **how: Any) -> tuple[int, World, FleetCertificate]:
-    """Draw until the certificate holds: the same redraws everywhere, since each attempt has its own stream.
+class CertifiedIncident(NamedTuple):
+    """A drawn incident."""
 
-    The latest draws are kept, for the same incident is often played several times on end: play a `World.twin`.
+    redraws: int
+    world: World
+    """At the page; play a copy of it."""
+    certificate: FleetCertificate
+
+
+@lru_cache(maxsize=16)
+def draw_certified(
+    fault_spec: FaultSpec,
+    tier: str,
+    seed: int,
+    *,
+    service_topology: ServiceTopology | None = None,
+    wording: Split = Split.TRAIN,
+    names: Split = Split.TRAIN,
+) -> CertifiedIncident:
+    """Draw until the certificate holds.
+
+    The latest draws are kept, for the same incident is often played several times on end: play a copy of the world.
     """
-    for attempt in range(ATTEMPTS):
-        world = at_page(draw_incident(fault_spec, tier, seed, attempt, **how))
-        certificate = certify(world)
-        if certificate.valid:
-            return attempt, world, certificate
-    raise IncompatibleTopology(
-        f"no certified incident of {fault_spec.mechanism.name!r} in {ATTEMPTS} draws (tier {tier}, seed {seed}): "
-        "this topology may be too small or too shallow for it; choose another scenario or topology"
-    )
+
+    def draw(attempt: int) -> CertifiedIncident:
+        world = at_page(draw_incident(fault_spec, tier, seed, attempt, service_topology, wording, names))
+        return CertifiedIncident(attempt, world, certify(world))
+
+    return draw_until_certified(draw, ATTEMPTS, f"{fault_spec.mechanism.name!r} (tier {tier}, seed {seed})")
 
 
 def outlasts(world: World) -> bool:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from warroom.sim.logs import LineCounts
 from warroom.sim.telemetry import Action, CallStats, FleetAlert, FleetLogLine, Gauges
 
 SERVICE_TEXT = "%s %d(%d) %.0f(%.0f) %.1f"
@@ -55,14 +56,6 @@ class ChatMessage(NamedTuple):
     text: str
 
 
-class LogCounts(NamedTuple):
-    """Lines written in the last minute by all services together."""
-
-    info: int
-    warn: int
-    error: int
-
-
 @dataclass(frozen=True)
 class FleetObservation:
     """A seat's page. A field is None where the seat may not look; later pages hold what is new or not well."""
@@ -78,7 +71,7 @@ class FleetObservation:
     services: tuple[ServiceRow, ...] | None
     health: tuple[HealthRow, ...] | None
     alerts: tuple[FleetAlert, ...] | None
-    log_counts: LogCounts | None
+    log_counts: LineCounts | None
     logs: tuple[FleetLogLine, ...] | None
     actions: tuple[Action, ...] | None
     deploys: tuple[Deploy, ...] | None

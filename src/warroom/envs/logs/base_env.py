@@ -78,16 +78,7 @@ class BaseLogsEnv(Env):
 
     def brief(self, seat: str) -> Brief:
         """The job, the rules, the catalogue and the tools."""
-        tools = self.tools_of(seat)
-        return Brief(
-            env=self.name,
-            seat=seat,
-            job=self.job(),
-            tools=tuple([t.schema(self.allowed_values) for t in tools]),
-            acts=tuple([t.name for t in tools if t.ends_turn]),
-            noop_call=ToolCall("request_more_logs", {"service": ALL}),
-            facts=self.catalogue,
-        )
+        return self.make_brief(seat, self.job(), ToolCall("request_more_logs", {"service": ALL}), self.catalogue)
 
     # -- declarations: free of time, first answers count ----------------------------------------------
 

@@ -5,10 +5,9 @@ Chance is not told: a share needs more than a failure or two, and a factor is to
 
 from math import exp, log, sqrt
 
+from warroom.envs.compact import Grades, grade_word
 from warroom.envs.logs.views import CallLogs, Level, Pair, ServiceLogs
 
-Grades = tuple[tuple[float, str], ...]
-"""Lower bounds, each with its word; below the first nothing is said."""
 FAILING: Grades = (
     (1, "e1"), (3, "e3"), (5, "e5"), (7, "e7"), (10, "e10"), (14, "e14"), (20, "e20"), (28, "e28"), (35, "e35"),
     (60, "e60"),
@@ -40,7 +39,7 @@ WAY_OF_FAILING_SHARE = 33
 
 def bucket(table: Grades, value: float) -> list[str]:
     """The word of the highest bound that `value` reaches, if it reaches one that has a word."""
-    word = next((word for bound, word in reversed(table) if value >= bound), "")
+    word = grade_word(table, value)
     return [word] if word else []
 
 

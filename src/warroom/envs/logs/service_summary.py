@@ -7,7 +7,7 @@ from warroom.envs.logs.normal import count, median
 from warroom.envs.logs.patterns import patterns
 from warroom.envs.logs.stream import HICCUPS, SERVICE, Stream
 from warroom.envs.logs.views import WINDOW, CallLogs, Pair, ServiceLogs
-from warroom.sim.world import Snapshot
+from warroom.sim.snapshot import Snapshot
 
 
 def service_logs(stream: Stream, service: int) -> ServiceLogs:

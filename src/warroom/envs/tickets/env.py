@@ -80,12 +80,7 @@ class TicketsEnv(Env):
 
     def brief(self, seat: str) -> Brief:
         """The job, the rules and the tools."""
-        tools = self.tools_of(seat)
-        return Brief(
-            env=self.name, seat=seat, job=tickets_brief(self.mode, self.budget),
-            tools=tuple([t.schema(self.allowed_values) for t in tools]), acts=tuple([t.name for t in tools]),
-            noop_call=self.noop_call(),
-        )  # fmt: skip
+        return self.make_brief(seat, tickets_brief(self.mode, self.budget), self.noop_call())
 
     def noop_call(self) -> ToolCall:
         """There is nothing to wait for: no such tool, and the turn is spent."""
