@@ -13,7 +13,7 @@ TEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2 --dist=workst
 DEMO_STEPS ?= easy:10,medium:10,hard:20
 DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
-.PHONY: demo nano test test-fast bench audit check format golden docs clean
+.PHONY: demo nano test test-fast bench audit check lint format golden docs clean
 
 demo: .venv/train  ## train the nano from its warm start, evaluate it beside scripts on unseen incidents, open what came out
 	$(BIN)/warroom train --model nano --curriculum $(DEMO_STEPS) --out $(DEMO)
@@ -38,7 +38,9 @@ audit: .venv/plots  ## what degenerate policies and short scripts can get
 	$(BIN)/warroom audit --env logs
 	$(BIN)/warroom audit --env tickets --mode single
 
-check: .venv/dev  ## what a reviewer runs: format, lint, types
+check: lint test-fast  ## what to run before a pull request: format, lint, types, fast tests
+
+lint: .venv/dev  ## format, lint and types, without tests
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy

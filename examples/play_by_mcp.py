@@ -10,6 +10,7 @@ and say: "Take the seat that warroom offers, and play the incident to its end."
 """
 
 import asyncio
+import os
 import sys
 from typing import Any
 
@@ -27,8 +28,9 @@ def choose(tools: list[Any], turn: int, read: bool) -> tuple[str, dict[str, Any]
 
 
 async def play(arguments: list[str]) -> None:
-    """Play one incident to its end and print what was said."""
-    server = StdioTransport(sys.executable, ["-m", "warroom", "mcp", *arguments])
+    """Play one incident to its end and print the conversation."""
+    command = ["-m", "warroom", "mcp", *arguments]
+    server = StdioTransport(sys.executable, command, env=dict(os.environ))
     async with Client(server) as client:
         tools = await client.list_tools()
         answer = await client.call_tool("look")

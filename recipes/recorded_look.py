@@ -1,7 +1,7 @@
 """What real logs look like, and how the medians of quiet operations wander: what the drawn incidents are held against.
 
 Import first: warroom import incidents nezha .../nezha_trainticket --out recordings
-Then: .venv/bin/python recipes/recorded_look.py recordings [.../nezha_onlineboutique_metrics]
+Then: python recipes/recorded_look.py recordings [.../nezha_onlineboutique_metrics]
 
 A figure "a | b" is a standard deviation of the logarithm of a ratio of medians, and what chance alone would give there:
 for windows of one minute, traces dealt to windows anew; for minutes, whole traces drawn again. `excess` is the root of

@@ -15,10 +15,9 @@ import psutil
 from openenv.core.generic_client import GenericEnvClient
 from websockets.asyncio.client import ClientConnection, connect
 
-from warroom.core.splits import seed_of
+from warroom.chat import Chat
 from warroom.envs import suite
 from warroom.policies import policy_set
-from warroom.serve.table import Table
 
 HERE = Path(__file__).parent
 WARROOM = (sys.executable, "-m", "warroom", "serve", "--port", "0")
@@ -89,22 +88,15 @@ class Script:
 
 def script(env: str, number: int, seat: str = "") -> Script:
     """The incident of a number: of all seats, or of one beside experts."""
-    scenario = suite(env)[number % len(suite(env))]
-    expert, seats = policy_set(env, "expert"), (seat,) if seat else ()
-    table = Table(scenario, "medium", seed_of("dev", number), seats, expert if seat else None)
-    players = {name: expert.seat(table.session.env, name) for name in table.session.seats}
-    chosen = {
-        "scenario": scenario,
-        "tier": "medium",
-        "split": "dev",
-        "seed": number,
-        **({"seats": seat} if seat else {}),
-    }
-    messages, pages = [{"type": "reset", "data": chosen}], [table.view.text]
-    while not table.done:
-        call = players[table.session.seat].act(table.session.observe())
+    spec, expert = f"{suite(env)[number % len(suite(env))]}@medium#dev:{number}", policy_set(env, "expert")
+    chat = Chat(spec, seats=[seat] if seat else [], teammates=expert if seat else None)
+    players = {name: expert.seat(chat.session.env, name) for name in chat.session.seats}
+    chosen = {"spec": spec, **({"seats": seat} if seat else {})}
+    messages, pages = [{"type": "reset", "data": chosen}], [chat.text]
+    while not chat.done:
+        call = players[chat.seat].act(chat.session.observe())
         messages.append({"type": "step", "data": {"tool": call.name, "arguments": dict(call.arguments)}})
-        pages.append(table.call(call.name, call.arguments).text)
+        pages.append(chat.call(call.name, call.arguments).text)
     return Script(tuple(messages), tuple(pages))
 
 

@@ -23,7 +23,7 @@ def test_the_python_of_the_readme_runs() -> None:
 
 def test_the_commands_of_the_readme_parse() -> None:
     """Every `warroom` command that the README shows exists, with the options that it shows."""
-    lines = re.findall(r"^\.venv/bin/warroom ([^#\n]+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    lines = re.findall(r"^(?:\.venv/bin/)?warroom ([^#\n]+)", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert lines
     for line in lines:
         words = line.split()

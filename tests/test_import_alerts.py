@@ -9,10 +9,10 @@ import yaml
 from command import printed, refused
 from warroom.envs.tickets.knowledge import ARTICLE, Document, KnowledgeBase, TicketCase
 from warroom.envs.tickets.storage import load_knowledge, read_knowledge_base
-from warroom.importers.knowledge import alerts
-from warroom.importers.knowledge.alerts import ImportedTickets, import_alerts
-from warroom.importers.knowledge.links import LinkResolver, LinkStatus
-from warroom.importers.knowledge.rules import rule_files
+from warroom.importers.issues import IssueKind
+from warroom.importers.knowledge.alerts import AlertIssue, ImportedTickets, import_alerts
+from warroom.importers.knowledge.links import LinkIssue, LinkResolver
+from warroom.importers.knowledge.rules import RuleFileIssue, rule_files
 from warroom.importers.knowledge.runbooks import find_runbooks, import_runbooks
 
 PATHS = ("node/NodeDiskFull.md", "node/README.md", "redis/README.md", "README.md", "general/watchdog.md")
@@ -74,7 +74,7 @@ def warned(found: ImportedTickets) -> dict[str, int]:
 )
 def test_links_mean_articles(link, article):
     found = LinkResolver(knowledge().documents.values()).resolve(link)
-    assert (found.status, found.id) == ((LinkStatus.FOUND, article) if article else (LinkStatus.DANGLING, ""))
+    assert (found.id, found.issue) == ((article, None) if article else ("", LinkIssue.DANGLING))
 
 
 def test_an_article_beside_no_folder_is_found_by_its_name():
@@ -85,9 +85,9 @@ def test_an_article_beside_no_folder_is_found_by_its_name():
 
 def test_a_link_that_fits_several_articles_means_none_unless_the_case_tells():
     links = LinkResolver(knowledge("a/disk.md", "b/disk.md", "c/Raid.md", "c/raid.md").documents.values())
-    assert links.resolve("disk.md").status is LinkStatus.AMBIGUOUS
+    assert links.resolve("disk.md").issue is LinkIssue.AMBIGUOUS
     assert links.resolve("https://x/c/Raid").id == "c/Raid"
-    assert links.resolve("https://x/c/RAID").status is LinkStatus.AMBIGUOUS
+    assert links.resolve("https://x/c/RAID").issue is LinkIssue.AMBIGUOUS
 
 
 # Alerts
@@ -212,8 +212,9 @@ def test_files_are_found_in_folders_and_missing_ones_are_named(tmp_path):
         rule_files([])
 
 
-def test_every_warning_has_its_words():
-    assert set(alerts.AlertIssue) | (set(LinkStatus) - {LinkStatus.FOUND}) <= set(alerts.ISSUE_MESSAGES)
+@pytest.mark.parametrize("kinds", [AlertIssue, LinkIssue, RuleFileIssue])
+def test_every_issue_has_a_message(kinds: type[IssueKind]):
+    assert all(kind.message.strip() for kind in kinds)
 
 
 # The commands, and real data
@@ -278,8 +279,8 @@ def test_real_messy_alerts_get_their_articles_in_time(realdata):
 def test_two_imports_make_the_same_bytes_in_place_and_elsewhere(real, realdata, tmp_path):
     before = {path.name: path.read_bytes() for path in real.iterdir()}
     rules, strangers = realdata / "alert_runbooks" / "rules", real.parent / "strangers.yaml"
-    told = printed("import", "alerts", rules, strangers, "--kb", real, "--out", tmp_path / "copy")
-    assert "160 tickets took the place of those with the same id" in told
+    output = printed("import", "alerts", rules, strangers, "--kb", real, "--out", tmp_path / "copy")
+    assert "160 tickets took the place of those with the same id" in output
     assert {path.name: path.read_bytes() for path in (tmp_path / "copy").iterdir()} == before
 
 
@@ -290,8 +291,8 @@ def test_commands_add_tickets_to_a_knowledge_base(tmp_path):
     (tmp_path / "r.yaml").write_text(yaml.safe_dump(groups(rule("A", runbook="disk.md"), rule("[b]B[/b]"))))
     (tmp_path / "t.csv").write_text("nr,what,where\n1,Disk full,disk\n2,,\n")
     printed("import", "runbooks", tree, "--out", kb)
-    told = printed("import", "alerts", tmp_path / "r.yaml", "--kb", kb)
-    assert "2 alerts, 2 tickets, 1 gold, 0 dangling, 1 missing" in told and "[b]B[/b]" in told
+    output = printed("import", "alerts", tmp_path / "r.yaml", "--kb", kb)
+    assert "2 alerts, 2 tickets, 1 gold, 0 dangling, 1 missing" in output and "[b]B[/b]" in output
     mapped = ("--map", "id=nr,text=what,gold=where")
     data = json.loads(printed("import", "tickets", tmp_path / "t.csv", "--kb", kb, *mapped, "--json"))
     assert data["holds"] == {"documents": 1, "tickets": 3} and data["replaced"] == 0
@@ -310,6 +311,6 @@ def test_commands_say_what_is_wrong(tmp_path):
     assert "no column 'txt'" in refused(
         "import", "tickets", tmp_path / "t.csv", "--kb", tmp_path / "kb", "--map", "text=txt"
     )
-    assert "is no knowledge base; choose another --out" in refused(
+    assert "is not a knowledge base; choose another --out" in refused(
         "import", "tickets", tmp_path / "t.csv", "--kb", tmp_path / "kb", "--out", tmp_path / "tree", "--force"
     )

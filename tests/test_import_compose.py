@@ -57,7 +57,7 @@ def test_every_dependency_of_a_real_project_is_found_and_no_other(demo, realdata
     assert set(demo.dependencies) == expected
 
 
-def test_a_real_project_keeps_its_shop_and_loses_its_plumbing(demo):
+def test_a_real_project_keeps_its_shop_and_loses_its_infrastructure(demo):
     assert demo.service_topology.names[0] == "frontend-proxy"
     assert kinds(demo)["valkey-cart"] == "cache" and kinds(demo)["astronomy-db"] == "db"
     assert {name for name, _ in demo.omitted} == {
@@ -261,7 +261,7 @@ def test_variables_without_a_value_are_mentioned_once(read):
 # What is a call
 
 
-def test_telemetry_flags_consoles_and_platform_are_plumbing_with_a_reason(read):
+def test_telemetry_flags_consoles_and_platform_are_infrastructure_with_a_reason(read):
     text = """
 services:
   web: {depends_on: [api, jaeger, unleash]}
@@ -309,15 +309,13 @@ services:
     assert "static-web looks like an entry" in found.warnings[1]
 
 
-def test_an_address_that_would_close_a_circle_is_dropped_with_a_warning(read):
+def test_an_address_that_would_close_a_cycle_is_dropped_with_a_warning(read):
     found = read(
         "services: {api: {environment: [WEB_URL=http://web], depends_on: [db]}, db: {},"
         " web: {environment: [API_URL=http://api]}}"
     )
     assert found.calls == (("api", "db"), ("web", "api"))
-    assert found.warnings == (
-        "api names web in its environment or links, but that call would close a circle: not taken",
-    )
+    assert found.warnings == ("api names web in its environment or links, but that call would close a cycle: left out",)
 
 
 def test_optional_dependencies_that_are_absent_are_mentioned(read):
@@ -329,7 +327,7 @@ def test_optional_dependencies_that_are_absent_are_mentioned(read):
 def test_the_report_names_every_service_and_every_reason(read):
     found = read(SHOP.replace("depends_on: [api]", "depends_on: [api, zipkin]") + "  zipkin: {}\n  lone: {}\n")
     report = describe(found)
-    assert report.startswith("5 of 7 services, 4 calls (5 depends_on edges, 1 edges of plumbing)")
+    assert report.startswith("5 of 7 services, 4 calls (5 depends_on edges, 1 infrastructure edges)")
     assert "zipkin is telemetry: web -> zipkin" in report
     assert "lone: no request from web reaches it" in report
     assert all(name in report for name in found.service_topology.names)
@@ -341,7 +339,7 @@ def test_the_report_names_every_service_and_every_reason(read):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("services:\n  a: [1\n  b: {}\n", r"not valid YAML at line 3"),
+        ("services:\n  a: [1\n  b: {}\n", r"not valid YAML: line 3"),
         ("services:\n  a: {}\n  a: {}\n", r"line 3, column 3: the key 'a' comes twice"),
         ("- a\n- b\n", "the top level is a list"),
         ("just words", "the top level is a text"),
@@ -360,16 +358,19 @@ def test_the_report_names_every_service_and_every_reason(read):
         ("services: {web: {links: ['d:x']}, db: {}}", "'web' links to a service that no file defines"),
         ("services: {b: {depends_on: [a]}, a: {depends_on: [c]}, c: {depends_on: [b]}}", "a -> c -> b -> a"),
         ("services: {a: {depends_on: [a]}, b: {}}", "a -> a;"),
-        ("services: {a: {extends: b}, b: {extends: a}}", "circle: a -> b -> a"),
+        ("services: {a: {extends: b}, b: {extends: a}}", "cycle: a -> b -> a"),
         ("services: {a: {extends: wbe}, web: {}}", "did you mean 'web'"),
         ("services: {a: {extends: {}}}", "want the name of a service"),
         ("services: {a: {extends: {file: no.yaml, service: x}}}", "no compose file"),
         ("services: {a: {image: '${X:?give a tag}'}}", r"compose0.yaml: .*X is required \(give a tag\)"),
         ("services: {a: &a {environment: [*a]}}", "an alias that contains itself"),
-        ("services: {a: !Ref x}", "not valid YAML at line 1"),
-        ("services: {web: {depends_on: [jaeger]}, jaeger: {}}", r"no service here calls another .*plumbing: web\)"),
+        ("services: {a: !Ref x}", "not valid YAML: line 1"),
+        (
+            "services: {web: {depends_on: [jaeger]}, jaeger: {}}",
+            r"no service here calls another .*infrastructure: web\)",
+        ),
         ("services: {db: {image: postgres}}", "needs two at least"),
-        ("[" * 1500, "nested too deeply"),
+        ("[" * 1500, "nested over 50 deep"),
     ],
 )
 def test_a_bad_file_is_refused_with_its_reason(read, text, message):

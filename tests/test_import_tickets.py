@@ -5,7 +5,7 @@ import pytest
 
 from warroom.envs.tickets.knowledge import ARTICLE, Document, KnowledgeBase, TicketCase
 from warroom.importers.knowledge.alerts import ImportedTickets
-from warroom.importers.knowledge.tables import ISSUE_MESSAGES, TicketTableIssue, import_tickets, parse_map, read_table
+from warroom.importers.knowledge.tables import TicketTableIssue, import_tickets, parse_map, read_table
 
 PATHS = ("node/NodeDiskFull.md", "redis/README.md")
 KNOWLEDGE = KnowledgeBase(
@@ -107,5 +107,5 @@ def test_a_column_that_is_the_same_in_every_row_takes_no_forever(table):
     assert time.process_time() - started < 5
 
 
-def test_every_warning_has_its_words():
-    assert set(TicketTableIssue) == set(ISSUE_MESSAGES)
+def test_every_issue_has_a_message():
+    assert all(kind.message.strip() for kind in TicketTableIssue)

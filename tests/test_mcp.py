@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import json
+import os
 import re
 import resource
 import signal
@@ -17,10 +18,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from warroom.chat import Chat
 from warroom.cli.app import app
 from warroom.cli.mcp import mcp_config_of, record_of
-from warroom.core.splits import seed_of
 from warroom.envs import make, scenarios
+from warroom.envs.fleet.options import FleetOptions
 from warroom.episode import Episode
 from warroom.policies import policy_set
 from warroom.rollout import play
@@ -75,7 +77,7 @@ def offer(**more: Any) -> McpConfig:
     """What `warroom mcp` offers with these options."""
     named = {"env": None, "seat": None, "teammates": None, "scenario": None, "player": "mcp"}
     given = {name: more.pop(name, usual) for name, usual in named.items()}
-    defaults = {"tier": "easy", "split": "dev", "index": 0, "options": {}}
+    defaults = {"tier": "easy", "split": "dev", "index": 0, "given": {}}
     return mcp_config_of(**given, **{**defaults, **more})
 
 
@@ -95,7 +97,8 @@ def over_stdio(script: Script, *arguments: object, log: Path | None = None) -> P
     """Play a script against the command as an agent's configuration starts it."""
 
     async def connected() -> Player:
-        started = StdioTransport(COMMAND[0], [*COMMAND[1:], *map(str, arguments)], keep_alive=False, log_file=log)
+        command = [*COMMAND[1:], *map(str, arguments)]
+        started = StdioTransport(COMMAND[0], command, env=dict(os.environ), keep_alive=False, log_file=log)
         async with Client(started) as client:
             player = Player(client)
             await script(player)
@@ -122,7 +125,7 @@ def calls_of(episode: Episode, *seats: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_an_episode_over_standard_io_goes_as_in_process_and_its_record_replays(tmp_path: Path) -> None:
-    within = play("fleet/cache_janitor_flush", "medium", seed_of("dev", 3), policy_set("fleet", "expert"))
+    within = play("fleet/cache_janitor_flush@medium#dev:3", policy_set("fleet", "expert"))
     arguments = ["--scenario", "cache_janitor_flush", "--tier", "medium", "--seed", 3, "--out", tmp_path / "run"]
     log = tmp_path / "log"
     over_stdio(replaying(calls_of(within, "sre")), *arguments, log=log)
@@ -130,7 +133,7 @@ def test_an_episode_over_standard_io_goes_as_in_process_and_its_record_replays(t
     assert episode.trajectory_hash == within.trajectory_hash and episode.score == within.score
     assert episode.policy == "sre=mcp,rest=expert" and read_record(tmp_path / "run").kind == "mcp"
     done = CliRunner().invoke(app, ["replay", str(tmp_path / "run")])
-    assert "1 of 1 episodes went as recorded" in done.output
+    assert "1 of 1 episodes match their record" in done.output
     assert log.read_text() == ""
 
 
@@ -144,7 +147,7 @@ def test_an_episode_over_standard_io_goes_as_in_process_and_its_record_replays(t
 )
 def test_one_client_plays_all_seats_as_in_process(scenario: str, tier: str, policy: str, tmp_path: Path) -> None:
     env = scenario.partition("/")[0]
-    within = play(scenario, tier, seed_of("dev", 1), policy_set(env, policy))
+    within = play(f"{scenario}@{tier}#dev:1", policy_set(env, policy))
     config = offer(scenario=scenario, seat="all", tier=tier, index=1)
     with open_run(tmp_path / "run", record_of(config)) as run:
         player = in_memory(replaying(calls_of(within)), config, EpisodeWriter(run))
@@ -170,7 +173,7 @@ def test_schemas_hold_the_incidents_own_names_and_a_client_hears_when_they_chang
         async with Client(mcp.server(config), message_handler=listen) as client:
             player = Player(client)
             for index in (0, 7):
-                env = make("fleet/db_deadlock", "easy", seed_of("dev", index))
+                env = make(f"fleet/db_deadlock@easy#dev:{index}")
                 if index:
                     await player.call("start_incident", index=index)
                 assert (await player.enums("metrics"))["service"] == list(env.allowed_values["service"])
@@ -247,7 +250,7 @@ def test_looking_costs_nothing_and_repeats_the_turn() -> None:
         assert (await player.client.read_resource("warroom://look"))[0].text == page
         assert await player.call("brief") == (await player.client.read_resource("warroom://brief"))[0].text
         prompt = (await player.client.get_prompt("take_the_seat")).messages[0].content.text
-        assert "You hold the seat sre" in prompt and prompt.endswith(page)
+        assert "You play the seat sre" in prompt and prompt.endswith(page)
 
     in_memory(script, offer(teammates="noop"))
 
@@ -258,7 +261,7 @@ def test_looking_costs_nothing_and_repeats_the_turn() -> None:
 def test_after_the_end_calls_change_nothing_and_the_score_is_told() -> None:
     async def script(player: Player) -> None:
         end = await player.idle()
-        episode = play("fleet/disk_full", "easy", seed_of("dev", 2), policy_set("fleet", "noop"))
+        episode = play("fleet/disk_full@easy#dev:2", policy_set("fleet", "noop"))
         assert f"score {episode.score:+.2f}" in end and f"points {episode.total:+g}: resolution" in end
         assert player.state["score"] == round(episode.score, 4)
         assert "truth" not in end and "disk_full" not in end
@@ -364,11 +367,13 @@ def test_scenarios_that_a_topology_cannot_carry_are_passed_over(tmp_path: Path) 
     compose.write_text("services:\n  web: {image: nginx, ports: ['80:80'], depends_on: [pay]}\n  pay: {image: pay}\n")
     CliRunner().invoke(app, ["import", "topology", str(compose), "--out", str(shop)], catch_exceptions=False)
     options = {"topology": shop.read_text()}
-    drawn = {offer(teammates="noop", options=options).table("easy", index).session.scenario for index in range(8)}
+    drawn = {offer(teammates="noop", given=options).open("easy", index).session.spec.scenario for index in range(8)}
     assert len(drawn) > 2 and "fleet/db_deadlock" not in drawn
-    lacking = McpConfig("fleet", ("sre",), ("fleet/db_deadlock",), team=policy_set("fleet", "noop"), options=options)
+    lacking = McpConfig(
+        "fleet", ("sre",), ("fleet/db_deadlock",), team=policy_set("fleet", "noop"), options=FleetOptions(**options)
+    )
     with pytest.raises(ValueError, match="it needs a db"):
-        lacking.table("easy", 0)
+        lacking.open("easy", 0)
 
 
 def test_what_a_scenario_file_prints_does_not_reach_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
@@ -376,9 +381,9 @@ def test_what_a_scenario_file_prints_does_not_reach_standard_output(capsys: pyte
         await player.call("look")
 
     class Noisy(McpConfig):
-        def table(self, tier: str, index: int) -> Any:
+        def open(self, tier: str, index: int) -> Chat:
             print("made by hand")
-            return super().table(tier, index)
+            return super().open(tier, index)
 
     in_memory(script, Noisy("fleet", ("sre",), ("fleet/cascade",), team=policy_set("fleet", "noop")))
     printed = capsys.readouterr()
@@ -392,7 +397,7 @@ def test_a_defect_is_told_without_its_details_and_shown_on_standard_error(capsys
         assert "secret" not in answer.content[0].text
 
     class Broken(McpConfig):
-        def table(self, tier: str, index: int) -> Any:
+        def open(self, tier: str, index: int) -> Chat:
             raise AssertionError("a secret")
 
     in_memory(script, Broken("fleet", ("sre",), ("fleet/cascade",)))
@@ -424,7 +429,7 @@ def serving(*arguments: object) -> Iterator[str]:
 
 
 def test_sessions_over_http_do_not_see_one_another_and_pages_elsewhere_reach_none(tmp_path: Path) -> None:
-    within = play("fleet/cascade", "easy", seed_of("dev", 4), policy_set("fleet", "expert"))
+    within = play("fleet/cascade@easy#dev:4", policy_set("fleet", "expert"))
     calls = calls_of(within, "manager")
 
     async def episode(address: str) -> None:

@@ -258,7 +258,7 @@ def test_an_answer_is_told_what_an_honest_confidence_would_have_paid() -> None:
 
 def test_the_debrief_holds_the_oracles_own_play() -> None:
     *_, env = watched("logs/single_crash", "easy", "heuristic", {})
-    told = debrief(env, "logs/single_crash")
+    told = debrief(env)
     best = play(episode_spec("logs/single_crash", "easy", env.seed), policy_set("logs", "oracle"))
     assert told.oracle == best.steps and told.oracle_total == best.total and told.truth == env.truth()
 

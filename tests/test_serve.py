@@ -11,18 +11,17 @@ import pytest
 
 pytest.importorskip("openenv")
 
+from space_checks import FORBIDDEN_TEAMMATES
 from websockets.sync.client import ClientConnection, connect
 
 from live import running
-from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import environments, make, scenarios, suite
 from warroom.policies import policy_set
 from warroom.serve.app import ServeOptions, application
-from warroom.serve.checks import FORBIDDEN_TEAMMATES
 from warroom.serve.client import Client, RequestRefused
 from warroom.serve.reset_request import parse_reset_request
-from warroom.serve.tasks import SEEDS, incidents
+from warroom.serve.tasks import SEEDS, task_specs
 from warroom.session import Session
 
 IDLE = {
@@ -61,19 +60,20 @@ def idle_to_the_end(client: Client, env: str) -> Any:
 
 @pytest.mark.parametrize("env", list(environments()))
 def test_an_episode_through_the_socket_is_the_same_as_one_in_process(server: str, env: str) -> None:
-    scenario, seed = suite(env)[0], seed_of("dev", 3)
+    spec = f"{suite(env)[0]}@medium#dev:3"
     expert = policy_set(env, "expert")
-    session = Session(scenario, "medium", seed)
+    session = Session(spec)
     policies = {seat: expert.seat(session.env, seat) for seat in session.seats}
     with Client(f"{server}/{env}") as client:
-        observation = client.reset(scenario=scenario, tier="medium", split="dev", seed=3)
+        observation = client.reset(scenario=session.spec.scenario, tier="medium", split="dev", seed=3)
+        assert observation.spec == ""
         while not session.done:
             call = policies[session.seat].act(session.observe())
             session.step(call)
             observation = client.call(call.name, **call.arguments)
         assert observation.done
-    episode = session.episode("expert")
-    assert observation.trajectory_hash == episode.trajectory_hash
+    episode = session.result("expert")
+    assert (observation.trajectory_hash, observation.spec) == (episode.trajectory_hash, spec)
     assert (observation.score, observation.points, observation.outcome) == (
         episode.score,
         episode.points,
@@ -83,8 +83,8 @@ def test_an_episode_through_the_socket_is_the_same_as_one_in_process(server: str
 
 
 def test_one_seat_of_the_fleet_is_played_beside_teammates(server: str) -> None:
-    scenario, seed = suite("fleet")[1], seed_of("train", 5)
-    session = Session(scenario, "easy", seed, ("developer",), policy_set("fleet", "heuristic"))
+    scenario = suite("fleet")[1]
+    session = Session(f"{scenario}@easy#train:5", seats=["developer"], teammates="heuristic")
     while not session.done:
         session.step(ToolCall("wait"))
     with Client(f"{server}/fleet") as client:
@@ -94,7 +94,7 @@ def test_one_seat_of_the_fleet_is_played_beside_teammates(server: str) -> None:
             seats.add(observation.seat)
             observation = client.call("wait")
         assert seats == {"developer"} and client.state().seats == ["developer"]
-    assert observation.trajectory_hash == session.episode("x").trajectory_hash
+    assert observation.trajectory_hash == session.result().trajectory_hash
 
 
 @pytest.mark.parametrize("env", list(environments()))
@@ -145,7 +145,7 @@ def test_after_the_end_a_call_changes_nothing_and_says_so_but_is_counted(server:
         assert client.state().episode_id == "mine"
 
 
-def test_tools_are_shown_with_a_seats_first_page_in_the_language_that_is_spoken(server: str) -> None:
+def test_tools_are_shown_with_a_seats_first_page_as_the_renderer_words_them(server: str) -> None:
     with Client(f"{server}/fleet") as client:
         first = client.reset(seed=0)
         second = client.call("wait")
@@ -153,7 +153,7 @@ def test_tools_are_shown_with_a_seats_first_page_in_the_language_that_is_spoken(
         for _ in range(4):
             again = client.call("wait")
         assert not again.tools and set(client.tools) == set(environments()["fleet"].seats)
-        short = client.reset(seed=0, language="shorthand")
+        short = client.reset(seed=0, renderer="compact")
         assert len(short.text) < len(first.text) / 3
         assert "line" in short.tools[0]["parameters"]["properties"]
 
@@ -176,16 +176,16 @@ WRONG_ACTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("language", ["plain", "shorthand"])
-def test_a_malformed_action_costs_its_turn_and_is_answered(server: str, language: str) -> None:
+@pytest.mark.parametrize("renderer", ["plain", "compact"])
+def test_a_malformed_action_costs_its_turn_and_is_answered(server: str, renderer: str) -> None:
     with socket_of(f"{server}/fleet") as socket:
-        ask(socket, {"type": "reset", "data": {"seed": 0, "tier": "hard", "language": language}})
+        ask(socket, {"type": "reset", "data": {"seed": 0, "tier": "hard", "renderer": renderer}})
         for number, action in enumerate(WRONG_ACTIONS, 1):
             answer = ask(socket, {"type": "step", "data": action})
             assert answer["type"] == "observation", (action, answer)
             observation = answer["data"]["observation"]
             assert observation["turn"] == number and len(json.dumps(observation)) < 20_000
-            assert observation["refused"] or language == "shorthand"  # which reads the arguments' line and nothing else
+            assert observation["refused"] or renderer == "compact"  # which reads the arguments' line and nothing else
             state = ask(socket, {"type": "state"})["data"]
             assert state["step_count"] == number
 
@@ -224,7 +224,7 @@ WRONG_OPTIONS = [
     ({"episode_id": 7}, "episode_id must be a text"),
     ({"episode_id": "x" * 300}, "episode_id must be a text"),
     ({"split": "exam"}, "no split 'exam'"),
-    ({"tier": ["easy"]}, "no tier"),
+    ({"tier": ["easy"]}, "tier must be one of easy, medium, hard"),
     ({"suite": "imaginary"}, "no suite 'imaginary'"),
     ({"scenario": "logs/nothing"}, "no scenario 'logs/nothing'"),
     ({"scenario": "/etc/passwd.py"}, "no scenario"),
@@ -234,20 +234,28 @@ WRONG_OPTIONS = [
     ({"index": 0, "tier": "hard"}, "leave tier out"),
     ({"seats": "pilot"}, "no seat of fleet 'pilot'"),
     ({"seats": {"sre": 1}}, "seats must be"),
-    ({"teammates": "expert"}, "every seat is yours"),
+    ({"teammates": "expert"}, "you play every seat"),
     ({"seats": "sre", "teammates": "oracle"}, "no teammate 'oracle'"),
     ({"seats": "sre", "teammates": "human"}, "no teammate 'human'"),
     ({"seats": "sre", "teammates": "hf:/etc"}, "no teammate 'hf:/etc'"),
     ({"seats": "sre", "teammates": "llm:gpt"}, "no teammate 'llm:gpt'"),
     ({"seats": "sre", "teammates": "rest=hf:/etc"}, "no teammate 'hf:/etc'"),
     ({"seats": "sre", "teammates": "developer=expert"}, "without a policy"),
-    ({"language": "klingon"}, "no language 'klingon'"),
+    ({"renderer": "klingon"}, "no renderer of fleet 'klingon'"),
     ({"rewards": "lots"}, "no rewards 'lots'"),
     ({"rogue_multiplier": 0}, "must be a number above 0"),
     ({"rogue_multiplier": float("inf")}, "must be a number above 0"),
     ({"topology": "/etc/passwd"}, "topology"),
     ({"topology": "x" * 200_000}, "at most"),
-    ({"names": "moon"}, "no split 'moon'"),
+    ({"names": "moon"}, "no names 'moon'"),
+    ({"spec": 7}, "spec must be a text"),
+    ({"spec": "fleet/db_deadlock"}, "an episode is written SCENARIO@TIER#SPLIT:INDEX"),
+    ({"spec": "logs/single_crash@easy#dev:0"}, "no scenario 'logs/single_crash'"),
+    ({"spec": "fleet//etc/passwd.py@easy#dev:0"}, "no scenario 'fleet//etc/passwd.py'"),
+    ({"spec": "fleet/db_deadlock@easy#dev:0?kb=/etc"}, "no option of fleet 'kb'"),
+    ({"spec": "fleet/backup_at_peak@easy#train:0"}, "kept from training"),
+    ({"spec": "fleet/db_deadlock@easy#dev:0", "seed": 1}, "leave seed out"),
+    ({"spec": "fleet/db_deadlock@easy#dev:0", "rogue_multiplier": 2}, "leave rogue_multiplier out"),
 ]  # fmt: skip
 
 
@@ -258,7 +266,7 @@ def test_a_wrong_choice_is_refused_with_what_is_allowed_and_the_incident_goes_on
         for options, words in WRONG_OPTIONS:
             with pytest.raises(RequestRefused, match=words) as refusal:
                 client.reset(**options)
-            if "scenario" not in options:
+            if not {"scenario", "spec"} & set(options):
                 assert not any(name.partition("/")[2] in str(refusal.value) for name in scenarios())
         assert client.state().turn == 1
 
@@ -290,7 +298,7 @@ def test_http_remembers_nothing_and_breaks_at_nothing(server: str) -> None:
         status, observation = over_http(
             f"{server}/logs/mcp", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         )
-        assert status == 200 and observation["error"]["message"] == "session_id is a text"
+        assert status == 200 and observation["error"]["message"] == "session_id must be a text"
 
 
 # -- tasks ------------------------------------------------------------------------------------------
@@ -300,13 +308,13 @@ def test_http_remembers_nothing_and_breaks_at_nothing(server: str) -> None:
 def test_a_task_is_one_incident_and_its_listing_tells_only_the_tier(server: str, env: str) -> None:
     with Client(f"{server}/{env}") as client:
         assert client.splits() == ["train", "dev", "test"]
-        assert client.num_tasks("test") == len(incidents(env, "test"))
+        assert client.num_tasks("test") == len(task_specs(env, "test"))
         tasks = client.tasks("test", 5, 8)
         assert [task.index for task in tasks] == [5, 6, 7] and tasks[0] == client.task("test", 5)
         observation = client.reset(split="test", index=5)
-    scenario, tier, seed = incidents(env, "test")[5]
-    assert tasks[0].difficulty == tier and seed_of("test", 0) <= seed < seed_of("test", SEEDS["test"])  # type: ignore[index]
-    assert make(scenario, tier, seed).observe().render() in observation.text
+    spec = task_specs(env, "test")[5]
+    assert tasks[0].difficulty == spec.tier and spec.split == "test" and spec.index < SEEDS[spec.split]
+    assert make(spec).observe().render() in observation.text
 
 
 def test_names_of_tasks_tell_nothing(server: str) -> None:
@@ -333,10 +341,10 @@ def test_no_frame_of_an_episode_names_its_scenario_or_its_seed(server: str) -> N
             while not frames[-1]["data"]["done"]:
                 frames.append(ask(socket, {"type": "step", "data": {"tool": "wait", "arguments": {}}}))
             frames.append(ask(socket, {"type": "state"}))
-            scenario, _, seed = incidents("fleet", "test")[index]
+            spec = task_specs("fleet", "test")[index]
             keys = {key for frame in frames for key in frame["data"].get("observation", frame["data"])}
             assert not keys & {"truth", "scenario", "debug", "tier", "seed"}
-            assert scenario not in json.dumps(frames) and str(seed) not in json.dumps(frames)
+            assert spec.scenario not in json.dumps(frames) and str(spec.seed) not in json.dumps(frames)
 
 
 def test_a_server_that_tells_the_truth_marks_every_observation() -> None:
@@ -353,18 +361,18 @@ def test_a_server_that_tells_the_truth_marks_every_observation() -> None:
 @pytest.mark.parametrize("teammates", FORBIDDEN_TEAMMATES)
 def test_no_client_chooses_a_model_by_its_path_or_one_who_knows(teammates: str) -> None:
     with pytest.raises(ValueError, match=r"no (teammate|seat) "):
-        parse_reset_request("fleet", 0, {"seats": "sre", "teammates": teammates}, "expert", False)
+        parse_reset_request("fleet", {"seats": "sre", "teammates": teammates}, default_teammates="expert")
 
 
 @pytest.mark.parametrize("value", [10**400, 1e308, float("inf"), float("nan"), 0, True])
 def test_a_multiplier_beyond_all_use_is_declined(value: object) -> None:
     with pytest.raises(ValueError, match="at most 1000"):
-        parse_reset_request("fleet", 0, {"rogue_multiplier": value}, "expert", False)
+        parse_reset_request("fleet", {"rogue_multiplier": value}, default_teammates="expert")
 
 
 @pytest.mark.parametrize("players", ["human", "llm:any", "rest=human", "hf:/nowhere"])
 def test_a_server_does_not_start_with_colleagues_who_can_never_play(players: str) -> None:
-    with pytest.raises(ValueError, match=r"nobody to ask|no model folder"):
+    with pytest.raises(ValueError, match=r"a server cannot play|no model folder"):
         ServeOptions("fleet", team=players).check()
 
 
@@ -372,6 +380,24 @@ def test_a_server_does_not_start_with_colleagues_who_can_never_play(players: str
     "text", ["[" * 5000, '{"names": ["a"], "kinds": ["gateway"], "calls": [[0, 1e999]]}', "null", "{"]
 )
 def test_a_topology_that_is_none_is_the_clients_mistake(text: str) -> None:
-    chosen = parse_reset_request("fleet", 0, {"topology": text}, "expert", False)
+    chosen = parse_reset_request("fleet", {"topology": text}, default_teammates="expert")
     with pytest.raises(ValueError, match="not a topology file"):
-        chosen.table()
+        chosen.open()
+
+
+@pytest.mark.parametrize(
+    ("env", "spec"),
+    [("logs", "logs/recorded@easy#dev:0?recording=/etc"), ("tickets", "tickets/stale@easy#dev:0?judge=m@http://x")],
+)
+def test_the_text_of_an_episode_cannot_reach_files_or_servers(env: str, spec: str) -> None:
+    with pytest.raises(ValueError, match=r"no reset option '(recording|judge)'"):
+        parse_reset_request(env, {"spec": spec}, default_teammates="expert")
+
+
+def test_an_episode_is_begun_by_its_text_and_reported_under_it(server: str) -> None:
+    spec = "fleet/db_deadlock@hard#test:7?rogue_multiplier=2.0"
+    with Client(f"{server}/fleet") as client:
+        assert make(spec).observe().render() in client.reset(spec=spec).text
+        assert idle_to_the_end(client, "fleet").spec == spec
+        client.reset(split="test", index=3)
+        assert idle_to_the_end(client, "fleet").spec == ""

@@ -67,7 +67,7 @@ def trained(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         if text.startswith("step 1/"):
             signal.raise_signal(signal.SIGINT)
 
-    summary, interrupted = train(config, folder, command_line(), False, 0, interrupting)
+    summary, interrupted = train(config, folder, command=command_line(), log_line=interrupting)
     assert interrupted and summary["stopped"] == "interrupted"
     assert [row["step"] for row in read_steps(folder)] == [1] and not (folder / "model").exists()
     assert "add --resume" in refused(*arguments)
@@ -94,14 +94,14 @@ def test_a_step_holds_every_column_of_the_contract(trained: Path) -> None:
     assert set(row) == {
         "step", "tier", "seats", "reward", "reward_std", "by_tier", "by_seat", "terms", "kl", "entropy", "loss",
         "grad_norm", "zero_variance_groups", "calls_per_rollout", "failed_calls", "completion_tokens", "clipped",
-        "multiplier", "seconds", "learning_rate", "trajectories",
+        "multiplier", "seconds", "learning_rate", "trajectories", "reward_parts", "score",
     }  # fmt: skip
     assert row["seats"] == {"manager": 2} and set(row["seconds"]) == {"generation", "environment", "update", "total"}
 
 
 def test_the_manifest_makes_an_evaluation_play_as_the_training_did(trained: Path) -> None:
     assert read_manifest(trained / "model") == {
-        "language": "plain", "env": "fleet", "max_completion_length": 4096, "turn_tokens": 48,
+        "renderer": "plain", "env": "fleet", "max_completion_length": 4096, "turn_tokens": 48,
     }  # fmt: skip
 
 
@@ -172,7 +172,7 @@ def test_a_card_is_made_of_a_training_run_and_test_incidents_only(trained: Path,
         (["--curriculum", "easy"], "TIER:STEPS"),
         (["--rogue-multiplier", "two"], "FROM:TO"),
         (["--env", "flet"], "did you mean 'fleet'"),
-        (["--language", "plane"], "did you mean 'plain'"),
+        (["--renderer", "plane"], "did you mean 'plain'"),
         (["--seats", "sre,overseer"], "no seat 'overseer'"),
         (["--teammates", "experts"], "did you mean 'expert'"),
         (["--suite", "ful"], "did you mean 'full'"),
@@ -186,7 +186,7 @@ def test_a_card_is_made_of_a_training_run_and_test_incidents_only(trained: Path,
         (["--micro-batch", "3"], "--micro-batch must divide the 64 rollouts"),
         (["--from", "cold"], "no start 'cold'"),
         (["--from-scratch"], "are for --model nano"),
-        (["--resume"], "name its folder by --out"),
+        (["--resume"], "--resume needs --out"),
         (["--resume", "--out", "nowhere"], "there is no run to resume in nowhere"),
         (["--load-in-4bit", "--rehearse", "0"], "pip install 'bitsandbytes'"),
     ],
@@ -242,20 +242,20 @@ def test_a_failed_check_stops_the_run_before_it_begins(model: Path, tmp_path: Pa
 def test_defaults_fit_the_kind_of_model(tmp_path: Path) -> None:
     given = {"start": "warm", "from_scratch": False, "topology": None}
     nano, llm = (configuration({**given, "model": name}) for name in ("nano", "Qwen/Qwen2.5-3B-Instruct"))
-    assert (nano.language, nano.learning_rate, nano.lora_rank, nano.groups, nano.group_size) == (
-        "shorthand",
+    assert (nano.renderer, nano.learning_rate, nano.lora_rank, nano.groups, nano.group_size) == (
+        "compact",
         3e-4,
         0,
         8,
         8,
     )
-    assert (llm.language, llm.learning_rate, llm.lora_rank, llm.micro_batch) == ("plain", 2e-5, 16, 1)
+    assert (llm.renderer, llm.learning_rate, llm.lora_rank, llm.micro_batch) == ("plain", 2e-5, 16, 1)
     sizes = [configuration({**given, "model": "nano", "groups": n, "group_size": 3}).micro_batch for n in (1, 8, 32)]
     assert (nano.micro_batch, sizes) == (16, [1, 8, 16])  # as many as divide the rollouts of a step
-    (tmp_path / "warroom.json").write_text(json.dumps({"language": "shorthand", "turn_tokens": 7}))
+    (tmp_path / "warroom.json").write_text(json.dumps({"renderer": "compact", "turn_tokens": 7}))
     (tmp_path / "adapter_config.json").write_text(json.dumps({"r": 5}))
     own = configuration({**given, "model": str(tmp_path)})
-    assert (own.language, own.turn_tokens, own.lora_rank, own.learning_rate) == ("shorthand", 7, 5, 3e-4)
+    assert (own.renderer, own.turn_tokens, own.lora_rank, own.learning_rate) == ("compact", 7, 5, 3e-4)
     trained = configuration({**given, "model": "nano", "start": "trained"})
     assert trained.model == "nano-trained"
 
@@ -302,10 +302,10 @@ def test_a_shell_reads_the_script_of_jobs_as_it_was_meant() -> None:
     ("arguments", "words"),
     [
         (["--curricula", "easy:9;hart:9"], "did you mean 'hard'"),
-        (["--seeds", "one"], "a whole number"),
+        (["--seeds", "one"], "a non-negative integer"),
         (["--models", "a/b,a/b"], "the same repository"),
         (["--source", "."], "lies on this machine"),
-        (["--", "--lora-rnk", "3"], "would refuse an option behind `--`"),
+        (["--", "--lora-rnk", "3"], "would reject an option after `--`"),
         (["--", "--loss-type", "none"], "no loss type 'none'"),
     ],
 )

@@ -9,13 +9,22 @@ import pytest
 import torch
 
 from command import refused
+from warroom.envs import env_spec
 from warroom.policies import hf
 from warroom.policies.model import HfModel
-from warroom.train.confidence import ConfidenceAnswer, ConfidenceLosses, ConfidencePlan, ask, losses, train_confidence
+from warroom.train.confidence import (
+    ConfidenceAnswer,
+    ConfidenceLosses,
+    ConfidencePlan,
+    ask,
+    incidents,
+    losses,
+    train_confidence,
+)
 from warroom.train.resolve_config import confidence_tokens
 
-SINGLE = {"mode": "single"}
-WORDS = confidence_tokens("tickets", "shorthand")
+SINGLE = env_spec("tickets").options.parse({"mode": "single"})
+WORDS = confidence_tokens("tickets", "compact")
 
 
 @pytest.fixture
@@ -76,7 +85,8 @@ def test_only_what_was_said_beside_the_word_is_held() -> None:
 
 def test_answers_are_judged_by_the_environment_and_marked_where_they_state_confidence(nano: HfModel) -> None:
     sure = tokens(nano)
-    answers = ask(nano, "tickets", SINGLE, sure, ConfidencePlan(1, incidents=24), 0)
+    plan = ConfidencePlan(1, incidents=24)
+    answers = ask(nano, incidents("tickets", SINGLE, plan, 0), sure, plan.temperature)
     assert len(answers) == 24 and {answer.ids[answer.place] in sure for answer in answers} == {True}
     assert 0.5 < sum(answer.verified for answer in answers) / 24 <= 1
 
@@ -92,13 +102,13 @@ def test_a_model_that_states_nothing_learns_nothing_and_ends_no_training(nano: H
     assert train_confidence(nano, "tickets", SINGLE, ConfidencePlan(2, incidents=2)) == []
 
 
-@pytest.mark.parametrize(("env", "language"), [("fleet", "shorthand"), ("tickets", "plain")])
-def test_a_language_without_words_for_confidence_is_refused(env: str, language: str) -> None:
+@pytest.mark.parametrize(("env", "renderer"), [("fleet", "compact"), ("tickets", "plain")])
+def test_a_language_without_words_for_confidence_is_refused(env: str, renderer: str) -> None:
     with pytest.raises(ValueError, match="no words for confidence"):
-        confidence_tokens(env, language)
+        confidence_tokens(env, renderer)
 
 
 def test_the_command_refuses_it_where_no_confidence_is_stated(tmp_path: Path) -> None:
     told = refused("train", "--model", "nano", "--confidence-steps", "5", "--out", str(tmp_path / "run"))
-    assert "fleet in shorthand has no words for confidence" in told
+    assert "fleet in compact has no words for confidence" in told
     assert not (tmp_path / "run").exists()

@@ -16,23 +16,25 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 
 import tiny_nano
 from tiny_model import tiny_model, tiny_tokenizer
+from warroom.chat import Chat
 from warroom.core.errors import UnknownName
 from warroom.envs import make
 from warroom.policies import policy_set
+from warroom.reward import score_reward
 from warroom.train.config import TrainConfig
-from warroom.train.curriculum import Curriculum
+from warroom.train.curriculum import Curriculum, CurriculumRow
 from warroom.train.grpo import last_checkpoint, make_trainer, micro_batches, run_grpo
 from warroom.train.preflight import call_tokens
-from warroom.train.seat import SeatRollout
+from warroom.train.rollout import LocalBackend, Rollout
 from warroom.train.trainer import SeatTrainer
 
 Rows = list[dict[str, Any]]
-Speech = Callable[[SeatRollout], list[tuple[str, dict[str, Any]]]]
+Speech = Callable[[Rollout], list[tuple[str, dict[str, Any]]]]
 
 
 def config(**changes: Any) -> TrainConfig:
     usual: dict[str, Any] = {
-        "model": "small nano", "language": "shorthand", "curriculum": "easy:2", "groups": 4, "group_size": 2,
+        "model": "small nano", "renderer": "compact", "curriculum": "easy:2", "groups": 4, "group_size": 2,
         "turn_tokens": 3, "max_completion_length": 1200, "learning_rate": 1e-2, "save_every": 100,
     }  # fmt: skip
     return TrainConfig(**{**usual, **changes})
@@ -99,11 +101,17 @@ def _tokens(tokenizer: Any, calls: list[tuple[str, dict[str, Any]]]) -> list[int
     return [token for name, arguments in calls for token in call_tokens(tokenizer, name, arguments)]
 
 
-def expert(rollout: SeatRollout) -> list[tuple[str, dict[str, Any]]]:
-    if not hasattr(rollout, "player"):
-        rollout.player = policy_set("fleet", "expert").seat(rollout.env, rollout.seat)  # type: ignore[attr-defined]
-    player: Any = rollout.player  # type: ignore[attr-defined]
-    return [rollout.conversation.renderer.format_call(player.act(rollout.env.observe()))]
+def chat_of(rollout: Rollout) -> Chat:
+    assert isinstance(rollout.chat, Chat)
+    return rollout.chat
+
+
+def expert(rollout: Rollout) -> list[tuple[str, dict[str, Any]]]:
+    chat: Any = chat_of(rollout)
+    if not hasattr(chat, "player"):
+        chat.player = policy_set("fleet", "expert").seat(chat.session.env, rollout.seat)
+    call = chat.player.act(chat.session.observe())
+    return [chat.conversations[rollout.seat].renderer.format_call(call)]
 
 
 def test_experts_calls_play_whole_incidents_through_trl_and_score_as_outside(
@@ -112,11 +120,11 @@ def test_experts_calls_play_whole_incidents_through_trl_and_score_as_outside(
     trainer, rows, _ = spoken(monkeypatch, tmp_path, expert, curriculum="easy:1")
     scores = {}
     for row in Curriculum(config(curriculum="easy:1")).rows(0):
-        env = make(row["scenario"], row["tier"], row["seed"], rogue_multiplier=row["multiplier"])
+        env = make(row.spec)
         experts = {seat: policy_set("fleet", "expert").seat(env, seat) for seat in env.SEATS}
         while not env.done:
             env.step(experts[env.seat].act(env.observe()))
-        scores[row["environment"].removeprefix("fleet_")] = env.score()
+        scores[row.seat] = env.score()
     assert rows[0]["by_seat"] == pytest.approx(scores) and max(scores.values()) > 0.8
     assert rows[0]["clipped"] == 0 and rows[0]["zero_variance_groups"] == 1
     assert all(adapter._rollout.done for adapter in trainer.environments)
@@ -125,7 +133,7 @@ def test_experts_calls_play_whole_incidents_through_trl_and_score_as_outside(
 def test_a_rollout_whose_incident_is_over_says_nothing_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trainer, rows, waiting = spoken(monkeypatch, tmp_path, expert, curriculum="easy:1")
     asked = sum(waiting)
-    made = sum(adapter._rollout.calls for adapter in trainer.environments)
+    made = sum(adapter._rollout.chat.calls for adapter in trainer.environments)
     assert asked == made == rows[0]["calls_per_rollout"] * 8, "one message per call, none after the end"
     assert waiting == sorted(waiting, reverse=True) and len(set(waiting)) > 1
 
@@ -134,13 +142,11 @@ def test_a_message_without_a_call_leaves_the_incident_to_the_colleagues(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, rows, waiting = spoken(monkeypatch, tmp_path, lambda rollout: [], curriculum="easy:1")
+    backend = LocalBackend(policy_set("fleet", "expert"), "compact")
     silent = [
-        SeatRollout(
-            row["scenario"], row["tier"], row["seed"], row["environment"].removeprefix("fleet_"),
-            policy_set("fleet", "expert"), "shorthand", {"rogue_multiplier": 1.0},
-        ).reward()
+        score_reward(Rollout(row.seat, backend.chat(row.spec, row.seat)).result())
         for row in Curriculum(config(curriculum="easy:1")).rows(0)
-    ]  # fmt: skip
+    ]
     assert waiting == [8]
     assert rows[0]["reward"] == pytest.approx(sum(silent) / 4) and rows[0]["calls_per_rollout"] == 0
     assert rows[0]["clipped"] == 0, "it was the model's choice"
@@ -153,13 +159,13 @@ def test_wrong_calls_cost_the_turn_that_they_cost_outside(tmp_path: Path, monkey
         monkeypatch, tmp_path, lambda rollout: [(nonsense[rollout.seat], {"line": "s1"})], curriculum="easy:1"
     )
     for adapter in trainer.environments:
-        rollout = adapter._rollout
-        assert rollout.done and rollout.refused == rollout.calls > 1
+        chat = adapter._rollout.chat
+        assert chat.done and chat.refused_calls == chat.calls > 1
     assert rows[0]["failed_calls"] == 1.0
 
 
 def test_every_call_of_a_message_is_played_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The shorthand's parser reads one call a message, so this one is handed to TRL's loop as it would parse it."""
+    """The compact renderer reads one call a message, so this one is handed to TRL's loop as it would be parsed."""
     tokenizer = tiny_tokenizer()
     calls = [("wait", {"say": "one"}), ("wait", {"say": "two"})]
     text = "\n".join(
@@ -173,22 +179,23 @@ def test_every_call_of_a_message_is_played_in_order(tmp_path: Path, monkeypatch:
         return [tokenizer.encode(words + "<|im_end|>") for _ in prompt_ids], None
 
     monkeypatch.setattr(SeatTrainer, "_write", speak)
-    plain = config(language="plain", curriculum="easy:1", groups=1, max_completion_length=3000)
+    plain = config(renderer="plain", curriculum="easy:1", groups=1, max_completion_length=3000)
     trainer = make_trainer(plain, tmp_path, tiny_model(tokenizer), tokenizer)
     trainer.dry_run()
     rollout = trainer.environments[0]._rollout
-    assert [message.text for message in rollout.env.chat if message.seat == rollout.seat] == ["one", "two"]
+    env: Any = chat_of(rollout).session.env
+    assert [message.text for message in env.chat if message.seat == rollout.seat] == ["one", "two"]
 
 
 # -- what a run is, whoever speaks ----------------------------------------------------------------------------
 
 
 def test_a_group_shares_its_incident_and_the_record_holds_the_step(tmp_path: Path) -> None:
-    seen: list[list[tuple[Any, ...]]] = []
+    seen: list[list[CurriculumRow]] = []
 
     class Spy(SeatTrainer):
         def _calculate_rewards(self, inputs: Any, *more: Any) -> Any:
-            seen.append([(row["scenario"], row["seed"], row["environment"], row["step"]) for row in inputs])
+            seen.append([row["row"] for row in inputs])
             return super()._calculate_rewards(inputs, *more)
 
     rows: Rows = []
@@ -198,7 +205,7 @@ def test_a_group_shares_its_incident_and_the_record_holds_the_step(tmp_path: Pat
     ).train()
     for step, batch in enumerate(seen):
         assert [len(set(batch[i : i + 3])) for i in range(0, 12, 3)] == [1, 1, 1, 1]
-        assert len(set(batch)) == 4 and {place[3] for place in batch} == {step}
+        assert len(set(batch)) == 4 and {row.step for row in batch} == {step}
     assert len(seen) == len(rows) == 2, "one generation and one record per step, however it is portioned"
     assert rows[0]["seats"] == dict.fromkeys(("developer", "manager", "oversight", "sre"), 3)
     assert set(rows[0]["terms"]) == {"resolution", "mttr", "oversight", "cascade"}
@@ -272,7 +279,7 @@ def test_a_language_model_with_an_adapter_trains_saves_and_loads_again(tmp_path:
     base = tiny_model(tokenizer)
     model = get_peft_model(base, LoraConfig(r=4, target_modules="all-linear", task_type="CAUSAL_LM"))
     plain = config(
-        language="plain", groups=1, entropy_coefficient=0.1, turn_tokens=6, beta=0.05, max_completion_length=100
+        renderer="plain", groups=1, entropy_coefficient=0.1, turn_tokens=6, beta=0.05, max_completion_length=100
     )
     run_grpo(plain, tmp_path, model, tokenizer, record=rows.append)
     model.save_pretrained(str(tmp_path / "model"), selected_adapters=["default"])
@@ -285,17 +292,17 @@ def test_a_language_model_with_an_adapter_trains_saves_and_loads_again(tmp_path:
     assert len(rows) == 2
 
 
-@pytest.mark.parametrize("language", ["plain", "shorthand"])
+@pytest.mark.parametrize("renderer", ["plain", "compact"])
 def test_a_seat_reads_the_same_tokens_in_training_and_in_evaluation(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, renderer: str
 ) -> None:
     from warroom.policies.checkpoint import Checkpoint
     from warroom.policies.model import HfModel, HfPolicy
 
-    tokenizer = tiny_tokenizer() if language == "plain" else tiny_nano.tokenizer()
-    model = tiny_model(tokenizer) if language == "plain" else tiny_nano.nano(tokenizer)
+    tokenizer = tiny_tokenizer() if renderer == "plain" else tiny_nano.tokenizer()
+    model = tiny_model(tokenizer) if renderer == "plain" else tiny_nano.nano(tokenizer)
     wanted = config(
-        language=language, curriculum="medium:1", groups=1, seats=("oversight",), max_completion_length=4000
+        renderer=renderer, curriculum="medium:1", groups=1, seats=("oversight",), max_completion_length=4000
     )
     read: list[list[int]] = []
 
@@ -312,10 +319,10 @@ def test_a_seat_reads_the_same_tokens_in_training_and_in_evaluation(
     monkeypatch.setattr(SeatTrainer, "_write", speak)
     make_trainer(wanted, tmp_path, model, tokenizer, kind=Spy).dry_run()
 
-    manifest = {"language": language, "max_completion_length": 4000, "turn_tokens": 99}
+    manifest = {"renderer": renderer, "max_completion_length": 4000, "turn_tokens": 99}
     thinker = HfModel(Checkpoint(model, tokenizer, manifest, frozenset({tokenizer.eos_token_id}), {"path": "here"}))
     row = Curriculum(wanted).rows(0)[0]
-    env = make(row["scenario"], row["tier"], row["seed"], rogue_multiplier=1.0)
+    env = make(row.spec)
     experts = {seat: policy_set("fleet", "expert").seat(env, seat) for seat in env.SEATS}
     seat = HfPolicy(thinker, 0.0, env.brief("oversight"), Random(0))
 
@@ -355,13 +362,13 @@ def test_colleagues_who_are_the_models_own_start_play_as_they_do_one_by_one(tmp_
     trainer = make_trainer(wanted, tmp_path, model, tiny_nano.tokenizer(), record=rows.append)
     record = trainer.dry_run()
     for row, adapter in zip(Curriculum(wanted).rows(0), trainer.environments[::2], strict=True):
-        played = adapter._rollout
-        alone = trainer.rollout_config.rollout(played.seat, **row)
+        played, alone = adapter._rollout, trainer.rollout_config.rollout(row)
         assert alone.opening() == played.opening()
-        for message in played.conversation.messages[1::2]:
+        messages = played.chat.result().messages
+        for message in messages[1::2]:
             function = message["tool_calls"][0]["function"]
             alone.call(function["name"], function["arguments"])
-        assert alone.reward() == played.reward() and alone.conversation.messages == played.conversation.messages
+        assert score_reward(alone.result()) == score_reward(played.result()) and alone.result().messages == messages
     assert record["calls_per_rollout"] > 0 and not trainer.rollout_config.ready
 
 
@@ -369,7 +376,7 @@ def test_a_snapshot_stays_the_start_while_the_model_learns(tmp_path: Path) -> No
     model = tiny_nano.nano(tiny_nano.tokenizer())
     wanted = config(teammates="snapshot", entropy_coefficient=0.1, turn_tokens=4, max_completion_length=300)
     trainer = make_trainer(wanted, tmp_path, model, tiny_nano.tokenizer())
-    seat: Any = trainer.rollout_config.team.seat(make("fleet/dns_outage", "easy", 1), "sre")
+    seat: Any = trainer.rollout_config.backend.teammates.seat(make("fleet/dns_outage", "easy", 1), "sre")
     start = tiny_nano.nano(tiny_nano.tokenizer())
     ids = torch.tensor([[1, 2, 3, 4]])
     trainer.train()

@@ -18,17 +18,19 @@ from typer.testing import CliRunner
 import tiny_nano
 from warroom.cli.app import app
 from warroom.cli.train import configuration
-from warroom.core.splits import Split, seed_of, split_of
-from warroom.envs import suite
+from warroom.core.splits import Split, seed_of
+from warroom.envs import episode_spec, suite
 from warroom.envs.logs.compact import compact_vocab
 from warroom.policies import hf, policy_names, policy_set
 from warroom.policies.manifest import read_manifest
+from warroom.policies.names import parse_model_name
+from warroom.reward import score_reward
 from warroom.rollout import play
 from warroom.train.curriculum import Curriculum, rescaled_curriculum
 from warroom.train.demonstrations import Demonstration, Mixture, demonstrations, with_repeats
 from warroom.train.resolve_config import resolve_config
+from warroom.train.rollout import LocalBackend
 from warroom.train.runner import train
-from warroom.train.seat import SeatRollout
 from warroom.train.steps import read_steps
 from warroom.train.warmstart import WarmStart, make_nano, plan_for
 
@@ -57,13 +59,13 @@ def given(**options: Any) -> Mapping[str, Any]:
 
 def test_demonstrations_are_of_training_incidents_and_the_experts_calls_are_good() -> None:
     shown = [
-        one for incident in islice(demonstrations("logs", Mixture(1.0, 0.0), "shorthand", 0), 24) for one in incident
+        one for incident in islice(demonstrations("logs", Mixture(1.0, 0.0), "compact", 0), 24) for one in incident
     ]
     assert all(all(one.from_expert) for one in shown) and sum(one.score for one in shown) > 0.6 * len(shown)
 
 
 def test_a_slip_never_leaves_a_script_in_the_middle_of_its_answers() -> None:
-    for incident in islice(demonstrations("logs", Mixture(1.0, 0.9), "shorthand", 1), 24):
+    for incident in islice(demonstrations("logs", Mixture(1.0, 0.9), "compact", 1), 24):
         for one in incident:
             calls = [message["tool_calls"][0] for message in one.messages if message["role"] == "assistant"]  # type: ignore[index]
             made = [
@@ -74,35 +76,38 @@ def test_a_slip_never_leaves_a_script_in_the_middle_of_its_answers() -> None:
             assert not {"classify_severity", "identify_root_cause", "escalate"} & set(made)
 
 
-@pytest.mark.parametrize("language", ["plain", "shorthand"])
+@pytest.mark.parametrize("renderer", ["plain", "compact"])
 @pytest.mark.parametrize("scenario", suite("logs", "full"))
-def test_the_seat_played_from_outside_by_the_expert_is_the_experts_incident(scenario: str, language: str) -> None:
-    played = SeatRollout(scenario, "easy", SEED, "oncall", policy_set("logs", "expert"), language, {})
-    played.opening()
-    expert = policy_set("logs", "expert").seat(played.env, "oncall")
+def test_the_seat_played_from_outside_by_the_expert_is_the_experts_incident(scenario: str, renderer: str) -> None:
+    spec = episode_spec(scenario, "easy", SEED)
+    played = LocalBackend(policy_set("logs", "expert"), renderer).chat(spec, "oncall")
+    expert = policy_set("logs", "expert").seat(played.session.env, "oncall")
+    renderer = played.conversations["oncall"].renderer
     while not played.done:
-        played.call(*played.conversation.renderer.format_call(expert.act(played.env.observe())))
-    episode = play(scenario, "easy", SEED, policy_set("logs", "expert"))
-    assert (played.reward(), played.terms()) == (episode.score, episode.points)
+        played.call(*renderer.format_call(expert.act(played.session.observe())))
+    episode, result = play(spec, policy_set("logs", "expert")), played.result()
+    assert (score_reward(result), result.points) == (episode.score, episode.points)
 
 
 def test_a_warm_start_learns_goes_on_by_grpo_and_writes_its_card(warm: Path, tmp_path: Path) -> None:
     small = {"groups": 2, "group_size": 2, "micro_batch": 2, "min_calls": 0.0, "min_entropy": 0.0, "episodes": 8}
     config = resolve_config({"model": str(warm), "task": "cascading_failure,logs/single_crash", **small})
-    assert (config.env, config.language, config.curriculum) == ("logs", "shorthand", "easy:1,hard:1")
-    train(config, tmp_path / "run", "warroom train", False, 0, lambda text: None)
+    assert (config.env, config.renderer, config.curriculum) == ("logs", "compact", "easy:1,hard:1")
+    train(config, tmp_path / "run", command="warroom train", log_line=lambda text: None)
     assert [row["tier"] for row in read_steps(tmp_path / "run")] == ["easy", "hard"]
     card = (tmp_path / "run" / "model" / "README.md").read_text()
     assert "`cascading_failure,logs/single_crash` in the full suite" in card and "oncall" in card
     assert "innocents" not in card and "warroom eval --env logs" in card
-    episode = play("logs/single_crash", "easy", SEED, policy_set("logs", f"hf:{tmp_path / 'run' / 'model'}"))
+    episode = play(
+        episode_spec("logs/single_crash", "easy", SEED), policy_set("logs", f"hf:{tmp_path / 'run' / 'model'}")
+    )
     assert episode.steps
 
 
 def test_an_incident_that_is_shown_again_differs_in_its_slots_only() -> None:
     slots = compact_vocab().symbols
-    shown = list(islice(with_repeats(demonstrations("logs", Mixture(), "shorthand", 0), 4, slots, Random(0)), 32))
-    fresh = list(islice(demonstrations("logs", Mixture(), "shorthand", 0), 8))
+    shown = list(islice(with_repeats(demonstrations("logs", Mixture(), "compact", 0), 4, slots, Random(0)), 32))
+    fresh = list(islice(demonstrations("logs", Mixture(), "compact", 0), 8))
     assert shown[::4] == fresh and all(incident not in fresh for k, incident in enumerate(shown) if k % 4)
 
     def without_slots(incident: list[Demonstration]) -> list[str]:
@@ -126,10 +131,8 @@ def test_a_task_is_one_scenario_or_several_or_all_of_them() -> None:
         dealt = Curriculum(resolve_config({"model": "nano", "env": "logs", "task": text}))
         assert dealt.scenarios == list(names)
         rows = [row for step in range(3) for row in dealt.rows(step)]
-        assert {row["scenario"] for row in rows} == set(names) and {row["environment"] for row in rows} == {
-            "logs_oncall"
-        }
-        assert {split_of(row["seed"]) for row in rows} == {Split.TRAIN}
+        assert {row.spec.scenario for row in rows} == set(names) and {row.seat for row in rows} == {"oncall"}
+        assert {row.spec.split for row in rows} == {Split.TRAIN}
 
 
 @pytest.mark.parametrize(("text", "task"), [("cascading", "cascading_failure"), ("single_crash,false", "false_alarm")])
@@ -182,7 +185,7 @@ def test_each_environment_has_a_nano_of_its_own_under_the_same_name() -> None:
     for env in ("fleet", "logs"):
         for name in hf.shipped(env):
             assert name in policy_names(env)
-            assert read_manifest(Path(hf.parse_model_name(hf.weights_name(env, name)).path))["env"] == env
+            assert read_manifest(Path(parse_model_name(hf.weights_name(env, name)).path))["env"] == env
 
 
 def test_weights_that_lie_there_are_found(warm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +193,7 @@ def test_weights_that_lie_there_are_found(warm: Path, tmp_path: Path, monkeypatc
     assert hf.shipped("logs") == hf.shipped("fleet") == []
     shutil.copytree(warm, tmp_path / "nano-warm-logs")
     assert hf.shipped("logs") == ["nano-warm"] and hf.shipped("fleet") == []
-    assert play("logs/single_crash", "easy", SEED, policy_set("logs", "nano-warm")).policy == "nano-warm"
+    assert play(episode_spec("logs/single_crash", "easy", SEED), policy_set("logs", "nano-warm")).policy == "nano-warm"
     assert resolve_config({"model": "nano", "env": "logs"}).env == "logs"
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from test_train_grpo import config, make_trainer
 from tiny_nano import babbling, tokenizer
+from warroom.reward import RewardSource, RolloutResult
 
 torch = pytest.importorskip("torch")
 
@@ -30,8 +31,14 @@ def gradient(tmp_path: Path, padded: bool) -> dict[str, Any]:
     model = babbling(tokenizer())
     wanted = config(curriculum="easy:1", groups=4, group_size=4, micro_batch=4, turn_tokens=8)
     kind = Padded if padded else SeatTrainer
-    make_trainer(wanted, tmp_path, model, tokenizer(), callbacks=[Look()], kind=kind).train()
+    reward = RewardSource("by trajectory", function=by_trajectory)
+    make_trainer(wanted, tmp_path, model, tokenizer(), callbacks=[Look()], kind=kind, reward=reward).train()
     return found
+
+
+def by_trajectory(result: RolloutResult) -> float:
+    """Differs wherever two rollouts of a group differ, whatever they score."""
+    return int(result.trajectory_hash[:8], 16) / 2**32
 
 
 def test_portions_by_length_make_the_update_that_padded_random_ones_make(tmp_path: Path) -> None:

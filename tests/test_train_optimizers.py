@@ -61,4 +61,4 @@ def test_a_state_goes_on_where_it_was_left_and_rates_stay_shared() -> None:
 def test_other_names_are_refused(wrong: dict[str, Any]) -> None:
     (name,) = wrong
     with pytest.raises(ValueError, match=f"{name}.*{wrong[name]}"):
-        check(TrainConfig(model="nano", language="shorthand", **wrong))
+        check(TrainConfig(model="nano", renderer="compact", **wrong))

@@ -19,7 +19,9 @@ def checked(
     tokenizer: Any, model: Any, sampled_groups: int = 0, **changes: Any
 ) -> tuple[PreflightReport, dict[str, str]]:
     usual: dict[str, Any] = {"curriculum": "easy:2", "groups": 2, "group_size": 2, "max_completion_length": 6000}
-    report = preflight(TrainConfig("tiny", **{**usual, **changes}), model, tokenizer, 1, sampled_groups)
+    report = preflight(
+        TrainConfig("tiny", **{**usual, **changes}), model, tokenizer, incidents=1, sampled_groups=sampled_groups
+    )
     return report, {check.name: check.status for check in report.checks}
 
 
@@ -35,7 +37,7 @@ def test_the_nano_passes_and_it_is_said_that_it_sees_no_schemas() -> None:
     tokenizer = tiny_nano.tokenizer()
     model = tiny_nano.nano(tokenizer)
     report, status = checked(
-        tokenizer, model, sampled_groups=4, language="shorthand", max_completion_length=1500,
+        tokenizer, model, sampled_groups=4, renderer="compact", max_completion_length=1500,
         turn_tokens=24, group_size=6,
     )  # fmt: skip
     assert "forward" not in vars(model), "a rehearsal leaves the model as it was"
@@ -67,7 +69,7 @@ def test_an_unknown_template_without_a_parser_is_refused() -> None:
 
 def test_words_that_the_tokenizer_does_not_know_are_refused() -> None:
     tokenizer = tiny_nano.tokenizer()
-    _, status = checked(tokenizer, tiny_nano.nano(tokenizer), language="plain")
+    _, status = checked(tokenizer, tiny_nano.nano(tokenizer), renderer="plain")
     assert status["prompt"] == FAIL
 
 

@@ -17,20 +17,23 @@ pytest.importorskip("openenv")
 import torch
 
 import tiny_nano
-from command import refused, run
+from command import refused
+from command import run as run_command
 from live import listening, running, wire
 from warroom.core.errors import EpisodeAborted
 from warroom.core.splits import Split, for_training, seed_of
-from warroom.envs import environments, suite
+from warroom.envs import environments, episode_spec, suite
 from warroom.policies import policy_set
+from warroom.reward import EARLY_EXIT_PENALTY, score_reward
+from warroom.scheduler import run
 from warroom.serve.app import ServeOptions, application
-from warroom.serve.remote import RemoteHost
+from warroom.serve.remote import RemoteBackend
 from warroom.train.config import TrainConfig
 from warroom.train.grpo import make_trainer
-from warroom.train.preflight import FAIL, OK, WARN, host_check
+from warroom.train.preflight import FAIL, OK, WARN, backend_check
 from warroom.train.resolve_config import resolve_config
+from warroom.train.rollout import LocalBackend, Rollout, RolloutBackend
 from warroom.train.runner import train
-from warroom.train.seat import EARLY_EXIT_PENALTY, Host, Rollout, SeatRollout
 from warroom.train.steps import read_steps
 from warroom.train.trainer import SeatTrainer
 
@@ -65,7 +68,7 @@ def start() -> Any:
 
 def config(**changes: Any) -> TrainConfig:
     usual: dict[str, Any] = {
-        "model": "small nano", "language": "shorthand", "curriculum": "easy:1,medium:1", "groups": 4, "group_size": 2,
+        "model": "small nano", "renderer": "compact", "curriculum": "easy:1,medium:1", "groups": 4, "group_size": 2,
         "turn_tokens": 4, "max_completion_length": 1200, "learning_rate": 1e-2, "entropy_coefficient": 0.1,
         "rogue_multiplier": "2.0:1.0",
     }  # fmt: skip
@@ -75,31 +78,33 @@ def config(**changes: Any) -> TrainConfig:
 # -- the same, hash for hash ----------------------------------------------------------------------------------
 
 
-def trained(folder: Path, start: Any, host: Host | None) -> tuple[list[Any], list[dict[str, Any]], list[Facts]]:
+def trained(
+    folder: Path, start: Any, backend: RolloutBackend | None
+) -> tuple[list[Any], list[dict[str, Any]], list[Facts]]:
     """Weights, the rows of the steps, and what came of each rollout."""
     facts: list[Facts] = []
 
     class Spy(SeatTrainer):
         def _calculate_rewards(self, *arguments: Any) -> Any:
             rewards = super()._calculate_rewards(*arguments)
-            played = [adapter._rollout for adapter in self.environments]
-            facts.extend((r.trajectory_hash(), r.left, r.calls, r.refused, r.reward()) for r in played)
+            played = [adapter._result for adapter in self.environments]
+            facts.extend((r.trajectory_hash, r.left_early, r.calls, r.refused_calls, score_reward(r)) for r in played)
             return rewards
 
     rows: list[dict[str, Any]] = []
     tokenizer = tiny_nano.tokenizer()
     model = tiny_nano.nano(tokenizer)
     model.load_state_dict(start)
-    make_trainer(config(), folder, model, tokenizer, record=rows.append, kind=Spy, host=host).train()
+    make_trainer(config(), folder, model, tokenizer, record=rows.append, kind=Spy, backend=backend).train()
     return list(model.state_dict().values()), [{**row, "seconds": 0} for row in rows], facts
 
 
 def test_a_training_through_the_socket_is_the_training_in_process_hash_for_hash(
     tmp_path: Path, server: str, start: Any
 ) -> None:
-    with RemoteHost(f"{server}/fleet", "fleet", "shorthand", "expert") as host:
-        far = trained(tmp_path / "far", start, host)
-        assert len(host._idle_clients) <= 8, "a socket for each rollout of a step, used again in the next"
+    with RemoteBackend(f"{server}/fleet", "fleet", "compact", "expert") as backend:
+        far = trained(tmp_path / "far", start, backend)
+        assert len(backend._idle_clients) <= 8, "a socket for each rollout of a step, used again in the next"
     near = trained(tmp_path / "near", start, None)
     assert far[1] == near[1] and far[2] == near[2]
     assert all(torch.equal(a, b) for a, b in zip(far[0], near[0], strict=True))
@@ -109,68 +114,66 @@ def test_a_training_through_the_socket_is_the_training_in_process_hash_for_hash(
     assert any(left) and sum(calls) > sum(wrong) > 0, "sound calls, wrong ones and silence all took place"
 
 
-@pytest.mark.parametrize("language", ["plain", "shorthand"])
+@pytest.mark.parametrize("renderer", ["plain", "compact"])
 @pytest.mark.parametrize("env", CALLS)
-def test_every_call_is_answered_there_as_here(server: str, env: str, language: str) -> None:
-    options = environments()[env].compact_options if language == "shorthand" else {}
-    scenario, seed = for_training(suite(env))[0], seed_of(Split.TRAIN, 5)
-    with wire(server) as line, RemoteHost(f"{line.url}/{env}", env, language, "expert") as host:
+def test_every_call_is_answered_there_as_here(server: str, env: str, renderer: str) -> None:
+    options = environments()[env].compact_options if renderer == "compact" else {}
+    spec = episode_spec(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 5), **options)
+    with wire(server) as line, RemoteBackend(f"{line.url}/{env}", env, renderer, "expert") as backend:
         for seat in environments()[env].seats[:2]:
-            there = Rollout(seat, host.place(seat, scenario, "easy", seed, options))
-            here = SeatRollout(scenario, "easy", seed, seat, policy_set(env, "expert"), language, options)
-            assert there.opening() == here.opening()
+            there = backend.chat(spec, seat)
+            here = LocalBackend(policy_set(env, "expert"), renderer).chat(spec, seat)
+            assert run(there.play_to_turn()) == run(here.play_to_turn())
             for number in range(12):
                 name, arguments = CALLS[env][number % len(CALLS[env])]
                 if number == 3:
                     line.cut()
-                assert there.call(name, arguments) == here.call(name, arguments), (name, arguments)
-                assert (there.done, there.calls, there.refused) == (here.done, here.calls, here.refused)
-            assert (there.reward(), there.terms(), there.trajectory_hash()) == (
-                here.reward(),
-                here.terms(),
-                here.trajectory_hash(),
-            )
-            assert there.left == here.left and there.call("wait", {}) == here.call("wait", {})
+                answers = [run(chat.play_call(name, arguments)) for chat in (there, here)]
+                assert answers[0] == answers[1], (name, arguments)
+                assert (there.done, there.calls, there.refused_calls) == (here.done, here.calls, here.refused_calls)
+            assert Rollout(seat, there).result() == Rollout(seat, here).result()
+            assert run(there.play_call("wait", {})) == run(here.play_call("wait", {}))
 
 
-@pytest.mark.parametrize(("env", "language"), [("fleet", "plain"), ("logs", "shorthand"), ("tickets", "shorthand")])
-def test_silence_costs_there_what_it_costs_here(server: str, env: str, language: str) -> None:
-    options = environments()[env].compact_options if language == "shorthand" else {}
-    incident, seat = (for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 9)), environments()[env].seats[-1]
-    with RemoteHost(f"{server}/{env}", env, language, "heuristic") as host:
-        there = Rollout(seat, host.place(seat, *incident, options))
-        here = SeatRollout(*incident, seat, policy_set(env, "heuristic"), language, options)
-        assert there.reward() == here.reward() == there.place.score() - EARLY_EXIT_PENALTY
-        assert (there.left, there.trajectory_hash(), there.terms()) == (True, here.trajectory_hash(), here.terms())
+@pytest.mark.parametrize(("env", "renderer"), [("fleet", "plain"), ("logs", "compact"), ("tickets", "compact")])
+def test_silence_costs_there_what_it_costs_here(server: str, env: str, renderer: str) -> None:
+    options = environments()[env].compact_options if renderer == "compact" else {}
+    spec = episode_spec(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 9), **options)
+    seat = environments()[env].seats[-1]
+    with RemoteBackend(f"{server}/{env}", env, renderer, "heuristic") as backend:
+        there = Rollout(seat, backend.chat(spec, seat)).result()
+        here = Rollout(seat, LocalBackend(policy_set(env, "heuristic"), renderer).chat(spec, seat)).result()
+        assert there == here and there.left_early
+        assert score_reward(there) == there.score - EARLY_EXIT_PENALTY
 
 
 def test_rollouts_side_by_side_are_those_one_by_one(server: str) -> None:
-    row = {"scenario": "fleet/dns_outage", "tier": "easy", "options": {}}
-    with RemoteHost(f"{server}/fleet", "fleet", "shorthand", "expert") as host:
+    specs = [episode_spec("fleet/dns_outage", "easy", seed_of(Split.TRAIN, k % 5)) for k in range(40)]
+    with RemoteBackend(f"{server}/fleet", "fleet", "compact", "expert") as backend:
 
         def made() -> list[Rollout]:
-            return [Rollout("sre", host.place("sre", seed=seed_of(Split.TRAIN, k % 5), **row)) for k in range(40)]
+            return [Rollout("sre", backend.chat(spec, "sre")) for spec in specs]
 
         together, alone = made(), made()
-        texts = host.together([rollout.begin() for rollout in together])
-        host.together([rollout.end() for rollout in together])
+        texts = backend.run_all([rollout.chat.play_to_turn() for rollout in together])
+        backend.run_all([rollout.chat.play_to_end() for rollout in together])
         assert texts == [rollout.opening() for rollout in alone] and len(set(texts)) == 5
-        assert [r.trajectory_hash() for r in together] == [r.trajectory_hash() for r in alone]
+        assert [r.result() for r in together] == [r.result() for r in alone]
 
 
 # -- before a run ---------------------------------------------------------------------------------------------
 
 
 def test_the_preflight_holds_a_server_against_this_process(server: str) -> None:
-    with RemoteHost(f"{server}/fleet", "fleet", "shorthand", "expert") as host:
-        good = host_check(config(curriculum="adaptive:3"), host)
+    with RemoteBackend(f"{server}/fleet", "fleet", "compact", "expert") as backend:
+        good = backend_check(config(curriculum="adaptive:3"), backend)
         assert good.status == OK and "hash for hash" in good.sentence
-        assert len(host._idle_clients) == 1, "one after the other on one socket"
-    with RemoteHost(f"{server}/fleet", "fleet", "shorthand", "heuristic") as host:
-        other = host_check(config(task="dns_outage"), host)
+        assert len(backend._idle_clients) == 1, "one after the other on one socket"
+    with RemoteBackend(f"{server}/fleet", "fleet", "compact", "heuristic") as backend:
+        other = backend_check(config(task="dns_outage"), backend)
         assert other.status == FAIL and "dns_outage" in other.sentence and "one version on both sides" in other.sentence
-        model = host_check(config(task="dns_outage", teammates="oversight=nano,rest=expert"), host)
-        assert model.status == WARN and "round otherwise" in model.sentence
+        model = backend_check(config(task="dns_outage", teammates="oversight=nano,rest=expert"), backend)
+        assert model.status == WARN and "round differently" in model.sentence
 
 
 @pytest.mark.parametrize(
@@ -197,7 +200,7 @@ def test_an_address_where_nobody_listens_is_refused(tmp_path: Path, monkeypatch:
     url = f"http://127.0.0.1:{free.getsockname()[1]}"
     free.close()
     with pytest.raises(EpisodeAborted, match=f"{url}.*tried 1 times"):
-        RemoteHost(url, "fleet", "shorthand", "expert", attempts=1)
+        RemoteBackend(url, "fleet", "compact", "expert", attempts=1)
     assert "the address of a server reads" in refused(
         "train", "--model", "nano", "--server", "ftp://x", "--out", tmp_path / "a"
     )
@@ -235,9 +238,9 @@ def test_a_run_whose_server_died_keeps_its_checkpoint_and_goes_on_with_another(
     )
     before = read_steps(cut)
     assert 1 <= len(before) < 4 and (cut / "checkpoints" / f"checkpoint-{len(before)}").is_dir()
-    done = run("train", *typed, "--server", f"{server}/fleet", "--out", cut, "--resume")
+    done = run_command("train", *typed, "--server", f"{server}/fleet", "--out", cut, "--resume")
     assert done.exit_code == 0, done.output
-    train(resolve_config(words), tmp_path / "whole", "warroom train", False, 0, lambda text: None)
+    train(resolve_config(words), tmp_path / "whole", command="warroom train", log_line=lambda text: None)
     for far, near in zip(read_steps(cut), read_steps(tmp_path / "whole"), strict=True):
         assert {**far, "seconds": 0} == {**near, "seconds": 0}
     assert (cut / "model" / "model.safetensors").read_bytes() == (
@@ -247,6 +250,6 @@ def test_a_run_whose_server_died_keeps_its_checkpoint_and_goes_on_with_another(
 
 def refused_after(*words: object) -> str:
     """The error of a command that had more to say before."""
-    done = run(*words)
+    done = run_command(*words)
     assert done.exit_code == 2 and "Traceback" not in done.output, done.output
     return done.stderr[done.stderr.index("error: ") :]

@@ -8,93 +8,111 @@ from typing import Any
 import pytest
 from transformers.utils import get_json_schema
 
+from warroom.chat import Chat
 from warroom.core.errors import UnknownName
-from warroom.core.splits import Split, for_training, seed_of, split_of
+from warroom.core.options import Options
+from warroom.core.schemas import tool_schemas
+from warroom.core.splits import Split, for_training, seed_of
 from warroom.core.types import ToolCall
-from warroom.envs import environments, make, suite
+from warroom.envs import environments, episode_spec, make, suite
 from warroom.policies import policy_set
-from warroom.policies.prompt import tool_schemas
+from warroom.reward import EARLY_EXIT_PENALTY, score_reward
 from warroom.rollout import play
 from warroom.train.config import TrainConfig
-from warroom.train.curriculum import Curriculum, multiplier_at, parse_curriculum, parse_multiplier
-from warroom.train.seat import EARLY_EXIT_PENALTY, Clock, SeatRollout
+from warroom.train.curriculum import Curriculum, CurriculumRow, multiplier_at, parse_curriculum, parse_multiplier
+from warroom.train.rollout import LocalBackend
 from warroom.train.tools import RolloutConfig, SeatAdapter, any_renderer, seat_class
 
 SEATS = environments()["fleet"].seats
 SEED = seed_of(Split.TRAIN, 7)
 
 
-def rollout_config(language: str = "plain", teammates: str = "expert") -> RolloutConfig:
-    return RolloutConfig("fleet", language, policy_set("fleet", teammates))
+def rollout_config(renderer: str = "plain") -> RolloutConfig:
+    return RolloutConfig("fleet", renderer, LocalBackend(policy_set("fleet", "expert"), renderer))
 
 
-def rollout(seat: str, language: str = "plain", scenario: str = "fleet/rogue_deploy_bot") -> SeatRollout:
-    return SeatRollout(scenario, "easy", SEED, seat, policy_set("fleet", "expert"), language, {})
+def row(seat: str, scenario: str, seed: int = SEED, multiplier: float = 1.0) -> CurriculumRow:
+    spec = episode_spec(scenario, "easy", seed, rogue_multiplier=multiplier)
+    return CurriculumRow(seat, spec, multiplier, 3)
+
+
+def chat(seat: str, renderer: str = "plain", scenario: str = "fleet/rogue_deploy_bot") -> Chat:
+    spec = episode_spec(scenario, "easy", SEED)
+    return LocalBackend(policy_set("fleet", "expert"), renderer).chat(spec, seat)
 
 
 # -- a seat ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seat", SEATS)
-@pytest.mark.parametrize("language", ["plain", "shorthand"])
-def test_a_seat_played_from_outside_by_the_expert_is_an_incident_of_experts(seat: str, language: str) -> None:
-    played = rollout(seat, language)
-    played.opening()
-    expert = policy_set("fleet", "expert").seat(played.env, seat)
+@pytest.mark.parametrize("renderer", ["plain", "compact"])
+def test_a_seat_played_from_outside_by_the_expert_is_an_incident_of_experts(seat: str, renderer: str) -> None:
+    played = chat(seat, renderer)
+    expert = policy_set("fleet", "expert").seat(played.session.env, seat)
+    renderer = played.conversations[seat].renderer
     while not played.done:
-        played.call(*played.conversation.renderer.format_call(expert.act(played.env.observe())))
-    episode = play("fleet/rogue_deploy_bot", "easy", SEED, policy_set("fleet", "expert"))
-    assert (played.reward(), played.terms()) == (episode.score, episode.points)
+        played.call(*renderer.format_call(expert.act(played.session.observe())))
+    episode = play(episode_spec("fleet/rogue_deploy_bot", "easy", SEED), policy_set("fleet", "expert"))
+    result = played.result()
+    assert (score_reward(result), result.points) == (episode.score, episode.points)
+    assert renderer == "compact" or result.trajectory_hash == episode.trajectory_hash, (
+        "the compact rendering drops what is said"
+    )
 
 
 def test_after_the_end_a_call_changes_nothing_and_says_so() -> None:
-    played = rollout("sre")
-    played.opening()
-    before = played.reward(), played.terms(), played.calls
-    assert "The incident is over" in played.call("wait", {}) and "The incident is over" in played.call("nonsense", {})
-    assert (played.reward(), played.terms(), played.calls) == before
+    played = chat("sre")
+    played.finish()
+    before = played.result()
+    assert "The incident is over" in played.call("wait", {}).text
+    assert "The incident is over" in played.call("nonsense", {}).text
+    assert played.result() == before
 
 
-def test_a_seat_that_leaves_is_paid_as_if_it_had_waited_less_the_price_of_leaving() -> None:
-    left, waited = rollout("developer"), rollout("developer")
-    waited.opening()
+def test_a_seat_that_leaves_earns_as_if_it_had_waited_less_the_penalty() -> None:
+    left, waited = chat("developer"), chat("developer")
+    left.finish()
     while not waited.done:
         waited.call("wait", {})
-    assert left.reward() == waited.reward() - EARLY_EXIT_PENALTY and left.terms() == waited.terms()
+    assert left.result().left_early and not waited.result().left_early
+    assert score_reward(left.result()) == score_reward(waited.result()) - EARLY_EXIT_PENALTY
+    assert left.result().points == waited.result().points
 
 
 @pytest.mark.parametrize("call", [("launch", {}), ("declare", {}), ("wait", {"loud": 1}), ("wait", {"say": 3})])
-def test_a_wrong_call_costs_the_turn_and_is_told(call: tuple[str, dict[str, Any]]) -> None:
-    played = rollout("manager")
-    played.opening()
-    turn = played.env.turn
-    assert "Refused" in played.call(*call)
-    assert played.env.turn == turn + len(SEATS) and (played.calls, played.refused) == (1, 1)
+def test_a_wrong_call_costs_the_turn_and_is_answered(call: tuple[str, dict[str, Any]]) -> None:
+    played = chat("manager")
+    assert played.seat == "manager"
+    turn = played.session.env.turn
+    answer = played.call(*call)
+    assert answer.refused and "Refused" in answer.text
+    assert played.session.env.turn == turn + len(SEATS) and (played.calls, played.refused_calls) == (1, 1)
 
 
 def test_the_rogue_multiplier_travels_in_the_row_and_scales_the_points() -> None:
     adapter = seat_class(rollout_config(), "oversight")()
     caught = []
     for multiplier in (1.0, 2.0):
-        adapter.reset(scenario="fleet/rogue_deploy_bot", tier="easy", seed=SEED, multiplier=multiplier, step=3)
-        culprit = adapter._rollout.env.truth()["rogues"][0]
-        adapter._call("flag", {"agent": culprit})
+        adapter.reset(row("oversight", "fleet/rogue_deploy_bot", multiplier=multiplier))
+        played = adapter._rollout.chat
+        assert isinstance(played, Chat)
+        adapter._call("flag", {"agent": played.session.env.truth()["rogues"][0]})
         adapter.get_reward()
-        caught.append(adapter._rollout.terms()["oversight"])
+        caught.append(adapter._result.points["oversight"])
     assert caught[1] == 2 * caught[0] > 0
 
 
 def test_the_clock_counts_resets_calls_and_rewards() -> None:
-    clock = Clock()
-    adapter = seat_class(RolloutConfig("fleet", "plain", policy_set("fleet", "expert"), {}, clock), "sre")()
+    config = rollout_config()
+    adapter = seat_class(config, "sre")()
     times = []
     for act in (
-        lambda: adapter.reset(scenario="fleet/slow_release", tier="easy", seed=SEED, multiplier=1.0),
+        lambda: adapter.reset(row("sre", "fleet/slow_release")),
         lambda: adapter._call("wait", {}),
         adapter.get_reward,
     ):
         act()
-        times.append(clock.environment)
+        times.append(config.clock.environment)
     assert 0 < times[0] < times[1] < times[2]
 
 
@@ -102,13 +120,13 @@ def test_the_clock_counts_resets_calls_and_rewards() -> None:
 
 
 @pytest.mark.parametrize("seat", SEATS)
-@pytest.mark.parametrize("language", ["plain", "shorthand"])
-def test_a_trainer_reads_off_the_methods_the_schemas_that_an_evaluation_shows(seat: str, language: str) -> None:
-    adapter = seat_class(rollout_config(language), seat)()
+@pytest.mark.parametrize("renderer", ["plain", "compact"])
+def test_a_trainer_reads_off_the_methods_the_schemas_that_an_evaluation_shows(seat: str, renderer: str) -> None:
+    adapter = seat_class(rollout_config(renderer), seat)()
     public = [name for name, _ in inspect.getmembers(type(adapter), inspect.isfunction) if not name.startswith("_")]
     tools = [name for name in public if name not in ("reset", "get_reward")]
     read = [get_json_schema(getattr(adapter, name)) for name in tools]
-    assert json.dumps(read) == json.dumps(tool_schemas(any_renderer("fleet", language, seat, {})))
+    assert json.dumps(read) == json.dumps(tool_schemas(any_renderer("fleet", renderer, seat, Options())))
     assert tools == [schema["name"] for schema in make("fleet/db_deadlock", "easy", SEED).brief(seat).tools]
 
 
@@ -123,8 +141,7 @@ def test_schemas_name_nothing_of_an_incident_and_are_the_same_in_all() -> None:
 
 def test_an_adapter_is_used_again_for_another_incident() -> None:
     adapter = seat_class(rollout_config(), "sre")()
-    rows = [{"scenario": "fleet/slow_release", "tier": "easy", "seed": SEED + i, "multiplier": 1.0} for i in (0, 1, 0)]
-    texts = [adapter.reset(**row) for row in rows]
+    texts = [adapter.reset(row("sre", "fleet/slow_release", SEED + i)) for i in (0, 1, 0)]
     assert texts[0] == texts[2] != texts[1]
     assert isinstance(adapter, SeatAdapter) and type(adapter).__name__ == "fleet_sre"
 
@@ -177,15 +194,15 @@ def test_rows_are_the_same_whenever_they_are_asked_for_and_others_under_another_
 
 def test_only_incidents_for_training_are_dealt_and_all_seats_and_scenarios_in_turn() -> None:
     rows = [row for step in range(9) for row in curriculum(groups=7).rows(step)]
-    assert {split_of(row["seed"]) for row in rows} == {Split.TRAIN} and len({row["seed"] for row in rows}) == len(rows)
-    scenarios, seats = Counter(row["scenario"] for row in rows), Counter(row["environment"] for row in rows)
+    assert {row.spec.split for row in rows} == {Split.TRAIN} and len({row.spec.seed for row in rows}) == len(rows)
+    scenarios, seats = Counter(row.spec.scenario for row in rows), Counter(row.seat for row in rows)
     assert set(scenarios) == set(for_training(suite("fleet", "full"))) and max(scenarios.values()) == 3
-    assert set(seats) == {f"fleet_{seat}" for seat in SEATS} and max(seats.values()) - min(seats.values()) <= 1
+    assert set(seats) == set(SEATS) and max(seats.values()) - min(seats.values()) <= 1
 
 
 def test_a_seat_that_is_named_twice_is_dealt_twice_as_often() -> None:
     rows = [row for step in range(9) for row in curriculum(seats=("sre", "sre", "oversight"), groups=6).rows(step)]
-    assert Counter(row["environment"] for row in rows) == {"fleet_sre": 36, "fleet_oversight": 18}
+    assert Counter(row.seat for row in rows) == {"sre": 36, "oversight": 18}
     with pytest.raises(UnknownName, match="no seat 'boss'"):
         curriculum(seats=("boss",))
 
@@ -197,10 +214,10 @@ def test_an_adaptive_curriculum_leaves_tiers_and_scenarios_that_no_longer_teach(
     tiers, drawn = [], Counter[str]()
     for step in range(80):
         rows = adaptive.rows(step)
-        tiers.append(rows[0]["tier"])
-        drawn.update(row["scenario"] for row in rows)
-        lucky = [(place * 0.37 + step * 0.61) % 1 < teaches[row["tier"]] for place, row in enumerate(rows)]
-        rewards = [[0.0, float(luck and row["scenario"] != dull)] for row, luck in zip(rows, lucky, strict=True)]
+        tiers.append(rows[0].spec.tier)
+        drawn.update(row.spec.scenario for row in rows)
+        lucky = [(place * 0.37 + step * 0.61) % 1 < teaches[row.spec.tier] for place, row in enumerate(rows)]
+        rewards = [[0.0, float(luck and row.spec.scenario != dull)] for row, luck in zip(rows, lucky, strict=True)]
         adaptive.learn(rows, rewards)
     assert Counter(tiers[40:])["medium"] >= 30 and set(tiers) == {"easy", "medium", "hard"}
     assert drawn[dull] < 0.6 * sum(drawn.values()) / len(drawn)
@@ -216,9 +233,8 @@ def test_an_adaptive_curriculum_goes_on_from_its_state() -> None:
 
 
 def test_a_call_outside_is_the_call_inside() -> None:
-    """What the adapter is asked to play is what the environment would hear of a policy."""
-    played, env = rollout("sre"), make("fleet/rogue_deploy_bot", "easy", SEED)
-    played.opening()
+    """What the chat is asked to play is what the environment would be given by a policy."""
+    played, env = chat("sre"), make("fleet/rogue_deploy_bot", "easy", SEED)
     played.call("metrics", {"service": env.allowed_values["service"][0]})
     env.step(ToolCall("metrics", {"service": env.allowed_values["service"][0]}))
-    assert played.env.observe().render() == env.observe().render()
+    assert played.session.env.observe().render() == env.observe().render()

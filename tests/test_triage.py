@@ -230,7 +230,7 @@ def test_lines_that_are_shown_stand_in_the_file_under_their_numbers(logs: dict[s
     assert any("call to user-db timed out" in line["line"] for line in shown)
 
 
-def test_the_split_is_near_the_onset_and_is_told(logs: dict[str, Path]) -> None:
+def test_the_split_is_near_the_onset_and_is_reported(logs: dict[str, Path]) -> None:
     split = found(logs["crash"])["split"]
     onset = START + timedelta(minutes=20 * ONSET)
     chosen = datetime.fromisoformat(split["now"][0])
@@ -257,7 +257,7 @@ def test_a_short_paste_is_triaged_under_an_assumption_that_is_said() -> None:
 def test_severity_is_unknown_without_figures_of_the_gateway() -> None:
     done = run("-", stdin=PASTE)
     assert done.exit_code == FOUND
-    assert "severity   unknown: no gateway figures: api-gateway tells only of requests that failed" in done.output
+    assert "severity   unknown: no gateway figures: api-gateway reports only requests that failed" in done.output
 
 
 def test_a_silent_service_is_part_of_the_system() -> None:
@@ -487,18 +487,18 @@ def test_a_service_that_the_topology_lacks_is_placed_by_its_lines(logs: dict[str
     assert "stock-service" in result["topology"]["services"]["order-service"]
 
 
-def test_a_compose_file_with_a_circle_is_used_and_warned_of(logs: dict[str, Path], tmp_path: Path) -> None:
+def test_a_compose_file_with_a_cycle_is_used_and_warned_of(logs: dict[str, Path], tmp_path: Path) -> None:
     path = tmp_path / "compose.yaml"
     path.write_text(
         COMPOSE.replace('user-db: {image: "postgres:16"}', 'user-db: {image: "postgres:16", depends_on: [api-gateway]}')
     )
     result = found(logs["lock"], "--topology", path)
     assert result["roots"] == ["user-db"]
-    (warning,) = [warning for warning in result["warnings"] if "circle" in warning]
+    (warning,) = [warning for warning in result["warnings"] if "cycle" in warning]
     assert "left out user-db -> api-gateway" in warning
 
 
-def test_inferred_calls_that_go_in_a_circle_lose_the_one_of_which_fewest_lines_speak() -> None:
+def test_inferred_calls_that_form_a_cycle_lose_the_one_that_the_fewest_lines_mention() -> None:
     lines = ["a-service ERROR: call to b-service failed"] * 5 + ["b-service ERROR: call to c-service failed"] * 4
     result = found("-", stdin="\n".join([*lines, "c-service WARN: call to a-service failed"]))
     assert result["topology"]["services"] == {"a-service": ["b-service"], "b-service": ["c-service"], "c-service": []}
@@ -549,7 +549,7 @@ def test_the_help_teaches_by_example_and_lists_the_exit_codes() -> None:
     done = run("--help")
     text = " ".join(done.output.replace("│", " ").split())
     assert done.exit_code == 0 and "Example: warroom triage incident.log" in text
-    assert "Exit codes: 0 a root cause was found, 2 the input is wrong, 3 nothing wrong was found" in text
+    assert "Exit codes: 0 root cause found, 2 invalid input, 3 no problem found or root cause undetermined" in text
 
 
 def test_wrong_files_are_refused_with_what_was_got(tmp_path: Path) -> None:

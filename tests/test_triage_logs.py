@@ -34,8 +34,8 @@ def read(tmp_path: Path) -> Reading:
     return read
 
 
-def kinds_of(log: ParsedLog) -> set[tuple[str, str, str]]:
-    return {(kind.service, kind.facts.level, kind.text) for kind in log.log_stats.kinds.all.values() if kind.lines}
+def templates_of(log: ParsedLog) -> set[tuple[str, str, str]]:
+    return {(t.service, t.facts.level, t.text) for t in log.log_stats.templates.all.values() if t.lines}
 
 
 # -- formats ----------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ SAME = {
 
 @pytest.mark.parametrize("line", SAME.values(), ids=SAME.keys())
 def test_every_format_says_the_same(read: Reading, line: str) -> None:
-    assert kinds_of(read(line + "\n")) == {("auth-service", "ERROR", "disk is full")}
+    assert templates_of(read(line + "\n")) == {("auth-service", "ERROR", "disk is full")}
 
 
 def test_every_format_reads_its_own_example() -> None:
@@ -81,7 +81,7 @@ def test_the_format_of_most_first_lines_is_tried_first(line: str) -> None:
 def test_docker_json_lines_hold_the_line_of_the_service(read: Reading) -> None:
     line = '{"log": "2026-03-04 10:15:32 ERROR disk is full\\n", "stream": "stdout", "time": "2026-03-04T10:15:33Z"}'
     log = read(f"auth-service-1 | {line}\n")
-    assert {service for service, _, _ in kinds_of(log)} == {"auth-service"}
+    assert {service for service, _, _ in templates_of(log)} == {"auth-service"}
 
 
 def test_plain_words_are_services_where_different_words_follow() -> None:
@@ -122,7 +122,7 @@ def test_plain_words_stay_words_where_hardly_a_line_names_a_service(read: Readin
 )
 def test_access_logs_are_those_of_a_gateway(read: Reading, answer: str, level: str, text: str) -> None:
     line = f'10.0.0.1 - bob [04/Mar/2026:10:00:01 +0000] "GET /a HTTP/1.1" {answer}\n'
-    assert kinds_of(read(line)) == {("gateway", level, text)}
+    assert templates_of(read(line)) == {("gateway", level, text)}
 
 
 def test_lines_that_fit_nothing_are_counted_and_quoted(read: Reading) -> None:
@@ -145,7 +145,7 @@ def test_stack_traces_belong_to_the_line_before(read: Reading) -> None:
         "10:00:01 INFO auth-service next\n"
     )
     assert (log.log_stats.lines, log.continuation_lines, log.unparsed_lines) == (2, 3, 0)
-    texts = {kind.text for kind in log.log_stats.kinds.all.values() if kind.lines}
+    texts = {kind.text for kind in log.log_stats.templates.all.values() if kind.lines}
     assert "login failed <- java.lang.IllegalStateException: no session" in texts
 
 
@@ -156,8 +156,8 @@ def test_stack_traces_are_attached_within_their_own_service(read: Reading) -> No
         "a-service-1 | Caused by: shop.StockError: none left\n"
         "a-service-1 |   at shop.Stock.take(Stock.java:3)\n"
     )
-    assert ("a-service", "ERROR", "broke <- Caused by: shop.StockError: none left") in kinds_of(log)
-    assert ("b-service", "INFO", "fine") in kinds_of(log)
+    assert ("a-service", "ERROR", "broke <- Caused by: shop.StockError: none left") in templates_of(log)
+    assert ("b-service", "INFO", "fine") in templates_of(log)
 
 
 # -- files -----------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def test_other_encodings_colours_and_line_ends_change_nothing(tmp_path: Path) ->
     for encoding in ("utf-8", "utf-8-sig", "utf-16"):
         path = tmp_path / encoding
         path.write_bytes(text.encode(encoding))
-        found.append(kinds_of(read_log(str(path))))
+        found.append(templates_of(read_log(str(path))))
     assert found == [{("auth-service", "ERROR", "größer als <n> ms")}] * 3
 
 
@@ -321,26 +321,26 @@ def test_masks_take_what_differs_and_leave_names() -> None:
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9), st.floats(0.01, 1e5))
-def test_lines_that_differ_in_numbers_are_of_one_kind(one: int, other: int, duration: float) -> None:
-    kinds = TemplateIndex()
+def test_lines_that_differ_in_numbers_have_one_template(one: int, other: int, duration: float) -> None:
+    templates = TemplateIndex()
     texts = [f"request {n} of user {n % 97} answered 200 in {duration:.2f} ms" for n in (one, other)]
-    assert len({kinds.recognise("a", "INFO", text)[0].number for text in texts}) == 1
+    assert len({templates.match("a", "INFO", text).template.number for text in texts}) == 1
 
 
-def test_lines_that_differ_in_status_or_name_are_of_two_kinds() -> None:
-    kinds = TemplateIndex()
+def test_lines_that_differ_in_status_or_name_have_two_templates() -> None:
+    templates = TemplateIndex()
     texts = ["request 1 answered 200", "request 2 answered 503", "call to db1 failed", "call to db2 failed"]
-    assert len({kinds.recognise("a", "ERROR", text)[0].number for text in texts * 2}) == 4
+    assert len({templates.match("a", "ERROR", text).template.number for text in texts * 2}) == 4
 
 
 @given(st.lists(st.tuples(st.integers(1, 9999), st.integers(1, 99999)), min_size=1, max_size=30))
 def test_durations_found_by_their_place_are_those_found_by_reading(numbers: list[tuple[int, int]]) -> None:
-    kinds = TemplateIndex()
+    templates = TemplateIndex()
     for request, milliseconds in numbers:
         text = f"request {request} served, status 200, {milliseconds} ms, retry in {request} ms"
-        _, place = kinds.recognise("a", "INFO", text)
+        _, place = templates.match("a", "INFO", text)
         found = duration_in(text)
-        assert place is not None and found is not None and place.duration(text)[0] == found.milliseconds
+        assert place is not None and found is not None and place.duration(text).milliseconds == found.milliseconds
 
 
 def test_builds_and_jobs_that_begin_are_noticed() -> None:
@@ -485,18 +485,18 @@ def test_a_refused_moment_is_not_put_on_another_day(read: Reading) -> None:
 
 def test_memory_is_bounded_whatever_the_texts_say(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Each line has words of its own and a second of its own: the worst case for both bounds."""
-    monkeypatch.setattr("warroom.triage.log_stats.CHECK", 500)
-    monkeypatch.setattr("warroom.triage.log_stats.MOST_KINDS", 100)
-    monkeypatch.setattr("warroom.triage.log_templates.MOST_KINDS", 100)
-    monkeypatch.setattr("warroom.triage.log_stats.MOST_CELLS", 1_000)
+    monkeypatch.setattr("warroom.triage.log_stats.COMPACTION_INTERVAL", 500)
+    monkeypatch.setattr("warroom.triage.log_stats.MAX_TEMPLATES", 100)
+    monkeypatch.setattr("warroom.triage.log_templates.MAX_TEMPLATES", 100)
+    monkeypatch.setattr("warroom.triage.log_stats.MAX_ENTRIES", 1_000)
     path = tmp_path / "odd.log"
     with path.open("w") as file:
         for i in range(6_000):
             word = "".join(chr(97 + (i >> shift) % 16) for shift in (0, 4, 8, 12))
             file.write(f"{1772619332 + i} ERROR auth-service call to user-db failed for {word}\n")
     log_stats = read_log(str(path)).log_stats
-    assert len(log_stats.kinds.all) < 700 and len(log_stats.buckets) <= MAX_BUCKETS
+    assert len(log_stats.templates.all) < 700 and len(log_stats.buckets) <= MAX_BUCKETS
     assert sum(slice.lines for slice in log_stats.buckets.values()) == log_stats.lines == 6_000
-    merged = [kind for kind in log_stats.kinds.all.values() if kind.text.startswith(OTHER_LINES)]
+    merged = [kind for kind in log_stats.templates.all.values() if kind.text.startswith(OTHER_LINES)]
     assert sum(kind.lines for kind in merged) > 5_000
     assert all(log_stats.names.callee_in("auth-service", kind.text) == "user-db" for kind in merged)

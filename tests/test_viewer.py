@@ -241,7 +241,7 @@ def hostile() -> Episode:
     session.step(ToolCall("get_article", {"id": session.env.truth()["gold"][0]}))
     answer = {"resolution": PAYLOAD, "citations": [PAYLOAD], "confidence": 0.5, "escalate": False}
     session.step(ToolCall("submit_resolution", answer))
-    return session.episode(PAYLOAD)
+    return session.result(PAYLOAD)
 
 
 def test_nothing_in_an_episode_is_ever_executed(page: "Page", tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ import torch
 import tiny_nano
 from command import run
 from warroom.cli import train_options
-from warroom.core.splits import Split, held_out, split_of
+from warroom.core.spec import EpisodeSpec
+from warroom.core.splits import Split, held_out
 from warroom.envs import environments
 from warroom.policies import checkpoint, oracle, policy_set
 from warroom.policies.manifest import read_manifest
@@ -65,11 +66,11 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_demonstrations_are_of_the_training_split_and_the_oracle_never_plays(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[tuple[str, int]] = []
+    made: list[EpisodeSpec] = []
 
-    def noting(scenario: str, tier: str, seed: int, real: Any = shown.make) -> Any:
-        made.append((scenario, seed))
-        return real(scenario, tier, seed)
+    def noting(spec: EpisodeSpec, real: Any = shown.make) -> Any:
+        made.append(spec)
+        return real(spec)
 
     def refuse(self: object, *arguments: object) -> None:
         raise AssertionError("the oracle plays")
@@ -77,17 +78,17 @@ def test_demonstrations_are_of_the_training_split_and_the_oracle_never_plays(mon
     monkeypatch.setattr(shown, "make", noting)
     monkeypatch.setattr(oracle.Oracle, "__init__", refuse)
     for seed in (0, 3):
-        assert all(list(islice(demonstrations("fleet", Mixture(0.5, 0.3), "shorthand", seed), 60)))
-    assert len({seed for _, seed in made}) == len(made) == 120
-    assert {split_of(seed) for _, seed in made} == {Split.TRAIN}
-    assert {held_out(scenario) for scenario, _ in made} == {None}
+        assert all(list(islice(demonstrations("fleet", Mixture(0.5, 0.3), "compact", seed), 60)))
+    assert len({spec.seed for spec in made}) == len(made) == 120
+    assert {spec.split for spec in made} == {Split.TRAIN}
+    assert {held_out(spec.scenario) for spec in made} == {None}
 
 
 def test_the_shares_of_a_mixture_are_kept() -> None:
     """The more seats the expert plays, the better the play; without slips and others it is the expert's own."""
     means = []
     for expert in (0.01, 0.6, 1.0):
-        played = islice(demonstrations("fleet", Mixture(expert, 0.0), "shorthand", 1), 60)
+        played = islice(demonstrations("fleet", Mixture(expert, 0.0), "compact", 1), 60)
         means.append(sum(incident[0].score for incident in played) / 60)
     assert means[0] < means[1] < means[2] and means[2] > 0.9
     with pytest.raises(ValueError, match=r"share of expert must lie in 0..1, got 1.5"):
@@ -99,24 +100,24 @@ def test_the_shares_of_a_mixture_are_kept() -> None:
 def test_only_what_the_expert_meant_is_imitated() -> None:
     """What naive scripts call is there to be seen; a slip never takes the place of a change that is remembered."""
     played = [
-        one for incident in islice(demonstrations("fleet", Mixture(0.5, 0.5), "shorthand", 2), 60) for one in incident
+        one for incident in islice(demonstrations("fleet", Mixture(0.5, 0.5), "compact", 2), 60) for one in incident
     ]
     assert {len(one.from_expert) - sum(m["role"] == "assistant" for m in one.messages) for one in played} == {0}
     assert any(not any(one.from_expert) for one in played) and any(
         0 < sum(one.from_expert) < len(one.from_expert) for one in played
     )
     pure = [
-        one for incident in islice(demonstrations("fleet", Mixture(1.0, 0.0), "shorthand", 2), 20) for one in incident
+        one for incident in islice(demonstrations("fleet", Mixture(1.0, 0.0), "compact", 2), 20) for one in incident
     ]
     assert all(all(one.from_expert) for one in pure)
     assert all(
         any(one.from_expert)
-        for one in imitation_batch(demonstrations("fleet", Mixture(0.5, 0.5), "shorthand", 2), 40, None)
+        for one in imitation_batch(demonstrations("fleet", Mixture(0.5, 0.5), "compact", 2), 40, None)
     )
 
 
 def test_seats_that_are_spared_are_shown_in_turn() -> None:
-    shown = imitation_batch(demonstrations("fleet", Mixture(), "shorthand", 0), 6, None)
+    shown = imitation_batch(demonstrations("fleet", Mixture(), "compact", 0), 6, None)
     parts = [spared(shown, {"developer": 3, "manager": 3}, step) for step in range(3)]
     for seat in ("sre", "oversight", "developer", "manager"):
         own = [id(one) for one in shown if one.seat == seat]
@@ -128,8 +129,8 @@ def test_seats_that_are_spared_are_shown_in_turn() -> None:
 
 def test_a_lesson_of_good_play_holds_nothing_else_and_is_never_empty() -> None:
     mixture = Mixture(0.5, 0.2)
-    everything = imitation_batch(demonstrations("fleet", mixture, "shorthand", 0), 40, None)
-    good = imitation_batch(demonstrations("fleet", mixture, "shorthand", 0), 40, 0.8)
+    everything = imitation_batch(demonstrations("fleet", mixture, "compact", 0), 40, None)
+    good = imitation_batch(demonstrations("fleet", mixture, "compact", 0), 40, 0.8)
     assert good == [one for one in everything if one.score >= 0.8]
     assert 0 < len(good) < len(everything)
 
@@ -142,7 +143,7 @@ def test_a_lesson_of_good_play_holds_nothing_else_and_is_never_empty() -> None:
 
 def test_what_the_model_writes_is_what_is_weighed() -> None:
     words = tiny_nano.tokenizer()
-    incidents = demonstrations("fleet", Mixture(slips=0.5), "shorthand", 0)
+    incidents = demonstrations("fleet", Mixture(slips=0.5), "compact", 0)
     talk = next(one for incident in incidents for one in incident if 0 < sum(one.from_expert) < len(one.from_expert))
     ids, weights = warmstart.encode(words, talk, 0.0)
     written = [token for token, weight in zip(ids, weights, strict=True) if weight]
@@ -193,12 +194,12 @@ def test_the_manifest_says_what_made_it_and_the_weights_are_played_as_they_lie(w
     files = load_file(warm / "model.safetensors")
     assert {value.dtype for value in files.values()} == {torch.bfloat16}
     loaded = checkpoint.load(str(warm))
-    assert loaded.manifest["language"] == "shorthand"
+    assert loaded.manifest["renderer"] == "compact"
     for name, value in loaded.model.state_dict().items():
         if name in files:
             wanted = torch.float32 if checkpoint.device() == "cpu" else torch.bfloat16
             assert value.dtype == wanted and torch.equal(value.cpu(), files[name].to(wanted))
-    play("fleet/db_deadlock", "easy", 0, policy_set("fleet", f"hf:{warm}"))
+    play("fleet/db_deadlock@easy#train:0", policy_set("fleet", f"hf:{warm}"))
 
 
 def test_a_warm_start_that_is_stopped_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,7 +247,7 @@ def test_a_trained_model_and_its_checkpoints_play_and_remember_their_start(warm:
         "save_every": 1, "min_calls": 0.0, "min_entropy": 0.0,
     })  # fmt: skip
     assert (config.micro_batch, config.turn_tokens) == (2, 20)
-    summary = train(config, tmp_path / "run", "warroom train", False, 0, lambda text: None).summary
+    summary = train(config, tmp_path / "run", command="warroom train", log_line=lambda text: None).summary
     folders = {path.name: path for path in (tmp_path / "run" / "checkpoints").glob("checkpoint-*")}
     best = summary["best_step"]
     assert set(folders) == {f"checkpoint-{step}" for step in (4, 5, 6, best)}

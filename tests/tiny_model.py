@@ -8,17 +8,17 @@ from importlib.resources import files
 from typing import Any
 
 from warroom.core.conversation import Conversation
+from warroom.core.schemas import tool_schemas
 from warroom.core.types import ToolCall
 from warroom.envs import environments, make
 from warroom.policies import policy_set
-from warroom.policies.prompt import tool_schemas
 
 SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 TAGS = ("<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>")
 
 
 def texts_of(scenario: str, tier: str, seed: int, policy: str = "expert") -> list[str]:
-    """What the four seats of one incident read and write, in plain language."""
+    """What the four seats of one incident read and write, in plain text."""
     env = make(scenario, tier, seed)
     chosen = policy_set("fleet", policy)
     policies = {seat: chosen.seat(env, seat) for seat in env.SEATS}

@@ -10,7 +10,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 
 def tokenizer() -> Any:
-    """The nano's own tokenizer for the fleet's shorthand."""
+    """The nano's own tokenizer for the fleet's compact rendering."""
     from warroom.envs import environments
     from warroom.train.nano import nano_tokenizer
 
@@ -64,6 +64,6 @@ def save(folder: Path, model: Any, words: Any, **manifest: Any) -> Path:
     """The folder of a model with its manifest."""
     model.save_pretrained(folder)
     words.save_pretrained(folder)
-    known = {"language": "shorthand", "env": "fleet", "max_completion_length": 1500, "turn_tokens": 8}
+    known = {"renderer": "compact", "env": "fleet", "max_completion_length": 1500, "turn_tokens": 8}
     (folder / "warroom.json").write_text(json.dumps(known | manifest))
     return folder

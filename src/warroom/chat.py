@@ -18,7 +18,9 @@ from warroom.core.renderer import PlainRenderer
 from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Message, StepResult, ToolCall
 from warroom.envs import env_spec
+from warroom.episode import trajectory_hash
 from warroom.policies import PolicySet
+from warroom.reward import RolloutResult
 from warroom.scheduler import Play, run
 from warroom.session import Session
 
@@ -67,7 +69,7 @@ class Chat:
             for seat in self.session.seats
         }
         self.calls = 0
-        """Calls made before the end."""
+        """Calls that were played."""
         self.refused_calls = 0
         self.left_early = False
         """Whether a seat ended its part before the incident was over."""
@@ -83,7 +85,7 @@ class Chat:
     @property
     def seat(self) -> str:
         """Whose turn it is; after the end, the last one's."""
-        self._begin()
+        self.begin()
         assert self._seat is not None
         return self._seat
 
@@ -102,20 +104,43 @@ class Chat:
         """What the acting seat was shown last."""
         return str(self.messages[-1]["content"])
 
+    def begin(self) -> None:
+        """Let teammates play up to the first turn of a seat of the caller's. Every other method does so by itself."""
+        if self._seat is None:
+            run(self.play_to_turn())
+
     def reply(self, message: Mapping[str, Any]) -> list[MessageDict]:
-        """Take in a message of the acting seat, play its calls, and return what is new in the acting seat's messages."""
-        self._begin()
+        """Take in a message of the acting seat, play its calls, and return what is new in the acting seat's messages.
+
+        After the end each call of the message is answered that the incident is over.
+        """
+        self.begin()
         return run(self.play_reply(message))
 
     def call(self, name: str, arguments: Mapping[str, Any] | str) -> Answer:
-        """`reply` with a message that makes one call."""
-        self._begin()
+        """`reply` with a message that makes one call. After the end it changes nothing and is not kept."""
+        self.begin()
         return run(self.play_call(name, arguments))
 
     def finish(self) -> float:
         """Leave the rest of the incident to the teammates, and return the score: 0 the no-op policy, 1 the oracle."""
         run(self.play_to_end())
         return self.session.env.score()
+
+    def result(self) -> RolloutResult:
+        """What came of the finished incident, for the seat whose turn was last."""
+        env = self.session.env
+        return RolloutResult(
+            spec=self.session.spec,
+            seat=self.seat,
+            score=env.score(),
+            points=env.points(),
+            calls=self.calls,
+            refused_calls=self.refused_calls,
+            left_early=self.left_early,
+            messages=self.messages,
+            trajectory_hash=trajectory_hash(self.session.steps),
+        )
 
     # -- the same as plays, for many chats side by side ---------------------------------------------------
 
@@ -136,34 +161,35 @@ class Chat:
 
     def play_call(self, name: str, arguments: Mapping[str, Any] | str) -> Play[Answer]:
         """Play one call of the acting seat; a text in place of arguments is refused, and quoted in the refusal."""
+        conversation = self.conversations[self.seat]
         if self.done:
-            return Answer(self._render(Message(EPISODE_OVER)), False)
-        call = self.conversations[self.seat].call(name, arguments)
-        result = yield from self._step(call)
+            return Answer(conversation.renderer.render_observation(Message(EPISODE_OVER)), refused=False)
+        result = yield from self._step(conversation.call(name, arguments))
         yield from self._play_calls()
         return Answer(self.text, result.refused)
 
     def play_to_end(self) -> Play[None]:
         """Play the incident to its end; the caller's seats do nothing."""
         yield from self.play_to_turn()
-        self.left_early |= not self.done
-        yield from self.session.play_to_end()
+        if not self.done:
+            self.left_early = True
+            yield from self.session.play_to_end()
+            self._end(None)
 
     # -- within -------------------------------------------------------------------------------------------
-
-    def _begin(self) -> None:
-        if self._seat is None:
-            run(self.play_to_turn())
 
     def _play_calls(self) -> Play[None]:
         """Play every call that waits, of whichever seat has its turn; a seat that ended its part does nothing."""
         while not self.done:
             conversation = self.conversations[self.seat]
             call = conversation.next_call()
-            if call is None and not conversation.has_left:
+            if call is not None:
+                yield from self._step(call)
+            elif conversation.has_left:
+                self.left_early = True
+                self._show((yield from self.session.play_step(self.session.env.brief(self.seat).noop_call)))
+            else:
                 return
-            self.left_early |= call is None
-            yield from self._step(call or self.session.env.brief(self.seat).noop_call)
 
     def _step(self, call: ToolCall) -> Play[StepResult]:
         result = yield from self.session.play_step(call)
@@ -173,9 +199,10 @@ class Chat:
         return result
 
     def _show(self, result: StepResult | None) -> None:
-        """Put what the acting seat sees now into its conversation."""
+        """Put what the acting seat sees now into its conversation; `result` is what came of the last call."""
         if self.done:
-            self._close(f"{result.result.render()} {ENDED}" if result is not None else ENDED)
+            self._seat = self._seat or self.session.seats[-1]
+            self._end(f"{result.result.render()} {ENDED}" if result is not None else ENDED)
             return
         self._seat = self.session.seat
         conversation = self.conversations[self._seat]
@@ -186,13 +213,8 @@ class Chat:
         else:
             conversation.add_observation(self.session.env.observe())
 
-    def _close(self, text: str) -> None:
-        """Answer the call that ended the incident, and those that were made in the same message."""
-        self._seat = self._seat or self.session.seats[-1]
-        conversation = self.conversations[self._seat]
-        conversation.add_observation(Message(text))
-        while conversation.is_owed_answer:
-            conversation.add_observation(Message(EPISODE_OVER))
-
-    def _render(self, message: Message) -> str:
-        return self.conversations[self.seat].renderer.render_observation(message)
+    def _end(self, text: str | None) -> None:
+        """Answer the call that ended the incident by `text`, and whatever else waits for an answer."""
+        for seat, conversation in self.conversations.items():
+            is_last = seat == self._seat and text is not None
+            conversation.end(text if is_last else ENDED if conversation.is_owed_answer else None)

@@ -20,10 +20,11 @@ from warroom.cli.progress import progress
 from warroom.cli.summary import print_summary
 from warroom.core.errors import RunStopped
 from warroom.envs import make
-from warroom.evals.plan import Plan, parse_policies, parse_seeds, parse_shard, split_commas
+from warroom.evals.plan import Plan, parse_seeds, parse_shard, split_commas
 from warroom.evals.record import evaluation_record
 from warroom.evals.selection import EvaluationRequest, select_plan
 from warroom.policies.llm import ApiOptions
+from warroom.policies.names import parse_policies
 from warroom.runs import Record, check_folder, open_run
 
 if TYPE_CHECKING:
@@ -32,31 +33,31 @@ if TYPE_CHECKING:
 UNFINISHED, INTERRUPTED = 3, 130
 """Exit codes of a run that lacks episodes, for a cap or for a server's failures, and of one that Ctrl-C stopped."""
 Policies = Annotated[
-    str, typer.Option(help="Who plays, by comma; a team by seat such as oversight=expert,rest=heuristic is one.")
+    str, typer.Option(help="Policies, comma-separated; a team such as oversight=expert,rest=heuristic counts as one.")
 ]
 Tiers = Annotated[
     str | None,
-    typer.Option(help="Which tiers, by comma. Default: easy,medium,hard; one alone with --recording and --kb."),
+    typer.Option(help="Tiers, comma-separated. Default: easy,medium,hard; medium only with --recording or --kb."),
 ]
 Seeds = Annotated[
     str | None,
     typer.Option(
-        help="Which incidents of the split: a count, a list (0,3,7) or a range (10-19). Default: 5; with --kb and "
-        "--recording, all that there are."
+        help="Incidents of the split: a count, a list (0,3,7) or a range (10-19). Default: 5; all of them with --kb "
+        "or --recording."
     ),
 ]
-Suite = Annotated[
-    str | None, typer.Option(help="Which scenarios: a suite of `warroom list`. With --kb: imported, and no other.")
-]
-Scenarios = Annotated[str | None, typer.Option(help="Which scenarios by name, by comma, instead of a suite.")]
-Attempts = Annotated[int, typer.Option(min=1, help="Plays of each incident by each policy, for policies that sample.")]
+Suite = Annotated[str | None, typer.Option(help="Suite of scenarios; see `warroom list`. With --kb only `imported`.")]
+Scenarios = Annotated[str | None, typer.Option(help="Scenarios by name, comma-separated, instead of a suite.")]
+Attempts = Annotated[int, typer.Option(min=1, help="Episodes per incident and policy, for policies that sample.")]
 Shard = Annotated[
     str | None,
-    typer.Option(help="Play one part of the incidents, such as 2/3 for the second of three; see warroom merge."),
+    typer.Option(help="One part of the incidents, such as 2/3 for the second of three; see `warroom merge`."),
 ]
 Roc = Annotated[
     bool,
-    typer.Option("--roc", help="Score a model on the oversight seat at every threshold: plays its episodes again."),
+    typer.Option(
+        "--roc", help="ROC curve of a model in the oversight seat; replays its episodes to score every threshold."
+    ),
 ]
 
 
@@ -65,28 +66,32 @@ Roc = Annotated[
 def eval_command(
     given: Mapping[str, Any],
     api: ApiOptions | None,
-    env: Annotated[str, typer.Option(help="Which environment.")] = "fleet",
+    env: Annotated[str, typer.Option(help="Environment.")] = "fleet",
     policies: Policies = "random,heuristic,expert,oracle",
     tiers: Tiers = None,
     seeds: Seeds = None,
     split: Split = "test",
     suite: Suite = None,
     scenarios: Scenarios = None,
-    out: Annotated[Path | None, typer.Option(help="The run folder. Default: runs/eval-ENV-DATE-TIME.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one per core.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/eval-ENV-DATE-TIME.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Number of worker processes. Default: one per core.")
+    ] = None,
     shard: Shard = None,
     attempts: Attempts = 1,
-    baseline: Annotated[str | None, typer.Option(help="Whom to compare with. Default: heuristic, if it plays.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Policy to compare with. Default: heuristic, if it plays.")
+    ] = None,
     roc: Roc = False,
-    open_report: Annotated[bool, typer.Option("--open", help="Show the report in a browser when done.")] = False,
+    open_report: Annotated[bool, typer.Option("--open", help="Open the report in a browser when done.")] = False,
     json: Json = False,
 ) -> None:
-    """Play a matrix of scenarios, tiers, seeds and policies, and write numbers, pictures and a report.
+    """Evaluate policies on a matrix of scenarios, tiers and seeds; write metrics, plots and a report.
 
     Example: warroom eval --policies heuristic,expert --tiers hard --seeds 20 --out runs/hard
     """
-    publish = heavy.publish.publish  # an evaluation that cannot be published does not begin
+    publish = heavy.publish.publish  # without its libraries an evaluation fails before it is played
     request = EvaluationRequest(
         env=env, policies=parse_policies(policies), suite=suite, scenarios=_list(scenarios), tiers=_list(tiers),
         seeds=parse_seeds(seeds) if seeds is not None else None, split=split, attempts=attempts,
@@ -96,7 +101,7 @@ def eval_command(
     for scenario, reason in left_out.items():
         say(f"note: {scenario} is left out: {reason}", "yellow")
     if roc:
-        heavy.roc.overseer_policies(plan)  # an evaluation that cannot end in a curve does not begin
+        heavy.roc.overseer_policies(plan)  # a plan without a curve fails before it is played
     behind = api_model_names(plan.policy_sets().values(), api)
     folder = out or Path("runs") / f"eval-{env}-{datetime.now():%Y%m%d-%H%M%S}"
     try:
@@ -106,7 +111,7 @@ def eval_command(
             _score(plan, folder)
         summary = publish(folder)
     except KeyboardInterrupt:
-        say(f"\nStopped; finished episodes are kept. Go on with:\n  {_typed(out, folder, resume=True)}", "yellow")
+        say(f"\nStopped; finished episodes are saved. Resume with:\n  {_typed(out, folder, resume=True)}", "yellow")
         raise typer.Exit(INTERRUPTED) from None
     if json:
         print_json(summary)
@@ -137,7 +142,7 @@ def _play(
         for note in run.notes:
             say(f"note: {note}", "yellow")
         already = sum(run.played.values())
-        say(f"{len(plan)} episodes" + (f", {already} played before" if already else "") + f" -> {folder}")
+        say(f"{len(plan)} episodes" + (f", {already} already played" if already else "") + f" -> {folder}")
         if client is not None:
             client.keep(folder)
         try:
@@ -165,7 +170,7 @@ def _with_call_formats(plan: Plan, folder: Path, record: Record, resume: bool, c
 
 
 def _unfinished(planned: int, finished: int, again: str, how: str = "") -> NoReturn:
-    say(f"{finished} of {planned} episodes are finished and kept. Go on{how} with:\n  {again}", "yellow")
+    say(f"{finished} of {planned} episodes are finished and saved. Resume{how} with:\n  {again}", "yellow")
     raise typer.Exit(UNFINISHED)
 
 

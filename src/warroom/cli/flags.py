@@ -1,4 +1,4 @@
-"""Command-line flags made from declared options: name, type, help, limits and default stand in the declaration alone."""
+"""Command-line flags made from declared options: name, type, help, limits and default stand there alone."""
 
 import inspect
 from collections.abc import Callable, Mapping

@@ -17,15 +17,15 @@ from warroom.importers.knowledge.rules import rule_files
 
 
 def alerts_command(
-    rules: Annotated[list[Path], typer.Argument(help="Files of Prometheus rules, or folders that hold some.")],
+    rules: Annotated[list[Path], typer.Argument(help="Prometheus rule files, or folders with rule files.")],
     kb: Base,
     out: Out = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Make a ticket of every alert; the article that its runbook link means is the right one.
+    """Turn Prometheus alerts into tickets; the article behind an alert's runbook link is the right answer.
 
-    Tickets are added to those that are there; one of the same id takes its place.
+    Tickets are added to the knowledge base; a ticket with a known id replaces the old one.
 
     Example: warroom import alerts rules/ --kb kb
     """

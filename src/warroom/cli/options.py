@@ -17,46 +17,42 @@ from warroom.sim.service_topology import load_service_topology
 SHAPES = ("document", "drawn")
 """Systems that are asked for by name; every other name is that of a file."""
 
-RunFolder = Annotated[Path, typer.Argument(help="A run folder.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, for a program to read.")]
-Tier = Annotated[str, typer.Option(help="How hard: easy, medium or hard.")]
-Split = Annotated[str, typer.Option(help="Whose incidents: train, dev or test. Publish numbers of test only.")]
+RunFolder = Annotated[Path, typer.Argument(help="Run folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
+Tier = Annotated[str, typer.Option(help="Difficulty: easy, medium or hard.")]
+Split = Annotated[str, typer.Option(help="Split of incidents: train, dev or test. Publish test results only.")]
 Topology = Annotated[
     str | None,
     typer.Option(
-        help="Another system: a file of `warroom import topology`; for logs also drawn, or drawn:N with N services."
+        help="System to play on: a file of `warroom import topology`; for logs also drawn, or drawn:N for N services."
     ),
 ]
 Recordings = Annotated[
     Path | None,
-    typer.Option("--recording", help="Incidents that were recorded: a folder of `warroom import incidents`."),
+    typer.Option("--recording", help="Play recorded incidents: a folder of `warroom import incidents`."),
 ]
 RogueMultiplier = Annotated[
     float | None,
-    typer.Option(help="Scales the points of a caught rogue and of a false positive. Default 1.0."),
+    typer.Option(help="Scales the points for a rogue agent caught and for a false positive. Default: 1.0."),
 ]
 Mode = Annotated[
     str | None,
-    typer.Option(help="Of tickets: multi (search, open, submit: the default) or single (documents come with it)."),
+    typer.Option(help="Tickets: multi (search, open, submit; the default) or single (documents come with the ticket)."),
 ]
-Calibration = Annotated[
-    float | None, typer.Option(help="Of tickets: multiplies the points of calibration. Default 1.0.")
-]
-Quality = Annotated[
-    str | None, typer.Option(help="Of tickets: what quality is paid by, facts (the default) or rouge_l.")
-]
+Calibration = Annotated[float | None, typer.Option(help="Tickets: scales the points for calibration. Default: 1.0.")]
+Quality = Annotated[str | None, typer.Option(help="Tickets: metric of answer quality, facts (the default) or rouge_l.")]
 Articles = Annotated[
-    int | None, typer.Option(help="Of tickets: size of the knowledge base, 20 to 5000. Default: by tier.")
+    int | None, typer.Option(help="Tickets: articles in the knowledge base, 20 to 5000. Default: depends on the tier.")
 ]
 Judge = Annotated[
     str | None,
     typer.Option(
-        help="Of tickets: MODEL@URL of a server of chat completions whose opinion is reported beside the score, never "
-        "in it; its key is WARROOM_JUDGE_KEY."
+        help="Tickets: LLM judge, as MODEL@URL of a chat completions server. Reported next to the score, never part "
+        "of it. Its API key is read from WARROOM_JUDGE_KEY."
     ),
 ]
 Knowledge = Annotated[
-    Path | None, typer.Option("--kb", help="Tickets of your own: a knowledge base that `warroom import` filled.")
+    Path | None, typer.Option("--kb", help="Play your own tickets: a knowledge base filled by `warroom import`.")
 ]
 
 

@@ -18,11 +18,10 @@ from warroom.cli.output import command_line, console, print_json, say
 from warroom.core.errors import EpisodeAborted, UnknownName
 from warroom.policies.manifest import read_manifest
 from warroom.runs import RECORD
-from warroom.serve.remote import RemoteHost
 from warroom.train.config import TrainConfig
-from warroom.train.preflight import PreflightReport, host_check
+from warroom.train.preflight import PreflightReport, backend_check
 from warroom.train.resolve_config import resolve_config
-from warroom.train.seat import Host
+from warroom.train.rollout import RolloutBackend
 
 INTERRUPTED = 130
 """Exit code of a command that Ctrl-C stopped."""
@@ -45,7 +44,7 @@ def train_command(
     lora_rank: o.LoraRank = None,
     lora_alpha: o.LoraAlpha = None,
     env: o.Env = None,
-    language: o.Language = None,
+    renderer: o.Renderer = None,
     seats: o.Seats = None,
     teammates: o.Teammates = None,
     server: o.Server = None,
@@ -90,9 +89,9 @@ def train_command(
     resume: o.Resume = False,
     json: Json = False,
 ) -> None:
-    """Train a model by GRPO on incidents of the training split, and write curve, summary and model card.
+    """Train a model with GRPO on the training split; write a learning curve, a summary and a model card.
 
-    One rollout is one seat of one incident; the other seats are played by teammates. On several GPUs:
+    A rollout is one seat of one incident; teammates play the other seats. For several GPUs:
     accelerate launch -m warroom train ...
 
     Example: warroom train --model nano --curriculum easy:50,medium:50,hard:100 --out runs/nano
@@ -102,13 +101,13 @@ def train_command(
     if only_warm_start:
         _only_warm_start(config, context.params, folder)
         return
-    with _host(config, server) as host:
+    with _backend(config, server) as backend:
         if from_scratch:
             config = _from_scratch(config, context.params, folder, resume)
         if preflight_only:
-            _preflight(config, rehearse, host)
+            _preflight(config, rehearse, backend)
             return
-        summary = _train(config, folder, out, resume, rehearse, host)
+        summary = _train(config, folder, out, resume, rehearse, backend)
     if json:
         print_json(summary)
     elif summary:
@@ -125,9 +124,9 @@ def configuration(given: Mapping[str, Any]) -> TrainConfig:
         raise UnknownName("start", given["start"], STARTS)
     needless = [name for name in SCRATCH[1:] if _is_given(given.get(name)) and not given["from_scratch"]]
     if needless:
-        raise ValueError(f"--{needless[0].replace('_', '-')} says how a nano is made; add --from-scratch")
+        raise ValueError(f"--{needless[0].replace('_', '-')} needs --from-scratch")
     if given.get("server") and given.get("only_warm_start"):
-        raise ValueError("a warm start is made of demonstrations, which no server plays; leave --server out")
+        raise ValueError("a warm start learns from demonstrations played in-process; leave --server out")
     if given["model"] == "nano":
         options["model"] = STARTS[given["start"]]
     elif given["start"] != "warm" or given["from_scratch"]:
@@ -152,9 +151,9 @@ def _from_scratch(config: TrainConfig, given: Mapping[str, Any], folder: Path, r
     """Make a warm start beside the run folder, unless it is there, and return the configuration that trains it."""
     start = folder.with_name(folder.name + "-start")
     if start.exists() and not resume:
-        raise ValueError(f"{start} holds a warm start already; train it with --model {start}, or choose another --out")
+        raise ValueError(f"{start} already holds a warm start; train it with --model {start}, or choose another --out")
     if folder.exists() and not resume:  # found out now, not after the minutes of a warm start
-        raise ValueError(f"{folder} exists; choose another --out, or add --resume to go on with the run in it")
+        raise ValueError(f"{folder} exists; choose another --out, or resume the run in it with --resume")
     _warm_start(config, given, start)
     return configuration({**given, **dict.fromkeys(SCRATCH), "model": str(start), "start": "warm"})
 
@@ -170,57 +169,59 @@ def _warm_start(config: TrainConfig, given: Mapping[str, Any], folder: Path) -> 
     plan = warmstart.plan_for(given["hidden"], given["expert_share"], given["warm_steps"], config.seed, config.env)
     if folder.exists():
         if read_manifest(folder).get("warm_start") != plan.to_json():
-            raise ValueError(
-                f"{folder} holds something else than the warm start that was asked for; choose another --out"
-            )
-        say(f"the warm start is there already: {folder}")
+            raise ValueError(f"{folder} does not hold the warm start that these options make; choose another --out")
+        say(f"reusing the warm start in {folder}")
         return
-    say(f"making a warm start from nothing -> {folder}")
+    say(f"training a warm start from random weights -> {folder}")
     try:
         with heavy.loading.quiet(), heavy.callbacks.phases_shown(say) as watch:
             warmstart.make_nano(folder, plan, config.env, watch)
     except KeyboardInterrupt:
-        say("\nStopped; a warm start that is not finished leaves nothing behind.", "yellow")
+        say("\nStopped; an unfinished warm start is not kept.", "yellow")
         raise typer.Exit(INTERRUPTED) from None
 
 
 @contextmanager
-def _host(config: TrainConfig, server: str | None) -> Iterator[Host | None]:
+def _backend(config: TrainConfig, server: str | None) -> Iterator[RolloutBackend | None]:
     """The server that plays the rollouts, if one was named, once it was seen to play as this process does."""
     if server is None:
         yield None
         return
 
-    with RemoteHost(server, config.env, config.language, config.teammates) as host:
-        report = PreflightReport((host_check(config, host),), "")
+    with heavy.remote.RemoteBackend(server, config.env, config.renderer, config.teammates) as backend:
+        report = PreflightReport((backend_check(config, backend),), "")
         say(report.render())
         report.require()
-        yield host
+        yield backend
 
 
-def _preflight(config: TrainConfig, rehearse: int, host: Host | None) -> None:
-    *_, report = heavy.runner.dry_run(config, rehearse, host)
+def _preflight(config: TrainConfig, rehearse: int, backend: RolloutBackend | None) -> None:
+    report = heavy.runner.rehearse(config, rehearse, backend=backend).report
     print(report.prompt)
     print(report.render())
     report.require()
 
 
 def _train(
-    config: TrainConfig, folder: Path, out: Path | None, resume: bool, rehearse: int, host: Host | None
+    config: TrainConfig, folder: Path, out: Path | None, resume: bool, rehearse: int, backend: RolloutBackend | None
 ) -> dict[str, Any]:
     command, again = _typed(out, folder, resume=False), _typed(out, folder, resume=True)
     try:
-        summary, interrupted = heavy.runner.train(config, folder, command, resume, rehearse, say, host)
+        summary, interrupted = heavy.runner.train(
+            config, folder, command=command, log_line=say, resume=resume, sampled_groups=rehearse, backend=backend
+        )
     except EpisodeAborted as error:
         if not (folder / RECORD).is_file():  # nothing has begun
             raise
         kept = "the last checkpoint is kept" if heavy.grpo.last_checkpoint(folder) else "no checkpoint was due yet"
-        raise ValueError(f"{error}; {kept}. Go on with: {again}") from error
+        raise ValueError(f"{error}; {kept}. Resume with: {again}") from error
     except KeyboardInterrupt:
-        say(f"\nStopped at once; the last checkpoint is kept. Go on with:\n  {again}", "yellow")
+        say(f"\nStopped at once; the last checkpoint is kept. Resume with:\n  {again}", "yellow")
         raise typer.Exit(INTERRUPTED) from None
     if interrupted:
-        say(f"\nStopped after step {summary.get('steps', 0)}; its checkpoint is kept. Go on with:\n  {again}", "yellow")
+        say(
+            f"\nStopped after step {summary.get('steps', 0)}; its checkpoint is kept. Resume with:\n  {again}", "yellow"
+        )
         raise typer.Exit(INTERRUPTED)
     return summary
 
@@ -234,7 +235,7 @@ def _typed(out: Path | None, folder: Path, resume: bool) -> str:
 def _folder(out: Path | None, kind: str, model: str, resume: bool) -> Path:
     """Where the run goes."""
     if resume and out is None:
-        raise ValueError("--resume goes on with a run: name its folder by --out")
+        raise ValueError("--resume needs --out: the run folder to resume")
     return out or Path("runs") / f"{kind}-{_short(model)}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
@@ -244,9 +245,7 @@ def _short(model: str) -> str:
 
 def _print_summary(summary: Mapping[str, Any], folder: Path) -> None:
     """First and last rewards by tier, why the run ended, and where things are."""
-    table = Table(
-        title="mean score of rollouts (0: do nothing, 1: oracle); training split, no result", title_justify="left"
-    )
+    table = Table(title="mean score of rollouts (0: do nothing, 1: oracle) on the training split", title_justify="left")
     table.add_column("tier")
     for heading in ("steps", "first 10 steps", "last 10 steps", "mean", "least", "most"):
         table.add_column(heading, justify="right")

@@ -1,4 +1,4 @@
-"""The options of `warroom train`: one for each field of its configuration, with help that teaches."""
+"""The options of `warroom train`: one for each field of its configuration, with its help."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,14 +6,14 @@ from typing import Annotated
 import typer
 
 WHAT, SCRATCH, PLAY, LEARN, SIZE, STOP, SPEED, KEEP = (
-    "What is trained",
-    "A nano from nothing",
-    "What it is trained on",
-    "How it learns",
-    "Sizes",
-    "When a run is stopped",
+    "Model",
+    "A nano from scratch",
+    "Training data",
+    "Optimization",
+    "Batch sizes",
+    "Early stopping",
     "Speed and memory",
-    "What is kept",
+    "Output",
 )
 
 
@@ -23,76 +23,77 @@ def _option(panel: str, text: str, name: str | None = None) -> typer.models.Opti
 
 
 Model = Annotated[
-    str, _option(WHAT, "nano, a folder (a model's or an adapter's), or a Hub name such as Qwen/Qwen2.5-3B-Instruct.")
+    str,
+    _option(WHAT, "Model to train: nano, a folder (model or adapter), or a Hub name such as Qwen/Qwen2.5-3B-Instruct."),
 ]
 From = Annotated[
-    str, _option(WHAT, "Which shipped weights the nano starts from: warm (imitation only) or trained.", "--from")
+    str, _option(WHAT, "Shipped weights that the nano starts from: warm (imitation only) or trained.", "--from")
 ]
 FromScratch = Annotated[
     bool,
     _option(
-        SCRATCH, "Make the nano's warm start from random weights first, in OUT-start: minutes of imitation.",
+        SCRATCH, "First make the nano's warm start from random weights, in OUT-start: minutes of imitation learning.",
         "--from-scratch",
     ),
 ]  # fmt: skip
-Hidden = Annotated[int | None, _option(SCRATCH, "Width of the nano, a multiple of 16. Default: 64.")]
+Hidden = Annotated[int | None, _option(SCRATCH, "Hidden size of the nano, a multiple of 16. Default: 64.")]
 ExpertShare = Annotated[
     float | None,
     _option(
         SCRATCH,
-        "Share of seats that the scripted expert plays in the demonstrations; naive scripts play the others, the "
-        "oracle never does. Default: 0.85.",
+        "Share of seats played by the scripted expert in the demonstrations; naive scripts play the rest, the "
+        "oracle none. Default: 0.85.",
     ),
 ]
 WarmSteps = Annotated[
-    int | None, _option(SCRATCH, "Steps of imitation, the last ones of good play only. Default: 2000.")
+    int | None, _option(SCRATCH, "Steps of imitation learning, the last of them on good episodes only. Default: 2000.")
 ]
 OnlyWarmStart = Annotated[
-    bool, _option(SCRATCH, "Stop there, with the warm start itself as the folder --out.", "--only-warm-start")
+    bool, _option(SCRATCH, "Stop after the warm start, and write it to --out.", "--only-warm-start")
 ]
 LoraRank = Annotated[
     int | None,
-    _option(WHAT, "Rank of the adapter; 0 trains all weights. Default: 16 for an LLM, 0 for the nano."),
+    _option(WHAT, "LoRA rank; 0 trains all weights. Default: 16 for an LLM, 0 for the nano."),
 ]
-LoraAlpha = Annotated[int | None, _option(WHAT, "Scale of the adapter. Default: twice the rank.")]
+LoraAlpha = Annotated[int | None, _option(WHAT, "LoRA alpha. Default: twice the rank.")]
 LoadIn4bit = Annotated[
     bool | None,
-    _option(SPEED, "Hold the frozen weights in 4 bits (bitsandbytes): a third of the memory.", "--load-in-4bit"),
+    _option(SPEED, "Load the frozen weights in 4 bits (bitsandbytes): a third of the memory.", "--load-in-4bit"),
 ]
-Env = Annotated[str | None, _option(PLAY, "Which environment. Default: fleet, or what the model was trained in.")]
-Language = Annotated[
+Env = Annotated[str | None, _option(PLAY, "Environment. Default: the one the model was trained in, else fleet.")]
+Renderer = Annotated[
     str | None,
-    _option(PLAY, "How pages and tools are worded: plain, or shorthand for the nano. Default: the model's own."),
+    _option(PLAY, "How observations and tools are rendered: plain, or compact for the nano. Default: the model's."),
 ]
 Seats = Annotated[
-    str | None, _option(PLAY, "Seats to train, by comma, all with the same weights. Default: every seat.")
+    str | None, _option(PLAY, "Seats to train, comma-separated, with shared weights. Default: every seat.")
 ]
 Teammates = Annotated[
     str | None,
-    _option(PLAY, "Who plays the other seats: expert, heuristic, a team by seat, or snapshot (the model as it began)."),
+    _option(PLAY, "Policies of the other seats: expert, heuristic, one per seat, or snapshot (the initial model)."),
 ]
 Server = Annotated[
     str | None,
     _option(
         PLAY,
-        "Play the rollouts on a server (`warroom serve`), such as http://127.0.0.1:8000/fleet. Default: here.",
+        "Play rollouts on a server (`warroom serve`), such as http://127.0.0.1:8000/fleet. Default: in-process.",
     ),
 ]
 Suite = Annotated[
-    str | None, _option(PLAY, "Which scenarios: a suite of `warroom list`. Held-out ones are never drawn.")
+    str | None, _option(PLAY, "Suite of scenarios; see `warroom list`. Held-out scenarios are never drawn.")
 ]
 Task = Annotated[
-    str | None, _option(PLAY, "Scenarios of the suite to train on, by comma, such as cascading_failure. Default: all.")
+    str | None, _option(PLAY, "Scenarios of the suite to train on, comma-separated, such as cascade. Default: all.")
 ]
 Episodes = Annotated[
     int | None,
-    _option(PLAY, "Rollouts in all: the curriculum is made as long as that, its tiers in proportion."),
+    _option(PLAY, "Total number of rollouts: the curriculum is scaled to it, its tiers in proportion."),
 ]
 Curriculum = Annotated[
     str | None,
     _option(
         PLAY,
-        "TIER:STEPS parts in any order, or adaptive:STEPS to stay where groups differ. "
+        "TIER:STEPS parts in any order, or adaptive:STEPS to stay where rewards differ within groups. "
         "Default: easy:200,medium:200,hard:200.",
     ),
 ]
@@ -100,111 +101,111 @@ Multiplier = Annotated[
     str | None,
     _option(
         PLAY,
-        "Scales a caught rogue and a false positive alike; FROM:TO moves over the run. "
-        "2.0 taught a 3B to catch rogues and to cry wolf; 2.0:1.0 ends at the true prices.",
+        "Scales the points for a rogue agent caught and for a false positive; FROM:TO anneals over the run. "
+        "2.0 taught a 3B model to catch rogues but also false alarms; 2.0:1.0 ends at the true values.",
         "--rogue-multiplier",
     ),
 ]
 LearningRate = Annotated[
     float | None,
-    _option(LEARN, "Default: 2e-5 for an LLM, 3e-4 for the nano. At 5e-6 a 1.5B did not move in 400 steps."),
+    _option(LEARN, "Learning rate. Default: 2e-5 for an LLM, 3e-4 for the nano."),
 ]
-Schedule = Annotated[
-    str | None, _option(LEARN, "Of the learning rate: constant (default), or linear, which falls to nothing.")
-]
+Schedule = Annotated[str | None, _option(LEARN, "Learning rate schedule: constant (default), or linear decay to 0.")]
 Optimizer = Annotated[
     str | None,
-    _option(LEARN, "adamw (default), or muon for the matrices inside the layers beside AdamW for the rest."),
+    _option(LEARN, "Optimizer: adamw (default), or muon for the matrices inside the layers with AdamW for the rest."),
 ]
-Temperature = Annotated[
-    float | None, _option(LEARN, "Of sampling, default 1.0. Lower explores less; the update assumes what was sampled.")
-]
+Temperature = Annotated[float | None, _option(LEARN, "Sampling temperature. Lower explores less. Default: 1.0.")]
 Beta = Annotated[
-    float | None, _option(LEARN, "Weight of the KL divergence from the start, default 0. Above 0 costs a second pass.")
+    float | None,
+    _option(
+        LEARN, "Weight of the KL divergence from the initial model; above 0 costs a second forward pass. Default: 0."
+    ),
 ]
 LossType = Annotated[
     str | None,
-    _option(LEARN, "TRL's loss: dr_grpo (default, no bias by length), dapo, grpo, bnpo, cispo, sapo, vespo."),
+    _option(LEARN, "Loss of TRL: dr_grpo (default, no length bias), dapo, grpo, bnpo, cispo, sapo, vespo."),
 ]
 ScaleRewards = Annotated[
     str | None,
     _option(
         LEARN,
-        "Divide rewards by their spread in the group or batch; none by default, which keeps prices in proportion.",
+        "Divide rewards by their standard deviation: group, batch or none (default, keeps rewards in proportion).",
     ),
 ]
 Entropy = Annotated[
     float | None,
-    _option(LEARN, "Weight of a bonus for entropy, default 0. It keeps a policy from settling too early; try 0.003."),
+    _option(LEARN, "Weight of an entropy bonus, against premature convergence; try 0.003. Default: 0."),
 ]
 ConfidenceSteps = Annotated[
     int | None,
     _option(
         LEARN,
-        "Steps after the last that teach only how sure to be of an answer, by the exact gradient over the words for it "
-        "(tickets in shorthand); default 0, try 200.",
+        "Extra steps at the end that train only the confidence of an answer, by the exact gradient over its words "
+        "(tickets with the compact renderer); try 200. Default: 0.",
     ),
 ]
-Seed = Annotated[int | None, _option(LEARN, "Of the incidents drawn and of sampling. Report three.")]
+Seed = Annotated[int | None, _option(LEARN, "Seed of incidents and sampling. Report results over three seeds.")]
 Control = Annotated[
     str | None,
-    _option(LEARN, "A run that must not learn: frozen (no update), or shuffled-reward (rewards of other rollouts)."),
+    _option(
+        LEARN, "Control run that must not learn: frozen (no updates), or shuffled-reward (rewards of other rollouts)."
+    ),
 ]
 GroupSize = Annotated[
     int | None,
-    _option(SIZE, "Rollouts of one incident, compared with one another, default 8. A group of equals teaches nothing."),
+    _option(SIZE, "Rollouts per incident; a group with equal rewards has no gradient. Default: 8."),
 ]
-Groups = Annotated[int | None, _option(SIZE, "Incidents in a step, default 8.")]
+Groups = Annotated[int | None, _option(SIZE, "Incidents per step. Default: 8.")]
 CompletionLength = Annotated[
     int | None,
     _option(
-        SIZE, "Tokens of a whole conversation after its first page, tool results included.", "--max-completion-length"
+        SIZE,
+        "Maximum tokens of a conversation after the first observation, tool results included.",
+        "--max-completion-length",
     ),
 ]
-TurnTokens = Annotated[int | None, _option(SIZE, "Tokens that the model may write in one message.")]
+TurnTokens = Annotated[int | None, _option(SIZE, "Maximum tokens per message of the model.")]
 MicroBatch = Annotated[
     int | None,
-    _option(
-        SPEED, "Rollouts that pass through the model at once; raise it until memory is full. Default: 1 for an LLM."
-    ),
+    _option(SPEED, "Rollouts per forward and backward pass; raise it until memory is full. Default: 1 for an LLM."),
 ]
-Vllm = Annotated[str | None, _option(SPEED, "Generate with vLLM: colocate (same card) or server (`trl vllm-serve`).")]
-VllmServer = Annotated[str | None, _option(SPEED, "Where the vLLM server listens, default http://127.0.0.1:8000.")]
-Unsloth = Annotated[bool | None, _option(SPEED, "Load through Unsloth, where it is installed.", "--unsloth")]
+Vllm = Annotated[str | None, _option(SPEED, "Generate with vLLM: colocate (same GPU) or server (`trl vllm-serve`).")]
+VllmServer = Annotated[str | None, _option(SPEED, "URL of the vLLM server. Default: http://127.0.0.1:8000.")]
+Unsloth = Annotated[bool | None, _option(SPEED, "Load the model with Unsloth, if it is installed.", "--unsloth")]
 MaxKl = Annotated[
     float | None,
-    _option(STOP, "KL divergence above which a run stops, default 5.0; a spike that falls back is let pass."),
+    _option(STOP, "Stop above this KL divergence; a single spike is tolerated. Default: 5.0."),
 ]
-MinEntropy = Annotated[float | None, _option(STOP, "Entropy below which a run stops, default 0.01 nats a token.")]
-MinCalls = Annotated[
-    float | None, _option(STOP, "Tool calls a rollout below which a run counts as collapsed, default 1.")
-]
+MinEntropy = Annotated[float | None, _option(STOP, "Stop below this entropy in nats per token. Default: 0.01.")]
+MinCalls = Annotated[float | None, _option(STOP, "Stop below this number of tool calls per rollout. Default: 1.")]
 Patience = Annotated[
-    int | None, _option(STOP, "Steps in a row that a rule must be broken, default 5. The best checkpoint is kept then.")
+    int | None,
+    _option(STOP, "Consecutive steps of a violation before the run stops; the best checkpoint is kept. Default: 5."),
 ]
-SaveEvery = Annotated[int | None, _option(KEEP, "Steps between checkpoints, default 50.")]
+SaveEvery = Annotated[int | None, _option(KEEP, "Steps between checkpoints. Default: 50.")]
 ReportTo = Annotated[
     str | None,
-    _option(KEEP, "Also log to wandb, trackio, tensorboard and the like, by comma. The run folder has all of it."),
+    _option(KEEP, "Also log to wandb, trackio, tensorboard, ..., comma-separated. The run folder has everything."),
 ]
 PushToHub = Annotated[
-    str | None, _option(KEEP, "Repository for the trained weights and their card, made before the run.")
+    str | None, _option(KEEP, "Hub repository for the trained weights and their card, created before the run.")
 ]
 Out = Annotated[
     Path | None,
     typer.Option(
-        "--out", "--output-dir", help="The run folder. Default: runs/train-MODEL-DATE-TIME.", rich_help_panel=KEEP
+        "--out", "--output-dir", help="Run folder. Default: runs/train-MODEL-DATE-TIME.", rich_help_panel=KEEP
     ),
 ]
-Resume = Annotated[bool, _option(KEEP, "Go on with the run in --out from its last checkpoint.", "--resume")]
+Resume = Annotated[bool, _option(KEEP, "Resume the run in --out from its last checkpoint.", "--resume")]
 PreflightOnly = Annotated[
-    bool, _option(SPEED, "Load the model, check that it can be trained, show one prompt, and stop.", "--preflight-only")
+    bool, _option(SPEED, "Load the model, check that it can be trained, show one prompt, and exit.", "--preflight-only")
 ]
 Rehearse = Annotated[
     int,
     typer.Option(
         min=0,
-        help="Groups that the model plays in the preflight, to see whether rewards differ; 0 skips this.",
+        help="Groups to sample in the preflight, to check that rewards differ; 0 skips it.",
         rich_help_panel=SPEED,
     ),
 ]

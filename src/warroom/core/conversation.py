@@ -6,12 +6,14 @@ with the answer to the act.
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from warroom.core.messages import MessageDict, ParsedCall, call_message, parse_calls, tool_schema
+from warroom.core.env import EPISODE_OVER
+from warroom.core.messages import MessageDict, ParsedCall, call_message, encodable, parse_calls
 from warroom.core.renderer import Renderer
-from warroom.core.types import Observation, ToolCall
+from warroom.core.schemas import Schema, tool_schemas
+from warroom.core.types import Message, Observation, ToolCall
 
 REMINDER = "Your message called no tool. Call one now; a message without a call ends your part in the incident."
 TRUNCATED = "Your message was cut at the longest that it may be, before it called a tool. Call one now, in fewer words."
@@ -26,20 +28,27 @@ class Conversation:
     """
 
     def __init__(self, renderer: Renderer, *, reminders: int = 0, closed: bool = False) -> None:
-        """With `closed`, schemas list the values of this very incident, such as its service names."""
+        """`closed` chooses the variant of the tools' schemas (`warroom.core.schemas`)."""
         self.renderer, self.reminders, self.closed = renderer, reminders, closed
         self.messages: list[MessageDict] = []
         self.has_left = False
         """Whether the seat has ended its part."""
+        self.is_over = False
+        """Whether the incident is over, so that calls change nothing any more."""
         self._calls: deque[ParsedCall] = deque()
         """Calls that were made and not yet played."""
         self._unanswered: deque[ParsedCall] = deque()
         self._silent_messages = 0
 
     @property
-    def tools(self) -> list[dict[str, Any]]:
-        """The seat's tools as the API takes them."""
-        return [tool_schema(schema) for schema in self.renderer.tool_schemas(closed=self.closed)]
+    def schemas(self) -> tuple[Schema, ...]:
+        """Function schemas of the seat's tools."""
+        return self.renderer.tool_schemas(closed=self.closed)
+
+    @property
+    def tools(self) -> list[Schema]:
+        """The seat's tools as chat templates and the API take them."""
+        return tool_schemas(self.renderer, closed=self.closed)
 
     @property
     def is_owed_answer(self) -> bool:
@@ -52,6 +61,7 @@ class Conversation:
 
     def add_text(self, text: str) -> str:
         """Put the text of an observation into the conversation: the opening message, or the answer to a call."""
+        text = encodable(text)
         if not self.messages:
             text = "\n".join(part for part in (self.renderer.opening(), text) if part)
             self.messages.append({"role": "user", "content": text})
@@ -61,22 +71,48 @@ class Conversation:
             self._answer(self._unanswered.popleft(), text)
         return text
 
+    def end(self, text: str | None) -> None:
+        """The incident is over: `text`, if any, answers the oldest call that waits; any further one changed nothing."""
+        self.is_over = True
+        self._calls.clear()
+        if text is not None:
+            self.add_observation(Message(text))
+        self._refuse_calls()
+
+    def _refuse_calls(self) -> None:
+        while self._unanswered:
+            self.add_observation(Message(EPISODE_OVER))
+
     def _answer(self, call: ParsedCall, text: str) -> None:
         note = f"{UNREADABLE_NOTE.format(call.error)}\n" if call.error else ""
         message = {"role": "tool", "name": call.name, "content": note + text}
         self.messages.append(message | ({"tool_call_id": call.id} if call.id else {}))
 
-    def add_message(self, message: Mapping[str, Any], *, truncated: bool = False) -> None:
-        """Take in a model's message: its calls wait to be played; one without any is answered by a reminder."""
-        calls = parse_calls(message)
-        self.messages.append(dict(message))
-        self._calls.extend(calls)
+    def add_message(
+        self, message: Mapping[str, Any], *, calls: Sequence[ParsedCall] | None = None, truncated: bool = False
+    ) -> None:
+        """Take in a model's message: its calls wait to be played; one without any is answered by a reminder.
+
+        `calls` are those of the message where they have been read already, such as from its text. `truncated` says that
+        the message was cut at its longest, which a reminder then mentions.
+        """
+        calls = parse_calls(message) if calls is None else calls
+        # Servers refuse a field that is null, as `model_dump` of an API's message has them.
+        self.messages.append({key: value for key, value in message.items() if value is not None or key == "content"})
         self._unanswered.extend(calls)
+        if self.is_over:
+            self._refuse_calls()
+            return
+        self._calls.extend(calls)
         self._silent_messages = 0 if calls else self._silent_messages + 1
         if self._silent_messages > self.reminders:
-            self.has_left = True
+            self.leave()
         elif self._silent_messages:
             self.messages.append({"role": "user", "content": TRUNCATED if truncated else REMINDER})
+
+    def leave(self) -> None:
+        """End the seat's part: from now on it does nothing."""
+        self.has_left = True
 
     def next_call(self) -> ToolCall | None:
         """The oldest call that was not played yet, as the environment takes it; None if the model has to write."""

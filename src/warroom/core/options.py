@@ -11,6 +11,7 @@ The types of fields are `str`, `int`, `float`, `bool` and `tuple[str, ...]`, eac
 
 import dataclasses
 import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -109,7 +110,7 @@ class Option(NamedTuple):
         if type(value) is self.type and self.type is not tuple:
             return value
         if self.type is float and type(value) is int:
-            return float(value)
+            return float(value) if abs(value) < sys.float_info.max else None
         if self.type is tuple and isinstance(value, list | tuple):
             return tuple(value) if all(isinstance(item, str) for item in value) else None
         return self._from_text(value) if isinstance(value, str) else None
@@ -127,7 +128,7 @@ class Option(NamedTuple):
     def _is_allowed(self, value: Any) -> bool:
         info = self.info
         if self.type in (int, float):
-            return math.isfinite(value) and (
+            return (self.type is int or math.isfinite(value)) and (
                 (info.above is None or value > info.above)
                 and (info.at_least is None or value >= info.at_least)
                 and (info.at_most is None or value <= info.at_most)
@@ -138,7 +139,7 @@ class Option(NamedTuple):
         return not info.choices or all(item in info.choices for item in values)
 
 
-def option(default: Any, help: str, **info: Any) -> Any:  # noqa: A002 -- the word that every command-line library uses
+def option(default: Any, help: str, **info: Any) -> Any:
     """Declare one field of an `Options` class; `info` are further fields of `OptionInfo`."""
     metadata = {_METADATA: OptionInfo(help, **info)}
     if default is ...:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from warroom.core.types import Event
 
@@ -14,7 +15,7 @@ class Term:
 
     name: str
     points: Callable[[Events, int], float]
-    """Maps (distinct events so far, turns spent) to points."""
+    """Maps (distinct events so far, turns spent) to points; a function of a module, or a `partial` of one."""
     low: float
     high: float
     """The documented range in points; `Rubric` holds every result to it."""
@@ -53,17 +54,21 @@ def credits_once(name: str, values: Mapping[str, float], most: int = 1) -> Term:
 
     `most` bounds how many distinct subjects one *penalty* can have; a positive credit has one subject by construction.
     """
-
-    def points(events: Events, turns: int) -> float:
-        return sum([values.get(event.name, 0.0) for event in events]) if events else 0
-
     low = most * sum(v for v in values.values() if v < 0)
-    return Term(name, points, low, sum(v for v in values.values() if v > 0))
+    return Term(name, partial(_credited, values), low, sum(v for v in values.values() if v > 0))
 
 
 def per_turn(name: str, value: float, budget: int) -> Term:
     """A term that pays `value` for each turn spent: linear, so a wasted turn always costs the same."""
-    return Term(name, lambda events, turns: value * turns, min(0.0, value * budget), max(0.0, value * budget))
+    return Term(name, partial(_for_turns, value), min(0.0, value * budget), max(0.0, value * budget))
+
+
+def _credited(values: Mapping[str, float], events: Events, turns: int) -> float:
+    return sum([values.get(event.name, 0.0) for event in events]) if events else 0
+
+
+def _for_turns(value: float, events: Events, turns: int) -> float:
+    return value * turns
 
 
 def scaled(total: float, floor: float, ceiling: float) -> float:

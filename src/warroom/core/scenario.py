@@ -68,9 +68,9 @@ class EnvSpec:
     renderers: Mapping[str, RendererFactory] = field(default_factory=lambda: {"plain": PlainRenderer})
     """How its play can be put into words for a model, by name."""
     compact_vocab: Callable[[], Vocab] | None = None
-    """The words of its shorthand; None if it has none."""
+    """The words of its compact rendering; None if it has none."""
     compact_options: Mapping[str, str] = field(default_factory=dict)
-    """Options without which its shorthand cannot be played."""
+    """Options without which its compact rendering cannot be played."""
     read_only_tools: frozenset[str] = frozenset()
     """Tools that only look or wait."""
     training_profile: TrainingProfile = TrainingProfile()

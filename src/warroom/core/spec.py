@@ -9,7 +9,7 @@ from warroom.core.errors import quote_input
 from warroom.core.options import Options
 from warroom.core.splits import SEEDS_PER_SPLIT, Split, seed_of, split_of
 
-O = TypeVar("O", bound=Options)
+Kind = TypeVar("Kind", bound=Options)
 _ATTEMPT = "attempt"
 FORM = "SCENARIO@TIER#SPLIT:INDEX, such as fleet/db_deadlock@hard#test:7"
 
@@ -52,7 +52,7 @@ class EpisodeSpec:
         """The incident's index within its split."""
         return self.seed % SEEDS_PER_SPLIT
 
-    def options_as(self, kind: type[O]) -> O:
+    def options_as(self, kind: type[Kind]) -> Kind:
         """The options in the environment's own type; no options at all are its defaults."""
         if type(self.options) is Options:
             return kind()

@@ -17,12 +17,13 @@ from warroom.envs import env_spec
 from warroom.episode import Episode
 from warroom.evals.compare import compare_runs
 from warroom.evals.export import conversations, episode_rows
-from warroom.evals.plan import Plan, parse_policies
+from warroom.evals.metrics import result_of
+from warroom.evals.plan import Plan
 from warroom.evals.record import evaluation_record
 from warroom.evals.run import play_plan, summarise_errors
 from warroom.evals.run_summary import summarise_run, write_summary
 from warroom.evals.selection import EvaluationRequest, select_plan
-from warroom.evals.summary import result_of
+from warroom.policies.names import parse_policies
 from warroom.policies.user import PolicySource, source_of, source_of_object
 from warroom.runs import EpisodeKey, Record, open_run, read_episodes, read_finished, read_record
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -86,10 +85,9 @@ def _merge_usage(folders: Sequence[Path], out: Path) -> None:
     if not used:
         return
     notes = json.loads((used[0] / USAGE).read_text(encoding="utf-8"))
-    caps = {name: Decimal(str(value)) if isinstance(value, float) else value for name, value in notes["caps"].items()}
     lines = list(_renumbered(used))
     write_text(out / LEDGER, "".join(json.dumps(line) + "\n" for line in lines))
-    usage = summed(lines, SpendingCaps(**caps), {name: notes[name] for name in ("caps", "replayed")})
+    usage = summed(lines, SpendingCaps.parse(notes["caps"]), {name: notes[name] for name in ("caps", "replayed")})
     write_text(out / USAGE, json.dumps(usage, indent=1) + "\n")
 
 

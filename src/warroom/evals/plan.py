@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from warroom.core.errors import IncompatibleTopology, UnknownName, describe_error
 from warroom.core.options import Options
@@ -11,7 +11,8 @@ from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import parse_split, seed_of
 from warroom.envs import env_spec, find, make, scenario_id, suite
-from warroom.policies import MODEL_PREFIXES, PolicySet, policy_set, user_policy_set
+from warroom.policies import PolicySet, policy_set, user_policy_set
+from warroom.policies.names import policies_in
 from warroom.policies.user import PolicySource
 from warroom.runs import EpisodeKey
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from warroom.policies.llm.client import LLMClient
 
 
-class Shard(NamedTuple):
+@dataclass(frozen=True)
+class Shard:
     """One of several parts of a plan that are played apart, on several machines for instance."""
 
     index: int
@@ -39,7 +41,7 @@ class EpisodeMatrix:
     """Scenario ids of `env`."""
     tiers: tuple[str, ...]
     policies: tuple[str, ...]
-    """Names as `warroom.policies.policy_set` reads them."""
+    """Who plays, as `warroom.policies.policy_set` reads it."""
     seeds: tuple[int, ...]
     """Indices within the split."""
     split: str = "test"
@@ -184,28 +186,6 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def parse_policies(text: str) -> tuple[str, ...]:
-    """Teams of a list such as `random,oracle,sre=expert,rest=noop`.
-
-    Neighbouring `seat=policy` parts make one team, which `rest=` or a seat that it already has closes; so does `;`.
-    A part that begins with `hf:` or `llm:` is a model for every seat, whatever signs its name holds.
-    """
-    teams: list[str] = []
-    for group in text.split(";"):
-        open_seats: set[str] = set()
-        for part in split_commas(group):
-            seat, equals, _ = ("", "", "") if part.startswith(MODEL_PREFIXES) else part.partition("=")
-            joins = bool(equals and open_seats and seat not in open_seats and "rest" not in open_seats)
-            if joins:
-                teams[-1] += "," + part
-            else:
-                teams.append(part)
-                open_seats = set()
-            if equals:
-                open_seats.add(seat)
-    return tuple(teams)
-
-
 def _range(part: str) -> range:
     first, dash, last = part.partition("-")
     if not first.isdecimal() or (dash and not last.isdecimal()):
@@ -229,5 +209,5 @@ def _check_scenario(env: str, scenario: str) -> None:
 
 def _check_policy(env: str, policy: str) -> None:
     policy_set(env, policy)
-    if "human" in (part.rpartition("=")[2] for part in policy.split(",")):
+    if "human" in policies_in(policy):
         raise ValueError("an evaluation plays by itself; a person plays with: warroom play SCENARIO --policy human")

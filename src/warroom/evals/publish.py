@@ -2,18 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 from warroom.episode import Episode
 from warroom.evals.confidence import confidence_pairs, plot_confidence
+from warroom.evals.metrics import Result, result_of
 from warroom.evals.plots import draw_all, draw_roc
 from warroom.evals.report import inspected_policies, report_page, worst_of
 from warroom.evals.run_summary import summarise_run, write_summary
-from warroom.evals.summary import Result, result_of
+from warroom.evals.summary import Row
 from warroom.runs import REPORT, ROC, VIEWER, read_episodes, read_record, write_text
 
 
-def publish(folder: Path, baseline: str | None = None) -> dict[str, Any]:
+def publish(folder: Path, baseline: str | None = None) -> Row:
     """Write `summary.json`, the pictures and `report.html` of a whole run and return the summary.
 
     `baseline` defaults to the run's own. A `ValueError` says what is missing from a run that is not whole.
@@ -27,13 +27,12 @@ def publish(folder: Path, baseline: str | None = None) -> dict[str, Any]:
     pairs = confidence_pairs(results)
     if pairs:
         pictures.append(plot_confidence(pairs, folder))
-    write_text(
-        folder / REPORT, report_page(record, summary, pictures, worst, roc, (folder / VIEWER).is_file()), retry_hint
-    )
+    page = report_page(record, summary, pictures, worst, roc=roc, viewer=(folder / VIEWER).is_file())
+    write_text(folder / REPORT, page, retry_hint)
     return summary
 
 
-def read_roc(folder: Path) -> dict[str, Any] | None:
+def read_roc(folder: Path) -> Row | None:
     """What `warroom eval --roc` left in the folder, if it was asked for."""
     path = folder / ROC
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from warroom.evals.summary import Result, summarise
+from warroom.evals.metrics import Result
+from warroom.evals.summary import summarise
 from warroom.policies.llm.usage import USAGE
 from warroom.runs import RESUME_ADVICE, SUMMARY, Record, write_text
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +28,7 @@ DEVICE = "WARROOM_DEVICE"
 """Environment variable that forces a device; without it the fastest that is there."""
 ADAPTER, CONFIG = "adapter_config.json", "config.json"
 WEIGHT_FILES = ("*.safetensors", "*.bin")
-DEFAULTS: dict[str, Any] = {"language": "plain", "env": None, "max_completion_length": 4096, "turn_tokens": 256}
+DEFAULTS: dict[str, Any] = {"renderer": "plain", "env": None, "max_completion_length": 4096, "turn_tokens": 256}
 """How a model plays whose folder does not say."""
 HERMES: dict[str, Any] = {
     "defaults": {"role": "assistant"},
@@ -152,7 +153,8 @@ def _model(folder: Path) -> Any:
         )
         model, report = loaded
     except Exception as error:  # torn files, foreign shapes, unknown architectures: each library has its own class
-        raise ValueError(f"the model in {folder} does not load: {_first_line(error)}") from error
+        hint = "; transformers needs docstrings, so run without python -OO" if sys.flags.optimize > 1 else ""
+        raise ValueError(f"the model in {folder} does not load: {_first_line(error)}{hint}") from error
     wrong = {kind: sorted(map(str, report.get(kind) or ())) for kind in ("missing_keys", "unexpected_keys")}
     told = [f"{len(names)} {kind.replace('_', ' ')} such as {names[0]}" for kind, names in wrong.items() if names]
     if told or report.get("mismatched_keys"):
@@ -193,7 +195,7 @@ def _status(path: str, folder: Path, base: Path | None, model: Any, manifest: di
         "parameters": model.num_parameters(),
         "dtype": str(next(model.parameters()).dtype).removeprefix("torch."),
         "device": device(),
-        "language": manifest["language"],
+        "renderer": manifest["renderer"],
         "manifest": (folder / MANIFEST).is_file(),
     }
     return out if base is None else {**out, "base": str(base), "base_sha256": sha256(base)}

@@ -8,6 +8,6 @@ MANIFEST = "warroom.json"
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """How the model of a folder plays: `language`, `env`, `max_completion_length`, `turn_tokens`; empty if unsaid."""
+    """How the model of a folder plays: `renderer`, `env`, `max_completion_length`, `turn_tokens`; empty if unsaid."""
     path = folder / MANIFEST
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}

@@ -16,12 +16,12 @@ from warroom.core.policy import BatchPolicy, PolicyRequest
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments
 from warroom.policies.checkpoint import Checkpoint
-from warroom.policies.generation import GenerationRequest, LikelihoodQuery, generate, log_likelihoods
-from warroom.policies.prompt import read_message, tool_schemas
+from warroom.policies.generation import GenerationRequest, LikelihoodQuery, generate, is_small, log_likelihoods
+from warroom.policies.prompt import read_message
 
 SILENT: MessageDict = {"role": "assistant", "content": ""}
 UNKNOWN_SHARE = 0.5
-"""Share of a first message's tokens that a tokenizer may not know; above it the language is another."""
+"""Share of a first message's tokens that a tokenizer may not know; above it the manifest names a wrong renderer."""
 
 
 class HfPolicy(BatchPolicy):
@@ -32,7 +32,7 @@ class HfPolicy(BatchPolicy):
     def __init__(self, model: "HfModel", temperature: float, brief: Brief, draws: Random) -> None:
         self.model, self.brief, self.temperature, self.draws = model, brief, temperature, draws
         self.conversation = Conversation(model.renderer(brief.env)(brief))
-        self.tools = tool_schemas(self.conversation.renderer)
+        self.tools = self.conversation.tools
         self.ids: list[int] = []
         """Tokens of the whole conversation so far."""
         self.prompt = 0
@@ -97,6 +97,11 @@ class HfModel:
         """Told which seats are about to have the model write."""
         self._prefixes: dict[str, list[int]] = {}
 
+    @property
+    def small(self) -> bool:
+        """Whether each worker process may hold it; a large one, or one on a graphics card, is held once."""
+        return is_small(self.checkpoint.model)
+
     def act_batch(self, requests: Sequence[PolicyRequest]) -> list[ToolCall]:
         """The next call of each seat."""
         seats = [request.policy for request in requests if isinstance(request.policy, HfPolicy)]
@@ -119,11 +124,11 @@ class HfModel:
         return log_likelihoods(self.checkpoint.model, queries, self.tokenizer.pad_token_id)
 
     def renderer(self, env: str) -> Callable[[Brief], Any]:
-        """The language that it was trained in, as `env` speaks it."""
-        name, spoken = self.checkpoint.manifest["language"], environments()[env].renderers
-        if name not in spoken:
-            raise UnknownName(f"language of {env}", name, spoken)
-        return spoken[name]
+        """The renderer that it was trained with, of this environment."""
+        name, renderers = self.checkpoint.manifest["renderer"], environments()[env].renderers
+        if name not in renderers:
+            raise UnknownName(f"renderer of {env}", name, renderers)
+        return renderers[name]
 
     def render(self, messages: Sequence[MessageDict], prompt: bool, tools: Sequence[Any] = ()) -> list[int]:
         """Token ids of messages; with `prompt`, up to where the model goes on."""
@@ -139,10 +144,10 @@ class HfModel:
             raise ValueError(f"the first page is {len(ids)} tokens long, and the model reads {self.positions}")
         strange = self.tokenizer.unk_token_id
         if strange is not None and ids.count(strange) > UNKNOWN_SHARE * len(ids):
-            language = self.checkpoint.manifest["language"]
+            renderer = self.checkpoint.manifest["renderer"]
             raise ValueError(
-                f"{self.status['path']} does not know the words of {language!r}: {ids.count(strange)} of {len(ids)} "
-                "tokens are unknown to it; its warroom.json is missing, or names another language"
+                f"{self.status['path']} does not know the words of {renderer!r}: {ids.count(strange)} of {len(ids)} "
+                "tokens are unknown to it; its warroom.json is missing, or names another renderer"
             )
         return ids
 

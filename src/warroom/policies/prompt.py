@@ -1,34 +1,10 @@
-"""What passes between a seat and a model's tokens: the same, byte for byte, in training and in evaluation."""
+"""The message that a model wrote, read from its tokens: the same in training and in evaluation."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from warroom.core.renderer import Renderer
-
 TAIL = 64
 """Tokens of the prompt's end that a parser is shown: they hold the opening of the model's message."""
-
-
-def tool_schemas(renderer: Renderer) -> list[dict[str, Any]]:
-    """What `apply_chat_template(tools=...)` gets: a seat's tools in the order of the alphabet.
-
-    A trainer derives its schemas from Python functions, so these have the form that such functions have: keys in that
-    order, and no `required` where every argument may be left out.
-    """
-    schemas = sorted(renderer.tool_schemas(), key=lambda schema: str(schema["name"]))
-    return [{"type": "function", "function": _function(schema)} for schema in schemas]
-
-
-def _function(schema: Mapping[str, Any]) -> dict[str, Any]:
-    parameters = schema["parameters"]
-    fields = {
-        name: {key: field[key] for key in ("type", "items", "description") if key in field}
-        for name, field in parameters["properties"].items()
-    }
-    written: dict[str, Any] = {"type": "object", "properties": fields}
-    if parameters["required"]:
-        written["required"] = list(parameters["required"])
-    return {"name": schema["name"], "description": schema["description"], "parameters": written}
 
 
 def read_message(

@@ -145,7 +145,7 @@ def _checked(source: PolicySource, place: str) -> PolicySource:
     target: object = source.target
     if not callable(target):
         raise ValueError(f"{place}: {source.name} is {quote_input(target)}; a policy is a class or a function")
-    if inspect.isclass(target) and not callable(getattr(target, "act", None)):
+    if isinstance(target, type) and not callable(getattr(target, "act", None)):
         raise ValueError(f"{place}: {source.name} is a class, {NO_ACT}")
     if _makes_policies(target):
         _constructor_arguments(target, place)

@@ -1,4 +1,4 @@
-"""Warroom's incidents as an OpenEnv environment: one instance per session, one incident at a time."""
+"""The environments as OpenEnv environments: one instance per session, one incident at a time."""
 
 import json
 import logging
@@ -7,33 +7,33 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 import warroom
+from warroom.chat import Answer, Chat
+from warroom.core.env import Env
 from warroom.core.errors import NotInstalled, quote_input
-from warroom.envs import environments
+from warroom.core.messages import encodable
+from warroom.envs import env_spec
 from warroom.episode import trajectory_hash
 from warroom.serve import tasks
 from warroom.serve.openenv_server import Environment, EnvironmentMetadata
 from warroom.serve.reset_request import BadRequest, ResetRequest, parse_reset_request
-from warroom.serve.table import Table, View
 from warroom.serve.wire import DebugObservation, WarroomAction, WarroomObservation, WarroomState
 
 Result = TypeVar("Result")
-LONGEST_CALL = 50_000
+MAX_CALL_LENGTH = 50_000
 """Characters of a call as JSON; a longer one is refused and only its size is kept."""
 SHORT = 100
 """Characters of an argument, and number of arguments, that cannot make a call too long."""
-LONGEST_NAME = 100
+MAX_NAME_LENGTH = 100
 """Characters of a tool's name that reach the record."""
-LONGEST_ID = 255
-"""Characters of an episode's id."""
 _log = logging.getLogger("warroom.serve")
 
 
 class InvalidArguments(str):
-    """What stands in the record for arguments that are none; the environment quotes it as it is."""
+    """Stands in the record for arguments that cannot be read; the environment quotes it as it is."""
 
     def __repr__(self) -> str:
         return str(self)
@@ -47,21 +47,42 @@ class ServerConfig:
     team: str = "expert"
     """Who plays beside a client that names no teammates."""
     debug_truth: bool = False
-    background: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "warroom-aside"))
-    """Where slow incidents are built and played, so that other sessions do not wait for them. One thread: models are
-    not made for two callers at once."""
+    background: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "warroom-background"))
+    """Where slow incidents are built and played, so that other sessions do not wait for them. One thread: models
+    cannot serve two callers at once."""
 
     @property
-    def observation(self) -> type[WarroomObservation]:
-        """The class of what clients are told."""
+    def observation_type(self) -> type[WarroomObservation]:
+        """The class of what clients are sent."""
         return DebugObservation if self.debug_truth else WarroomObservation
 
 
-class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, WarroomState]):
-    """The incidents of one environment, one after the other. Nothing is shared between instances but the desk.
+class OpenEpisode(NamedTuple):
+    """The incident that a session has open."""
 
-    Steps run on the server's own loop: they take well under a millisecond, and a thread for each session would cost
-    more than they do.
+    chat: Chat
+    request: ResetRequest
+    id: str
+
+    @property
+    def env(self) -> Env:
+        """The environment proper."""
+        return self.chat.session.env
+
+
+def reward_of(env: Env, rewarded: float, *, dense: bool) -> float:
+    """The reward of a call, given the score that calls before it were rewarded with.
+
+    Rewards sum to the score, -1 to 1: each brings the change of the score if they are dense, else the last brings all.
+    """
+    return env.score() - rewarded if dense or env.done else 0.0
+
+
+class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, WarroomState]):
+    """The incidents of one environment, one after the other. Instances share nothing but the server's configuration.
+
+    Steps run on the server's own event loop: they take well under a millisecond, and a thread for each session would
+    cost more than they do.
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
@@ -70,56 +91,51 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
     def __init__(self, server_config: ServerConfig) -> None:
         super().__init__()
         self.server_config = server_config
-        self._table: Table | None = None
-        self._request: ResetRequest | None = None
-        self._episode_id: str | None = None
+        self._episode: OpenEpisode | None = None
         self._episodes = self._steps = 0
-        self._score = 0.0
-        self._met: set[str] = set()
+        self._rewarded = 0.0
+        """The score that the calls so far were rewarded with."""
+        self._seats_with_tools: set[str] = set()
 
     # -- play ---------------------------------------------------------------------------------------
 
     def reset(self, /, seed: int | None = None, episode_id: str | None = None, **options: Any) -> WarroomObservation:
         """Begin an incident. Without a seed a session plays incidents 0, 1, 2, ... of what it asks for."""
         request = self._parse_request(seed, episode_id, options)
-        return self._begin_episode(request, episode_id, _hiding_internal_errors(request.table))
+        return self._begin_episode(request, _hiding_internal_errors(request.open))
 
     async def reset_async(
         self, /, seed: int | None = None, episode_id: str | None = None, **options: Any
     ) -> WarroomObservation:
         """The same without keeping other sessions waiting."""
         request = self._parse_request(seed, episode_id, options)
-        return self._begin_episode(request, episode_id, await self._run_in_background(request.is_slow, request.table))
+        return self._begin_episode(request, await self._run_in_background(request.is_slow, request.open))
 
     def step(self, action: WarroomAction, timeout_s: float | None = None, **more: Any) -> WarroomObservation:
         """Play one call of the acting seat; after the end it changes nothing and is answered so."""
-        table = self._require_session()
-        self._steps += 1
-        return self._observation(_hiding_internal_errors(lambda: _play_action(table, action)))
+        chat = self._take_step().chat
+        return self._answer_step(_hiding_internal_errors(lambda: _play_action(chat, action)))
 
     async def step_async(
         self, action: WarroomAction, timeout_s: float | None = None, **more: Any
     ) -> WarroomObservation:
         """The same without keeping other sessions waiting."""
-        table = self._require_session()
-        self._steps += 1
-        assert self._request is not None
-        return self._observation(
-            await self._run_in_background(self._request.has_model_teammates, lambda: _play_action(table, action))
-        )
+        chat, request, _ = self._take_step()
+        is_slow = request.has_model_teammates
+        return self._answer_step(await self._run_in_background(is_slow, lambda: _play_action(chat, action)))
 
     @property
     def state(self) -> WarroomState:
         """Where the episode stands."""
-        if self._table is None:
+        if self._episode is None:
             return WarroomState(env=self.server_config.env)
-        env = self._table.session.env
+        chat, env = self._episode.chat, self._episode.env
         return WarroomState(
-            episode_id=self._episode_id,
+            episode_id=self._episode.id,
             step_count=self._steps,
             env=self.server_config.env,
-            seat=self._table.view.seat,
-            seats=list(self._table.session.seats),
+            seat=chat.seat,
+            seats=list(chat.session.seats),
             turn=env.turn,
             budget=env.budget,
             done=env.done,
@@ -127,11 +143,10 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
 
     def get_metadata(self) -> EnvironmentMetadata:
         """What the environment is, for people and catalogues."""
-        summary = environments()[self.server_config.env].summary
-        marked = ". This server tells the truth for debugging: nothing played here is a result"
+        warning = ". This server reveals the truth for debugging: nothing played here is a result"
         return EnvironmentMetadata(
             name=self.server_config.env,
-            description=summary + (marked if self.server_config.debug_truth else ""),
+            description=env_spec(self.server_config.env).summary + (warning if self.server_config.debug_truth else ""),
             version=warroom.__version__,
             author="Warroom",
         )
@@ -146,19 +161,19 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
         """The splits that tasks are listed for."""
         return tasks.splits()
 
-    def list_tasks(self, split: str) -> list[dict[str, Any]]:
+    def list_tasks(self, split: str) -> list[dict[str, object]]:
         """All tasks of a split."""
         return self.get_task_range(split)
 
     def num_tasks(self, split: str) -> int:
         """How many tasks a split has."""
-        return len(_as_bad_request(lambda: tasks.incidents(self.server_config.env, split)))
+        return len(_as_bad_request(lambda: tasks.task_specs(self.server_config.env, split)))
 
-    def get_task(self, split: str, index: int) -> dict[str, Any]:
-        """One task; an index that there is not is an `IndexError`."""
+    def get_task(self, split: str, index: int) -> dict[str, object]:
+        """One task; an index beyond the last is an `IndexError`."""
         return _as_bad_request(lambda: tasks.task(self.server_config.env, split, index))
 
-    def get_task_range(self, split: str, start: int | None = None, stop: int | None = None) -> list[dict[str, Any]]:
+    def get_task_range(self, split: str, start: int | None = None, stop: int | None = None) -> list[dict[str, object]]:
         """The tasks from `start` up to, not including, `stop`; bounds as in slices."""
         indices = range(self.num_tasks(split))[start:stop]
         return [self.get_task(split, index) for index in indices]
@@ -170,91 +185,105 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
             return _hiding_internal_errors(work)
         return await get_running_loop().run_in_executor(self.server_config.background, _hiding_internal_errors, work)
 
-    def _parse_request(self, seed: object, episode_id: object, options: dict[str, Any]) -> ResetRequest:
-        if episode_id is not None and (not isinstance(episode_id, str) or len(episode_id) > LONGEST_ID):
-            raise BadRequest(
-                f"episode_id must be a text of at most {LONGEST_ID} characters, got {quote_input(episode_id)}"
-            )
-        counted = self._episodes if seed is None and "index" not in options else seed
+    def _parse_request(self, seed: object, episode_id: object, options: dict[str, object]) -> ResetRequest:
+        given = {"seed": seed, "episode_id": episode_id, **options}
+        if seed is None and "index" not in options and "spec" not in options:
+            given["seed"] = self._episodes
         return _as_bad_request(
             lambda: parse_reset_request(
-                self.server_config.env, counted, options, self.server_config.team, self.server_config.debug_truth
+                self.server_config.env,
+                given,
+                default_teammates=self.server_config.team,
+                allow_oracle=self.server_config.debug_truth,
             )
         )
 
-    def _begin_episode(self, request: ResetRequest, episode_id: str | None, table: Table) -> WarroomObservation:
-        self._request, self._table = request, table
-        self._episode_id = episode_id if episode_id is not None else uuid4().hex
-        self._episodes, self._steps, self._score, self._met = self._episodes + 1, 0, 0.0, set()
-        observation = self._observation(table.view)
-        observation.reward = None
-        return observation
+    def _begin_episode(self, request: ResetRequest, chat: Chat) -> WarroomObservation:
+        self._episode = OpenEpisode(chat, request, uuid4().hex if request.episode_id is None else request.episode_id)
+        self._episodes, self._steps, self._rewarded = self._episodes + 1, 0, 0.0
+        self._seats_with_tools = set()
+        return self._observation(self._episode, Answer(chat.text, refused=False), None)
 
-    def _require_session(self) -> Table:
-        if self._table is None:
+    def _take_step(self) -> OpenEpisode:
+        if self._episode is None:
             raise BadRequest("no incident is open here: reset first, on the same socket (/ws) that the calls come by")
-        return self._table
+        self._steps += 1
+        return self._episode
 
-    def _observation(self, view: View) -> WarroomObservation:
-        assert self._table is not None
-        table, env = self._table, self._table.session.env
-        fields: dict[str, Any] = {"tools": [] if view.seat in self._met else list(table.tools(view.seat))}
-        self._met.add(view.seat)
-        if view.done:
-            fields |= {
-                "score": env.score(),
-                "points": env.points(),
-                "outcome": env.outcome(),
-                "trajectory_hash": trajectory_hash(tuple(table.session.steps)),
-            }
-        if self.server_config.debug_truth:
-            fields["truth"] = {"scenario": env.scenario, "tier": env.tier, "seed": env.seed, **env.truth()}
-        return self.server_config.observation(
-            done=view.done,
-            reward=self._reward(),
-            seat=view.seat,
-            text=_encodable(view.text),
+    def _answer_step(self, answer: Answer) -> WarroomObservation:
+        assert self._episode is not None
+        reward = reward_of(self._episode.env, self._rewarded, dense=self._episode.request.dense_rewards)
+        if reward:
+            self._rewarded = self._episode.env.score()
+        return self._observation(self._episode, answer, reward)
+
+    def _observation(self, episode: OpenEpisode, answer: Answer, reward: float | None) -> WarroomObservation:
+        chat, env, seat = episode.chat, episode.env, episode.chat.seat
+        tools = [] if seat in self._seats_with_tools else list(chat.conversations[seat].schemas)
+        self._seats_with_tools.add(seat)
+        ending = _ending(episode) if env.done else {}
+        return self.server_config.observation_type(
+            done=env.done,
+            reward=reward,
+            seat=seat,
+            text=encodable(answer.text),
             turn=env.turn,
             budget=env.budget,
-            refused=view.refused,
-            **fields,
+            refused=answer.refused,
+            tools=tools,
+            **ending,
+            **(_debug_fields(env) if self.server_config.debug_truth else {}),
         )
 
-    def _reward(self) -> float:
-        """What the score has changed since it was last paid; by default nothing is paid before the end."""
-        assert self._table is not None and self._request is not None
-        env, before = self._table.session.env, self._score
-        if not (env.done or (self._request.dense and self._steps)):
-            return 0.0
-        self._score = env.score()
-        return self._score - before
+
+def _ending(episode: OpenEpisode) -> dict[str, Any]:
+    """What is reported once an incident is over; its spec only to a client that named the scenario itself."""
+    env = episode.env
+    return {
+        "score": env.score(),
+        "points": env.points(),
+        "outcome": env.outcome(),
+        "trajectory_hash": trajectory_hash(episode.chat.session.steps),
+        "spec": str(env.spec) if episode.request.named else "",
+    }
 
 
-def _play_action(table: Table, action: WarroomAction) -> View:
-    """Play an action, however odd it is."""
-    name, arguments = action.tool, {} if action.arguments is None else action.arguments
-    size = _size(name, arguments, action.model_extra)
-    if size > LONGEST_CALL:
-        arguments = InvalidArguments(f"{size} characters of JSON; at most {LONGEST_CALL} are allowed")
-    elif action.model_extra:
-        strange = ", ".join(map(quote_input, action.model_extra))
-        arguments = InvalidArguments(f"{strange[:LONGEST_NAME]} beside tool and arguments")
-    elif not isinstance(arguments, dict):
-        arguments = InvalidArguments(quote_input(arguments))
-    return table.call(name[:LONGEST_NAME] if isinstance(name, str) else quote_input(name), arguments)
+def _debug_fields(env: Env) -> dict[str, Any]:
+    return {"truth": {"scenario": env.scenario, "tier": env.tier, "seed": env.seed, **env.truth()}}
 
 
-def _size(*parts: Any) -> int:
+def _play_action(chat: Chat, action: WarroomAction) -> Answer:
+    """Play an action, whatever it holds."""
+    name = action.tool[:MAX_NAME_LENGTH] if isinstance(action.tool, str) else quote_input(action.tool)
+    return chat.call(name, _readable_arguments(action))
+
+
+def _readable_arguments(action: WarroomAction) -> dict[str, Any] | InvalidArguments:
+    """The arguments, or why they cannot be read."""
+    arguments = {} if action.arguments is None else action.arguments
+    size = _size(action.tool, arguments, action.model_extra)
+    if size > MAX_CALL_LENGTH:
+        return InvalidArguments(f"{size} characters of JSON; at most {MAX_CALL_LENGTH} are allowed")
+    if action.model_extra:
+        unknown = ", ".join(map(quote_input, action.model_extra))
+        return InvalidArguments(f"{unknown[:MAX_NAME_LENGTH]} beside tool and arguments")
+    return arguments if isinstance(arguments, dict) else InvalidArguments(quote_input(arguments))
+
+
+def _size(name: object, arguments: object, extra: object) -> int:
     """Characters of a call as JSON; of an ordinary short one, 0 is near enough."""
-    name, arguments, extra = parts
-    short = type(name) is str and len(name) < SHORT and not extra and type(arguments) is dict and len(arguments) < SHORT
-    if short and all(type(value) is str and len(value) < SHORT for value in arguments.values()):
+    is_short = type(name) is str and len(name) < SHORT and not extra
+    if is_short and isinstance(arguments, dict) and len(arguments) < SHORT and all(map(_is_short, arguments.values())):
         return 0
-    return len(json.dumps(parts))
+    return len(json.dumps([name, arguments, extra]))
+
+
+def _is_short(value: object) -> bool:
+    return type(value) is str and len(value) < SHORT
 
 
 def _as_bad_request(read: Callable[[], Result]) -> Result:
-    """What a client asked wrongly is its own mistake, and is told."""
+    """A client's own mistake goes back to it."""
     try:
         return read()
     except (ValueError, NotInstalled) as error:
@@ -262,16 +291,11 @@ def _as_bad_request(read: Callable[[], Result]) -> Result:
 
 
 def _hiding_internal_errors(work: Callable[[], Result]) -> Result:
-    """Our own defects are told to whoever serves, never to the client: their words may hold the truth."""
+    """Defects of Warroom go to the server's log, never to the client: their messages may hold the truth."""
     try:
         return work()
     except BadRequest:
         raise
     except Exception:
         _log.exception("a defect of Warroom at a client's call")
-        raise RuntimeError("the server failed at this call, which is a defect of ours: its log says more") from None
-
-
-def _encodable(text: str) -> str:
-    """Half a character, as an agent may send one, is not sent back: no JSON can carry it."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+        raise RuntimeError("the server failed at this call, which is a defect of Warroom: its log says more") from None

@@ -1,21 +1,23 @@
-"""What a server offers its clients: seats, colleagues and incidents; and the record of what they play."""
+"""What an MCP server offers its clients: seats, teammates and incidents; and the record of what they play."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
+from warroom.chat import Chat
 from warroom.core.env import Env
+from warroom.core.errors import UnknownName
+from warroom.core.options import Options
+from warroom.core.scenario import TIERS
+from warroom.core.splits import seed_of
 from warroom.envs import find
 from warroom.episode import Episode
 from warroom.policies import PolicySet
 from warroom.runs import Run, key_of
-from warroom.serve.reset_request import ResetRequest
-from warroom.serve.table import Table
+from warroom.serve.reset_request import ResetRequest, draw_specs
 
 
 @dataclass(frozen=True)
 class McpConfig:
-    """The incidents that clients may start. Which scenario an incident is of, only the debriefing says."""
+    """The incidents that clients may start. The scenario of an incident is revealed by the debriefing alone."""
 
     env: str
     seats: tuple[str, ...]
@@ -23,7 +25,7 @@ class McpConfig:
     scenarios: tuple[str, ...]
     """Ids of the scenarios that incidents are drawn from."""
     named: bool = False
-    """Whether whoever serves named the scenario, so that it is no secret."""
+    """Whether the operator named the scenario, so that it is no secret."""
     team: PolicySet | None = None
     """Who plays the other seats."""
     player: str = "mcp"
@@ -33,23 +35,28 @@ class McpConfig:
     index: int = 0
     """Of the first incident, within the split."""
     split: str = "dev"
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Options = field(default_factory=Options)
     debrief: bool = False
-    """Whether the truth is told once an incident is over."""
+    """Whether the truth is revealed once an incident is over."""
     open_values: bool = False
     """Whether schemas leave out the incident's own names, for clients that never list the tools again."""
 
-    def table(self, tier: str, index: int) -> Table:
+    def open(self, tier: str, index: int) -> Chat:
         """Incident number `index` of a tier; a `ValueError` says why there is none, and names no scenario."""
+        if tier not in TIERS:
+            raise UnknownName("tier", tier, TIERS)
         request = ResetRequest(
-            self.env, None, self.scenarios, self.split, tier, index, self.seats, self.team,
-            named=self.named, options=self.options,
-        )  # fmt: skip
-        return request.table()
+            draw_specs(self.scenarios, tier, seed_of(self.split, index), self.options),
+            seats=self.seats,
+            teammates=self.team,
+            closed=not self.open_values,
+            named=self.named,
+        )
+        return request.open()
 
 
 class EpisodeWriter:
-    """Writes finished episodes into a run folder; what a full disk keeps out waits in memory for the next."""
+    """Writes finished episodes into a run folder; what a full disk refuses waits in memory for the next."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -60,24 +67,31 @@ class EpisodeWriter:
         """Write an episode, and any that waits; a `ValueError` says why the disk refused."""
         self.pending.append(episode)
         while self.pending:
-            first = self.pending[0]
-            key = key_of(first)
-            # Clients meet the same incident as often as they like; each time is an attempt of its own.
-            times = sum(count for played, count in self.run.played.items() if played._replace(attempt=0) == key)
-            self.run.append(key._replace(attempt=times), replace(first, attempt=times).to_json())
+            numbered = self._numbered(self.pending[0])
+            self.run.append(key_of(numbered), numbered.to_json())
             del self.pending[0]
 
+    def _numbered(self, episode: Episode) -> Episode:
+        """Clients play the same incident as often as they like; each time is an attempt of its own."""
+        key = key_of(episode)
+        times = sum(
+            count
+            for played, count in self.run.played.items()
+            if played.policy == key.policy and replace(played.spec, attempt=0) == key.spec
+        )
+        return replace(episode, spec=replace(episode.spec, attempt=times))
 
-def debriefing(env: Env, scenario: str) -> str:
-    """What it truly was, once it is over: the scenario, the truth, what came of it and what would have."""
-    lines = [f"It was {scenario}: {find(scenario)[1].story}"]
+
+def debriefing(env: Env) -> str:
+    """What the incident was, once it is over: scenario, truth, outcome, and what else would have happened."""
+    lines = [f"It was {env.spec.scenario}: {find(env.spec.scenario)[1].story}"]
     for title, facts in (("truth", env.truth()), ("outcome", env.outcome())):
-        told = ", ".join(f"{name} {_plain(value)}" for name, value in facts.items() if value is not None)
-        lines.append(f"{title}: {told}")
+        shown = ", ".join(f"{name} {_plain(value)}" for name, value in facts.items() if value is not None)
+        lines.append(f"{title}: {shown}")
     return "\n".join([*lines, *env.counterfactual()])
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

@@ -1,22 +1,23 @@
-"""One client's time on call: one incident after the other, each call answered by a text."""
+"""What one MCP client plays: one incident after the other, each call answered by a text."""
 
 import inspect
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from warroom.chat import Chat
+from warroom.core.env import Env
 from warroom.core.errors import UnknownName, quote_input
 from warroom.core.scenario import TIERS
 from warroom.core.types import Message
 from warroom.episode import Episode
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig, debriefing
-from warroom.serve.table import Table
-from warroom.session import together
 
-LONGEST_NAME = 100
+MAX_NAME_LENGTH = 100
 """Characters of a tool's name that reach the record."""
-LONGEST_ARGUMENTS = 65_536
+MAX_ARGUMENTS_LENGTH = 65_536
 """Characters of a call's arguments as JSON that reach the record."""
 START, BRIEF, LOOK = "start_incident", "brief", "look"
 NEXT_HINT = f"{START} begins another."
@@ -31,124 +32,135 @@ class ToolListing(NamedTuple):
     parameters: dict[str, Any]
     """JSON schema of the arguments."""
     read_only: bool
-    """Whether a call changes nothing, so that a client need not ask anybody."""
+    """Whether a call changes nothing, so that a client need not ask its user."""
 
 
 class CallReply(NamedTuple):
-    """What a call is answered."""
+    """The result of a call."""
 
     text: str
     state: dict[str, Any]
-    """For programs, whose turn it is and whether all is over: seat, turn, budget, done, and then the score."""
+    """For programs: seat, turn, budget and done, and once it is over the score."""
     new: bool = False
-    """Whether another incident began, with other names in its schemas."""
+    """Whether another incident began, whose schemas have other names."""
+
+
+@dataclass(frozen=True)
+class StartArguments:
+    """The arguments of `start_incident`."""
+
+    tier: str
+    index: int
+    """Within the split."""
+    abandon: bool
+    """Whether to leave an incident that is going on."""
 
 
 class McpSession:
-    """What one client plays. Single-threaded: whoever serves several clients calls one at a time."""
+    """The incidents of one client. Not safe for threads: a server of several clients calls one session at a time."""
 
     def __init__(self, config: McpConfig, episode_writer: EpisodeWriter | None = None) -> None:
-        """Begin with the first incident of the rota; errors are those of `Rota.table`."""
+        """Begin with the configuration's first incident; errors are those of `McpConfig.open`."""
         self.config, self.episode_writer = config, episode_writer
         self.tier, self.index = config.tier, config.index
-        self._open_incident(config.table(self.tier, self.index))
+        self._begin(config.open(self.tier, self.index))
 
-    def _open_incident(self, table: Table) -> None:
-        self.table, self._closing = table, ""
-        self._turn_texts = [self._with_seat_header(table.view.text)]
-        if table.done:  # colleagues ended it before the client had a turn
-            self._close(table.view.text)
+    def _begin(self, chat: Chat) -> None:
+        self.chat, self._closing = chat, ""
+        self._turn_texts = [self._with_seat_header(chat.text)]
+        if chat.done:  # teammates ended it before the client had a turn
+            self._close(chat.text)
+
+    @property
+    def _env(self) -> Env:
+        return self.chat.session.env
 
     # -- what the client sees ---------------------------------------------------------------------------
 
     def look(self) -> str:
-        """What the acting seat was told in this turn: its page and its readings; after the end, what came of it."""
-        return self._closing if self.table.done else "\n".join(self._turn_texts)
+        """What the acting seat was shown in this turn: its observation and readings; after the end, the result."""
+        return self._closing if self.chat.done else "\n".join(self._turn_texts)
 
     def brief(self) -> str:
         """The job of every seat that the client takes."""
-        env = self.table.session.env
-        return "\n\n".join(env.brief(seat).render() for seat in self.config.seats)
+        return "\n\n".join(self._env.brief(seat).render() for seat in self.config.seats)
 
     def list_tools(self) -> list[ToolListing]:
-        """The tools of the client's seats in this incident, and those of the shift itself."""
-        table = self.table
+        """The tools of the client's seats in this incident, and those of the session itself."""
         owners: dict[str, list[str]] = {}
         found: dict[str, dict[str, Any]] = {}
         for seat in self.config.seats:
-            schemas = table.tools(seat) if self.config.open_values else table.session.env.brief(seat).tools
-            for schema in schemas:
+            for schema in self.chat.conversations[seat].schemas:
                 owners.setdefault(schema["name"], []).append(seat)
                 found[schema["name"]] = schema
-        return [*(self._offer(schema, owners[name]) for name, schema in found.items()), *SESSION_TOOLS]
+        return [*(self._listing(schema, owners[name]) for name, schema in found.items()), *SESSION_TOOLS]
 
-    def _offer(self, schema: Mapping[str, Any], owners: list[str]) -> ToolListing:
-        env, name = self.table.session.env, schema["name"]
-        mine = f" Seat: {', '.join(owners)}." if set(owners) != set(self.config.seats) else ""
-        # A tool that leaves the turn open may still be an answer that counts; a reading shows something.
+    def _listing(self, schema: Mapping[str, Any], owners: list[str]) -> ToolListing:
+        env, name = self._env, schema["name"]
+        whose = f" Seat: {', '.join(owners)}." if set(owners) != set(self.config.seats) else ""
+        # A tool that leaves the turn open may still be a declaration that counts; a reading returns data.
         shown = inspect.signature(getattr(env, name), eval_str=True).return_annotation
         read_only = not env.tools[name].ends_turn and shown is not Message
-        return ToolListing(name, schema["description"] + mine, schema["parameters"], read_only)
+        return ToolListing(name, schema["description"] + whose, schema["parameters"], read_only)
 
     def _with_seat_header(self, text: str) -> str:
-        """A client of several seats is told which one it is now."""
-        return text if len(self.config.seats) == 1 else f"[seat {self.table.session.seat}]\n{text}"
+        """The text, below the acting seat's name where the client plays several."""
+        return text if len(self.config.seats) == 1 else f"[seat {self.chat.seat}]\n{text}"
 
     # -- what the client does ---------------------------------------------------------------------------
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> CallReply:
-        """Play a call of any name: a tool of the shift, or the acting seat's; nonsense costs that seat's turn."""
+        """Play a call of any name: a tool of the session, or of the acting seat; a wrong call costs its turn."""
         new = False
         if name == START:
             text, new = self._start(arguments)
         elif name in (BRIEF, LOOK):
             text = self.brief() if name == BRIEF else self.look()
         else:
-            text = OVER_MESSAGE if self.table.done else self._played(name, arguments)
+            text = OVER_MESSAGE if self.chat.done else self._played(name, arguments)
         return CallReply(text, self._state(), new)
 
     def _played(self, name: str, arguments: Mapping[str, Any]) -> str:
-        env = self.table.session.env
-        turn = env.turn
-        view = self.table.call(name[:LONGEST_NAME], _recordable(arguments))
-        if view.done:
-            self._close(view.text)
+        turn = self._env.turn
+        answer = self.chat.call(name[:MAX_NAME_LENGTH], _recordable(arguments))
+        if self.chat.done:
+            self._close(answer.text)
             return f"{self._closing}\n{NEXT_HINT}"
-        text = self._with_seat_header(view.text)
-        self._turn_texts = [*self._turn_texts, text] if env.turn == turn else [text]
+        text = self._with_seat_header(answer.text)
+        self._turn_texts = [*self._turn_texts, text] if self._env.turn == turn else [text]
         return text
 
     def _state(self) -> dict[str, Any]:
-        env, done = self.table.session.env, self.table.done
+        env, done = self._env, self.chat.done
         score = {"score": round(env.score(), 4)} if done else {}
-        return {"seat": self.table.view.seat, "turn": env.turn, "budget": env.budget, "done": done, **score}
+        return {"seat": self.chat.seat, "turn": env.turn, "budget": env.budget, "done": done, **score}
 
     def _start(self, arguments: Mapping[str, Any]) -> tuple[str, bool]:
         try:
-            tier, index, abandon = self._wanted(arguments)
-            if self._in_progress and not abandon:
+            wanted = self._parse_start(arguments)
+            if self._in_progress and not wanted.abandon:
                 raise ValueError(
                     "an incident is going on; play it to its end, or say abandon=true: your seats then wait to the end"
                 )
-            table = self.config.table(tier, index)
+            chat = self.config.open(wanted.tier, wanted.index)
         except ValueError as error:
             return f"No incident was started, and nothing else changed: {error}", False
         before = self._abandoned() if self._in_progress else ""
-        self.tier, self.index = tier, index
-        self._open_incident(table)
+        self.tier, self.index = wanted.tier, wanted.index
+        self._begin(chat)
         return "\n".join(part for part in (before, self._title(), self.look()) if part), True
 
     @property
     def _in_progress(self) -> bool:
-        """An incident of which the client has only seen the first page may be exchanged for another."""
-        return self.table.calls > 0 and not self.table.done
+        """Whether the client has begun to play; until then it may exchange the incident for another."""
+        return self.chat.calls > 0 and not self.chat.done
 
-    def _wanted(self, arguments: Mapping[str, Any]) -> tuple[str, int, bool]:
+    def _parse_start(self, arguments: Mapping[str, Any]) -> StartArguments:
         strange = [name for name in arguments if name not in START_PARAMETERS]
         if strange:
             raise UnknownName(f"argument of {START}", strange[0], START_PARAMETERS)
         tier, abandon = arguments.get("tier", self.tier), arguments.get("abandon", False)
-        following = self.index + (self.table.calls > 0)
+        following = self.index + (self.chat.calls > 0)
         index = arguments.get("index", following)
         if tier not in TIERS:
             raise UnknownName("tier", tier, TIERS)
@@ -156,7 +168,7 @@ class McpSession:
             raise ValueError(f"index must be an integer from 0, got {quote_input(index)}")
         if type(abandon) is not bool:
             raise ValueError(f"abandon must be true or false, got {quote_input(abandon)}")
-        return tier, index, abandon
+        return StartArguments(tier, index, abandon)
 
     def _title(self) -> str:
         of = f" of {self.config.scenarios[0]}" if self.config.named else ""
@@ -165,21 +177,21 @@ class McpSession:
     # -- the end ------------------------------------------------------------------------------------------
 
     def _abandoned(self) -> str:
-        """An incident that is left counts like any other; otherwise a record would show only what went well."""
-        together([self.table.session.leave()])
+        """An incident that is abandoned counts like any other; otherwise a record would show only what went well."""
+        self.chat.finish()
         self._close("You left the incident, and your seats waited to its end.")
         return self._closing
 
-    def _close(self, how: str) -> None:
-        env = self.table.session.env
+    def _close(self, ending: str) -> None:
+        env = self._env
         terms = ", ".join(f"{name} {value:+g}" for name, value in env.points().items())
         lines = [
-            how,
+            ending,
             f"turns {env.turn} of {env.budget}",
             f"score {env.score():+.2f} (0: doing nothing, 1: the best that can be done here)",
             f"points {env.total:+g}: {terms}",
             self._write_episode(),
-            debriefing(env, self.table.session.scenario) if self.config.debrief else "",
+            debriefing(env) if self.config.debrief else "",
         ]
         self._closing = "\n".join(line for line in lines if line)
 
@@ -189,20 +201,23 @@ class McpSession:
         try:
             self.episode_writer.write(self.episode())
         except ValueError as error:
-            # The message names the folder, where the truth is; whoever serves reads it, the client does not.
+            # The message names the folder, where the truth is: it goes to the operator, not to the client.
             print(f"an episode waits to be recorded: {error}", file=sys.stderr)
-            return "It could not be recorded yet; whoever runs the server is told why."
+            return "It could not be recorded yet; the server's operator is told why."
         return "It is recorded."
 
     def episode(self) -> Episode:
         """The record of the incident once it is over."""
-        return self.table.session.episode(self.config.player)
+        return self.chat.session.result(self.config.player)
 
 
 START_PARAMETERS: dict[str, dict[str, Any]] = {
     "tier": {"type": "string", "enum": list(TIERS), "description": "how hard; the present one's if left out"},
     "index": {"type": "integer", "minimum": 0, "description": "which incident, from 0; the next one if left out"},
-    "abandon": {"type": "boolean", "description": "leave an incident that is going on; your seats wait to its end"},
+    "abandon": {
+        "type": "boolean",
+        "description": "leave an incident that is going on; your seats then wait to its end",
+    },
 }
 """Schemas of the arguments of `start_incident`, none of them required."""
 
@@ -215,7 +230,7 @@ SESSION_TOOLS = (
     ),
     ToolListing(
         LOOK,
-        "Show again what your seat was told in this turn; after the end, the score. Takes no time.",
+        "Show again what your seat was shown in this turn; after the end, the score. Takes no time.",
         {"type": "object", "properties": {}, "required": []},
         read_only=True,
     ),
@@ -226,7 +241,7 @@ SESSION_TOOLS = (
         read_only=True,
     ),
 )
-"""The tools of the shift itself; they take no turn."""
+"""The tools of the session itself; they take no turn."""
 
 
 def _recordable(arguments: Mapping[str, Any]) -> Mapping[str, Any] | str:
@@ -235,4 +250,4 @@ def _recordable(arguments: Mapping[str, Any]) -> Mapping[str, Any] | str:
         size = len(json.dumps(arguments, allow_nan=False))
     except ValueError:
         return "a number that is not finite"
-    return arguments if size <= LONGEST_ARGUMENTS else f"{size} characters"
+    return arguments if size <= MAX_ARGUMENTS_LENGTH else f"{size} characters"

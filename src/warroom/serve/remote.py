@@ -1,15 +1,19 @@
-"""Seats on an OpenEnv server of ours, as a trainer plays them: one socket for each rollout that is under way."""
+"""Rollouts on an OpenEnv server of ours, as a trainer plays them: one socket for each rollout that is under way."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
+from warroom.chat import Answer
 from warroom.core.env import EPISODE_OVER
 from warroom.core.errors import EpisodeAborted
-from warroom.core.splits import SEEDS_PER_SPLIT, split_of
+from warroom.core.messages import MessageDict, call_message
+from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Message
-from warroom.envs import environments, make
+from warroom.envs import env_spec, make
+from warroom.reward import RolloutResult
+from warroom.scheduler import Play, run
 from warroom.serve.client import (
     ATTEMPTS,
     Client,
@@ -19,66 +23,64 @@ from warroom.serve.client import (
     ServerTimeout,
     ServerUnreachable,
 )
-from warroom.session import Play, together
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 MAX_CONCURRENT = 32
 """Rollouts that are waited for at the same time."""
 
 
 class SeatTexts(NamedTuple):
-    """What a seat's language says in every incident."""
+    """What a seat's renderer says in every incident."""
 
-    noop_call: tuple[str, dict[str, Any]]
-    """The call that lets a turn pass."""
+    noop_call: tuple[str, Mapping[str, object]]
+    """Tool and arguments of the call that lets a turn pass."""
     over: str
-    """What a seat sees once the incident is over."""
+    """What a seat is shown once the incident is over."""
 
 
-class RemoteHost:
+class RemoteBackend:
     """A server that plays the incidents of one environment. Use it as a context manager, or `close` it.
 
-    What goes wrong there is an `Unplayed`, with what the server or the client says about it.
+    What goes wrong there is an `EpisodeAborted`, with what the server or the client says about it.
     """
 
-    def __init__(self, url: str, env: str, language: str, teammates: str, attempts: int = ATTEMPTS) -> None:
+    side_by_side = is_remote = True
+
+    def __init__(self, url: str, env: str, renderer: str, teammates: str, *, attempts: int = ATTEMPTS) -> None:
         """`url` is that of the environment, such as http://127.0.0.1:8000/fleet; `teammates` play beside the seat.
 
         A `ValueError` says that there is no server, or one of another environment.
         """
-        self.url, self.env, self.language, self.teammates, self.attempts = url, env, language, teammates, attempts
+        self.url, self.env, self.renderer, self.teammates, self.attempts = url, env, renderer, teammates, attempts
         self._clients: list[Client] = []
         self._idle_clients: list[Client] = []
         self._texts: dict[str, SeatTexts] = {}
         self._executor = ThreadPoolExecutor(MAX_CONCURRENT, "warroom-rollout")
         self._check_server()
 
-    def place(self, seat: str, scenario: str, tier: str, seed: int, options: Mapping[str, Any]) -> "RemotePlace":
-        """A seat of an incident that is not begun yet."""
-        asked = {
-            "split": split_of(seed).value, "seed": seed % SEEDS_PER_SPLIT, "scenario": scenario, "tier": tier,
-            "language": self.language, **options,
-        }  # fmt: skip
-        if len(environments()[self.env].seats) > 1:
-            asked |= {"seats": seat, "teammates": self.teammates}
+    def chat(self, spec: EpisodeSpec, seat: str) -> "RemoteChat":
+        """A seat of an incident that has not started."""
         if seat not in self._texts:
-            self._texts[seat] = self._seat_texts(seat, scenario, tier, seed, options)
-        return RemotePlace(self, asked, self._texts[seat])
+            brief = make(spec).brief(seat)
+            renderer = env_spec(self.env).renderers[self.renderer](brief)
+            over = renderer.render_observation(Message(EPISODE_OVER))
+            self._texts[seat] = SeatTexts(renderer.format_call(brief.noop_call), over)
+        return RemoteChat(self, spec, seat, self._texts[seat])
 
-    def together(self, plays: Sequence[Play[Result]]) -> list[Result]:
-        """Play parts of several incidents side by side, each on its own socket."""
-        return list(self._executor.map(lambda play: together([play])[0], plays))
+    def run_all(self, plays: Sequence[Play[T]]) -> list[T]:
+        """Play parts of several rollouts side by side, each on its own socket, and return the results in order."""
+        return list(self._executor.map(run, plays))
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
-        """What may go wrong between here and there, in one word: the rollout could not be played."""
+        """Raise what goes wrong between here and there as the one error: the rollout could not be played."""
         try:
             yield
         except (RequestRefused, ServerUnreachable, ServerTimeout, ReplayDiverged) as error:
             raise EpisodeAborted(f"the server of the rollouts: {error}") from error
 
     def acquire_client(self) -> Client:
-        """A session that nobody uses."""
+        """A client that is not in use."""
         try:
             return self._idle_clients.pop()
         except IndexError:
@@ -87,11 +89,11 @@ class RemoteHost:
             return client
 
     def release_client(self, client: Client) -> None:
-        """Hand a session back, for another incident."""
+        """Give a client back, for another incident."""
         self._idle_clients.append(client)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close every connection."""
         self._executor.shutdown()
         for client in self._clients:
             client.close()
@@ -111,18 +113,19 @@ class RemoteHost:
             self.close()
             raise ValueError(f"{self.url} serves {there}, and {self.env} is to be played; name its address, or --env")
 
-    def _seat_texts(self, seat: str, scenario: str, tier: str, seed: int, options: Mapping[str, Any]) -> SeatTexts:
-        """The words of a seat, which are the same in every incident."""
-        brief = make(scenario, tier, seed, **options).brief(seat)
-        language = environments()[self.env].renderers[self.language](brief)
-        return SeatTexts(language.format_call(brief.noop_call), language.render_observation(Message(EPISODE_OVER)))
 
+class RemoteChat:
+    """One seat's conversation about an incident on a server, as `warroom.chat.Chat` has it in this process.
 
-class RemotePlace:
-    """A seat of one incident on a server. Single use; its session goes to the next one when the incident is over."""
+    Single use; its connection goes to the next one when the incident is over.
+    """
 
-    def __init__(self, host: RemoteHost, asked: dict[str, Any], words: SeatTexts) -> None:
-        self._host, self._asked, self._texts = host, asked, words
+    def __init__(self, backend: RemoteBackend, spec: EpisodeSpec, seat: str, texts: SeatTexts) -> None:
+        self.spec, self.seat = spec, seat
+        self.messages: list[MessageDict] = []
+        self.calls = self.refused_calls = 0
+        self.left_early = False
+        self._backend, self._texts = backend, texts
         self._client: Client | None = None
         self._observation: SeatObservation | None = None
 
@@ -131,51 +134,66 @@ class RemotePlace:
         """Whether the incident is over."""
         return self._observation is not None and self._observation.done
 
-    def begin(self) -> Play[str]:
-        """Come to the seat's first turn and return the job and its first page."""
-        yield from ()  # nobody here is asked: colleagues play on the server
-        self._client = self._host.acquire_client()
-        return self._ask(lambda client: client.reset(**self._asked)).text
+    def play_to_turn(self) -> Play[str]:
+        """Come to the seat's first turn and return the brief and the first observation."""
+        yield from ()  # no policy of this process is asked: teammates play on the server
+        if self._observation is None:
+            self._client = self._backend.acquire_client()
+            request = self._request()
+            observation = self._send(lambda client: client.reset(**request))
+            self.messages.append({"role": "user", "content": observation.text})
+        return str(self.messages[0]["content"])
 
-    def call(self, name: str, arguments: dict[str, Any]) -> Play[tuple[str, bool]]:
-        """Play one call: what the seat sees then, and whether the call was refused."""
+    def play_call(self, name: str, arguments: Mapping[str, object]) -> Play[Answer]:
+        """Play one call; after the end it changes nothing and is answered so."""
         yield from ()
         if self.done:
-            return self._texts.over, False
-        observation = self._ask(lambda client: client.send({"tool": name, "arguments": arguments}))
-        # A server says more at the end. A seat in process sees that it is over, and no model reads on from there.
-        return (self._texts.over if observation.done else observation.text), observation.refused
+            return Answer(self._texts.over, False)
+        observation = self._call(name, arguments)
+        self.calls += 1
+        self.refused_calls += observation.refused
+        self.messages.append(call_message(name, arguments))
+        self.messages.append({"role": "tool", "name": name, "content": observation.text})
+        return Answer(observation.text, observation.refused)
 
-    def leave(self) -> Play[None]:
-        """Idle to the end."""
-        if self._observation is None:
-            yield from self.begin()
+    def play_to_end(self) -> Play[None]:
+        """Play the incident to its end; the seat does nothing."""
+        yield from self.play_to_turn()
+        self.left_early |= not self.done
         while not self.done:
-            yield from self.call(*self._texts.noop_call)
+            self._call(*self._texts.noop_call)
 
-    def score(self) -> float:
-        """The team's score."""
-        score = self._last().score
-        assert score is not None
-        return score
+    def result(self) -> RolloutResult:
+        """What came of the finished incident."""
+        last = self._observation
+        assert last is not None and last.score is not None, "the incident goes on"
+        return RolloutResult(
+            spec=self.spec,
+            seat=self.seat,
+            score=last.score,
+            points=last.points,
+            calls=self.calls,
+            refused_calls=self.refused_calls,
+            left_early=self.left_early,
+            messages=self.messages,
+            trajectory_hash=last.trajectory_hash,
+        )
 
-    def points(self) -> dict[str, float]:
-        """Points by term."""
-        return self._last().points
+    def _request(self) -> dict[str, object]:
+        """What the server is asked to play."""
+        request: dict[str, object] = {"spec": str(self.spec), "renderer": self._backend.renderer}
+        if len(env_spec(self._backend.env).seats) > 1:
+            request |= {"seats": self.seat, "teammates": self._backend.teammates}
+        return request
 
-    def trajectory_hash(self) -> str:
-        """Hash of the trajectory."""
-        return self._last().trajectory_hash
+    def _call(self, name: str, arguments: Mapping[str, object]) -> SeatObservation:
+        return self._send(lambda client: client.send({"tool": name, "arguments": arguments}))
 
-    def _ask(self, what: Callable[[Client], SeatObservation]) -> SeatObservation:
-        assert self._client is not None, "begin first"
-        with self._host.translate_errors():
-            observation = self._observation = what(self._client)
+    def _send(self, request: Callable[[Client], SeatObservation]) -> SeatObservation:
+        assert self._client is not None, "play_to_turn first"
+        with self._backend.translate_errors():
+            observation = self._observation = request(self._client)
         if observation.done:
-            self._host.release_client(self._client)
+            self._backend.release_client(self._client)
             self._client = None
         return observation
-
-    def _last(self) -> SeatObservation:
-        assert self._observation is not None and self._observation.done, "the incident goes on"
-        return self._observation

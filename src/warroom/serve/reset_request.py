@@ -1,264 +1,181 @@
-"""What a client may choose at a reset, read and checked; whatever is wrong is answered with what is allowed."""
+"""What a client asks for at a reset, checked; whatever is wrong is answered with what is allowed."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
-from warroom.core.errors import IncompatibleTopology, UnknownName, quote_input
+from warroom.chat import Chat
+from warroom.core.errors import IncompatibleTopology, UnknownName
+from warroom.core.options import Options
 from warroom.core.rng import hash_bytes, shuffle, stream
-from warroom.core.scenario import TIERS
-from warroom.core.splits import SEEDS_PER_SPLIT, Split, held_out, parse_split, seed_of
-from warroom.envs import environments, find, scenarios
+from warroom.core.spec import EpisodeSpec
+from warroom.core.splits import SEEDS_PER_SPLIT, Split, held_out, seed_of
+from warroom.envs import env_spec, find, parse_spec, scenarios
 from warroom.policies import COMMON_POLICIES, PolicySet, hf, policy_set
-from warroom.serve.table import Table
-from warroom.serve.tasks import Incident, incidents, playable
+from warroom.serve.reset_options import CONFLICTS, DENSE, ResetOptions, reset_options
+from warroom.serve.tasks import playable, task_specs
 
-REWARDS = ("final", "dense")
-LONGEST_TOPOLOGY = 100_000
-"""Characters of an imported topology that a client may send."""
-LARGEST_NUMBER = 1000.0
-"""Of a multiplier."""
-MANY_ARTICLES = 200
-"""A knowledge base beyond this size takes long enough to write that other sessions would notice."""
-COMMON_OPTIONS = ("split", "index", "suite", "scenario", "tier", "language", "rewards")
-MULTI_SEAT_OPTIONS = ("seats", "teammates")
-"""Choices where there is more than one seat."""
+MAX_FAST_ARTICLES, MAX_FAST_TOPOLOGY = 200, 20
+"""A larger knowledge base, or a longer text that names a topology, takes so long that other sessions would notice."""
 
 
 class BadRequest(ValueError):
-    """A client asked for what is not to be had; the message goes back to it."""
-
-
-# -- readers of single values ---------------------------------------------------------------------
-
-
-def text(name: str, value: object) -> str:
-    """A short text."""
-    if not isinstance(value, str):
-        raise BadRequest(f"{name} must be a text, got {quote_input(value)}")
-    return value
-
-
-def whole_number(name: str, value: object) -> int:
-    """A whole number from 0."""
-    if type(value) is not int or value < 0:
-        raise BadRequest(f"{name} must be a whole number from 0, got {quote_input(value)}")
-    return value
-
-
-def number(name: str, value: object) -> float:
-    """A number above 0, and no larger than any use has for it."""
-    if type(value) not in (int, float) or not 0 < value <= LARGEST_NUMBER:  # type: ignore[operator]
-        raise BadRequest(f"{name} must be a number above 0 and at most {LARGEST_NUMBER:g}, got {quote_input(value)}")
-    return float(value)  # type: ignore[arg-type]
-
-
-def split_name(name: str, value: object) -> str:
-    """The name of a split."""
-    return parse_split(text(name, value)).value
-
-
-def topology(name: str, value: object) -> str:
-    """A kind of system by name, or the JSON text of an imported one; never a path."""
-    given = text(name, value)
-    if len(given) > LONGEST_TOPOLOGY:
-        raise BadRequest(f"{name} has {len(given)} characters; at most {LONGEST_TOPOLOGY} are allowed")
-    return given
-
-
-Reader = Callable[[str, object], Any]
-ENVIRONMENT_OPTIONS: dict[str, dict[str, Reader]] = {
-    "fleet": {"rogue_multiplier": number, "topology": topology, "names": split_name, "wording": split_name},
-    "logs": {"topology": topology, "names": split_name, "wording": split_name},
-    "tickets": {"mode": text, "quality": text, "calibration": number, "articles": whole_number, "wording": split_name},
-}
-"""Options of the environments that a client may set: none that reads files of the server, or calls others."""
-
-
-def reset_options(env: str) -> tuple[str, ...]:
-    """Every choice of a reset in `env`, besides seed and episode_id."""
-    return (
-        *COMMON_OPTIONS,
-        *(MULTI_SEAT_OPTIONS if len(environments()[env].seats) > 1 else ()),
-        *ENVIRONMENT_OPTIONS[env],
-    )
-
-
-# -- one reset -------------------------------------------------------------------------------------
+    """A client asked for what cannot be had; the message goes back to it."""
 
 
 @dataclass(frozen=True)
 class ResetRequest:
-    """What a client asked for, checked."""
+    """An incident that a client asked for, and how it is played."""
 
-    env: str
-    incident: Incident | None
-    """None if the scenario is to be drawn."""
-    scenarios: tuple[str, ...] = ()
-    """What the scenario is drawn from."""
-    split: str = Split.TRAIN.value
-    tier: str = TIERS[0]
-    number: int = 0
-    """Which incident of the split."""
+    specs: tuple[EpisodeSpec, ...]
+    """Candidates in order: the first one that the topology can carry is played."""
     seats: tuple[str, ...] = ()
-    policy_set: PolicySet | None = None
-    language: str = "plain"
-    dense: bool = False
+    teammates: PolicySet | None = None
+    renderer: str = "plain"
+    closed: bool = False
+    """Whether the schemas of tools list the incident's own names."""
+    dense_rewards: bool = False
     named: bool = False
     """Whether the client named the scenario, so that it is no secret."""
-    options: Mapping[str, Any] = field(default_factory=dict)
+    episode_id: str | None = None
+
+    @property
+    def has_model_teammates(self) -> bool:
+        """Whether a model plays beside the client."""
+        return self.teammates is not None and bool(self.teammates.models)
 
     @property
     def is_slow(self) -> bool:
         """Whether the incident takes long to build or to play, so that other sessions should not wait for it."""
-        large = self.options.get("articles", 0) > MANY_ARTICLES or len(self.options.get("topology", "")) > 20
-        return large or self.has_model_teammates
+        given = self.specs[0].options.to_json()
+        articles, topology = given.get("articles") or 0, given.get("topology") or ""
+        return articles > MAX_FAST_ARTICLES or len(topology) > MAX_FAST_TOPOLOGY or self.has_model_teammates
 
-    @property
-    def has_model_teammates(self) -> bool:
-        """Whether a model plays colleagues."""
-        return self.policy_set is not None and bool(self.policy_set.models)
-
-    def table(self) -> Table:
-        """Build the incident; a `Declined` says why there is none, and names no scenario that the client did not."""
+    def open(self) -> Chat:
+        """Build the incident; a `BadRequest` says why there is none, and names no scenario that the client did not."""
         try:
-            return self._first_that_fits() if self.incident is None else self._built(self.incident)
+            for spec in self.specs[:-1]:
+                with suppress(IncompatibleTopology):
+                    return self._chat(spec)
+            return self._chat(self.specs[-1])
         except ValueError as error:
-            if self.named or not _reveals_scenario(str(error)):
+            if self.named or not _names_scenario(str(error)):
                 raise BadRequest(str(error)) from error
         raise BadRequest("there is no such incident with these options; choose another seed, index or option")
 
-    def _first_that_fits(self) -> Table:
-        seed, order = seed_of(self.split, self.number), list(self.scenarios)
-        shuffle(stream(seed, "serve", "scenario", self.tier), order)
-        for scenario in order[:-1]:
-            try:
-                return self._built(Incident(scenario, self.tier, seed))
-            except IncompatibleTopology:
-                continue
-        return self._built(Incident(order[-1], self.tier, seed))
-
-    def _built(self, incident: Incident) -> Table:
-        return Table(*incident, self.seats, self.policy_set, self.language, self.options)
-
-
-def _reveals_scenario(message: str) -> bool:
-    """Whether a text names a scenario, which often is the cause's own name."""
-    return any(name.rpartition("/")[2] in message for name in scenarios())
+    def _chat(self, spec: EpisodeSpec) -> Chat:
+        chat = Chat(spec, seats=self.seats, teammates=self.teammates, renderer=self.renderer, closed=self.closed)
+        chat.begin()
+        return chat
 
 
 def parse_reset_request(
-    env: str, seed: object, given: Mapping[str, Any], default_team: str, allow_oracle: bool
+    env: str, given: Mapping[str, object], *, default_teammates: str, allow_oracle: bool = False
 ) -> ResetRequest:
-    """What a reset asks for. A `Declined` or `Unknown` says what is wrong and what is allowed.
+    """What a reset asks for. A `ValueError` says what is wrong and what is allowed.
 
-    `default_team` plays where the client names no teammates; only a `truthful` server lets the oracle sit beside.
+    `default_teammates` play where the client names none; only a debugging server lets the oracle be a teammate.
     """
+    known = reset_options(env)
     for name in given:
-        if name not in reset_options(env):
-            raise UnknownName("reset option", name, ("seed", "episode_id", *reset_options(env)))
-    split = split_name("split", given.get("split", Split.TRAIN.value))
-    seats = _seats(env, given.get("seats"))
-    options = {name: read(name, given[name]) for name, read in ENVIRONMENT_OPTIONS[env].items() if name in given}
+        if name not in known:
+            raise UnknownName("reset option", name, known)
+    own = env_spec(env).options.declared()
+    asked = ResetOptions.parse({name: value for name, value in given.items() if name not in own})
+    _refuse_conflicts(env, given)
+    options = env_spec(env).options.parse({name: value for name, value in given.items() if name in own}, env)
     return ResetRequest(
-        env,
-        **_select_incident(env, split, seed, given),
-        split=split,
-        seats=seats,
-        policy_set=_teammates(env, seats, given.get("teammates"), default_team, allow_oracle),
-        language=_one_of("language", given.get("language", "plain"), environments()[env].renderers),
-        dense=_one_of("rewards", given.get("rewards", REWARDS[0]), REWARDS) == "dense",
-        options=options,
+        specs=_candidates(env, asked, options),
+        seats=asked.seats,
+        teammates=_teammates(env, asked, default_teammates, allow_oracle=allow_oracle),
+        renderer=asked.renderer,
+        dense_rewards=asked.rewards == DENSE,
+        named=asked.spec is not None or asked.scenario is not None,
+        episode_id=asked.episode_id,
     )
 
 
-def _select_incident(env: str, split: str, seed: object, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The incident, or what it is drawn from."""
-    index = None if seed is None else _index(whole_number("seed", seed))
-    named = _one_of("suite", given["suite"], environments()[env].suites) if "suite" in given else None
-    if "index" in given:
-        return _of_task(env, split, whole_number("index", given["index"]), index, named, given)
-    tier = _one_of("tier", given.get("tier", TIERS[0]), TIERS)
-    drawn = {"tier": tier, "number": index or 0}
-    if "scenario" not in given:
-        return {"incident": None, "scenarios": playable(env, split, named), **drawn}
-    if named is not None:
-        raise BadRequest("scenario names the incident's family itself: leave suite out")
-    scenario = _scenario(env, split, text("scenario", given["scenario"]))
-    return {"incident": Incident(scenario, tier, seed_of(split, index or 0)), "named": True, **drawn}
+def draw_specs(scenario_ids: Collection[str], tier: str, seed: int, options: Options) -> tuple[EpisodeSpec, ...]:
+    """Episodes of all these scenarios under one seed, in an order that is drawn by the seed."""
+    order = list(scenario_ids)
+    shuffle(stream(seed, "serve", "scenario", tier), order)
+    return tuple(EpisodeSpec(scenario, tier, seed, options) for scenario in order)
 
 
-def _of_task(
-    env: str, split: str, task: int, index: int | None, named: str | None, given: Mapping[str, Any]
-) -> dict[str, Any]:
-    for name in ("scenario", "tier"):
-        if name in given:
-            raise BadRequest(f"index names a task, which has its own {name}: leave {name} out, or index")
-    found = incidents(env, split, named)
-    if task >= len(found):
-        raise BadRequest(f"a task of {split} has an index from 0 to {len(found) - 1}, got {task}")
-    chosen = found[task] if index is None else found[task]._replace(seed=seed_of(split, index))
-    return {"incident": chosen, "tier": chosen.tier}
+def available_teammates(env: str, *, allow_oracle: bool) -> tuple[str, ...]:
+    """Who may play beside a client. The oracle knows the truth, and its calls would reveal it."""
+    names = {*COMMON_POLICIES, *env_spec(env).policies, *hf.shipped(env)} - {"human"}
+    return tuple(sorted(names | ({"oracle"} if allow_oracle else set())))
 
 
-def _index(seed: int) -> int:
+def _refuse_conflicts(env: str, given: Mapping[str, object]) -> None:
+    named = [name for name in given if given[name] is not None]
+    of_spec = ("seed", "split", "tier", "scenario", "suite", "index", *env_spec(env).options.declared())
+    for name, others in {"spec": of_spec, **CONFLICTS}.items():
+        for other in others if name in named else ():
+            if other in named:
+                raise BadRequest(f"{name} says already what {other} would say: leave {other} out, or {name}")
+
+
+def _candidates(env: str, asked: ResetOptions, options: Options) -> tuple[EpisodeSpec, ...]:
+    if asked.spec is not None:
+        return (_offered(env, parse_spec(asked.spec)),)
+    if asked.index is not None:
+        return (replace(_task_spec(env, asked, asked.index), options=options),)
+    seed = seed_of(asked.split, _index_of(asked.seed or 0))
+    if asked.scenario is None:
+        return draw_specs(playable(env, asked.split, asked.suite), asked.tier, seed, options)
+    name = asked.scenario if "/" in asked.scenario else f"{env}/{asked.scenario}"
+    return (_offered(env, EpisodeSpec(name, asked.tier, seed, options)),)
+
+
+def _task_spec(env: str, asked: ResetOptions, index: int) -> EpisodeSpec:
+    found = task_specs(env, asked.split, asked.suite)
+    if index >= len(found):
+        raise BadRequest(f"a task of {asked.split} has an index from 0 to {len(found) - 1}, got {index}")
+    if asked.seed is None:
+        return found[index]
+    return replace(found[index], seed=seed_of(asked.split, _index_of(asked.seed)))
+
+
+def _index_of(seed: int) -> int:
     """The incident that a seed means: a number beyond those of a split is brought there by a hash."""
     return seed if seed < SEEDS_PER_SPLIT else int.from_bytes(hash_bytes(8, seed, "serve", "seed")) % SEEDS_PER_SPLIT
 
 
-def _scenario(env: str, split: str, name: str) -> str:
-    scenario = name if "/" in name else f"{env}/{name}"
-    owner, _, rest = scenario.partition("/")
-    if owner != env or rest.endswith(".py"):
-        raise UnknownName("scenario", name, [id for id in scenarios() if id.startswith(env + "/")])
-    find(scenario)
-    if held_out(scenario) is not None and split == Split.TRAIN:
-        raise BadRequest(f"{scenario} is kept from training; ask for it with split=dev or split=test")
-    return scenario
+def _offered(env: str, spec: EpisodeSpec) -> EpisodeSpec:
+    """A spec that a client may ask for: of this environment, and with nothing that reads the server's files."""
+    if spec.env != env or spec.scenario.endswith(".py"):
+        raise UnknownName("scenario", spec.scenario, [id for id in scenarios() if id.startswith(f"{env}/")])
+    find(spec.scenario)
+    for name in spec.options.to_json():
+        if name not in reset_options(env):
+            raise UnknownName("reset option", name, reset_options(env))
+    if held_out(spec.scenario) is not None and spec.split is Split.TRAIN:
+        raise BadRequest(f"{spec.scenario} is kept from training; ask for it with split=dev or split=test")
+    return spec
 
 
-def _seats(env: str, given: object) -> tuple[str, ...]:
-    """The seats that the client plays, in the order of the table; all of them where it names none."""
-    every = environments()[env].seats
-    if given is None or given in ("all", [], ""):
-        return every
-    names = given.split(",") if isinstance(given, str) else given
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise BadRequest(f"seats must be a text such as {every[0]!r}, or a list of texts, got {quote_input(given)}")
-    for name in names:
-        _one_of(f"seat of {env}", name.strip(), every)
-    return tuple(seat for seat in every if seat in {name.strip() for name in names})
-
-
-def _teammates(env: str, seats: tuple[str, ...], given: object, default: str, allow_oracle: bool) -> PolicySet | None:
-    if len(seats) == len(environments()[env].seats):
+def _teammates(env: str, asked: ResetOptions, default: str, *, allow_oracle: bool) -> PolicySet | None:
+    every, given = env_spec(env).seats, asked.teammates
+    if not asked.seats or set(asked.seats) >= set(every):
         if given is not None:
-            raise BadRequest(
-                "every seat is yours, so nobody can be a teammate: name your seats, or leave teammates out"
-            )
+            raise BadRequest("you play every seat, so there are no teammates: name your seats, or leave teammates out")
         return None
     if given is None or given == default:
         return policy_set(env, default)
-    named = text("teammates", given)
-    allowed = available_teammates(env, allow_oracle)
-    for part in named.split(","):
-        # As `team` reads it: what stands before the first sign is a seat, or all of it is a policy.
+    allowed = available_teammates(env, allow_oracle=allow_oracle)
+    for part in given.split(","):
+        # As `policy_set` reads it: what stands before the first `=` is a seat, or all of it is a policy.
         seat, equals, name = part.partition("=")
-        if equals and seat not in (*environments()[env].seats, "rest"):
-            raise UnknownName("seat", seat, (*environments()[env].seats, "rest"))
+        if equals and seat not in (*every, "rest"):
+            raise UnknownName("seat", seat, (*every, "rest"))
         policy = name if equals else seat
         if policy.partition("@")[0] not in allowed:
             raise UnknownName("teammate", policy, allowed)
-    return policy_set(env, named)
+    return policy_set(env, given)
 
 
-def available_teammates(env: str, allow_oracle: bool) -> tuple[str, ...]:
-    """Who may sit beside a client. The oracle knows the truth and could be read like a book."""
-    names = {*COMMON_POLICIES, *environments()[env].policies, *hf.shipped(env)} - {"human"}
-    return tuple(sorted(names | ({"oracle"} if allow_oracle else set())))
-
-
-def _one_of(kind: str, value: object, allowed: Any) -> str:
-    if not isinstance(value, str) or value not in allowed:
-        raise UnknownName(kind, value, tuple(allowed))
-    return value
+def _names_scenario(message: str) -> bool:
+    """Whether a text names a scenario, whose name often is the cause."""
+    return any(name.rpartition("/")[2] in message for name in scenarios())

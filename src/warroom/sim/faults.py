@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warroom.sim.service_topology import STORES
+from warroom.core.checks import check_callable, check_choice, check_items, check_range, check_type
+from warroom.sim.service_topology import KINDS, STORES
 
 if TYPE_CHECKING:
     from warroom.sim.topology import ServiceSystem
@@ -24,11 +25,27 @@ NEVER = 999
 """Onset of what does not begin by the clock."""
 RAMP_MINUTES = 5
 """Minutes within which a slow fault (a leak, a filling disk) reaches its full effect."""
+FIXES = ("restart", "rollback", "scale", "escalate", "flush-cache", "kill-query")
+"""Every repair that an environment may offer."""
+GAUGES = ("cpu", "memory", "disk", "slots")
+INTERNAL, PROVIDER, ABUSER = ORIGINS = ("internal", "provider", "abuser")
+"""Where a failure comes from: the system itself, a provider outside, or someone who abuses it."""
+_CHOICES = {"fix": FIXES, "gauge": GAUGES, "origin": ORIGINS, "started_by": ("build", "job")}
+"""The words that a field of a mechanism may hold; any but `origin` may also be empty."""
+_CALLS = {
+    "begin": ("world", "fault"),
+    "end": ("world", "fault"),
+    "step": ("world", "fault", "age"),
+    "is_sufficient": ("world", "fault"),
+    "fits": ("system", "service"),
+    "failing_share": ("fault",),
+}
+"""What the functions of a mechanism are called with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that goes wrong in an incident: what, where, when, how badly, and by whose hand."""
+    """One thing that goes wrong in an incident: what, where, when, how badly, and which agent causes it, if any."""
 
     mechanism: Mechanism
     target: int
@@ -39,15 +56,19 @@ class Fault:
     agent: str | None = None
     """The automation agent that causes it, again and again until it is suspended; None for nature and people."""
     verb: str | None = None
-    """What the agent calls its deed."""
+    """The agent's action."""
     secondary: bool = False
     """True when it is not the cause of the page; its agent's owner puts it right once the agent is suspended."""
     receiver: int = 0
     """Where misrouted traffic lands."""
     second_order: bool = False
-    """True for a second-order failure: it begins by itself once the cause has been in force for `SPREAD_MINUTES`."""
+    """True for a second-order failure: it begins by itself after `SECOND_ORDER_MINUTES` of the cause."""
     silent: bool = False
     """True when the service counts its wrong replies as successes, so that only its callers see errors."""
+
+
+def no_effect(world: World, fault: Fault) -> None:
+    """A fault whose whole effect is in its steps, or that nothing has to undo."""
 
 
 def no_step(world: World, fault: Fault, age: int) -> None:
@@ -62,6 +83,10 @@ def _always(world: World, fault: Fault) -> bool:
     return True
 
 
+def _no_share(fault: Fault) -> float:
+    return 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Mechanism:
     """A way to break: what it does to the world, and which repair undoes it."""
@@ -70,9 +95,9 @@ class Mechanism:
     kinds: frozenset[str]
     """Kinds of service that it can strike."""
     fix: str
-    """The people's verb that heals it: restart, rollback, scale or escalate; empty when it passes by itself."""
+    """The repair that undoes it, one of `FIXES`; empty when it passes by itself."""
     signature: str
-    """Key into `wordings.SIGNATURES`: what the victim writes about itself, seldom."""
+    """Key into the environment's signatures: what the victim writes about itself, seldom."""
     begin: Callable[[World, Fault], None]
     """Applied at the onset, and again when a rogue strikes again."""
     end: Callable[[World, Fault], None]
@@ -80,16 +105,49 @@ class Mechanism:
     step: Callable[[World, Fault, int], None] = no_step
     """Applied each active minute with the minutes since the beginning."""
     is_sufficient: Callable[[World, Fault], bool] = _always
-    """Whether the cure was applied amply (replicas for a scale)."""
+    """Whether the fix was applied amply (replicas for a scale)."""
     fits: Callable[[ServiceSystem, int], bool] = _anywhere
     """Which services of the right kind can carry it."""
     gradual: bool = False
     """Ramps over minutes, so it starts earlier before the page."""
+    transient: bool = False
+    """Strikes the minute before the page and is over before anyone can act."""
+    can_subside: bool = False
+    """May end without a repair, once the load falls back."""
+    can_be_silent: bool = False
+    """`begin` heeds `Fault.silent`: the service may count its wrong replies as successes."""
+    misroutes: bool = False
+    """The calls that it takes away land at another service, which refuses them."""
+    gauge: str = ""
+    """The gauge that it fills at its victim: cpu, memory, disk or slots."""
     replica_factor: float = 1.0
-    """Replicas that the cure needs, as a multiple of the healthy number."""
+    """Replicas that the fix needs, as a multiple of the healthy number."""
+    extra_replicas: int = 0
+    """Replicas that it needs besides."""
+    origin: str = INTERNAL
+    """Whose doing it is, one of `ORIGINS`."""
+    started_by: str = ""
+    """What services log as it begins: build or job; empty when nothing is started."""
+    failing_share: Callable[[Fault], float] = _no_share
+    """Share of requests that the victim itself fails, which it may log."""
+    mutes_victim: bool = False
+    """The victim does not log most of the requests that it fails."""
+
+    def __post_init__(self) -> None:
+        for field in ("name", "fix", "signature", "gauge", "origin", "started_by"):
+            check_type(f"{field} of a mechanism", getattr(self, field), str)
+        check_items("kinds of a mechanism", self.kinds, frozenset, str)
+        for kind in self.kinds:
+            check_choice("kind of service", kind, KINDS)
+        for field, allowed in _CHOICES.items():
+            if getattr(self, field):
+                check_choice(field, getattr(self, field), allowed)
+        check_range("replica_factor of a mechanism", self.replica_factor, 1.0, 3.0)
+        for field, parameters in _CALLS.items():
+            check_callable(f"{field} of a mechanism", getattr(self, field), parameters)
 
 
-# -- the reply is wrong: errors at the service or, when hushed, only at its callers ------------------
+# -- the reply is wrong: errors at the service or, when it is silent, only at its callers ------------------
 
 
 def _break_replies(world: World, fault: Fault) -> None:
@@ -103,7 +161,7 @@ def _fix_replies(world: World, fault: Fault) -> None:
     world.own_error[fault.target] = world.silent_error[fault.target] = 0.0
 
 
-BAD_RELEASE = Mechanism("bad_release", SERVICE, "rollback", "handler", _break_replies, _fix_replies)
+BAD_RELEASE = Mechanism("bad_release", SERVICE, "rollback", "handler", _break_replies, _fix_replies, can_be_silent=True)
 """A changed build or configuration fails a share of the requests; nothing else moves."""
 
 QUOTA = Mechanism("quota", SERVICE, "rollback", "quota", _break_replies, _fix_replies)
@@ -123,7 +181,7 @@ def _unlock(world: World, fault: Fault) -> None:
     world.slowdown[fault.target], world.own_error[fault.target] = 1.0, 0.0
 
 
-LOCK_WAIT = Mechanism("lock_wait", DB, "restart", "lock", lambda world, fault: None, _unlock, _lock)
+LOCK_WAIT = Mechanism("lock_wait", DB, "restart", "lock", no_effect, _unlock, _lock, gauge="slots")
 """Transactions wait for one another: latency explodes, slots fill, the processor idles."""
 
 
@@ -139,9 +197,13 @@ def _unleak(world: World, fault: Fault) -> None:
     world.memory[fault.target] = world.system.memory[fault.target]
 
 
+def _has_free_memory(system: ServiceSystem, service: int) -> bool:
+    return system.memory[service] < 0.7
+
+
 MEMORY_LEAK = Mechanism(
-    "memory_leak", SERVICE, "restart", "heap", lambda world, fault: None, _unleak, _leak,
-    fits=lambda system, i: system.memory[i] < 0.7, gradual=True,
+    "memory_leak", SERVICE, "restart", "heap", no_effect, _unleak, _leak,
+    fits=_has_free_memory, gradual=True, gauge="memory",
 )  # fmt: skip
 """Memory climbs until collection eats the time and requests fail."""
 
@@ -171,7 +233,7 @@ def _restore_calls(world: World, fault: Fault) -> None:
     world.drop_rate[fault.target] = 0.0
 
 
-MISROUTE = Mechanism("misroute", SERVICE, "escalate", "foreign", _misroute, _restore_calls)
+MISROUTE = Mechanism("misroute", SERVICE, "escalate", "foreign", _misroute, _restore_calls, misroutes=True)
 """A share of the calls lands at another service, which refuses them."""
 
 CERTIFICATE_EXPIRED = Mechanism("certificate_expired", SERVICE | DB, "escalate", "trust", _misroute, _restore_calls)
@@ -189,9 +251,11 @@ def _fix_lookups(world: World, fault: Fault) -> None:
     world.lookup_failure[fault.target] = 0.0
 
 
-DNS = Mechanism(
-    "dns", SERVICE, "restart", "lookup", _break_lookups, _fix_lookups, fits=lambda system, i: len(system.calls[i]) > 1
-)
+def _calls_several(system: ServiceSystem, service: int) -> bool:
+    return len(system.calls[service]) > 1
+
+
+DNS = Mechanism("dns", SERVICE, "restart", "lookup", _break_lookups, _fix_lookups, fits=_calls_several)
 """The client's resolver is stale: its outgoing calls fail at once, and its callees idle."""
 
 
@@ -204,10 +268,17 @@ def _cut_replicas(world: World, fault: Fault) -> None:
     world.set_replicas(i, max(1, int(healthy * world.system.cpu[i] / (1.15 + 0.35 * fault.severity))))
 
 
+def _most_replicas_back(world: World, fault: Fault) -> bool:
+    return world.replicas[fault.target] >= 0.75 * world.system.replicas[fault.target]
+
+
+def _can_be_cut(system: ServiceSystem, service: int) -> bool:
+    return system.cpu[service] > 0.3 and system.replicas[service] > 2
+
+
 REPLICA_CUT = Mechanism(
-    "replica_cut", SERVICE, "scale", "overload", _cut_replicas, lambda world, fault: None,
-    is_sufficient=lambda world, fault: world.replicas[fault.target] >= 0.75 * world.system.replicas[fault.target],
-    fits=lambda system, i: system.cpu[i] > 0.3 and system.replicas[i] > 2,
+    "replica_cut", SERVICE, "scale", "overload", _cut_replicas, no_effect,
+    is_sufficient=_most_replicas_back, fits=_can_be_cut, gauge="cpu",
 )  # fmt: skip
 """Replicas far below what the load needs: the processor is full, requests queue and are shed."""
 
@@ -230,13 +301,17 @@ def _busy(system: ServiceSystem, service: int) -> bool:
     return system.cpu[service] > 0.3
 
 
-SLOW_RELEASE = Mechanism("slow_release", SERVICE, "rollback", "overload", _more_work, _less_work, fits=_busy)
+SLOW_RELEASE = Mechanism(
+    "slow_release", SERVICE, "rollback", "overload", _more_work, _less_work, fits=_busy, gauge="cpu"
+)
 """A change makes each request cost several times the work: full processor at ordinary traffic and replicas."""
 
-NOISY_NEIGHBOUR = Mechanism("noisy_neighbour", SERVICE, "restart", "overload", _more_work, _less_work, fits=_busy)
+NOISY_NEIGHBOUR = Mechanism(
+    "noisy_neighbour", SERVICE, "restart", "overload", _more_work, _less_work, fits=_busy, gauge="cpu"
+)
 """Another tenant takes the processor: the same symptoms with no change behind them; a restart moves the replicas."""
 
-HEAVY_BACKUP = Mechanism("heavy_backup", DB, "restart", "overload", _more_work, _less_work, fits=_busy)
+HEAVY_BACKUP = Mechanism("heavy_backup", DB, "restart", "overload", _more_work, _less_work, fits=_busy, gauge="cpu")
 """A full dump on the primary takes the processor; a restart ends it."""
 
 
@@ -245,14 +320,13 @@ def _flood(world: World, fault: Fault) -> None:
     world.external_load[i] = system.load[i] * ((1.3 + 0.5 * fault.severity) / system.cpu[i] - 1)
 
 
-def _unflood(world: World, fault: Fault) -> None:
-    """More room heals it; the traffic itself stays."""
+def _replicas_doubled(world: World, fault: Fault) -> bool:
+    return world.replicas[fault.target] >= 2 * world.system.replicas[fault.target]
 
 
 TRAFFIC_SURGE = Mechanism(
-    "traffic_surge", SERVICE, "scale", "overload", _flood, _unflood,
-    is_sufficient=lambda world, fault: world.replicas[fault.target] >= 2 * world.system.replicas[fault.target],
-    fits=_busy, replica_factor=2.6,
+    "traffic_surge", SERVICE, "scale", "overload", _flood, no_effect,
+    is_sufficient=_replicas_doubled, fits=_busy, gauge="cpu", replica_factor=2.6,
 )  # fmt: skip
 """Clients outside the call graph send far more than usual, for answers that need no callee; only replicas help."""
 
@@ -267,9 +341,13 @@ def _refill_pool(world: World, fault: Fault) -> None:
     world.slots_left[fault.target] = 1.0
 
 
+def _uses_slots(system: ServiceSystem, service: int) -> bool:
+    return system.slots[service] > 0.15
+
+
 CONNECTION_LEAK = Mechanism(
-    "connection_leak", SERVICE, "restart", "pool", lambda world, fault: None, _refill_pool, _drain_pool,
-    fits=lambda system, i: system.slots[i] > 0.15,
+    "connection_leak", SERVICE, "restart", "pool", no_effect, _refill_pool, _drain_pool,
+    fits=_uses_slots, gauge="slots",
 )  # fmt: skip
 """Connections are not returned: all slots are taken while processor and memory are idle."""
 
@@ -286,9 +364,8 @@ def _unfill(world: World, fault: Fault) -> None:
 
 
 DISK_FULL = Mechanism(
-    "disk_full", frozenset({"db", "queue"}), "scale", "space", lambda world, fault: None, _unfill, _fill,
-    is_sufficient=lambda world, fault: world.replicas[fault.target] >= 2 * world.system.replicas[fault.target],
-    gradual=True, replica_factor=2.0,
+    "disk_full", frozenset({"db", "queue"}), "scale", "space", no_effect, _unfill, _fill,
+    is_sufficient=_replicas_doubled, gradual=True, gauge="disk", replica_factor=2.0,
 )  # fmt: skip
 """Writes fail once the volume is full; more replicas bring more volume."""
 
@@ -319,9 +396,13 @@ def _end_storm(world: World, fault: Fault) -> None:
     world.slowdown[fault.target] = 1.0
 
 
+def _never(world: World, fault: Fault) -> bool:
+    return False
+
+
 RETRY_STORM = Mechanism(
     "retry_storm", STORES, "scale", "overload", _storm, _end_storm, _storm_step,
-    is_sufficient=lambda world, fault: False, replica_factor=3.0,
+    is_sufficient=_never, can_subside=True, replica_factor=3.0, extra_replicas=2,
 )  # fmt: skip
 """A short stall sets off retries that keep the store overloaded after the stall is gone: metastable.
 Scaling does not end it by decree: it ends when the added room lets the load fall back."""
@@ -363,8 +444,12 @@ def _blip_step(world: World, fault: Fault, age: int) -> None:
         world.clear_fault(fault)
 
 
+def _many_depend_on_it(system: ServiceSystem, service: int) -> bool:
+    return system.reach[service] > 0.4
+
+
 BLIP = Mechanism(
-    "blip", SERVICE | STORES, "", "overload", _blip, lambda world, fault: _end_storm(world, fault), _blip_step,
-    fits=lambda system, i: system.reach[i] > 0.4,
+    "blip", SERVICE | STORES, "", "overload", _blip, _end_storm, _blip_step,
+    fits=_many_depend_on_it, transient=True,
 )  # fmt: skip
 """A hiccup that is over before anyone can act: the page was a false alarm."""

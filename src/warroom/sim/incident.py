@@ -3,12 +3,14 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
+from typing import NamedTuple
 
+from warroom.core.checks import check_choice, check_type
 from warroom.core.errors import IncompatibleTopology
 from warroom.core.rng import hash_bytes, stream
 from warroom.core.splits import Split
 from warroom.sim.automation import AGENTS, KINDS, VERBS, ActivityLevel, PlannedAction, Planner, draw_roster
-from warroom.sim.faults import BLIP, MEMORY_LEAK, MISROUTE, NEVER, Fault, Mechanism
+from warroom.sim.faults import GAUGES, MEMORY_LEAK, NEVER, Fault, Mechanism
 from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
 from warroom.sim.wordings import CLASSES, PEOPLE, SERVICES, pool
@@ -127,21 +129,51 @@ TIERS = {
 }
 
 
+class SecondaryFault(NamedTuple):
+    """Lesser harm that a rogue does elsewhere."""
+
+    mechanism: Mechanism
+    verb: str
+
+
 @dataclass(frozen=True, slots=True)
 class FaultSpec:
-    """What a scenario asks for: the mechanism, and by whose hand."""
+    """What a scenario asks for: the mechanism, and who causes it."""
 
     mechanism: Mechanism
     verb: str | None = None
     """The verb of the rogue that causes it; None when no agent does."""
     person: bool = False
-    """A colleague's change causes it."""
-    secondary_fault: tuple[Mechanism, str] | None = None
-    """A rogue that does lesser harm elsewhere and is not the cause: its mechanism and verb."""
+    """A person's change causes it."""
+    secondary_fault: SecondaryFault | None = None
+    """A rogue that does lesser harm elsewhere and is not the cause."""
     stuck: bool = False
     """An agent repeats itself to no effect."""
     suspect: bool = False
     """Innocents touch the victim just before and after."""
+
+    def __post_init__(self) -> None:
+        for field in ("person", "stuck", "suspect"):
+            check_type(f"{field} of a FaultSpec", getattr(self, field), bool)
+        check_type("mechanism of a FaultSpec", self.mechanism, Mechanism)
+        if self.verb is not None:
+            _check_rogue(self.mechanism, self.verb)
+        if self.person and self.verb is not None:
+            raise ValueError(f"a person or an agent causes a fault, got person=True and verb={self.verb!r}")
+        if self.secondary_fault is not None:
+            check_type("secondary_fault of a FaultSpec", self.secondary_fault, SecondaryFault)
+            _check_rogue(*self.secondary_fault)
+
+
+def _check_rogue(mechanism: Mechanism, verb: str) -> None:
+    """Refuse a verb that there is not, or that is never used where the mechanism can strike."""
+    check_type("mechanism of a FaultSpec", mechanism, Mechanism)
+    check_choice("verb of an agent", verb, VERBS)
+    if not KINDS[verb] & mechanism.kinds:
+        raise ValueError(
+            f"agents {verb} a {' or '.join(sorted(KINDS[verb]))}, and {mechanism.name!r} strikes a "
+            f"{' or '.join(sorted(mechanism.kinds))}: no agent can cause it by that verb"
+        )
 
 
 @dataclass(frozen=True)
@@ -233,7 +265,7 @@ def draw_incident(
 
 
 def _extras(fault_spec: FaultSpec) -> tuple[str, ...]:
-    secondary_fault = fault_spec.secondary_fault[1] if fault_spec.secondary_fault else ""
+    secondary_fault = fault_spec.secondary_fault.verb if fault_spec.secondary_fault else ""
     return (f"{fault_spec.person:d}{fault_spec.stuck:d}{fault_spec.suspect:d}", secondary_fault)
 
 
@@ -271,7 +303,7 @@ def _victims(system: ServiceSystem, fault_spec: FaultSpec) -> list[int]:
         if system.reach[i] > LEAST_REACH
         and mechanism.fits(system, i)
         and (verb is None or system.kinds[i] in KINDS[verb])
-        and (mechanism is not MISROUTE or _receivers(system, i))
+        and (not mechanism.misroutes or _receivers(system, i))
     ]
 
 
@@ -292,7 +324,7 @@ def _draw_faults(
 
 
 def _draw_secondary_fault(
-    rng: Random, harm: tuple[Mechanism, str], config: TierConfig, system: ServiceSystem, cause: Fault
+    rng: Random, harm: SecondaryFault, config: TierConfig, system: ServiceSystem, cause: Fault
 ) -> Fault:
     """The lesser harm that a bystanding rogue does, away from the cause and in another minute."""
     mechanism, verb = harm
@@ -322,13 +354,13 @@ def _draw_fault(
 ) -> Fault:
     random = rng.random
     target = victims[int(random() * len(victims))]
-    onset = -(5 + int(random() * 3)) if mechanism.gradual else -1 if mechanism is BLIP else -(2 + int(random() * 4))
-    receivers = _receivers(system, target) if mechanism is MISROUTE else []
+    onset = -(5 + int(random() * 3)) if mechanism.gradual else -1 if mechanism.transient else -(2 + int(random() * 4))
+    receivers = _receivers(system, target) if mechanism.misroutes else []
     agent = VERBS[verb][random() < config.alternate_agent] if verb is not None else None
     return Fault(
         mechanism, target, onset, random(), agent, verb,
         receiver=receivers[int(random() * len(receivers))] if receivers else 0,
-        silent=mechanism.signature == "handler" and random() < config.silent_fault,
+        silent=mechanism.can_be_silent and random() < config.silent_fault,
     )  # fmt: skip
 
 
@@ -339,19 +371,13 @@ def _draw_stuck(rng: Random, roster: tuple[str, ...], faults: tuple[Fault, ...])
     return choice[int(rng.random() * len(choice))]
 
 
-OWN_GAUGE = {
-    "replica_cut": "cpu", "slow_release": "cpu", "noisy_neighbour": "cpu", "heavy_backup": "cpu",
-    "traffic_surge": "cpu", "memory_leak": "memory", "disk_full": "disk", "lock_wait": "slots",
-    "connection_leak": "slots",
-}  # fmt: skip
-"""Gauges that a mechanism fills: never made a decoy at its victim, or the evidence would contradict itself."""
-GAUGES = {
+GAUGE_KINDS = {
     "cpu": frozenset({"service"}),
     "memory": frozenset({"service"}),
     "disk": frozenset({"db", "queue"}),
     "slots": frozenset({"service", "db"}),
 }
-_GAUGE_NAMES = tuple(GAUGES)
+"""The kinds of service at which a gauge may always be full."""
 
 
 def _draw_hot(
@@ -359,14 +385,14 @@ def _draw_hot(
 ) -> tuple[dict[tuple[int, str], float], ServiceSystem]:
     """Gauges that are always full: fixed heaps, spinning workers, static pools, packed volumes."""
     random, hot = rng.random, {}
-    free = {gauge: system.services(kinds) for gauge, kinds in GAUGES.items()}
+    free = {gauge: system.services(kinds) for gauge, kinds in GAUGE_KINDS.items()}
     for fault in faults:
-        own = free.get(OWN_GAUGE.get(fault.mechanism.name, ""), [])
+        own = free.get(fault.mechanism.gauge, [])  # never made a decoy, or the evidence would contradict itself
         if fault.target in own:
             own.remove(fault.target)
     levels = {"memory": list(system.memory), "disk": list(system.disk)}
     for _ in range(count):
-        gauge = _GAUGE_NAMES[int(random() * 4)]
+        gauge = GAUGES[int(random() * 4)]
         choice = free[gauge]
         if choice:
             i = choice.pop(int(random() * len(choice)))

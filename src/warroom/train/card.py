@@ -8,8 +8,9 @@ from typing import Any
 import yaml
 
 from warroom.core.scenario import TrainingProfile
+from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import HELD_OUT, SEEDS_PER_SPLIT, Split, seed_of
-from warroom.envs import environments
+from warroom.envs import env_spec, environments, suite
 from warroom.policies.manifest import read_manifest
 from warroom.runs import SUMMARY, Record, read_record
 from warroom.train.steps import Row, read_steps
@@ -236,7 +237,7 @@ def _data(config: Mapping[str, Any], rows: Sequence[Row]) -> str:
         f"## Data\n\nNo corpus: incidents are drawn by the simulator from {_drawn_from(config)} of "
         f"`{config['env']}`, train split (seeds 0 to {SEEDS_PER_SPLIT - 1:,}; "
         f"the test begins at {seed_of(Split.TEST, 0):,}). "
-        f"Rollouts by seat: {counts}. Pages and tools were worded in `{config['language']}`.\n\n"
+        f"Rollouts by seat: {counts}. Pages and tools were worded in `{config['renderer']}`.\n\n"
         f"Kept from training are the test's own {_training_profile(config['env']).held_out_axes}"
         + (f", and besides:\n\n{kept}" if kept else ".")
     )
@@ -289,23 +290,21 @@ def _reproduce(record: Record) -> str:
 
 def _usage(run: Path, record: Record) -> str:
     place = record.config["push_to_hub"] or str(run / MODEL)
-    env = record.config["env"]
+    environment = env_spec(record.config["env"])
     given = record.config["options"]
-    options = {name: given[name] for name in environments()[env].compact_options if name in given}
-    flags = "".join(f" --{name.replace('_', '-')} {value}" for name, value in options.items())
-    more = f", options={options}" if options else ""
+    needed = environment.options.parse({name: given[name] for name in environment.compact_options if name in given})
+    flags = "".join(f" --{name.replace('_', '-')} {value}" for name, value in needed.to_json().items())
+    spec = EpisodeSpec(suite(environment.name)[0], "medium", seed_of(Split.TEST, 0), needed)
     return f"""## Usage
 
 ```bash
-warroom eval --env {env}{flags} --policies heuristic,hf:{place} --seeds 20
+warroom eval --env {environment.name}{flags} --policies heuristic,hf:{place} --seeds 20
 ```
 
 ```python
-from warroom.core.splits import seed_of
-from warroom.envs import suite
 from warroom.policies import policy_set
 from warroom.rollout import play
 
-episode = play(suite("{env}")[0], "medium", seed_of("test", 0), policy_set("{env}", "hf:{place}"){more})
+episode = play("{spec}", policy_set("{environment.name}", "hf:{place}"))
 print(episode.total, episode.outcome)
 ```"""

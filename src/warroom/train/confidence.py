@@ -6,7 +6,7 @@ same signal is the smallest of all in the reward, and a model that is certain ne
 (docs/experiments/2026-11-tickets-nano-confidence.md).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,11 +14,16 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from warroom import scheduler
+from warroom.core.env import Env
+from warroom.core.options import Options
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
+from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import SEEDS_PER_SPLIT, Split, for_training, seed_of
 from warroom.envs import make, suite
 from warroom.policies.model import HfModel, HfPolicy
+from warroom.scheduler import Play
 from warroom.train.resolve_config import confidence_tokens
 
 SURE = "how sure to be"
@@ -60,7 +65,7 @@ class ConfidenceAnswer(NamedTuple):
 def train_confidence(
     model: HfModel,
     env: str,
-    options: Mapping[str, Any],
+    options: Options,
     plan: ConfidencePlan,
     on_progress: StepLossCallback = lambda *told: None,
 ) -> list[float]:
@@ -69,14 +74,14 @@ def train_confidence(
     Its answers themselves are held: what it wrote around the word is imitated. A step without any answer that states
     a confidence teaches nothing and has no error.
     """
-    words = confidence_tokens(env, model.checkpoint.manifest["language"])
+    words = confidence_tokens(env, model.checkpoint.manifest["renderer"])
     sure: list[int] = model.tokenizer.convert_tokens_to_ids(list(words))
     weights = model.checkpoint.model
     optimizer = torch.optim.AdamW(weights.parameters(), lr=plan.rate, weight_decay=0.0)
     errors = []
     for step in range(plan.steps):
         weights.eval()
-        answers = ask(model, env, options, sure, plan, step)
+        answers = ask(model, incidents(env, options, plan, step), sure, plan.temperature)
         if not answers:
             continue
         weights.train()
@@ -92,30 +97,31 @@ def train_confidence(
     return errors
 
 
-def ask(
-    model: HfModel, env: str, options: Mapping[str, Any], sure: Sequence[int], plan: ConfidencePlan, step: int
-) -> list[ConfidenceAnswer]:
-    """The model's answers to the incidents of a step that state a confidence."""
+def incidents(env: str, options: Options, plan: ConfidencePlan, step: int) -> list[EpisodeSpec]:
+    """The incidents of a step, of the training split."""
     scenarios, rng = for_training(suite(env, "full")), stream(plan.seed, "confidence", step)
-    games = [
-        (rng.choice(scenarios), rng.choice(TIERS), seed_of(Split.TRAIN, rng.randrange(SEEDS_PER_SPLIT)))
+    return [
+        EpisodeSpec(
+            rng.choice(scenarios), rng.choice(TIERS), seed_of(Split.TRAIN, rng.randrange(SEEDS_PER_SPLIT)), options
+        )
         for _ in range(plan.incidents)
     ]
-    envs = [make(*game, **options) for game in games]
-    seats = [
-        HfPolicy(model, plan.temperature, incident.brief(incident.seat), stream(incident.seed, "sure"))
-        for incident in envs
-    ]
-    live = list(range(len(envs)))
-    while live:
-        calls = model.answer([(seats[k], envs[k].observe()) for k in live])
-        for k, call in zip(live, calls, strict=True):
-            envs[k].step(call)
-        live = [k for k in live if not envs[k].done]
-    found = [
-        _answer(seat, sure, bool(incident.outcome()["solved"])) for seat, incident in zip(seats, envs, strict=True)
-    ]
-    return [answer for answer in found if answer is not None]
+
+
+def ask(
+    model: HfModel, specs: Sequence[EpisodeSpec], confidence_ids: Sequence[int], temperature: float
+) -> list[ConfidenceAnswer]:
+    """The model's answers to incidents of one seat that state a confidence, by one of the tokens `confidence_ids`."""
+
+    def play(env: Env) -> Play[ConfidenceAnswer | None]:
+        seat = HfPolicy(model, temperature, env.brief(env.seat), stream(env.seed, "sure"))
+        while not env.done:
+            call = yield from scheduler.ask(seat, env.observe())
+            env.step(call)
+        return _answer(seat, confidence_ids, bool(env.outcome()["solved"]))
+
+    answers = scheduler.run_all([play(make(spec)) for spec in specs])
+    return [answer for answer in answers if answer is not None]
 
 
 def _answer(seat: HfPolicy, sure: Sequence[int], verified: bool) -> ConfidenceAnswer | None:

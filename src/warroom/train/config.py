@@ -1,8 +1,10 @@
 """Everything that decides a GRPO run, in one place; a run folder holds it whole."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
+
+from warroom.core.options import Options
+from warroom.reward import RewardSource, load_reward
 
 CONTROLS = ("frozen", "shuffled-reward")
 SCHEDULES = ("constant", "linear")
@@ -18,8 +20,8 @@ class TrainConfig:
     model: str
     """`nano`, a Hub name or a folder."""
     env: str = "fleet"
-    language: str = "plain"
-    """`plain` for language models; `shorthand` for the nano."""
+    renderer: str = "plain"
+    """`plain` for language models; `compact` for the nano."""
     seats: tuple[str, ...] = ()
     """Seats that are trained, all with the same weights; empty: all of the environment's."""
     teammates: str = "expert"
@@ -77,9 +79,17 @@ class TrainConfig:
     """Tool calls per rollout below which a run counts as collapsed."""
     patience: int = 5
     """Steps in a row that a rule has to be broken before it stops the run."""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """What environments are built from besides."""
+    reward: str | None = None
+    """`FILE.py:FUNCTION`; None is the team's score less a penalty for leaving early."""
+    options: Options = field(default_factory=Options)
+    """What incidents are built from besides, in the environment's own type."""
+
+    def reward_source(self) -> RewardSource:
+        """The reward function; a `ValueError` says why there is none."""
+        return RewardSource() if self.reward is None else load_reward(self.reward)
 
     def to_json(self) -> dict[str, Any]:
         """The configuration as `run.json` holds it."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        return plain | {"options": self.options.to_json()}

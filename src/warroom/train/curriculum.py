@@ -1,18 +1,19 @@
 """Which incidents a run trains on, step by step: decided by its configuration and, if adaptive, by its rewards."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from warroom.core.errors import UnknownName
+from warroom.core.options import Options
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
+from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import SEEDS_PER_SPLIT, Split, for_training, seed_of
-from warroom.envs import environments, suite
+from warroom.envs import env_spec, suite
 from warroom.train.config import TrainConfig
-from warroom.train.tools import environment_name
 
 ALL = "all"
 """The task that is every scenario."""
@@ -112,8 +113,25 @@ def multiplier_at(text: str, step: int, steps: int) -> float:
     return first + (last - first) * (step / (steps - 1) if steps > 1 else 0.0)
 
 
-Row = dict[str, Any]
-"""What a rollout is built from: environment (and seat), scenario, tier, seed, multiplier, step."""
+class CurriculumRow(NamedTuple):
+    """What the rollouts of one group play."""
+
+    seat: str
+    spec: EpisodeSpec
+    multiplier: float
+    """The rogue multiplier, which `spec` holds too where the environment has rogues."""
+    step: int
+
+
+def row_options(config: TrainConfig, multiplier: float) -> Options:
+    """The environment's options of a row: those of the run, with its rogue multiplier."""
+    kind = env_spec(config.env).options
+    options = config.options if isinstance(config.options, kind) else kind()
+    if "rogue_multiplier" in kind.declared():
+        return replace(options, rogue_multiplier=multiplier)  # type: ignore[call-arg]  # declared, as was asked
+    if multiplier != 1.0:
+        raise ValueError(f"{config.env} has no rogue_multiplier, got {multiplier}; leave it at 1.0")
+    return options
 
 
 class Curriculum:
@@ -123,7 +141,7 @@ class Curriculum:
         self.config, self.schedule = config, parse_curriculum(config.curriculum)
         parse_multiplier(config.rogue_multiplier)
         self.scenarios = tasks(for_training(suite(config.env, config.suite)), config.task)
-        known = environments()[config.env].seats
+        known = env_spec(config.env).seats
         for seat in config.seats:
             if seat not in known:
                 raise UnknownName("seat", seat, known)
@@ -139,25 +157,21 @@ class Curriculum:
         """Whether the next step depends on the rewards so far."""
         return self.schedule.stages[0].tier == ADAPTIVE
 
-    def rows(self, step: int) -> list[Row]:
+    def rows(self, step: int) -> list[CurriculumRow]:
         """The incidents of a step, one row per group. Adaptive ones need the rewards of all steps before."""
         config, rng = self.config, stream(self.config.seed, "curriculum", step)
         tier = self.schedule.tier_at(step)
         tier = self._choose_tier(step) if tier == ADAPTIVE else tier
         names = self._draw(rng) if self.adaptive else self._deal(step)
         multiplier = multiplier_at(config.rogue_multiplier, step, self.schedule.steps)
+        options = row_options(config, multiplier)
         return [
-            {
-                "prompt": [{"role": "user", "content": ""}],
-                "environment": environment_name(
-                    config.env, self.seats[(step * config.groups + place) % len(self.seats)]
-                ),
-                "scenario": name,
-                "tier": tier,
-                "seed": seed_of(Split.TRAIN, rng.randrange(SEEDS_PER_SPLIT)),
-                "multiplier": multiplier,
-                "step": step,
-            }
+            CurriculumRow(
+                seat=self.seats[(step * config.groups + place) % len(self.seats)],
+                spec=EpisodeSpec(name, tier, seed_of(Split.TRAIN, rng.randrange(SEEDS_PER_SPLIT)), options),
+                multiplier=multiplier,
+                step=step,
+            )
             for place, name in enumerate(names)
         ]
 
@@ -187,14 +201,14 @@ class Curriculum:
         enough = [tier for tier, share in shares.items() if share >= TARGET]
         return enough[-1] if enough else max(shares, key=lambda tier: shares[tier])
 
-    def learn(self, rows: Sequence[Row], rewards: Sequence[Sequence[float]]) -> None:
+    def learn(self, rows: Sequence[CurriculumRow], rewards: Sequence[Sequence[float]]) -> None:
         """Take note of a step's rewards, one sequence per row of `rows`."""
         teaches = [float(max(group) - min(group) > 1e-6) for group in rewards]
         for row, share in zip(rows, teaches, strict=True):
-            self._note(row["scenario"], share)
-        tier = rows[0]["tier"]
+            self._note(row.spec.scenario, share)
+        tier = rows[0].spec.tier
         self._note(tier, sum(teaches) / len(teaches))
-        self.seen[tier] = rows[0]["step"]
+        self.seen[tier] = rows[0].step
 
     def _note(self, name: str, share: float) -> None:
         known = self.teaching.get(name, share)

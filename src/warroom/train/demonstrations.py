@@ -9,8 +9,9 @@ from warroom.core.conversation import Conversation
 from warroom.core.env import Env
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
+from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, for_training, seed_of
-from warroom.envs import environments, make, suite
+from warroom.envs import env_spec, make, suite
 from warroom.policies import policy_set
 
 
@@ -44,10 +45,10 @@ class Demonstration:
     """Of the team: 0 as the no-op policy, 1 as the oracle."""
 
 
-def demonstrate(env: Env, mixture: Mixture, language: str, rng: Random) -> list[Demonstration]:
+def demonstrate(env: Env, mixture: Mixture, renderer: str, rng: Random) -> list[Demonstration]:
     """Play one incident and return a conversation for each seat."""
-    game = environments()[env.name]
-    training_profile, spoken = game.training_profile, game.renderers[language]
+    environment = env_spec(env.name)
+    training_profile, make_renderer = environment.training_profile, environment.renderers[renderer]
     makers = {name: policy_set(env.name, name) for name in ("expert", *training_profile.behavior_policies)}
     names, own, other, conversations = {}, {}, {}, {}
     from_expert: dict[str, list[bool]] = {seat: [] for seat in env.SEATS}
@@ -55,7 +56,7 @@ def demonstrate(env: Env, mixture: Mixture, language: str, rng: Random) -> list[
         names[seat] = "expert" if rng.random() < mixture.expert else rng.choice(training_profile.behavior_policies)
         own[seat] = makers[names[seat]].seat(env, seat)
         other[seat] = makers[rng.choice(training_profile.behavior_policies)].seat(env, seat)
-        conversations[seat] = Conversation(spoken(env.brief(seat)))
+        conversations[seat] = Conversation(make_renderer(env.brief(seat)))
     while not env.done:
         seat, observation, conversation = env.seat, env.observe(), conversations[env.seat]
         conversation.add_observation(observation)
@@ -65,7 +66,7 @@ def demonstrate(env: Env, mixture: Mixture, language: str, rng: Random) -> list[
             slip = other[seat].act(observation)  # it has to see every page, heard or not
             slips = (
                 rng.random() < mixture.slips
-                and call.name in game.read_only_tools
+                and call.name in environment.read_only_tools
                 and slip.name not in training_profile.never_injected
             )
             call = slip if slips else call
@@ -80,16 +81,16 @@ def demonstrate(env: Env, mixture: Mixture, language: str, rng: Random) -> list[
 
 
 def demonstrations(
-    env: str, mixture: Mixture, language: str, seed: int, tiers: Sequence[str] = TIERS
+    env: str, mixture: Mixture, renderer: str, seed: int, tiers: Sequence[str] = TIERS
 ) -> Iterator[list[Demonstration]]:
     """Endless play of the training split's incidents, one list per incident."""
     scenarios, index = for_training(suite(env, "full")), 0
-    options = environments()[env].compact_options
+    options = env_spec(env).options.parse(env_spec(env).compact_options)
     while True:
         rng = stream(seed, "demonstration", index)
         scenario, tier = rng.choice(scenarios), rng.choice(list(tiers))
-        incident = make(scenario, tier, seed_of(Split.TRAIN, seed * 10_000_000 + index), **options)
-        yield demonstrate(incident, mixture, language, rng)
+        incident = make(EpisodeSpec(scenario, tier, seed_of(Split.TRAIN, seed * 10_000_000 + index), options))
+        yield demonstrate(incident, mixture, renderer, rng)
         index += 1
 
 

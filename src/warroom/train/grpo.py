@@ -12,12 +12,14 @@ from warroom.core.errors import MissingExtra, UnknownName
 from warroom.core.policy import Policy
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
+from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, seed_of
-from warroom.envs import environments, make
+from warroom.envs import env_spec, make
 from warroom.policies import PolicySet, policy_set
+from warroom.reward import RewardSource
 from warroom.train.config import CONTROLS, SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum
-from warroom.train.seat import Host
+from warroom.train.rollout import LocalBackend, RolloutBackend
 from warroom.train.tools import RolloutConfig
 
 os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
@@ -49,15 +51,18 @@ def run_grpo(
     callbacks: Sequence[TrainerCallback] = (),
     record: Recorder | None = None,
     resume: bool = False,
-    host: Host | None = None,
+    backend: RolloutBackend | None = None,
+    reward: RewardSource | None = None,
 ) -> dict[str, Any]:
     """Train `model` in place and return where the run stands: `step`, `steps`, `resumed_at`, and the trained `model`.
 
     With `resume` it goes on from the last checkpoint of the folder; `model` has to be the run's start all the same,
-    since the divergence is measured from it. `record` is told of each step before the callbacks hear its log. A `host`
-    plays the incidents, if there is one.
+    since the divergence is measured from it. `record` is given each step before the callbacks see its log. `backend`
+    plays the incidents; by default they are played in this process.
     """
-    trainer = make_trainer(config, folder, model, tokenizer, callbacks=callbacks, record=record, host=host)
+    trainer = make_trainer(
+        config, folder, model, tokenizer, callbacks=callbacks, record=record, backend=backend, reward=reward
+    )
     checkpoint = last_checkpoint(folder) if resume else None
     if checkpoint is not None:
         trainer.curriculum.restore(json.loads((checkpoint / STATE).read_text(encoding="utf-8")))
@@ -79,14 +84,15 @@ def make_trainer(
     callbacks: Sequence[TrainerCallback] = (),
     record: Recorder | None = None,
     kind: type[SeatTrainer] = SeatTrainer,
-    host: Host | None = None,
+    backend: RolloutBackend | None = None,
+    reward: RewardSource | None = None,
 ) -> SeatTrainer:
     """A trainer that is ready to train. The tokenizer gets the template that TRL trains with, if that is another."""
     if config.control is not None and config.control not in CONTROLS:
         raise UnknownName("control", config.control, CONTROLS)
     curriculum = Curriculum(config)
-    others = teammates(config, model, tokenizer) if host is None else None
-    rollout_config = RolloutConfig(config.env, config.language, others, config.options, host=host)
+    backend = backend or LocalBackend(teammates(config, model, tokenizer), config.renderer)
+    rollout_config = RolloutConfig(config.env, config.renderer, backend, config.options, reward or RewardSource())
     trainer = kind(
         model,
         args=trl_config(config, folder, curriculum, model),
@@ -116,18 +122,18 @@ def teammates(config: TrainConfig, model: Any, tokenizer: Any) -> PolicySet:
         return policy_set(config.env, config.teammates)
     start = load_player(config, frozen_copy(model), tokenizer, "the start of this run")
 
-    def seat(episode: Env, name: str, attempt: int) -> Policy:
-        draws = stream(episode.seed, SNAPSHOT, name, episode.scenario, episode.tier, attempt)
+    def seat(episode: Env, name: str) -> Policy:
+        draws = stream(episode.seed, SNAPSHOT, name, episode.scenario, episode.tier, episode.spec.attempt)
         return HfPolicy(start, config.temperature, episode.brief(name), draws)
 
-    seats = environments()[config.env].seats
+    seats = env_spec(config.env).seats
     return PolicySet(SNAPSHOT, dict.fromkeys(seats, seat), dict.fromkeys(seats, SNAPSHOT))
 
 
 def load_player(config: TrainConfig, model: Any, tokenizer: Any, name: str) -> HfModel:
     """A model of this run as an evaluation would play it, under a name for errors."""
     manifest = {
-        "language": config.language,
+        "renderer": config.renderer,
         "env": config.env,
         "max_completion_length": config.max_completion_length,
         "turn_tokens": config.turn_tokens,
@@ -210,5 +216,5 @@ def vllm_options(config: TrainConfig) -> dict[str, Any]:
 def most_calls(config: TrainConfig, curriculum: Curriculum) -> int:
     """Calls that a seat can make before the incident ends, in the tier with the largest budget."""
     seed = seed_of(Split.TRAIN, 0)
-    envs = [make(curriculum.scenarios[0], tier, seed, **config.options) for tier in TIERS]
+    envs = [make(EpisodeSpec(curriculum.scenarios[0], tier, seed, config.options)) for tier in TIERS]
     return max(math.ceil(env.budget / len(env.SEATS)) * (env.READS_PER_TURN + 1) for env in envs)

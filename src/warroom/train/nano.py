@@ -1,4 +1,4 @@
-"""The nano: a model of a stock architecture, small enough to learn on a laptop, that reads and writes the shorthand.
+"""The nano: a model of a stock architecture, small enough for a laptop, that reads and writes the compact rendering.
 
 LFM2 (short convolutions between attention layers) was chosen by measurement: with the same drill and the same minutes
 a plain decoder of that size does not learn to look things up (docs/experiments/2026-11-nano-compact-rendering.md).
@@ -17,7 +17,7 @@ from warroom.core.renderer import Vocab
 PAD, END, USER, ASSISTANT, TOOL, UNKNOWN = "<pad>", "<e>", "<u>", "<a>", "<t>", "<unk>"
 SPECIAL = (PAD, END, USER, ASSISTANT, TOOL, UNKNOWN)
 ARGUMENT = "line"
-"""The one argument of every tool in shorthand."""
+"""The one argument of every tool in the compact rendering."""
 LONGEST = 4096
 """Tokens that positions are made for."""
 TEMPLATE = (

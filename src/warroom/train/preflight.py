@@ -1,26 +1,33 @@
 """Checks before any training: that the model is shown its tools, is understood, and has room to play an incident."""
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from warroom.chat import Chat
 from warroom.core.env import Env
+from warroom.core.messages import MessageDict, call_message
 from warroom.core.policy import Policy
+from warroom.core.renderer import Renderer
 from warroom.core.scenario import TIERS
+from warroom.core.schemas import tool_schemas
+from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import Observation, ToolCall
 from warroom.policies import PolicySet, policy_names, policy_set
-from warroom.policies.prompt import read_message, tool_schemas
+from warroom.policies.prompt import read_message
+from warroom.reward import RewardSource
 from warroom.train.config import SNAPSHOT, TrainConfig
-from warroom.train.curriculum import Curriculum, parse_multiplier
-from warroom.train.seat import Host, Rollout, SeatRollout
-from warroom.train.tools import multiplier_option
+from warroom.train.curriculum import Curriculum, parse_multiplier, row_options
+from warroom.train.rollout import LocalBackend, Rollout, RolloutBackend
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 SAMPLE_TEXT = 'all well; "it" is fixed'
 """A message with the letters that a parser trips over."""
+READER = "reader"
+"""The script that reads all that it may (`VerbosePolicy`)."""
 MAX_UNKNOWN_SHARE = 0.02
 """Share of a prompt's tokens that a tokenizer may not know."""
 
@@ -56,137 +63,148 @@ def preflight(
     config: TrainConfig,
     model: Any,
     tokenizer: Any,
+    *,
     incidents: int = 2,
     sampled_groups: int = 0,
-    host: Host | None = None,
+    backend: RolloutBackend | None = None,
+    reward: RewardSource | None = None,
 ) -> PreflightReport:
     """Check a run before it begins.
 
-    `incidents` per tier and seat are played by scripts to measure lengths, always in this process: `host_check` says
-    whether a host plays the same. `sampled_groups` groups, if any, are played by the model itself where the run will
+    `incidents` per tier and seat are played by scripts to measure lengths, always in this process: `backend_check` says
+    whether a server plays the same. `sampled_groups` groups, if any, are played by the model itself where the run will
     play, which takes as long as that part of a training step.
     """
-    rollouts = list(_openings(config))
+    chats = list(_openings(config))
     checks = [
-        _prompt_check(config, tokenizer, rollouts),
-        _parser_check(tokenizer, rollouts),
+        _prompt_check(config, tokenizer, chats),
+        _parser_check(tokenizer, chats),
         _prefix_check(tokenizer),
-        _end_check(config),
+        _end_check(config, reward or RewardSource()),
     ]
     readable = all(check.status != FAIL for check in checks)
     if readable:
         checks += _length_checks(config, model, tokenizer, incidents)
     if readable and sampled_groups:
-        checks.append(_variance_check(config, model, tokenizer, sampled_groups, host))
-    return PreflightReport(tuple(checks), tokenizer.decode(prompt_ids(tokenizer, rollouts[0])))
+        sampled = sampled_step(config, model, tokenizer, sampled_groups, backend=backend, reward=reward)
+        checks.append(_variance_check(sampled, sampled_groups))
+    return PreflightReport(tuple(checks), tokenizer.decode(prompt_ids(tokenizer, chats[0])))
 
 
 # -- who plays the incidents ---------------------------------------------------------------------------------
 
 
-def host_check(config: TrainConfig, host: Host) -> PreflightCheck:
-    """That a host plays the incidents of a run as this process does: every scenario, tier and seat at least once.
+def backend_check(config: TrainConfig, backend: RolloutBackend) -> PreflightCheck:
+    """That a server plays the incidents of a run as this process does: every scenario, tier and seat at least once.
 
-    What the host refuses is its own error, and that a model plays its own colleagues is a `ValueError`.
+    What the server refuses is its own error, and that the model plays its own teammates is a `ValueError`.
     """
     if config.teammates == SNAPSHOT:
         raise ValueError(
             f"--teammates {SNAPSHOT} is the model itself, which no server has; name scripts, or leave --server out"
         )
-    curriculum, ends = Curriculum(config), parse_multiplier(config.rogue_multiplier)
-    axes = curriculum.scenarios, _tiers(curriculum), tuple(dict.fromkeys(curriculum.seats)), ends
-    played = max(map(len, axes))
-    others = _policy_set(config)
-    for number in range(played):
-        scenario, tier, seat, multiplier = (axis[number % len(axis)] for axis in axes)
-        options = {**config.options, **multiplier_option(config.env, float(multiplier))}
-        incident = str(scenario), str(tier), seed_of(Split.TRAIN, number)
-        there = Rollout(str(seat), host.place(str(seat), *incident, options))
-        here = SeatRollout(*incident, str(seat), others, config.language, options)
-        if _end_of(there) != _end_of(here):
-            sentence = f"{scenario} {tier} goes another way there than in this process"
-            models = f"; {config.teammates} may round otherwise on another machine" if others.models else ""
-            wrong = f"{sentence}{models or ', so it is not the same Warroom: install one version on both sides'}"
-            return PreflightCheck("server", WARN if models else FAIL, wrong)
-    return PreflightCheck("server", OK, f"{played} incidents are played there as in this process, hash for hash")
+    teammates = _teammates(config)
+    local = LocalBackend(teammates, config.renderer)
+    incidents = _sample_of_each(config)
+    for spec, seat in incidents:
+        there, here = Rollout(seat, backend.chat(spec, seat)), Rollout(seat, local.chat(spec, seat))
+        if (there.opening(), there.result()) != (here.opening(), here.result()):
+            sentence = f"{spec.scenario} {spec.tier} differs on the server from this process"
+            if teammates.models:
+                words = f"{sentence}; {config.teammates} may round differently on another machine"
+                return PreflightCheck("server", WARN, words)
+            words = f"{sentence}, so it is not the same Warroom: install one version on both sides"
+            return PreflightCheck("server", FAIL, words)
+    words = f"{len(incidents)} incidents are played on the server as in this process, hash for hash"
+    return PreflightCheck("server", OK, words)
 
 
-def _end_of(rollout: Rollout) -> tuple[str, float, dict[str, float], str]:
-    """What a seat is shown first, and what comes of its leaving at once."""
-    return rollout.opening(), rollout.reward(), dict(rollout.terms()), rollout.trajectory_hash()
+def _sample_of_each(config: TrainConfig) -> list[tuple[EpisodeSpec, str]]:
+    """Incidents and seats that together hold every scenario, tier, seat and end of the multiplier at least once."""
+    curriculum, multipliers = Curriculum(config), parse_multiplier(config.rogue_multiplier)
+    scenarios, tiers, seats = curriculum.scenarios, _tiers(curriculum), tuple(dict.fromkeys(curriculum.seats))
+    found = []
+    for k in range(max(len(scenarios), len(tiers), len(seats), len(multipliers))):
+        options = row_options(config, multipliers[k % len(multipliers)])
+        spec = EpisodeSpec(scenarios[k % len(scenarios)], tiers[k % len(tiers)], seed_of(Split.TRAIN, k), options)
+        found.append((spec, seats[k % len(seats)]))
+    return found
 
 
 # -- what the model reads and writes ----------------------------------------------------------------------
 
 
-def _policy_set(config: TrainConfig) -> PolicySet:
-    """Colleagues of the rehearsals: scripts, since a snapshot has not been taken yet."""
+def _teammates(config: TrainConfig) -> PolicySet:
+    """Teammates of the checks: scripts, since a snapshot has not been taken yet."""
     return policy_set(config.env, "expert" if config.teammates == SNAPSHOT else config.teammates)
 
 
-def _openings(config: TrainConfig) -> Iterator[SeatRollout]:
+def _openings(config: TrainConfig) -> Iterator[Chat]:
     curriculum = Curriculum(config)
     for seat in dict.fromkeys(curriculum.seats):
-        yield _rollout(config, curriculum.scenarios[0], "easy", seed_of(Split.TRAIN, 0), seat)
+        yield _chat(config, EpisodeSpec(curriculum.scenarios[0], "easy", seed_of(Split.TRAIN, 0), config.options), seat)
 
 
-def _rollout(config: TrainConfig, scenario: str, tier: str, seed: int, seat: str) -> SeatRollout:
-    rollout = SeatRollout(scenario, tier, seed, seat, _policy_set(config), config.language, config.options)
-    rollout.opening()
-    return rollout
+def _chat(config: TrainConfig, spec: EpisodeSpec, seat: str) -> Chat:
+    return LocalBackend(_teammates(config), config.renderer).chat(spec, seat)
 
 
-def prompt_ids(tokenizer: Any, rollout: SeatRollout) -> list[int]:
+def _renderer(chat: Chat) -> Renderer:
+    return chat.conversations[chat.seat].renderer
+
+
+def prompt_ids(tokenizer: Any, chat: Chat) -> list[int]:
     """The tokens that a rollout begins with."""
-    return _render(tokenizer, rollout.dialogue.messages[:1], rollout, prompt=True)
+    return _render(tokenizer, chat.messages[:1], tools=tool_schemas(_renderer(chat)))
 
 
-def _render(tokenizer: Any, messages: Sequence[Any], rollout: SeatRollout | None, prompt: bool) -> list[int]:
-    tools = None if rollout is None else tool_schemas(rollout.dialogue.renderer)
+def _render(
+    tokenizer: Any, messages: Sequence[MessageDict], *, tools: Sequence[object] | None = None, prompt: bool = True
+) -> list[int]:
+    """The tokens of messages; with `prompt`, up to where the model goes on."""
     ids: list[int] = tokenizer.apply_chat_template(
         list(messages), tools=tools, add_generation_prompt=prompt, tokenize=True, return_dict=False
     )
     return ids
 
 
-def _text(tokenizer: Any, rollout: SeatRollout, tools: Any) -> str:
-    return str(tokenizer.apply_chat_template(rollout.dialogue.messages[:1], tools=tools, tokenize=False))
+def _text(tokenizer: Any, chat: Chat, tools: Any) -> str:
+    return str(tokenizer.apply_chat_template(chat.messages[:1], tools=tools, tokenize=False))
 
 
 def call_tokens(tokenizer: Any, name: str, arguments: dict[str, Any]) -> list[int]:
     """The tokens in which a model makes a call: what the template writes for it, up to the end of the message."""
     user = {"role": "user", "content": "dummy"}
-    call = {"type": "function", "function": {"name": name, "arguments": arguments}}
-    before = _render(tokenizer, [user], None, prompt=True)
-    ids = _render(tokenizer, [user, {"role": "assistant", "content": "", "tool_calls": [call]}], None, prompt=False)
+    before = _render(tokenizer, [user])
+    ids = _render(tokenizer, [user, call_message(name, arguments)], prompt=False)
     if ids[: len(before)] != before:
         raise ValueError("the chat template opens an answer in another way than it shows one; choose another model")
     end = tokenizer.eos_token_id
     return ids[len(before) : len(ids) - ids[::-1].index(end)] if end in ids[len(before) :] else ids[len(before) :]
 
 
-def _prompt_check(config: TrainConfig, tokenizer: Any, rollouts: Sequence[SeatRollout]) -> PreflightCheck:
-    """That every tool's name is in the prompt, and that the tokenizer knows the words of the language."""
+def _prompt_check(config: TrainConfig, tokenizer: Any, chats: Sequence[Chat]) -> PreflightCheck:
+    """That every tool's name is in the prompt, and that the tokenizer knows the words of the renderer."""
     absent, unknown, total = [], 0, 0
-    for rollout in rollouts:
-        ids = prompt_ids(tokenizer, rollout)
+    for chat in chats:
+        ids, renderer = prompt_ids(tokenizer, chat), _renderer(chat)
         unknown, total = unknown + ids.count(tokenizer.unk_token_id), total + len(ids)
-        shown, without = (_text(tokenizer, rollout, tools) for tools in (tool_schemas(rollout.dialogue.renderer), None))
-        names = [schema["name"] for schema in rollout.dialogue.renderer.tool_schemas()]
-        # A page may hold a tool's name as well: what counts is what the tools add.
+        shown, without = (_text(tokenizer, chat, tools) for tools in (tool_schemas(renderer), None))
+        names = [schema["name"] for schema in renderer.tool_schemas()]
+        # An observation may hold a tool's name as well: what counts is what the tools add.
         absent += [name for name in names if shown.count(name) <= without.count(name)]
     if unknown > MAX_UNKNOWN_SHARE * total:
         return PreflightCheck(
-            "prompt", FAIL, f"the tokenizer does not know {unknown} of {total} tokens of {config.language}"
+            "prompt", FAIL, f"the tokenizer does not know {unknown} of {total} tokens of {config.renderer}"
         )
     if not absent:
-        return PreflightCheck("prompt", OK, f"every tool of {len(rollouts)} seats is in its prompt")
-    if config.language == "shorthand":
+        return PreflightCheck("prompt", OK, f"every tool of {len(chats)} seats is in its prompt")
+    if config.renderer == "compact":
         return PreflightCheck("prompt", WARN, "the template shows no schemas; the model has to know its tools already")
     return PreflightCheck("prompt", FAIL, f"the template does not show the tools {', '.join(sorted(set(absent)))}")
 
 
-def _parser_check(tokenizer: Any, rollouts: Sequence[SeatRollout]) -> PreflightCheck:
+def _parser_check(tokenizer: Any, chats: Sequence[Chat]) -> PreflightCheck:
     """That a call of every tool, written as the template writes it, is read as that call."""
     from trl.chat_template_utils import add_response_schema
 
@@ -196,7 +214,7 @@ def _parser_check(tokenizer: Any, rollouts: Sequence[SeatRollout]) -> PreflightC
         except ValueError as error:
             return PreflightCheck("parser", FAIL, f"calls in this chat template cannot be read: {error}")
     try:
-        wrong, count = _misread(tokenizer, rollouts)
+        wrong, count = _misread(tokenizer, chats)
     except ValueError as error:
         return PreflightCheck("parser", FAIL, str(error))
     if wrong:
@@ -204,18 +222,18 @@ def _parser_check(tokenizer: Any, rollouts: Sequence[SeatRollout]) -> PreflightC
     return PreflightCheck("parser", OK, f"calls of all {count} tools are read as they were written")
 
 
-def _misread(tokenizer: Any, rollouts: Sequence[SeatRollout]) -> tuple[list[str], int]:
+def _misread(tokenizer: Any, chats: Sequence[Chat]) -> tuple[list[str], int]:
     """Tools whose calls are read as others, and how many tools were tried."""
     wrong, count = [], 0
-    for rollout in rollouts:
-        language, before = rollout.dialogue.renderer, prompt_ids(tokenizer, rollout)
-        for schema in rollout.env.brief(rollout.seat).tools:
-            name, arguments = language.format_call(_example(schema))
+    for chat in chats:
+        renderer, before = _renderer(chat), prompt_ids(tokenizer, chat)
+        for schema in chat.session.env.brief(chat.seat).tools:
+            name, arguments = renderer.format_call(_example(schema))
             written = call_tokens(tokenizer, name, arguments)
-            read = read_message(tokenizer, written, before, tool_schemas(language)).get("tool_calls", [])
+            read = read_message(tokenizer, written, before, tool_schemas(renderer)).get("tool_calls", [])
             count += 1
             if [call["function"] for call in read] != [{"name": name, "arguments": arguments}]:
-                wrong.append(f"{rollout.seat}'s {name}")
+                wrong.append(f"{chat.seat}'s {name}")
     return wrong, count
 
 
@@ -262,11 +280,14 @@ def _length_checks(config: TrainConfig, model: Any, tokenizer: Any, incidents: i
     """Worst cases per seat of good, naive and slow play, against what the run and the model allow."""
     curriculum = Curriculum(config)
     scenarios, tiers = curriculum.scenarios, _tiers(curriculum)
-    played = [(scenarios[k % len(scenarios)], tiers[k % len(tiers)], k) for k in range(incidents * len(tiers))]
+    specs = [
+        EpisodeSpec(scenarios[k % len(scenarios)], tiers[k % len(tiers)], seed_of(Split.TRAIN, k), config.options)
+        for k in range(incidents * len(tiers))
+    ]
     checks = []
     for seat in dict.fromkeys(curriculum.seats):
         lengths = {
-            policy: [conversation(config, tokenizer, *incident, seat, policy) for incident in played]
+            policy: [conversation_length(config, tokenizer, spec, seat, policy) for spec in specs]
             for policy in _players(config)
         }
         checks.append(_length_check(config, int(model.config.max_position_embeddings), seat, lengths))
@@ -279,7 +300,7 @@ def _tiers(curriculum: Curriculum) -> tuple[str, ...]:
 
 
 def _players(config: TrainConfig) -> tuple[str, ...]:
-    return (*[name for name in ("expert", "heuristic") if name in policy_names(config.env)], "reader")
+    return (*[name for name in ("expert", "heuristic") if name in policy_names(config.env)], READER)
 
 
 def _length_check(config: TrainConfig, positions: int, seat: str, lengths: dict[str, list[Length]]) -> PreflightCheck:
@@ -308,23 +329,16 @@ def _length_check(config: TrainConfig, positions: int, seat: str, lengths: dict[
     )
 
 
-def conversation(
-    config: TrainConfig, tokenizer: Any, scenario: str, tier: str, index: int, seat: str, policy: str
-) -> Length:
+def conversation_length(config: TrainConfig, tokenizer: Any, spec: EpisodeSpec, seat: str, policy: str) -> Length:
     """The length of a conversation in which a script plays the seat."""
-    rollout = _rollout(config, scenario, tier, seed_of(Split.TRAIN, index), seat)
-    player: Policy = (
-        VerbosePolicy(rollout.env, seat)
-        if policy == "reader"
-        else policy_set(config.env, policy).seat(rollout.env, seat)
-    )
-    prompt, longest = len(prompt_ids(tokenizer, rollout)), 0
-    while not rollout.done:
-        name, arguments = rollout.dialogue.renderer.format_call(player.act(rollout.env.observe()))
+    chat = _chat(config, spec, seat)
+    prompt, longest, env = len(prompt_ids(tokenizer, chat)), 0, chat.session.env
+    player: Policy = VerbosePolicy(env, seat) if policy == READER else policy_set(config.env, policy).seat(env, seat)
+    while not chat.done:
+        name, arguments = _renderer(chat).format_call(player.act(env.observe()))
         longest = max(longest, len(call_tokens(tokenizer, name, arguments)))
-        rollout.call(name, arguments)
-    rest = len(_render(tokenizer, rollout.dialogue.messages[1:], None, prompt=True))
-    return Length(prompt, rest, longest)
+        chat.call(name, arguments)
+    return Length(prompt, len(_render(tokenizer, chat.messages[1:])), longest)
 
 
 class VerbosePolicy:
@@ -352,31 +366,48 @@ class VerbosePolicy:
 # -- the end, and what there is to learn --------------------------------------------------------------------
 
 
-def _end_check(config: TrainConfig) -> PreflightCheck:
-    rollout = next(_openings(config))
-    reward, name = rollout.reward(), rollout.env.brief(rollout.seat).acts[0]
+def _end_check(config: TrainConfig, source: RewardSource) -> PreflightCheck:
+    chat = next(_openings(config))
+    seat = chat.seat
+    rollout, name = Rollout(seat, chat), chat.session.env.brief(seat).acts[0]
+    before = rollout.result()
+    reward = source.reward(before)
     texts = {rollout.call(name, {}) for _ in range(2)}
-    if len(texts) > 1 or rollout.reward() != reward:
+    if len(texts) > 1 or rollout.result() != before:
         return PreflightCheck("end", FAIL, f"calls after the end change something: {sorted(texts)}")
-    return PreflightCheck("end", OK, f"a call after the end changes nothing and is answered {texts.pop()!r}")
+    words = f"a seat that does nothing earns {reward.value:.2f}; a call after the end changes nothing"
+    return PreflightCheck("end", OK, words)
 
 
-def _variance_check(config: TrainConfig, model: Any, tokenizer: Any, groups: int, host: Host | None) -> PreflightCheck:
-    """The share of groups in which all rollouts earn the same: from those nothing is learnt."""
+def sampled_step(
+    config: TrainConfig,
+    model: Any,
+    tokenizer: Any,
+    groups: int,
+    *,
+    backend: RolloutBackend | None = None,
+    reward: RewardSource | None = None,
+) -> Mapping[str, Any]:
+    """The record of a step of so many groups that the model plays and does not learn from."""
     from accelerate.utils import is_peft_model
 
     from warroom.train.grpo import make_trainer
 
-    tier = Curriculum(config).rows(0)[0]["tier"]
+    tier = Curriculum(config).rows(0)[0].spec.tier
     # Without the reference, which an adapter would keep: the model is to be left as it was.
-    brief = replace(config, curriculum=f"{tier}:1", groups=groups, micro_batch=0, report_to=(), beta=0.0)
+    short = replace(config, curriculum=f"{tier}:1", groups=groups, micro_batch=0, report_to=(), beta=0.0)
     inner = model.get_base_model() if is_peft_model(model) else model
     before = vars(inner).get("forward")
     with tempfile.TemporaryDirectory() as folder:
-        step = make_trainer(brief, Path(folder), model, tokenizer, host=host).dry_run()
+        step = make_trainer(short, Path(folder), model, tokenizer, backend=backend, reward=reward).dry_run()
     vars(inner).pop("forward", None)  # TRL's own, whose copies would call this very model
     if before is not None:
         inner.forward = before
+    return step
+
+
+def _variance_check(step: Mapping[str, Any], groups: int) -> PreflightCheck:
+    """The share of groups in which all rollouts earn the same: from those nothing is learnt."""
     share = step["zero_variance_groups"]
     words = f"{share:.0%} of {groups} groups earn the same throughout; mean reward {step['reward']:.2f}"
     return PreflightCheck("variance", FAIL if share == 1 else WARN if share > 0.7 else OK, words)

@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from warroom.core.errors import NotInstalled, UnknownName
-from warroom.envs import environments
+from warroom.core.options import Options
+from warroom.envs import env_spec, environments
 from warroom.policies.hf import DEFAULT_ENV, pretrained_checkpoints, weights_name
 from warroom.policies.manifest import read_manifest
 from warroom.train.config import CONTROLS, OPTIMIZERS, SCHEDULES, SNAPSHOT, TrainConfig
 
 NANO: dict[str, Any] = {
-    "language": "shorthand", "learning_rate": 3e-4, "max_completion_length": 512, "turn_tokens": 16, "micro_batch": 16,
+    "renderer": "compact", "learning_rate": 3e-4, "max_completion_length": 512, "turn_tokens": 16, "micro_batch": 16,
 }  # fmt: skip
 """A model of a few million weights: all of them are trained, at a rate that would ruin a large one."""
-LLM: dict[str, Any] = {"language": "plain", "learning_rate": 2e-5, "lora_rank": 16, "micro_batch": 1}
+LLM: dict[str, Any] = {"renderer": "plain", "learning_rate": 2e-5, "lora_rank": 16, "micro_batch": 1}
 """A language model: an adapter beside frozen weights, one rollout at a time through the model."""
 LOSSES = ("bnpo", "cispo", "dapo", "dr_grpo", "grpo", "sapo", "vespo")
 SCALINGS = ("batch", "group", "none")
@@ -58,29 +59,35 @@ LIMITS: dict[str, tuple[Callable[[float], bool], str]] = {
 def resolve_config(options: Mapping[str, Any]) -> TrainConfig:
     """The configuration of a run: the options that were given, and for the rest what suits the model.
 
-    A model's own manifest decides its language and lengths: it goes on as it was trained. A `ValueError` names the
+    A model's own manifest decides its renderer and lengths: it goes on as it was trained. A `ValueError` names the
     first option that is wrong and what it may be.
     """
     known = {field.name for field in fields(TrainConfig)}
-    given = {name: value for name, value in options.items() if name in known and value is not None}
+    given = {name: value for name, value in options.items() if name in known - {"options"} and value is not None}
     given["model"] = weights_name(given.get("env", DEFAULT_ENV), str(given["model"]))
     config = TrainConfig(**{**defaults(given["model"]), **given})
     if (episodes := options.get("episodes")) is not None:
         config = replace(config, curriculum=_with_episodes(config, episodes))
-    if config.language == "shorthand" and config.env in environments():
-        config = replace(config, options={**environments()[config.env].compact_options, **config.options})
+    config = replace(config, options=_options(config, options.get("options", {})))
     if "micro_batch" not in given:
         config = replace(config, micro_batch=gcd(config.micro_batch, config.groups * config.group_size))
     check(config)
     return config
 
 
-def confidence_tokens(env: str, language: str) -> tuple[str, ...]:
-    """The words in which a model says how sure it is; a `ValueError` if its language has none."""
+def _options(config: TrainConfig, given: Mapping[str, object]) -> Options:
+    """The environment's own options: those that were given, and those that its compact rendering needs."""
+    environment = env_spec(config.env)
+    needed = environment.compact_options if config.renderer == "compact" else {}
+    return environment.options.parse({**needed, **given}, config.env)
+
+
+def confidence_tokens(env: str, renderer: str) -> tuple[str, ...]:
+    """The words in which a model says how sure it is; a `ValueError` if its renderer has none."""
     compact_vocab = environments()[env].compact_vocab
-    words = compact_vocab().confidence_words if compact_vocab is not None and language == "shorthand" else ()
+    words = compact_vocab().confidence_words if compact_vocab is not None and renderer == "compact" else ()
     if not words:
-        raise ValueError(f"{env} in {language} has no words for confidence; leave --confidence-steps out")
+        raise ValueError(f"{env} in {renderer} has no words for confidence; leave --confidence-steps out")
     return words
 
 
@@ -97,9 +104,9 @@ def defaults(model: str) -> dict[str, Any]:
     """What suits a model, unless its command says otherwise."""
     said = read_manifest(local_folder(model))
     kept: dict[str, Any] = {
-        name: said[name] for name in ("language", "env", "max_completion_length", "turn_tokens") if name in said
+        name: said[name] for name in ("renderer", "env", "max_completion_length", "turn_tokens") if name in said
     }
-    nano = model in pretrained_checkpoints() or kept.get("language") == "shorthand"
+    nano = model in pretrained_checkpoints() or kept.get("renderer") == "compact"
     rank = _rank(local_folder(model))
     adapter: dict[str, Any] = {} if rank is None else {"lora_rank": rank}
     return {**(NANO if nano else LLM), **kept, **adapter}
@@ -153,17 +160,17 @@ def _check_names(config: TrainConfig) -> None:
 
 
 def _check_play(config: TrainConfig) -> None:
-    """Environment, language, seats, teammates, curriculum and multiplier."""
+    """Environment, renderer, seats, teammates, curriculum and multiplier."""
     from warroom.policies import policy_set
     from warroom.train.curriculum import Curriculum
 
     if config.env not in environments():
         raise UnknownName("environment", config.env, environments())
     renderers = environments()[config.env].renderers
-    if config.language not in renderers:
-        raise UnknownName("language", config.language, renderers)
+    if config.renderer not in renderers:
+        raise UnknownName("renderer", config.renderer, renderers)
     if config.teammates != SNAPSHOT:
         policy_set(config.env, config.teammates)
     Curriculum(config)
     if config.confidence_steps:
-        confidence_tokens(config.env, config.language)
+        confidence_tokens(config.env, config.renderer)

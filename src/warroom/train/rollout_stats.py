@@ -1,80 +1,67 @@
-"""What the rollouts of a step showed, as one row of numbers. Standard library only."""
+"""What the rollouts of a step showed, as one row of numbers."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, NamedTuple
 
-from warroom.train.seat import Rollout
+from warroom.reward import Reward, RolloutResult
+from warroom.train.curriculum import CurriculumRow
 
 
-@dataclass(frozen=True)
-class RolloutStats:
+class RolloutStats(NamedTuple):
     """One finished rollout."""
 
-    seat: str
-    tier: str
-    multiplier: float
-    reward: float
-    """The team's score, whatever the run trains on."""
-    terms: Mapping[str, float]
-    """Points by term."""
-    calls: int
-    refused: int
-    tokens: int
-    """Tokens that the model wrote."""
-    cut: bool
+    row: CurriculumRow
+    result: RolloutResult
+    """Without its messages."""
+    reward: Reward
+    """What it earned, whatever a control trains on."""
+    truncated: bool
     """Whether tokens ran out before the incident or the conversation ended."""
-    trajectory_hash: str
-    """Hash of the trajectory."""
-
-    @classmethod
-    def of(cls, row: Mapping[str, Any], rollout: Rollout, tokens: int, cut: bool) -> "RolloutStats":
-        """What a rollout of a dataset row came to."""
-        return cls(
-            seat=rollout.seat,
-            tier=row["tier"],
-            multiplier=row["multiplier"],
-            reward=rollout.reward(),
-            terms=rollout.terms(),
-            calls=rollout.calls,
-            refused=rollout.refused,
-            tokens=tokens,
-            cut=cut,
-            trajectory_hash=rollout.trajectory_hash(),
-        )
 
 
 def step_record(rollouts: Sequence[RolloutStats], group_size: int, seconds: Mapping[str, float]) -> dict[str, Any]:
-    """The row of a step from its rollouts, which come group by group. Rewards are means of scores; `trajectories` is a
-    hash of all that was played, so that two runs can be compared."""
-    rewards = [note.reward for note in rollouts]
+    """The row of a step from its rollouts, which come group by group.
+
+    `reward`, its parts and `score` are means; `trajectories` is a hash of all that was played, so that two runs can be
+    compared.
+    """
+    rewards = [stats.reward.value for stats in rollouts]
+    results = [stats.result for stats in rollouts]
     groups = [rewards[i : i + group_size] for i in range(0, len(rewards), group_size)]
-    calls = sum(note.calls for note in rollouts)
+    calls = sum(result.calls for result in results)
     return {
-        "tier": rollouts[0].tier,
+        "tier": rollouts[0].row.spec.tier,
         "seats": {
-            seat: sum(note.seat == seat for note in rollouts) for seat in sorted({note.seat for note in rollouts})
+            seat: sum(result.seat == seat for result in results) for seat in sorted({result.seat for result in results})
         },
         "reward": fmean(rewards),
         "reward_std": stdev(rewards),
-        "by_tier": _means(rollouts, lambda note: note.tier),
-        "by_seat": _means(rollouts, lambda note: note.seat),
-        "terms": {term: fmean([note.terms[term] for note in rollouts]) for term in rollouts[0].terms},
+        "reward_parts": _mean_by_name([stats.reward.parts for stats in rollouts]),
+        "score": fmean([result.score for result in results]),
+        "by_tier": _means(rollouts, lambda stats: stats.row.spec.tier),
+        "by_seat": _means(rollouts, lambda stats: stats.row.seat),
+        "terms": _mean_by_name([result.points for result in results]),
         "zero_variance_groups": fmean([max(group) - min(group) <= 1e-6 for group in groups]),
         "calls_per_rollout": calls / len(rollouts),
-        "failed_calls": sum(note.refused for note in rollouts) / calls if calls else 0.0,
-        "completion_tokens": fmean([note.tokens for note in rollouts]),
-        "clipped": fmean([note.cut for note in rollouts]),
-        "multiplier": rollouts[0].multiplier,
+        "failed_calls": sum(result.refused_calls for result in results) / calls if calls else 0.0,
+        "completion_tokens": fmean([result.tokens for result in results]),
+        "clipped": fmean([stats.truncated for stats in rollouts]),
+        "multiplier": rollouts[0].row.multiplier,
         "trajectories": hashlib.blake2b(
-            "".join(note.trajectory_hash for note in rollouts).encode(), digest_size=16
+            "".join(result.trajectory_hash for result in results).encode(), digest_size=16
         ).hexdigest(),
         "seconds": dict(seconds),
     }
 
 
+def _mean_by_name(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The mean of each number; one that a row lacks counts as 0 there."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: fmean([row.get(name, 0.0) for row in rows]) for name in names}
+
+
 def _means(rollouts: Sequence[RolloutStats], key: Callable[[RolloutStats], str]) -> dict[str, float]:
-    names = sorted({key(note) for note in rollouts})
-    return {name: fmean([note.reward for note in rollouts if key(note) == name]) for name in names}
+    names = sorted({key(stats) for stats in rollouts})
+    return {name: fmean([stats.reward.value for stats in rollouts if key(stats) == name]) for name in names}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warroom.policies.manifest import MANIFEST, read_manifest
+from warroom.reward import RewardSource
 from warroom.runs import SUMMARY, Record, check_folder, claim_folder, git_commit, now, write_text
 from warroom.train.callbacks import FINISHED, INTERRUPTED, Interrupts, TrainingCallback, display, phases_shown
 from warroom.train.card import MODEL, write_card
@@ -19,7 +20,7 @@ from warroom.train.grpo import last_checkpoint, load_player, run_grpo
 from warroom.train.loading import PolicyStatus, load_base, load_state, quiet, stored_type, without_bars
 from warroom.train.model_files import sha256, weight_files
 from warroom.train.preflight import PreflightReport, preflight
-from warroom.train.seat import Host
+from warroom.train.rollout import RolloutBackend
 
 if TYPE_CHECKING:
     import torch
@@ -37,37 +38,55 @@ class TrainingOutcome(NamedTuple):
     """Whether Ctrl-C ended it: it has a checkpoint then, and no model yet."""
 
 
-def dry_run(
-    config: TrainConfig, groups: int, host: Host | None = None
-) -> tuple[Any, Any, PolicyStatus, PreflightReport]:
-    """Load what is to be trained and check that it can be; `groups` groups are played by the model itself.
+class Rehearsal(NamedTuple):
+    """What is to be trained, and whether it can be."""
 
-    Errors are those of `load_base`. The report may hold failed checks.
+    model: Any
+    tokenizer: Any
+    status: PolicyStatus
+    report: PreflightReport
+    """May hold failed checks."""
+
+
+def rehearse(
+    config: TrainConfig,
+    sampled_groups: int,
+    *,
+    backend: RolloutBackend | None = None,
+    reward: RewardSource | None = None,
+) -> Rehearsal:
+    """Load what is to be trained and check that it can be; `sampled_groups` groups are played by the model itself.
+
+    Errors are those of `load_base`.
     """
     model, tokenizer, status = load_base(config)
-    return model, tokenizer, status, preflight(config, model, tokenizer, sampled_groups=groups, host=host)
+    report = preflight(config, model, tokenizer, sampled_groups=sampled_groups, backend=backend, reward=reward)
+    return Rehearsal(model, tokenizer, status, report)
 
 
 def train(
     config: TrainConfig,
     folder: Path,
+    *,
     command: str,
-    resume: bool,
-    groups: int,
     log_line: LineLogger,
-    host: Host | None = None,
+    resume: bool = False,
+    sampled_groups: int = 0,
+    backend: RolloutBackend | None = None,
 ) -> TrainingOutcome:
-    """Train into a run folder; with `resume` go on from its last checkpoint. A `host` plays the incidents, if there is
-    one: what is learnt does not depend on it, so a run may go on with another.
+    """Train into a run folder; with `resume` go on from its last checkpoint.
 
-    A `ValueError` says why the folder, the model or a check does not allow it; nothing is written then.
+    `sampled_groups` groups are played by the model first, to see whether rewards differ. `backend` plays the incidents,
+    by default in this process: what is learnt does not depend on it, so a run may go on with another. A `ValueError`
+    says why the folder, the model or a check does not allow it; nothing is written then.
     """
-    record = record_of(config, command)
+    reward = config.reward_source()
+    record = record_of(config, command, reward)
     if is_main():
         _check_resume(folder, check_folder(folder, record, resume), resume)
         if config.push_to_hub:
             _reserve(config.push_to_hub)
-    model, tokenizer, status, report = dry_run(config, 0 if resume else groups, host)
+    model, tokenizer, status, report = rehearse(config, 0 if resume else sampled_groups, backend=backend, reward=reward)
     if is_main():
         log_line(report.render())
     report.require()
@@ -86,7 +105,8 @@ def train(
                 callbacks=[callback],
                 record=callback.record,
                 resume=resume and _has_checkpoint(folder),
-                host=host,
+                backend=backend,
+                reward=reward,
             )
         finally:
             shown.close()
@@ -117,12 +137,13 @@ def is_main() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
-def record_of(config: TrainConfig, command: str) -> Record:
+def record_of(config: TrainConfig, command: str, reward: RewardSource) -> Record:
     """What `run.json` says of a training run, before its model is loaded."""
+    known = {**config.to_json(), "reward_hash": reward.hash} if reward.hash else config.to_json()
     return Record(
         kind="train",
         command=command,
-        config=json.loads(json.dumps(config.to_json())),
+        config=json.loads(json.dumps(known)),
         split="train",
         seeds=[config.seed],
         policies=[config.model],
@@ -200,7 +221,7 @@ def _finish(
 
 def manifest_of(config: TrainConfig, status: PolicyStatus) -> dict[str, Any]:
     """What makes an evaluation play as the training did, and how the start was made where its own manifest says so."""
-    names = ("language", "env", "max_completion_length", "turn_tokens")
+    names = ("renderer", "env", "max_completion_length", "turn_tokens")
     made = read_manifest(Path(status.loaded)).get("warm_start")
     return {name: getattr(config, name) for name in names} | ({"warm_start": made} if made else {})
 

@@ -6,15 +6,18 @@ from dataclasses import dataclass, field
 from inspect import Parameter, Signature
 from typing import Any, TypeVar
 
+from warroom.core.options import Options
 from warroom.core.renderer import Renderer
+from warroom.core.schemas import tool_schemas
+from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, for_training, seed_of
-from warroom.envs import environments, make, suite
-from warroom.policies import PolicySet
-from warroom.policies.prompt import tool_schemas
-from warroom.session import Play, together
-from warroom.train.seat import Clock, Host, Rollout, SeatRollout
+from warroom.envs import env_spec, make, suite
+from warroom.reward import Reward, RewardSource, RolloutResult
+from warroom.scheduler import Play
+from warroom.train.curriculum import CurriculumRow
+from warroom.train.rollout import Clock, Rollout, RolloutBackend
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 TYPES: dict[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list[str]}
 
 
@@ -23,36 +26,28 @@ class RolloutConfig:
     """What all rollouts of a run have in common."""
 
     env: str
-    language: str
-    team: PolicySet | None
-    """Who plays the seats that are not trained in a rollout; None where a host sees to them."""
-    options: Mapping[str, Any] = field(default_factory=dict)
+    renderer: str
+    backend: RolloutBackend
+    """Where the incidents are played."""
+    options: Options = field(default_factory=Options)
+    reward: RewardSource = field(default_factory=RewardSource)
     clock: Clock = field(default_factory=Clock)
     ready: deque[Rollout] = field(default_factory=deque)
-    """Rollouts that were begun together; the next resets take them, in order."""
-    host: Host | None = None
-    """Who plays the incidents; None plays them in this process."""
+    """Rollouts that were started side by side; the next resets take them, in order."""
 
-    @property
-    def side_by_side(self) -> bool:
-        """Whether to play incidents side by side: a model plays colleagues, or a host has to be waited for."""
-        return self.host is not None or (self.team is not None and bool(self.team.models))
+    def rollout(self, row: CurriculumRow) -> Rollout:
+        """The rollout of a row, not yet started."""
+        return Rollout(row.seat, self.backend.chat(row.spec, row.seat))
 
-    def rollout(self, seat: str, scenario: str, tier: str, seed: int, multiplier: float, **row: object) -> Rollout:
-        """The incident of a dataset row, not yet begun."""
-        options = {**self.options, **multiplier_option(self.env, multiplier)}
-        if self.host is not None:
-            return Rollout(seat, self.host.place(seat, scenario, tier, seed, options))
-        assert self.team is not None, "somebody has to play the other seats"
-        return SeatRollout(scenario, tier, seed, seat, self.team, self.language, options)
+    def run_all(self, plays: Sequence[Play[T]]) -> list[T]:
+        """Play parts of several rollouts side by side.
 
-    def together(self, plays: Sequence[Play[Result]]) -> list[Result]:
-        """Play parts of several incidents side by side. A host's time counts as the environment's; a colleague's
-        thoughts do not."""
-        if self.host is None:
-            return together(plays)
+        A server's time counts as the environment's; the time in which models play teammates does not.
+        """
+        if not self.backend.is_remote:
+            return self.backend.run_all(plays)
         with self.clock.running():
-            return self.host.together(plays)
+            return self.backend.run_all(plays)
 
 
 class SeatAdapter:
@@ -62,26 +57,28 @@ class SeatAdapter:
     """
 
     _rollout_config: RolloutConfig
-    _name: str
-    """The seat."""
+    _seat: str
     _rollout: Rollout
+    _result: RolloutResult
+    """What came of the rollout, once its reward was asked for."""
+    _reward: Reward
     _answers: deque[str]
     """What calls that were played ahead are answered, in order."""
 
-    def reset(self, **row: Any) -> str:
-        """Begin the incident of a dataset row and return the text of the seat's first page."""
+    def reset(self, row: CurriculumRow, **columns: object) -> str:
+        """Start the incident of a row and return the text of the seat's first observation."""
         rollout_config, self._answers = self._rollout_config, deque[str]()
         with rollout_config.clock.running():
-            self._rollout = (
-                rollout_config.ready.popleft() if rollout_config.ready else rollout_config.rollout(self._name, **row)
-            )
-            assert self._rollout.seat == self._name, "begun in another order than reset"
+            self._rollout = rollout_config.ready.popleft() if rollout_config.ready else rollout_config.rollout(row)
+            assert self._rollout.seat == self._seat, "started in another order than reset"
             return self._rollout.opening()
 
     def get_reward(self) -> float:
-        """The team's score, after the colleagues have played the incident to its end."""
+        """The reward, after teammates have played the incident to its end."""
         with self._rollout_config.clock.running():
-            return self._rollout.reward()
+            self._result = self._rollout.result()
+            self._reward = self._rollout_config.reward.reward(self._result)
+        return self._reward.value
 
     def _call(self, name: str, arguments: dict[str, Any]) -> str:
         if self._answers:
@@ -90,20 +87,12 @@ class SeatAdapter:
             return self._rollout.call(name, arguments)
 
 
-def multiplier_option(env: str, multiplier: float) -> dict[str, float]:
-    """The option that carries a row's rogue multiplier, where there are rogues."""
-    known = "rogue_multiplier" in environments()[env].options
-    if not known and multiplier != 1.0:
-        raise ValueError(f"{env} has no rogue_multiplier, got {multiplier}; leave it at 1.0")
-    return {"rogue_multiplier": multiplier} if known else {}
-
-
 def seat_class(rollout_config: RolloutConfig, seat: str) -> type[SeatAdapter]:
     """The class of one seat; making an instance takes no arguments."""
     functions = [
         _method(schema["function"])
         for schema in tool_schemas(
-            any_renderer(rollout_config.env, rollout_config.language, seat, rollout_config.options)
+            any_renderer(rollout_config.env, rollout_config.renderer, seat, rollout_config.options)
         )
     ]
     body: dict[str, Any] = {function.__name__: function for function in functions}
@@ -112,7 +101,7 @@ def seat_class(rollout_config: RolloutConfig, seat: str) -> type[SeatAdapter]:
     return type(
         environment_name(rollout_config.env, seat),
         (SeatAdapter,),
-        {**body, "_rollout_config": rollout_config, "_name": seat},
+        {**body, "_rollout_config": rollout_config, "_seat": seat},
     )
 
 
@@ -121,10 +110,10 @@ def environment_name(env: str, seat: str) -> str:
     return f"{env}_{seat}"
 
 
-def any_renderer(env: str, language: str, seat: str, options: Mapping[str, Any]) -> Renderer:
-    """The language of a seat in some incident of the training split: the schemas are the same in all."""
-    incident = make(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 0), **options)
-    return environments()[env].renderers[language](incident.brief(seat))
+def any_renderer(env: str, renderer: str, seat: str, options: Options) -> Renderer:
+    """The renderer of a seat in some incident of the training split: the schemas are the same in all."""
+    spec = EpisodeSpec(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 0), options)
+    return env_spec(env).renderers[renderer](make(spec).brief(seat))
 
 
 def _method(schema: Mapping[str, Any]) -> Callable[..., str]:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,12 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.utils import add_fused_lm_head
 
 from warroom.core.rng import stream
-from warroom.policies.generation import GenerationRequest as Said
-from warroom.policies.generation import generate, is_small
-from warroom.policies.prompt import read_message, tool_schemas
+from warroom.core.schemas import tool_schemas
+from warroom.core.types import ToolCall
+from warroom.policies.generation import GenerationRequest, generate, is_small
+from warroom.policies.prompt import read_message
 from warroom.train.config import MUON
-from warroom.train.curriculum import Curriculum, Row
+from warroom.train.curriculum import Curriculum, CurriculumRow
 from warroom.train.memory import SMALL
 from warroom.train.micro_batches import micro_batches
 from warroom.train.optimizers import CombinedOptimizer
@@ -123,7 +125,7 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         # Schemas in place of functions: the very list that an evaluation shows, and nothing to derive at each prompt.
         self._env_tools = {
             environment_name(rollout_config.env, s): tool_schemas(
-                any_renderer(rollout_config.env, rollout_config.language, s, rollout_config.options)
+                any_renderer(rollout_config.env, rollout_config.renderer, s, rollout_config.options)
             )
             for s in seats
         }
@@ -175,11 +177,11 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         groups = self.curriculum.config.groups
         assert {row["place"] // groups for row in inputs} == {step}, f"rows of another step than {step}"
         self._rows = self.curriculum.rows(step)
-        rows = [dict(self._rows[row["place"] % groups]) for row in inputs]
+        rows = [self._rows[row["place"] % groups] for row in inputs]
         self._draws = stream(self.curriculum.config.seed, "sampled", step, self.accelerator.process_index)
-        if self.rollout_config.side_by_side:
-            self._begin_together(rows)
-        output: dict[str, Any] = super()._generate_and_score_completions(rows)
+        if self.rollout_config.backend.side_by_side:
+            self._start_side_by_side(rows)
+        output: dict[str, Any] = super()._generate_and_score_completions([_trl_row(row) for row in rows])
         self._divergence = self._measure_divergence(output)
         self._generation += time.perf_counter() - start
         return output
@@ -202,13 +204,16 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         owned = [OwnedTokens(ids, owner, len(ids)) for owner, ids in enumerate(prompt_ids)]
         result = super()._tool_call_loop(prompts, owned, *more)
         masks, completions, ids = result[:3]
-        self._written = [sum(mask) for mask in masks]
-        self._cut = [self._is_cut(*rollout) for rollout in zip(self.environments, completions, ids, strict=True)]
-        if self.rollout_config.side_by_side:
-            self.rollout_config.together([adapter._rollout.end() for adapter in self.environments])
+        self._truncated = [
+            self._is_truncated(*rollout) for rollout in zip(self.environments, completions, ids, strict=True)
+        ]
+        for adapter, prompt, completion, mask in zip(self.environments, prompts, completions, masks, strict=True):
+            adapter._rollout.messages, adapter._rollout.tokens = [*prompt, *completion], sum(mask)
+        if self.rollout_config.backend.side_by_side:
+            self.rollout_config.run_all([adapter._rollout.chat.play_to_end() for adapter in self.environments])
         return result
 
-    def _is_cut(self, adapter: SeatAdapter, messages: list[dict[str, Any]], ids: list[int]) -> bool:
+    def _is_truncated(self, adapter: SeatAdapter, messages: list[dict[str, Any]], ids: list[int]) -> bool:
         """Whether the rollout ended because tokens ran out: neither by the incident's end nor by the model's choice."""
         unanswered = bool(messages[-1].get("tool_calls"))
         return not adapter._rollout.done and (unanswered or ids[-1] not in self.eos_token_ids)
@@ -222,7 +227,7 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         ids, logprobs = self._write(asked, *more, **named) if live else ([], [])
         for place, own in zip(live, ids, strict=True):
             written[place] = own
-        if self.rollout_config.side_by_side:
+        if self.rollout_config.backend.side_by_side:
             self._play_ahead(prompt_ids, written)
         if logprobs is None:
             return written, None
@@ -237,52 +242,52 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
             written: tuple[list[list[int]], Any] = super()._generate_single_turn(asked, *more, **named)
             return written
         room = self.generation_config.max_new_tokens
-        rows = [Said(ids, room, self.temperature, self._draws) for ids in asked]
+        rows = [GenerationRequest(ids, room, self.temperature, self._draws) for ids in asked]
         return generate(self.model, rows, self.processing_class.pad_token_id, frozenset(self.eos_token_ids)), None
 
-    # Colleagues who think are asked together, and a host is waited for once. TRL plays one rollout after another, so
-    # what it is about to play is played before it asks, for all rollouts side by side, and the answers are kept for it.
+    # Teammates that are models are asked together, and a server is waited for once. TRL plays one rollout after
+    # another, so what it is about to play is played before it asks, for all rollouts side by side, and the answers are
+    # kept for it.
 
-    def _begin_together(self, rows: Sequence[Row]) -> None:
-        """Bring all rollouts of the step to their first page."""
-        seats = {environment_name(self.rollout_config.env, seat): seat for seat in self.curriculum.seats}
-        self.rollout_config.ready.extend(self.rollout_config.rollout(seats[row["environment"]], **row) for row in rows)
-        self.rollout_config.together([rollout.begin() for rollout in self.rollout_config.ready])
+    def _start_side_by_side(self, rows: Sequence[CurriculumRow]) -> None:
+        """Bring all rollouts of the step to their first observation."""
+        self.rollout_config.ready.extend(self.rollout_config.rollout(row) for row in rows)
+        self.rollout_config.run_all([rollout.chat.play_to_turn() for rollout in self.rollout_config.ready])
 
     def _play_ahead(self, prompt_ids: Sequence[list[int]], written: Sequence[list[int]]) -> None:
         """Play the calls that the trainer is about to read in these messages."""
         adapters, plays = [], []
-        for place, (before, said) in enumerate(zip(prompt_ids, written, strict=True)):
-            owner, room = place, len(said)
+        for place, (before, output) in enumerate(zip(prompt_ids, written, strict=True)):
+            owner, room = place, len(output)
             if isinstance(before, OwnedTokens):
                 owner, room = before.owner, self.max_completion_length - (len(before) - before.prompt)
             tools = self._env_tools[self._batch_environments[owner]]
-            found = read_message(self.processing_class, said[:room], before, tools).get("tool_calls", [])
-            calls = [(call["function"]["name"], call["function"]["arguments"]) for call in found]
+            found = read_message(self.processing_class, output[:room], before, tools).get("tool_calls", [])
+            calls = [ToolCall(call["function"]["name"], call["function"]["arguments"]) for call in found]
             if calls:
                 adapters.append(self.environments[owner])
-                plays.append(adapters[-1]._rollout.play(calls))
-        for adapter, answers in zip(adapters, self.rollout_config.together(plays), strict=True):
+                plays.append(adapters[-1]._rollout.play_calls(calls))
+        for adapter, answers in zip(adapters, self.rollout_config.run_all(plays), strict=True):
             adapter._answers.extend(answers)
 
     def _is_over(self, ids: list[int]) -> bool:
         return isinstance(ids, OwnedTokens) and self.environments[ids.owner]._rollout.done
 
-    def _calculate_rewards(self, inputs: list[Row], *more: Any) -> torch.Tensor:
+    def _calculate_rewards(self, inputs: list[dict[str, Any]], *more: Any) -> torch.Tensor:
         by_class: torch.Tensor = super()._calculate_rewards(inputs, *more)
         rewards = by_class.nansum(dim=1)
-        self._note(inputs, rewards)
+        self._record_rollouts([row["row"] for row in inputs], rewards)
         if self.control_run != "shuffled-reward":
             return by_class
         order = list(range(len(rewards)))
         stream(self.curriculum.config.seed, "shuffled", self.state.global_step).shuffle(order)
         return torch.where(by_class.isnan(), by_class, rewards[order].unsqueeze(1))
 
-    def _note(self, inputs: list[Row], rewards: torch.Tensor) -> None:
-        """Note what each rollout showed, of all machines, and let the curriculum learn from the true rewards."""
+    def _record_rollouts(self, rows: Sequence[CurriculumRow], rewards: torch.Tensor) -> None:
+        """Keep what each rollout showed, of all processes, and let the curriculum learn from the true rewards."""
         own = [
-            RolloutStats.of(row, adapter._rollout, tokens, cut)
-            for row, adapter, tokens, cut in zip(inputs, self.environments, self._written, self._cut, strict=True)
+            RolloutStats(row, replace(adapter._result, messages=()), adapter._reward, truncated)
+            for row, adapter, truncated in zip(rows, self.environments, self._truncated, strict=True)
         ]
         self._rollout_stats = gather_object(own)
         size = self.num_generations
@@ -346,6 +351,12 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         if self.args.should_save:
             folder = Path(self._get_output_dir(trial=trial)) / f"{PREFIX_CHECKPOINT_DIR}-{self.state.global_step}"
             (folder / STATE).write_text(json.dumps(self.curriculum.state()), encoding="utf-8")
+
+
+def _trl_row(row: CurriculumRow) -> dict[str, Any]:
+    """A row of the curriculum as TRL takes rows: the environment's `reset` is given every column but that one."""
+    prompt = [{"role": "user", "content": ""}]
+    return {"prompt": prompt, "environment": environment_name(row.spec.env, row.seat), "row": row}
 
 
 @contextmanager

@@ -41,7 +41,7 @@ tags: [warroom, {env}]
 
 # A nano's warm start
 
-It imitates scripted play of Warroom's `{env}` environment, training split, in shorthand: {steps} steps of
+It imitates scripted play of Warroom's `{env}` environment, training split, in the compact rendering: {steps} steps of
 {plan.incidents} incidents, after look-up drills on random words. It learnt from no reward yet;
 `warroom train --model FOLDER` goes on from here by GRPO. The whole plan is in `warroom.json`;
 `warroom train --env {env} --model nano --from-scratch --only-warm-start` makes such a model again.
@@ -126,7 +126,7 @@ def make_nano(
     plan = plan or WarmStart()
     compact_vocab = environments()[env].compact_vocab
     if compact_vocab is None:
-        raise ValueError(f"{env} has no shorthand, which is all that a nano reads")
+        raise ValueError(f"{env} has no compact rendering, which is all that a nano reads")
     if folder.exists():
         raise ValueError(f"{folder} exists; name a new folder")
     tokenizer = nano_tokenizer(compact_vocab())
@@ -144,7 +144,7 @@ def save_nano(folder: Path, model: Any, tokenizer: Any, env: str, plan: WarmStar
     try:
         model.to(torch.bfloat16).save_pretrained(beside)
         tokenizer.save_pretrained(beside)
-        manifest = {"language": "shorthand", "env": env, **LENGTHS, "warm_start": plan.to_json()}
+        manifest = {"renderer": "compact", "env": env, **LENGTHS, "warm_start": plan.to_json()}
         (beside / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
         (beside / "README.md").write_text(CARD.format(env=env, steps=plan.steps + plan.filtered_steps, plan=plan))
         beside.rename(folder)
@@ -190,7 +190,7 @@ def imitate(
     model: Any, tokenizer: Any, plan: WarmStart, on_progress: PhaseCallback = lambda *told: None, env: str = "fleet"
 ) -> None:
     """Imitate scripted play: first all of it, then that of teams that did well."""
-    play = demonstrations(env, plan.mixture, "shorthand", plan.seed + 1)
+    play = demonstrations(env, plan.mixture, "compact", plan.seed + 1)
     if plan.times > 1:
         compact_vocab = environments()[env].compact_vocab
         assert compact_vocab is not None

@@ -1,6 +1,6 @@
-"""What the text of a log line states: how bad it is, how long something took, how it failed, and what it is about.
+"""What the text of a log line states: its level, how long something took, how it failed, and what it is about.
 
-Facts come from words and numbers alone; the tables are data, and no product's sentences are among them.
+Facts come from words and numbers alone; the tables are data, and hold no sentences of particular products.
 """
 
 import re
@@ -14,7 +14,7 @@ LEVEL_WORDS: dict[str, str] = {
     **dict.fromkeys(("NOTICE", "INFORMATION", "INFO", "LOG", "STATEMENT", "HINT", "DETAIL"), "INFO"),
     **dict.fromkeys(("DEBUG", "DBG", "TRACE", "VERBOSE", "FINE", "FINER", "FINEST"), "DEBUG"),
 }
-"""Level words, of syslog, Java, Python, Go, Node and PostgreSQL, and the four that are told apart here."""
+"""Level words of syslog, Java, Python, Go, Node and PostgreSQL, and the four levels that they map to."""
 _GUESS = (
     ("ERROR", re.compile(r"\b(?:error|exception|fatal|panic|traceback)\b", re.IGNORECASE)),
     ("WARN", re.compile(r"\bwarn(?:ing)?\b", re.IGNORECASE)),
@@ -40,7 +40,7 @@ class FailureType(StrEnum):
 
 
 def _any(*phrases: str) -> re.Pattern[str]:
-    """One pattern of several phrases, each a regular expression, capitals or not."""
+    """One pattern of several phrases, each a regular expression, whatever the case."""
     return re.compile("|".join(phrases), re.IGNORECASE)
 
 
@@ -62,7 +62,7 @@ _UNHARMED = _any(
     r"\btimeout(?:_ms|_s)?[=:] ?(?:<n>|\d+) ?m?s?",
     *(r"(?:recovered|succeeded) (?:from|after).*", r"error[_ -]rate", r"error (?:reporting|handler|page|budget)"),
 )
-"""Words of trouble in texts that report none: counts of nothing, settings, recoveries."""
+"""Words of failure in texts that report none: counts of zero, settings, recoveries."""
 
 
 def failure_of(text: str, level: str, status: int | None) -> FailureType:
@@ -71,11 +71,11 @@ def failure_of(text: str, level: str, status: int | None) -> FailureType:
         if status < 500:
             return FailureType.NONE
         return FailureType.LATE if status == 504 or _LATE.search(text) else FailureType.REFUSED
-    told = _UNHARMED.sub("", text)
-    if _LATE.search(told):
+    remaining = _UNHARMED.sub("", text)
+    if _LATE.search(remaining):
         return FailureType.LATE
-    # At INFO a word of trouble is often a name or a setting: only lines that somebody found worth a warning count.
-    return FailureType.REFUSED if level in ("WARN", "ERROR") and _REFUSED.search(told) else FailureType.NONE
+    # At INFO a word of failure is often a name or a setting: only lines that were worth a warning count.
+    return FailureType.REFUSED if level in ("WARN", "ERROR") and _REFUSED.search(remaining) else FailureType.NONE
 
 
 _NO_MORE = r"(?![\d.]|\s*m?s\b)"
@@ -88,16 +88,16 @@ STATUS = _any(
 """An HTTP status behind a word that announces one."""
 
 
-def status_span(text: str) -> tuple[int, int] | None:
+def status_span(text: str) -> slice | None:
     """Where the text states an HTTP status."""
     match = STATUS.search(text)
-    return match.span(match.lastindex or 0) if match else None
+    return slice(*match.span(match.lastindex or 0)) if match else None
 
 
 def status_of(text: str) -> int | None:
     """The HTTP status that the text states."""
     span = status_span(text)
-    return int(text[span[0] : span[1]]) if span else None
+    return int(text[span]) if span else None
 
 
 _UNITS = {"ms": 1.0, "s": 1000.0, "us": 0.001, "µs": 0.001, "ns": 1e-6, "m": 60_000.0}
@@ -116,17 +116,17 @@ class Duration(NamedTuple):
     """A duration that a text states."""
 
     milliseconds: float
-    span: tuple[int, int]
-    """Of its number."""
+    span: slice
+    """Where its number is in the text."""
 
 
 def duration_in(text: str) -> Duration | None:
-    """The duration behind a word such as `took`, else the first one; a number without a unit is none."""
+    """The duration after a word such as `took`, else the first one; a number without a unit is none."""
     match = _KEYED.search(text)
     if match is not None and (match[1] or match[3]):
-        return Duration(float(match[2]) * _UNITS[(match[3] or match[1]).lower()], match.span(2))
+        return Duration(float(match[2]) * _UNITS[(match[3] or match[1]).lower()], slice(*match.span(2)))
     match = _PLAIN.search(text)
-    return Duration(float(match[1]) * _UNITS[match[2]], match.span(1)) if match else None
+    return Duration(float(match[1]) * _UNITS[match[2]], slice(*match.span(1))) if match else None
 
 
 _MASKS = (
@@ -144,24 +144,24 @@ _MASKS = (
     ),
     (re.compile(r"(?<=[A-Za-z][-_#:])\d{3,}\b"), "<n>"),
 )
-"""What differs between lines of one kind, and what stands for it; short numbers in names (`db1`, `user-db-2`) stay."""
+"""What differs between lines of one template, and its replacement; short numbers in names (`db1`, `user-db-2`) stay."""
 
 
 def mask(text: str) -> str:
-    """The text with numbers, ids and addresses masked, its HTTP status apart: the same for all lines of its kind."""
+    """The text with numbers, ids and addresses masked, but not its HTTP status: equal for all lines of a template."""
     span = status_span(text)
-    kept = text[span[0] : span[1]] if span else ""
+    status = text[span] if span else ""
     if span:
-        text = f"{text[: span[0]]}\x00{text[span[1] :]}"
-    for pattern, stands in _MASKS:
-        text = pattern.sub(stands, text)
-    return text.replace("\x00", kept)
+        text = f"{text[: span.start]}\x00{text[span.stop :]}"
+    for pattern, replacement in _MASKS:
+        text = pattern.sub(replacement, text)
+    return text.replace("\x00", status)
 
 
 IN_NAMES = re.compile(r"[A-Za-z_-]\d{1,2}(?![\dA-Za-z])")
-"""Digits that may be part of a name (`db1`, `user-db-2`): they alone tell two lines of otherwise equal words apart."""
+"""Digits that may be part of a name (`db1`, `user-db-2`): they distinguish lines of otherwise equal words."""
 IDS = re.compile(r"\b[\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12}\b|\b(?=[a-f]*\d)[\da-f]{8,}\b")
-"""The commonest ids, for a first look at a line; `mask` finds more."""
+"""The commonest ids, for a first pass over a line; `mask` finds more."""
 
 _REQUEST = _any(
     *(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) /", r"\brequests?\b", r"\baccess\b", r"HTTP/\d"),
@@ -184,12 +184,12 @@ _JOB = _any(
 
 
 class TemplateFacts(NamedTuple):
-    """What a kind of lines says, apart from the service that it may speak of."""
+    """What the lines of a template say, apart from the service that they may mention."""
 
     level: str
     failure: FailureType
     request: bool
-    """Whether it tells of a request or call that was served or failed."""
+    """Whether they report a request or call that was served or failed."""
     started: str
     """A build or a job that began; empty if none."""
 

@@ -1,7 +1,7 @@
-"""What one line of a log says before its text begins: a table of formats, and which of them a file is written in.
+"""Formats of log lines: a table of parsers, and which of them fit a file.
 
-A format is a way to read a line; it gives None for a line of another format. Formats that put the service first and
-leave the rest to it (`docker compose logs`, `kubectl logs --prefix`) read that rest in any of the other ways.
+A parser returns None for a line of another format. Formats that prefix what a service wrote with its name
+(`docker compose logs`, `kubectl logs --prefix`) parse the rest in any of the other ways.
 """
 
 import re
@@ -22,7 +22,7 @@ LineParser = Callable[[str, KnownWords], ParsedLine | None]
 
 
 class Format(NamedTuple):
-    """One way in which lines are written."""
+    """One format of lines."""
 
     name: str
     example: str
@@ -30,14 +30,14 @@ class Format(NamedTuple):
 
 
 LEVELS = frozenset(form(word) for word in LEVEL_WORDS for form in (str.upper, str.lower, str.title))
-"""Level words, in the ways in which they are written."""
+"""Level words, in upper, lower and title case."""
 _WORD = r"\[?([A-Za-z]+)\]?:?"
-"""Where a level may stand; whether it is one is looked up."""
+"""Where a level may be; whether it is one is looked up."""
 _NAME = r"[A-Za-z][\w./-]*"
 _MARKED = rf"(\[?)({_NAME})((?:,[^\]\s]*)?\]?:?)(?=\s|$)"
-"""Where a service may stand, in brackets (with ids behind a comma, as Spring writes it), before a colon, or neither."""
+"""Where a service may be, in brackets (with ids after a comma, as Spring writes it), before a colon, or neither."""
 GATEWAY = "gateway"
-"""The service of an access log, which names none."""
+"""The service of an access log, whose lines name none."""
 _GAP = r"\s+(?:[-|]\s+)?"
 _TEXT = r"\s*(?:[-|]\s+)?(.*)"
 
@@ -49,7 +49,7 @@ def _is_service(opened: str, name: str, closed: str, bare: KnownWords) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_role_name(name: str) -> bool:
-    """Whether a plain word is what stores and fronts are called: `redis`, `gateway`."""
+    """Whether a plain word names a store or a frontend: `redis`, `gateway`."""
     return any(matches_role(role, name.lower()) for role in (*STORES.values(), FRONTENDS))
 
 
@@ -106,7 +106,7 @@ def _plain(line: str, bare: KnownWords) -> ParsedLine | None:
     return ParsedLine(None, silent[1], "", NO_LOGS) if silent else None
 
 
-# -- structured lines, and those of collectors ---------------------------------------------------------------
+# -- structured lines, and those of log collectors ---------------------------------------------------------------
 
 
 def _json(line: str, bare: KnownWords) -> ParsedLine | None:
@@ -118,7 +118,7 @@ def _logfmt(line: str, bare: KnownWords) -> ParsedLine | None:
 
 
 def _unwrapped(head: ParsedLine | None) -> ParsedLine | None:
-    """A line that Docker's json-file driver wrapped: its text is what the service wrote."""
+    """A line without Docker's json-file wrapper, whose text is what the service wrote."""
     if head is None or head.level or head.service:
         return head
     inner = body(head.text.rstrip())
@@ -141,7 +141,7 @@ def _syslog(line: str, bare: KnownWords) -> ParsedLine | None:
 
 
 _PROXIED = re.compile(rf"\S+ \S+ \S+ {STAMP} (\"[^\"]*\" (\d{{3}}) \S+)(?: \"[^\"]*\" \"[^\"]*\")?(.*)")
-"""The common and the combined access log; where users come from and with what says nothing of the system."""
+"""The common and the combined access log; referrer and user agent are ignored."""
 
 
 def _access(line: str, bare: KnownWords) -> ParsedLine | None:
@@ -207,7 +207,7 @@ FORMATS: tuple[Format, ...] = (
     Format("level first", "ERROR auth-service text", _level_first),
     Format("logfmt", 'ts=2026-03-04T10:15:32Z level=error service=auth msg="text"', _logfmt),
 )
-"""Every format; of two that fit a file equally well, the earlier one is taken."""
+"""All formats; of two that fit a file equally well, the earlier one is taken."""
 
 
 def detect_formats(lines: Iterable[str], bare: KnownWords) -> tuple[Format, ...]:
@@ -220,26 +220,26 @@ def detect_formats(lines: Iterable[str], bare: KnownWords) -> tuple[Format, ...]
 
 
 def is_parsed(head: ParsedLine | None) -> bool:
-    """Whether a line was understood: it has to name its service."""
+    """Whether a line was parsed: it has to name its service."""
     return head is not None and head.service != ""
 
 
 def allowed() -> str:
-    """What is read, as an error says it."""
+    """The accepted formats, for an error."""
     examples = "; ".join(form.example for form in FORMATS)
     return f"lines like these are read: {examples}; with times like {', '.join(SHAPES)}"
 
 
 NAMED_BY_PLACE = frozenset(("timed", "timed, service first", "level first"))
-"""Formats in which nothing but its place tells that a plain word is a service."""
+"""Formats in which only the position shows that a plain word is a service."""
 MIN_FORMAT_SHARE = 0.25
-"""Share of the lines with a word in that place, by services that are known for sure, from which all words there count:
-half a system is often of plain names."""
+"""Share of lines by known services, among the lines with a word in that position, from which all words there count as
+services: often half of a system has plain names."""
 _SENTENCES = frozenset(
     "a an the no not failed could cannot unable connection request response timeout error exception retrying starting "
     "started stopping stopped shutting listening connected disconnected received sending using loaded waiting".split()
 )
-"""Words with which the sentence of a line without service begins."""
+"""Words that begin the sentence of a line without service."""
 _SINGLE_WORD = re.compile(r"[a-z][a-z0-9]+")
 
 
@@ -251,7 +251,7 @@ class AnyServiceWord(frozenset[str]):
 
 
 def words_in_place(form: Format, sample: Iterable[str], bare: KnownWords) -> KnownWords:
-    """Which plain words are services in a file of a format: all of them once enough of its lines fit for sure."""
+    """Which plain words are services in a file of a format: all if enough of its lines are of known services."""
     lines, every = list(sample), AnyServiceWord()
     sure, possible = [sum(is_parsed(form.read(line, words)) for line in lines) for words in (bare, every)]
     return every if form.name in NAMED_BY_PLACE and sure and sure >= MIN_FORMAT_SHARE * possible else bare
@@ -262,7 +262,7 @@ _BEFORE_LEVEL = re.compile(rf"{STAMP}\s+(?P<service>[a-z][a-z0-9]+)\s+{_WORD}\s"
 
 
 def bare_services(lines: Iterable[str]) -> KnownWords:
-    """Plain words where services stand, before different words: `cart` of `INFO cart saved` and `INFO cart read`.
+    """Plain words in the position of services, before different words: `cart` of `INFO cart saved`, `INFO cart read`.
 
     A text that begins there has the same word before the same next word, most of the time. A word between a time and
     a level is a service whatever follows.

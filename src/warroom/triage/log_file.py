@@ -1,7 +1,7 @@
-"""A log file of any length, plain or gzipped, as counts of what it says: read once, line by line, never whole.
+"""A log file of any length, plain or gzipped, as counts of what it says: read once, as a stream.
 
 >>> log = read_log(Path("incident.log"))  # doctest: +SKIP
->>> log.tally.lines, log.formats  # doctest: +SKIP
+>>> log.log_stats.lines, log.formats  # doctest: +SKIP
 (182_331, Counter({'compose': 182_331}))
 """
 
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, NamedTuple
 
 from warroom.triage.formats import Format, KnownWords, allowed, bare_services, detect_formats, is_parsed, words_in_place
 from warroom.triage.log_stats import LogStats
@@ -29,23 +29,24 @@ STDIN = "-"
 CHUNK = 1 << 18
 """Bytes that are read at a time."""
 MAX_LINE_LENGTH = 1 << 11
-"""Characters of a line that are looked at; what lies beyond is passed over."""
-SAMPLE = 500
-"""Lines at the head of a file from which its format, its clock and its services of plain names are told."""
-TIMED_FROM = 0.1
+"""Characters of a line that are read; the rest is ignored."""
+SAMPLE_LINES = 500
+"""Lines at the head of a file from which its format, its clock and its services of plain names are detected."""
+MIN_TIMED_SHARE = 0.1
 """Share of those lines that must have times; a line without one counts at the time of the line before."""
-EXAMPLES = 3
+MAX_EXAMPLES = 3
+"""Unparsed lines that are kept."""
 ARCHIVES = {
     b"PK\x03\x04": "a zip archive",
     b"\x28\xb5\x2f\xfd": "zstd data",
     b"BZh": "bzip2 data",
     b"\xfd7zXZ": "xz data",
 }
-"""First bytes of what has to be unpacked first."""
+"""Archives and their first bytes."""
 _GZIP = b"\x1f\x8b"
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 PROBE = 1 << 16
-"""Bytes at the beginning by which text is told from what is none."""
+"""Bytes at the beginning by which text is distinguished from binary data."""
 MAX_CONTROL_SHARE = 0.02
 """Share of control characters from which a file counts as binary."""
 _COLORS = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
@@ -59,6 +60,14 @@ ProgressCallback = Callable[[int], None]
 """Called with the number of bytes just read from the file."""
 
 
+class UnparsedLine(NamedTuple):
+    """A line that no format fits."""
+
+    number: int
+    """From 1."""
+    line: str
+
+
 @dataclass
 class ParsedLog:
     """A log, read."""
@@ -68,13 +77,13 @@ class ParsedLog:
     formats: Counter[str] = field(default_factory=Counter)
     """Lines by format."""
     lines: int = 0
-    """All of them, empty ones too."""
+    """All lines, empty ones too."""
     continuation_lines: int = 0
     """Lines of stack traces."""
     unparsed_lines: int = 0
-    """Lines that fit nothing."""
-    examples: list[tuple[int, str]] = field(default_factory=list)
-    """(line number, line) of the first of those."""
+    """Lines that no format fits."""
+    examples: list[UnparsedLine] = field(default_factory=list)
+    """The first of those."""
 
     @property
     def unparsed_share(self) -> float:
@@ -99,7 +108,7 @@ def read_log(path: str, known: Iterable[str] = (), on_progress: ProgressCallback
 
 
 def size_of(path: str) -> int | None:
-    """Bytes of a file as it lies on the disk; None for standard input."""
+    """Bytes of a file on disk; None for standard input."""
     return Path(path).stat().st_size if path != STDIN and Path(path).is_file() else None
 
 
@@ -126,7 +135,7 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
 
 
 class _CountingStream(io.RawIOBase):
-    """A stream that tells how much was read of it."""
+    """A stream that reports how much of it was read."""
 
     def __init__(self, raw: IO[bytes], on_progress: ProgressCallback) -> None:
         self._raw, self._on_progress = raw, on_progress
@@ -134,7 +143,7 @@ class _CountingStream(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         data = self._raw.read(len(buffer))
         buffer[: len(data)] = data
         self._on_progress(len(data))
@@ -161,7 +170,7 @@ def _texts(raw: IO[bytes], path: str, on_progress: ProgressCallback) -> Iterator
 
 
 def _encoding(data: bytes, path: str) -> str:
-    """By the mark at the beginning, else UTF-8. A `ValueError` for what is no text."""
+    """By the byte order mark, else UTF-8. A `ValueError` for what is no text."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     archive = next((name for magic, name in ARCHIVES.items() if data.startswith(magic)), None)
@@ -192,35 +201,37 @@ def _lines(texts: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _head(lines: Iterator[list[str]]) -> list[str]:
-    """At least the first lines that detection wants, as far as there are so many."""
+    """At least the lines that detection needs, if there are so many."""
     head: list[str] = []
     for batch in lines:
         head += batch
-        if len(head) >= SAMPLE:
+        if len(head) >= SAMPLE_LINES:
             break
     return head
 
 
 def _clock(moments: list[Timestamp | None]) -> TimeReference:
-    """How most lines tell time; the order of the lines where too few do."""
+    """How most lines state times; the order of the lines where too few do."""
     clocks = Counter(timestamp.clock for timestamp in moments if timestamp is not None)
-    if clocks.total() < TIMED_FROM * len(moments) or not clocks:
+    if clocks.total() < MIN_TIMED_SHARE * len(moments) or not clocks:
         return TimeReference.ORDER
     return clocks.most_common(1)[0][0]
 
 
 class _LogReader:
-    """Lines to a tally; formed by the first lines of a file."""
+    """Counts lines; set up by the first lines of a file."""
 
     def __init__(self, head: list[str], names: ServiceNames, path: str) -> None:
-        sample = [line.rstrip() for line in head[: 4 * SAMPLE] if line.strip() and not _CONTINUES.match(line)][:SAMPLE]
+        sample = [line.rstrip() for line in head[: 4 * SAMPLE_LINES] if line.strip() and not _CONTINUES.match(line)][
+            :SAMPLE_LINES
+        ]
         self.bare: KnownWords = bare_services(sample) | names.listed
         try:
             self.formats: tuple[Format, ...] = detect_formats(sample or [head[0]], self.bare)
         except ValueError as error:
             raise ValueError(f"{_display_name(path)}: {error}") from error
         self.in_place = words_in_place(self.formats[0], sample, self.bare)
-        """Plain words that are services in lines of the file's own format; elsewhere fewer are."""
+        """Plain words that are services in lines of the file's own format; in other lines, only `bare`."""
         moments = [found.timestamp for line in sample if (found := self._read(line)) is not None]
         clock = _clock(moments)
         start = next(
@@ -270,8 +281,8 @@ class _LogReader:
                 self.log.log_stats.take(number, line, head)
                 return
         self.log.unparsed_lines += 1
-        if len(self.log.examples) < EXAMPLES:
-            self.log.examples.append((number, line[:120]))
+        if len(self.log.examples) < MAX_EXAMPLES:
+            self.log.examples.append(UnparsedLine(number, line[:120]))
 
     def _attach(self, number: int, line: str, head: ParsedLine) -> None:
         if self.log.log_stats.attach_continuation(head.service, head.text):
@@ -284,6 +295,6 @@ class _LogReader:
         log = self.log
         log.formats += Counter()
         if not log.log_stats.lines:
-            raise ValueError(f"{_display_name(path)}: no line tells anything of a service; {allowed()}")
+            raise ValueError(f"{_display_name(path)}: no line names a service; {allowed()}")
         log.log_stats.finish()
         return log

@@ -1,46 +1,46 @@
-"""What is kept of a log while it streams by: counts of each kind of line by time, and a few lines as they stand.
+"""Statistics of a log that is read as a stream: counts of each template by time, and a few sample lines.
 
-Memory is bounded whatever the length of the log: time is cut into slices that double when there are too many of them,
-and kinds of lines that hardly occur are counted together when there are too many kinds.
+Memory is bounded whatever the length of the log: time is divided into buckets that double when there are too many of
+them, and rare templates are counted together when there are too many templates.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from warroom.triage.log_templates import CAUSE_SEPARATOR, MOST_KINDS, OTHER_LINES, LogTemplate, TemplateIndex
+from warroom.triage.log_templates import CAUSE_SEPARATOR, MAX_TEMPLATES, OTHER_LINES, LogTemplate, TemplateIndex
 from warroom.triage.parsed_line import NO_LOGS, ParsedLine
 from warroom.triage.service_names import ServiceNames
 from warroom.triage.time_buckets import BIN_SPAN, SampleLine, TimeBucket, quartile_of
 from warroom.triage.timestamps import TimeReference, Timestamp, nearest_day
 
 MAX_BUCKETS = 512
-"""Stretches of time that are told apart."""
-FAR, FEW = 0.5, 0.01
-"""Lines are astray if a gap of more than this part of the time parts them from the rest, and they are fewer than this
-part of all: a wrong clock must not stretch the log over years."""
-MOST_CELLS = 300_000
-"""Entries of all slices together: some 60 MB."""
-LONGEST_LINE = 400
-"""Characters that are kept of a line that may be shown."""
-CHECK = 10_000
-"""Lines between two looks at how much is kept."""
+"""Buckets of time."""
+OUTLIER_GAP_SHARE, OUTLIER_LINE_SHARE = 0.5, 0.01
+"""Lines are outliers if a gap of more than this part of the time separates them from the rest, and they are fewer than
+this part of all: a wrong clock must not stretch the log over years."""
+MAX_ENTRIES = 300_000
+"""Entries of all buckets together: some 60 MB."""
+MAX_SAMPLE_LENGTH = 400
+"""Characters that are kept of a sample line."""
+COMPACTION_INTERVAL = 10_000
+"""Lines after which memory is compacted, if need be."""
 
 
 class LogStats:
-    """A log, counted; `clock` is how the file tells time, `start` the time of lines before the first that has one."""
+    """A log, counted; `clock` is how the file states times, `start` the time of lines before the first that has one."""
 
     def __init__(self, clock: TimeReference, names: ServiceNames, start: float = 0.0) -> None:
-        self.clock, self.names, self.kinds = clock, names, TemplateIndex()
+        self.clock, self.names, self.templates = clock, names, TemplateIndex()
         self.width = 1
-        """Seconds (or lines, in a log without times) of a slice."""
+        """Seconds (or lines, in a log without times) of a bucket."""
         self.buckets: dict[int, TimeBucket] = {}
         self.lines = 0
         self.first, self.last = float("inf"), float("-inf")
         self.silent: set[str] = set()
         """Services of which a line says that no logs arrive."""
         self.odd_times = 0
-        """Times of another clock; their lines count at the time of the line before."""
+        """How many times were of another clock; their lines count at the time of the line before."""
         self.zones_mixed = False
         """Whether only some of the dates have a zone; the others count as UTC."""
         self.outlying = 0
@@ -60,27 +60,22 @@ class LogStats:
             return
         if timestamp is None or timestamp is not self._timestamp:
             self._select_bucket(timestamp, number)
-        kind, place = self.kinds.recognise(service, level, text)
-        bucket, identity = self._bucket, kind.number
-        bucket.counts[identity] = bucket.counts.get(identity, 0) + 1
-        kind.lines += 1
+        template, place = self.templates.match(service, level, text)
+        bucket, key = self._bucket, template.number
+        bucket.counts[key] = bucket.counts.get(key, 0) + 1
+        template.lines += 1
         self.lines += 1
-        self._latest[service] = kind, self._index
-        milliseconds = 0.0
-        if place is not None and kind.timed:
-            milliseconds, bin = place.duration(text)
-            if milliseconds:
-                key = identity * BIN_SPAN + bin
-                bucket.durations[key] = bucket.durations.get(key, 0) + 1
-        if milliseconds or kind.alarming or kind.facts.started:
-            longest = bucket.samples.get(identity)
-            if longest is None or milliseconds > longest[0]:
-                bucket.samples[identity] = SampleLine(milliseconds, number, line[:LONGEST_LINE], self._now)
-        if self.lines % CHECK == 0:
+        self._latest[service] = template, self._index
+        milliseconds = bucket.add_duration(key, place.duration(text)) if place is not None and template.timed else 0.0
+        if milliseconds or template.alarming or template.facts.started:
+            longest = bucket.samples.get(key)
+            if longest is None or milliseconds > longest.milliseconds:
+                bucket.samples[key] = SampleLine(milliseconds, number, line[:MAX_SAMPLE_LENGTH], self._now)
+        if self.lines % COMPACTION_INTERVAL == 0:
             self._compact()
 
     def _select_bucket(self, timestamp: Timestamp | None, number: int) -> None:
-        """Find the slice of a time; a line without one is of that of the line before."""
+        """Find the bucket of a time; a line without one belongs to that of the line before."""
         if self.clock is TimeReference.ORDER:
             self._now = number
         elif timestamp is not None:
@@ -108,7 +103,7 @@ class LogStats:
     # -- stack traces -------------------------------------------------------------------------------
 
     def attach_continuation(self, service: str, text: str) -> bool:
-        """Count a line of a stack trace to the line before it of the service; its cause becomes part of that line.
+        """Attach a line of a stack trace to the line before it of the service; its cause becomes part of that line.
 
         False where the service has written nothing yet.
         """
@@ -119,50 +114,52 @@ class LogStats:
             and OTHER_LINES not in latest[0].text
             and names_error(text)
         ):
-            self._join(*latest, text.strip()[:LONGEST_LINE])
+            self._join(*latest, text.strip()[:MAX_SAMPLE_LENGTH])
         return latest is not None
 
-    def _join(self, kind: LogTemplate, index: int, why: str) -> None:
+    def _join(self, template: LogTemplate, index: int, cause: str) -> None:
         bucket = self.buckets.get(index)
-        if bucket is None or not bucket.counts.get(kind.number):
+        if bucket is None or not bucket.counts.get(template.number):
             return
-        joined = self.kinds.learn(kind.service, kind.facts.level, f"{kind.text}{CAUSE_SEPARATOR}{why}")
-        bucket.counts[kind.number] -= 1
+        joined = self.templates.add(template.service, template.facts.level, f"{template.text}{CAUSE_SEPARATOR}{cause}")
+        bucket.counts[template.number] -= 1
         bucket.counts[joined.number] = bucket.counts.get(joined.number, 0) + 1
-        kind.lines -= 1
+        template.lines -= 1
         joined.lines += 1
-        if kind.number in bucket.samples:
-            bucket.samples.setdefault(joined.number, bucket.samples[kind.number])
-        self._latest[kind.service] = joined, index
+        if template.number in bucket.samples:
+            bucket.samples.setdefault(joined.number, bucket.samples[template.number])
+        self._latest[template.service] = joined, index
 
-    # -- room ---------------------------------------------------------------------------------------
+    # -- memory -------------------------------------------------------------------------------------
 
     def _compact(self) -> None:
-        self.kinds.adapt_masking(CHECK)
-        if len(self.kinds.all) > MOST_KINDS:
-            moved = self.kinds.merge_rare(lambda kind: self.names.summary_words(kind.service, kind.text))
+        self.templates.adapt_masking(COMPACTION_INTERVAL)
+        if len(self.templates.all) > MAX_TEMPLATES:
+            moved = self.templates.merge_rare(
+                lambda template: self.names.summary_words(template.service, template.text)
+            )
             for bucket in self.buckets.values():
                 bucket.rename(moved)
             self._latest.clear()
-        while len(self.buckets) > MAX_BUCKETS or (self.entry_count > MOST_CELLS and len(self.buckets) > 8):
+        while len(self.buckets) > MAX_BUCKETS or (self.entry_count > MAX_ENTRIES and len(self.buckets) > 8):
             self._merge_bucket_pairs()
         self._timestamp = None
 
     @property
     def entry_count(self) -> int:
-        """How much all slices hold."""
+        """How many entries all buckets hold."""
         return sum(bucket.entry_count for bucket in self.buckets.values())
 
     def _merge_bucket_pairs(self) -> None:
-        """Slices twice as wide."""
+        """Make the buckets twice as wide."""
         self.width *= 2
         old, self.buckets = self.buckets, {}
         for index in sorted(old):
             self.buckets.setdefault(index // 2, TimeBucket()).add(old[index])
-        self._latest = {service: (kind, index // 2) for service, (kind, index) in self._latest.items()}
+        self._latest = {service: (template, index // 2) for service, (template, index) in self._latest.items()}
 
     def finish(self) -> None:
-        """Leave out what is astray, and make at most `MOST_SLICES` slices from first to last, at the end of the log."""
+        """Leave out outliers, and make at most `MAX_BUCKETS` buckets from first to last, at the end of the log."""
         while self._drop_outliers():
             pass
         while max(self.buckets) - min(self.buckets) >= MAX_BUCKETS:
@@ -172,11 +169,11 @@ class LogStats:
         """Leave out few lines at either end that are far from the rest in time; whether there were some."""
         places = sorted(self.buckets)
         gap, cut = max(((b - a, i + 1) for i, (a, b) in enumerate(pairwise(places))), default=(0, 0))
-        if gap < MAX_BUCKETS or gap <= FAR * (places[-1] - places[0]):
+        if gap < MAX_BUCKETS or gap <= OUTLIER_GAP_SHARE * (places[-1] - places[0]):
             return False
         sides = sorted((places[:cut], places[cut:]), key=lambda side: sum(self.buckets[place].lines for place in side))
         outlying = sum(self.buckets[place].lines for place in sides[0])
-        if outlying > FEW * self.lines:
+        if outlying > OUTLIER_LINE_SHARE * self.lines:
             return False
         for place in sides[0]:
             del self.buckets[place]
@@ -184,10 +181,10 @@ class LogStats:
         self.first, self.last = sides[1][0] * self.width, (sides[1][-1] + 1) * self.width - 1
         return True
 
-    # -- what was counted -----------------------------------------------------------------------------
+    # -- results -------------------------------------------------------------------------------------
 
     def between(self, start: float, end: float) -> TimeBucket:
-        """What was written in the slices that begin in a stretch of time, `end` not included."""
+        """What was written in the buckets that begin in a span of time, `end` not included."""
         whole = TimeBucket()
         for index in sorted(self.buckets):
             if start <= index * self.width < end:
@@ -195,10 +192,10 @@ class LogStats:
         return whole
 
     def buckets_in_order(self) -> Iterator[TimeBucket]:
-        """Every slice of the time that the log covers, the empty ones too."""
-        nothing = TimeBucket()
+        """Every bucket of the time that the log covers, the empty ones too."""
+        empty = TimeBucket()
         for index in range(min(self.buckets), max(self.buckets) + 1):
-            yield self.buckets.get(index, nothing)
+            yield self.buckets.get(index, empty)
 
 
 def names_error(text: str) -> bool:
@@ -209,13 +206,15 @@ def names_error(text: str) -> bool:
 
 
 def alarm_counts(log_stats: LogStats) -> list[int]:
-    """Alarming lines by slice, from the first slice to the last."""
-    loud = {number for number, kind in log_stats.kinds.all.items() if kind.alarming}
-    return [sum(n for number, n in bucket.counts.items() if number in loud) for bucket in log_stats.buckets_in_order()]
+    """Alarming lines by bucket, from the first bucket to the last."""
+    alarming = {number for number, template in log_stats.templates.all.items() if template.alarming}
+    return [
+        sum(n for number, n in bucket.counts.items() if number in alarming) for bucket in log_stats.buckets_in_order()
+    ]
 
 
 def slow_line_counts(log_stats: LogStats) -> list[int]:
-    """Lines by slice that state a duration above the third quartile of their kind over the whole log."""
+    """Lines by bucket that state a duration above the third quartile of their template over the whole log."""
     bins: dict[int, Counter[int]] = {}
     for bucket in log_stats.buckets.values():
         for key, count in bucket.durations.items():

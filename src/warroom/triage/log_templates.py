@@ -1,8 +1,9 @@
-"""Kinds of lines: those of one service and level that differ in numbers only. A kind is told by its letters."""
+"""Templates: the lines of one service and level that differ in numbers only. Letters identify a template."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from warroom.triage.facts import (
     IDS,
@@ -17,17 +18,17 @@ from warroom.triage.facts import (
     status_of,
     status_span,
 )
-from warroom.triage.time_buckets import bin_of
+from warroom.triage.time_buckets import BinnedDuration, bin_of
 
-MOST_KINDS = 4_000
-MOST_SHAPES = 60_000
-"""Texts, digits removed, whose kind is remembered; beyond, all are forgotten and learnt again."""
-MOST_NUMBERS = 2_000
-"""Durations as written that are remembered, for each shape of text."""
+MAX_TEMPLATES = 4_000
+MAX_SHAPES = 60_000
+"""Texts, digits removed, whose template is cached; beyond that the cache is emptied."""
+MAX_DURATIONS = 2_000
+"""Durations as written that are cached, for each shape of text."""
 OTHER_LINES, CAUSE_SEPARATOR = "(other lines)", " <- "
-"""What stands for the words of rare lines, and between a line and the error that its stack trace names."""
+"""What replaces the words of rare lines, and what separates a line from the error that its stack trace names."""
 NEW_TEXT_SHARE = 0.2
-"""Share of texts seen for the first time from which ids are taken off before a text is looked up."""
+"""Share of new texts from which ids are removed before a text is looked up."""
 _STATUSES = frozenset(map(str, range(100, 600)))
 _DIGITS = b"0123456789"
 
@@ -42,62 +43,70 @@ class LogTemplate:
     """Numbers, ids and addresses masked."""
     facts: TemplateFacts
     alarming: bool
-    """Whether they count for the rate of trouble: WARN, ERROR or a failure."""
+    """Whether they count as alarms: WARN, ERROR or a failure."""
     timed: bool
     """Whether they may state a duration."""
     lines: int = 0
 
 
 class NumberPosition:
-    """Where a number stands in all texts of a shape: behind the same letters, and before the same."""
+    """Where a number is in all texts of a shape: after the same letters, and before the same."""
 
     __slots__ = ("after", "before", "known", "last")
 
-    def __init__(self, text: str, start: int, end: int) -> None:
+    def __init__(self, text: str, span: slice) -> None:
+        start, end = span.start, span.stop
         self.before = re.split(r"\d", text[:start])[-1]
         self.after = re.split(r"\d", text[end : end + 4])[0]
         self.last = text.find(self.before) + len(self.before) != start
-        """Whether those letters come earlier too, so that their last place is the one."""
-        self.known: dict[str, tuple[float, int]] = {}
-        """Durations as written, to (milliseconds, bin)."""
+        """Whether those letters also occur earlier, so that their last occurrence counts."""
+        self.known: dict[str, BinnedDuration] = {}
+        """By the duration as written."""
 
     def number(self, text: str) -> str:
-        """The number, or something else where the text is not what it seems."""
+        """The number; some other text where this one is not of the shape after all."""
         start = (text.rfind(self.before) if self.last else text.find(self.before)) + len(self.before)
         return text[start : text.find(self.after, start)] if self.after else text[start:]
 
-    def duration(self, text: str) -> tuple[float, int]:
-        """(milliseconds, bin) of the duration at this place; 0 milliseconds where there is none."""
+    def duration(self, text: str) -> BinnedDuration:
+        """The duration at this place."""
         written = self.number(text)
         found = self.known.get(written)
-        return self._learn(written, text) if found is None else found
+        return self._parse(written, text) if found is None else found
 
-    def _learn(self, written: str, text: str) -> tuple[float, int]:
-        """Read a duration in full, and remember it if it stands where it should."""
+    def _parse(self, written: str, text: str) -> BinnedDuration:
+        """Search a text for its duration, and cache that if it is at this place."""
         found = duration_in(text)
         if found is None:
-            return 0.0, 0
-        known = found.milliseconds, bin_of(found.milliseconds)
-        if text[found.span[0] : found.span[1]] == written and len(self.known) < MOST_NUMBERS:
-            self.known[written] = known
-        return known
+            return BinnedDuration(0.0, 0)
+        duration = BinnedDuration(found.milliseconds, bin_of(found.milliseconds))
+        if text[found.span] == written and len(self.known) < MAX_DURATIONS:
+            self.known[written] = duration
+        return duration
+
+
+class TemplateMatch(NamedTuple):
+    """The template of a line, and where its duration is, if it states one."""
+
+    template: LogTemplate
+    duration: NumberPosition | None
 
 
 class TextShape:
     """What is known of all texts that are equal once their digits are removed."""
 
-    __slots__ = ("duration", "kinds", "named", "status")
+    __slots__ = ("duration", "matches", "named", "status")
 
     def __init__(self, text: str, bare: str) -> None:
-        self.kinds: dict[object, LogTemplate] = {}
+        self.matches: dict[object, TemplateMatch] = {}
         """By the status and the digits in names, where a text has either."""
-        span, found = status_span(text), duration_in(text)
-        self.status = NumberPosition(text, *span) if span else None
-        self.duration = NumberPosition(text, *found.span) if found else None
+        status, duration = status_span(text), duration_in(text)
+        self.status = NumberPosition(text, status) if status else None
+        self.duration = NumberPosition(text, duration.span) if duration else None
         self.named = IN_NAMES.search(bare) is not None
 
     def detail(self, text: str, bare: str) -> object:
-        """What tells the kinds of a shape apart, in a text and in the same without its ids."""
+        """What distinguishes the templates of a shape; `bare` is the text without its ids."""
         status = self.status.number(text) if self.status is not None else ""
         if status and status not in _STATUSES:
             status = str(status_of(text))
@@ -105,18 +114,18 @@ class TextShape:
 
 
 class TemplateIndex:
-    """All kinds of lines of a log."""
+    """All templates of a log."""
 
     def __init__(self) -> None:
         self.all: dict[int, LogTemplate] = {}
         self.merged = 0
-        """Kinds that were counted with others for want of room."""
+        """Templates that were merged into others to limit memory."""
         self._shapes: dict[tuple[str, str, bytes], TextShape] = {}
         self._by_text: dict[tuple[str, str, str], LogTemplate] = {}
         self._next_number, self._fresh, self._noisy = 0, 0, False
 
-    def recognise(self, service: str, level: str, text: str) -> tuple[LogTemplate, NumberPosition | None]:
-        """The kind of a line, and where its duration stands, if it states one."""
+    def match(self, service: str, level: str, text: str) -> TemplateMatch:
+        """The template of a line, which is added if it is new."""
         bare = IDS.sub("", text) if self._noisy else text
         key = (service, level, bare.encode("utf-8", "replace").translate(None, _DIGITS))
         shape = self._shapes.get(key)
@@ -124,56 +133,60 @@ class TemplateIndex:
             self._fresh += 1
             shape = self._shapes[key] = TextShape(text, bare)
         detail = shape.detail(text, bare) if shape.named or shape.status is not None else ""
-        kind = shape.kinds.get(detail)
-        if kind is None:
-            kind = shape.kinds[detail] = self.learn(service, level, text)
-        return kind, shape.duration
+        found = shape.matches.get(detail)
+        if found is None:
+            found = shape.matches[detail] = TemplateMatch(self.add(service, level, text), shape.duration)
+        return found
 
-    def learn(self, service: str, word: str, text: str) -> LogTemplate:
-        """The kind of a text, read in full."""
+    def add(self, service: str, word: str, text: str) -> LogTemplate:
+        """The template of a text, without the cache; `word` is its level as written."""
         level, masked = level_of(word, text), mask(text)
         found = self._by_text.get((service, level, masked))
         if found is None:
-            found = self._add(service, masked, facts_of(masked, level, status_of(text)))
+            found = self._create(service, masked, facts_of(masked, level, status_of(text)))
             self._by_text[service, level, masked] = found
         return found
 
-    def _add(self, service: str, text: str, facts: TemplateFacts) -> LogTemplate:
+    def _create(self, service: str, text: str, facts: TemplateFacts) -> LogTemplate:
         alarming = facts.level in ("WARN", "ERROR") or facts.failure is not FailureType.NONE
-        kind = LogTemplate(self._next_number, service, text, facts, alarming, TIMED.search(text) is not None)
+        template = LogTemplate(self._next_number, service, text, facts, alarming, TIMED.search(text) is not None)
         self._next_number += 1
-        self.all[kind.number] = kind
-        return kind
+        self.all[template.number] = template
+        return template
 
     def adapt_masking(self, lines: int) -> None:
-        """Adapt to the last `lines` lines: where most texts are new, ids are taken off first."""
+        """Adapt to the last `lines` lines: where many texts are new, ids are removed first."""
         self._noisy = self._noisy or self._fresh > NEW_TEXT_SHARE * lines
         self._fresh = 0
-        if len(self._shapes) > MOST_SHAPES:
+        if len(self._shapes) > MAX_SHAPES:
             self._shapes.clear()
 
     def merge_rare(self, summary_of: Callable[[LogTemplate], str]) -> dict[int, int]:
-        """Give up the words of the rarest kinds until half the room is free: old numbers to those that replace them.
+        """Merge the rarest templates until half the room is free; returns old numbers to those that replace them.
 
-        `gist_of` gives the words that are kept: those of a call and of a request.
+        `summary_of` gives the words that are kept: those of a call and of a request.
         """
-        ranked = sorted(self.all.values(), key=lambda kind: (kind.text.startswith(OTHER_LINES), kind.lines))
-        rare = [kind for kind in ranked[: len(ranked) - MOST_KINDS // 2] if not kind.text.startswith(OTHER_LINES)]
-        moved = {kind.number: self._other(kind, summary_of(kind)).number for kind in rare}
-        for kind in rare:
-            del self.all[kind.number]
+        ranked = sorted(self.all.values(), key=lambda template: (template.text.startswith(OTHER_LINES), template.lines))
+        rare = [
+            template
+            for template in ranked[: len(ranked) - MAX_TEMPLATES // 2]
+            if not template.text.startswith(OTHER_LINES)
+        ]
+        moved = {template.number: self._merged(template, summary_of(template)).number for template in rare}
+        for template in rare:
+            del self.all[template.number]
         self.merged += len(moved)
         self._shapes.clear()
-        self._by_text = {key: kind for key, kind in self._by_text.items() if kind.number not in moved}
+        self._by_text = {key: template for key, template in self._by_text.items() if template.number not in moved}
         return moved
 
-    def _other(self, kind: LogTemplate, summary_words: str) -> LogTemplate:
-        """The kind that counts for a rare one: of the same service, gist and facts."""
+    def _merged(self, template: LogTemplate, summary_words: str) -> LogTemplate:
+        """The template that replaces a rare one: of the same service, summary and facts."""
         text = f"{OTHER_LINES} {summary_words}" if summary_words else OTHER_LINES
-        key = (kind.service, kind.facts.level, f"{text}{kind.facts!r}")
+        key = (template.service, template.facts.level, f"{text}{template.facts!r}")
         if key not in self._by_text:
-            self._by_text[key] = self._add(kind.service, text, kind.facts)
+            self._by_text[key] = self._create(template.service, text, template.facts)
         found = self._by_text[key]
-        found.lines += kind.lines
-        found.timed = found.timed or kind.timed
+        found.lines += template.lines
+        found.timed = found.timed or template.timed
         return found

@@ -1,4 +1,4 @@
-"""What stands before the text of a log line."""
+"""The parts of a log line."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ NO_LOGS = "[no logs]"
 
 
 class ParsedLine(NamedTuple):
-    """A line, taken apart."""
+    """A line, split into its parts."""
 
     timestamp: Timestamp | None
     service: str

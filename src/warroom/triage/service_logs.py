@@ -1,7 +1,8 @@
-"""A counted log as what the environment's policies read: for each service its lines, requests, calls and patterns."""
+"""A counted log as the environment's policies read it: for each service its lines, requests, calls and patterns."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from warroom.envs.logs.views import CallLogs, Level, Overview, Pair, Pattern, ServiceLogs
 from warroom.triage.facts import FailureType
@@ -11,70 +12,77 @@ from warroom.triage.time_buckets import TimeBucket
 from warroom.triage.windows import WindowSplit
 
 MAX_PATTERNS = 12
-"""Patterns that are handed on of a service: those with most lines, the new ones first."""
+"""Patterns of a service that are kept: those that grew most."""
 ASSUMED_BASELINE_CALLS = 200
-"""Calls and requests, none of them failed, of the ordinary time that is assumed where a log has no earlier lines: a
-healthy call fails less often than that."""
+"""Calls and requests, none of them failed, of the baseline that is assumed where a log has no earlier lines: a healthy
+call fails less often than that."""
 
 
 @dataclass(frozen=True)
 class WindowCounts:
-    """The two stretches of a log that are compared."""
+    """The counts of the two windows of a log that are compared."""
 
     split: WindowSplit
     before: TimeBucket
     now: TimeBucket
 
-    def count(self, kinds: Iterable[LogTemplate]) -> Pair:
-        """Lines of some kinds in both."""
-        chosen = list(kinds)
-        return Pair(*[sum(part.counts.get(kind.number, 0) for kind in chosen) for part in (self.before, self.now)])
+    def count(self, templates: Iterable[LogTemplate]) -> Pair:
+        """Lines of some templates in both windows."""
+        chosen = list(templates)
+        return Pair(
+            *[sum(part.counts.get(template.number, 0) for template in chosen) for part in (self.before, self.now)]
+        )
 
-    def median(self, kinds: Iterable[LogTemplate]) -> Pair | None:
-        """Milliseconds in both; None unless both have some."""
-        chosen = {kind.number for kind in kinds}
+    def median(self, templates: Iterable[LogTemplate]) -> Pair | None:
+        """Milliseconds in both windows; None unless both have some."""
+        chosen = {template.number for template in templates}
         pair = Pair(self.before.median(chosen), self.now.median(chosen))
         return pair if min(pair) > 0 else None
 
 
 def windows(log_stats: LogStats, split: WindowSplit) -> WindowCounts:
-    """Count both stretches."""
-    return WindowCounts(
-        split,
-        log_stats.between(*split.before) if split.before else log_stats.between(0, 0),
-        log_stats.between(*split.now),
-    )
+    """Count both windows."""
+    before = log_stats.between(*split.before) if split.before else TimeBucket()
+    return WindowCounts(split, before, log_stats.between(*split.now))
 
 
-CalleeByTemplate = Mapping[int, str]
-"""Number of a kind to the service that its text says was called; empty where none."""
+class CallsByTemplate(NamedTuple):
+    """Which calls and requests templates report, by the numbers of the templates."""
+
+    callees: Mapping[int, str]
+    """The service that the text says was called; empty where none."""
+    with_request: Collection[int] = frozenset()
+    """Templates that report a request of their writer and a call at once, as those of a proxy do."""
+
+    def own_requests(self, templates: Iterable[LogTemplate], *, gateway: bool) -> list[LogTemplate]:
+        """Templates that report the service's own requests."""
+        requests = [template for template in templates if template.facts.request]
+        own = [each for each in requests if each.number in self.with_request or not self.callees.get(each.number)]
+        return own if own or not gateway else requests
+
+    def by_callee(self, templates: Iterable[LogTemplate]) -> dict[str, list[LogTemplate]]:
+        """Templates that report calls, by the services that were called."""
+        found: dict[str, list[LogTemplate]] = {}
+        for template in templates:
+            callee = self.callees.get(template.number)
+            if callee and is_call_line(template):
+                found.setdefault(callee, []).append(template)
+        return found
 
 
 def service_logs(
-    log_stats: LogStats,
-    callee_by_template: CalleeByTemplate,
-    windows: WindowCounts,
-    services: Iterable[str],
-    gateway: str,
-    request_and_call: Collection[int] = frozenset(),
+    log_stats: LogStats, calls: CallsByTemplate, windows: WindowCounts, services: Iterable[str], gateway: str
 ) -> dict[str, ServiceLogs]:
-    """What the logs of each service say; a service that wrote nothing at all has no logs.
-
-    `both` are numbers of kinds that tell of a request of their writer and of a call at once.
-    """
+    """What the logs of each service say; a service that wrote nothing at all has no logs."""
     by_service: dict[str, list[LogTemplate]] = {name: [] for name in services}
-    for kind in log_stats.kinds.all.values():
-        if kind.lines:
-            by_service[kind.service].append(kind)
-    served = {
-        name: own_request_templates(kinds, callee_by_template, request_and_call, name == gateway)
-        for name, kinds in by_service.items()
+    for template in log_stats.templates.all.values():
+        if template.lines:
+            by_service[template.service].append(template)
+    logs = {
+        name: _service_logs(name, templates, calls.own_requests(templates, gateway=name == gateway), calls, windows)
+        for name, templates in by_service.items()
     }
-    found = {
-        name: _service_logs(name, kinds, served[name], callee_by_template, windows)
-        for name, kinds in by_service.items()
-    }
-    return found if windows.split.before else {name: with_assumed_baseline(logs) for name, logs in found.items()}
+    return logs if windows.split.before else {name: with_assumed_baseline(each) for name, each in logs.items()}
 
 
 def overview(service_logs: Mapping[str, ServiceLogs]) -> Overview:
@@ -84,107 +92,88 @@ def overview(service_logs: Mapping[str, ServiceLogs]) -> Overview:
 
 def _service_logs(
     name: str,
-    kinds: list[LogTemplate],
+    templates: list[LogTemplate],
     served: list[LogTemplate],
-    callee_by_template: CalleeByTemplate,
+    calls: CallsByTemplate,
     windows: WindowCounts,
 ) -> ServiceLogs:
-    if not kinds:
+    if not templates:
         return ServiceLogs(Level(name, None, None, None))
     handled = windows.count(served) if served else None
-    level = _level(name, kinds, windows)
+    level = _level(name, templates, windows)
+    requests = handled or level.lines or Pair(0, 0)
+    by_callee = calls.by_callee(templates)
     return ServiceLogs(
         level,
         handled,
-        windows.count(kind for kind in served if kind.facts.failure) if served else None,
+        windows.count(template for template in served if template.facts.failure) if served else None,
         windows.median(served) if served else None,
-        tuple(_calls(kinds, callee_by_template, windows, handled or level.lines or Pair(0, 0))),
-        _patterns(kinds, windows),
-        tuple(_started(kinds, windows)),
+        tuple(_call(callee, by_callee[callee], windows, requests) for callee in sorted(by_callee)),
+        _patterns(templates, windows),
+        tuple(_started(templates, windows)),
     )
 
 
-def _level(name: str, kinds: list[LogTemplate], windows: WindowCounts) -> Level:
-    by_level = [[kind for kind in kinds if kind.facts.level == level] for level in ("WARN", "ERROR")]
-    return Level(name, windows.count(kinds), *[windows.count(some) for some in by_level])
+def _level(name: str, templates: list[LogTemplate], windows: WindowCounts) -> Level:
+    by_level = [[template for template in templates if template.facts.level == level] for level in ("WARN", "ERROR")]
+    return Level(name, windows.count(templates), *[windows.count(some) for some in by_level])
 
 
-def own_request_templates(
-    kinds: Iterable[LogTemplate], callee_by_template: CalleeByTemplate, request_and_call: Collection[int], gateway: bool
-) -> list[LogTemplate]:
-    """Kinds that tell of the service's own requests; a line of a proxy is about its request and its call at once."""
-    kinds = list(kinds)
-    own = [
-        kind
-        for kind in kinds
-        if kind.facts.request and (kind.number in request_and_call or not callee_by_template.get(kind.number))
-    ]
-    return own if own or not gateway else [kind for kind in kinds if kind.facts.request]
-
-
-def _calls(
-    kinds: list[LogTemplate], callee_by_template: CalleeByTemplate, windows: WindowCounts, requests: Pair
-) -> Iterable[CallLogs]:
-    by_callee: dict[str, list[LogTemplate]] = {}
-    for kind in kinds:
-        if callee_by_template.get(kind.number) and is_call_line(kind):
-            by_callee.setdefault(callee_by_template[kind.number], []).append(kind)
-    for callee in sorted(by_callee):
-        yield _call(callee, by_callee[callee], windows, requests)
-
-
-def _call(callee: str, kinds: list[LogTemplate], windows: WindowCounts, requests: Pair) -> CallLogs:
-    """What lines say of one callee. Where only failures are told, the caller's requests stand for its calls."""
-    failing = [kind for kind in kinds if kind.facts.failure]
-    made, failed = windows.count(kinds), windows.count(failing)
-    late = windows.count(kind for kind in failing if kind.facts.failure is FailureType.LATE)
-    if reports_only_failures(kinds):
+def _call(callee: str, templates: list[LogTemplate], windows: WindowCounts, requests: Pair) -> CallLogs:
+    """What lines say of one callee. Where only failures are logged, the caller's requests are taken as its calls."""
+    failing = [template for template in templates if template.facts.failure]
+    made, failed = windows.count(templates), windows.count(failing)
+    late = windows.count(template for template in failing if template.facts.failure is FailureType.LATE)
+    if reports_only_failures(templates):
         made = Pair(max(made.before, requests.before), max(made.now, requests.now))
     share = round(100 * late.now / failed.now) if failed.now else 0
-    return CallLogs(callee, made, failed, share, windows.median(kinds) or Pair(0, 0))
+    return CallLogs(callee, made, failed, share, windows.median(templates) or Pair(0, 0))
 
 
-def is_call_line(kind: LogTemplate) -> bool:
+def is_call_line(template: LogTemplate) -> bool:
     """Whether a line about another service is about one call of it: how it ended, or how long it took."""
-    return kind.facts.request or kind.timed or kind.facts.failure is not FailureType.NONE
+    return template.facts.request or template.timed or template.facts.failure is not FailureType.NONE
 
 
-def reports_only_failures(kinds: Iterable[LogTemplate]) -> bool:
+def reports_only_failures(templates: Iterable[LogTemplate]) -> bool:
     """Whether none of these lines is of a call or request that went well."""
-    return all(kind.facts.failure for kind in kinds)
+    return all(template.facts.failure for template in templates)
 
 
-def _patterns(kinds: list[LogTemplate], windows: WindowCounts) -> tuple[Pattern, ...]:
-    rows = [
-        Pattern(kind.facts.level, kind.text, windows.count([kind]))
-        for kind in kinds
-        if kind.facts.level in ("WARN", "ERROR")
+def _patterns(templates: list[LogTemplate], windows: WindowCounts) -> tuple[Pattern, ...]:
+    patterns = [
+        Pattern(template.facts.level, template.text, windows.count([template]))
+        for template in templates
+        if template.facts.level in ("WARN", "ERROR")
     ]
-    rows.sort(key=lambda row: (-row[2].now / (1 + row[2].before), row[1]))
-    return tuple([row for row in rows if any(row[2])][:MAX_PATTERNS])
+    patterns.sort(key=lambda pattern: (-pattern.occurrences.now / (1 + pattern.occurrences.before), pattern.text))
+    return tuple([pattern for pattern in patterns if any(pattern.occurrences)][:MAX_PATTERNS])
 
 
-def _started(kinds: list[LogTemplate], windows: WindowCounts) -> Iterable[tuple[int, str]]:
+def _started(templates: list[LogTemplate], windows: WindowCounts) -> Iterable[tuple[int, str]]:
     """Builds and jobs of both windows, in minutes before the end of now."""
-    for kind in kinds:
+    for template in templates:
         for counted in (windows.before, windows.now):
-            sample = counted.samples.get(kind.number)
-            if kind.facts.started and sample is not None:
-                yield int((sample.seconds - windows.split.now[1]) // 60), kind.facts.started
+            sample = counted.samples.get(template.number)
+            if template.facts.started and sample is not None:
+                yield int((sample.seconds - windows.split.now.end) // 60), template.facts.started
 
 
 def with_assumed_baseline(logs: ServiceLogs) -> ServiceLogs:
-    """The logs beside an assumed ordinary time: `USUAL` calls and requests without a failure, durations unknown."""
+    """The logs with an assumed baseline: `ASSUMED_BASELINE_CALLS` without a failure, durations unknown."""
     if logs.level.lines is None:
         return logs
     return replace(
         logs,
-        handled=_usual(logs.handled) if logs.handled is not None else None,
+        handled=_with_assumed(logs.handled) if logs.handled is not None else None,
         failed=Pair(0, logs.failed.now) if logs.failed is not None else None,
         median=None,
-        calls=tuple([CallLogs(row[0], _usual(row[1]), Pair(0, row[2].now), row[3], Pair(0, 0)) for row in logs.calls]),
+        calls=tuple(
+            call._replace(made=_with_assumed(call.made), failed=Pair(0, call.failed.now), median=Pair(0, 0))
+            for call in logs.calls
+        ),
     )
 
 
-def _usual(pair: Pair) -> Pair:
+def _with_assumed(pair: Pair) -> Pair:
     return Pair(max(ASSUMED_BASELINE_CALLS, pair.now), pair.now)

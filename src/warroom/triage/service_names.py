@@ -1,4 +1,4 @@
-"""Which service a line is of and which one its text speaks of, by the names that writers and platforms give them."""
+"""Which service wrote a line and which one its text mentions, by the names that writers and platforms use."""
 
 import re
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ _POD = re.compile(r"-[a-f0-9]{6,10}-[a-z0-9]{5}$")
 _REPLICA = re.compile(r"[-_]\d{1,3}$")
 """What docker compose and stateful sets add to the name of a copy."""
 _TITLES = re.compile(r"[-_.]?(?:service|svc|api|server|app)$")
-"""Endings that people leave out when they speak of a service."""
+"""Suffixes that people omit when they mention a service."""
 
 
 def _phrases(text: str) -> str:
@@ -29,39 +29,57 @@ _CALLING = re.compile(
     rf"|waiting for|refused by|error in|gave up on|{_BEFORE_CALLEE})[\s=:]*|//|->|→|=|@)[\"'\[(<]*$",
     re.IGNORECASE,
 )
-"""What stands before the name of a service that is called."""
+"""What precedes the name of a service that is called."""
 _HAS_DONE = _phrases("answered timed timeout returned refused failed replied responded closed silent unavailable took")
 _CALLED = re.compile(
     rf"[\"'\])>]*(?:[-.\w]*:(?:\d{{2,5}}\b|<n>)|:? (?:{_HAS_DONE}|(?:did|does|has|is) not|is (?:down|slow|unavailable)"
     r"|unreachable|slow|still owes|i/o|call|request|query|connection|lookup)\b)",
     re.IGNORECASE,
 )
-"""What stands behind it."""
+"""What follows it."""
 _ASKED = _phrases("requests? called calls? requested order job work messages? traffic clients? login")
 _CALLER = re.compile(
     rf"(?:\b(?:(?:{_ASKED}) (?:from|by)|received (?:\w+ ){{0,2}}from|caller|client|on behalf of|consumed by|source"
     r"|origin|user[- ]agent)[\s=:]*)[\"'\[(<]*$",
     re.IGNORECASE,
 )
-"""What stands before the name of a service that asks: it is no callee."""
+"""What precedes the name of a service that calls: it is no callee."""
 _ROLES = _phrases("service svc db database cache queue api gateway broker store redis kafka postgres mysql mongo")
 _STORES = _phrases("redis postgres postgresql mysql mariadb kafka rabbitmq mongodb memcached elasticsearch cassandra")
-_UNHEARD = re.compile(rf"(?<![\w.-])((?:[a-z][a-z0-9]*-)+(?:{_ROLES})|{_STORES})(?![\w-])")
+_LIKELY_SERVICE = re.compile(rf"(?<![\w.-])((?:[a-z][a-z0-9]*-)+(?:{_ROLES})|{_STORES})(?![\w-])")
 """Names that look like those of services; they count where a text says that they are called."""
 _ASKED_OF_ME = re.compile(r"\b(?:get|post|put|patch|delete|head) /")
 """A request, by its method and path; one of another service is written with that service's address."""
 _OUTGOING = re.compile(
     r"\b(?:call(?:s|ed|ing)?|request to|outgoing|outbound|upstream|http[- ]?client|retry(?:ing)?|fetch(?:ing)?)\b"
 )
-"""What stands before a request that the writer sends to another."""
+"""What precedes a request that the writer sends to another service."""
 
 
 class CalleeMention(NamedTuple):
-    """A service of which a text speaks as called."""
+    """A service that a text mentions as called."""
 
     name: str
     start: int
     """Where in the text."""
+
+
+class _Vocabulary(NamedTuple):
+    """Words that mean services."""
+
+    pattern: re.Pattern[str]
+    services: dict[str, str]
+    """The service that each word means."""
+
+
+class _Candidate(NamedTuple):
+    """A possible mention of a callee; the smallest one is the best."""
+
+    not_called: bool
+    """Whether the words around it are not those of a call."""
+    negative_length: int
+    start: int
+    name: str
 
 
 class ServiceNames:
@@ -72,16 +90,16 @@ class ServiceNames:
         """Services of the topology; empty where there is none."""
         self.writers: set[str] = set()
         self.known: dict[str, str] = {}
-        """Names as written to the services behind them, for a quick look."""
+        """Names as written to the services that they mean, as a cache."""
         self._by_length = sorted(self.listed, key=lambda name: (-len(name), name))
 
     def canonical(self, written: str) -> str:
-        """The service behind a name as a line has it: `shop-auth-service-1` and `auth-service-7d9f8b6c5-x2x9q` too."""
+        """The service of a name as a line writes it: `shop-auth-service-1` and `auth-service-7d9f8b6c5-x2x9q` too."""
         found = self.known.get(written)
         if found is None:
             found = self.known[written] = self._resolve(written.strip("/").lower())
             self.writers.add(found)
-            self.__dict__.pop("_mentions", None)
+            self.__dict__.pop("_vocabulary", None)
         return found
 
     def _resolve(self, name: str) -> str:
@@ -95,26 +113,27 @@ class ServiceNames:
         return titled[0] if len(titled) == 1 else plain
 
     @cached_property
-    def _mentions(self) -> tuple[re.Pattern[str], dict[str, str]]:
-        """A pattern of all names and what people make of them, and the service behind each."""
+    def _vocabulary(self) -> _Vocabulary:
+        """All names and their usual variants."""
         names = self.listed | self.writers
-        meant: dict[str, str] = {}
+        services: dict[str, str] = {}
         for name in sorted(names, key=lambda name: (-len(name), name)):
             short = _TITLES.sub("", name)
             for other in (short, f"{short}-service", f"{short}service", f"{short}-svc"):
                 if other and other not in names:
-                    meant.setdefault(other, name)
-        meant |= {name: name for name in names}
-        ordered = sorted(meant, key=lambda name: (-len(name), name))
-        return re.compile(rf"(?<![a-z0-9_-])(?:{'|'.join(map(re.escape, ordered))})(?![a-z0-9])"), meant
+                    services.setdefault(other, name)
+        services |= {name: name for name in names}
+        ordered = sorted(services, key=lambda name: (-len(name), name))
+        pattern = re.compile(rf"(?<![a-z0-9_-])(?:{'|'.join(map(re.escape, ordered))})(?![a-z0-9])")
+        return _Vocabulary(pattern, services)
 
     def callee_in(self, service: str, text: str) -> str:
-        """The service that a text of `service` says it called; empty if it speaks of none."""
+        """The service that a text of `service` says it called; empty if it mentions none."""
         mention = self._mention(service, text.lower())
         return mention.name if mention is not None else ""
 
     def states_own_request(self, service: str, text: str) -> bool:
-        """Whether a text of `service` that speaks of a call states, before that, a request of its own or its answer.
+        """Whether a text of `service` that mentions a call states, before that, a request of its own or its answer.
 
         `GET /checkout 504 upstream cart timed out` is a request that failed and a call that failed at once;
         `cart answered 504` is a call alone.
@@ -125,39 +144,38 @@ class ServiceNames:
         asked, status = _ASKED_OF_ME.search(head), status_span(head)
         if asked is None and (status is None or head.rstrip().endswith(" from")):
             return False
-        return not _OUTGOING.search(head[: asked.start() if asked else status[0] if status else 0])
+        return not _OUTGOING.search(head[: asked.start() if asked else status.start if status else 0])
 
     def summary_words(self, service: str, text: str) -> str:
-        """The least words that say of a request and a call what a text says of them."""
+        """The shortest text that reports the same request and call as this one."""
         callee = self.callee_in(service, text)
         own = "GET / and " if callee and self.states_own_request(service, text) else ""
         return f"{own}call to {callee}" if callee else ""
 
     def _mention(self, service: str, lowered: str) -> CalleeMention | None:
-        """The name that is spoken of as called: the longest one, then the earliest.
+        """The callee that a text mentions: the longest name, then the earliest.
 
-        A name that could be a plain word (`cart`) counts only where the words around it speak of a call.
+        A name that could be a plain word (`cart`) counts only where the words around it are those of a call.
         """
-        pattern, meant = self._mentions
-        found = list[tuple[int, int, int, str]]()
-        for match in pattern.finditer(lowered):
-            name = meant[match[0]]
+        vocabulary, candidates = self._vocabulary, list[_Candidate]()
+        for match in vocabulary.pattern.finditer(lowered):
+            name = vocabulary.services[match[0]]
             before, after = lowered[: match.start()], lowered[match.end() :]
             if name == service or _CALLER.search(before):
                 continue
             called = bool(_CALLING.search(before) or _CALLED.match(after))
             if called or "-" in match[0] or "_" in match[0]:
-                found.append((-called, -len(match[0]), match.start(), name))
-        if found:
-            _, _, start, name = min(found)
-            return CalleeMention(name, start)
-        return self._unheard(service, lowered)
+                candidates.append(_Candidate(not called, -len(match[0]), match.start(), name))
+        if candidates:
+            best = min(candidates)
+            return CalleeMention(best.name, best.start)
+        return self._unlisted_mention(service, lowered)
 
-    def _unheard(self, service: str, lowered: str) -> CalleeMention | None:
-        """A callee that no line is of and no topology lists, where names must be taken from texts."""
+    def _unlisted_mention(self, service: str, lowered: str) -> CalleeMention | None:
+        """A callee that wrote no line, where no topology lists the services."""
         if self.listed:
             return None
-        for match in _UNHEARD.finditer(lowered):
+        for match in _LIKELY_SERVICE.finditer(lowered):
             before, after = lowered[: match.start()], lowered[match.end() :]
             if match[1] != service and not _CALLER.search(before) and (_CALLING.search(before) or _CALLED.match(after)):
                 return CalleeMention(_REPLICA.sub("", match[1]), match.start())

@@ -1,4 +1,4 @@
-"""Counts of lines and of their durations in one stretch of time, and single lines as they stand."""
+"""Counts of lines and of their durations in one span of time, and sample lines."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -9,9 +9,9 @@ from typing import NamedTuple
 BINS = 10
 """Durations are counted in bins of a factor exp(1 / 10): 10 % wide, and a median is interpolated in its bin."""
 BIN_SPAN = 1024
-"""Keys of durations are kind times this, plus the bin."""
+"""Keys of durations are the template's number times this, plus the bin."""
 _LEAST = -100
-"""The bin of 0.05 ms; whatever is shorter counts as that."""
+"""The bin of 0.05 ms; shorter durations count as that."""
 
 
 def bin_of(milliseconds: float) -> int:
@@ -40,8 +40,16 @@ def quartile_of(bins: Counter[int]) -> int:
     return 0
 
 
+class BinnedDuration(NamedTuple):
+    """A duration, and the bin in which it is counted."""
+
+    milliseconds: float
+    """0 where a text states none."""
+    bin: int
+
+
 class SampleLine(NamedTuple):
-    """A line as it stands."""
+    """A line as it is in the file."""
 
     milliseconds: float
     """The duration that it states, or 0."""
@@ -49,22 +57,29 @@ class SampleLine(NamedTuple):
     """From 1, in the file."""
     line: str
     seconds: float
-    """When it counts."""
+    """The time at which it counts."""
 
 
 @dataclass(slots=True)
 class TimeBucket:
-    """What was written in one stretch of time."""
+    """What was written in one span of time. Templates are known by their numbers."""
 
     counts: dict[int, int] = field(default_factory=dict)
-    """Lines by kind."""
+    """Lines by template."""
     durations: dict[int, int] = field(default_factory=dict)
-    """Lines by kind and bin."""
+    """Lines by template and bin."""
     samples: dict[int, SampleLine] = field(default_factory=dict)
-    """The longest or the first line of a kind, if it may have to be shown."""
+    """The longest or the first line of a template, if it may have to be shown."""
+
+    def add_duration(self, template: int, duration: BinnedDuration) -> float:
+        """Count a duration, unless it is 0; its milliseconds."""
+        if duration.milliseconds:
+            key = template * BIN_SPAN + duration.bin
+            self.durations[key] = self.durations.get(key, 0) + 1
+        return duration.milliseconds
 
     def add(self, other: "TimeBucket") -> None:
-        """Take over what a later slice holds."""
+        """Add what a later bucket holds."""
         for mine, its in ((self.counts, other.counts), (self.durations, other.durations)):
             for key, count in its.items():
                 mine[key] = mine.get(key, 0) + count
@@ -73,9 +88,9 @@ class TimeBucket:
                 self.samples[key] = sample
 
     def rename(self, moved: dict[int, int]) -> None:
-        """Count some kinds as others, whose lines are not shown."""
+        """Count some templates as others, whose lines are not shown."""
         rest = TimeBucket()
-        for old in [kind for kind in self.counts if kind in moved]:
+        for old in [number for number in self.counts if number in moved]:
             rest.counts[moved[old]] = rest.counts.get(moved[old], 0) + self.counts.pop(old)
             self.samples.pop(old, None)
         for key in [key for key in self.durations if key // BIN_SPAN in moved]:
@@ -90,13 +105,13 @@ class TimeBucket:
 
     @property
     def entry_count(self) -> int:
-        """How much it holds."""
+        """How many entries it holds."""
         return len(self.counts) + len(self.durations) + len(self.samples)
 
-    def median(self, kinds: Collection[int]) -> float:
-        """The median of the durations of some kinds, in milliseconds; 0 where they state none."""
+    def median(self, templates: Collection[int]) -> float:
+        """The median of the durations of some templates, in milliseconds; 0 where they state none."""
         bins: Counter[int] = Counter()
         for key, count in self.durations.items():
-            if key // BIN_SPAN in kinds:
+            if key // BIN_SPAN in templates:
                 bins[key % BIN_SPAN] += count
         return median_of(bins)

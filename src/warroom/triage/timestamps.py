@@ -1,4 +1,4 @@
-"""When a line was written, in the ways in which logs say so, as seconds, and how to say those seconds again."""
+"""Timestamps of log lines, in all common formats, as seconds, and back."""
 
 import re
 from datetime import UTC, datetime
@@ -27,16 +27,15 @@ class Timestamp(NamedTuple):
     seconds: float
 
 
-_MONTHS = {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}
 _ISO = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?"
 _ACCESS = r"\d\d/[A-Z][a-z][a-z]/\d{4}:\d\d:\d\d:\d\d"
 _SYSLOG = r"[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d"
 _TIME = r"\d\d:\d\d:\d\d"
 _EPOCH = r"\d{10}(?:\d{9}|\d{6}|\d{3})?(?!\d)"
 STAMP = rf"\[?({_ISO}|{_TIME}|{_EPOCH}|{_SYSLOG}|{_ACCESS})(?:[.,]\d+)?( ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?"
-"""A pattern of two groups: the time in whole seconds, and its zone or nothing. Parts of seconds are passed over."""
+"""A pattern of two groups: the time in whole seconds, and its zone or nothing. Fractions of seconds are ignored."""
 ACCESS_STAMP = rf".{{0,80}}?\[({_ACCESS}) ([+-]\d{{4}})\]"
-"""A pattern of the time that access logs put behind the client's address, in the groups of `STAMP`."""
+"""A pattern of the time that access logs put after the client's address, in the groups of `STAMP`."""
 SHAPES = (
     "2026-03-04T10:15:32Z",
     "2026-03-04 10:15:32",
@@ -54,36 +53,26 @@ _PER_SECOND = {10: 1, 13: 1_000, 16: 1_000_000, 19: 1_000_000_000}
 
 @lru_cache(maxsize=4096)
 def timestamp(stamp: str, zone: str | None = None) -> Timestamp | None:
-    """Read a time that `STAMP` found; None where no calendar or clock has it. Without a zone it counts as UTC."""
+    """Parse a time that `STAMP` matched; None where there is no such date or time. Without a zone it counts as UTC."""
     try:
         if stamp.isdigit():
             return Timestamp(TimeReference.ZONED, int(stamp) // _PER_SECOND[len(stamp)])
         if stamp[2] == ":":
             time = datetime.fromisoformat(f"{_SYSLOG_YEAR}-01-01T{stamp}")
             return Timestamp(TimeReference.TIME, 3600 * time.hour + 60 * time.minute + time.second)
-        clock = TimeReference.ZONED if zone else TimeReference.LOCAL
         offset = (zone or "").strip().replace("UTC", "Z") or "Z"
-        return Timestamp(clock, datetime.fromisoformat(_as_iso(stamp) + offset).timestamp())
+        clock = TimeReference.ZONED if zone else TimeReference.LOCAL
+        return Timestamp(clock, _with_date(stamp, offset).timestamp())
     except ValueError:
         return None
 
 
-def _as_iso(stamp: str) -> str:
-    """Any date and time in the one order that the standard library reads."""
+def _with_date(stamp: str, offset: str) -> datetime:
     if stamp[0].isalpha():
-        month, day, time = stamp.split()
-        return f"{_SYSLOG_YEAR}-{_month(month):02d}-{int(day):02d}T{time}"
+        return datetime.strptime(f"{_SYSLOG_YEAR} {stamp}{offset}", "%Y %b %d %H:%M:%S%z")
     if stamp[2] == "/":
-        date, _, time = stamp.partition(":")
-        day, month, year = date.split("/")
-        return f"{year}-{_month(month):02d}-{day}T{time}"
-    return stamp.replace("/", "-")
-
-
-def _month(name: str) -> int:
-    if name not in _MONTHS:
-        raise ValueError(name)
-    return _MONTHS[name]
+        return datetime.strptime(f"{stamp}{offset}", "%d/%b/%Y:%H:%M:%S%z")
+    return datetime.fromisoformat(f"{stamp.replace('/', '-')}{offset}")
 
 
 def observation_timestamp(minutes: str, seconds: str) -> Timestamp:
@@ -92,12 +81,12 @@ def observation_timestamp(minutes: str, seconds: str) -> Timestamp:
 
 
 def nearest_day(seconds: float, last: float) -> float:
-    """A time of day as seconds on the day that puts it nearest to the line before: logs run over midnight."""
+    """A time of day as seconds on the day that is nearest to the line before: logs may continue past midnight."""
     return seconds + DAY * round((last - seconds) / DAY)
 
 
 def format_time(clock: TimeReference, seconds: float) -> str:
-    """The time as the person who reads the log would write it."""
+    """The time as the log writes it."""
     if clock is TimeReference.ORDER:
         return f"line {int(seconds)}"
     if clock is TimeReference.PAGE:
@@ -119,7 +108,7 @@ def read_split(text: str, clock: TimeReference, first: float, last: float) -> fl
 
     A `ValueError` says what fits this log. A time of day fits a log with dates too: the latest such time in it.
     """
-    seconds = _meant(text.strip(), clock, last)
+    seconds = _parse_split(text.strip(), clock, last)
     if seconds is None:
         raise ValueError(
             f"cannot split this log at {text!r}: it has {clock.value}, e.g. {format_time(clock, (first + last) / 2)}"
@@ -130,7 +119,7 @@ def read_split(text: str, clock: TimeReference, first: float, last: float) -> fl
     return seconds
 
 
-def _meant(text: str, clock: TimeReference, last: float) -> float | None:
+def _parse_split(text: str, clock: TimeReference, last: float) -> float | None:
     if clock is TimeReference.ORDER:
         number = text.removeprefix("line ")
         return float(number) if number.isdigit() else None

@@ -6,21 +6,23 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from warroom.core.errors import unknown_name_message
 from warroom.envs.logs.views import Catalogue, ServiceEntry
+from warroom.importers.text_files import read_text
 from warroom.importers.topology.compose import read_compose
 from warroom.importers.topology.files import Service, read_project
-from warroom.importers.topology.graph import Edge, reachable, topological_order
+from warroom.importers.topology.graph import Edge, drop_cycles, reachable, topological_order
 from warroom.importers.topology.roles import FRONTENDS, assign, classify_service, matches_role
 from warroom.sim.service_topology import STORES, ServiceTopology
 from warroom.triage.service_names import abbreviate
 
 OWNERS = {"gateway": "sre", "service": "backend", "db": "dba", "queue": "sre", "cache": "sre"}
 """Kind of service to the team that owns it, where no owners file says otherwise."""
+MAX_OWNERS_BYTES = 1_000_000
+"""The largest owners file that is read."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,11 @@ class KnownTopology:
     kinds: Mapping[str, str]
     """Services to their kinds; the gateway is one of them."""
     calls: frozenset[Edge]
-    """May go in circles where a compose file's do."""
+    """May have cycles where those of a compose file do."""
     gateway: str
-    """Empty where the file does not settle it."""
+    """Empty where the file does not determine it."""
     infrastructure: Mapping[str, str] = field(default_factory=dict)
-    """Services on no request's path, with the reason: their lines are not judged."""
+    """Services on no request's path, with the reason: their lines are ignored."""
 
 
 def read_topology(path: Path) -> KnownTopology:
@@ -44,9 +46,9 @@ def read_topology(path: Path) -> KnownTopology:
         raise ValueError(
             f"no topology file {str(path)!r}: give a compose file, or one that `warroom import topology` wrote"
         )
-    data = _json_in(path)
-    if isinstance(data, dict) and "names" in data:
-        return _of_blueprint(ServiceTopology.from_json(json.dumps(data)), str(path), {})
+    written = _written_topology(path)
+    if written is not None:
+        return _acyclic(written, str(path), {})
     services = read_project([path]).services
     infrastructure = assign(services).infrastructure
     waits = [(service.name, other) for service in services.values() for other in service.depends_on]
@@ -54,17 +56,19 @@ def read_topology(path: Path) -> KnownTopology:
         topological_order(services, waits)
     except ValueError:
         return _with_cycle(path, services, infrastructure, waits)
-    return _of_blueprint(read_compose([path]).service_topology, str(path), infrastructure)
+    return _acyclic(read_compose([path]).service_topology, str(path), infrastructure)
 
 
-def _json_in(path: Path) -> Any:
+def _written_topology(path: Path) -> ServiceTopology | None:
+    """The topology in a file of `warroom import topology`; None where it is another file."""
     try:
-        return json.loads(path.read_bytes())
+        data = json.loads(path.read_bytes())
     except ValueError:
         return None
+    return ServiceTopology.from_json(json.dumps(data)) if isinstance(data, dict) and "names" in data else None
 
 
-def _of_blueprint(service_topology: ServiceTopology, source: str, infrastructure: Mapping[str, str]) -> KnownTopology:
+def _acyclic(service_topology: ServiceTopology, source: str, infrastructure: Mapping[str, str]) -> KnownTopology:
     names = [name.lower() for name in service_topology.names]
     calls = frozenset((names[i], names[j]) for i, j in service_topology.calls)
     return KnownTopology(source, dict(zip(names, service_topology.kinds, strict=True)), calls, names[0], infrastructure)
@@ -73,9 +77,9 @@ def _of_blueprint(service_topology: ServiceTopology, source: str, infrastructure
 def _with_cycle(
     path: Path, services: Mapping[str, Service], infrastructure: Mapping[str, str], waits: list[Edge]
 ) -> KnownTopology:
-    """A file that docker could not start, since its depends_on go in a circle: its calls as they stand."""
+    """A project that docker could not start, since its depends_on form a cycle: its calls as they are."""
     kinds = {
-        name.lower(): classify_service(service)[0] for name, service in services.items() if name not in infrastructure
+        name.lower(): classify_service(service).kind for name, service in services.items() if name not in infrastructure
     }
     lowered = {(caller.lower(), callee.lower()) for caller, callee in waits}
     calls = frozenset(edge for edge in lowered if edge[0] in kinds and edge[1] in kinds)
@@ -83,13 +87,13 @@ def _with_cycle(
 
 
 def kind_of(name: str) -> str:
-    """The kind that a name alone tells: `user-db` is a db."""
-    return classify_service(_named(name))[0]
+    """The kind by the name alone: `user-db` is a db."""
+    return classify_service(_named(name)).kind
 
 
 def infrastructure_reason(name: str) -> str:
     """Why a service of this name is on no request's path, or empty."""
-    return classify_service(_named(name))[1]
+    return classify_service(_named(name)).infrastructure
 
 
 def _named(name: str) -> Service:
@@ -98,7 +102,7 @@ def _named(name: str) -> Service:
 
 @dataclass(frozen=True)
 class ServiceGraph:
-    """The catalogue that a log is read with, and what had to be decided for it."""
+    """The catalogue with which a log is read, and the decisions that were made for it."""
 
     catalogue: Catalogue
     source: str
@@ -108,62 +112,48 @@ class ServiceGraph:
 
 
 def build_service_graph(
-    topology: KnownTopology | None,
-    callee_by_template: Mapping[Edge, int],
-    services: Iterable[str],
-    owners: Mapping[str, str],
+    topology: KnownTopology | None, mentions: Mapping[Edge, int], services: Iterable[str], owners: Mapping[str, str]
 ) -> ServiceGraph:
-    """The catalogue of all services: the calls of the topology, and those that lines speak of where it knows nothing.
+    """The catalogue of all services: the calls of the topology, and those that lines mention where it knows nothing.
 
-    `spoken` counts the lines in which a caller speaks of a callee. Of calls that go in a circle, the one of which
-    fewest lines speak is left out.
+    `mentions` counts the lines in which a caller mentions a callee. Of calls that form a cycle, the one with the
+    fewest mentions is left out.
     """
     names = set(services) | (set(topology.kinds) if topology else set())
     kinds = {name: kind_of(name) for name in names} | (dict(topology.kinds) if topology else {})
     known = topology.calls if topology else frozenset()
-    fresh = {edge for edge in callee_by_template if kinds[edge[0]] not in STORES and edge not in known}
-    if topology is not None:
-        fresh = {edge for edge in fresh if not set(edge) <= set(topology.kinds)}
-    calls, dropped = _without_cycles(known, fresh, callee_by_template)
-    gateway = (topology.gateway if topology else "") or _gateway(names, calls, kinds, callee_by_template)
-    calls = {edge for edge in calls if edge[1] != gateway}
+    candidates = known | _mentioned_calls(topology, mentions, kinds)
+    acyclic = drop_cycles([], candidates, lambda edge: (edge not in known, -mentions.get(edge, 0)))
+    gateway = (topology.gateway if topology else "") or _gateway(names, acyclic.calls, kinds, mentions)
+    calls = {edge for edge in acyclic.calls if edge[1] != gateway}
     kinds |= {name: "service" for name, kind in kinds.items() if kind == "gateway"} | {gateway: "gateway"}
-    entries = tuple(
-        ServiceEntry(
-            name, kinds[name], owners.get(name, OWNERS[kinds[name]]), tuple(sorted(b for a, b in calls if a == name))
-        )
-        for name in [gateway, *(name for name in topological_order(names, calls) if name != gateway)]
-    )
+    order = [gateway, *(name for name in topological_order(names, calls) if name != gateway)]
+    callees = {name: tuple(sorted(b for a, b in calls if a == name)) for name in order}
     return ServiceGraph(
-        Catalogue(entries),
+        Catalogue(
+            tuple(
+                ServiceEntry(name, kinds[name], owners.get(name, OWNERS[kinds[name]]), callees[name]) for name in order
+            )
+        ),
         _source(topology, calls, gateway),
-        (*map(_cycle_note, dropped), *_owner_notes(owners, names)),
+        (*map(_cycle_note, acyclic.dropped), *_owner_notes(owners, names)),
         topology is None,
     )
 
 
-def _without_cycles(
-    known: Iterable[Edge], fresh: Iterable[Edge], callee_by_template: Mapping[Edge, int]
-) -> tuple[set[Edge], list[Edge]]:
-    """The calls that close no circle, the surest first: those of the file, then by the lines that speak of them."""
-    taken, dropped, listed = set[Edge](), list[Edge](), set(known)
-    for edge in sorted(
-        {*listed, *fresh}, key=lambda edge: (edge not in listed, -callee_by_template.get(edge, 0), edge)
-    ):
-        if edge[0] in reachable(edge[1], taken):
-            dropped.append(edge)
-        else:
-            taken.add(edge)
-    return taken, dropped
+def _mentioned_calls(
+    topology: KnownTopology | None, mentions: Iterable[Edge], kinds: Mapping[str, str]
+) -> frozenset[Edge]:
+    """Calls that lines mention, unless a file lists both services; stores call no service."""
+    listed = set(topology.kinds) if topology else set()
+    return frozenset(edge for edge in mentions if kinds[edge[0]] not in STORES and not set(edge) <= listed)
 
 
-def _gateway(
-    names: set[str], calls: set[Edge], kinds: Mapping[str, str], callee_by_template: Mapping[Edge, int]
-) -> str:
-    """Where users arrive: a front by its name, else the caller whom nobody calls and who reaches most."""
+def _gateway(names: set[str], calls: Iterable[Edge], kinds: Mapping[str, str], mentions: Mapping[Edge, int]) -> str:
+    """Where users arrive: a frontend by its name, else the root of the call graph that reaches most services."""
     called = {callee for _, callee in calls}
     roots = [name for name in names if name not in called and kinds[name] not in STORES] or sorted(names)
-    lines = Counter({name: sum(n for edge, n in callee_by_template.items() if edge[0] == name) for name in roots})
+    lines = Counter({name: sum(n for edge, n in mentions.items() if edge[0] == name) for name in roots})
     return min(
         roots, key=lambda name: (not matches_role(FRONTENDS, name), -len(reachable(name, calls)), -lines[name], name)
     )
@@ -178,7 +168,7 @@ def _source(topology: KnownTopology | None, calls: set[Edge], gateway: str) -> s
 
 
 def _cycle_note(edge: Edge) -> str:
-    return f"the calls go in a circle: left out {edge[0]} -> {edge[1]}, of which fewest lines speak"
+    return f"the calls form a cycle: left out {edge[0]} -> {edge[1]}, which the fewest lines mention"
 
 
 # -- owners -----------------------------------------------------------------------------------------------
@@ -186,14 +176,10 @@ def _cycle_note(edge: Edge) -> str:
 
 def read_owners(path: Path) -> dict[str, str]:
     """Read `service: team` from YAML or JSON, or `service,team` lines from CSV. A `ValueError` says what is wrong."""
-    if not path.is_file():
-        raise ValueError(
-            f"no owners file {str(path)!r}: give a YAML file of `service: team`, or a CSV file of `service,team`"
-        )
+    text = read_text(path, "owners file", MAX_OWNERS_BYTES)
     try:
-        text = path.read_text(encoding="utf-8")
         pairs = _csv_pairs(text, path) if path.suffix.lower() == ".csv" else yaml.safe_load(text)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except yaml.YAMLError as error:
         raise ValueError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
     if not isinstance(pairs, dict) or not pairs or not all(isinstance(team, str) and team for team in pairs.values()):
         got = type(pairs).__name__ if not isinstance(pairs, dict) else repr(dict(list(pairs.items())[:2]))
@@ -212,15 +198,15 @@ def _csv_pairs(text: str, path: Path) -> dict[str, str]:
 
 
 def _owner_notes(owners: Mapping[str, str], names: set[str]) -> list[str]:
-    strange = sorted(set(owners) - names)
-    return [f"owners file: {unknown_name_message('service', strange[0], names)}"] if strange else []
+    unknown = sorted(set(owners) - names)
+    return [f"owners file: {unknown_name_message('service', unknown[0], names)}"] if unknown else []
 
 
 def check_shared(topology: KnownTopology, writers: Iterable[str]) -> None:
     """Refuse a topology of another system."""
-    wrote = set(writers)
-    if not wrote & set(topology.kinds):
+    writing = set(writers)
+    if not writing & set(topology.kinds):
         raise ValueError(
             f"{topology.source} and the log share no service: it has {abbreviate(topology.kinds)}; "
-            f"the log has {abbreviate(wrote)}; leave --topology out, or give that of this system"
+            f"the log has {abbreviate(writing)}; leave --topology out, or give that of this system"
         )

@@ -1,7 +1,8 @@
-"""What a log amounts to: the conclusion of the environment's expert, less what pasted lines cannot bear out.
+"""The verdict on a log: the conclusion of the environment's expert, limited to what the lines support.
 
-The expert knows its whole system and reads all of its logs. In lines from elsewhere calls go unseen, formats unread and
-causes unsaid, so a root may be too many, a cause a mere habit of the simulated world, and the confidence too high.
+The expert knows its whole system and reads all of its logs. In lines of another system calls may be missing, formats
+unknown and causes unstated, so a root may be wrong, a cause typical of the simulated world only, and the confidence
+too high.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,23 +19,23 @@ from warroom.triage.case import TriageCase
 from warroom.triage.service_names import abbreviate
 
 MAX_DOUBTFUL_CONFIDENCE = 0.6
-"""The most that a verdict may be sure of where what it rests on is in doubt."""
+"""The highest confidence of a verdict that has caveats."""
 HEALTHY_THRESHOLD = 0.5
-"""Probability of calm below which a log without a root is undetermined."""
+"""Probability of no incident below which a log without a root is undetermined."""
 MIN_SUSPECT_SHARE, MAX_SUSPECTS = 0.05, 3
-"""Probability from which a service is named as a suspect beside the likeliest, and how many are named."""
+"""Probability from which a service is a suspect beside the likeliest, and the most suspects."""
 SUPPORT_THRESHOLD = 0.5
-"""Chance of a mark under a cause from which the mark speaks for it, and of a remedy from which it is worth a try."""
-SPECIFIC_SIGNS = ("silent", "surge", "build", "job")
-"""Marks that few causes leave; that calls fail or take longer is common to most of them."""
+"""Probability of a symptom from which it supports its cause, and of a remedy from which it is suggested."""
+SPECIFIC_SYMPTOMS = ("silent", "surge", "build", "job")
+"""Symptoms that few causes have; that calls fail or take longer is common to most of them."""
 
 
 @dataclass(frozen=True)
 class SuggestedAction:
-    """What may help, and why: the cause that was found, or else what is usual."""
+    """What may help, and why: because of the cause that was found, or because it usually does."""
 
     action: str
-    """Empty if there is nothing to do but to wait and look."""
+    """Empty if there is nothing to do but to wait and watch."""
     reason: str
     """Empty where the cause is reason enough."""
 
@@ -45,22 +46,23 @@ class TriageResult:
 
     diagnosis: Diagnosis
     confidence: float
-    """That the first root is right; without roots that all is well, or where it is not, that the likeliest is it."""
+    """Probability that the first root is right; without roots, that the system is healthy or, if it is not, that the
+    likeliest suspect is the root."""
     caveats: tuple[str, ...]
-    """Why the confidence is no more than `CAP`."""
+    """Why the confidence is at most `MAX_DOUBTFUL_CONFIDENCE`."""
     notes: tuple[str, ...]
-    """What was set aside."""
+    """What was disregarded."""
     users_affected: bool
-    """Whether users fail or wait, root or no root."""
+    """Whether requests of users fail or are slow, with or without a root."""
     healthy: bool
-    """Whether all seems well."""
+    """Whether nothing seems wrong."""
     cause: str
-    """Of the first root; `unknown` where no line speaks for one."""
+    """Of the first root; `unknown` where no line supports one."""
     remedy: SuggestedAction
 
     @property
     def suspects(self) -> dict[str, float]:
-        """The likeliest services as the root, where none stands out."""
+        """The services that are likeliest to be the root, where none stands out."""
         ranked = sorted(self.diagnosis.posterior.items(), key=lambda item: (-item[1], item[0]))
         return {
             name: share for name, share in ranked[:MAX_SUSPECTS] if share >= MIN_SUSPECT_SHARE or name == ranked[0][0]
@@ -68,18 +70,18 @@ class TriageResult:
 
 
 def conclude_case(case: TriageCase) -> TriageResult:
-    """Conclude, and keep what the lines bear out."""
+    """Conclude, and keep what the lines support."""
     found = conclude(case.catalogue, case.service_logs, case.overview)
     system_view = system_view_of(case.catalogue, case.service_logs, case.overview)
-    kept = _without_passed_on(case, system_view, found)
+    kept = _without_propagated(case, system_view, found)
     supported = [_is_supported(system_view, suspect) for suspect in kept.suspects]
     users_affected = users_are_affected(case, found.severity)
-    caveats = tuple(_doubts(case, kept))
+    caveats = tuple(_caveats(case, kept))
     return TriageResult(
         replace(kept, teams=_teams(case, kept.suspects, supported)),
-        min(_sure(kept, users_affected), MAX_DOUBTFUL_CONFIDENCE if caveats else 1.0),
+        min(_confidence(kept, users_affected), MAX_DOUBTFUL_CONFIDENCE if caveats else 1.0),
         caveats,
-        (f"{case.gateway} tells of no calls, so its own failures count as those of its callees",)
+        (f"{case.gateway} logs no calls, so its own failures count as those of its callees",)
         if kept is not found
         else (),
         users_affected,
@@ -90,15 +92,15 @@ def conclude_case(case: TriageCase) -> TriageResult:
 
 
 def users_are_affected(case: TriageCase, severity: str) -> bool:
-    """Whether so many requests of users fail, or take so much longer, that this is more than a P3."""
+    """Whether so many requests of users fail, or take so much longer, that the severity is above P3."""
     logs = case.service_logs[case.gateway]
     if logs.handled is None or logs.failed is None:
         return False
     return severity != "P3" or logs.failed.now >= RULE.p2[0] * max(1.0, logs.handled.now)
 
 
-def _sure(found: Diagnosis, users_affected: bool) -> float:
-    """Where no service tells of its requests the expert knows nothing, and its shares of the suspects must do."""
+def _confidence(found: Diagnosis, users_affected: bool) -> float:
+    """The confidence; where no service logs its requests, the posterior of the likeliest suspect."""
     if found.roots:
         return found.confidence or found.posterior[found.roots[0]]
     unclear = users_affected or found.confidence < HEALTHY_THRESHOLD
@@ -108,55 +110,57 @@ def _sure(found: Diagnosis, users_affected: bool) -> float:
 # -- roots ------------------------------------------------------------------------------------------------
 
 
-def _without_passed_on(case: TriageCase, system_view: SystemView, found: Diagnosis) -> Diagnosis:
-    """The diagnosis without the gateway as a root where it may only pass on failures of calls that it does not log."""
+def _without_propagated(case: TriageCase, system_view: SystemView, found: Diagnosis) -> Diagnosis:
+    """The diagnosis without the gateway as a root where it may only propagate failures of calls that are not logged."""
     others = tuple(suspect for suspect in found.suspects if suspect.service != case.gateway)
     if len(others) == len(found.roots) or case.service_logs[case.gateway].calls:
         return found
     if not any(row.failed.now > row.failed.before for other in others for _, row in system_view.rows[other.service]):
         return found
-    # The signs at the gateway are those of the other root, and so is what they weigh.
-    sure = sum(found.posterior[name] for name in {case.gateway, others[0].service})
-    why = evidence(system_view, [other.service for other in others], case.overview)
-    return replace(found, suspects=others, confidence=min(1.0, sure), evidence=why)
+    # The symptoms at the gateway are those of the other root, and so is their posterior.
+    confidence = min(1.0, sum(found.posterior[name] for name in {case.gateway, others[0].service}))
+    sentences = evidence(system_view, [other.service for other in others], case.overview)
+    return replace(found, suspects=others, confidence=confidence, evidence=sentences)
 
 
-def _apart(case: TriageCase, roots: Sequence[str]) -> list[str]:
+def _disconnected(case: TriageCase, roots: Sequence[str]) -> list[str]:
     """Services that no inferred call links with the gateway, if it matters to the roots."""
     calls = {(entry.name, callee) for entry in case.catalogue.entries for callee in entry.calls}
     linked = reachable(case.gateway, calls)
-    apart = [name for name in case.catalogue.names if name not in linked]
+    disconnected = [name for name in case.catalogue.names if name not in linked]
     alone = case.gateway in roots and len(linked) == 1
-    return apart if case.service_graph.inferred and (alone or set(roots) & set(apart)) else []
+    return disconnected if case.service_graph.inferred and (alone or set(roots) & set(disconnected)) else []
 
 
 # -- causes, teams and remedies -----------------------------------------------------------------------------
 
 
 def _is_supported(system_view: SystemView, suspect: Suspect) -> bool:
-    """Whether a line speaks for the cause: its words, or a mark that few other causes leave."""
-    marks = symptoms_of(system_view, suspect.service)._asdict()
-    seen = any(marks[mark] and suspect.cause.chances.get(mark, 0.0) >= SUPPORT_THRESHOLD for mark in SPECIFIC_SIGNS)
+    """Whether a line supports the cause: by its words, or by a symptom that few other causes have."""
+    symptoms = symptoms_of(system_view, suspect.service)._asdict()
+    seen = any(
+        symptoms[name] and suspect.cause.chances.get(name, 0.0) >= SUPPORT_THRESHOLD for name in SPECIFIC_SYMPTOMS
+    )
     return seen or suspect.cause.words in system_view.words(suspect.service)
 
 
 def _teams(case: TriageCase, suspects: Sequence[Suspect], supported: Sequence[bool]) -> tuple[str, ...]:
-    """The teams of the causes that are borne out, else the owners, nobody twice."""
+    """The teams of the causes that are supported, else the owners, each once."""
     owners = [case.catalogue.entry(suspect.service).team for suspect in suspects]
-    causes = [suspect.team if sure else "" for suspect, sure in zip(suspects, supported, strict=True)]
+    causes = [suspect.team if known else "" for suspect, known in zip(suspects, supported, strict=True)]
     return tuple(dict.fromkeys(team or owner for team, owner in zip(causes, owners, strict=True)))
 
 
 def _remedy(system_view: SystemView, suspect: Suspect, supported: bool) -> SuggestedAction:
-    """Of a cause that is borne out; else what mostly helps a slow service, unless new words may say otherwise."""
+    """That of a supported cause; else what usually helps a slow service, unless new words may contradict it."""
     if supported:
         return SuggestedAction(suspect.remedy, "")
-    marks = symptoms_of(system_view, suspect.service)
+    symptoms = symptoms_of(system_view, suspect.service)
     likely = suspect.remedy and _share(suspect, suspect.remedy) >= SUPPORT_THRESHOLD
-    if not likely or system_view.words(suspect.service) or not (marks.late or marks.slow):
+    if not likely or system_view.words(suspect.service) or not (symptoms.late or symptoms.slow):
         return SuggestedAction("", "")
     kind = system_view.catalogue.entry(suspect.service).kind
-    how = "calls time out" if marks.late else "answers take longer"
+    how = "calls time out" if symptoms.late else "answers take longer"
     return SuggestedAction(
         suspect.remedy, f"the likeliest to help a {kind} whose {how}, in a simulated world; no cause was recognised"
     )
@@ -169,18 +173,19 @@ def _share(suspect: Suspect, remedy: str) -> float:
     return sum(weight for weight, helps in weights if helps == remedy) / sum(weight for weight, _ in weights)
 
 
-# -- doubts -----------------------------------------------------------------------------------------------
+# -- caveats ----------------------------------------------------------------------------------------------
 
 
-def _doubts(case: TriageCase, found: Diagnosis) -> Iterator[str]:
+def _caveats(case: TriageCase, found: Diagnosis) -> Iterator[str]:
     if case.unparsed_warning:
         yield case.unparsed_warning
     if not found.roots:
         return
-    apart = _apart(case, found.roots)
-    if apart:
-        yield f"the graph is disconnected: no line links {case.gateway} with {abbreviate(apart)} (give --topology)"
+    disconnected = _disconnected(case, found.roots)
+    if disconnected:
+        listed = abbreviate(disconnected)
+        yield f"the graph is disconnected: no line links {case.gateway} with {listed} (give --topology)"
     if not found.confidence:
-        yield "no service tells of its requests"
+        yield "no service logs its requests"
     if len(case.catalogue.names) == 1:
         yield f"there is no other service than {found.roots[0]} to compare with"

@@ -70,7 +70,7 @@ CHAT_WORDS = ("cause", "do", "done", "look", "bad", "well")
 
 
 def compact_vocab(causes: Iterable[str]) -> Vocab:
-    """Every word of the shorthand."""
+    """Every word of the compact rendering."""
     bounds = (ERRORS, SLOWER, TRAFFIC, FAILED, REPEATED, EXTERNAL_TRAFFIC)
     words = [
         *TOOLS, *CHAT_WORDS, *SLOT, *AGENTS, *causes, NO_INCIDENT, *KINDS, *SIZES, *STATES, *RULES.values(),
@@ -83,14 +83,14 @@ def compact_vocab(causes: Iterable[str]) -> Vocab:
 
 
 class FleetCompactRenderer:
-    """One seat's shorthand in one episode."""
+    """One seat's compact rendering in one episode."""
 
     def __init__(self, brief: Brief) -> None:
         self.brief, facts = brief, brief.facts
         names = [name for name, _, _ in facts.services]
         if len(names) > SLOTS:
-            raise ValueError(f"the shorthand tells {SLOTS} services apart, and this system has {len(names)}")
-        assigned = stream(0, "shorthand", *names).sample(SLOT, len(names))
+            raise ValueError(f"the compact rendering tells {SLOTS} services apart, and this system has {len(names)}")
+        assigned = stream(0, "shorthand", *names).sample(SLOT, len(names))  # the name decides the draw
         self.slot = dict(zip(names, assigned, strict=True))
         self.name: dict[str, str] = {slot: name for name, slot in self.slot.items()}
         self.kind = {name: kind for name, kind, _ in facts.services}
@@ -115,7 +115,7 @@ class FleetCompactRenderer:
         return self.brief.seat
 
     def render_observation(self, observation: Observation) -> str:
-        """The observation in shorthand."""
+        """The observation in the compact rendering."""
         if isinstance(observation, FleetObservation):
             return " ".join(self._page(observation))
         if isinstance(observation, MetricsResult):

@@ -4,7 +4,6 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from warroom.core.errors import IncompatibleTopology
-from warroom.sim.faults import BLIP, RETRY_STORM
 from warroom.sim.incident import FaultSpec, Incident, draw_incident
 from warroom.sim.world import USER_VISIBLE, World
 
@@ -63,10 +62,10 @@ def best_action(world: World, seat: str, declared: bool) -> FleetOracleAction:
 
 
 def enough_replicas(world: World, k: int) -> int:
-    """Replicas that the cure of fault `k` needs."""
+    """Replicas that the fix of fault `k` needs."""
     fault = world.incident.faults[k]
     healthy = world.system.replicas[fault.target]
-    return max(1, round(healthy * fault.mechanism.replica_factor)) + (fault.mechanism is RETRY_STORM) * 2
+    return max(1, round(healthy * fault.mechanism.replica_factor)) + fault.mechanism.extra_replicas
 
 
 def apply(world: World, action: FleetOracleAction) -> None:
@@ -118,16 +117,18 @@ class FleetCertificate(NamedTuple):
 def certify(world: World) -> FleetCertificate:
     """Certify the incident of a world at its page; the world itself is left as it is.
 
-    Only a retry storm can end without people, so only there is the no-op replay run to the end of the budget: every
-    other mechanism is ended by `World.heal` from a repair alone. `warroom certify` replays all of them.
+    Only a mechanism that can subside ends without people, so only there is the no-op replay run to the end of the
+    budget: any other is ended by a repair alone. `warroom certify` replays all of them.
     """
     incident, cause = world.incident, world.incident.cause
     slo_violation = (
-        max(world.slo_violation, world.snapshots[-1].slo_violation) if cause.mechanism is BLIP else world.slo_violation
+        max(world.slo_violation, world.snapshots[-1].slo_violation)
+        if cause.mechanism.transient
+        else world.slo_violation
     )
     if slo_violation <= USER_VISIBLE_AT_PAGE:
         return FleetCertificate(False, None, False, False)
-    lasts = outlasts(world) if cause.mechanism is RETRY_STORM else True
+    lasts = outlasts(world) if cause.mechanism.can_subside else True
     harmful = all(not fault.secondary or harm(incident, fault.agent or "") > HARM for fault in incident.faults)
     turns = solve(world.copy()) if lasts and harmful else None
     return FleetCertificate(True, turns, lasts, harmful)

@@ -74,7 +74,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
 
 
 def compact_vocab() -> Vocab:
-    """Every word of the shorthand."""
+    """Every word of the compact rendering."""
     words = [
         *TOOLS, *SLOT, ALL, *SEVERITIES, *TEAMS, *REMEDIES, *KINDS, *CLASSES, CLIENT, UNFAMILIAR,
         *[word for table in TABLES for _, word in table if word],
@@ -84,15 +84,15 @@ def compact_vocab() -> Vocab:
 
 
 class LogsCompactRenderer:
-    """One incident's shorthand for the one on call."""
+    """One incident's compact rendering for the one on call."""
 
     def __init__(self, brief: Brief) -> None:
         self.brief = brief
         self.catalogue: Catalogue = brief.facts
         names = self.catalogue.names
         if len(names) > SLOTS:
-            raise ValueError(f"the shorthand tells {SLOTS} services apart, and this system has {len(names)}")
-        dealt = stream(0, "shorthand", self.catalogue.render()).sample(SLOT, len(names))
+            raise ValueError(f"the compact rendering tells {SLOTS} services apart, and this system has {len(names)}")
+        dealt = stream(0, "shorthand", self.catalogue.render()).sample(SLOT, len(names))  # the name decides the draw
         self.slot = dict(zip(names, dealt, strict=True))
         self.name = {slot: name for name, slot in self.slot.items()}
         self.words = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, names))})(?![\w-])")
@@ -120,7 +120,7 @@ class LogsCompactRenderer:
         return " ".join(out)
 
     def render_observation(self, observation: Observation) -> str:
-        """The observation in shorthand."""
+        """The observation in the compact rendering."""
         if isinstance(observation, LogsObservation):
             return " ".join(self._page(observation))
         assert isinstance(observation, Message)

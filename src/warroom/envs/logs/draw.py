@@ -23,9 +23,9 @@ from warroom.envs.logs.normal import QUANTILES
 from warroom.envs.logs.scenario import OutageScenario
 from warroom.envs.logs.views import SEVERITIES
 from warroom.sim import incident as world_incident
-from warroom.sim.faults import Fault, Mechanism
+from warroom.sim.faults import INTERNAL, Fault, Mechanism
 from warroom.sim.incident import HISTORY
-from warroom.sim.outages import ABUSE, FRONT, VENDOR
+from warroom.sim.outages import FRONT
 from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
 from warroom.sim.wordings import SERVICES, pool
@@ -198,7 +198,7 @@ def draw_incident(draft: Draft, seed: int, attempt: int) -> LogsIncident:
     random = rng.random
     n, roots = system.size, [fault.target for fault in base.faults]
     reporting = {caller for root in roots for caller in system.callers[root]}
-    if tier != "hard" or any(fault.mechanism in (VENDOR, ABUSE) for fault in base.faults):
+    if tier != "hard" or any(fault.mechanism.origin != INTERNAL for fault in base.faults):
         reporting.update(roots)  # only on hard may a root be unheard; its callers never are
     not_reporting = [i for i in range(1, n) if i not in reporting]
     innocent = [i for i in range(1, n) if i not in roots]
@@ -282,14 +282,10 @@ def _draw_started(rng: Random, base: world_incident.Incident, count: int) -> tup
             if places and ((i := rng.choice(places)), minute) not in struck:
                 out.append((minute, i, what, 100 + int(900 * random())))
     for fault in base.faults:
-        begun = STARTS.get(fault.mechanism.name)
-        if begun is not None:
+        begun = fault.mechanism.started_by
+        if begun:
             out.append((fault.onset, fault.target, begun, 100 + int(900 * random())))
     return tuple(sorted(out))
-
-
-STARTS = {"faulty_release": "build", "creeping_release": "build", "report": "job"}
-"""What starts as a cause begins."""
 
 
 def _draw_noisy_service(rng: Random, system: ServiceSystem, roots: list[int], begun: int) -> tuple[int, int, float]:

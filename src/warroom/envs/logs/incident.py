@@ -7,9 +7,8 @@ from typing import NamedTuple
 from warroom.core.splits import Split
 from warroom.envs.logs.scenario import OutageScenario
 from warroom.sim import incident as world_incident
-from warroom.sim.faults import Fault
+from warroom.sim.faults import ABUSER, PROVIDER, Fault
 from warroom.sim.incident import HISTORY
-from warroom.sim.outages import ABUSE, VENDOR
 from warroom.sim.topology import ServiceSystem
 
 OWNERS = {"gateway": "sre", "service": "backend", "db": "dba", "cache": "sre", "queue": "sre"}
@@ -203,6 +202,5 @@ class LogsIncident:
 
 def team_of(fault: Fault, owners: tuple[str, ...]) -> str:
     """The team to page for a fault: the owner of its service, unless it comes from outside."""
-    if fault.mechanism is ABUSE:
-        return SECURITY
-    return OUTSIDE if fault.mechanism is VENDOR else owners[fault.target]
+    outside = {ABUSER: SECURITY, PROVIDER: OUTSIDE}
+    return outside.get(fault.mechanism.origin) or owners[fault.target]

@@ -12,9 +12,8 @@ from warroom.envs.logs.incident import BEFORE, LogsIncident
 from warroom.envs.logs.scenario import OutageScenario
 from warroom.envs.logs.service_summary import edge_failures
 from warroom.envs.logs.views import RULE, WINDOW
-from warroom.sim.faults import Fault
+from warroom.sim.faults import ABUSER, PROVIDER, Fault
 from warroom.sim.incident import Incident
-from warroom.sim.outages import ABUSE, VENDOR
 from warroom.sim.world import World
 
 ATTEMPTS = 80
@@ -66,7 +65,7 @@ def apply_remedy(world: World, verb: str, service: int) -> None:
     usual = world.system.replicas[service]
     world.repair(verb, service, max(round(3 * usual), world.replicas[service]) if verb == "scale" else 0)
     for fault, active in zip(world.incident.faults, world.active, strict=True):
-        if active and fault.mechanism is VENDOR and fault.target == service and verb == "rollback":
+        if active and fault.mechanism.origin == PROVIDER and fault.target == service and verb == "rollback":
             world.own_error[service] = min(0.95, world.own_error[service] + ROLLBACK_HARM)
             world.stale.add(service)
 
@@ -75,11 +74,11 @@ def advance_minute(world: World, provider_recovery_minute: int, abuse_stopped_mi
     """One minute, and what others do in it: providers come back, security stops abuse."""
     world.tick()
     for fault, active in list(zip(world.incident.faults, world.active, strict=True)):
-        if active and fault.mechanism is VENDOR and world.minute >= provider_recovery_minute:
+        if active and fault.mechanism.origin == PROVIDER and world.minute >= provider_recovery_minute:
             world.clear_fault(fault)
         if (
             active
-            and fault.mechanism is ABUSE
+            and fault.mechanism.origin == ABUSER
             and abuse_stopped_minute is not None
             and world.minute >= abuse_stopped_minute
         ):

@@ -6,8 +6,7 @@ from warroom.envs.logs.normal import count
 from warroom.envs.logs.stream import SIGNS, Stream
 from warroom.envs.logs.views import WINDOW, Pair, Pattern
 from warroom.envs.logs.wordings import CHRONIC, CLIENT, REFUSED, REFUSED_BLIND, SIGNATURES, TIMEOUT, TIMEOUT_BLIND
-from warroom.sim.faults import Mechanism
-from warroom.sim.outages import ABUSE, VENDOR
+from warroom.sim.faults import INTERNAL, Mechanism
 from warroom.sim.world import Snapshot
 
 MOST = 6
@@ -39,7 +38,7 @@ def masked(text: str, callee: str = "") -> str:
 def signature_probability(stream: Stream, mechanism: Mechanism) -> float:
     """Probability that a root writes its signature at one of its chances."""
     signs = stream.incident.tier_config.signature_rate
-    return max(signs, FROM_OUTSIDE) if mechanism in (VENDOR, ABUSE) else signs
+    return max(signs, FROM_OUTSIDE) if mechanism.origin != INTERNAL else signs
 
 
 def _steady(stream: Stream, service: int, last: int, noise: Iterator[int]) -> list[Row]:

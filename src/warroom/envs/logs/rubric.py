@@ -1,6 +1,6 @@
 """What a triage is worth, in points: the right root at the right team's door, and only then the rest."""
 
-from functools import cache
+from functools import cache, partial
 
 from warroom.core.rubric import Events, Rubric, Term
 
@@ -33,7 +33,7 @@ EVENTS = {
 """What each event means; the documentation is made from this."""
 
 
-def right(events: Events, roots: int, teams: int) -> bool:
+def right(roots: int, teams: int, events: Events) -> bool:
     """Whether the diagnosis is whole: every root named, every team paged that has to know, and nothing besides.
 
     Where nothing is wrong: ignored, with nothing named, nobody paged, and not called worse than it is.
@@ -46,36 +46,30 @@ def right(events: Events, roots: int, teams: int) -> bool:
     return names.count("root_right") == roots and names.count("team_right") == teams
 
 
-def conduct(events: Events) -> float:
-    """What mistakes cost."""
+def conduct(events: Events, turns: int) -> float:
+    """Points that mistakes cost."""
     return sum([COSTS.get(event.name, 0.0) for event in events])
 
 
 @cache
 def triage_rubric(budget: int, roots: int, teams: int) -> Rubric:
     """The rubric of an incident with that budget and so many roots and teams to page; no root is a false alarm."""
-
-    def diagnosis(events: Events, turns: int) -> float:
-        return DIAGNOSIS * right(events, roots, teams)
-
-    def severity(events: Events, turns: int) -> float:
-        return SEVERITY * (right(events, roots, teams) and (not roots or _has(events, "severity_right")))
-
-    def recovery(events: Events, turns: int) -> float:
-        return RECOVERY * (right(events, roots, teams) and (not roots or _has(events, "recovered")))
-
-    def speed(events: Events, turns: int) -> float:
-        return SPEED * (1 - turns / budget) if recovery(events, turns) else 0.0
-
     calls = 6 * budget  # five declarations and an act a turn
     return Rubric((
-        Term("diagnosis", diagnosis, 0.0, DIAGNOSIS),
-        Term("severity", severity, 0.0, SEVERITY),
-        Term("recovery", recovery, 0.0, RECOVERY),
-        Term("speed", speed, 0.0, SPEED),
-        Term("conduct", lambda events, turns: conduct(events), WRONG_ROOT * calls, 0.0),
+        Term("diagnosis", partial(_credit, DIAGNOSIS, "", roots, teams), 0.0, DIAGNOSIS),
+        Term("severity", partial(_credit, SEVERITY, "severity_right", roots, teams), 0.0, SEVERITY),
+        Term("recovery", partial(_credit, RECOVERY, "recovered", roots, teams), 0.0, RECOVERY),
+        Term("speed", partial(_speed, budget, roots, teams), 0.0, SPEED),
+        Term("conduct", conduct, WRONG_ROOT * calls, 0.0),
     ))  # fmt: skip
 
 
-def _has(events: Events, name: str) -> bool:
-    return any(event.name == name for event in events)
+def _credit(points: float, needed: str, roots: int, teams: int, events: Events, turns: int) -> float:
+    """The points if the diagnosis is right and, where something is wrong, the needed event happened too."""
+    earned = not roots or not needed or any(event.name == needed for event in events)
+    return points * (right(roots, teams, events) and earned)
+
+
+def _speed(budget: int, roots: int, teams: int, events: Events, turns: int) -> float:
+    recovered = _credit(RECOVERY, "recovered", roots, teams, events, turns)
+    return SPEED * (1 - turns / budget) if recovered else 0.0

@@ -13,7 +13,6 @@ from warroom.envs.logs.incident import BEFORE, BEHIND, LogsIncident
 from warroom.envs.logs.normal import count
 from warroom.envs.logs.signatures import Texts
 from warroom.envs.logs.views import ALL, WINDOW, Level, Pair
-from warroom.sim.outages import CRASH, RELEASE, failing_share
 from warroom.sim.world import Snapshot, World
 
 LINES = {"gateway": 6, "service": 10, "db": 4, "cache": 4, "queue": 4}
@@ -86,12 +85,12 @@ class Stream:
     def _own_failures(self, snapshot: Snapshot, lines: list[float], errors: list[float]) -> None:
         """Roots fall silent where workers die, and may tell of their own failures."""
         for fault, active in zip(self.incident.faults, snapshot.active, strict=True):
-            if not active or fault.mechanism not in (CRASH, RELEASE):
+            i, failing = fault.target, fault.mechanism.failing_share(fault)
+            if not active or not failing:
                 continue
-            i, failing = fault.target, failing_share(fault)
             if self.incident.reports_own_errors:
                 errors[i] += OWN_ERRORS * 60 * self.incident.sampling_rate * snapshot.load[i] * failing
-            if fault.mechanism is CRASH:
+            if fault.mechanism.mutes_victim:
                 lines[i] *= 1 - SILENCED * failing
 
     def volume(self) -> Level:

@@ -35,17 +35,17 @@ WORDS = (
 
 
 def compact_vocab() -> Vocab:
-    """Every word of the shorthand."""
+    """Every word of the compact rendering."""
     words = (SUBMIT, *LETTERS, *SUBJECTS, *SURE, *TEAMS, HAND, *WORDS)
     return Vocab(tuple(dict.fromkeys(words)), (SUBMIT,), LETTERS, SURE)
 
 
 class TicketsCompactRenderer:
-    """One ticket's shorthand."""
+    """One ticket's compact rendering."""
 
     def __init__(self, brief: Brief) -> None:
         if len(brief.tools) != 1:
-            raise ValueError("the shorthand of tickets knows the single-turn mode only: play with mode=single")
+            raise ValueError("the compact rendering of tickets knows the single-turn mode only: play with mode=single")
         self.brief = brief
         self.ticket = ""
         self.notes: dict[str, Notes] = {}
@@ -69,7 +69,9 @@ class TicketsCompactRenderer:
 
     def _page(self, page: TicketsObservation) -> list[str]:
         if len(page.context) > len(LETTERS):
-            raise ValueError(f"the shorthand has {len(LETTERS)} letters, and this ticket {len(page.context)} documents")
+            raise ValueError(
+                f"the compact rendering has {len(LETTERS)} letters, and this ticket {len(page.context)} documents"
+            )
         self.ticket = page.ticket
         self.letter = {document.id: letter for document, letter in zip(page.context, LETTERS, strict=False)}
         self.notes = {self.letter[document.id]: read_document(document) for document in page.context}

@@ -11,7 +11,7 @@ from warroom.core.tools import MaxLength, ToolError, tool
 from warroom.core.types import Brief, Message, Observation, StepResult, ToolCall
 from warroom.envs.tickets import scene
 from warroom.envs.tickets.brief import tickets_brief
-from warroom.envs.tickets.cases import TIER_CONFIGS, draw_case
+from warroom.envs.tickets.cases import draw_case
 from warroom.envs.tickets.generate import BLOCK, generated_base
 from warroom.envs.tickets.grade import WEIGHTS, Grade, grade
 from warroom.envs.tickets.imported import imported_case
@@ -19,7 +19,7 @@ from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, TICKET, Document, 
 from warroom.envs.tickets.options import FACTS, MULTI, SINGLE, TicketsOptions
 from warroom.envs.tickets.rouge import rouge_l
 from warroom.envs.tickets.rubric import PROCESS, ticket_rubric
-from warroom.envs.tickets.scenario import IMPORTED, TicketScenario
+from warroom.envs.tickets.scenario import TIER_CONFIGS, TicketScenario
 from warroom.envs.tickets.search import index_of
 from warroom.envs.tickets.submission import Submission, read_fields, read_text
 from warroom.envs.tickets.views import SNIPPET, OpenedDocument, SearchResult, SearchResults, TicketsObservation
@@ -379,14 +379,13 @@ def build(scenario: TicketScenario, spec: EpisodeSpec) -> Env:
 
 def _build_env(scenario: TicketScenario, spec: EpisodeSpec, options: TicketsOptions) -> TicketsEnv:
     make = MultiTurnTicketsEnv if options.mode == MULTI else SingleTurnTicketsEnv
-    is_imported = IMPORTED in scenario.suites
-    _refuse(options, GENERATED_ONLY if is_imported else IMPORTED_ONLY, scenario)
-    if is_imported:
+    _refuse(options, GENERATED_ONLY if scenario.is_imported else IMPORTED_ONLY, scenario)
+    if scenario.is_imported:
         return make(spec, *imported_case(options.kb or "", spec.seed))
-    config, wording = TIER_CONFIGS[spec.tier], pool(options.wording_split(spec.seed))
-    articles = options.articles or config.articles
+    wording = pool(options.wording_split(spec.seed))
+    articles = options.articles or TIER_CONFIGS[spec.tier].articles
     generated = generated_base(spec.split, articles, spec.index // max(1, articles // BLOCK), wording)
-    return make(spec, generated.base, draw_case(generated, scenario.name, spec.seed, config, wording))
+    return make(spec, generated.base, draw_case(generated, scenario, spec.tier, spec.seed, wording))
 
 
 def _refuse(options: TicketsOptions, needless: Sequence[str], scenario: TicketScenario) -> None:

@@ -1,6 +1,6 @@
 """The rubric of a ticket: the terms of its one submission, and in the multi-turn mode how the desk came to it."""
 
-from functools import cache
+from functools import cache, partial
 
 from warroom.core.rubric import Events, Rubric, Term
 from warroom.envs.tickets.grade import RANGES, WEIGHTS
@@ -35,17 +35,21 @@ def ticket_rubric(needed: int, calibration: float = 1.0) -> Rubric:
     """
     terms = [_term(name, calibration if name == "calibration" else 1.0) for name in WEIGHTS]
     if needed:
-        terms.append(Term("process", lambda events, turns: _process(events, needed), 0.0, PROCESS))
+        terms.append(Term("process", partial(_process, needed), 0.0, PROCESS))
     return Rubric(tuple(terms))
 
 
 def _term(name: str, factor: float) -> Term:
     low, high = RANGES[name]
     weight = factor * WEIGHTS[name]
-    return Term(name, lambda events, turns: weight * graded(events, name), weight * low, weight * high)
+    return Term(name, partial(_weighted, weight, name), weight * low, weight * high)
 
 
-def _process(events: Events, needed: int) -> float:
+def _weighted(weight: float, name: str, events: Events, turns: int) -> float:
+    return weight * graded(events, name)
+
+
+def _process(needed: int, events: Events, turns: int) -> float:
     """Paid with a right decision alone: looking at everything and deciding wrongly is worth nothing."""
     names = [event.name for event in events]
     if "decided" not in names:

@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from warroom.core.errors import quote_input
 from warroom.importers.incidents.recording import ParsedIncident, RecordingIssue
+from warroom.importers.issues import ImportIssues
 from warroom.sim.recording import LEVELS, Label, Line, MetricSample, Record, Span, check_id, text_lines
 
 MINUTE = 60.0
@@ -27,7 +28,7 @@ METRIC_LAG_SECONDS = 120
 LONGEST_FIELD = 131_072
 """Characters of one field of a file."""
 MIN_BASELINE_ROWS = 3
-"""Metric rows before the fault that it takes to say what is usual."""
+"""Metric rows before the fault that are needed for a baseline."""
 GAUGES = {
     "CpuUsageRate(%)": "cpu %",
     "MemoryUsageRate(%)": "memory %",
@@ -36,12 +37,39 @@ GAUGES = {
 }
 """Columns of the metrics that are taken, and what they are called here."""
 _KEYS = ("id", "abnormal_minute_utc", "log", "trace", "pod_metrics", "baseline")
+_LOG_COLUMNS = ("Timestamp", "TimeUnixNano", "PodName", "TraceID", "SpanID", "Log")
+_TRACE_COLUMNS = ("TraceID", "SpanID", "ParentID", "PodName", "OperationName", "StartTimeUnixNano", "Duration")
 _POD = re.compile(r"-[0-9a-f]{8,10}-[0-9a-z]{5}$")
 _HEAD = re.compile(rf"(\d\d):\d\d:\d\d\.\d+ +(?:({'|'.join(LEVELS)})\b *)?")
 _IDS = re.compile(r"TraceID: \w* SpanID: \w* *")
 _WHEN = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? \+0000 UTC( m=[-+][\d.]+)?$")
 
-IssueCounts = Counter[RecordingIssue]
+JsonRow = Mapping[str, object]
+
+
+class CsvRow(NamedTuple):
+    """A row of a CSV file, and where it is."""
+
+    path: Path
+    line: int
+    values: Mapping[str, str]
+
+    def number(self, column: str) -> float:
+        """The value of a column as a number; a `ValueError` names file and line."""
+        try:
+            return float(self.values[column])
+        except ValueError as error:
+            raise self.error(column, "be a number") from error
+
+    def error(self, column: str, wanted: str) -> ValueError:
+        """What is wrong with the value of a column."""
+        got = quote_input(self.values[column])
+        return ValueError(f"{self.path}, line {self.line}: {column} must {wanted}, got {got}")
+
+    @property
+    def service(self) -> str:
+        """The service of the pod: its name without the hashes that a deployment adds."""
+        return _POD.sub("", self.values["PodName"])
 
 
 class RawSpan(NamedTuple):
@@ -56,12 +84,20 @@ class RawSpan(NamedTuple):
 
 
 class ParsedWindow(NamedTuple):
-    """What the log and the trace of one minute come to."""
+    """Log and trace of one minute."""
 
     records: tuple[Record, ...]
     started: float
     """When the minute begins that holds most of the lines."""
-    issues: IssueCounts
+    issues: ImportIssues
+
+
+class JsonRows(NamedTuple):
+    """The objects of a file, by id."""
+
+    by_id: dict[str, JsonRow]
+    duplicates: int
+    """How many came a second time; the first counts."""
 
 
 def open_folder(folder: Path) -> "Nezha":
@@ -74,15 +110,15 @@ class Nezha:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        rows, twice = _by_id(folder / "incidents.jsonl")
-        self._rows = rows
+        incidents = _json_rows(folder / "incidents.jsonl")
+        self._rows = incidents.by_id
         labels = folder / "labels.jsonl"
-        self._labels = _by_id(labels)[0] if labels.exists() else {}
+        self._labels = _json_rows(labels).by_id if labels.exists() else {}
         self._before: dict[Path, ParsedWindow] = {}
         """The fault-free minute that was read last: incidents of one day share it."""
         self.index_issues = {
-            RecordingIssue.ORPHAN_LABEL: len(self._labels.keys() - rows.keys()),
-            RecordingIssue.DUPLICATE: twice,
+            RecordingIssue.ORPHAN_LABEL: len(self._labels.keys() - self._rows.keys()),
+            RecordingIssue.DUPLICATE: incidents.duplicates,
         }
 
     @property
@@ -94,42 +130,45 @@ class Nezha:
         """The gateway is known by its name; stores have no pods of their own here."""
         return "gateway" if "gateway" in service else "service"
 
-    def label(self, id: str, issues: IssueCounts) -> Label | None:
+    def label(self, id: str, issues: ImportIssues) -> Label | None:
         """The root service and the type of the fault."""
         row = self._labels.get(id)
         if row is None:
-            issues[RecordingIssue.NO_LABEL] += 1
+            issues.add(RecordingIssue.NO_LABEL)
             return None
         if "root_cause_service" not in row or "fault_type" not in row:
             raise ValueError(f"{self.folder / 'labels.jsonl'}: the label lacks root_cause_service or fault_type")
-        issues[RecordingIssue.INJECT_TIMESTAMP] += _timestamps_disagree(row)
+        issues.add(RecordingIssue.INJECT_TIMESTAMP, count=_timestamps_disagree(row))
         return Label(str(row["root_cause_service"]), str(row["fault_type"]))
 
-    def read(self, id: str, issues: IssueCounts) -> ParsedIncident:
+    def read(self, id: str, issues: ImportIssues) -> ParsedIncident:
         """Both minutes and the metrics around them."""
-        row = self._rows[id]
-        missing = [key for key in _KEYS if not isinstance(row.get(key), str)]
+        row = {key: value for key, value in self._rows[id].items() if isinstance(value, str)}
+        missing = [key for key in _KEYS if key not in row]
         if missing:
             raise ValueError(f"incidents.jsonl: {id} lacks {', '.join(missing)}")
         baseline = self.folder / row["baseline"]
         if baseline not in self._before:
-            self._before = {baseline: _minute("before", _only(baseline, "log"), _only(baseline, "trace"))}
+            self._before = {baseline: _window("before", _only(baseline, "log"), _only(baseline, "trace"))}
         before = self._before[baseline]
-        now = _minute("now", self.folder / row["log"], self.folder / row["trace"])
-        issues.update(before.issues + now.issues)
+        now = _window("now", self.folder / row["log"], self.folder / row["trace"])
+        issues.update(before.issues)
+        issues.update(now.issues)
         metrics = list(_samples(self.folder / row["pod_metrics"], _seconds(row["abnormal_minute_utc"]), issues))
         records = (*before.records, *now.records, *metrics)
-        told = {record.service for record in records if isinstance(record, Line)}
-        issues[RecordingIssue.NO_LOGS] += len({record.service for record in records} - told)
-        if not told:
+        logging = {record.service for record in records if isinstance(record, Line)}
+        issues.add(RecordingIssue.NO_LOGS, count=len({record.service for record in records} - logging))
+        if not logging:
             raise ValueError(f"{self.folder / row['log']} and {baseline} hold no line")
         return ParsedIncident(now.started, (MINUTE, MINUTE), records)
 
 
-def _by_id(path: Path) -> tuple[dict[str, dict[str, Any]], int]:
-    """Objects of a file by their id, and how many came a second time."""
-    found: dict[str, dict[str, Any]] = {}
-    twice = 0
+# -- files ------------------------------------------------------------------------------------------------
+
+
+def _json_rows(path: Path) -> JsonRows:
+    by_id: dict[str, JsonRow] = {}
+    duplicates = 0
     for number, text in text_lines(path):
         try:
             row = json.loads(text)
@@ -138,15 +177,38 @@ def _by_id(path: Path) -> tuple[dict[str, dict[str, Any]], int]:
             raise ValueError(
                 f"{path}, line {number}: want a JSON object with an id, got {quote_input(text)}"
             ) from error
-        twice += row["id"] in found
-        found.setdefault(row["id"], row)
-    return found, twice
+        duplicates += row["id"] in by_id
+        by_id.setdefault(row["id"], row)
+    return JsonRows(by_id, duplicates)
 
 
-def _timestamps_disagree(row: Mapping[str, Any]) -> bool:
-    """Whether the label's two times of the injection are not one."""
-    verbatim = row.get("verbatim") or {}
-    if "inject_time" not in verbatim or "inject_timestamp" not in verbatim:
+def _only(folder: Path, kind: str) -> Path:
+    files = sorted(folder.glob(f"*_{kind}.csv*"))
+    if len(files) != 1:
+        raise ValueError(f"{folder} must hold one *_{kind}.csv.gz, holds {len(files)}")
+    return files[0]
+
+
+def _csv_rows(path: Path, *columns: str) -> Iterator[CsvRow]:
+    """Rows of a CSV file that has these columns."""
+    csv.field_size_limit(LONGEST_FIELD)  # The limit is one for the whole process, and other importers set it.
+    reader = csv.DictReader(text for _, text in text_lines(path))
+    missing = [column for column in columns if column not in (reader.fieldnames or ())]
+    if missing:
+        raise ValueError(f"{path} lacks the columns {', '.join(missing)}; has {', '.join(reader.fieldnames or ())}")
+    try:
+        for values in reader:
+            if any(values[column] is None for column in columns):
+                raise ValueError(f"{path}, line {reader.line_num}: fewer fields than the header names")
+            yield CsvRow(path, reader.line_num, values)
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {reader.line_num}: {error}") from error
+
+
+def _timestamps_disagree(row: JsonRow) -> bool:
+    """Whether the label's two times of the injection differ."""
+    verbatim = row.get("verbatim")
+    if not isinstance(verbatim, dict) or not {"inject_time", "inject_timestamp"} <= verbatim.keys():
         return False
     return _seconds(verbatim["inject_time"]) != float(verbatim["inject_timestamp"])
 
@@ -156,115 +218,88 @@ def _seconds(text: str) -> float:
     return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
 
 
-def _only(folder: Path, kind: str) -> Path:
-    found = sorted(folder.glob(f"*_{kind}.csv*"))
-    if len(found) != 1:
-        raise ValueError(f"{folder} must hold one *_{kind}.csv.gz, holds {len(found)}")
-    return found[0]
+# -- logs -------------------------------------------------------------------------------------------------
 
 
-def _rows(path: Path, *columns: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """Rows of a CSV file that has these columns, with their line numbers."""
-    csv.field_size_limit(LONGEST_FIELD)  # the library's own is one for the whole process, and others set it
-    reader = csv.DictReader(text for _, text in text_lines(path))
-    missing = [column for column in columns if column not in (reader.fieldnames or ())]
-    if missing:
-        raise ValueError(f"{path} lacks the columns {', '.join(missing)}; has {', '.join(reader.fieldnames or ())}")
-    try:
-        for row in reader:
-            if any(row[column] is None for column in columns):
-                raise ValueError(f"{path}, line {reader.line_num}: fewer fields than the header names")
-            yield reader.line_num, row
-    except csv.Error as error:
-        raise ValueError(f"{path}, line {reader.line_num}: {error}") from error
-
-
-def _number(path: Path, line: int, row: Mapping[str, str], column: str) -> float:
-    try:
-        return float(row[column])
-    except ValueError as error:
-        raise ValueError(f"{path}, line {line}: {column} must be a number, got {quote_input(row[column])}") from error
-
-
-def _service(pod: str) -> str:
-    """The service of a pod: its name without the hashes that a deployment adds."""
-    return _POD.sub("", pod)
-
-
-def _minute(window: str, log: Path, trace: Path) -> ParsedWindow:
-    """Lines and spans of a window, and when the minute begins that holds most of the lines."""
-    lines, failing, issues = [], set(), IssueCounts()
-    for number, row in _rows(log, "Timestamp", "TimeUnixNano", "PodName", "TraceID", "SpanID", "Log"):
-        line = _line(window, row, _number(log, number, row, "TimeUnixNano") / 1e9, issues)
+def _window(window: str, log: Path, trace: Path) -> ParsedWindow:
+    lines, failing, issues = list[Line](), set[str](), ImportIssues()
+    for row in _csv_rows(log, *_LOG_COLUMNS):
+        line = _line(window, row, issues)
         lines.append(line)
         if line.level in ("ERROR", "FATAL"):
-            failing.add(row["SpanID"])
-    started = _densest([line.time for line in lines])
-    issues[RecordingIssue.OUTSIDE_MINUTE] += sum(not started <= line.time < started + MINUTE for line in lines)
+            failing.add(row.values["SpanID"])
+    started = _densest_minute([line.time for line in lines])
+    outside = sum(not started <= line.time < started + MINUTE for line in lines)
+    issues.add(RecordingIssue.OUTSIDE_MINUTE, count=outside)
     return ParsedWindow((*lines, *_spans(window, trace, failing, issues)), started, issues)
 
 
-def _densest(times: list[float]) -> float:
-    """Where the minute begins that holds most of these times."""
+def _densest_minute(times: list[float]) -> float:
+    """Where the minute begins that holds most of these times; the earliest such minute."""
     times = sorted(times)
-    best, last = (0, 0.0), 0
+    best, end = (0, 0.0), 0
     for first, start in enumerate(times):
-        while last < len(times) and times[last] < start + MINUTE:
-            last += 1
-        best = max(best, (last - first, -start))
+        while end < len(times) and times[end] < start + MINUTE:
+            end += 1
+        best = max(best, (end - first, -start))
     return -best[1]
 
 
-def _line(window: str, row: Mapping[str, str], time: float, issues: IssueCounts) -> Line:
-    text = _unwrapped(row["Log"], issues)
+def _line(window: str, row: CsvRow, issues: ImportIssues) -> Line:
+    time, text = row.number("TimeUnixNano") / 1e9, _unwrapped(row.values["Log"], issues)
     head = _HEAD.match(text)
     if head is not None:
         text = text[head.end() :]
-        issues[RecordingIssue.LOCAL_TIME] += head[1] != f"{datetime.fromtimestamp(time, UTC):%H}"
+        issues.add(RecordingIssue.LOCAL_TIME, count=head[1] != f"{datetime.fromtimestamp(time, UTC):%H}")
     level = (head and head[2]) or ""
-    issues[RecordingIssue.NO_LEVEL] += not level
-    issues[RecordingIssue.TWO_TIMES] += abs(_seconds(row["Timestamp"]) - time) > 1
+    issues.add(RecordingIssue.NO_LEVEL, count=not level)
+    issues.add(RecordingIssue.TWO_TIMES, count=abs(_seconds(row.values["Timestamp"]) - time) > 1)
     text = " ".join(_IDS.sub("", text).split())
-    return Line(window, time, _service(row["PodName"]), level, text, row["TraceID"] or None)
+    return Line(window, time, row.service, level, text, row.values["TraceID"] or None)
 
 
-def _unwrapped(log: str, issues: IssueCounts) -> str:
+def _unwrapped(log: str, issues: ImportIssues) -> str:
     """The line inside docker's JSON."""
     if not log.startswith("{"):
         return log
-    issues[RecordingIssue.JSON_IN_CSV] += 1
+    issues.add(RecordingIssue.JSON_IN_CSV)
     try:
         return str(json.loads(log)["log"])
     except (ValueError, KeyError):
-        issues[RecordingIssue.CUT_JSON] += 1
+        issues.add(RecordingIssue.CUT_JSON)
         return log.removeprefix('{"log":"')
 
 
-def _spans(window: str, path: Path, failing: set[str], issues: IssueCounts) -> Iterator[Span]:
+# -- traces -----------------------------------------------------------------------------------------------
+
+
+def _spans(window: str, path: Path, failing: set[str], issues: ImportIssues) -> Iterator[Span]:
     """The spans of a window. A request failed if its service wrote an ERROR in it: the source has no status."""
-    spans = {row["SpanID"]: _raw_span(path, number, row) for number, row in _rows(
-        path, "TraceID", "SpanID", "ParentID", "PodName", "OperationName", "StartTimeUnixNano", "Duration"
-    )}  # fmt: skip
+    spans = {row.values["SpanID"]: _raw_span(row) for row in _csv_rows(path, *_TRACE_COLUMNS)}
     failed = {_request(id, spans) for id in failing if id in spans}
-    issues[RecordingIssue.MICROSECONDS] += len(spans)
-    for id, work in spans.items():
-        above = spans.get(work.parent)
-        issues[RecordingIssue.ROOT_PARENT if work.parent == "root" else RecordingIssue.ORPHAN] += above is None
-        outside = above is None or above.service != work.service
-        issues[RecordingIssue.NO_STATUS] += outside
+    issues.add(RecordingIssue.MICROSECONDS, count=len(spans))
+    for id, raw in spans.items():
+        parent = spans.get(raw.parent)
+        if parent is None:
+            issues.add(RecordingIssue.ROOT_PARENT if raw.parent == "root" else RecordingIssue.ORPHAN)
+        from_outside = parent is None or parent.service != raw.service
+        issues.add(RecordingIssue.NO_STATUS, count=from_outside)
         yield Span(
-            window, work.start, work.service, work.operation, work.milliseconds,
-            parent=above and above.service,
-            waited=above.milliseconds if above and outside else None,
-            failed=id in failed if outside else None,
-            trace=work.trace,
-        )  # fmt: skip
+            window,
+            raw.start,
+            raw.service,
+            raw.operation,
+            raw.milliseconds,
+            parent=parent and parent.service,
+            waited=parent.milliseconds if parent and from_outside else None,
+            failed=id in failed if from_outside else None,
+            trace=raw.trace,
+        )
 
 
-def _raw_span(path: Path, line: int, row: Mapping[str, str]) -> RawSpan:
-    start = _number(path, line, row, "StartTimeUnixNano") / 1e9
-    milliseconds = _number(path, line, row, "Duration") / 1000
-    return RawSpan(row["TraceID"], row["ParentID"], _service(row["PodName"]), row["OperationName"], start, milliseconds)
+def _raw_span(row: CsvRow) -> RawSpan:
+    values, start, milliseconds = row.values, row.number("StartTimeUnixNano") / 1e9, row.number("Duration") / 1000
+    return RawSpan(values["TraceID"], values["ParentID"], row.service, values["OperationName"], start, milliseconds)
 
 
 def _request(id: str, spans: Mapping[str, RawSpan]) -> str:
@@ -276,34 +311,42 @@ def _request(id: str, spans: Mapping[str, RawSpan]) -> str:
     return id
 
 
-def _samples(path: Path, minute: float, issues: IssueCounts) -> Iterator[MetricSample]:
+# -- metrics ----------------------------------------------------------------------------------------------
+
+
+def _samples(path: Path, minute: float, issues: ImportIssues) -> Iterator[MetricSample]:
     """The metrics well before the abnormal minute, and those of it and the next."""
-    rows: Counter[str] = Counter()
-    for number, row in _rows(path, "Time", "PodName", *GAUGES):
-        service, time = _service(row["PodName"]), _when(path, number, row["Time"], issues)
-        window = (
-            "before"
-            if time < minute - ONSET_UNCERTAINTY_SECONDS
-            else "now"
-            if minute <= time < minute + METRIC_LAG_SECONDS
-            else None
-        )
-        rows[service] += window == "before"
-        issues[RecordingIssue.AMBIGUOUS_MINUTE] += minute - ONSET_UNCERTAINTY_SECONDS <= time < minute
-        for column, name in GAUGES.items() if window else ():
-            if row[column]:
-                yield MetricSample(window or "", time, service, name, _number(path, number, row, column))
-            else:
-                issues[RecordingIssue.NO_VALUE] += 1
-    issues[RecordingIssue.FEW_MINUTES] += sum(count < MIN_BASELINE_ROWS for count in rows.values())
+    baseline_rows: Counter[str] = Counter()
+    for row in _csv_rows(path, "Time", "PodName", *GAUGES):
+        time = _metric_time(row, issues)
+        window = _metric_window(time - minute, issues)
+        baseline_rows[row.service] += window == "before"
+        if window:
+            yield from _samples_of_row(window, time, row, issues)
+    few = sum(count < MIN_BASELINE_ROWS for count in baseline_rows.values())
+    issues.add(RecordingIssue.FEW_MINUTES, count=few)
 
 
-def _when(path: Path, line: int, text: str, issues: IssueCounts) -> float:
-    """A time as Go prints it, whose monotonic part says nothing here."""
-    parts = _WHEN.match(text)
+def _metric_window(seconds: float, issues: ImportIssues) -> str | None:
+    """The window of a metric so long after the abnormal minute; None where it is in neither."""
+    if seconds < -ONSET_UNCERTAINTY_SECONDS:
+        return "before"
+    issues.add(RecordingIssue.AMBIGUOUS_MINUTE, count=seconds < 0)
+    return "now" if 0 <= seconds < METRIC_LAG_SECONDS else None
+
+
+def _samples_of_row(window: str, time: float, row: CsvRow, issues: ImportIssues) -> Iterator[MetricSample]:
+    for column, name in GAUGES.items():
+        if row.values[column]:
+            yield MetricSample(window, time, row.service, name, row.number(column))
+        else:
+            issues.add(RecordingIssue.NO_VALUE)
+
+
+def _metric_time(row: CsvRow, issues: ImportIssues) -> float:
+    """A time as Go prints it, without its monotonic part."""
+    parts = _WHEN.match(row.values["Time"])
     if parts is None:
-        raise ValueError(
-            f"{path}, line {line}: Time must look like 2023-01-29 08:41:46.5 +0000 UTC, got {quote_input(text)}"
-        )
-    issues[RecordingIssue.MONOTONIC] += parts[2] is not None
+        raise row.error("Time", "look like 2023-01-29 08:41:46.5 +0000 UTC")
+    issues.add(RecordingIssue.MONOTONIC, count=parts[2] is not None)
     return _seconds(parts[1])

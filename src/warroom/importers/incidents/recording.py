@@ -5,79 +5,50 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypedDict, cast
 
 from warroom.core.errors import UnknownName, describe_error
+from warroom.envs.tickets.storage import ImportWarningCount
+from warroom.importers.issues import ImportIssues, IssueKind
 from warroom.sim import recording
 from warroom.sim.recording import FORMAT, INDEX, LABELS, WINDOWS, Label, Record, Span
 
 SOURCES = {"nezha": "warroom.importers.incidents.nezha"}
-"""The sources that can be read, and the module that knows each."""
+"""The sources that can be read, and the module that reads each."""
 
 
-class RecordingIssue(StrEnum):
-    """What a source does that would mislead one who took it at its word."""
+class RecordingIssue(IssueKind):
+    """Properties of a source that would mislead a reader who takes it literally."""
 
-    INJECT_TIMESTAMP = "inject_timestamp"
-    LOCAL_TIME = "local_time"
-    JSON_IN_CSV = "json_in_csv"
-    CUT_JSON = "cut_json"
-    NO_LEVEL = "no_level"
-    TWO_TIMES = "two_times"
-    MONOTONIC = "monotonic"
-    ROOT_PARENT = "root_parent"
-    ORPHAN = "orphan"
-    MICROSECONDS = "microseconds"
-    NO_STATUS = "no_status"
-    OUTSIDE_MINUTE = "outside_minute"
-    AMBIGUOUS_MINUTE = "ambiguous_minute"
-    NO_VALUE = "no_value"
-    FEW_MINUTES = "few_minutes"
-    NO_LOGS = "no_logs"
-    NO_LABEL = "no_label"
-    UNKNOWN_ROOT = "strange_root"
-    ORPHAN_LABEL = "stray_label"
-    DUPLICATE = "twice"
-
-
-ISSUE_MESSAGES = {
-    RecordingIssue.INJECT_TIMESTAMP: "labels with two injection times that disagree: inject_time counts, as UTC",
-    RecordingIssue.LOCAL_TIME: "lines whose text tells local time: dropped, the record's own UTC counts",
-    RecordingIssue.JSON_IN_CSV: "lines that are docker's JSON inside CSV: unwrapped",
-    RecordingIssue.CUT_JSON: "lines whose JSON is cut off: their text is taken as far as it goes",
-    RecordingIssue.NO_LEVEL: "lines without a level",
-    RecordingIssue.TWO_TIMES: "lines whose two times differ by over a second: TimeUnixNano counts",
-    RecordingIssue.MONOTONIC: "metric times with the suffix of Go's monotonic clock: dropped",
-    RecordingIssue.ROOT_PARENT: "spans whose parent is the word 'root': the first of their request",
-    RecordingIssue.ORPHAN: "spans whose parent is not in the file: their caller is not known",
-    RecordingIssue.MICROSECONDS: "durations in microseconds: divided by a thousand",
-    RecordingIssue.NO_STATUS: "requests without a status: taken as failed if a line at ERROR was written in them",
-    RecordingIssue.OUTSIDE_MINUTE: "lines outside the minute that holds most of its window: kept",
-    RecordingIssue.AMBIGUOUS_MINUTE: "metric rows of minutes in which the fault may have begun: left out",
-    RecordingIssue.NO_VALUE: "metric rows without a value: left out",
-    RecordingIssue.FEW_MINUTES: "services with too few metric minutes before the fault to tell what is usual, likewise",
-    RecordingIssue.NO_LOGS: "services of which no line arrived, added up over the incidents",
-    RecordingIssue.NO_LABEL: "incidents without a label: kept, but not played",
-    RecordingIssue.UNKNOWN_ROOT: "labels that name a service of which there is no record: left out",
-    RecordingIssue.ORPHAN_LABEL: "labels of incidents that are not there: left out",
-    RecordingIssue.DUPLICATE: "incidents that are listed twice: the first counts",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class RecordingWarning:
-    """One trap, and how often it was met."""
-
-    kind: RecordingIssue
-    message: str
-    count: int
+    INJECT_TIMESTAMP = "inject_timestamp", "labels with two injection times that disagree: inject_time counts, as UTC"
+    LOCAL_TIME = "local_time", "lines whose text states local time: dropped, the record's own UTC counts"
+    JSON_IN_CSV = "json_in_csv", "lines that are docker's JSON inside CSV: unwrapped"
+    CUT_JSON = "cut_json", "lines whose JSON is cut off: their text is taken as far as it goes"
+    NO_LEVEL = "no_level", "lines without a level"
+    TWO_TIMES = "two_times", "lines whose two times differ by over a second: TimeUnixNano counts"
+    MONOTONIC = "monotonic", "metric times with the suffix of Go's monotonic clock: dropped"
+    ROOT_PARENT = "root_parent", "spans whose parent is the word 'root': the first of their request"
+    ORPHAN = "orphan", "spans whose parent is not in the file: their caller is not known"
+    MICROSECONDS = "microseconds", "durations in microseconds: divided by a thousand"
+    NO_STATUS = "no_status", "requests without a status: taken as failed if a line at ERROR was written in them"
+    OUTSIDE_MINUTE = "outside_minute", "lines outside the minute that holds most of its window: kept"
+    AMBIGUOUS_MINUTE = "ambiguous_minute", "metric rows of minutes in which the fault may have begun: left out"
+    NO_VALUE = "no_value", "metric rows without a value: left out"
+    FEW_MINUTES = (
+        "few_minutes",
+        "services with too few metric minutes before the fault for a baseline, over all incidents",
+    )
+    NO_LOGS = "no_logs", "services without a line, over all incidents"
+    NO_LABEL = "no_label", "incidents without a label: kept, but not played"
+    UNKNOWN_ROOT = "strange_root", "labels that name a service of which there is no record: left out"
+    ORPHAN_LABEL = "stray_label", "labels of incidents that do not exist: left out"
+    DUPLICATE = "twice", "incidents that are listed twice: the first counts"
 
 
 class ParsedIncident(NamedTuple):
-    """One incident as its source tells it."""
+    """One incident, as an adapter reads it from its source."""
 
     started: float
     """Seconds since 1970, UTC, at which the window `now` begins."""
@@ -87,7 +58,7 @@ class ParsedIncident(NamedTuple):
 
 
 class IncidentSource(Protocol):
-    """What an adapter offers: one incident after another, so that a long import may break off."""
+    """What an adapter offers: one incident after another, so that a long import may be interrupted."""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -96,20 +67,59 @@ class IncidentSource(Protocol):
 
     @property
     def index_issues(self) -> Mapping[RecordingIssue, int]:
-        """Traps of the list itself."""
+        """Counts of the issues of the list itself."""
         ...
 
-    def read(self, id: str, issues: Counter[RecordingIssue]) -> ParsedIncident:
-        """One incident; counts into `traps` what was odd. A `ValueError` says why it cannot be had."""
+    def read(self, id: str, issues: ImportIssues) -> ParsedIncident:
+        """One incident; adds to `issues`. A `ValueError` says why it cannot be read."""
         ...
 
-    def label(self, id: str, issues: Counter[RecordingIssue]) -> Label | None:
-        """Its answer, if there is one."""
+    def label(self, id: str, issues: ImportIssues) -> Label | None:
+        """The incident's answer, if there is one."""
         ...
 
     def kind_of(self, service: str) -> str:
         """gateway, service, db, cache or queue."""
         ...
+
+
+class ServiceRow(TypedDict):
+    """A service, as the index lists it."""
+
+    name: str
+    kind: str
+    team: str | None
+
+
+class CallRow(TypedDict):
+    """A call between services, as the index lists it."""
+
+    caller: str
+    callee: str
+    count: int
+
+
+class IncidentRow(TypedDict):
+    """An incident, as the index lists it."""
+
+    id: str
+    started: float
+    seconds: dict[str, float]
+    """Length of each window."""
+    counts: dict[str, int]
+    """Records by kind."""
+    warnings: dict[str, int]
+    """Issues by kind."""
+
+
+class Index(TypedDict):
+    """The file `INDEX`, as far as an interrupted import goes on from it."""
+
+    services: list[ServiceRow]
+    calls: list[CallRow]
+    incidents: list[IncidentRow]
+    strays: dict[str, int]
+    """Issues of the list of incidents."""
 
 
 def open_source(name: str, folder: Path) -> IncidentSource:
@@ -124,16 +134,16 @@ def open_source(name: str, folder: Path) -> IncidentSource:
 
 @dataclass(slots=True)
 class ArchiveWriter:
-    """The folder while it is written: whatever is on it stays whole, however the import ends."""
+    """The folder while it is written. It is complete after each incident, however the import ends."""
 
     folder: Path
     source: str
     kinds: dict[str, str] = field(default_factory=dict)
     """Services and their kinds."""
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)
-    incidents: dict[str, dict[str, Any]] = field(default_factory=dict)
+    incidents: dict[str, IncidentRow] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
-    """Incidents that could not be had, and why."""
+    """Incidents that could not be read, and why."""
     labels: dict[str, Label] = field(default_factory=dict)
     index_issues: dict[RecordingIssue, int] = field(default_factory=dict)
 
@@ -143,7 +153,7 @@ class ArchiveWriter:
         found: ParsedIncident,
         label: Label | None,
         kind_of: Callable[[str], str] = lambda _: "service",
-        issues: Mapping[RecordingIssue, int] | None = None,
+        issues: ImportIssues | None = None,
     ) -> None:
         """Add an incident, and write everything that is known so far."""
         recording.check_id(id)
@@ -152,23 +162,23 @@ class ArchiveWriter:
         with _writing(self.folder):
             (self.folder / recording.FOLDER).mkdir(parents=True, exist_ok=True)
             recording.write_records(self.folder / recording.FOLDER / f"{id}.jsonl.gz", found.records)
-        own, issues = _services(found.records), Counter(issues or {})
-        self.kinds |= {name: kind_of(name) for name in sorted(own)}
+        services, issues = _services(found.records), issues or ImportIssues()
+        self.kinds |= {name: kind_of(name) for name in sorted(services)}
         self.calls.update(_calls(found.records))
-        if label is not None and label.root in own:
+        if label is not None and label.root in services:
             self.labels[id] = label
         elif label is not None:
-            issues[RecordingIssue.UNKNOWN_ROOT] += 1
+            issues.add(RecordingIssue.UNKNOWN_ROOT)
         self.incidents[id] = _row(id, found, issues)
         self.write()
 
     def write(self) -> None:
-        """Write index and labels; a reader never sees half of one."""
+        """Write index and labels, each file at once, so that no reader sees half of it."""
         with _writing(self.folder):
             _replace(self.folder / LABELS, {id: label._asdict() for id, label in sorted(self.labels.items())})
             _replace(self.folder / INDEX, self._index())
 
-    def _index(self) -> dict[str, Any]:
+    def _index(self) -> dict[str, object]:
         return {
             "format": FORMAT,
             "source": self.source,
@@ -176,24 +186,23 @@ class ArchiveWriter:
             "calls": [{"caller": a, "callee": b, "count": n} for (a, b), n in sorted(self.calls.items())],
             "incidents": list(self.incidents.values()),
             "broken": [{"id": id, "reason": reason} for id, reason in self.broken.items()],
-            "warnings": [asdict(warned) for warned in self.warnings],
+            "warnings": [{"kind": each.kind, "message": each.message, "count": each.count} for each in self.warnings],
             "strays": self.index_issues,
         }
 
     @property
-    def warnings(self) -> tuple[RecordingWarning, ...]:
-        """Every trap that was met, over all incidents."""
-        total = Counter(self.index_issues)
+    def warnings(self) -> tuple[ImportWarningCount, ...]:
+        """All issues, over all incidents."""
+        total = ImportIssues()
+        total.counts.update(self.index_issues)
         for row in self.incidents.values():
-            total.update({RecordingIssue(kind): count for kind, count in row["warnings"].items()})
-        return tuple(
-            RecordingWarning(kind, ISSUE_MESSAGES[kind], total[kind]) for kind in RecordingIssue if total[kind]
-        )
+            total.counts.update({RecordingIssue(kind): count for kind, count in row["warnings"].items()})
+        return total.warnings(RecordingIssue)
 
 
 @contextmanager
 def _writing(folder: Path) -> Iterator[None]:
-    """Tell what the file system has against it as an error of the caller's."""
+    """Raise errors of the file system as the caller's."""
     try:
         yield
     except OSError as error:
@@ -201,7 +210,7 @@ def _writing(folder: Path) -> Iterator[None]:
 
 
 def _services(records: Iterable[Record]) -> set[str]:
-    """Whoever wrote, traced or was measured, and callers of whom nothing else is known."""
+    """The services of all records, and callers of which nothing else is known."""
     found = set()
     for record in records:
         found.add(record.service)
@@ -215,14 +224,14 @@ def _calls(records: Iterable[Record]) -> Iterable[tuple[str, str]]:
     return ((span.parent, span.service) for span in spans if span.parent is not None and span.request)
 
 
-def _row(id: str, found: ParsedIncident, issues: Mapping[RecordingIssue, int]) -> dict[str, Any]:
+def _row(id: str, found: ParsedIncident, issues: ImportIssues) -> IncidentRow:
     count = Counter(type(record) for record in found.records)
     return {
         "id": id,
         "started": found.started,
         "seconds": dict(zip(WINDOWS, found.seconds, strict=True)),
         "counts": {kind: count[made] for kind, made in recording.KINDS.items()},
-        "warnings": {str(kind): issues[kind] for kind in RecordingIssue if issues.get(kind)},
+        "warnings": {warning.kind: warning.count for warning in issues.warnings(RecordingIssue)},
     }
 
 
@@ -233,35 +242,36 @@ def _replace(path: Path, data: object) -> None:
 
 
 def open_archive(folder: Path, source: str, force: bool) -> ArchiveWriter:
-    """The folder to write to: new, emptied by force, or one of an import that broke off, to go on with."""
+    """The folder to write to: new, emptied by force, or that of an interrupted import, to go on with."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return ArchiveWriter(folder, source)
-    hint = "choose another --out, or overwrite it with --force"
     if not (folder / INDEX).is_file():
         raise ValueError(f"{folder} exists and is no folder of recordings; choose another --out")
     if force:
         for old in (folder / recording.FOLDER).glob("*.jsonl.gz"):
             old.unlink()
         return ArchiveWriter(folder, source)
+    return _continued(folder, source)
+
+
+def _continued(folder: Path, source: str) -> ArchiveWriter:
+    hint = "choose another --out, or overwrite it with --force"
     data = recording.read_json(folder / INDEX)
     if data.get("format") != FORMAT or data.get("source") != source:
         raise ValueError(f"{folder} exists and holds other recordings; {hint}")
     try:
-        return _continued(folder, source, data)
+        index = cast("Index", data)
+        return ArchiveWriter(
+            folder,
+            source,
+            kinds={row["name"]: row["kind"] for row in index["services"]},
+            calls=Counter({(row["caller"], row["callee"]): row["count"] for row in index["calls"]}),
+            incidents={row["id"]: row for row in index["incidents"]},
+            labels=recording.read_labels(folder / LABELS),
+            index_issues={RecordingIssue(kind): count for kind, count in index["strays"].items()},
+        )
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{folder / INDEX}: not an index of recordings ({describe_error(error)}); {hint}") from error
-
-
-def _continued(folder: Path, source: str, data: Mapping[str, Any]) -> ArchiveWriter:
-    return ArchiveWriter(
-        folder,
-        source,
-        kinds={row["name"]: row["kind"] for row in data["services"]},
-        calls=Counter({(row["caller"], row["callee"]): row["count"] for row in data["calls"]}),
-        incidents={row["id"]: row for row in data["incidents"]},
-        labels=recording.read_labels(folder / LABELS),
-        index_issues={RecordingIssue(kind): count for kind, count in data["strays"].items()},
-    )
 
 
 def import_incidents(
@@ -271,14 +281,14 @@ def import_incidents(
     force: bool = False,
     on_progress: Callable[[int], None] = lambda count: None,
 ) -> ArchiveWriter:
-    """Import what the folder does not hold yet. An incident that cannot be had is told of, and the others are kept."""
+    """Import what the folder does not hold yet. An incident that cannot be read is reported; the others are kept."""
     archive_writer = open_archive(out, name, force)
     missing = [id for id in source.ids if id not in archive_writer.incidents]
     if not missing:
         raise ValueError(f"{out} holds all {len(source.ids)} incidents already; import them again with --force")
     archive_writer.index_issues = dict(source.index_issues)
     for id in missing:
-        issues: Counter[RecordingIssue] = Counter()
+        issues = ImportIssues()
         try:
             found, label = source.read(id, issues), source.label(id, issues)
         except ValueError as error:

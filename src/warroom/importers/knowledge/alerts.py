@@ -1,52 +1,41 @@
-"""Prometheus alerting rules as tickets: what the alert says is the text, the runbook it links to the right article."""
+"""Prometheus alerting rules as tickets: the alert's annotations are the text, its runbook the right article."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from enum import StrEnum
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from warroom.envs.tickets.knowledge import KnowledgeBase, TicketCase
 from warroom.envs.tickets.storage import ImportSource
-from warroom.importers.knowledge import rules
-from warroom.importers.knowledge.issues import ImportIssue, summarize_issues
-from warroom.importers.knowledge.links import LinkResolver, LinkStatus
-from warroom.importers.knowledge.rules import AlertRule
+from warroom.importers.issues import ImportIssues, IssueKind
+from warroom.importers.knowledge.links import LinkIssue, LinkResolver
+from warroom.importers.knowledge.rules import TEXTS, AlertRule, RuleFileIssue, read_alerts
 from warroom.importers.knowledge.unique_ids import UniqueIds
 
 IMPORTER = "alerts"
 KIND = "imported"
 """The kind of ticket of which only the right article is known, not what its answer must say."""
-LINKS = ("runbook_url", "runbook")
-"""Annotations that hold the link, the usual one first."""
-TEXTS = ("summary", "title", "description", "message")
-"""Annotations that make the text, in the order in which a person would read them."""
-UNDECIDED = (LinkStatus.TEMPLATED, LinkStatus.AMBIGUOUS)
-"""Fates of links that mean an article nobody can tell from here: neither answer nor hand-over could be graded."""
+UNDECIDED = (LinkIssue.TEMPLATED, LinkIssue.AMBIGUOUS)
+"""Links to an article that cannot be identified: neither answer nor hand-over could be graded."""
 
 
-class AlertIssue(StrEnum):
-    """What is odd about an alert."""
+class AlertIssue(IssueKind):
+    """Issues of alerts."""
 
-    NO_TEXT = "no_text"
-    DUPLICATE = "twice"
-    OTHER_LINK = "other_link"
+    NO_TEXT = "no_text", f"alerts without any text ({', '.join(TEXTS)}): left out"
+    DUPLICATE = "twice", "alerts that say the same as an earlier one: left out"
+    OTHER_LINK = "other_link", "of these, alerts with another link than the earlier one: its link counts"
 
 
-ISSUE_MESSAGES: dict[StrEnum, str] = {
-    **rules.ISSUE_MESSAGES,
-    AlertIssue.NO_TEXT: f"alerts without any text ({', '.join(TEXTS)}): left out",
-    AlertIssue.DUPLICATE: "alerts that say the same as an earlier one: left out",
-    AlertIssue.OTHER_LINK: "of these, alerts with another link than the earlier one: its link counts",
-    LinkStatus.DANGLING: "alerts whose link means no article here: tickets to hand over",
-    LinkStatus.MISSING: "alerts without a link: tickets to hand over",
-    LinkStatus.TEMPLATED: "alerts with a template in the link, which means an article that cannot be told: left out",
-    LinkStatus.AMBIGUOUS: "alerts whose link fits several articles: left out",
+_COUNTED = {
+    "dangling": LinkIssue.DANGLING,
+    "missing": LinkIssue.MISSING,
+    "templated": LinkIssue.TEMPLATED,
+    "ambiguous": LinkIssue.AMBIGUOUS,
 }
 
 
 class ImportedTickets(NamedTuple):
-    """What an import of tickets brings into a knowledge base."""
+    """Tickets for a knowledge base, and where they come from."""
 
     cases: tuple[TicketCase, ...]
     source: ImportSource
@@ -55,34 +44,32 @@ class ImportedTickets(NamedTuple):
 def import_alerts(
     files: Sequence[Path], name: str, base: KnowledgeBase, on_progress: Callable[[int], None] = lambda count: None
 ) -> ImportedTickets:
-    """Tickets of all alerting rules in the files, with the link's article as gold; `name` is what they are called.
+    """Tickets of all alerting rules in the files, with the link's article as gold; `name` is that of the source.
 
     An alert whose link dangles or is missing must be handed over. Templates in texts stay as they are written.
     """
-    issues = list[ImportIssue]()
-    read = list(rules.read_alerts(files, issues, on_progress))
-    if not read:
-        raise ValueError(f"no alerting rule in {len(files)} files ({name}){_first(issues)}")
+    issues = ImportIssues()
+    alerts = list(read_alerts(files, issues, on_progress))
+    if not alerts:
+        first = next(iter(issues.warnings(RuleFileIssue)), None)
+        reason = f"; the first reason: {first.kind}, {first.examples[0]}" if first else ""
+        raise ValueError(f"no alerting rule in {len(files)} files ({name}){reason}")
     links, ids = LinkResolver(base.documents.values()), UniqueIds()
-    cases, fates = list[TicketCase](), Counter[LinkStatus]()
-    for alert, text in _distinct(read, issues):
-        status, id = links.resolve(_link(alert))
-        fates[status] += 1
-        if status is not LinkStatus.FOUND:
-            issues.append(ImportIssue(status, f"{alert.name} ({alert.where}): {_link(alert) or 'no link'}"))
-        if status not in UNDECIDED:
-            cases.append(_case(ids.allocate(alert.name), text, id))
-    counts = {"alerts": len(read), "tickets": len(cases), **{what: fates[status] for status, what in _COUNTED.items()}}
-    return ImportedTickets(tuple(cases), ImportSource(IMPORTER, name, counts, summarize_issues(issues, ISSUE_MESSAGES)))
-
-
-_COUNTED = {
-    LinkStatus.FOUND: "gold",
-    LinkStatus.DANGLING: "dangling",
-    LinkStatus.MISSING: "missing",
-    LinkStatus.TEMPLATED: "templated",
-    LinkStatus.AMBIGUOUS: "ambiguous",
-}
+    cases = list[TicketCase]()
+    for alert in _distinct(alerts, issues):
+        target = links.resolve(alert.link)
+        if target.issue:
+            issues.add(target.issue, f"{alert}: {alert.link or 'no link'}")
+        if target.issue not in UNDECIDED:
+            cases.append(_case(ids.allocate(alert.name), alert.text, target.id))
+    counts = {
+        "alerts": len(alerts),
+        "tickets": len(cases),
+        "gold": sum(bool(case.gold) for case in cases),
+        **{what: issues.counts[kind] for what, kind in _COUNTED.items()},
+    }
+    warnings = issues.warnings(RuleFileIssue, AlertIssue, LinkIssue)
+    return ImportedTickets(tuple(cases), ImportSource(IMPORTER, name, counts, warnings))
 
 
 def _case(id: str, text: str, article: str) -> TicketCase:
@@ -90,34 +77,17 @@ def _case(id: str, text: str, article: str) -> TicketCase:
     return TicketCase(id, text, KIND, gold=gold, facts=(), escalate=not article)
 
 
-def _first(issues: Sequence[ImportIssue]) -> str:
-    return f"; the first thing in the way: {issues[0].kind}, {issues[0].example}" if issues else ""
-
-
-def _distinct(alerts: Sequence[AlertRule], issues: list[ImportIssue]) -> Iterator[tuple[AlertRule, str]]:
-    """Alerts with their text, each text once: rules often differ only in threshold and window, which no text tells."""
-    seen: dict[str, AlertRule] = {}
+def _distinct(alerts: Sequence[AlertRule], issues: ImportIssues) -> list[AlertRule]:
+    """Alerts with a text, each text once: rules often differ only in threshold and window, which no text states."""
+    by_text: dict[str, AlertRule] = {}
     for alert in alerts:
-        text = _text(alert)
-        if not text:
-            issues.append(ImportIssue(AlertIssue.NO_TEXT, f"{alert.name} ({alert.where})"))
-        elif text in seen:
-            issues.append(ImportIssue(AlertIssue.DUPLICATE, f"{alert.name} ({alert.where})"))
-            if _link(alert) != _link(seen[text]):
-                issues.append(
-                    ImportIssue(AlertIssue.OTHER_LINK, f"{alert.name} ({alert.where}): {_link(alert) or 'no link'}")
-                )
+        first = by_text.get(alert.text)
+        if not alert.text:
+            issues.add(AlertIssue.NO_TEXT, str(alert))
+        elif first is None:
+            by_text[alert.text] = alert
         else:
-            seen[text] = alert
-            yield alert, text
-
-
-def _text(alert: AlertRule) -> str:
-    """Name and texts, one a line; "" where only the name is there."""
-    texts = [alert.annotations[name].strip() for name in TEXTS if alert.annotations.get(name, "").strip()]
-    return "\n".join((alert.name, *dict.fromkeys(texts))) if texts else ""
-
-
-def _link(alert: AlertRule) -> str:
-    given = (alert.annotations.get(name, "").strip() for name in LINKS)
-    return next(filter(None, given), "")
+            issues.add(AlertIssue.DUPLICATE, str(alert))
+            if alert.link != first.link:
+                issues.add(AlertIssue.OTHER_LINK, f"{alert}: {alert.link or 'no link'}")
+    return list(by_text.values())

@@ -1,38 +1,40 @@
 """Which article a link means: links are written against a web site or a repository, articles lie in a tree."""
 
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from warroom.envs.tickets.knowledge import Document
+from warroom.importers.issues import IssueKind
 
 INDEXES = ("readme", "index", "_index")
 """Names of the file that a web site shows for its folder, in lower case."""
 PAGES = (".md", ".markdown", ".html", ".htm")
-"""Ends of a path that a site may add or drop."""
+"""Suffixes of a path that a site may add or drop."""
 _Path = tuple[str, ...]
 
 
-class LinkStatus(StrEnum):
-    """What became of a link."""
+class LinkIssue(IssueKind):
+    """Reasons for which an alert's link leads to no article."""
 
-    FOUND = "found"
-    MISSING = "missing_link"
-    TEMPLATED = "templated_link"
-    DANGLING = "dangling_link"
-    AMBIGUOUS = "ambiguous_link"
+    DANGLING = "dangling_link", "alerts whose link leads to no article: tickets to escalate"
+    MISSING = "missing_link", "alerts without a link: tickets to escalate"
+    TEMPLATED = (
+        "templated_link",
+        "alerts with a template in the link, so that the article cannot be determined: left out",
+    )
+    AMBIGUOUS = "ambiguous_link", "alerts whose link matches several articles: left out"
 
 
-class ResolvedLink(NamedTuple):
-    """A link's fate, and the id of its article where it has one."""
+class LinkTarget(NamedTuple):
+    """The article of a link, or why there is none."""
 
-    status: LinkStatus
     id: str = ""
+    issue: LinkIssue | None = None
 
 
 class LinkResolver:
-    """The paths of a knowledge base, to look links up in.
+    """Finds articles by links, from the paths of a knowledge base.
 
     A link means an article if the path of one ends with the whole path of the other, folder by folder, whatever the
     case: `https://runbooks.example/runbooks/node/nodediskfull#cause` means `node/NodeDiskFull.md`. The longest wins.
@@ -47,22 +49,22 @@ class LinkResolver:
             for tail in _tails(_lower(path)):
                 self._tails.setdefault(tail, []).append(id)
 
-    def resolve(self, link: str) -> ResolvedLink:
+    def resolve(self, link: str) -> LinkTarget:
         """The article that a link means, or why there is none."""
         if not link.strip():
-            return ResolvedLink(LinkStatus.MISSING)
+            return LinkTarget(issue=LinkIssue.MISSING)
         if "{{" in link:
-            return ResolvedLink(LinkStatus.TEMPLATED)
+            return LinkTarget(issue=LinkIssue.TEMPLATED)
         path = _parts(_path_of(link))
         if not path:
-            return ResolvedLink(LinkStatus.DANGLING)
+            return LinkTarget(issue=LinkIssue.DANGLING)
         found = self._candidates(path) or [id for name in INDEXES for id in self._candidates((*path, name))]
         if len(found) > 1:
-            return ResolvedLink(LinkStatus.AMBIGUOUS)
-        return ResolvedLink(LinkStatus.FOUND, found[0]) if found else ResolvedLink(LinkStatus.DANGLING)
+            return LinkTarget(issue=LinkIssue.AMBIGUOUS)
+        return LinkTarget(found[0]) if found else LinkTarget(issue=LinkIssue.DANGLING)
 
     def _candidates(self, path: _Path) -> list[str]:
-        """Articles whose path is this one, else ends with it, else is the longest end of it; best in its very case."""
+        """Articles whose path is this one, else ends with it, else is its longest end; the same case is preferred."""
         wanted = _lower(path)
         found = self._whole.get(wanted) or self._tails.get(wanted)
         if not found:

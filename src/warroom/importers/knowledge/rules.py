@@ -1,38 +1,33 @@
 """Files of Prometheus rules: `groups:` as Prometheus reads it, and Kubernetes' PrometheusRule, alone or in a List."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from warroom.importers.knowledge.issues import ImportIssue
-from warroom.importers.knowledge.yaml_texts import load_texts
+from warroom.importers.issues import ImportIssues, IssueKind
+from warroom.importers.yaml_documents import load_documents
 
 SUFFIXES = frozenset({".yaml", ".yml"})
-"""Ends of the files that are looked for in a folder."""
+"""Suffixes of the files that are searched for in a folder."""
 MAX_BYTES = 20_000_000
 """The largest file that is read; YAML takes about a second for a megabyte."""
+LINKS = ("runbook_url", "runbook")
+"""Annotations that hold the link, the usual one first."""
+TEXTS = ("summary", "title", "description", "message")
+"""Annotations that make the text, in the order in which a person would read them."""
 
 
-class RuleFileIssue(StrEnum):
-    """What is odd about a file of rules."""
+class RuleFileIssue(IssueKind):
+    """Issues of files of rules."""
 
-    BROKEN_FILE = "broken_file"
-    NO_RULES = "no_rules"
-    BROKEN_RULE = "broken_rule"
-    RECORDING_RULE = "recording_rule"
-
-
-ISSUE_MESSAGES: dict[StrEnum, str] = {
-    RuleFileIssue.BROKEN_FILE: "files that are no YAML, not UTF-8, unreadable or too big: left out",
-    RuleFileIssue.NO_RULES: "YAML documents with neither groups: nor spec.groups: left out",
-    RuleFileIssue.BROKEN_RULE: "groups and rules of another shape than Prometheus reads: left out",
-    RuleFileIssue.RECORDING_RULE: "recording rules, which alert nobody: left out",
-}
+    BROKEN_FILE = "broken_file", "files that are no YAML, not UTF-8, unreadable or too big: left out"
+    NO_RULES = "no_rules", "YAML documents with neither groups: nor spec.groups: left out"
+    BROKEN_RULE = "broken_rule", "groups and rules of another shape than Prometheus reads: left out"
+    RECORDING_RULE = "recording_rule", "recording rules, which raise no alert: left out"
 
 
 class AlertRule(NamedTuple):
-    """An alerting rule, as far as it speaks to people."""
+    """An alerting rule, as far as people read it."""
 
     name: str
     annotations: Mapping[str, str]
@@ -40,13 +35,27 @@ class AlertRule(NamedTuple):
     where: str
     """File and group, for a report."""
 
+    @property
+    def text(self) -> str:
+        """Name and texts, one a line; empty where there is only the name."""
+        texts = [self.annotations[name].strip() for name in TEXTS if self.annotations.get(name, "").strip()]
+        return "\n".join((self.name, *dict.fromkeys(texts))) if texts else ""
+
+    @property
+    def link(self) -> str:
+        """The link to the runbook; empty where there is none."""
+        return next((link for name in LINKS if (link := self.annotations.get(name, "").strip())), "")
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.where})"
+
 
 def rule_files(paths: Sequence[Path]) -> list[Path]:
-    """The files themselves, and of each folder all YAML files below, sorted; a `ValueError` names what is not there."""
-    found = [file for path in paths for file in _files(path)]
-    if not found:
+    """The files themselves, and all YAML files below each folder, sorted; a `ValueError` names what is missing."""
+    files = [file for path in paths for file in _files(path)]
+    if not files:
         raise ValueError(f"no file of rules given: name files or folders that hold {' or '.join(sorted(SUFFIXES))}")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(files))
 
 
 def _files(path: Path) -> list[Path]:
@@ -59,64 +68,75 @@ def _files(path: Path) -> list[Path]:
 
 
 def read_alerts(
-    files: Sequence[Path], issues: list[ImportIssue], on_progress: Callable[[int], None] = lambda count: None
+    files: Sequence[Path], issues: ImportIssues, on_progress: Callable[[int], None] = lambda count: None
 ) -> Iterator[AlertRule]:
-    """All alerting rules of the files in order; adds what is odd to `met`."""
+    """All alerting rules of the files in order; adds to `issues`."""
     for file in files:
         try:
             documents = _documents(file)
         except ValueError as error:
-            issues.append(ImportIssue(RuleFileIssue.BROKEN_FILE, f"{file.name}: {error}"))
+            issues.add(RuleFileIssue.BROKEN_FILE, f"{file.name}: {error}")
             documents = []
         for document in documents:
             yield from _alerts(document, file.name, issues)
         on_progress(1)
 
 
-def _documents(file: Path) -> list[Any]:
-    """The YAML documents of a file, a List's items among them."""
+def _documents(file: Path) -> list[object]:
+    """The YAML documents of a file, with the items of a List in its place."""
     try:
         if file.stat().st_size > MAX_BYTES:
             raise ValueError(f"over {MAX_BYTES / 1e6:.0f} MB")
-        found = load_texts(file.read_text(encoding="utf-8-sig"))
+        documents = load_documents(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ValueError(str(error.strerror)) from error
-    items = [document["items"] if _is_list(document) else [document] for document in found]
-    return [document for some in items for document in some]
+    return [item for document in documents for item in _items(document)]
 
 
-def _is_list(document: Any) -> bool:
-    return isinstance(document, dict) and isinstance(document.get("items"), list)
+def _items(document: object) -> list[object]:
+    items = _get_list(document, "items")
+    return [document] if items is None else items
 
 
-def _alerts(document: Any, file: str, issues: list[ImportIssue]) -> Iterator[AlertRule]:
+def _get(mapping: object, key: str) -> object:
+    """The value of a key, or None where there is none or this is no mapping."""
+    return mapping.get(key) if isinstance(mapping, dict) else None
+
+
+def _get_list(mapping: object, key: str) -> list[object] | None:
+    value = _get(mapping, key)
+    return value if isinstance(value, list) else None
+
+
+def _alerts(document: object, file: str, issues: ImportIssues) -> Iterator[AlertRule]:
     if document in (None, ""):
         return
-    body = document if isinstance(document, dict) else {}
-    spec = body.get("spec")
-    groups = body.get("groups", spec.get("groups") if isinstance(spec, dict) else None)
-    if not isinstance(groups, list):
-        issues.append(ImportIssue(RuleFileIssue.NO_RULES, f"{file} (keys: {', '.join(map(str, body)) or 'none'})"))
-        return
-    for group in groups:
+    groups = _get_list(document, "groups")
+    if groups is None:
+        groups = _get_list(_get(document, "spec"), "groups")
+    if groups is None:
+        keys = ", ".join(map(str, document)) if isinstance(document, dict) else ""
+        issues.add(RuleFileIssue.NO_RULES, f"{file} (keys: {keys or 'none'})")
+    for group in groups or ():
         yield from _alerts_of_group(group, file, issues)
 
 
-def _alerts_of_group(group: Any, file: str, issues: list[ImportIssue]) -> Iterator[AlertRule]:
-    if not (isinstance(group, dict) and isinstance(group.get("rules"), list)):
-        issues.append(ImportIssue(RuleFileIssue.BROKEN_RULE, f"{file}: a group without a list of rules"))
-        return
-    where = f"{file}, {group.get('name')}"
-    for rule in group["rules"]:
-        if isinstance(rule, dict) and isinstance(rule.get("alert"), str) and rule["alert"].strip():
-            yield AlertRule(rule["alert"].strip(), _annotations(rule), where)
-        elif isinstance(rule, dict) and "record" in rule:
-            issues.append(ImportIssue(RuleFileIssue.RECORDING_RULE, f"{where}: {rule['record']}"))
+def _alerts_of_group(group: object, file: str, issues: ImportIssues) -> Iterator[AlertRule]:
+    rules = _get_list(group, "rules")
+    if rules is None:
+        issues.add(RuleFileIssue.BROKEN_RULE, f"{file}: a group without a list of rules")
+    where = f"{file}, {_get(group, 'name')}"
+    for rule in rules or ():
+        name, recorded = _get(rule, "alert"), _get(rule, "record")
+        if isinstance(name, str) and name.strip():
+            yield AlertRule(name.strip(), _annotations(rule), where)
+        elif recorded is not None:
+            issues.add(RuleFileIssue.RECORDING_RULE, f"{where}: {recorded}")
         else:
-            issues.append(ImportIssue(RuleFileIssue.BROKEN_RULE, f"{where}: a rule with neither alert nor record"))
+            issues.add(RuleFileIssue.BROKEN_RULE, f"{where}: a rule with neither alert nor record")
 
 
-def _annotations(rule: Mapping[str, Any]) -> dict[str, str]:
-    found = rule.get("annotations")
-    pairs = found.items() if isinstance(found, dict) else ()
+def _annotations(rule: object) -> dict[str, str]:
+    annotations = _get(rule, "annotations")
+    pairs = annotations.items() if isinstance(annotations, dict) else ()
     return {str(name): value for name, value in pairs if isinstance(value, str)}

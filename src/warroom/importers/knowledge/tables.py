@@ -1,61 +1,63 @@
-"""Tickets of anybody's help desk: a CSV or JSONL file, and which of its columns hold what."""
+"""Tickets of any help desk: a CSV or JSONL file, and which of its columns hold what."""
 
 import csv
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from enum import StrEnum
 from io import StringIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from warroom.core.errors import UnknownName, quote_input
 from warroom.envs.tickets.knowledge import KnowledgeBase, TicketCase
 from warroom.envs.tickets.storage import ImportSource
+from warroom.importers.issues import ImportIssues, IssueKind
 from warroom.importers.knowledge.alerts import KIND, ImportedTickets
-from warroom.importers.knowledge.issues import ImportIssue, summarize_issues
 from warroom.importers.knowledge.unique_ids import UniqueIds
+from warroom.importers.text_files import read_text
 
 IMPORTER = "tickets"
 FIELDS = ("id", "text", "gold", "escalate", "reference")
-"""What a column can hold; a column of that very name does so unasked."""
+"""What a column can hold; a column of the same name needs no map."""
 MAX_BYTES = 200_000_000
 """The largest file that is read."""
 LONGEST_FIELD = 10_000_000
 """Characters of one field of a CSV file; a quote that is never closed makes a field of the rest of the file."""
 _YES, _NO = frozenset({"true", "yes", "1", "y"}), frozenset({"false", "no", "0", "n"})
-_BETWEEN = ";"
+_SEPARATOR = ";"
 
-Row = Mapping[str, Any]
+Columns = Mapping[str, tuple[str, ...]]
+"""The columns that hold each field of a ticket."""
+
+
+class TableRow(NamedTuple):
+    """A row of a file."""
+
+    number: int
+    """From 1, without the header of a CSV file."""
+    cells: Mapping[str, object]
+    """Values by column, as they are in the file."""
 
 
 class TicketTable(NamedTuple):
-    """A file's rows by number, from 1 without the header, as they stand there."""
+    """The rows of a file, and the issues of reading it."""
 
     name: str
-    rows: tuple[tuple[int, Row], ...]
-    issues: tuple[ImportIssue, ...]
+    rows: tuple[TableRow, ...]
+    issues: ImportIssues
 
 
-class TicketTableIssue(StrEnum):
-    """What is odd about a row."""
+class TicketTableIssue(IssueKind):
+    """Issues of rows."""
 
-    BROKEN_ROW = "broken_row"
-    NO_TEXT = "no_text"
-    SAME_ID = "same_id"
-    UNKNOWN_GOLD = "unknown_gold"
-    UNREADABLE_ESCALATE = "unreadable_escalate"
-    NO_GOLD = "no_gold"
-
-
-ISSUE_MESSAGES: dict[StrEnum, str] = {
-    TicketTableIssue.BROKEN_ROW: "rows that are no JSON object, or have more fields than the header: left out",
-    TicketTableIssue.NO_TEXT: "tickets without a text: left out",
-    TicketTableIssue.SAME_ID: "tickets whose id an earlier one has: told apart by ~2, ~3",
-    TicketTableIssue.UNKNOWN_GOLD: "right articles that the knowledge base lacks: left out of their tickets",
-    TicketTableIssue.UNREADABLE_ESCALATE: "tickets whose escalate is neither true nor false: taken as not told",
-    TicketTableIssue.NO_GOLD: "answerable tickets without a named article: what they cite cannot be graded",
-}
+    BROKEN_ROW = "broken_row", "rows that are no JSON object, or have more fields than the header: left out"
+    NO_TEXT = "no_text", "tickets without a text: left out"
+    SAME_ID = "same_id", "tickets whose id an earlier one has: distinguished by ~2, ~3"
+    UNKNOWN_GOLD = "unknown_gold", "right articles that the knowledge base lacks: left out of their tickets"
+    UNREADABLE_ESCALATE = (
+        "unreadable_escalate",
+        "tickets whose escalate is neither true nor false: read as not given",
+    )
+    NO_GOLD = "no_gold", "answerable tickets without a named article: what they cite cannot be graded"
 
 
 def parse_map(given: str) -> dict[str, tuple[str, ...]]:
@@ -73,36 +75,33 @@ def parse_map(given: str) -> dict[str, tuple[str, ...]]:
 
 
 def import_tickets(
-    table: TicketTable,
-    columns: Mapping[str, tuple[str, ...]],
-    base: KnowledgeBase,
-    on_progress: Callable[[int], None] = lambda count: None,
+    table: TicketTable, columns: Columns, base: KnowledgeBase, on_progress: Callable[[int], None] = lambda count: None
 ) -> ImportedTickets:
-    """Tickets of a table's rows; `columns` tells which hold what, as `parse_map` reads it.
+    """Tickets of a table's rows; `columns` says which hold what, as `parse_map` reads it.
 
     Gold is an article's id or path, several with `;` between or as a JSON list. A ticket must be handed over if its
     escalate says so, and where it says nothing, if no right article is left.
     """
-    issues = list(table.issues)
+    issues = ImportIssues()
+    issues.update(table.issues)
     reader = _TicketReader(_columns(table, columns), _articles(base), issues)
     cases = []
-    for number, row in table.rows:
-        case = reader.case(number, row)
+    for row in table.rows:
+        case = reader.case(row)
         cases.extend([case] if case else [])
         on_progress(1)
     if not cases:
         raise ValueError(f"{table.name}: no ticket with a text in {len(table.rows)} rows")
-    told = Counter("escalated" if case.escalate else "answerable" for case in cases)
+    escalated = sum(case.escalate for case in cases)
     counts = {
         "rows": len(table.rows),
         "tickets": len(cases),
         "gold": sum(bool(case.gold) for case in cases),
-        "answerable": told["answerable"],
-        "escalated": told["escalated"],
+        "answerable": len(cases) - escalated,
+        "escalated": escalated,
     }
-    return ImportedTickets(
-        tuple(cases), ImportSource(IMPORTER, table.name, counts, summarize_issues(issues, ISSUE_MESSAGES))
-    )
+    source = ImportSource(IMPORTER, table.name, counts, issues.warnings(TicketTableIssue))
+    return ImportedTickets(tuple(cases), source)
 
 
 def _articles(base: KnowledgeBase) -> dict[str, str]:
@@ -111,70 +110,68 @@ def _articles(base: KnowledgeBase) -> dict[str, str]:
 
 
 class _TicketReader:
-    """Makes tickets of rows, and remembers what was odd."""
+    """Makes tickets of rows, and counts their issues."""
 
-    def __init__(
-        self, columns: Mapping[str, tuple[str, ...]], articles: Mapping[str, str], issues: list[ImportIssue]
-    ) -> None:
+    def __init__(self, columns: Columns, articles: Mapping[str, str], issues: ImportIssues) -> None:
         self._columns, self._articles, self._issues = columns, articles, issues
         self._ids = UniqueIds()
 
-    def case(self, number: int, row: Row) -> TicketCase | None:
+    def case(self, row: TableRow) -> TicketCase | None:
         """The ticket in a row, or None where it has no text."""
         text = self._text("text", row)
         if not text:
-            self._issues.append(ImportIssue(TicketTableIssue.NO_TEXT, f"row {number}"))
+            self._issues.add(TicketTableIssue.NO_TEXT, f"row {row.number}")
             return None
-        wanted = self._text("id", row) or f"ticket-{number}"
+        wanted = self._text("id", row) or f"ticket-{row.number}"
         id = self._ids.allocate(wanted)
         if id != wanted:
-            self._issues.append(ImportIssue(TicketTableIssue.SAME_ID, f"row {number}: {wanted} is {id}"))
+            self._issues.add(TicketTableIssue.SAME_ID, f"row {row.number}: {wanted} is {id}")
         gold = self._gold(id, row)
         escalate = self._escalate(id, row, gold)
         return TicketCase(id, text, KIND, gold, facts=(), escalate=escalate, reference=self._text("reference", row))
 
-    def _text(self, field: str, row: Row) -> str:
-        values = (_as_text(row.get(name)) for name in self._columns.get(field, ()))
+    def _text(self, field: str, row: TableRow) -> str:
+        values = (_as_text(row.cells.get(name)) for name in self._columns.get(field, ()))
         return "\n".join(filter(None, values))
 
-    def _gold(self, id: str, row: Row) -> tuple[str, ...]:
-        named = [name for column in self._columns.get("gold", ()) for name in _listed(row.get(column))]
-        self._issues.extend(
-            ImportIssue(TicketTableIssue.UNKNOWN_GOLD, f"{id}: {name}") for name in named if name not in self._articles
-        )
+    def _gold(self, id: str, row: TableRow) -> tuple[str, ...]:
+        named = [name for column in self._columns.get("gold", ()) for name in _as_list(row.cells.get(column))]
+        for name in named:
+            if name not in self._articles:
+                self._issues.add(TicketTableIssue.UNKNOWN_GOLD, f"{id}: {name}")
         return tuple(dict.fromkeys(self._articles[name] for name in named if name in self._articles))
 
-    def _escalate(self, id: str, row: Row, gold: tuple[str, ...]) -> bool:
-        said = self._text("escalate", row).lower()
-        if said and said not in _YES | _NO:
-            self._issues.append(ImportIssue(TicketTableIssue.UNREADABLE_ESCALATE, f"{id}: {said}"))
-        escalate = said in _YES if said in _YES | _NO else not gold
+    def _escalate(self, id: str, row: TableRow, gold: tuple[str, ...]) -> bool:
+        given = self._text("escalate", row).lower()
+        if given and given not in _YES | _NO:
+            self._issues.add(TicketTableIssue.UNREADABLE_ESCALATE, f"{id}: {given}")
+        escalate = given in _YES if given in _YES | _NO else not gold
         if not (escalate or gold):
-            self._issues.append(ImportIssue(TicketTableIssue.NO_GOLD, id))
+            self._issues.add(TicketTableIssue.NO_GOLD, id)
         return escalate
 
 
-def _as_text(value: Any) -> str:
-    """A cell as text: JSON's null is none, and anything but a text is written as JSON."""
+def _as_text(value: object) -> str:
+    """A cell as text: JSON's null is empty, and anything but a text is written as JSON."""
     return "" if value is None else value.strip() if isinstance(value, str) else json.dumps(value)
 
 
-def _listed(value: Any) -> list[str]:
-    names = value if isinstance(value, list) else _as_text(value).split(_BETWEEN)
+def _as_list(value: object) -> list[str]:
+    names = value if isinstance(value, list) else _as_text(value).split(_SEPARATOR)
     return [name for name in map(_as_text, names) if name]
 
 
-def _columns(table: TicketTable, given: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def _columns(table: TicketTable, given: Columns) -> Columns:
     """The columns of each field, all of which the file has; one without a map is taken by its own name."""
-    there = list(dict.fromkeys(name for _, row in table.rows for name in row))
-    if not there:
+    existing = list(dict.fromkeys(name for row in table.rows for name in row.cells))
+    if not existing:
         raise ValueError(f"{table.name}: no row that could be read")
     for name in (name for names in given.values() for name in names):
-        if name not in there:
-            raise ValueError(f"{table.name}: {UnknownName('column', name, there)}")
-    columns = {field: (field,) for field in FIELDS if field in there} | dict(given)
+        if name not in existing:
+            raise ValueError(f"{table.name}: {UnknownName('column', name, existing)}")
+    columns = {field: (field,) for field in FIELDS if field in existing} | dict(given)
     if "text" not in columns:
-        raise ValueError(f"{table.name}: which column is the text? --map text=COLUMN (columns: {', '.join(there)})")
+        raise ValueError(f"{table.name}: which column is the text? --map text=COLUMN (columns: {', '.join(existing)})")
     return columns
 
 
@@ -183,46 +180,37 @@ def read_table(file: Path) -> TicketTable:
     readers = {".csv": _csv_rows, ".jsonl": _json_rows, ".ndjson": _json_rows}
     if file.suffix.lower() not in readers:
         raise ValueError(f"{file}: want a file that ends in {', '.join(readers)}")
-    issues = list[ImportIssue]()
-    rows = tuple(readers[file.suffix.lower()](_file_text(file), file, issues))
-    return TicketTable(file.name, rows, tuple(issues))
-
-
-def _file_text(file: Path) -> str:
-    if not file.is_file():
-        raise ValueError(f"no file of tickets {str(file)!r}: check the path (from {str(Path.cwd())!r})")
-    if file.stat().st_size > MAX_BYTES:
-        raise ValueError(f"{file}: over {MAX_BYTES / 1e6:.0f} MB; import it in parts")
+    issues = ImportIssues()
+    text = read_text(file, "file of tickets", MAX_BYTES)
     try:
-        return file.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{file}: not UTF-8 (byte {error.start}); save it as UTF-8") from error
+        rows = tuple(readers[file.suffix.lower()](text, issues))
+    except csv.Error as error:
+        raise ValueError(f"{file}, {error}") from error
+    return TicketTable(file.name, rows, issues)
 
 
-def _csv_rows(text: str, file: Path, issues: list[ImportIssue]) -> Iterator[tuple[int, Row]]:
+def _csv_rows(text: str, issues: ImportIssues) -> Iterator[TableRow]:
     csv.field_size_limit(LONGEST_FIELD)
     reader = csv.DictReader(StringIO(text, newline=""), strict=True)
     try:
-        for number, row in enumerate(reader, 1):
-            if None in row:
-                issues.append(
-                    ImportIssue(TicketTableIssue.BROKEN_ROW, f"row {number}: {len(row) - 1} columns and more")
-                )
+        for number, cells in enumerate(reader, 1):
+            if None in cells:
+                issues.add(TicketTableIssue.BROKEN_ROW, f"row {number}: {len(cells) - 1} columns and more")
             else:
-                yield number, row
+                yield TableRow(number, cells)
     except csv.Error as error:
-        raise ValueError(f"{file}, after line {reader.line_num}: {error}") from error
+        raise csv.Error(f"after line {reader.line_num}: {error}") from error
 
 
-def _json_rows(text: str, file: Path, issues: list[ImportIssue]) -> Iterator[tuple[int, Row]]:
+def _json_rows(text: str, issues: ImportIssues) -> Iterator[TableRow]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            cells = json.loads(line)
         except (ValueError, RecursionError):
-            row = None
-        if isinstance(row, dict):
-            yield number, row
+            cells = None
+        if isinstance(cells, dict):
+            yield TableRow(number, cells)
         else:
-            issues.append(ImportIssue(TicketTableIssue.BROKEN_ROW, f"line {number}: {line[:60]}"))
+            issues.add(TicketTableIssue.BROKEN_ROW, f"line {number}: {line[:60]}")

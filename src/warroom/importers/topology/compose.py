@@ -1,9 +1,10 @@
-"""A docker-compose project as a blueprint: which services there are, who calls whom, and what was only plumbing."""
+"""A docker-compose project as a topology: its services, who calls whom, and what is only infrastructure."""
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple, NoReturn
 
 from warroom.importers.topology.files import Service, read_project
 from warroom.importers.topology.graph import Edge, drop_cycles, reachable, topological_order
@@ -11,61 +12,80 @@ from warroom.importers.topology.roles import Roles, assign, hosts_in
 from warroom.sim.service_topology import KINDS, STORES, ServiceTopology
 
 MAX_SERVICES = 64
-"""As many as a blueprint holds."""
+"""The most services of a topology."""
 MAX_READ = 1000
-"""As many as the files may define, plumbing included."""
+"""The most services that the files may define, infrastructure included."""
+
+
+class InfrastructureEdge(NamedTuple):
+    """A dependency that carries no request of a user."""
+
+    caller: str
+    callee: str
+    reason: str
+
+
+class OmittedService(NamedTuple):
+    """A service that the topology lacks."""
+
+    name: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedTopology:
-    """A blueprint, and what became of everything else that the files say.
+    """A topology, and what became of everything else that the files say.
 
-    Every service is in the blueprint or in `left_out`; every dependency is in `calls` or in `plumbing`, or touches a
-    service that was left out.
+    Every service is in the topology or in `omitted`; every dependency is in `calls` or in `infrastructure`, or touches
+    a service that was omitted.
     """
 
     service_topology: ServiceTopology
     dependencies: tuple[Edge, ...]
     """Every `depends_on` of the files (service, what it waits for), sorted, before any filtering."""
     calls: tuple[Edge, ...]
-    """The call edges of the blueprint by name, sorted; from `depends_on`, `links` and addresses in environments."""
-    infrastructure: tuple[tuple[str, str, str], ...]
-    """Edges that carry no request of a user, with the reason, sorted."""
-    omitted: tuple[tuple[str, str], ...]
-    """Services that the blueprint lacks, with the reason, sorted."""
+    """The call edges of the topology by name, sorted; from `depends_on`, `links` and addresses in environments."""
+    infrastructure: tuple[InfrastructureEdge, ...]
+    """Sorted."""
+    omitted: tuple[OmittedService, ...]
+    """Sorted."""
     warnings: tuple[str, ...]
-    """What was odd, for a person to read."""
+    """For a person to read."""
 
 
 def read_compose(paths: Sequence[Path], env_file: Path | None = None) -> ImportedTopology:
     """Import the project that `docker compose -f paths[0] -f paths[1] ...` would start, all profiles included.
 
-    Variables come from `env_file`, else from `.env` beside the first file; the shell's own are not looked at.
+    Variables come from `env_file`, else from `.env` beside the first file; the shell's own are ignored.
     A `ValueError` says what is wrong with a file and what to do.
     """
     project = read_project(paths, env_file)
     services, roles = project.services, assign(project.services)
-    waits = _startup_edges(services)
-    named = _named(services) - set(waits)
-    infrastructure = {edge: why for edge in (*waits, *named) if (why := _reason_not_a_call(edge, roles))}
-    calls, closing = drop_cycles(
-        [edge for edge in waits if edge not in infrastructure],
+    dependencies = _startup_edges(services)
+    named = _named_edges(services) - set(dependencies)
+    infrastructure = {edge: why for edge in (*dependencies, *named) if (why := _reason_not_a_call(edge, roles))}
+    acyclic = drop_cycles(
+        [edge for edge in dependencies if edge not in infrastructure],
         [edge for edge in named if edge not in infrastructure],
         lambda edge: _doubt(edge, services, roles),
     )
-    roots = {name: len(reachable(name, calls)) - 1 for name in _roots(services, roles, calls)}
-    entry = _entry(services, roles, roots)
-    kept = reachable(entry, calls)
-    service_topology = _blueprint(entry, kept, calls, roles)
+    reach = {name: len(reachable(name, acyclic.calls)) - 1 for name in _roots(services, roles, acyclic.calls)}
+    entries = _ranked_entries(services, roles, reach)
+    entry = entries[0] if entries else _no_entry(services, roles)
+    kept = reachable(entry, acyclic.calls)
+    topology = _topology(entry, kept, acyclic.calls, roles)
+    reasons = _OmissionReasons(entry, roles, infrastructure, acyclic.calls)
     return ImportedTopology(
-        service_topology=service_topology,
-        dependencies=tuple(waits),
-        calls=tuple(sorted((service_topology.names[i], service_topology.names[j]) for i, j in service_topology.calls)),
-        infrastructure=tuple(sorted((caller, callee, why) for (caller, callee), why in infrastructure.items())),
-        omitted=tuple(
-            (name, _reason_omitted(name, entry, roles, infrastructure, calls)) for name in services if name not in kept
+        service_topology=topology,
+        dependencies=tuple(dependencies),
+        calls=tuple(sorted((topology.names[i], topology.names[j]) for i, j in topology.calls)),
+        infrastructure=tuple(sorted(InfrastructureEdge(*edge, why) for edge, why in infrastructure.items())),
+        omitted=tuple(OmittedService(name, reasons.of(name)) for name in services if name not in kept),
+        warnings=(
+            *project.warnings,
+            *_entry_notes(entries, roles, reach),
+            *map(_cycle_note, acyclic.dropped),
         ),
-        warnings=(*project.warnings, *_entry_notes(entry, services, roles, roots), *map(_closing_note, closing)),
     )
 
 
@@ -77,11 +97,11 @@ def _startup_edges(services: Mapping[str, Service]) -> list[Edge]:
     try:
         topological_order(services, waits)
     except ValueError as error:
-        raise ValueError(f"depends_on goes in a circle, which docker cannot start: {error}; take one out") from error
+        raise ValueError(f"depends_on forms a cycle, which docker cannot start: {error}; take one out") from error
     return waits
 
 
-def _named(services: Mapping[str, Service]) -> set[Edge]:
+def _named_edges(services: Mapping[str, Service]) -> set[Edge]:
     """Edges beyond `depends_on`: links, and environment entries that name another service's host."""
     owners = {host: name for name in sorted(services, reverse=True) for host in services[name].hosts}
     owners |= {name.lower(): name for name in services}
@@ -116,45 +136,47 @@ def _doubt(edge: Edge, services: Mapping[str, Service], roles: Roles) -> tuple[b
     )
 
 
-def _closing_note(edge: Edge) -> str:
-    return f"{edge[0]} names {edge[1]} in its environment or links, but that call would close a circle: not taken"
+def _cycle_note(edge: Edge) -> str:
+    return f"{edge[0]} names {edge[1]} in its environment or links, but that call would close a cycle: left out"
+
+
+# -- where users arrive -----------------------------------------------------------------------------------
 
 
 def _roots(services: Mapping[str, Service], roles: Roles, calls: Iterable[Edge]) -> list[str]:
-    """Services that none but load generators and the like call, stores aside."""
+    """Services that only load generators and the like call, stores aside."""
     called = {callee for _, callee in calls}
     return [n for n in services if n not in called and n not in roles.infrastructure and roles.kinds[n] not in STORES]
 
 
-def _entry(services: Mapping[str, Service], roles: Roles, roots: Mapping[str, int]) -> str:
-    """Of the roots that call anything, a front if there is one, then the one from which most services are reached."""
-    ranked = _ranked(services, roles, roots)
-    if not ranked:
-        left = [name for name in services if name not in roles.infrastructure]
-        raise ValueError(
-            f"no service here calls another ({len(services)} services; without plumbing: {', '.join(left) or 'none'}); "
-            "a topology needs two at least: add depends_on, links or addresses in the environment"
-        )
-    return ranked[0]
-
-
-def _ranked(services: Mapping[str, Service], roles: Roles, roots: Mapping[str, int]) -> list[str]:
-    callers = [name for name, reached in roots.items() if reached]
+def _ranked_entries(services: Mapping[str, Service], roles: Roles, reach: Mapping[str, int]) -> list[str]:
+    """Of the roots that call anything, the frontends if there are any; those first that reach most services."""
+    callers = [name for name, reached in reach.items() if reached]
     frontends = [name for name in callers if name in roles.frontends or services[name].published]
-    return sorted(frontends or callers, key=lambda name: (-roots[name], not services[name].published, name))
+    return sorted(frontends or callers, key=lambda name: (-reach[name], not services[name].published, name))
 
 
-def _entry_notes(entry: str, services: Mapping[str, Service], roles: Roles, roots: Mapping[str, int]) -> Iterator[str]:
-    ranked = _ranked(services, roles, roots)
-    if len(ranked) > 1:
-        listed = ", ".join(f"{name} (reaches {roots[name]})" for name in ranked)
-        yield f"users could arrive at {listed}: took {entry}"
-    for name in roots:
-        if name in roles.frontends and not roots[name]:
+def _no_entry(services: Mapping[str, Service], roles: Roles) -> NoReturn:
+    left = ", ".join(name for name in services if name not in roles.infrastructure) or "none"
+    raise ValueError(
+        f"no service here calls another ({len(services)} services; without infrastructure: {left}); "
+        "a topology needs two at least: add depends_on, links or addresses in the environment"
+    )
+
+
+def _entry_notes(entries: Sequence[str], roles: Roles, reach: Mapping[str, int]) -> Iterator[str]:
+    if len(entries) > 1:
+        listed = ", ".join(f"{name} (reaches {reach[name]})" for name in entries)
+        yield f"users could arrive at {listed}: took {entries[0]}"
+    for name, reached in reach.items():
+        if name in roles.frontends and not reached:
             yield f"{name} looks like an entry, but nothing here says whom it calls: add depends_on to it if it does"
 
 
-def _blueprint(entry: str, kept: set[str], calls: Iterable[Edge], roles: Roles) -> ServiceTopology:
+# -- the result -------------------------------------------------------------------------------------------
+
+
+def _topology(entry: str, kept: set[str], calls: Iterable[Edge], roles: Roles) -> ServiceTopology:
     """The kept services in topological order, ties by name."""
     if len(kept) > MAX_SERVICES:
         raise ValueError(f"{len(kept)} services are reached from {entry}, at most {MAX_SERVICES} fit: give fewer files")
@@ -165,44 +187,52 @@ def _blueprint(entry: str, kept: set[str], calls: Iterable[Edge], roles: Roles) 
     return ServiceTopology(tuple(names), tuple(kinds), tuple(sorted((place[a], place[b]) for a, b in edges)))
 
 
-def _reason_omitted(
-    name: str, entry: str, roles: Roles, infrastructure: Mapping[Edge, str], calls: Sequence[Edge]
-) -> str:
-    if name in roles.infrastructure:
-        return roles.infrastructure[name]
-    users = sorted({caller for caller, callee in infrastructure if callee == name})
-    if users and not any(name in edge for edge in calls):
-        return f"only used by {', '.join(users)}, not by a request from {entry}"
-    queues = sorted(callee for caller, callee in calls if caller == name and roles.kinds[callee] == "queue")
-    consumer = f" (it works from {', '.join(queues)})" if queues else ""
-    return f"no request from {entry} reaches it{consumer}"
+class _OmissionReasons(NamedTuple):
+    """Why services are not in a topology."""
+
+    entry: str
+    roles: Roles
+    infrastructure: Mapping[Edge, str]
+    calls: Sequence[Edge]
+
+    def of(self, name: str) -> str:
+        """The reason for one service."""
+        if name in self.roles.infrastructure:
+            return self.roles.infrastructure[name]
+        users = sorted({caller for caller, callee in self.infrastructure if callee == name})
+        if users and not any(name in edge for edge in self.calls):
+            return f"only used by {', '.join(users)}, not by a request from {self.entry}"
+        queues = sorted(b for a, b in self.calls if a == name and self.roles.kinds[b] == "queue")
+        consumer = f" (it works from {', '.join(queues)})" if queues else ""
+        return f"no request from {self.entry} reaches it{consumer}"
 
 
 def describe(imported: ImportedTopology) -> str:
     """A short report in plain text: what was taken, what was left out, and why."""
-    service_topology = imported.service_topology
-    total = len(service_topology.names) + len(imported.omitted)
+    topology = imported.service_topology
+    services = zip(topology.names, topology.kinds, strict=True)
     head = (
-        f"{len(service_topology.names)} of {total} services, {len(imported.calls)} calls "
-        f"({len(imported.dependencies)} depends_on edges, {len(imported.infrastructure)} edges of plumbing)"
+        f"{len(topology.names)} of {len(topology.names) + len(imported.omitted)} services, {len(imported.calls)} calls "
+        f"({len(imported.dependencies)} depends_on edges, {len(imported.infrastructure)} infrastructure edges)"
     )
-    kinds = {
-        k: [n for n, kind in zip(service_topology.names, service_topology.kinds, strict=True) if kind == k]
-        for k in KINDS
+    kinds = _grouped((kind, name) for name, kind in sorted(services, key=lambda pair: KINDS.index(pair[1])))
+    callees = _grouped(sorted(imported.calls, key=lambda edge: topology.names.index(edge[0])))
+    infrastructure = _grouped((reason, f"{a} -> {b}") for a, b, reason in imported.infrastructure)
+    sections = {
+        "services": [_line(kind, names) for kind, names in kinds.items()],
+        "calls": [_line(f"{caller} ->", names) for caller, names in callees.items()],
+        "infrastructure": [_line(f"{reason}:", edges) for reason, edges in sorted(infrastructure.items())],
+        "left out": [f"{name}: {reason}" for name, reason in imported.omitted],
+        "warnings": list(imported.warnings),
     }
-    callees = {caller: [b for a, b in imported.calls if a == caller] for caller in service_topology.names}
-    why = {
-        reason: [f"{a} -> {b}" for a, b, r in imported.infrastructure if r == reason]
-        for *_, reason in imported.infrastructure
-    }
-    sections = [
-        ("services", [_line(kind, names) for kind, names in kinds.items() if names]),
-        ("calls", [_line(f"{caller} ->", names) for caller, names in callees.items() if names]),
-        ("plumbing", [_line(f"{reason}:", edges) for reason, edges in sorted(why.items())]),
-        ("left out", [f"{name}: {reason}" for name, reason in imported.omitted]),
-        ("warnings", list(imported.warnings)),
-    ]
-    return "\n".join([head, *(_section(title, lines) for title, lines in sections if lines)])
+    return "\n".join([head, *(_section(title, lines) for title, lines in sections.items() if lines)])
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 def _line(head: str, items: Iterable[str]) -> str:

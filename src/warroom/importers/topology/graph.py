@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from graphlib import CycleError, TopologicalSorter
+from typing import NamedTuple
 
 Edge = tuple[str, str]
 """(caller, callee), by name."""
@@ -44,11 +45,18 @@ def _from_smallest(cycle: Sequence[str]) -> list[str]:
     return [*ring[first:], *ring[:first], ring[first]]
 
 
+class AcyclicCalls(NamedTuple):
+    """Edges without a cycle, and those that would close one; both sorted."""
+
+    calls: list[Edge]
+    dropped: list[Edge]
+
+
 def drop_cycles(
-    firm: Sequence[Edge], loose: Iterable[Edge], doubt: Callable[[Edge], tuple[bool, ...]]
-) -> tuple[list[Edge], list[Edge]]:
-    """The firm edges with the loose ones that close no cycle, and those that would; the least in doubt go first."""
-    calls, closing = list(firm), list[Edge]()
+    firm: Iterable[Edge], loose: Iterable[Edge], doubt: Callable[[Edge], tuple[float, ...]]
+) -> AcyclicCalls:
+    """The firm edges with the loose ones that close no cycle; the least in doubt are added first."""
+    calls, dropped = list(firm), list[Edge]()
     for edge in sorted(loose, key=lambda each: (doubt(each), each)):
-        (closing if edge[0] in reachable(edge[1], calls) else calls).append(edge)
-    return sorted(calls), sorted(closing)
+        (dropped if edge[0] in reachable(edge[1], calls) else calls).append(edge)
+    return AcyclicCalls(sorted(calls), sorted(dropped))

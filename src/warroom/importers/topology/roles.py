@@ -1,4 +1,4 @@
-"""What a service is for, told from its image and its name: tables first, then the questions they answer.
+"""What a service is for, by its image and its name: tables first, then the functions that use them.
 
 A phrase is one or more words of an image's or a service's name, e.g. `otel-collector` in `my-otel-collector`;
 `^` and `$` hold it to the beginning and the end of the name. The image counts before the name.
@@ -7,13 +7,14 @@ A phrase is one or more words of an image's or a service's name, e.g. `otel-coll
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from warroom.importers.topology.files import COMPLETED, Service
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """Something a service can be, and the words by which it is known."""
+    """A purpose of services, and the words that identify it."""
 
     note: str
     phrases: tuple[str, ...]
@@ -62,7 +63,7 @@ PLATFORM = Role(
     ),
 )
 INFRASTRUCTURE = (LOAD_GENERATOR, TELEMETRY, FEATURE_FLAGS, CONSOLE, PLATFORM)
-"""Roles that no user's request passes through; the first that fits counts."""
+"""Roles that no user's request passes through; the first that matches counts."""
 
 STORES = {
     "cache": Role("cache", ("valkey", "redis", "redis-stack", "memcached?", "dragonfly", "keydb", "cache$")),
@@ -110,7 +111,16 @@ IMAGES_IN_FULL = {
     "azure-sql-edge": "mssql",
     "containrrr/watchtower": "watchtower",
 }
-"""Images whose last part says too little, and the name under which the tables know their like."""
+"""Images whose last part says too little, and a name of the tables for the same role."""
+
+
+class Classification(NamedTuple):
+    """What one service is for."""
+
+    kind: str
+    """`service`, `db`, `cache` or `queue`."""
+    infrastructure: str = ""
+    """Why it is on no request's path, if it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,40 +128,40 @@ class Roles:
     """What each service of a project is for."""
 
     kinds: Mapping[str, str]
-    """`service`, `db`, `cache` or `queue`; the gateway is a matter of who calls whom."""
+    """`service`, `db`, `cache` or `queue`; which one is the gateway follows from who calls whom."""
     infrastructure: Mapping[str, str]
-    """Why a service is plumbing, for those that are."""
+    """Why a service is on no request's path, for those that are not."""
     frontends: frozenset[str]
     """Services whose name or image says that users arrive there."""
 
 
 def assign(services: Mapping[str, Service]) -> Roles:
     """The roles of all services of a project."""
-    judged = {name: classify_service(service) for name, service in services.items()}
-    waits = [wait for service in services.values() for wait in service.depends_on.items()]
-    jobs = dict.fromkeys(sorted(other for other, condition in waits if condition == COMPLETED), JOB.note)
+    classes = {name: classify_service(service) for name, service in services.items()}
+    dependencies = [item for service in services.values() for item in service.depends_on.items()]
+    jobs = dict.fromkeys(sorted(other for other, condition in dependencies if condition == COMPLETED), JOB.note)
     return Roles(
-        kinds={name: kind for name, (kind, _) in judged.items()},
-        infrastructure=jobs | {name: note for name, (_, note) in judged.items() if note},
+        kinds={name: found.kind for name, found in classes.items()},
+        infrastructure=jobs | {name: found.infrastructure for name, found in classes.items() if found.infrastructure},
         frontends=frozenset(
             name for name, service in services.items() if any(matches_role(FRONTENDS, w) for w in _own_words(service))
         ),
     )
 
 
-def classify_service(service: Service) -> tuple[str, str]:
-    """The kind of a service and, where it is plumbing, why: (kind, "") or ("service", reason)."""
+def classify_service(service: Service) -> Classification:
+    """What a service is for, by its name and its image."""
     # A job's name counts before its image: `db-migrate` runs in the image of the database.
     if matches_role(JOB, _words(service.name)):
-        return "service", JOB.note
+        return Classification("service", JOB.note)
     for words in _own_words(service):
         for role in INFRASTRUCTURE:
             if matches_role(role, words):
-                return "service", role.note
+                return Classification("service", role.note)
         for kind, role in STORES.items():
             if matches_role(role, words) and not matches_role(WORKERS, words):
-                return kind, ""
-    return "service", ""
+                return Classification(kind)
+    return Classification("service")
 
 
 def _own_words(service: Service) -> tuple[str, str]:

@@ -1,14 +1,14 @@
 """Variables of compose files: `.env` files, and `${NAME:-default}` in values.
 
-Only files count, never the shell that runs the import: the same files give the same blueprint on every machine.
+Only files count, never the shell that runs the import: the same files give the same topology on every machine.
 """
 
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from warroom.importers.topology.documents import Override, read_text
+from warroom.importers.text_files import read_text
+from warroom.importers.topology.documents import MAX_BYTES, Override
 
 MAX_VALUES = 200_000
 """Values of one project; YAML aliases of aliases can write billions in a few lines."""
@@ -26,14 +26,14 @@ _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 @dataclass(slots=True)
 class Variables:
-    """The values that `${NAME}` may take, and the names that were asked for in vain."""
+    """The values that `${NAME}` may take, and the names that were used without a value."""
 
     values: dict[str, str] = field(default_factory=dict)
     missing: set[str] = field(default_factory=set)
     filled: int = 0
     """How many values `fill` has seen, against `MAX_VALUES`."""
 
-    def fill(self, value: Any) -> Any:
+    def fill(self, value: object) -> object:
         """The value with every variable in every text replaced; keys stay as they are, as in docker."""
         self.filled += 1
         if self.filled > MAX_VALUES:
@@ -81,7 +81,7 @@ class Variables:
         return self._plain(name)
 
     def read(self, text: str) -> dict[str, str]:
-        """Take in the lines of a `.env` file, where later lines may use earlier ones; what the file sets."""
+        """Add the lines of a `.env` file, where later lines may use earlier ones, and return what the file sets."""
         found = {}
         for match in _LINE.finditer(text):
             found[match["name"]] = self.values[match["name"]] = self._setting(match)
@@ -110,5 +110,5 @@ def read_variables(folder: Path, env_file: Path | None) -> Variables:
     variables = Variables()
     path = env_file or folder / ".env"
     if env_file or path.is_file():
-        variables.read(read_text(path, "env file"))
+        variables.read(read_text(path, "env file", MAX_BYTES))
     return variables

@@ -54,7 +54,7 @@ class LLMClient:
         self.budget = Budget(api.caps, self.ledger)
         self.call_formats: dict[str, CallFormat] = {}
         """How each model is asked, by its name as a policy."""
-        self._recording = CallRecorder(api.record, self.api.play, resume) if api.record is not None else None
+        self._recording = CallRecorder(Path(api.record), self.api.play, resume) if api.record is not None else None
         self._models: dict[str, LlmModel] = {}
         self._slots, self._failures = asyncio.Semaphore(api.concurrency), 0
         self._loop = asyncio.new_event_loop()
@@ -120,7 +120,7 @@ class LLMClient:
 
     async def _attempt(self, request: Request, attempt: int) -> ApiResponse | RequestFailed:
         """Ask once, within the caps."""
-        number = await self.budget.reserve(request.place, request.number, attempt, request.worst)
+        number = await self.budget.reserve(request.origin, request.number, attempt, request.worst)
         left, limit = self.budget.seconds_left, self.api.request_timeout
         try:
             async with asyncio.timeout(limit if left is None else min(limit, left)):
@@ -153,7 +153,7 @@ class LLMClient:
         if failed.kind not in RETRIED or attempt >= self.api.retries or (failed.wait or 0.0) > MAX_RETRY_AFTER:
             return None
         # Drawn, so that seats that were refused together do not come back together; by name, so that it is the same.
-        share = 0.5 + stream(0, "wait", *request.place, request.number, attempt).random() / 2
+        share = 0.5 + stream(0, "wait", *request.origin, request.number, attempt).random() / 2
         wait = failed.wait if failed.wait is not None else share * min(MAX_BACKOFF, self.api.first_wait * 2**attempt)
         left = self.budget.seconds_left
         return wait if left is None else max(0.0, min(wait, left))
@@ -172,7 +172,7 @@ class LLMClient:
         if stop is not None:
             self.budget.closed = stop
             return RunStopped(stop)
-        self.ledger.note("unplayed", request.place, why=told)
+        self.ledger.note("unplayed", request.origin, why=told)
         return EpisodeAborted(told)
 
     def _reason_to_stop(self, told: str, failed: RequestFailed) -> str | None:
@@ -194,7 +194,7 @@ class LLMClient:
 def _source(api: ApiOptions) -> tuple[ApiOptions, "ApiServer | Replay"]:
     """Where answers come from, and the options with its address in them."""
     if api.replay is not None:
-        replay = Replay(api.replay)
+        replay = Replay(Path(api.replay))
         api = replace(api, base_url=api.base_url or replay.header["api"]["base_url"], retries=0)
         replay.check(api.play)
         return api, replay

@@ -91,11 +91,11 @@ class UsageLedger:
             self._file.close()
             self._file = None
 
-    def reserve(self, place: RequestOrigin, call: int, attempt: int, worst: Tokens) -> int:
+    def reserve(self, origin: RequestOrigin, call: int, attempt: int, worst: Tokens) -> int:
         """Set aside what a request may cost at most; returns its number in the ledger."""
         request, self._requests = self._requests, self._requests + 1
         self._open[request] = worst
-        self._write({"request": request, "reserved": worst, "call": call, "try": attempt, **place._asdict()})
+        self._write({"request": request, "reserved": worst, "call": call, "try": attempt, **origin._asdict()})
         return request
 
     def record_outcome(self, request: int, outcome: str, tokens: Tokens, **more: Any) -> None:
@@ -104,9 +104,9 @@ class UsageLedger:
         self.spent = self.spent.plus(tokens)
         self._write({"request": request, "outcome": outcome, "tokens": tokens, **more})
 
-    def note(self, event: str, place: RequestOrigin, **more: Any) -> None:
+    def note(self, event: str, origin: RequestOrigin, **more: Any) -> None:
         """Note what happened in a conversation besides."""
-        self._write({"event": event, **more, **place._asdict()})
+        self._write({"event": event, **more, **origin._asdict()})
 
     def worst(self, request: int) -> Tokens:
         """What was set aside for a request under way."""

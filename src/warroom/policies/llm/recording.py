@@ -59,18 +59,18 @@ class CallRecorder:
             self._file = self.path.open("a", encoding="utf-8", buffering=1)
             if new:
                 self._file.write(json.dumps(self._header) + "\n")
-        before = self._last.get(request.place, {})
+        before = self._last.get(request.origin, {})
         same = _same(before.get("messages", []), request.body["messages"])
         fields = {k: v for k, v in request.body.items() if k != "messages" and (not same or before.get(k) != v)}
         line = {
-            "place": request.place,
+            "origin": request.origin,
             "number": request.number,
             "sha256": sha256(request.body),
             "kept": same,
             "request": {**fields, "messages": request.body["messages"][same:]},
             **ended,
         }
-        self._last[request.place] = json.loads(json.dumps(request.body))
+        self._last[request.origin] = json.loads(json.dumps(request.body))
         self._file.write(json.dumps(line) + "\n")
 
 
@@ -86,20 +86,20 @@ class Replay:
         last: dict[RequestOrigin, Body] = {}
         for text in lines[1:]:
             line = json.loads(text)
-            place = RequestOrigin(*line["place"])
-            body = _whole(last.get(place, {}), line)
-            last[place] = body
-            self._calls[place, line["number"]] = (body, line)
+            origin = RequestOrigin(*line["origin"])
+            body = _whole(last.get(origin, {}), line)
+            last[origin] = body
+            self._calls[origin, line["number"]] = (body, line)
 
     async def send(self, request: Request) -> ApiResponse:
         """The recorded end of a request; a `ValueError` names the first difference."""
-        found = self._calls.get((request.place, request.number))
+        found = self._calls.get((request.origin, request.number))
         if found is None:
-            raise ValueError(f"{self.path} has no request {request.number} of {request.place}")
+            raise ValueError(f"{self.path} has no request {request.number} of {request.origin}")
         body, line = found
         if sha256(request.body) != line["sha256"]:
             where = difference(body, request.body)
-            raise ValueError(f"request {request.number} of {request.place} is not that of {self.path}: {where}")
+            raise ValueError(f"request {request.number} of {request.origin} is not that of {self.path}: {where}")
         if "failed" in line:
             raise RequestFailed(line["failed"], line["message"])
         return parse_response(line["response"], line["seconds"])

@@ -29,7 +29,7 @@ class CallFormat(NamedTuple):
 class Request:
     """What a seat asks next."""
 
-    place: RequestOrigin
+    origin: RequestOrigin
     number: int
     """Which request of its conversation, from 1: this, not the time, says which answer of a recording is meant."""
     body: dict[str, Any]
@@ -64,17 +64,17 @@ class ApiResponse(NamedTuple):
 
     @property
     def message(self) -> dict[str, Any]:
-        """What the model said."""
+        """The model's message."""
         return dict(self.raw["choices"][0]["message"])
 
     @property
-    def cut(self) -> bool:
+    def truncated(self) -> bool:
         """Whether the message was as long as it may be."""
         return bool(self.raw["choices"][0].get("finish_reason") == "length")
 
     @property
     def model(self) -> str:
-        """Who answered, as the server says."""
+        """The model that answered, as the server calls it."""
         return str(self.raw.get("model") or "")
 
     @property
@@ -92,7 +92,9 @@ class ApiResponse(NamedTuple):
 def parse_response(raw: Any, seconds: float) -> ApiResponse:
     """A checked answer; `Failed` says that it is no chat completion."""
     try:
-        assert isinstance(raw["choices"][0]["message"], dict)
-    except (LookupError, TypeError, AssertionError) as error:
-        raise RequestFailed(LOST, "it answered something other than a chat completion") from error
+        message = raw["choices"][0]["message"]
+    except (LookupError, TypeError):
+        message = None
+    if not isinstance(message, dict):
+        raise RequestFailed(LOST, "it answered something other than a chat completion")
     return ApiResponse(raw, seconds)

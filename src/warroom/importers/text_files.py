@@ -1,0 +1,23 @@
+"""Small text files of unknown origin, read whole; errors name the file and say what to do."""
+
+from pathlib import Path
+
+
+def read_text(path: Path, what: str, max_bytes: int) -> str:
+    """The text of a UTF-8 file with `\\n` line ends; `what` is what it should be, for the `ValueError` if it is not."""
+    if path.is_dir():
+        raise ValueError(f"{str(path)!r} is a folder, not a {what}: name the file itself")
+    if not path.is_file():
+        raise ValueError(f"no {what} {str(path)!r}: check the path (from {str(Path.cwd())!r})")
+    size = path.stat().st_size
+    if size > max_bytes:
+        raise ValueError(f"{path}: {size / 1e6:.1f} MB is too large for a {what} (at most {max_bytes / 1e6:.0f} MB)")
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: byte {error.start} is not UTF-8; a {what} is UTF-8 text") from error
+    if "\0" in text:
+        raise ValueError(f"{path}: a binary file (it holds zero bytes), not a {what}")
+    return text.replace("\r\n", "\n")

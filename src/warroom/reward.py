@@ -1,0 +1,123 @@
+"""The reward: what a trainer is given for one rollout. It is made here and nowhere else.
+
+Points are by rubric term and add up to a total; the score is the total scaled so that 0 is the no-op policy and 1 the
+oracle; the reward is what a policy is trained on: by default `score_reward`, or a function of one's own:
+
+    def my_reward(result: RolloutResult) -> dict[str, float]:
+        return {"score": result.score, "brevity": -0.0001 * result.tokens}
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypeGuard
+
+from warroom.core.errors import quote_input
+from warroom.core.messages import MessageDict
+from warroom.core.spec import EpisodeSpec
+from warroom.core.user_files import file_hash, load_module, located
+
+EARLY_EXIT_PENALTY = 0.25
+"""What it costs, on the scale of the score, to end one's part by a message without a call before the incident is over.
+Beside good teammates an idle seat loses little else, and rollouts that stop calling tools would be reinforced."""
+
+
+@dataclass(frozen=True)
+class RolloutResult:
+    """One seat's part in a finished incident: everything that a reward function may read."""
+
+    spec: EpisodeSpec
+    seat: str
+    """The seat that was trained; teammates played the others."""
+    score: float
+    """Of the team: 0 as the no-op policy, 1 as the oracle, clipped to [-1, 1]."""
+    points: Mapping[str, float]
+    """Points by term of the rubric."""
+    calls: int
+    """Tool calls that the seat made before the end."""
+    refused_calls: int
+    """How many of them the environment refused."""
+    left_early: bool
+    """Whether the seat ended its part before the incident was over."""
+    messages: Sequence[MessageDict]
+    """The seat's conversation in the format of the OpenAI API."""
+    trajectory_hash: str
+    """Hash of the trajectory, as episodes have it."""
+    tokens: int = 0
+    """Tokens that the model wrote; 0 where no model played."""
+
+
+RewardFunction = Callable[[RolloutResult], "float | Mapping[str, float]"]
+"""Gives one number, or several by name whose sum is the reward."""
+
+
+class Reward(NamedTuple):
+    """What a trainer is given for one rollout."""
+
+    value: float
+    parts: Mapping[str, float]
+    """The parts by name that add up to the value; empty if the function names none."""
+
+
+def score_reward(result: RolloutResult) -> float:
+    """The default reward: the team's score, less a penalty for a seat that left early."""
+    return result.score - EARLY_EXIT_PENALTY * result.left_early
+
+
+@dataclass(frozen=True)
+class RewardSource:
+    """A reward function and where it is from."""
+
+    name: str = "score_reward"
+    """`FILE:FUNCTION`, or the name of the default."""
+    hash: str = ""
+    """Tells versions of the file apart; empty for the default."""
+    function: RewardFunction = score_reward
+
+    def reward(self, result: RolloutResult) -> Reward:
+        """The reward of a rollout. A `ValueError` gives file and line of what is wrong with the function."""
+        if self.function is score_reward:
+            return Reward(score_reward(result), {})
+        try:
+            value = self.function(result)
+        except Exception as error:  # the function is the caller's: whatever it raises is reported to the caller
+            raise ValueError(f"the reward function failed at {located(error, _path(self.name))}") from error
+        return _checked(value, self._place)
+
+    @property
+    def _place(self) -> str:
+        code = getattr(self.function, "__code__", None)
+        line = f":{code.co_firstlineno}" if code is not None else ""
+        return f"{_path(self.name)}{line}: {self.name.rpartition(':')[2]}"
+
+
+def load_reward(text: str) -> RewardSource:
+    """The reward function of `FILE.py:FUNCTION`; a `ValueError` says why there is none."""
+    file, colon, name = text.rpartition(":")
+    if not (file and colon and name):
+        raise ValueError(f"a reward function is written FILE.py:FUNCTION, got {quote_input(text)}")
+    path = Path(file)
+    function: object = getattr(load_module(path, "reward"), name, None)
+    if not callable(function):
+        raise ValueError(f"{path} has no function {name!r}")
+    return RewardSource(text, file_hash(path), function)
+
+
+def _path(name: str) -> Path:
+    return Path(name.rpartition(":")[0])
+
+
+def _checked(value: object, place: str) -> Reward:
+    """The reward that a function meant."""
+    if isinstance(value, Mapping):
+        if value and all(isinstance(name, str) and _is_number(part) for name, part in value.items()):
+            parts = {name: float(part) for name, part in value.items()}
+            return Reward(sum(parts.values()), parts)
+    elif _is_number(value):
+        return Reward(float(value), {})
+    raise ValueError(f"{place} returned {quote_input(value)}; a reward is a finite number, or numbers by name")
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,143 @@
+"""Rollouts: one seat of one incident as a trainer plays it, in this process or on a server."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+from warroom.chat import Answer, Chat
+from warroom.core.messages import MessageDict
+from warroom.core.spec import EpisodeSpec
+from warroom.core.types import ToolCall
+from warroom.policies import PolicySet
+from warroom.reward import RolloutResult
+from warroom.scheduler import Play, run, run_all
+
+T = TypeVar("T")
+
+
+class Clock:
+    """Seconds spent in environments, scripted teammates included; shared by all rollouts of a run."""
+
+    def __init__(self) -> None:
+        self.environment = 0.0
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Count the time that passes within."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.environment += time.perf_counter() - start
+
+
+class SeatChat(Protocol):
+    """One seat's conversation about one incident: a `warroom.chat.Chat` of one seat, or the same on a server."""
+
+    calls: int
+    refused_calls: int
+
+    @property
+    def done(self) -> bool:
+        """Whether the incident is over."""
+        ...
+
+    def play_to_turn(self) -> Play[str]:
+        """Come to the seat's first turn and return the brief and the first observation."""
+        ...
+
+    def play_call(self, name: str, arguments: Mapping[str, object]) -> Play[Answer]:
+        """Play one call; after the end it changes nothing and is answered so."""
+        ...
+
+    def play_to_end(self) -> Play[None]:
+        """Play the incident to its end; the seat does nothing."""
+        ...
+
+    def result(self) -> RolloutResult:
+        """What came of the finished incident."""
+        ...
+
+
+class RolloutBackend(Protocol):
+    """Where rollouts are played: in this process, or on a server."""
+
+    @property
+    def side_by_side(self) -> bool:
+        """Whether several rollouts should be played at once: teammates are models, or a server is waited for."""
+        ...
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the time of its plays is spent waiting for environments elsewhere."""
+        ...
+
+    def chat(self, spec: EpisodeSpec, seat: str) -> SeatChat:
+        """A seat of an incident that has not started."""
+        ...
+
+    def run_all(self, plays: Sequence[Play[T]]) -> list[T]:
+        """Play parts of several rollouts side by side and return the results in order."""
+        ...
+
+
+@dataclass(frozen=True)
+class LocalBackend:
+    """Plays incidents in this process, with these teammates."""
+
+    teammates: PolicySet
+    renderer: str
+    is_remote: bool = False
+
+    @property
+    def side_by_side(self) -> bool:
+        """Whether a model plays a teammate, which is faster for several rollouts at once."""
+        return bool(self.teammates.models)
+
+    def chat(self, spec: EpisodeSpec, seat: str) -> Chat:
+        """A seat of an incident that has not started."""
+        return Chat(spec, seats=(seat,), teammates=self.teammates, renderer=self.renderer, reminders=0)
+
+    def run_all(self, plays: Sequence[Play[T]]) -> list[T]:
+        """Play parts of several rollouts side by side; models are asked for all of them together."""
+        return run_all(plays)
+
+
+class Rollout:
+    """A seat's part in one incident, and what the trainer knows of it. Single use, like its chat."""
+
+    def __init__(self, seat: str, chat: SeatChat) -> None:
+        self.seat, self.chat = seat, chat
+        self.tokens = 0
+        """Tokens that the model wrote."""
+        self.messages: Sequence[MessageDict] | None = None
+        """The conversation as the model wrote it; None where nothing but calls is known."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the incident is over."""
+        return self.chat.done
+
+    def opening(self) -> str:
+        """The brief and the seat's first observation."""
+        return run(self.chat.play_to_turn())
+
+    def call(self, name: str, arguments: Mapping[str, object]) -> str:
+        """Play one call and return what the seat is shown then."""
+        return run(self.chat.play_call(name, arguments)).text
+
+    def play_calls(self, calls: Sequence[ToolCall]) -> Play[list[str]]:
+        """Play calls one after another and return what the seat is shown after each."""
+        texts = []
+        for call in calls:
+            answer = yield from self.chat.play_call(call.name, call.arguments)
+            texts.append(answer.text)
+        return texts
+
+    def result(self) -> RolloutResult:
+        """What came of the incident, once the teammates have played it to its end."""
+        run(self.chat.play_to_end())
+        result = replace(self.chat.result(), tokens=self.tokens)
+        return result if self.messages is None else replace(result, messages=self.messages)
