@@ -12,6 +12,7 @@ from warroom.core.env import Env
 from warroom.core.types import Observation, ToolCall
 from warroom.episode import Episode, Step
 from warroom.policies import PolicySet
+from warroom.reward import score_reward
 from warroom.runs import ReplayMismatch, write_text
 
 ExportRow = dict[str, str | int | float | bool | None]
@@ -52,24 +53,30 @@ def conversations(episode: Episode, *, renderer: str = "plain", closed: bool = T
     `score`, and `reward`, the default that a trainer is given. `renderer` and `closed` are those of `Chat`. A
     `ReplayMismatch` says that the episode cannot be played again as it was recorded.
     """
-    metadata = {"spec": str(episode.spec), "policy": episode.policy, "score": episode.score, "reward": episode.score}
     return [
-        {"messages": conversation.messages, "tools": conversation.tools, "seat": seat, **metadata}
-        for seat in dict.fromkeys(step.seat for step in episode.steps)
-        for conversation in [_conversation(episode, seat, renderer, closed)]
+        _conversation(episode, seat, renderer, closed) for seat in dict.fromkeys(step.seat for step in episode.steps)
     ]
 
 
-def _conversation(episode: Episode, seat: str, renderer: str, closed: bool) -> Conversation:
+def _conversation(episode: Episode, seat: str, renderer: str, closed: bool) -> dict[str, object]:
     """One seat's conversation, beside teammates that make the calls that were recorded."""
     recorded = PolicySet(episode.policy, {step.seat: partial(_RecordedCalls, episode) for step in episode.steps})
     chat = Chat(episode.spec, seats=[seat], teammates=recorded, renderer=renderer, closed=closed)
+    conversation = chat.conversations[seat]
     for number, step in enumerate(episode.steps):
         if step.seat == seat and not chat.done:
-            chat.reply(_message(chat.conversations[seat], step, number))
-    if not chat.done or chat.session.result().trajectory_hash != episode.trajectory_hash:
+            chat.reply(_message(conversation, step, number))
+    if not chat.done or chat.result().trajectory_hash != episode.trajectory_hash:
         raise ReplayMismatch(f"{episode.spec} by {episode.policy} goes another way than its record, seen from {seat}")
-    return chat.conversations[seat]
+    return {
+        "messages": conversation.messages,
+        "tools": conversation.tools,
+        "spec": str(episode.spec),
+        "seat": seat,
+        "policy": episode.policy,
+        "score": episode.score,
+        "reward": score_reward(chat.result()),
+    }
 
 
 class _RecordedCalls:
