@@ -158,6 +158,11 @@ def test_several_processes_write_the_same_run_as_one(tmp_path: Path) -> None:
     assert (one / EPISODES).read_bytes() == (two / EPISODES).read_bytes()
 
 
+def test_few_episodes_of_several_policies_are_each_played_by_their_own(tmp_path: Path) -> None:
+    few = plan(scenarios=("tiny/fault",), tiers=("easy",), seeds=(0,), policies=("random", "expert"), baseline=None)
+    assert [e.policy for e in read_episodes(played(tmp_path / "run", few, workers=4))] == ["random", "expert"]
+
+
 def test_a_defect_names_the_episode_that_showed_it(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="the policy is broken") as caught:
         played(tmp_path, plan(policies=("expert", "broken"), baseline=None))

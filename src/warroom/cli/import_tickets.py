@@ -15,6 +15,7 @@ from warroom.importers.knowledge.tables import import_tickets, parse_map, read_t
 
 
 def tickets_command(
+    *,
     file: Annotated[Path, typer.Argument(help="Tickets: .csv with a header line, or .jsonl.")],
     kb: Base,
     map: Annotated[

@@ -11,6 +11,7 @@ from warroom.train.jobs import Machine, format_command, jobs, script
 
 
 def jobs_command(
+    *,
     context: typer.Context,
     hub_user: Annotated[str, typer.Option(help="Hub account that receives the trained models.")],
     models: Annotated[str, typer.Option(help="Base models, comma-separated.")] = "Qwen/Qwen2.5-3B-Instruct",

@@ -30,6 +30,7 @@ ALL = "all"
 
 @with_env_options
 def mcp_command(
+    *,
     given: Mapping[str, Any],
     env: Annotated[str | None, typer.Option(help="Environment. Default: the scenario's, else fleet.")] = None,
     seat: Annotated[

@@ -36,6 +36,7 @@ SURE = 0.99
 
 
 def triage_command(
+    *,
     file: Annotated[str, typer.Argument(help="Log file, plain or gzipped; - for standard input.")],
     topology: Annotated[
         Path | None,

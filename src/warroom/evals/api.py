@@ -1,12 +1,14 @@
 """Evaluations from Python: `warroom.evaluate(...)` plays a matrix of episodes and returns its `Results`."""
 
 import shlex
+import shutil
 import warnings
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from warroom.core.errors import MissingExtra
@@ -37,11 +39,9 @@ class Results:
     """The episodes of an evaluation, in a run folder that every command takes."""
 
     folder: Path
-    """The run folder."""
+    """The run folder; a temporary one is removed together with the results that `evaluate` returned."""
     aborted: Mapping[EpisodeKey, str] = field(default_factory=dict)
     """Episodes that could not be played to their end, with what went wrong."""
-    temporary: "TemporaryDirectory[str] | None" = field(default=None, repr=False, compare=False)
-    """Removes a temporary run folder together with these results."""
 
     @classmethod
     def load(cls, folder: Path | str) -> "Results":
@@ -151,11 +151,12 @@ def evaluate(
         baseline=baseline, objects=objects,
     )  # fmt: skip
     plan, _ = select_plan(request)
-    temporary = TemporaryDirectory(prefix="warroom-") if out is None else None
-    folder = Path(temporary.name if temporary is not None else str(out))
+    folder = Path(mkdtemp(prefix="warroom-") if out is None else out)
     with open_run(folder, evaluation_record(plan, _command(plan)), resume) as run:
         aborted = play_plan(plan, run, workers or 1)
-    results = Results(folder, aborted, temporary)
+    results = Results(folder, aborted)
+    if out is None:
+        weakref.finalize(results, shutil.rmtree, folder, ignore_errors=True)
     if not aborted:
         write_summary(folder, results.summary)
     for line in summarise_errors(aborted):

@@ -5,6 +5,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+from warroom.chat import Chat
 from warroom.core.errors import UnknownName
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import seed_of
@@ -12,6 +13,7 @@ from warroom.core.user_files import line_of, load_module
 from warroom.envs.tasks import load_scenario, tasks
 from warroom.policies import policy_set
 from warroom.policies.user import source_of
+from warroom.reward import load_reward
 from warroom.rollout import play
 
 KINDS = "a SCENARIO, a class with act(self, observation), or a function"
@@ -21,7 +23,7 @@ class CheckReport(NamedTuple):
     """What a file is, and what came of trying it."""
 
     kind: str
-    """`scenario` or `policy`."""
+    """`scenario`, `policy` or `reward`."""
     name: str
     """What other commands call it."""
     findings: tuple[str, ...]
@@ -41,6 +43,9 @@ def check_file(text: str, env: str = "fleet") -> CheckReport:
     name = name or _only_one(module, path)
     if not hasattr(module, name):
         raise UnknownName(f"definition in {path}", name, [key for key in vars(module) if key[0] != "_"])
+    target: object = getattr(module, name)
+    if inspect.isfunction(target) and not {"observation", "brief"} & set(inspect.signature(target).parameters):
+        return _check_reward(f"{path}:{name}")
     return _check_policy(f"{path}:{name}", env)
 
 
@@ -70,6 +75,15 @@ def _check_policy(name: str, env: str) -> CheckReport:
     ]
     findings += [f"the first refusal, of {step.tool} {step.arguments}: {step.result}" for step in refused[:1]]
     return CheckReport("policy", name, tuple(findings))
+
+
+def _check_reward(name: str) -> CheckReport:
+    """Call the function with the result of an incident in which nothing was done."""
+    chat = Chat(tasks("fleet", split="dev", tiers=["easy"], seeds=1)[0], seats=["sre"], teammates="expert")
+    chat.finish()
+    reward = load_reward(name).reward(chat.result())
+    parts = "".join(f", {part} {value:g}" for part, value in reward.parts.items())
+    return CheckReport("reward", name, (f"{chat.session.spec} with an idle sre: {reward.value:g}{parts}",))
 
 
 def _only_one(module: ModuleType, path: Path) -> str:

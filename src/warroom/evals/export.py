@@ -3,11 +3,16 @@
 import csv
 import json
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from warroom.chat import Chat
-from warroom.core.types import ToolCall
+from warroom.core.conversation import Conversation
+from warroom.core.env import Env
+from warroom.core.types import Observation, ToolCall
 from warroom.episode import Episode, Step
+from warroom.policies import PolicySet
+from warroom.reward import score_reward
 from warroom.runs import ReplayMismatch, write_text
 
 ExportRow = dict[str, str | int | float | bool | None]
@@ -48,23 +53,47 @@ def conversations(episode: Episode, *, renderer: str = "plain", closed: bool = T
     `score`, and `reward`, the default that a trainer is given. `renderer` and `closed` are those of `Chat`. A
     `ReplayMismatch` says that the episode cannot be played again as it was recorded.
     """
-    chat = Chat(episode.spec, renderer=renderer, closed=closed)
-    for number, step in enumerate(episode.steps):
-        if chat.done or chat.seat != step.seat:
-            raise ReplayMismatch(f"{episode.spec} by {episode.policy}: call {number} is not the one that was recorded")
-        chat.reply(_message(chat, step, number))
-    if chat.session.result().trajectory_hash != episode.trajectory_hash:
-        raise ReplayMismatch(f"{episode.spec} by {episode.policy} goes another way than its record")
-    metadata = {"spec": str(episode.spec), "policy": episode.policy, "score": episode.score, "reward": episode.score}
     return [
-        {"messages": conversation.messages, "tools": conversation.tools, "seat": seat, **metadata}
-        for seat, conversation in chat.conversations.items()
+        _conversation(episode, seat, renderer, closed) for seat in dict.fromkeys(step.seat for step in episode.steps)
     ]
 
 
-def _message(chat: Chat, step: Step, number: int) -> dict[str, object]:
+def _conversation(episode: Episode, seat: str, renderer: str, closed: bool) -> dict[str, object]:
+    """One seat's conversation, beside teammates that make the calls that were recorded."""
+    recorded = PolicySet(episode.policy, {step.seat: partial(_RecordedCalls, episode) for step in episode.steps})
+    chat = Chat(episode.spec, seats=[seat], teammates=recorded, renderer=renderer, closed=closed)
+    conversation = chat.conversations[seat]
+    for number, step in enumerate(episode.steps):
+        if step.seat == seat and not chat.done:
+            chat.reply(_message(conversation, step, number))
+    if not chat.done or chat.result().trajectory_hash != episode.trajectory_hash:
+        raise ReplayMismatch(f"{episode.spec} by {episode.policy} goes another way than its record, seen from {seat}")
+    return {
+        "messages": conversation.messages,
+        "tools": conversation.tools,
+        "spec": str(episode.spec),
+        "seat": seat,
+        "policy": episode.policy,
+        "score": episode.score,
+        "reward": score_reward(chat.result()),
+    }
+
+
+class _RecordedCalls:
+    """A seat that makes the calls of a record."""
+
+    def __init__(self, episode: Episode, env: Env, seat: str) -> None:
+        self._calls = iter([ToolCall(step.tool, step.arguments) for step in episode.steps if step.seat == seat])
+        self._noop_call = env.brief(seat).noop_call
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The next recorded call."""
+        return next(self._calls, self._noop_call)
+
+
+def _message(conversation: Conversation, step: Step, number: int) -> dict[str, object]:
     """The message that made a recorded call: arguments are text and calls have ids, as the OpenAI API has them."""
-    name, arguments = chat.conversations[step.seat].renderer.format_call(ToolCall(step.tool, step.arguments))
+    name, arguments = conversation.renderer.format_call(ToolCall(step.tool, step.arguments))
     function = {"name": name, "arguments": json.dumps(arguments)}
     call = {"id": f"call_{number}", "type": "function", "function": function}
     return {"role": "assistant", "content": step.message, "tool_calls": [call]}

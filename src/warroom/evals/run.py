@@ -66,8 +66,9 @@ def play_plan(
     workers = (workers or os.cpu_count() or 1) if small and not plan.objects else 1
     shards = ShardCollector(run, Counter(plan.matrix()))
     progress(shards.collect())  # what workers of an interrupted run had finished
-    chunks = chunked(missing(plan, run.played), models, workers, served_policies)
-    workers = min(workers, len(chunks))
+    todo = missing(plan, run.played)
+    workers = min(workers, len(chunked(todo, models, workers, served_policies)))
+    chunks = chunked(todo, models, workers, served_policies)
     aborted: dict[EpisodeKey, str] = {}
     if workers <= 1:
         teams = plan.policy_sets(client)

@@ -238,7 +238,7 @@ def _answer(rules: LeakRules, env: Env, seat: str, call: ToolCall) -> str:
 
 def coordinates(env: Env) -> IncidentKey:
     """The incident that an env was made of."""
-    return IncidentKey(f"{env.name}/{env.scenario}", env.tier, env.seed)
+    return IncidentKey(env.spec.scenario, env.tier, env.seed)
 
 
 def differing(
