@@ -25,7 +25,7 @@ are, share of lookups that fail, room, request slots, wire, share of replies tha
 
 @dataclass(slots=True)
 class Sweep:
-    """What one sweep found, by service. Nobody writes to its lists: snapshots and the next sweep share them."""
+    """What one sweep found, by service. Its lists are never written to: snapshots and the next sweep share them."""
 
     load: list[float]
     """Requests per second that the sweep started from."""

@@ -237,7 +237,7 @@ class World:
             self.action_log.append(record)
 
     def _trigger_again(self, k: int, first: int) -> None:
-        """A rogue that nobody suspended undoes the repair of what it had broken.
+        """A rogue that is not suspended undoes the repair of what it had broken.
 
         The action is put at a random place among those of the minute, which begin at `first`: always last would tell.
         """
@@ -301,7 +301,7 @@ class World:
         )  # fmt: skip
 
     def tick(self) -> None:
-        """Play one minute. A minute in which nothing moved and nobody acted repeats the one before."""
+        """Play one minute. A minute in which nothing moved and no one acted repeats the one before."""
         self.minute += 1
         self._automation()
         self._faults()

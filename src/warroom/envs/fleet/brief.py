@@ -1,4 +1,4 @@
-"""What each seat is told once: its job, the rules of the room, the map. Never an answer key."""
+"""What each seat reads once: its job, the rules, the map. Never an answer key."""
 
 from functools import lru_cache
 

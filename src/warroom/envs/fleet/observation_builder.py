@@ -64,7 +64,7 @@ class ObservationBuilder:
     def _services(self, unhealthy: set[int], first: bool, everything: bool) -> tuple[ServiceRow, ...]:
         """Services that are or were not well; on a first page also those without data, on the SRE's all of them."""
         rows, i = [], -1
-        for reading, (name, usual_rps, usual_p95, slow, odd) in zip(
+        for reading, (name, usual_rps, usual_p95, slow, unusual) in zip(
             self.telemetry.readings(), self._usual, strict=True
         ):
             i += 1
@@ -73,7 +73,7 @@ class ObservationBuilder:
                     rows.append(ServiceRow(name, None, usual_rps, None, usual_p95, None))
                 continue
             rps, p95, error = reading
-            is_unhealthy = error > UNHEALTHY_ERROR or p95 > slow or abs(rps - usual_rps) > odd
+            is_unhealthy = error > UNHEALTHY_ERROR or p95 > slow or abs(rps - usual_rps) > unusual
             if is_unhealthy:
                 unhealthy.add(i)
             elif i in unhealthy:

@@ -52,7 +52,7 @@ def can_resolve(world: World) -> bool:
 
 
 def best_action(world: World) -> OracleMove:
-    """Mend what a remedy mends, wait for the rest, and resolve when users are well."""
+    """Fix what a remedy fixes, wait for the rest, and resolve when users are well."""
     if can_resolve(world):
         return RESOLVE
     for fault, active in zip(world.incident.faults, world.active, strict=True):
@@ -62,7 +62,7 @@ def best_action(world: World) -> OracleMove:
 
 
 def apply_remedy(world: World, verb: str, service: int) -> None:
-    """Carry out a remedy: it heals what it cures, and has its side effects either way."""
+    """Carry out a remedy: it ends what it fixes, and has its side effects either way."""
     usual = world.system.replicas[service]
     world.repair(verb, service, max(round(3 * usual), world.replicas[service]) if verb == "scale" else 0)
     for fault, active in zip(world.incident.faults, world.active, strict=True):

@@ -1,4 +1,4 @@
-"""A recorded incident as an agent on call is told of it: counted and timed, before and now."""
+"""A recorded incident as an agent on call reads it: counted and timed, before and now."""
 
 import re
 from collections import Counter, defaultdict
@@ -41,7 +41,7 @@ def masked(text: str) -> str:
 
 
 class TracedRequest(NamedTuple):
-    """One request, as whoever made it saw it."""
+    """One request, as its caller saw it."""
 
     failed: bool
     milliseconds: float
@@ -100,7 +100,7 @@ class RecordingSummary:
     def _gauge(self, service: str, name: str, window: str, value: float) -> None:
         self._gauges[service].setdefault(name, ([], []))[WINDOWS.index(window)].append(value)
 
-    # -- what is told --------------------------------------------------------------------------------
+    # -- what is shown -------------------------------------------------------------------------------
 
     def volume(self) -> Level:
         """How much the whole system writes."""
@@ -127,7 +127,7 @@ class RecordingSummary:
         """An overview of services in this order."""
         gauges = [(name, self._known_gauges(name, (CPU, OVERHEAD))) for name in services]
         return Dashboard(
-            tuple(self.level(name) for name in services), tuple((name, told) for name, told in gauges if told)
+            tuple(self.level(name) for name in services), tuple((name, known) for name, known in gauges if known)
         )
 
     def tail(self, rng: Random, number: int, service: str | None = None) -> tuple[LogEntry, ...]:

@@ -180,7 +180,7 @@ class KnowledgeBaseBuilder:
         return tuple(out)
 
     def identifier(self) -> str:
-        """A name that nobody would guess."""
+        """A name that cannot be guessed."""
         return f"{self.rng.choice(SYLLABLES)}-{self.rng.randrange(1000, 9999)}"
 
     def conditions(self, cluster: Cluster) -> list[Precondition]:
