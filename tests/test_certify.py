@@ -41,6 +41,7 @@ from warroom.sim.faults import (
     QUOTA,
     SLOW_RELEASE,
 )
+from warroom.sim.incident import DeployRecord
 from warroom.sim.topology import draw_service_topology
 from warroom.sim.wordings import SERVICES
 
@@ -100,7 +101,7 @@ def test_a_second_change_in_the_onset_minute_breaks_the_join() -> None:
     incident = fleet("rogue_deploy_bot").incident
     cause = incident.cause
     assert changes_of_victim(incident) == (1, True)
-    pushed = replace(incident, deploys=((cause.onset, "mira", cause.target, 7), *incident.deploys))
+    pushed = replace(incident, deploys=(DeployRecord(cause.onset, "mira", cause.target, 7), *incident.deploys))
     assert changes_of_victim(pushed) == (2, False)
 
 

@@ -128,7 +128,7 @@ def _adapter(**config: Any) -> Any:
         (_edited("warroom.json", renderer="latin"), "no renderer of fleet 'latin'"),
         (_edited("warroom.json", renderer="plain"), "does not know the words of 'plain'"),
         (_adapter(), "names no base model"),
-        (_adapter(base_model_name_or_path="/nowhere/base"), "its base model '/nowhere/base' cannot be had"),
+        (_adapter(base_model_name_or_path="/nowhere/base"), "its base model '/nowhere/base' cannot be loaded"),
         (lambda folder: (folder / "model.safetensors").write_bytes(b"torn"), "does not load"),
     ],
 )

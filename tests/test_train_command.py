@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from command import refused, run
 from warroom.cli.train import configuration
 from warroom.policies.manifest import read_manifest
 from warroom.runs import read_record
+from warroom.train.config import TrainConfig
 from warroom.train.steps import read_steps
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing.*:FutureWarning")
@@ -178,11 +180,11 @@ def test_a_card_is_made_of_a_training_run_and_test_incidents_only(trained: Path,
         (["--suite", "ful"], "did you mean 'full'"),
         (["--control", "frost"], "no control 'frost'"),
         (["--loss-type", "dr-grpo"], "did you mean 'dr_grpo'"),
-        (["--vllm", "local"], "no vllm mode 'local'"),
+        (["--vllm", "local"], "no vllm 'local'"),
         (["--report-to", "wand"], "did you mean 'wandb'"),
         (["--report-to", "trackio"], "pip install 'trackio'"),
-        (["--learning-rate", "0"], "--learning-rate must be a number above 0, got 0"),
-        (["--group-size", "1"], "2 or more"),
+        (["--learning-rate", "0"], "learning_rate must be a number above 0, got 0"),
+        (["--group-size", "1"], "group_size must be a whole number at least 2, got 1"),
         (["--micro-batch", "3"], "--micro-batch must divide the 64 rollouts"),
         (["--from", "cold"], "no start 'cold'"),
         (["--from-scratch"], "are for --model nano"),
@@ -261,14 +263,95 @@ def test_defaults_fit_the_kind_of_model(tmp_path: Path) -> None:
 
 
 def test_every_field_of_the_configuration_is_an_option() -> None:
-    from dataclasses import fields
     from inspect import signature
 
     from warroom.cli.train import train_command
-    from warroom.train.config import TrainConfig
 
     named = set(signature(train_command).parameters)
-    assert {field.name for field in fields(TrainConfig)} - {"options"} <= named and "topology" in named
+    assert {*TrainConfig.declared(), "topology", "mode"} <= named
+    assert {field.name for field in fields(TrainConfig)} == {*TrainConfig.declared(), "options"}
+
+
+def test_a_config_file_holds_what_a_run_file_holds_and_a_flag_beats_it(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("model: nano\nenv: tickets\ngroups: 4\nseats: [desk]\noptions: {mode: single, calibration: 2.0}\n")
+    config = configuration({"config": file, "groups": 2, "calibration": 3.0})
+    assert (config.env, config.groups, config.seats) == ("tickets", 2, ("desk",))
+    assert config.options.to_json() == {"mode": "single", "calibration": 3.0}
+    file.write_text(json.dumps({**config.to_json(), "model": "nano"}))
+    assert configuration({"config": file}) == config
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("gruops: 4", "did you mean 'groups'"),
+        ("- 4", "must hold names and values"),
+        ("a: [", "cannot be read as YAML"),
+        ("model: nano\noptions: {mood: 1}", "no option of fleet 'mood'"),
+        ("model: nano\ngroups: none", "groups must be a whole number at least 1, got 'none'"),
+        ("groups: 4", "no model is named: add --model"),
+    ],
+)
+def test_a_wrong_config_file_is_answered_in_one_line(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "mine.yaml").write_text(text)
+    assert words in refused("train", "--config", tmp_path / "mine.yaml")
+
+
+def test_an_option_of_another_environment_is_refused() -> None:
+    assert "--mode is for --env tickets" in refused("train", "--model", "nano", "--mode", "single")
+
+
+# -- a reward of one's own ---------------------------------------------------------------------------------
+
+MINE = """
+def parts(result):
+    return {"score": result.score, "calls": 0.01 * result.calls}
+
+def text(result):
+    return "much"
+
+def broken(result):
+    return result.skore
+
+def empty(result):
+    return {}
+"""
+
+
+def test_a_reward_of_ones_own_is_trained_on_and_logged_by_part(model: Path, tmp_path: Path) -> None:
+    mine, folder = tmp_path / "mine.py", tmp_path / "run"
+    mine.write_text(MINE)
+    train = ["train", "--model", model, "--curriculum", "easy:2", *SMALL, "--reward", f"{mine}:parts", "--out", folder]
+    done = run(*train)
+    assert done.exit_code == 0, done.output
+    for row in read_steps(folder):
+        assert set(row["reward_parts"]) == {"score", "calls"} and row["reward_parts"]["score"] == row["score"]
+        assert row["reward"] == pytest.approx(sum(row["reward_parts"].values()))
+    config = read_record(folder).config
+    assert config["reward"] == f"{mine}:parts" and len(config["reward_hash"]) == 32
+    mine.write_text(MINE + "\n")
+    assert "differs in reward_hash" in refused(*train, "--resume")
+    assert "differs in reward" in refused(*train[:-4], "--out", folder, "--resume")
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        ("text", "mine.py:5: text returned 'much'; a reward is a finite number, or numbers by name"),
+        ("empty", "empty returned {}; a reward is a finite number"),
+        ("broken", "mine.py:9: AttributeError: 'RolloutResult' object has no attribute 'skore'"),
+        ("absent", "mine.py has no function 'absent'"),
+    ],
+)
+def test_a_reward_that_gives_no_number_is_refused_before_the_run(
+    model: Path, tmp_path: Path, function: str, words: str
+) -> None:
+    (tmp_path / "mine.py").write_text(MINE)
+    reward = f"{tmp_path / 'mine.py'}:{function}"
+    done = run("train", "--model", model, *SMALL, "--reward", reward, "--out", tmp_path / "run")
+    assert done.exit_code == 2 and words in done.stderr.strip().splitlines()[-1]
+    assert not (tmp_path / "run").exists()
 
 
 # -- jobs -----------------------------------------------------------------------------------------------

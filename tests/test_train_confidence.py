@@ -103,7 +103,7 @@ def test_a_model_that_states_nothing_learns_nothing_and_ends_no_training(nano: H
 
 
 @pytest.mark.parametrize(("env", "renderer"), [("fleet", "compact"), ("tickets", "plain")])
-def test_a_language_without_words_for_confidence_is_refused(env: str, renderer: str) -> None:
+def test_a_renderer_without_words_for_confidence_is_refused(env: str, renderer: str) -> None:
     with pytest.raises(ValueError, match="no words for confidence"):
         confidence_tokens(env, renderer)
 

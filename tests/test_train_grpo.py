@@ -165,7 +165,7 @@ def test_wrong_calls_cost_the_turn_that_they_cost_outside(tmp_path: Path, monkey
 
 
 def test_every_call_of_a_message_is_played_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The compact renderer reads one call a message, so this one is handed to TRL's loop as it would be parsed."""
+    """The compact renderer's parser reads one call a message, so this one is given to TRL's loop as parsed."""
     tokenizer = tiny_tokenizer()
     calls = [("wait", {"say": "one"}), ("wait", {"say": "two"})]
     text = "\n".join(
@@ -351,7 +351,7 @@ def test_portions_divide_a_step_and_say_which_do() -> None:
 def test_wrong_settings_are_refused_before_anything_is_trained(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="no control 'frosen'; did you mean 'frozen'"):
         make_trainer(config(control="frosen"), tmp_path, tiny_nano.nano(tiny_nano.tokenizer()), tiny_nano.tokenizer())
-    with pytest.raises(ValueError, match="vllm must be colocate or server"):
+    with pytest.raises(UnknownName, match=r"no vllm 'remote'; .*colocate, server"):
         make_trainer(config(vllm="remote"), tmp_path, tiny_nano.nano(tiny_nano.tokenizer()), tiny_nano.tokenizer())
 
 

@@ -82,9 +82,9 @@ def test_the_seat_played_from_outside_by_the_expert_is_the_experts_incident(scen
     spec = episode_spec(scenario, "easy", SEED)
     played = LocalBackend(policy_set("logs", "expert"), renderer).chat(spec, "oncall")
     expert = policy_set("logs", "expert").seat(played.session.env, "oncall")
-    renderer = played.conversations["oncall"].renderer
+    words = played.conversations["oncall"].renderer
     while not played.done:
-        played.call(*renderer.format_call(expert.act(played.session.observe())))
+        played.call(*words.format_call(expert.act(played.session.observe())))
     episode, result = play(spec, policy_set("logs", "expert")), played.result()
     assert (score_reward(result), result.points) == (episode.score, episode.points)
 

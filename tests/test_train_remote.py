@@ -118,7 +118,7 @@ def test_a_training_through_the_socket_is_the_training_in_process_hash_for_hash(
 @pytest.mark.parametrize("env", CALLS)
 def test_every_call_is_answered_there_as_here(server: str, env: str, renderer: str) -> None:
     options = environments()[env].compact_options if renderer == "compact" else {}
-    spec = episode_spec(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 5), **options)
+    spec = episode_spec(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 5), options=options)
     with wire(server) as line, RemoteBackend(f"{line.url}/{env}", env, renderer, "expert") as backend:
         for seat in environments()[env].seats[:2]:
             there = backend.chat(spec, seat)
@@ -138,7 +138,7 @@ def test_every_call_is_answered_there_as_here(server: str, env: str, renderer: s
 @pytest.mark.parametrize(("env", "renderer"), [("fleet", "plain"), ("logs", "compact"), ("tickets", "compact")])
 def test_silence_costs_there_what_it_costs_here(server: str, env: str, renderer: str) -> None:
     options = environments()[env].compact_options if renderer == "compact" else {}
-    spec = episode_spec(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 9), **options)
+    spec = episode_spec(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 9), options=options)
     seat = environments()[env].seats[-1]
     with RemoteBackend(f"{server}/{env}", env, renderer, "heuristic") as backend:
         there = Rollout(seat, backend.chat(spec, seat)).result()

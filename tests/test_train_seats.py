@@ -32,7 +32,7 @@ def rollout_config(renderer: str = "plain") -> RolloutConfig:
 
 
 def row(seat: str, scenario: str, seed: int = SEED, multiplier: float = 1.0) -> CurriculumRow:
-    spec = episode_spec(scenario, "easy", seed, rogue_multiplier=multiplier)
+    spec = episode_spec(scenario, "easy", seed, options={"rogue_multiplier": multiplier})
     return CurriculumRow(seat, spec, multiplier, 3)
 
 
@@ -49,15 +49,13 @@ def chat(seat: str, renderer: str = "plain", scenario: str = "fleet/rogue_deploy
 def test_a_seat_played_from_outside_by_the_expert_is_an_incident_of_experts(seat: str, renderer: str) -> None:
     played = chat(seat, renderer)
     expert = policy_set("fleet", "expert").seat(played.session.env, seat)
-    renderer = played.conversations[seat].renderer
+    words = played.conversations[seat].renderer
     while not played.done:
-        played.call(*renderer.format_call(expert.act(played.session.observe())))
+        played.call(*words.format_call(expert.act(played.session.observe())))
     episode = play(episode_spec("fleet/rogue_deploy_bot", "easy", SEED), policy_set("fleet", "expert"))
     result = played.result()
     assert (score_reward(result), result.points) == (episode.score, episode.points)
-    assert renderer == "compact" or result.trajectory_hash == episode.trajectory_hash, (
-        "the compact rendering drops what is said"
-    )
+    assert renderer == "compact" or result.trajectory_hash == episode.trajectory_hash  # compact drops free text
 
 
 def test_after_the_end_a_call_changes_nothing_and_says_so() -> None:

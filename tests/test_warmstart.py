@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import torch
 
 import tiny_nano
 from command import run
-from warroom.cli import train_options
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, held_out
 from warroom.envs import environments
@@ -25,6 +24,7 @@ from warroom.policies.manifest import read_manifest
 from warroom.rollout import play
 from warroom.train import demonstrations as shown
 from warroom.train import warmstart
+from warroom.train.config import StartOptions
 from warroom.train.demonstrations import Demonstration, Mixture, demonstrations
 from warroom.train.nano import NanoShape, nano_model
 from warroom.train.resolve_config import resolve_config
@@ -285,12 +285,12 @@ def test_ctrl_c_ends_a_warm_start_with_a_word(tmp_path: Path, monkeypatch: pytes
 
 def test_the_help_tells_the_defaults() -> None:
     plan = WarmStart()
-    for option, default in (
-        (train_options.Hidden, plan.shape.hidden),
-        (train_options.ExpertShare, plan.mixture.expert),
-        (train_options.WarmSteps, plan.steps + plan.filtered_steps),
+    for name, default in (
+        ("hidden", plan.shape.hidden),
+        ("expert_share", plan.mixture.expert),
+        ("warm_steps", plan.steps + plan.filtered_steps),
     ):
-        assert f"Default: {default}." in get_args(option)[1].help
+        assert StartOptions.declared()[name].info.default_help == str(default)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The application, for whoever starts it by `uvicorn server.app:app`; the Dockerfile starts `warroom serve`."""
 
 from warroom.cli.app import app as command
-from warroom.cli.http_server import page_for
+from warroom.cli.page import page_for
 from warroom.serve.app import ServeOptions, application
 
 serving = ServeOptions("$env")

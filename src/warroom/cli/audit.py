@@ -30,6 +30,7 @@ SHOWN = 12
 
 @with_env_options
 def audit_command(
+    *,
     given: Mapping[str, Any],
     env: Env = "fleet",
     tiers: Tiers = "easy,medium,hard",

@@ -13,6 +13,7 @@ from warroom.evals.bench import COMPONENTS, BenchmarkConfig, run_bench
 
 @with_env_options
 def bench_command(
+    *,
     given: Mapping[str, Any],
     env: Annotated[str, typer.Option(help="Environment.")] = "fleet",
     tier: Tier = "hard",

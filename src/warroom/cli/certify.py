@@ -29,6 +29,7 @@ SHOWN = 12
 
 @with_env_options
 def certify_command(
+    *,
     given: Mapping[str, Any],
     env: Env = "fleet",
     tiers: Tiers = "easy,medium,hard",

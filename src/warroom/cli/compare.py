@@ -13,6 +13,7 @@ from warroom.cli.output import console, print_json, say
 
 
 def compare_command(
+    *,
     run_a: RunFolder,
     run_b: RunFolder,
     policy_a: Annotated[str | None, typer.Option(help="Policy of the first run, if it has several.")] = None,

@@ -64,6 +64,7 @@ Roc = Annotated[
 @with_api
 @with_env_options
 def eval_command(
+    *,
     given: Mapping[str, Any],
     api: ApiOptions | None,
     env: Annotated[str, typer.Option(help="Environment.")] = "fleet",

@@ -1,7 +1,7 @@
-"""Command-line flags made from declared options: name, type, help, limits and default stand there alone."""
+"""Command-line flags made from declared options: name, type, help and default stand in the declaration alone."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from typing import Annotated, Any
 
@@ -14,13 +14,14 @@ ENV_GROUP = "What incidents are built from"
 
 
 def with_options(
-    *kinds: type[Options], param: str, group: str = ""
+    *kinds: type[Options], param: str, group: str = "", without: Collection[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command one flag for each option of `kinds` in the place of its parameter `param`.
 
-    The command gets a mapping of what was typed, by name. `group` is the heading in `--help` of options without one.
+    The command gets a mapping of what was typed, by name. `group` is the heading in `--help` of options without one,
+    `without` names options that get no flag.
     """
-    flags = {name: _annotation(name, kinds, group) for kind in kinds for name in kind.declared()}
+    flags = {name: _annotation(name, kinds, group) for kind in kinds for name in kind.declared() if name not in without}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         keyword = inspect.Parameter.KEYWORD_ONLY
@@ -74,7 +75,7 @@ def _annotation(name: str, kinds: tuple[type[Options], ...], group: str) -> Any:
 def _help(declared: Option) -> str:
     """The help of an option as a sentence, with its default."""
     text = declared.info.help
-    default = declared.default
+    default = declared.info.default_help or declared.default
     if default in (None, False, (), ""):
         return f"{text[0].upper()}{text[1:]}."
     shown = ",".join(default) if isinstance(default, tuple) else default

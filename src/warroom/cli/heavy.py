@@ -12,6 +12,7 @@ from warroom.core.errors import MissingExtra
 
 if TYPE_CHECKING:
     from warroom.cli import http_server as http_server
+    from warroom.cli import page as page
     from warroom.envs.logs import recorded as recorded
     from warroom.envs.tickets import imported as imported
     from warroom.evals import compare as compare
@@ -64,6 +65,7 @@ MODULES = {
     "warmstart": HeavyModule("warroom.train.warmstart", extra="train"),
     "http_server": HeavyModule("warroom.cli.http_server", extra="serve"),
     "mcp": HeavyModule("warroom.serve.mcp", extra="serve"),
+    "page": HeavyModule("warroom.cli.page", extra="serve"),
     "remote": HeavyModule("warroom.serve.remote", extra="serve"),
     "ui_server": HeavyModule("warroom.view.ui.server", extra="serve"),
     "llm_client": HeavyModule("warroom.policies.llm.client", extra="llm"),

@@ -12,11 +12,9 @@ from uvicorn.supervisors import Multiprocess
 from warroom.cli import heavy
 from warroom.cli.listening import BACKLOG, address, listen
 from warroom.cli.output import say
-from warroom.serve.app import OPTIONS_VARIABLE, PING, Mount, settings, worker
+from warroom.serve.app import OPTIONS_VARIABLE, PING, settings, worker
 from warroom.serve.app import ServeOptions as ServeOptions
 from warroom.serve.guard import MAX_BYTES
-from warroom.view.ui.lobby import MAX_VISITORS, Lobby
-from warroom.view.ui.policy_choice import AllowedPolicies
 
 with contextlib.suppress(ImportError):  # Windows has no such limit
     import resource
@@ -32,7 +30,7 @@ def serve(serving: ServeOptions, host: str, port: int, workers: int, page: bool)
     listening.set_inheritable(True)  # workers answer it too
     _allow_files(serving.max_sessions * len(serving.names) + SPARE)
     os.environ[OPTIONS_VARIABLE] = settings(serving)
-    app = worker(page_for(serving)) if page else None
+    app = worker(heavy.page.page_for(serving)) if page else None
     say(f"serving {', '.join(serving.names)} at {address(listening)}; stop with Ctrl-C", "green")
     if serving.debug_truth:
         say("observations include the ground truth: results of this server are invalid", "yellow")
@@ -49,24 +47,6 @@ def serve(serving: ServeOptions, host: str, port: int, workers: int, page: bool)
         backlog=BACKLOG,
     )
     _run(config, listening, app)
-
-
-def page_for(serving: ServeOptions) -> Mount:
-    """Mounts the page of `warroom ui` beside what is served.
-
-    It offers what is served and no more, takes as many visitors as an environment takes sessions, and nobody can name
-    a model that is not on its list.
-    """
-
-    def mount(app: FastAPI, path: str) -> None:
-        heavy.ui_server.mounted(
-            app,
-            path,
-            AllowedPolicies(allow_typed_models=False, envs=serving.names),
-            Lobby(max_visitors=min(MAX_VISITORS, serving.max_sessions)),
-        )
-
-    return mount
 
 
 def _run(config: Config, listening: socket.socket, paged: FastAPI | None) -> None:

@@ -15,6 +15,7 @@ from warroom.importers.knowledge.tables import import_tickets, parse_map, read_t
 
 
 def tickets_command(
+    *,
     file: Annotated[Path, typer.Argument(help="Tickets: .csv with a header line, or .jsonl.")],
     kb: Base,
     map: Annotated[
@@ -34,4 +35,4 @@ def tickets_command(
     stored, columns, table = read_knowledge_base(kb), parse_map(map), read_table(file)
     with progress("tickets", len(table.rows)) as watch:
         found = import_tickets(table, columns, stored.base, watch)
-    add(found, stored, kb, out, force, json)
+    add(found, stored, kb, out=out, force=force, json=json)

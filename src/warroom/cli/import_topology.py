@@ -13,6 +13,7 @@ app = typer.Typer(no_args_is_help=True, help="Import data of a real system for t
 
 
 def topology_command(
+    *,
     compose: Annotated[
         list[Path] | None, typer.Argument(help="Compose files; later files override earlier ones.")
     ] = None,

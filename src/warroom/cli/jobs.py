@@ -11,6 +11,7 @@ from warroom.train.jobs import Machine, format_command, jobs, script
 
 
 def jobs_command(
+    *,
     context: typer.Context,
     hub_user: Annotated[str, typer.Option(help="Hub account that receives the trained models.")],
     models: Annotated[str, typer.Option(help="Base models, comma-separated.")] = "Qwen/Qwen2.5-3B-Instruct",
@@ -42,7 +43,15 @@ def jobs_command(
     machine = Machine(flavor, timeout, image, source)
     numbers = [_seed(word) for word in _words(seeds)]
     multipliers = _words(rogue_multipliers)
-    found = jobs(_words(models), _words(curricula, ";"), multipliers, numbers, hub_user, machine, context.args)
+    found = jobs(
+        _words(models),
+        _words(curricula, ";"),
+        multipliers,
+        numbers,
+        hub_user=hub_user,
+        machine=machine,
+        more=context.args,
+    )
     for job in found:
         _check_training(job.training)
     if json:

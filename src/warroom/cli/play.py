@@ -22,6 +22,7 @@ from warroom.view.terminal import TerminalSeats, closing_view, is_interactive, o
 @with_api
 @with_env_options
 def play_command(
+    *,
     given: Mapping[str, Any],
     api: ApiOptions | None,
     incident: Incident,

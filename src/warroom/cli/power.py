@@ -18,6 +18,7 @@ Run = Annotated[Path | None, typer.Argument(help="A run folder with two or more 
 
 
 def power_command(
+    *,
     run: Run = None,
     metric: Annotated[str, typer.Option(help="Which metric of the run.")] = "score",
     baseline: Annotated[str | None, typer.Option(help="Whom to compare with. Default: the run's own.")] = None,

@@ -8,6 +8,7 @@ from warroom.cli import heavy
 
 
 def serve_command(
+    *,
     env: Annotated[str, typer.Option(help="fleet, logs, tickets, or all of them, each under its own path.")] = "all",
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free port.")] = 8000,

@@ -1,92 +1,89 @@
-"""`warroom train`, `warroom card` and `warroom jobs`."""
+"""`warroom train`."""
 
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
 from warroom.cli import heavy
-from warroom.cli import train_options as o
-from warroom.cli.options import Calibration, Json, Mode, Topology, options_of
+from warroom.cli.flags import ENV_GROUP, env_options, with_options
+from warroom.cli.options import Json
 from warroom.cli.output import command_line, console, print_json, say
-from warroom.core.errors import EpisodeAborted, UnknownName
+from warroom.core.errors import EpisodeAborted
+from warroom.envs import environments
 from warroom.policies.manifest import read_manifest
 from warroom.runs import RECORD
-from warroom.train.config import TrainConfig
+from warroom.train.config import KEEP, PLAY, SPEED, STARTS, StartOptions, TrainConfig, read_config_file
 from warroom.train.preflight import PreflightReport, backend_check
 from warroom.train.resolve_config import resolve_config
 from warroom.train.rollout import RolloutBackend
 
 INTERRUPTED = 130
 """Exit code of a command that Ctrl-C stopped."""
-STARTS = {"warm": "nano", "trained": "nano-trained"}
-"""What `--from` means for the nano."""
-LISTS = ("seats", "report_to")
-SCRATCH = ("from_scratch", "hidden", "expert_share", "warm_steps", "only_warm_start")
-"""Options that say how a nano is made from nothing."""
+ENV_KINDS = tuple(environment.options for environment in environments().values())
 
 
+@with_options(TrainConfig, param="given")
+@with_options(StartOptions, param="starting")
+@with_options(*ENV_KINDS, param="options", group=ENV_GROUP, without=("rogue_multiplier",))
 def train_command(
+    *,
     context: typer.Context,
-    model: o.Model,
-    start: o.From = "warm",
-    from_scratch: o.FromScratch = False,
-    hidden: o.Hidden = None,
-    expert_share: o.ExpertShare = None,
-    warm_steps: o.WarmSteps = None,
-    only_warm_start: o.OnlyWarmStart = False,
-    lora_rank: o.LoraRank = None,
-    lora_alpha: o.LoraAlpha = None,
-    env: o.Env = None,
-    renderer: o.Renderer = None,
-    seats: o.Seats = None,
-    teammates: o.Teammates = None,
-    server: o.Server = None,
-    suite: o.Suite = None,
-    task: o.Task = None,
-    episodes: o.Episodes = None,
-    curriculum: o.Curriculum = None,
-    rogue_multiplier: o.Multiplier = None,
-    topology: Topology = None,
-    mode: Mode = None,
-    calibration: Calibration = None,
-    learning_rate: o.LearningRate = None,
-    schedule: o.Schedule = None,
-    optimizer: o.Optimizer = None,
-    temperature: o.Temperature = None,
-    beta: o.Beta = None,
-    loss_type: o.LossType = None,
-    scale_rewards: o.ScaleRewards = None,
-    entropy_coefficient: o.Entropy = None,
-    confidence_steps: o.ConfidenceSteps = None,
-    seed: o.Seed = None,
-    control: o.Control = None,
-    group_size: o.GroupSize = None,
-    groups: o.Groups = None,
-    max_completion_length: o.CompletionLength = None,
-    turn_tokens: o.TurnTokens = None,
-    max_kl: o.MaxKl = None,
-    min_entropy: o.MinEntropy = None,
-    min_calls: o.MinCalls = None,
-    patience: o.Patience = None,
-    micro_batch: o.MicroBatch = None,
-    load_in_4bit: o.LoadIn4bit = None,
-    vllm: o.Vllm = None,
-    vllm_server: o.VllmServer = None,
-    unsloth: o.Unsloth = None,
-    preflight_only: o.PreflightOnly = False,
-    rehearse: o.Rehearse = 4,
-    save_every: o.SaveEvery = None,
-    report_to: o.ReportTo = None,
-    push_to_hub: o.PushToHub = None,
-    out: o.Out = None,
-    resume: o.Resume = False,
+    given: Mapping[str, object],
+    starting: Mapping[str, object],
+    options: Mapping[str, object],
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            help="A YAML file of values, with keys as in the config of a run.json; flags override it.",
+            rich_help_panel=KEEP,
+        ),
+    ] = None,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            help="Play the rollouts on a server (`warroom serve`), such as http://127.0.0.1:8000/fleet. Default: here.",
+            rich_help_panel=PLAY,
+        ),
+    ] = None,
+    episodes: Annotated[
+        int | None,
+        typer.Option(
+            help="Rollouts in all: the curriculum is scaled to that, its tiers in proportion.", rich_help_panel=PLAY
+        ),
+    ] = None,
+    preflight_only: Annotated[
+        bool,
+        typer.Option(
+            "--preflight-only",
+            help="Load the model, check that it can be trained, show one prompt, and stop.",
+            rich_help_panel=SPEED,
+        ),
+    ] = False,
+    rehearse: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Groups that the model plays in the preflight, to see whether rewards differ; 0 skips this.",
+            rich_help_panel=SPEED,
+        ),
+    ] = 4,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "--output-dir", help="The run folder. Default: runs/train-MODEL-DATE-TIME.", rich_help_panel=KEEP
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with the run in --out from its last checkpoint.", rich_help_panel=KEEP),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Train a model with GRPO on the training split; write a learning curve, a summary and a model card.
@@ -96,77 +93,74 @@ def train_command(
 
     Example: warroom train --model nano --curriculum easy:50,medium:50,hard:100 --out runs/nano
     """
-    folder = _folder(out, "warm" if only_warm_start else "train", model, resume)
-    config = configuration(context.params)
-    if only_warm_start:
-        _only_warm_start(config, context.params, folder)
+    start = StartOptions.parse(starting)
+    resolved = configuration(context.params)
+    folder = _folder(out, "warm" if start.only_warm_start else "train", resolved.model, resume)
+    if start.only_warm_start:
+        _only_warm_start(resolved, start, folder)
         return
-    with _backend(config, server) as backend:
-        if from_scratch:
-            config = _from_scratch(config, context.params, folder, resume)
+    with _backend(resolved, server) as backend:
+        if start.from_scratch:
+            made = _from_scratch(resolved, start, folder, resume)
+            resolved = configuration({**context.params, **dict.fromkeys(starting), "model": str(made)})
         if preflight_only:
-            _preflight(config, rehearse, backend)
+            _preflight(resolved, rehearse, backend)
             return
-        summary = _train(config, folder, out, resume, rehearse, backend)
+        summary = _train(resolved, folder, out, resume, rehearse, backend)
     if json:
         print_json(summary)
     elif summary:
         _print_summary(summary, folder)
 
 
-def configuration(given: Mapping[str, Any]) -> TrainConfig:
-    """The configuration that the options of `warroom train` mean, checked."""
-    options = {name: value for name, value in given.items() if value is not None}
-    for name in LISTS:
-        if name in options:
-            options[name] = tuple(word.strip() for word in str(options[name]).split(",") if word.strip())
-    if given["start"] not in STARTS:
-        raise UnknownName("start", given["start"], STARTS)
-    needless = [name for name in SCRATCH[1:] if _is_given(given.get(name)) and not given["from_scratch"]]
-    if needless:
-        raise ValueError(f"--{needless[0].replace('_', '-')} needs --from-scratch")
-    if given.get("server") and given.get("only_warm_start"):
+def configuration(params: Mapping[str, Any]) -> TrainConfig:
+    """The configuration that the parameters of `warroom train` mean, checked; None is what was not typed."""
+    typed = {name: value for name, value in params.items() if value is not None}
+    file = read_config_file(typed["config"]) if "config" in typed else {}
+    values = {**file, **typed}
+    start = StartOptions.parse({name: typed[name] for name in StartOptions.declared() if name in typed})
+    _check_start(str(values.get("model", "")), start, "server" in typed)
+    if values.get("model") == "nano":
+        values["model"] = STARTS[start.start]
+    env_names = {name for kind in ENV_KINDS for name in kind.declared()} - {"rogue_multiplier"}
+    own = {name: typed[name] for name in env_names if name in typed}
+    config = resolve_config({**values, "options": {}})
+    loaded = env_options(config.env, own).to_json()
+    return resolve_config({**values, "options": {**file.get("options", {}), **loaded}})
+
+
+def _check_start(model: str, start: StartOptions, server: bool) -> None:
+    """That the options about a nano's start go together, and with the model."""
+    scratch = StartOptions(start=start.start).to_json()
+    more = [name for name in start.to_json() if name not in ("from_scratch", *scratch)]
+    if more and not start.from_scratch:
+        raise ValueError(f"--{more[0].replace('_', '-')} needs --from-scratch")
+    if server and start.only_warm_start:
         raise ValueError("a warm start learns from demonstrations played in-process; leave --server out")
-    if given["model"] == "nano":
-        options["model"] = STARTS[given["start"]]
-    elif given["start"] != "warm" or given["from_scratch"]:
-        raise ValueError(
-            f"--from and --from-scratch are for --model nano; {given['model']} starts from its own weights"
-        )
-    return resolve_config(
-        {
-            **options,
-            "options": options_of(
-                topology=given["topology"], mode=given.get("mode"), calibration=given.get("calibration")
-            ),
-        }
-    )
+    if model != "nano" and (start.from_scratch or start.start != "warm"):
+        raise ValueError(f"--from and --from-scratch are for --model nano; {model} starts from its own weights")
 
 
-def _is_given(value: Any) -> bool:
-    return value is not None and value is not False
-
-
-def _from_scratch(config: TrainConfig, given: Mapping[str, Any], folder: Path, resume: bool) -> TrainConfig:
-    """Make a warm start beside the run folder, unless it is there, and return the configuration that trains it."""
-    start = folder.with_name(folder.name + "-start")
-    if start.exists() and not resume:
-        raise ValueError(f"{start} already holds a warm start; train it with --model {start}, or choose another --out")
+def _from_scratch(config: TrainConfig, start: StartOptions, folder: Path, resume: bool) -> Path:
+    """Make a warm start beside the run folder, unless it is there."""
+    made = folder.with_name(folder.name + "-start")
+    if made.exists() and not resume:
+        raise ValueError(f"{made} already holds a warm start; train it with --model {made}, or choose another --out")
     if folder.exists() and not resume:  # found out now, not after the minutes of a warm start
         raise ValueError(f"{folder} exists; choose another --out, or resume the run in it with --resume")
-    _warm_start(config, given, start)
-    return configuration({**given, **dict.fromkeys(SCRATCH), "model": str(start), "start": "warm"})
+    _warm_start(config, start, made)
+    return made
 
 
-def _only_warm_start(config: TrainConfig, given: Mapping[str, Any], folder: Path) -> None:
-    _warm_start(config, given, folder)
+def _only_warm_start(config: TrainConfig, start: StartOptions, folder: Path) -> None:
+    _warm_start(config, start, folder)
     say(f"evaluate it: warroom eval --policies heuristic,expert,hf:{folder} --seeds 20")
 
 
-def _warm_start(config: TrainConfig, given: Mapping[str, Any], folder: Path) -> None:
+def _warm_start(config: TrainConfig, start: StartOptions, folder: Path) -> None:
     """Make a nano from nothing in `folder`; one that is there already has to be the very one that would be made."""
     warmstart = heavy.warmstart
-    plan = warmstart.plan_for(given["hidden"], given["expert_share"], given["warm_steps"], config.seed, config.env)
+    plan = warmstart.plan_for(start.hidden, start.expert_share, start.warm_steps, config.seed, config.env)
     if folder.exists():
         if read_manifest(folder).get("warm_start") != plan.to_json():
             raise ValueError(f"{folder} does not hold the warm start that these options make; choose another --out")

@@ -24,6 +24,7 @@ Scenarios = Annotated[str | None, typer.Option("--scenario", help="Only these sc
 
 
 def view_command(
+    *,
     run: Annotated[Path, typer.Argument(help="Run folder.")],
     run_b: Annotated[Path | None, typer.Argument(help="A second run, shown side by side.")] = None,
     out: Annotated[

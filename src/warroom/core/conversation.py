@@ -7,7 +7,6 @@ with the answer to the act.
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from warroom.core.env import EPISODE_OVER
 from warroom.core.messages import MessageDict, ParsedCall, call_message, encodable, parse_calls
@@ -89,7 +88,7 @@ class Conversation:
         self.messages.append(message | ({"tool_call_id": call.id} if call.id else {}))
 
     def add_message(
-        self, message: Mapping[str, Any], *, calls: Sequence[ParsedCall] | None = None, truncated: bool = False
+        self, message: Mapping[str, object], *, calls: Sequence[ParsedCall] | None = None, truncated: bool = False
     ) -> None:
         """Take in a model's message: its calls wait to be played; one without any is answered by a reminder.
 
@@ -121,12 +120,12 @@ class Conversation:
         call = self._calls.popleft()
         return self.renderer.parse_call(call.name, call.arguments)
 
-    def call(self, name: str, arguments: Mapping[str, Any] | str) -> ToolCall:
+    def call(self, name: str, arguments: Mapping[str, object] | str) -> ToolCall:
         """Take in a message that makes one call, and return it as the environment takes it.
 
         Arguments that are a text stand for ones that cannot be read: the environment refuses and quotes them.
         """
-        readable: Mapping[str, Any] = {} if isinstance(arguments, str) else arguments
+        readable: Mapping[str, object] = {} if isinstance(arguments, str) else arguments
         message = call_message(name, readable)
         self.messages.append(message)
         self._unanswered.append(ParsedCall(name, dict(readable)))

@@ -36,13 +36,13 @@ class ParsedArguments(NamedTuple):
     """Why they could not be read; empty if they could."""
 
 
-def call_message(name: str, arguments: Mapping[str, Any]) -> MessageDict:
+def call_message(name: str, arguments: Mapping[str, object]) -> MessageDict:
     """An assistant's message that makes one call."""
     function = {"name": name, "arguments": dict(arguments)}
     return {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": function}]}
 
 
-def parse_calls(message: Mapping[str, Any], id_prefix: str = "") -> list[ParsedCall]:
+def parse_calls(message: Mapping[str, object], id_prefix: str = "") -> list[ParsedCall]:
     """The calls of a message; with `id_prefix`, calls that have no id are given one."""
     found = message.get("tool_calls")
     calls: Sequence[object] = found if isinstance(found, list) else ()
@@ -79,7 +79,7 @@ def unreadable_call(raw: str, error: str, id: str = "") -> ParsedCall:
     return ParsedCall(UNREADABLE, {"text": raw[:MAX_RAW_LENGTH]}, id, error)
 
 
-def text_of(message: Mapping[str, Any]) -> str:
+def text_of(message: Mapping[str, object]) -> str:
     """The text of a message."""
     content = message.get("content")
     return encodable(content) if isinstance(content, str) else ""
@@ -91,10 +91,9 @@ def encodable(text: str) -> str:
 
 
 def _parse_call(call: object, id: str) -> ParsedCall:
-    function = call.get("function") if isinstance(call, Mapping) else None
-    if not isinstance(call, Mapping) or not isinstance(function, Mapping):
+    if not isinstance(call, Mapping) or not isinstance(function := call.get("function"), Mapping):
         return unreadable_call(json.dumps(call), "it names no function", id)
-    id = encodable(str(call.get("id") or id))
+    id = encodable(str(call["id"])) if call.get("id") else id
     name = function.get("name")
     if not isinstance(name, str) or not name:
         return unreadable_call(json.dumps(function), "it names no function", id)

@@ -46,6 +46,8 @@ class OptionInfo(NamedTuple):
     """The heading under which `--help` lists it."""
     flag: str = ""
     """The command-line flag where it is not the name with dashes."""
+    default_help: str = ""
+    """What `--help` says of a default that depends on other options."""
 
 
 class Option(NamedTuple):

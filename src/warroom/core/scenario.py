@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from warroom.core.env import Env
 from warroom.core.options import Options
@@ -11,6 +11,12 @@ from warroom.core.renderer import PlainRenderer, RendererFactory, Vocab
 from warroom.core.spec import EpisodeSpec
 
 TIERS = ("easy", "medium", "hard")
+C = TypeVar("C")
+
+
+def by_tier(make: Callable[..., C], **columns: tuple[object, object, object]) -> dict[str, C]:
+    """A record for each tier, made from the values of each of its fields in the order of `TIERS`."""
+    return {tier: make(**{name: values[k] for name, values in columns.items()}) for k, tier in enumerate(TIERS)}
 
 
 class Scenario(Protocol):

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from warroom.core.messages import MessageDict
+from warroom.core.schemas import Schema
+
 TAIL = 64
 """Tokens of the prompt's end that a parser is shown: they hold the opening of the model's message."""
 
 
-def read_message(
-    tokenizer: Any, ids: Sequence[int], prefix: Sequence[int], tools: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
+def read_message(tokenizer: Any, ids: Sequence[int], prefix: Sequence[int], tools: Sequence[Schema]) -> MessageDict:
     """The message that a model wrote after `prefix`: `content`, and `tool_calls` if it called anything.
 
     A message whose calls cannot be read is text alone, and so ends the conversation. All calls of a message are played,
@@ -23,7 +24,7 @@ def read_message(
     return {**message, "content": message.get("content") or "", **({"tool_calls": calls} if calls else {})}
 
 
-def _call(parsed: Mapping[str, Any]) -> dict[str, Any]:
+def _call(parsed: MessageDict) -> MessageDict:
     function = parsed["function"]
     name, arguments = function["name"], function.get("arguments")
     if not isinstance(name, str):

@@ -8,9 +8,11 @@ from typing import NamedTuple
 from warroom.core.checks import check_choice, check_type
 from warroom.core.errors import IncompatibleTopology
 from warroom.core.rng import hash_bytes, stream
+from warroom.core.scenario import by_tier
 from warroom.core.splits import Split
 from warroom.sim.automation import AGENTS, KINDS, VERBS, ActivityLevel, PlannedAction, Planner, draw_roster
-from warroom.sim.faults import GAUGES, MEMORY_LEAK, NEVER, Fault, Mechanism
+from warroom.sim.faults import MEMORY_LEAK
+from warroom.sim.mechanism import GAUGES, NEVER, Fault, Mechanism
 from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
 from warroom.sim.wordings import CLASSES, PEOPLE, SERVICES, pool
@@ -43,7 +45,7 @@ class TierConfig:
     signature_rate: float
     """Probability per minute that the victim writes its own signature."""
     imitation: float
-    """Probability that a failing call is told in words that imitate a signature."""
+    """Probability that a failing call is logged in words that imitate a signature."""
     wrong_callee: float
     """Probability that a log line names the wrong callee."""
     cause_alert: float
@@ -59,74 +61,31 @@ class TierConfig:
     deploys: int
     """Changes by people besides the one that matters."""
     bluff: bool
-    """Rogues quote false figures and time their deeds beside another agent's."""
+    """Rogues quote false figures, and agents blame one another."""
 
 
-TIERS = {
-    "easy": TierConfig(
-        budget=12,
-        sizes=(8, 10),
-        noise=0.02,
-        gap=0.0,
-        activity=ActivityLevel(3, 6, 5, 2),
-        alternate_agent=0.2,
-        silent_fault=0.2,
-        hot=4,
-        decoys=1,
-        signature_rate=0.3,
-        imitation=0.3,
-        wrong_callee=0.0,
-        cause_alert=0.3,
-        false_alert=0.0,
-        missing_logs=0.0,
-        delayed_logs=0.0,
-        second_order=0.0,
-        deploys=3,
-        bluff=False,
-    ),
-    "medium": TierConfig(
-        budget=18,
-        sizes=(9, 12),
-        noise=0.08,
-        gap=0.06,
-        activity=ActivityLevel(4, 6, 6, 3),
-        alternate_agent=0.35,
-        silent_fault=0.35,
-        hot=6,
-        decoys=3,
-        signature_rate=0.2,
-        imitation=0.4,
-        wrong_callee=0.12,
-        cause_alert=0.2,
-        false_alert=0.1,
-        missing_logs=0.1,
-        delayed_logs=0.1,
-        second_order=0.3,
-        deploys=5,
-        bluff=False,
-    ),
-    "hard": TierConfig(
-        budget=25,
-        sizes=(9, 13),
-        noise=0.1,
-        gap=0.12,
-        activity=ActivityLevel(4, 6, 7, 4),
-        alternate_agent=0.5,
-        silent_fault=0.5,
-        hot=8,
-        decoys=6,
-        signature_rate=0.1,
-        imitation=0.5,
-        wrong_callee=0.25,
-        cause_alert=0.1,
-        false_alert=0.25,
-        missing_logs=0.2,
-        delayed_logs=0.2,
-        second_order=0.6,
-        deploys=8,
-        bluff=True,
-    ),
-}
+TIERS = by_tier(
+    TierConfig,
+    budget=(12, 18, 25),
+    sizes=((8, 10), (9, 12), (9, 13)),
+    noise=(0.02, 0.08, 0.1),
+    gap=(0.0, 0.06, 0.12),
+    activity=(ActivityLevel(3, 6, 5, 2), ActivityLevel(4, 6, 6, 3), ActivityLevel(4, 6, 7, 4)),
+    alternate_agent=(0.2, 0.35, 0.5),
+    silent_fault=(0.2, 0.35, 0.5),
+    hot=(4, 6, 8),
+    decoys=(1, 3, 6),
+    signature_rate=(0.3, 0.2, 0.1),
+    imitation=(0.3, 0.4, 0.5),
+    wrong_callee=(0.0, 0.12, 0.25),
+    cause_alert=(0.3, 0.2, 0.1),
+    false_alert=(0.0, 0.1, 0.25),
+    missing_logs=(0.0, 0.1, 0.2),
+    delayed_logs=(0.0, 0.1, 0.2),
+    second_order=(0.0, 0.3, 0.6),
+    deploys=(3, 5, 8),
+    bluff=(False, False, True),
+)
 
 
 class SecondaryFault(NamedTuple):
@@ -176,9 +135,18 @@ def _check_rogue(mechanism: Mechanism, verb: str) -> None:
         )
 
 
+class DeployRecord(NamedTuple):
+    """A change that a person made."""
+
+    minute: int
+    person: str
+    service: int
+    revision: int
+
+
 @dataclass(frozen=True)
 class Incident:
-    """Everything drawn. Two incidents of one (cast, tier, seed) are equal, wherever they are drawn."""
+    """Everything drawn. Two incidents of one (fault spec, tier, seed) are equal, wherever they are drawn."""
 
     key: bytes
     """Seeds the observation noise."""
@@ -190,8 +158,8 @@ class Incident:
     roster: tuple[str, ...]
     """Automation agents at work."""
     plan: tuple[PlannedAction, ...]
-    deploys: tuple[tuple[int, str, int, int], ...]
-    """Colleagues' changes: (minute, who, service, revision), in order of time."""
+    deploys: tuple[DeployRecord, ...]
+    """Changes by people, in order of time."""
     traffic: tuple[float, ...]
     """User traffic relative to the healthy level, from minute -HISTORY on."""
     hot: dict[tuple[int, str], float]
@@ -229,6 +197,7 @@ def draw_incident(
     tier: str,
     seed: int,
     attempt: int = 0,
+    *,
     service_topology: ServiceTopology | None = None,
     wording: Split = Split.TRAIN,
     names: Split = Split.TRAIN,
@@ -256,7 +225,7 @@ def draw_incident(
         roster=roster,
         plan=plan,
         deploys=_draw_deploys(rng, fault_spec, faults, config.deploys, system.size),
-        traffic=_draw_traffic(rng, HISTORY + horizon + 2),
+        traffic=draw_traffic(rng, HISTORY + horizon + 2),
         hot=hot,
         decoys=tuple([(CLASSES[int(rng.random() * len(CLASSES))], rng.choice(others)) for _ in range(config.decoys)]),
         services_without_logs=frozenset([i for i in others if rng.random() < config.missing_logs]),
@@ -291,11 +260,11 @@ def _draw_system(
 
 
 LEAST_REACH = 0.12
-"""Share of user requests that must depend on a victim; below it most draws would not be felt and be drawn again."""
+"""Share of user requests that must depend on a victim; below it users would notice nothing, and most draws fail."""
 
 
 def _victims(system: ServiceSystem, fault_spec: FaultSpec) -> list[int]:
-    """Services that can carry the scenario, and whose trouble users would feel."""
+    """Services that can carry the scenario, and whose trouble users would notice."""
     mechanism, verb = fault_spec.mechanism, fault_spec.verb
     return [
         i
@@ -404,17 +373,17 @@ def _draw_hot(
 
 def _draw_deploys(
     rng: Random, fault_spec: FaultSpec, faults: tuple[Fault, ...], count: int, size: int
-) -> tuple[tuple[int, str, int, int], ...]:
+) -> tuple[DeployRecord, ...]:
     random, cause, out = rng.random, faults[0], []
     for _ in range(count):
         minute = -2 - int(random() * 4) if random() < 0.5 else -HISTORY + int(random() * (HISTORY + 4))
-        out.append(
-            (minute, PEOPLE[int(random() * len(PEOPLE))], 1 + int(random() * (size - 1)), 100 + int(random() * 900))
-        )
+        person, service = PEOPLE[int(random() * len(PEOPLE))], 1 + int(random() * (size - 1))
+        out.append(DeployRecord(minute, person, service, 100 + int(random() * 900)))
     struck = {(f.target, f.onset) for f in faults}
-    out = [deploy for deploy in out if (deploy[2], deploy[0]) not in struck]
+    out = [deploy for deploy in out if (deploy.service, deploy.minute) not in struck]
     if fault_spec.person:
-        out.append((cause.onset, PEOPLE[int(random() * len(PEOPLE))], cause.target, 100 + int(random() * 900)))
+        person = PEOPLE[int(random() * len(PEOPLE))]
+        out.append(DeployRecord(cause.onset, person, cause.target, 100 + int(random() * 900)))
     return tuple(sorted(out))
 
 
@@ -422,7 +391,8 @@ TRAFFIC_STEP = 10
 """Minutes for which user traffic stays at one level; between steps an undisturbed world stands still."""
 
 
-def _draw_traffic(rng: Random, minutes: int) -> tuple[float, ...]:
+def draw_traffic(rng: Random, minutes: int) -> tuple[float, ...]:
+    """User traffic of so many minutes relative to the healthy level, in steps of `TRAFFIC_STEP` minutes."""
     level, out = 0.0, []
     for minute in range(minutes):
         if minute % TRAFFIC_STEP == 0:

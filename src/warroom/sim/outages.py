@@ -4,7 +4,7 @@ Beside the failures of `faults`, whose gauges give them away, these are graded f
 users is a matter of degree, and are undone by the remedies of a triage: a killed query, a flushed cache.
 """
 
-from warroom.sim.faults import ABUSER, DB, PROVIDER, SERVICE, Fault, Mechanism, no_effect
+from warroom.sim.mechanism import ABUSER, DB, PROVIDER, SERVICE, Fault, Mechanism, no_effect
 from warroom.sim.topology import ServiceSystem
 from warroom.sim.world import World
 

@@ -13,6 +13,7 @@ from warroom.core.splits import HELD_OUT, SEEDS_PER_SPLIT, Split, seed_of
 from warroom.envs import env_spec, environments, suite
 from warroom.policies.manifest import read_manifest
 from warroom.runs import SUMMARY, Record, read_record
+from warroom.train.config import LEARN, SIZE, WHAT, TrainConfig
 from warroom.train.steps import Row, read_steps
 
 MODEL, CARD = "model", "README.md"
@@ -34,12 +35,12 @@ SHOWN = {
     "escalated_answerable": ("answerable, handed over %", 100, 1),
 }
 """Columns of the results: heading, scale and decimals."""
-PARAMETERS = (
-    "learning_rate", "schedule", "optimizer", "temperature", "group_size", "groups", "beta", "loss_type",
-    "scale_rewards", "entropy_coefficient", "confidence_steps", "curriculum", "rogue_multiplier",
-    "max_completion_length", "turn_tokens",
-    "lora_rank", "lora_alpha", "load_in_4bit", "seats", "teammates", "control", "seed",
-)  # fmt: skip
+PARAMETERS = tuple(
+    name
+    for name, declared in TrainConfig.declared().items()
+    if declared.info.group in (WHAT, LEARN, SIZE) or name in ("curriculum", "rogue_multiplier", "seats", "teammates")
+)
+"""What the card lists of the configuration."""
 LIMITS = (
     "The incidents are simulated: a model that does well here has not been shown to do well in a real control room.",
     "It was trained to act with the tools of this environment and in this wording of its pages; other tools and other "
@@ -141,7 +142,7 @@ def _opening(record: Record, summary: Mapping[str, Any]) -> str:
         f"{' (' + status['adapter'] + ')' if status['adapter'] else ''}, {status['dtype']} on {status['device']}\n"
         f"- {summary['steps']} optimizer steps; the run {ended}\n"
         f"- weights of step {summary['weights_step']}; it began from files with SHA-256 "
-        f"{', '.join('`' + digest[:16] + '`' for digest in status['weights'].values())}{control}"
+        f"{', '.join('`' + checksum[:16] + '`' for checksum in status['weights'].values())}{control}"
     )
 
 

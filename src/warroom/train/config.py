@@ -1,86 +1,156 @@
-"""Everything that decides a GRPO run, in one place; a run folder holds it whole."""
+"""Everything that decides a GRPO run, declared once: flags, `--config` files, run.json and cards are made from it."""
 
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from warroom.core.options import Options
+import yaml
+
+from warroom.core.errors import UnknownName, quote_input
+from warroom.core.options import Options, option
 from warroom.reward import RewardSource, load_reward
 
-CONTROLS = ("frozen", "shuffled-reward")
-SCHEDULES = ("constant", "linear")
-OPTIMIZERS = ("adamw", MUON := "muon")
+WHAT, SCRATCH, PLAY, LEARN, SIZE, STOP, SPEED, KEEP = (
+    "What is trained", "A nano from nothing", "What it is trained on", "How it learns", "Sizes",
+    "When a run is stopped", "Speed and memory", "What is kept",
+)  # fmt: skip
+"""Headings of `warroom train --help`."""
+ADAMW, MUON = "adamw", "muon"
+COMPACT = "compact"
+"""The renderer of a nano."""
 SNAPSHOT = "snapshot"
-"""Name of the colleagues that are the model's own start."""
+"""Name of the teammates that are the model's own start."""
+LOSSES = ("bnpo", "cispo", "dapo", "dr_grpo", "grpo", "sapo", "vespo")
+REPORTERS = ("clearml", "comet_ml", "mlflow", "neptune", "swanlab", "tensorboard", "trackio", "wandb")
+STARTS = {"warm": "nano", "trained": "nano-trained"}
+"""What `--from` means for the nano."""
 
 
 @dataclass(frozen=True)
-class TrainConfig:
+class TrainConfig(Options):
     """The resolved configuration of a GRPO run. Sizes are in rollouts, lengths in tokens."""
 
-    model: str
-    """`nano`, a Hub name or a folder."""
-    env: str = "fleet"
-    renderer: str = "plain"
-    """`plain` for language models; `compact` for the nano."""
-    seats: tuple[str, ...] = ()
-    """Seats that are trained, all with the same weights; empty: all of the environment's."""
-    teammates: str = "expert"
-    """Who plays the other seats: a team text of scripted policies, or `snapshot` for the model's frozen start."""
-    suite: str = "full"
-    task: str = "all"
-    """Scenarios of the suite to train on, by comma; `all` of them."""
-    curriculum: str = "easy:200,medium:200,hard:200"
-    """`TIER:STEPS` parts in order, or `adaptive:STEPS`."""
-    rogue_multiplier: str = "1.0"
-    """A number, or `FROM:TO` to move from one to the other, linearly over the steps."""
-    learning_rate: float = 2e-5
-    schedule: str = "constant"
-    """Of the learning rate: `constant`, or `linear`, which falls to nothing over the run."""
-    optimizer: str = "adamw"
-    """`adamw`, or `muon` for the matrices inside the layers."""
-    temperature: float = 1.0
-    group_size: int = 8
-    """Rollouts of one incident that are compared with one another."""
-    groups: int = 8
-    """Incidents per optimizer step."""
-    beta: float = 0.0
-    """Weight of the KL divergence from the start."""
-    loss_type: str = "dr_grpo"
-    scale_rewards: str = "none"
-    entropy_coefficient: float = 0.0
-    confidence_steps: int = 0
-    """Steps after the last, that teach only how sure to be, by the exact gradient (`train/confidence.py`)."""
-    max_completion_length: int = 4096
-    """Tokens of a whole conversation after its first page, tool results included."""
-    turn_tokens: int = 256
-    """Tokens that the model may write at once."""
-    lora_rank: int = 0
-    """0 trains all weights."""
-    lora_alpha: int = 0
-    """0: twice the rank."""
-    load_in_4bit: bool = False
-    micro_batch: int = 0
-    """Rollouts that pass through the model at once; 0: all of a step."""
-    seed: int = 0
-    control: str | None = None
-    """`frozen` or `shuffled-reward`: runs that must not learn."""
-    report_to: tuple[str, ...] = ()
-    vllm: str | None = None
-    """`colocate` or `server`."""
-    vllm_server: str = "http://127.0.0.1:8000"
-    unsloth: bool = False
-    push_to_hub: str | None = None
-    """Repository to push the trained weights to."""
-    save_every: int = 50
-    max_kl: float = 5.0
-    """Divergence from the start at which a run stops; the last good checkpoint is kept."""
-    min_entropy: float = 0.01
-    min_calls: float = 1.0
-    """Tool calls per rollout below which a run counts as collapsed."""
-    patience: int = 5
-    """Steps in a row that a rule has to be broken before it stops the run."""
-    reward: str | None = None
-    """`FILE.py:FUNCTION`; None is the team's score less a penalty for leaving early."""
+    model: str = option(
+        ..., "nano, a folder (a model's or an adapter's), or a Hub name such as Qwen/Qwen2.5-3B-Instruct", group=WHAT
+    )
+    lora_rank: int = option(
+        0, "rank of the adapter; 0 trains all weights", at_least=0, group=WHAT, default_help="16 for an LLM, 0 for nano"
+    )
+    lora_alpha: int = option(0, "scale of the adapter; 0 is twice the rank", at_least=0, group=WHAT)
+    load_in_4bit: bool = option(
+        False,
+        "hold the frozen weights in 4 bits (bitsandbytes): a third of the memory",
+        group=WHAT,
+        flag="--load-in-4bit/--no-load-in-4bit",
+    )
+    env: str = option("fleet", "which environment", group=PLAY, default_help="fleet, or what the model was trained in")
+    renderer: str = option(
+        "plain", "how observations and tools are worded: plain, or compact for the nano", group=PLAY,
+        default_help="the model's own",
+    )  # fmt: skip
+    seats: tuple[str, ...] = option(
+        (), "seats to train, by comma, all with the same weights; all by default", group=PLAY
+    )
+    teammates: str = option(
+        "expert",
+        "who plays the other seats: expert, heuristic, a policy by seat, or snapshot (the model as it began)",
+        group=PLAY,
+    )
+    suite: str = option("full", "a suite of `warroom list`; held-out scenarios are never drawn", group=PLAY)
+    task: str = option("all", "scenarios of the suite to train on, by comma, such as cascading_failure", group=PLAY)
+    curriculum: str = option(
+        "easy:200,medium:200,hard:200",
+        "TIER:STEPS parts in any order, or adaptive:STEPS to stay where rewards within a group differ",
+        group=PLAY,
+    )
+    rogue_multiplier: str = option(
+        "1.0",
+        "scales the points of a caught rogue and of a false positive; FROM:TO moves linearly over the run. 2.0 taught "
+        "a 3B model to catch rogues and to raise false alarms; 2.0:1.0 ends at the true values",
+        group=PLAY,
+    )
+    reward: str | None = option(
+        None,
+        "a reward function of your own, as FILE.py:FUNCTION; it gets a RolloutResult and returns a number, or numbers "
+        "by name. By default the team's score less a penalty for leaving early",
+        group=LEARN,
+    )
+    learning_rate: float = option(
+        2e-5, "step size; at 5e-6 a 1.5B model did not move in 400 steps", above=0, group=LEARN,
+        default_help="2e-5 for an LLM, 3e-4 for nano",
+    )  # fmt: skip
+    schedule: str = option(
+        "constant", "of the learning rate: constant, or linear, which falls to 0 over the run", group=LEARN,
+        choices=("constant", "linear"),
+    )  # fmt: skip
+    optimizer: str = option(
+        ADAMW, "adamw, or muon for the matrices inside the layers and AdamW for the rest", group=LEARN,
+        choices=(ADAMW, MUON),
+    )  # fmt: skip
+    temperature: float = option(1.0, "of sampling; lower explores less", above=0, group=LEARN)
+    beta: float = option(
+        0.0, "weight of the KL divergence from the start; above 0 costs a second pass", at_least=0, group=LEARN
+    )
+    loss_type: str = option("dr_grpo", "TRL's loss; dr_grpo has no bias by length", choices=LOSSES, group=LEARN)
+    scale_rewards: str = option(
+        "none",
+        "divide rewards by their standard deviation in the group or the batch",
+        choices=("batch", "group", "none"), group=LEARN,
+    )  # fmt: skip
+    entropy_coefficient: float = option(
+        0.0, "weight of an entropy bonus, which keeps a policy from collapsing too early; try 0.003", at_least=0,
+        group=LEARN,
+    )  # fmt: skip
+    confidence_steps: int = option(
+        0,
+        "steps after the last one that train only the stated confidence, by the exact gradient (tickets in the compact "
+        "rendering); try 200",
+        at_least=0, group=LEARN,
+    )  # fmt: skip
+    seed: int = option(0, "of the incidents drawn and of sampling; report three seeds", group=LEARN)
+    control: str | None = option(
+        None,
+        "a run that must not learn: frozen (no update), or shuffled-reward (rewards of other rollouts)",
+        choices=("frozen", "shuffled-reward"), group=LEARN,
+    )  # fmt: skip
+    group_size: int = option(8, "rollouts of one incident, which are compared with one another", at_least=2, group=SIZE)
+    groups: int = option(8, "incidents per optimizer step", at_least=1, group=SIZE)
+    max_completion_length: int = option(
+        4096, "tokens of a whole conversation after its first message, tool results included", at_least=16, group=SIZE
+    )
+    turn_tokens: int = option(256, "tokens that the model may write in one message", at_least=2, group=SIZE)
+    max_kl: float = option(
+        5.0, "KL divergence above which a run stops; a spike that falls back is tolerated", above=0, group=STOP
+    )
+    min_entropy: float = option(0.01, "entropy in nats per token below which a run stops", at_least=0, group=STOP)
+    min_calls: float = option(
+        1.0, "tool calls per rollout below which a run counts as collapsed", at_least=0, group=STOP
+    )
+    patience: int = option(
+        5, "steps in a row that a rule must be broken before it stops the run; the best checkpoint is kept then",
+        at_least=1, group=STOP,
+    )  # fmt: skip
+    micro_batch: int = option(
+        0, "rollouts that pass through the model at once (0: all of a step); raise it until memory is full",
+        at_least=0, group=SPEED, default_help="1 for an LLM, 16 for nano",
+    )  # fmt: skip
+    vllm: str | None = option(
+        None, "generate with vLLM: colocate (same GPU) or server (`trl vllm-serve`)", choices=("colocate", "server"),
+        group=SPEED,
+    )  # fmt: skip
+    vllm_server: str = option("http://127.0.0.1:8000", "address of the vLLM server", group=SPEED)
+    unsloth: bool = option(
+        False, "load through Unsloth, where it is installed", group=SPEED, flag="--unsloth/--no-unsloth"
+    )
+    save_every: int = option(50, "steps between checkpoints", at_least=1, group=KEEP)
+    report_to: tuple[str, ...] = option(
+        (), "also log to wandb, trackio, tensorboard and the like, by comma; the run folder has everything",
+        choices=REPORTERS, group=KEEP,
+    )  # fmt: skip
+    push_to_hub: str | None = option(
+        None, "repository for the trained weights and their card, created before the run", group=KEEP
+    )
     options: Options = field(default_factory=Options)
     """What incidents are built from besides, in the environment's own type."""
 
@@ -89,7 +159,51 @@ class TrainConfig:
         return RewardSource() if self.reward is None else load_reward(self.reward)
 
     def to_json(self) -> dict[str, Any]:
-        """The configuration as `run.json` holds it."""
-        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        """The configuration as `run.json` holds it: every value, defaults included."""
+        values = {name: getattr(self, name) for name in self.declared()}
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
         return plain | {"options": self.options.to_json()}
+
+
+@dataclass(frozen=True)
+class StartOptions(Options):
+    """Which nano a training begins with."""
+
+    start: str = option(
+        "warm", "which shipped weights the nano starts from: warm (imitation only) or trained",
+        choices=tuple(STARTS), group=WHAT, flag="--from",
+    )  # fmt: skip
+    from_scratch: bool = option(
+        False, "make the nano's warm start from random weights first, in OUT-start: minutes of imitation", group=SCRATCH
+    )
+    hidden: int | None = option(None, "width of the nano, a multiple of 16", group=SCRATCH, default_help="64")
+    expert_share: float | None = option(
+        None,
+        "share of seats that the scripted expert plays in the demonstrations; naive scripts play the others, the "
+        "oracle never does",
+        group=SCRATCH, default_help="0.85",
+    )  # fmt: skip
+    warm_steps: int | None = option(
+        None, "steps of imitation, the last ones of good play only", group=SCRATCH, default_help="2000"
+    )
+    only_warm_start: bool = option(False, "stop after the warm start, which is then the folder --out", group=SCRATCH)
+
+
+def read_config_file(path: Path) -> dict[str, Any]:
+    """The values of a `--config` file, with keys as in a run.json's `config`; nulls are left out.
+
+    A `ValueError` names the file and what is wrong with it.
+    """
+    try:
+        found: object = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ValueError(f"{path} cannot be read as YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(found, Mapping):
+        raise ValueError(f"{path} must hold names and values, such as `groups: 4`; got {quote_input(found)}")
+    known = (*TrainConfig.declared(), "options", "reward_hash")
+    for name in found:
+        if name not in known:
+            raise UnknownName(f"key of {path}", name, known)
+    if not isinstance(found.get("options", {}), Mapping):
+        raise ValueError(f"{path}: options must hold names and values, got {quote_input(found['options'])}")
+    return {name: value for name, value in found.items() if value is not None and name != "reward_hash"}

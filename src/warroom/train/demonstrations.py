@@ -1,12 +1,13 @@
 """Scripted play of mixed quality, as conversations: what the warm start imitates. The oracle never plays here."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
 from warroom.core.conversation import Conversation
 from warroom.core.env import Env
+from warroom.core.policy import Policy
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
@@ -45,39 +46,53 @@ class Demonstration:
     """Of the team: 0 as the no-op policy, 1 as the oracle."""
 
 
+@dataclass
+class _Seat:
+    """A seat that is played to be shown."""
+
+    is_expert: bool
+    policy: Policy
+    other: Policy
+    """The naive script whose calls slip into its turns."""
+    conversation: Conversation
+    from_expert: list[bool] = field(default_factory=list)
+
+
 def demonstrate(env: Env, mixture: Mixture, renderer: str, rng: Random) -> list[Demonstration]:
     """Play one incident and return a conversation for each seat."""
     environment = env_spec(env.name)
-    training_profile, make_renderer = environment.training_profile, environment.renderers[renderer]
-    makers = {name: policy_set(env.name, name) for name in ("expert", *training_profile.behavior_policies)}
-    names, own, other, conversations = {}, {}, {}, {}
-    from_expert: dict[str, list[bool]] = {seat: [] for seat in env.SEATS}
-    for seat in env.SEATS:
-        names[seat] = "expert" if rng.random() < mixture.expert else rng.choice(training_profile.behavior_policies)
-        own[seat] = makers[names[seat]].seat(env, seat)
-        other[seat] = makers[rng.choice(training_profile.behavior_policies)].seat(env, seat)
-        conversations[seat] = Conversation(make_renderer(env.brief(seat)))
+    seats = {seat: _seat(env, seat, mixture, renderer, rng) for seat in env.SEATS}
     while not env.done:
-        seat, observation, conversation = env.seat, env.observe(), conversations[env.seat]
-        conversation.add_observation(observation)
-        call = own[seat].act(observation)
+        played, observation = seats[env.seat], env.observe()
+        played.conversation.add_observation(observation)
+        call = played.policy.act(observation)
         slips = False
         if env.reads == 0:
-            slip = other[seat].act(observation)  # it has to see every page, heard or not
+            slip = played.other.act(observation)  # it has to see every observation, whether it is played or not
             slips = (
                 rng.random() < mixture.slips
                 and call.name in environment.read_only_tools
-                and slip.name not in training_profile.never_injected
+                and slip.name not in environment.training_profile.never_injected
             )
             call = slip if slips else call
-        from_expert[seat].append(names[seat] == "expert" and not slips)
-        env.step(conversation.call(*conversation.renderer.format_call(call)))
+        played.from_expert.append(played.is_expert and not slips)
+        env.step(played.conversation.call(*played.conversation.renderer.format_call(call)))
     score = env.score()
     return [
-        Demonstration(seat, talk.messages, from_expert[seat], score)
-        for seat, talk in conversations.items()
-        if talk.messages
+        Demonstration(seat, played.conversation.messages, played.from_expert, score)
+        for seat, played in seats.items()
+        if played.conversation.messages
     ]
+
+
+def _seat(env: Env, seat: str, mixture: Mixture, renderer: str, rng: Random) -> _Seat:
+    """Who plays a seat, drawn by lot."""
+    naive = env_spec(env.name).training_profile.behavior_policies
+    name = "expert" if rng.random() < mixture.expert else rng.choice(naive)
+    policy = policy_set(env.name, name).seat(env, seat)
+    other = policy_set(env.name, rng.choice(naive)).seat(env, seat)
+    conversation = Conversation(env_spec(env.name).renderers[renderer](env.brief(seat)))
+    return _Seat(name == "expert", policy, other, conversation)
 
 
 def demonstrations(

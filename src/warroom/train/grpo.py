@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from warroom.core.env import Env
-from warroom.core.errors import MissingExtra, UnknownName
+from warroom.core.errors import MissingExtra
 from warroom.core.policy import Policy
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
@@ -17,7 +17,7 @@ from warroom.core.splits import Split, seed_of
 from warroom.envs import env_spec, make
 from warroom.policies import PolicySet, policy_set
 from warroom.reward import RewardSource
-from warroom.train.config import CONTROLS, SNAPSHOT, TrainConfig
+from warroom.train.config import SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum
 from warroom.train.rollout import LocalBackend, RolloutBackend
 from warroom.train.tools import RolloutConfig
@@ -88,8 +88,6 @@ def make_trainer(
     reward: RewardSource | None = None,
 ) -> SeatTrainer:
     """A trainer that is ready to train. The tokenizer gets the template that TRL trains with, if that is another."""
-    if config.control is not None and config.control not in CONTROLS:
-        raise UnknownName("control", config.control, CONTROLS)
     curriculum = Curriculum(config)
     backend = backend or LocalBackend(teammates(config, model, tokenizer), config.renderer)
     rollout_config = RolloutConfig(config.env, config.renderer, backend, config.options, reward or RewardSource())
@@ -207,8 +205,6 @@ def vllm_options(config: TrainConfig) -> dict[str, Any]:
     """Where vLLM generates, if it does."""
     if config.vllm is None:
         return {}
-    if config.vllm not in ("colocate", "server"):
-        raise ValueError(f"vllm must be colocate or server, got {config.vllm!r}")
     more = {"vllm_server_base_url": config.vllm_server} if config.vllm == "server" else {}
     return {"use_vllm": True, "vllm_mode": config.vllm, **more}
 

@@ -7,8 +7,8 @@ from random import Random
 from warroom.core.checks import check_callable, check_choice, check_type
 from warroom.core.rng import stream
 from warroom.envs.scenario_file import read_header
-from warroom.sim.faults import Mechanism
 from warroom.sim.incident import FaultSpec
+from warroom.sim.mechanism import Mechanism
 from warroom.sim.wordings import SIGNATURES
 
 NO_INCIDENT = "no_incident"

@@ -6,8 +6,8 @@ from warroom.core.checks import check_choice, check_items, check_range, check_ty
 from warroom.envs.logs.signatures import SIGNATURES
 from warroom.envs.logs.views import REMEDIES
 from warroom.envs.scenario_file import read_header
-from warroom.sim.faults import INTERNAL, Mechanism
 from warroom.sim.incident import HISTORY
+from warroom.sim.mechanism import INTERNAL, Mechanism
 
 CORE, FULL, RECORDED = "core", "full", "recorded"
 MAX_BUDGET = 30

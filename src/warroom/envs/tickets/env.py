@@ -62,7 +62,7 @@ class TicketsEnv(Env):
         self.grade: Grade | None = None
         self.submitted: Submission | None = None
         self.judge: LLMJudge | None = None
-        """Whose opinion of the answer is asked for besides; nobody's unless an option says so."""
+        """The judge whose opinion of the answer is reported; None unless an option names one."""
         self.judged: float | None = None
         self.opened: list[str] = []
         """Documents that were shown or opened so far, and may be cited."""
@@ -80,12 +80,7 @@ class TicketsEnv(Env):
 
     def brief(self, seat: str) -> Brief:
         """The job, the rules and the tools."""
-        tools = self.tools_of(seat)
-        return Brief(
-            env=self.name, seat=seat, job=tickets_brief(self.mode, self.budget),
-            tools=tuple([t.schema(self.allowed_values) for t in tools]), acts=tuple([t.name for t in tools]),
-            noop_call=self.noop_call(),
-        )  # fmt: skip
+        return self.make_brief(seat, tickets_brief(self.mode, self.budget), self.noop_call())
 
     def noop_call(self) -> ToolCall:
         """There is nothing to wait for: no such tool, and the turn is spent."""
@@ -197,11 +192,11 @@ class TicketsEnv(Env):
         }
 
     def scene(self, seat: str | None = None) -> Scene:
-        """The documents around the ticket: with what they are worth, or as the desk knows them."""
+        """The documents around the ticket: as the grader sees them, or as the seat knows them."""
         return scene.true_scene(self) if seat is None else scene.seat_scene(self, seat)
 
     def counterfactual(self) -> tuple[str, ...]:
-        """What the answer was worth, and what it might have been worth."""
+        """The points of the answer, and those that it might have had."""
         return scene.counterfactual(self)
 
 
@@ -356,7 +351,7 @@ def _truncated(answer: Submission) -> Submission:
 
 
 def _missing_note(missing: Sequence[str]) -> str:
-    """What a submission lacked, so that whoever made it learns why it was worth less."""
+    """What a submission lacked, so that its author learns why it was worth less."""
     return f" (no {', no '.join(missing)} given)" if missing else ""
 
 
@@ -371,7 +366,7 @@ def build(scenario: TicketScenario, spec: EpisodeSpec) -> Env:
     options = spec.options_as(TicketsOptions)
     env = _build_env(scenario, spec, options)
     if options.judge is not None:
-        from warroom.envs.tickets.judge import parse_judge  # nobody else needs an HTTP client
+        from warroom.envs.tickets.judge import parse_judge  # only a judge needs an HTTP client
 
         env.judge = parse_judge(options.judge)
     return env

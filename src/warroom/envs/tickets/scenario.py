@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from warroom.core.checks import check_choice, check_items, check_range, check_type
+from warroom.core.scenario import by_tier
 from warroom.envs.scenario_file import read_header
 
 T = TypeVar("T")
@@ -28,14 +29,17 @@ class TicketsTierConfig(NamedTuple):
     """Probability that a ticket names the system besides its vendor."""
     omission_rate: float
     """Probability that a ticket leaves out the hardware, and the same for the site. Where two procedures differ in just
-    that nobody can be sure: an honest answer says so."""
+    that no answer can be sure: an honest one says so."""
 
 
-TIER_CONFIGS = {
-    "easy": TicketsTierConfig(20, 4, 1, 0.9, 0.0),
-    "medium": TicketsTierConfig(50, 6, 2, 0.6, 0.1),
-    "hard": TicketsTierConfig(100, 8, 3, 0.4, 0.15),
-}
+TIER_CONFIGS = by_tier(
+    TicketsTierConfig,
+    articles=(20, 50, 100),
+    context=(4, 6, 8),
+    chatter=(1, 2, 3),
+    naming_rate=(0.9, 0.6, 0.4),
+    omission_rate=(0.0, 0.1, 0.15),
+)
 MAX_CONTEXT, MAX_CHATTER = 16, 6
 """Documents that a ticket may come with, and sentences that say nothing."""
 

@@ -6,15 +6,16 @@ from statistics import quantiles
 from typing import Any
 
 from warroom.policies.llm import PREFLIGHT
-from warroom.policies.llm.ledger import DIGITS, Tokens
+from warroom.policies.llm.ledger import DIGITS, Line, Tokens
 from warroom.policies.llm.options import SpendingCaps
 from warroom.policies.llm.requests import LOST
 
 USAGE = "usage.json"
-Line = Mapping[str, Any]
+Usage = dict[str, Any]
+"""Sums, as `usage.json` has them."""
 
 
-def summed(lines: Sequence[Line], caps: SpendingCaps, notes: Mapping[str, object]) -> dict[str, Any]:
+def summed(lines: Sequence[Line], caps: SpendingCaps, notes: Mapping[str, object]) -> Usage:
     """The content of `usage.json`, beside `notes`; policies and episodes leave the preflight out. Empty if no line."""
     if not lines:
         return {}
@@ -34,7 +35,7 @@ def summed(lines: Sequence[Line], caps: SpendingCaps, notes: Mapping[str, object
 
 def _requests(lines: Iterable[Line]) -> list[Line]:
     """One entry for each request that was sent; one without an end costs its worst case."""
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, Line] = {}
     for line in lines:
         if "reserved" in line:
             found[line["request"]] = {**line, "outcome": LOST, "tokens": line["reserved"]}
@@ -48,7 +49,7 @@ def _events(lines: Iterable[Line], policy: str | None = None) -> Counter[str]:
     return Counter(line["event"] for line in events if policy in (None, line["policy"]))
 
 
-def _sums(requests: Sequence[Line], events: Mapping[str, int], caps: SpendingCaps) -> dict[str, Any]:
+def _sums(requests: Sequence[Line], events: Mapping[str, int], caps: SpendingCaps) -> Usage:
     ends = Counter(r["outcome"] for r in requests)
     total, lost = _tokens(requests), _tokens([r for r in requests if r["outcome"] == LOST])
     cost = caps.cost(*total)

@@ -15,8 +15,9 @@ from warroom.envs.fleet import oracle
 from warroom.envs.fleet.env import FleetEnv, failures
 from warroom.evals.audit.certify import MAX_DEVIATION, AlternativeCause, CertificateRow, Checks, nearest
 from warroom.evals.audit.outcomes import narrowed
-from warroom.sim.faults import BLIP, MISROUTE, Fault, Mechanism
+from warroom.sim.faults import BLIP, MISROUTE
 from warroom.sim.incident import Incident
+from warroom.sim.mechanism import Fault, Mechanism
 from warroom.sim.world import World
 
 MIN_DISTANCE = 4.0

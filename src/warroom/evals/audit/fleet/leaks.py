@@ -19,6 +19,7 @@ from warroom.evals.audit.position_tests import ListPosition, PositionBias, posit
 from warroom.policies import policy_set
 from warroom.sim import faults, wordings
 from warroom.sim.automation import VERBS
+from warroom.sim.mechanism import Mechanism
 
 ROLES = ("rogue", "routine", "decoy", "benign", "surge", "calm", "stuck")
 """The roles of planned actions."""
@@ -53,7 +54,7 @@ WRONG_CALLS = (
 
 def secrets() -> frozenset[str]:
     """Names of scenarios, causes and mechanisms, and hidden roles, unless a phrase book holds the word."""
-    mechanisms = {m.name for m in vars(faults).values() if isinstance(m, faults.Mechanism)}
+    mechanisms = {m.name for m in vars(faults).values() if isinstance(m, Mechanism)}
     names = {id.partition("/")[2] for id in scenarios() if id.startswith("fleet/")}
     public = {word for text in _phrases() for word in words_of(text)}
     return frozenset((mechanisms | names | set(HIDDEN)) - public)
@@ -63,7 +64,7 @@ def _phrases() -> Iterator[str]:
     books = (wordings.SIGNATURES, wordings.REASONS)
     for book in (*[part for b in books for part in b.values()], wordings.TIMEOUT, wordings.FAILED, wordings.CHRONIC):
         for phrases in book.values():
-            yield from (phrase if isinstance(phrase, str) else phrase[0] for phrase in phrases)
+            yield from (text if isinstance(text, str) else text[0] for text in phrases)
 
 
 def without_chat(observation: Observation) -> Observation:

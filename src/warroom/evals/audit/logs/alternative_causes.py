@@ -18,7 +18,7 @@ from warroom.envs.logs.stream import Stream
 from warroom.envs.logs.views import Pair, ServiceLogs
 from warroom.evals.audit.certify import MAX_DEVIATION, AlternativeCause, nearest
 from warroom.sim import outages
-from warroom.sim.faults import Fault, Mechanism
+from warroom.sim.mechanism import Fault, Mechanism
 from warroom.sim.world import World
 
 SEVERITIES = tuple([(2 * k + 1) / 24 for k in range(12)])

@@ -26,7 +26,8 @@ from warroom.evals.audit.logs.moves import (
 )
 from warroom.evals.audit.outcomes import IncidentKey, build, narrowed
 from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
-from warroom.sim import faults, outages
+from warroom.sim import outages
+from warroom.sim.mechanism import Mechanism
 
 HIDDEN = (
     "root", "roots", "related", "unrelated", "decoy", "decoys", "chronic", "nuisance", "hush", "imitation", "drifting",
@@ -49,7 +50,7 @@ WRONG_CALLS = (
 
 def secrets() -> frozenset[str]:
     """Names of scenarios, mechanisms, events and severities, and parts of the truth, unless services write the word."""
-    mechanisms = {m.name for m in vars(outages).values() if isinstance(m, faults.Mechanism)}
+    mechanisms = {m.name for m in vars(outages).values() if isinstance(m, Mechanism)}
     names = {id.partition("/")[2] for id in scenarios() if id.startswith("logs/")}
     public = {word for text in texts_in(vars(wordings)) for word in words_of(text)}
     levels = {severity.lower() for severity in SEVERITIES}
