@@ -31,7 +31,7 @@ PYTHON
 
 what=(--env tickets --mode single --scenarios one_article,past_case,several_articles,stale,unanswerable
   --tiers easy,medium --seeds 3)
-how=(--policies "llm:$model" --temperature 0 --language shorthand --reminders 0 --max-output-tokens 20)
+how=(--policies "llm:$model" --temperature 0 --renderer compact --reminders 0 --max-output-tokens 20)
 live=(--base-url "$url/v1" --record "$out/calls.jsonl" --out "$out/run")
 
 echo "== 30 tickets under a cap of 1,500 tokens"

@@ -49,7 +49,7 @@ def play_plan(
 
     `workers` defaults to the number of cores; with one, everything happens in this process. An interruption leaves
     every episode that was finished in the run folder and is raised again, as is `Stopped`. A model that is large, on a
-    graphics card or behind a server (`exchange`) is one for all: everything happens in this process then.
+    graphics card or behind a server (`client`) is one for all: everything happens in this process then.
 
     Returns the episodes that infrastructure kept from their end, with what went wrong.
     """
