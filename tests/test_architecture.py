@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1] / "src" / "warroom"
 LAYERS = (
-    "core", "sim", "envs", "policies", "rollout", "session", "runs",
+    "core", "sim", "envs", "scheduler", "policies", "episode", "rollout", "session", "reward", "chat", "runs",
     ("evals", "train", "serve", "importers", "view"), "triage", "cli", "__main__",
 )  # fmt: skip
 """From the bottom up. A module imports its own package and what stands before it; packages side by side are leaves."""
