@@ -8,17 +8,16 @@ intervals, a report. This file shows the parts, for an evaluation of your own (`
 """
 
 import argparse
-from pathlib import Path
 
 from warroom.core.errors import EpisodeAborted, RunStopped
 from warroom.core.splits import seed_of
-from warroom.envs import make, suite
+from warroom.envs import episode_spec, make, suite
 from warroom.policies import policy_set
 from warroom.policies.llm import ApiOptions, SpendingCaps
 from warroom.policies.llm.client import LLMClient
 from warroom.policies.llm.preflight import detect_call_format
 from warroom.policies.llm.usage import in_words, summed
-from warroom.rollout import Game, play_many, played
+from warroom.rollout import play_as_ready, play_many
 
 
 def parse() -> argparse.Namespace:
@@ -31,34 +30,34 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--tier", default="easy")
     parser.add_argument("--seeds", type=int, default=2, help="incidents of each scenario")
     parser.add_argument("--max-tokens", type=int, default=200_000, help="for everything together")
-    parser.add_argument("--record", type=Path, help="a file for all calls")
+    parser.add_argument("--record", help="a file for all calls")
     return parser.parse_args()
 
 
 def main() -> None:
     """Play the incidents and say what came of them."""
     given = parse()
-    api = ApiOptions(
-        base_url=given.base_url, caps=SpendingCaps(tokens=given.max_tokens), record=given.record, concurrency=4
-    )
+    caps = SpendingCaps(max_tokens=given.max_tokens)
+    api = ApiOptions(base_url=given.base_url, record=given.record, concurrency=4, caps=caps)
     scenarios = given.scenarios or suite(given.env)
-    games = [Game(scenario, given.tier, seed_of("dev", seed)) for scenario in scenarios for seed in range(given.seeds)]
-    scripted = play_many(games, policy_set(given.env, "heuristic"))
+    specs = [
+        episode_spec(scenario, given.tier, seed_of("dev", seed))
+        for scenario in scenarios
+        for seed in range(given.seeds)
+    ]
+    scripted = play_many(specs, policy_set(given.env, "heuristic"))
     name = f"llm:{given.model}"
     with LLMClient(api) as client:
-        # One call before all others: is the server there, does it take the key, how does the model call tools?
-        decision = detect_call_format(client, name, make(*games[0][:3]))
-        print(f"{name} is {decision.answered_as} and calls tools by {decision.tool_calls}")
+        # One request before all others: is the server there, does it accept the key, how does the model call tools?
+        call_format = detect_call_format(client, name, make(specs[0]))
+        print(f"{name} is {call_format.answered_as} and calls tools by {call_format.tool_calls}")
         try:
-            for number, ended in played(games, policy_set(given.env, name, client), width=api.concurrency):
-                game = games[number]
-                if isinstance(
-                    ended, EpisodeAborted
-                ):  # the server's failure: it counts neither for nor against the model
-                    print(f"{game.scenario} seed {game.seed}: not played, since {ended}")
+            for finished in play_as_ready(specs, policy_set(given.env, name, client), width=api.concurrency):
+                spec, result = specs[finished.index], finished.result
+                if isinstance(result, EpisodeAborted):  # the server failed: it says nothing about the model
+                    print(f"{spec}: not played, since {result}")
                 else:
-                    said = f"score {ended.score:5.2f}, heuristic {scripted[number].score:5.2f}"
-                    print(f"{game.scenario} seed {game.seed}: {said}")
+                    print(f"{spec}: score {result.score:5.2f}, heuristic {scripted[finished.index].score:5.2f}")
         except RunStopped as stop:
             print(f"stopped: {stop}")
     print(in_words(summed(client.ledger.lines, api.caps, {})))

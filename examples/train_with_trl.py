@@ -1,4 +1,4 @@
-"""Train a language model with TRL's GRPO on incidents that a Warroom server holds: here, to sit at the oversight seat.
+"""Train a language model with TRL's GRPO on incidents of a Warroom server: here, to play the oversight seat.
 
 In one terminal, or on another machine:
 
@@ -29,7 +29,7 @@ class Oversight:
     """One rollout. TRL makes an instance for each that runs at once, and begins it anew with every row of the data.
 
     TRL offers every public method but `reset` and `get_reward` to the model as a tool, described by its docstring. So
-    the client is kept inside, and whatever is no tool begins with an underscore.
+    the client is private, and whatever is no tool begins with an underscore.
     """
 
     _url = "http://127.0.0.1:8000"
@@ -39,13 +39,13 @@ class Oversight:
         self._observation: SeatObservation
 
     def reset(self, index: int, **row: Any) -> str:
-        """Begin the incident of a row; what is returned stands behind the row's prompt."""
+        """Begin the incident of a row; the text that is returned follows the row's prompt."""
         self._observation = self._client.reset(split="train", index=index, seats=SEAT, teammates=TEAMMATES)
         return self._observation.text
 
     def get_reward(self) -> float:
-        """The score of the incident, -1 to 1: 0 as who does nothing, 1 as who knows the truth."""
-        while not self._observation.done:  # the model has stopped to call tools: its seat waits, and the others play on
+        """The score of the incident, -1 to 1: 0 for doing nothing, 1 for a policy that knows the truth."""
+        while not self._observation.done:  # the model has stopped calling tools: its seat waits to the end
             self._call("wait")
         assert self._observation.score is not None
         return self._observation.score

@@ -12,8 +12,8 @@ No script and no shipped model was taught this cause, so all but the oracle fail
 """
 
 from warroom.envs.fleet.scenario import scenario
-from warroom.sim.faults import SERVICE, Fault, Mechanism
 from warroom.sim.incident import FaultSpec
+from warroom.sim.mechanism import SERVICE, Fault, Mechanism
 from warroom.sim.world import World
 
 

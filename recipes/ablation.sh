@@ -24,4 +24,4 @@ for seed in ${TRAIN_SEEDS:-0}; do
   try doubled warm-64 "$rising" 2.0
   try annealed warm-64 "$rising" 2.0:1.0
 done
-.venv/bin/python recipes/ablation_table.py "$out"
+"$PYTHON" recipes/ablation_table.py "$out"

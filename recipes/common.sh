@@ -1,6 +1,6 @@
 # What the recipes of the nano share. Sourced, not run: the folder and `set -euo pipefail` are the caller's.
 # A run that came to its end is left alone, one that was cut goes on, and each says how long it took.
-WARROOM=${WARROOM:-.venv/bin/warroom}
+. recipes/installed.sh
 QUICK=${QUICK:-}  # QUICK=1 makes everything tiny: whether a recipe works, not what comes out
 
 # train FOLDER OPTIONS...

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from warroom.core.scenario import TIERS
 from warroom.envs import make, suite
 from warroom.envs.logs.env import LogsEnv
-from warroom.evals.audit.outcomes import Incident, incidents
+from warroom.evals.audit.outcomes import IncidentKey, incidents
 
 
 class NoiseMeasurement(NamedTuple):
@@ -27,7 +27,7 @@ class NoiseMeasurement(NamedTuple):
         return (self.measured - self.declared) / self.lines
 
 
-def measure_noise(incidents: Sequence[Incident]) -> NoiseMeasurement:
+def measure_noise(incidents: Sequence[IncidentKey]) -> NoiseMeasurement:
     """Read every observation of incidents in which nobody acts, to the end of their budgets."""
     lines, declared, measured = 0, 0.0, 0
     for incident in incidents:

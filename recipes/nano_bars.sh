@@ -15,9 +15,9 @@ evaluate "$out/roc" --suite full --policies "oversight=$nano,rest=expert,oversig
 
 # The axes apart. `own` is what training draws from, on seeds that it never drew; each other row changes one thing.
 held_out() {
-  .venv/bin/python -c "from warroom.core.splits import HELD_OUT; print(*sorted(HELD_OUT['$1']), sep=',')"
+  "$PYTHON" -c "from warroom.core.splits import HELD_OUT; print(*sorted(HELD_OUT['$1']), sep=',')"
 }
-seen=$(.venv/bin/python -c "
+seen=$("$PYTHON" -c "
 from warroom.core.splits import for_training
 from warroom.envs import suite
 print(*for_training(suite('fleet', 'full')), sep=',')")

@@ -19,4 +19,4 @@ for run in none-0 shuffled-reward-0 frozen-0 none-1 shuffled-reward-1 none-2 shu
   evaluate "$folder-eval" --suite full --policies "$seat=hf:$folder/model@sampled,rest=expert"
   "$WARROOM" compare "$out/start-eval" "$folder-eval" --json > "$folder-eval/against-start.json"
 done
-.venv/bin/python recipes/compared_table.py "$out"
+"$PYTHON" recipes/compared_table.py "$out"

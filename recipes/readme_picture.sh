@@ -2,6 +2,7 @@
 # The picture of the README: the core suite with its default seeds, scripts and both nanos.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. recipes/installed.sh
 out=$(mktemp -d)/run
-.venv/bin/warroom eval --env fleet --policies heuristic,nano-warm,nano,expert,oracle --out "$out"
+"$WARROOM" eval --env fleet --policies heuristic,nano-warm,nano,expert,oracle --out "$out"
 cp "$out/comparison.png" docs/comparison.png

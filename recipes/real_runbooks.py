@@ -1,6 +1,6 @@
 """Policies on real alerts and runbooks: is it better to know when one does not know?
 
-Made by recipes/real_runbooks.sh; alone: .venv/bin/python recipes/real_runbooks.py KNOWLEDGE_BASE
+Made by recipes/real_runbooks.sh; alone: python recipes/real_runbooks.py KNOWLEDGE_BASE
 `certain` answers every ticket with the best match, `sure` unless no name of the ticket stands in its title, both with a
 confidence of 1; `threshold` hands over below a score that was fitted on the other half of the tickets.
 """

@@ -1,7 +1,7 @@
 """How often each kind of evidence alone, their fusion, and the expert name the root of a recorded incident.
 
 Import first: warroom import incidents nezha .../nezha_trainticket --out recordings
-Then: .venv/bin/python recipes/recorded_incidents.py recordings
+Then: python recipes/recorded_incidents.py recordings
 
 Intervals are Wilson's at the number of incidents. The thresholds of `fusion` were found on these ten incidents, labels
 in view (src/warroom/envs/logs/policies/fusion.py): its figure says what such a rule can reach, and no more.

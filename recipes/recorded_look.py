@@ -1,7 +1,7 @@
 """What real logs look like, and how the medians of quiet operations wander: what the drawn incidents are held against.
 
 Import first: warroom import incidents nezha .../nezha_trainticket --out recordings
-Then: .venv/bin/python recipes/recorded_look.py recordings [.../nezha_onlineboutique_metrics]
+Then: python recipes/recorded_look.py recordings [.../nezha_onlineboutique_metrics]
 
 A figure "a | b" is a standard deviation of the logarithm of a ratio of medians, and what chance alone would give there:
 for windows of one minute, traces dealt to windows anew; for minutes, whole traces drawn again. `excess` is the root of
@@ -22,7 +22,7 @@ from random import Random
 from statistics import fmean, median, pstdev, pvariance, quantiles
 from typing import NamedTuple
 
-from warroom.sim.recording import Archive, Line, Span, read_archive
+from warroom.sim.recording import Archive, RecordedLine, Span, read_archive
 
 Durations = dict[tuple[str, str], dict[str, list[float]]]
 """Logarithms of milliseconds by operation and trace."""
@@ -36,7 +36,7 @@ class Minute(NamedTuple):
 
     name: str
     start: float
-    lines: list[Line]
+    lines: list[RecordedLine]
     spans: list[Span]
     touched: frozenset[str]
     """The root of the fault and all that depend on it: not quiet."""
@@ -45,9 +45,9 @@ class Minute(NamedTuple):
 def minutes(archive: Archive) -> Iterator[Minute]:
     labels, seen = archive.labels(), set()
     for incident in archive.incidents:
-        windows: dict[str, tuple[list[Line], list[Span]]] = {"before": ([], []), "now": ([], [])}
+        windows: dict[str, tuple[list[RecordedLine], list[Span]]] = {"before": ([], []), "now": ([], [])}
         for record in archive.records(incident):
-            if isinstance(record, Line):
+            if isinstance(record, RecordedLine):
                 windows[record.window][0].append(record)
             elif isinstance(record, Span) and record.request:
                 windows[record.window][1].append(record)
@@ -74,7 +74,7 @@ def depend_on(archive: Archive, service: str) -> frozenset[str]:
 
 def look(minute: Minute, root: str) -> str:
     levels = Counter(line.level for line in minute.lines)
-    by_trace: dict[str | None, list[Line]] = defaultdict(list)
+    by_trace: dict[str | None, list[RecordedLine]] = defaultdict(list)
     for line in minute.lines:
         by_trace[line.trace].append(line)
     counts = sorted(len(lines) for lines in by_trace.values())

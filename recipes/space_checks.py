@@ -1,7 +1,7 @@
-"""What OpenEnv's validation names and does not check itself yet, checked against a running server through its socket.
+"""Checks that OpenEnv's validation names and does not implement yet, made on a running server through its socket.
 
-Each check has the id that OpenEnv reserves for it. The best calls of an incident are worked out in this process, where
-the truth is known, and sent like anybody's.
+Each check has the id that OpenEnv reserves for it. The oracle's calls are worked out in this process, where the truth
+is known, and sent like any client's.
 """
 
 import json
@@ -52,7 +52,7 @@ class ServerUnderTest:
 
 
 def subject(root: Path, url: str, tasks: int = 12) -> ServerUnderTest:
-    """What the folder of a Space declares, served at `url`."""
+    """A server at `url` and what the folder of its Space declares."""
     manifest = yaml.safe_load((root / "openenv.yaml").read_text(encoding="utf-8"))
     declared = manifest["validation"]
     canaries = json.loads((root / declared["capabilities"]["canaries"]).read_text(encoding="utf-8"))
@@ -68,7 +68,7 @@ def run_checks(subject: ServerUnderTest) -> list[ValidationCheck]:
 
 
 def play(client: Client, actions: Iterable[Action], **options: Any) -> list[SeatObservation]:
-    """Everything a client is told in an episode of these actions: to its end, or as far as they go."""
+    """Every observation of an episode of these actions: to its end, or as far as they go."""
     received = [client.reset(**options)]
     for action in actions:
         if received[-1].done:
@@ -87,7 +87,7 @@ def oracle_actions(spec: EpisodeSpec) -> list[Action]:
 
 
 def play_oracle(url: str, env: str, split: str, index: int) -> SeatObservation:
-    """What the oracle is told at the end of a task."""
+    """The oracle's last observation of a task."""
     with Client(url) as client:
         return play(client, oracle_actions(task_specs(env, split)[index]), split=split, index=index)[-1]
 
@@ -116,19 +116,19 @@ def trajectory_record(subject: ServerUnderTest) -> tuple[bool, str]:
 
 
 def reward_attribution(subject: ServerUnderTest) -> tuple[bool, str]:
-    """What single calls are paid sums to the score, and the points by term are told at the end."""
+    """The rewards of calls sum to the score, and the points by term are reported at the end."""
     worst, terms = 0.0, 0
     with subject.client() as client:
         for index in range(subject.tasks):
             actions = oracle_actions(task_specs(subject.env, "test")[index])
             received = play(client, actions, split="test", index=index, rewards="dense")
-            paid = sum(each.reward or 0.0 for each in received)
-            worst, terms = max(worst, abs(paid - (received[-1].score or 0.0))), len(received[-1].points)
-    return worst < CLOSE and terms > 0, f"rewards of calls miss the score by {worst:.1e}; {terms} terms are told"
+            rewarded = sum(each.reward or 0.0 for each in received)
+            worst, terms = max(worst, abs(rewarded - (received[-1].score or 0.0))), len(received[-1].points)
+    return worst < CLOSE and terms > 0, f"rewards of calls miss the score by {worst:.1e}; {terms} terms are reported"
 
 
 def tool_declaration_accuracy(subject: ServerUnderTest) -> tuple[bool, str]:
-    """The declared tools are those that the seats are shown."""
+    """The declared tools are those that the seats are given."""
     with subject.client() as client:
         play(client, _idle(subject.env, 0), split="test", index=0)
         found = {tool["name"] for tools in client.tools.values() for tool in tools}
@@ -137,7 +137,7 @@ def tool_declaration_accuracy(subject: ServerUnderTest) -> tuple[bool, str]:
 
 
 def task_declaration_accuracy(subject: ServerUnderTest) -> tuple[bool, str]:
-    """The declared numbers of tasks are those of the Task API, and each listed task can be begun."""
+    """The declared numbers of tasks are those of the Task API, and the last task of each split can be started."""
     declared = subject.declared["capabilities"]["declared_task_count"]
     with subject.client() as client:
         counted = {split: client.num_tasks(split) for split in client.splits()}
@@ -148,7 +148,7 @@ def task_declaration_accuracy(subject: ServerUnderTest) -> tuple[bool, str]:
 
 
 def seed_control(subject: ServerUnderTest) -> tuple[bool, str]:
-    """Equal seeds begin equal incidents, others do not, in every session."""
+    """Equal seeds give equal incidents and others do not, in every session."""
     seeds = range(16)
     with subject.client() as client, subject.client() as other:
         first = [client.reset(seed=seed, split="test").text for seed in seeds]
@@ -167,7 +167,7 @@ def episode_determinism(subject: ServerUnderTest) -> tuple[bool, str]:
 
 
 def episode_isolation(subject: ServerUnderTest) -> tuple[bool, str]:
-    """What one session does changes nothing in others: episodes played in turns are those played alone."""
+    """Sessions do not affect one another: episodes played in turns are those played alone."""
     names = list(subject.canaries)[:4]
     alone = []
     for index, name in enumerate(names):
@@ -199,7 +199,7 @@ FORBIDDEN_TEAMMATES = (
 
 
 def oracle_containment(subject: ServerUnderTest) -> tuple[bool, str]:
-    """No client gets the oracle to its side, nor the server to read its files or to call others."""
+    """No client gets the oracle as a teammate, nor makes the server read its files or call other servers."""
     seated = len(env_spec(subject.env).seats) > 1
     asked: list[dict[str, Any]] = [
         {"kb": "/"},
@@ -215,14 +215,14 @@ def oracle_containment(subject: ServerUnderTest) -> tuple[bool, str]:
                 client.reset(**options)
             except RequestRefused:
                 refused += 1
-    return refused == len(asked), f"{refused} of {len(asked)} such wishes were refused"
+    return refused == len(asked), f"{refused} of {len(asked)} such requests were refused"
 
 
 # -- semantic ---------------------------------------------------------------------------------------
 
 
 def oracle_max(subject: ServerUnderTest) -> tuple[bool, str]:
-    """The oracle gets the most that is declared."""
+    """The oracle gets the highest reward that is declared."""
     high, tolerance = subject.declared["reward"]["range"][1], subject.declared["reward"]["oracle_tolerance"]
     rewards = [play_oracle(subject.url, subject.env, "test", index).reward or 0.0 for index in range(subject.tasks)]
     worst = min(rewards)
@@ -230,7 +230,7 @@ def oracle_max(subject: ServerUnderTest) -> tuple[bool, str]:
 
 
 def floor_gap(subject: ServerUnderTest) -> tuple[bool, str]:
-    """Who does nothing gets far less than the most."""
+    """Doing nothing gets far less than the highest reward."""
     floors = []
     with subject.client() as client:
         for index in range(subject.tasks):
@@ -241,7 +241,7 @@ def floor_gap(subject: ServerUnderTest) -> tuple[bool, str]:
 
 
 def canary_floor(subject: ServerUnderTest) -> tuple[bool, str]:
-    """Calls that weigh no evidence stay far below the most, on average over tasks."""
+    """Calls that ignore the evidence stay far below the highest reward, on average over tasks."""
     means = {}
     with subject.client() as client:
         for name in subject.canaries:
@@ -270,13 +270,13 @@ def no_solution_leakage(subject: ServerUnderTest) -> tuple[bool, str]:
         pages.append(json.dumps([vars(task) for task in client.tasks("test", 0, 200)]))
     names = [name for name in scenarios() if name.startswith(subject.env)]
     found += [name for page in pages for name in names if name in page or f'"{name.partition("/")[2]}"' in page]
-    return not found, f"{frames} observations and {len(pages)} pages; {len(found)} tell" + f": {found[:1]}" * bool(
+    return not found, f"{frames} observations and {len(pages)} pages; {len(found)} leaks" + f": {found[:1]}" * bool(
         found
     )
 
 
 def verifier_determinism(subject: ServerUnderTest) -> tuple[bool, str]:
-    """The same play gets the same reward, each time."""
+    """The same play gets the same reward every time."""
     spread = 0.0
     for index in range(subject.tasks):
         rewards = [play_oracle(subject.url, subject.env, "test", index).reward or 0.0 for _ in range(3)]
@@ -285,7 +285,7 @@ def verifier_determinism(subject: ServerUnderTest) -> tuple[bool, str]:
 
 
 def replayability(subject: ServerUnderTest) -> tuple[bool, str]:
-    """An episode whose socket breaks can be taken up on another, and ends as if nothing had been."""
+    """An episode whose socket breaks can be resumed on another, and ends the same."""
     equal = 0
     for index in range(subject.tasks):
         actions, received = oracle_actions(task_specs(subject.env, "test")[index]), []
@@ -302,7 +302,7 @@ def replayability(subject: ServerUnderTest) -> tuple[bool, str]:
 
 
 def _canary(subject: ServerUnderTest, client: Client, name: str, index: int) -> Iterator[SeatObservation]:
-    """What is told in an episode of a canary, as it comes."""
+    """The observations of an episode of a canary, as they come."""
     received = client.reset(split="test", index=index)
     yield received
     for action in cycle(subject.canaries[name]):

@@ -1,7 +1,7 @@
 """Runs a Space's server in a process of this machine, where OpenEnv's validation would run its image.
 
-What is started is the command of the Space's own Dockerfile; only the port is another. Nothing is built, and nothing
-contained: it shows that the server does what its manifest says, not that its image does.
+It starts the command of the Space's own Dockerfile on another port. Nothing is built or isolated: this shows that the
+server does what its manifest says, not that its image does.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ COMMAND = "CMD "
 
 
 class RunningProcess:
-    """A server that runs, until `stop`."""
+    """A server that runs until `stop`."""
 
     def __init__(self, command: list[str], root: Path, environment: dict[str, str], timeout: float) -> None:
         """Start it and wait until it answers; a `StartupError` says what it printed instead."""
@@ -56,11 +56,11 @@ class RunningProcess:
         return self._log.read().decode("utf-8", "replace")
 
     def exec(self, argv: list[str], timeout_s: float) -> ExecResult:
-        """Nothing runs beside it."""
+        """Not supported."""
         raise ProviderError("a process of this machine offers no exec")
 
     def stop(self) -> None:
-        """End it, kindly at first."""
+        """Interrupt it, and kill it if it does not end."""
         self._process.send_signal(signal.SIGINT)
         try:
             self._process.wait(timeout=10)
@@ -73,14 +73,14 @@ class RunningProcess:
         deadline = time.monotonic() + timeout
         while not _healthy(self.base_url):
             if self._process.poll() is not None or time.monotonic() > deadline:
-                said = self.logs(2000)
+                printed = self.logs(2000)
                 self.stop()
-                raise StartupError(f"the server did not start: {said or 'it printed nothing'}")
+                raise StartupError(f"the server did not start: {printed or 'it printed nothing'}")
             time.sleep(0.1)
 
 
 class SubprocessProvider:
-    """What `run_validation(path, provider=...)` takes in place of Docker."""
+    """A provider for `run_validation(path, provider=...)` in place of Docker."""
 
     name = "subprocess"
     capabilities = frozenset({ProviderCapability.IMAGE_BUILD})
@@ -90,7 +90,7 @@ class SubprocessProvider:
         self._root, self._command = Path(), [""]
 
     def build(self, root: Path, execution: ExecutionDeclaration) -> str:
-        """Read the Dockerfile's command; the reference is a hash of the Dockerfile, in place of an image's."""
+        """Read the Dockerfile's command; the reference is a hash of the Dockerfile, in place of that of an image."""
         text = (root / execution.dockerfile).read_text(encoding="utf-8")
         self._root, self._command = root.resolve(), command_of(text)
         return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -3,6 +3,7 @@
 # recipes/tickets_bands.sh [OUT]; fewer: SEEDS=2, one split alone: SPLITS=test, and MODES=single
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. recipes/installed.sh
 out=${1:-runs/tickets-bands}
 policies=random,noop,always_escalate,paste_top,dump_all,heuristic,sure,modest,expert,oracle
 for split in ${SPLITS:-test dev train}; do
@@ -11,9 +12,9 @@ for split in ${SPLITS:-test dev train}; do
     if [ ! -f "$folder/summary.json" ]; then
       resume=
       if [ -f "$folder/run.json" ]; then resume=--resume; fi
-      .venv/bin/warroom eval --env tickets --suite full --mode "$mode" --split "$split" --seeds "${SEEDS:-21}" \
+      "$WARROOM" eval --env tickets --suite full --mode "$mode" --split "$split" --seeds "${SEEDS:-21}" \
         --policies "$policies" --workers "${WORKERS:-1}" --out "$folder" $resume > /dev/null
     fi
-    .venv/bin/python recipes/tickets_table.py "$folder"
+    "$PYTHON" recipes/tickets_table.py "$folder"
   done
 done

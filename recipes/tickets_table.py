@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from warroom.evals.calibration import calibration
+from warroom.evals.metrics import Metrics, Result, result_of
 from warroom.evals.statistics import Estimate
-from warroom.evals.summary import METRICS, Result, estimate, readers_of, result_of
 from warroom.runs import read_episodes, read_record
 
 COLUMNS = {
@@ -36,7 +36,7 @@ def skill(results: Sequence[Result]) -> Estimate | None:
 
 def table(folder: Path) -> list[str]:
     record, results = read_record(folder), [result_of(episode) for episode in read_episodes(folder)]
-    readers, limits = METRICS | readers_of(results), dict.fromkeys(("easy", "medium", "hard"), 20.0)
+    metrics = Metrics.of(results)
     tickets = len({result.incident for result in results})
     lines = [
         f"{record.split} split, {record.config['options']}, {tickets} tickets",
@@ -45,7 +45,7 @@ def table(folder: Path) -> list[str]:
     ]
     for policy in record.policies:
         own = [result for result in results if result.policy == policy]
-        cells = [cell(estimate(own, name, readers[name], limits)) for name in COLUMNS if name in readers]
+        cells = [cell(metrics.estimate(name, own)) for name in COLUMNS if name in metrics.readers]
         lines.append(f"| {policy} | {' | '.join([*cells, cell(skill(own))])} |")
     return lines
 

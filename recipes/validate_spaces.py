@@ -1,16 +1,18 @@
 """Validate every Space: OpenEnv's own checks, static and at run time, its probe of a running server, and ours.
 
-.venv/bin/python recipes/validate_spaces.py [--out runs/validation.json] [fleet logs tickets]
+python recipes/validate_spaces.py [--out runs/validation.json] [fleet logs tickets]
 """
 
 import argparse
 import json
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from build_spaces import build
 from openenv.cli._validation import validate_running_environment
 from openenv.validation import Level, run_validation
 from rich.console import Console
@@ -18,7 +20,8 @@ from rich.table import Table
 from space_checks import CHECKS, subject
 from space_process import RunningProcess, SubprocessProvider, command_of
 
-SPACES = Path(__file__).parents[1] / "spaces"
+from warroom.envs import environments
+
 STYLES = {"PASS": "green", "FAIL": "bold red", "ERROR": "bold red", "SKIP": "dim"}
 STARTUP = 60.0
 """Seconds that a server may take to start."""
@@ -36,9 +39,8 @@ class Row(NamedTuple):
     seconds: float
 
 
-def validated(space: str) -> Iterator[Row]:
-    """Every check of a Space, as it is done."""
-    root = SPACES / space
+def validated(space: str, root: Path) -> Iterator[Row]:
+    """Every check of a Space in the folder `root`, as it is done."""
     report = run_validation(root, max_level=Level.RUNTIME, provider=SubprocessProvider())
     for result in report.results:
         if result.check_id not in CHECKS:  # those are ours, below
@@ -69,10 +71,11 @@ def table(rows: list[Row]) -> Table:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("spaces", nargs="*", default=sorted(path.parent.name for path in SPACES.glob("*/openenv.yaml")))
+    parser.add_argument("spaces", nargs="*", default=list(environments()))
     parser.add_argument("--out", type=Path, help="write the rows as JSON too")
     asked = parser.parse_args()
-    rows = [row for space in asked.spaces for row in validated(space)]
+    with tempfile.TemporaryDirectory() as folder:
+        rows = [row for space in asked.spaces for row in validated(space, build(space, Path(folder)))]
     console = Console() if sys.stdout.isatty() else Console(width=190)
     console.print(table(rows))
     counts = {status: sum(row.status == status for row in rows) for status in STYLES}

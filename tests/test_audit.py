@@ -13,8 +13,9 @@ from warroom.core.scenario import TIERS
 from warroom.envs import suite
 from warroom.envs.fleet import rubric
 from warroom.envs.fleet.env import FleetEnv
+from warroom.evals.audit.bars import BARS
 from warroom.evals.audit.outcomes import Candidate, incidents, play_all, play_episode
-from warroom.evals.audit.run import BARS, Audit, repeated_payments, run_audit
+from warroom.evals.audit.run import Audit, repeated_payments, run_audit
 from warroom.evals.audit.search import SearchBudget, draw_scripts, script, search
 from warroom.evals.audit.spec import AuditSpec, degenerate_policy_set, find_audit_spec
 from warroom.policies import policy_set
@@ -144,7 +145,7 @@ def test_processes_change_nothing() -> None:
     ]
     todo = incidents(suite("fleet")[:8], "easy", "dev", [0])
     counted: list[int] = []
-    assert play_all(candidates, todo, FLEET.outcome_rules, 2, counted.append) == play_all(
+    assert play_all(candidates, todo, FLEET.outcome_rules, workers=2, progress=counted.append) == play_all(
         candidates, todo, FLEET.outcome_rules
     )
     assert sum(counted) == len(candidates) * len(todo)

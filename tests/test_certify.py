@@ -13,6 +13,7 @@ from warroom.core.scenario import TIERS
 from warroom.envs import make, suite
 from warroom.envs.fleet import oracle
 from warroom.envs.fleet.env import FleetEnv
+from warroom.envs.logs.env import LogsEnv
 from warroom.evals.audit.certify import aggregate, run_certify
 from warroom.evals.audit.fleet.certify import (
     MIN_DISTANCE,
@@ -28,7 +29,7 @@ from warroom.evals.audit.fleet.certify import (
 from warroom.evals.audit.logs import alternative_causes
 from warroom.evals.audit.logs.certify import ALTERNATIVE_CHECK, rebuild, renamed, service_topology_of
 from warroom.evals.audit.logs.certify import certify as certify_logs
-from warroom.evals.audit.logs.moves import triage_of
+from warroom.evals.audit.outcomes import narrowed
 from warroom.evals.audit.spec import AuditSpec, find_audit_spec
 from warroom.sim.faults import (
     BAD_RELEASE,
@@ -40,6 +41,7 @@ from warroom.sim.faults import (
     QUOTA,
     SLOW_RELEASE,
 )
+from warroom.sim.incident import DeployRecord
 from warroom.sim.topology import draw_service_topology
 from warroom.sim.wordings import SERVICES
 
@@ -55,12 +57,12 @@ def fleet(scenario: str, tier: str = "hard", seed: int = 0) -> FleetEnv:
     "audit_spec", [find_audit_spec("fleet"), find_audit_spec("logs")], ids=lambda audit_spec: audit_spec.env
 )
 def test_every_incident_is_fair(audit_spec: AuditSpec, tier: str) -> None:
-    rows = run_certify(audit_spec.certify, suite(audit_spec.env, "full"), [tier], [0, 1], "dev")
+    rows = run_certify(audit_spec.certify, suite(audit_spec.env, "full"), [tier], [0, 1])
     assert [row for row in rows if not row.valid] == []
 
 
 def test_nearly_all_innocents_do_no_harm() -> None:
-    summary = aggregate(run_certify(certify, suite("fleet", "core"), TIERS, [0], "test"))
+    summary = aggregate(run_certify(certify, suite("fleet", "core"), TIERS, [0], split="test"))
     assert [tier["n"] for tier in summary] == [len(suite("fleet", "core"))] * 3
     assert all(tier["shares"]["innocents harmless"]["mean"] > 0.97 for tier in summary)
 
@@ -99,7 +101,7 @@ def test_a_second_change_in_the_onset_minute_breaks_the_join() -> None:
     incident = fleet("rogue_deploy_bot").incident
     cause = incident.cause
     assert changes_of_victim(incident) == (1, True)
-    pushed = replace(incident, deploys=((cause.onset, "mira", cause.target, 7), *incident.deploys))
+    pushed = replace(incident, deploys=(DeployRecord(cause.onset, "mira", cause.target, 7), *incident.deploys))
     assert changes_of_victim(pushed) == (2, False)
 
 
@@ -109,12 +111,12 @@ def test_a_cause_of_nature_has_no_author_and_a_colleagues_exactly_one() -> None:
 
 
 def test_hardly_any_incident_of_log_triage_has_a_rival_elsewhere() -> None:
-    (tier,) = aggregate(run_certify(certify_logs, suite("logs", "core"), ["hard"], range(6), "dev"))
+    (tier,) = aggregate(run_certify(certify_logs, suite("logs", "core"), ["hard"], range(6)))
     assert tier["shares"][ALTERNATIVE_CHECK]["mean"] > 0.9
 
 
 def test_logs_tell_a_cause_from_all_others_elsewhere_and_from_itself_not_at_all() -> None:
-    env = triage_of(make("logs/double_fault", "medium", 2))
+    env = narrowed(make("logs/double_fault", "medium", 2), LogsEnv)
     own = alternative_causes.readings(env.incident, env.world)
     assert alternative_causes.distance(own, own, env.incident.tier_config) == 0
     tried = list(alternative_causes.alternatives(env.incident))
@@ -142,12 +144,12 @@ def test_an_imported_system_is_certified_as_well() -> None:
     rng = stream(0, "test")
     names = next(iter(SERVICES.values()))
     options = {"topology": draw_service_topology(rng, 12, names).to_json()}
-    assert run_certify(certify, ["fleet/cascade"], ["easy"], [0], "dev", options)[0].valid
-    assert run_certify(certify_logs, ["logs/cascading_failure"], ["easy"], [0], "dev", options)[0].valid
+    assert run_certify(certify, ["fleet/cascade"], ["easy"], [0], options=options)[0].valid
+    assert run_certify(certify_logs, ["logs/cascading_failure"], ["easy"], [0], options=options)[0].valid
 
 
 def test_a_system_under_other_names_is_the_same_system() -> None:
-    env = triage_of(make("logs/double_fault", "hard", 5, topology="drawn"))
+    env = narrowed(make("logs/double_fault", "hard", 5, topology="drawn"), LogsEnv)
     own = service_topology_of(env.incident.system)
     other = renamed(own, "unit")
     assert (other.kinds, other.calls) == (own.kinds, own.calls) and not set(other.names) & set(own.names)
@@ -183,4 +185,4 @@ def test_the_command_prints_rows_and_shares() -> None:
     found = json.loads(result.stdout)
     assert len(found["rows"]) == 2 and found["tiers"][0]["shares"]["valid"]["mean"] == 1
     shown = CliRunner().invoke(app, ["--scenarios", "cascade", "--tiers", "easy", "--seeds", "1"])
-    assert "nearest rival" in shown.stdout
+    assert "nearest alternative" in shown.stdout

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -93,6 +94,17 @@ def test_a_person_plays_a_seat() -> None:
     assert "your tools:" in done.output and "cart is" in done.output and "pressure" in done.output
 
 
+def test_a_mistyped_command_is_asked_again_and_costs_no_turn() -> None:
+    sound = "look cart\n" + "fix cart\nwait\n" * 9
+    typos = 'lok cart\nlook\nlook carrt\nfix cart now\nwait "\n'
+    done = run("play", "tiny/fault", stdin=typos + sound)
+    assert done.exit_code == 0, done.output
+    for words in ("no tool 'lok'", "needs the argument", "did you mean 'cart'", "is one too many", "never closed"):
+        assert words in done.output
+    pages = [re.findall(r"turn \d+", run("play", "tiny/fault", stdin=text).output) for text in (sound, typos + sound)]
+    assert pages[0] == pages[1]
+
+
 def test_a_person_who_is_not_there_is_one_line() -> None:
     line = refused("play", "tiny/fault", stdin="")
     assert "a person plays at a terminal" in line and "--policy" in line
@@ -146,14 +158,14 @@ def test_eval_resumes_where_a_run_was_cut_and_comes_to_the_same_summary(tmp_path
     (cut / "summary.json").unlink()
     assert "add --resume" in refused("eval", *SMALL, "--out", cut)
     done = run("eval", *SMALL, "--out", cut, "--resume")
-    assert "7 played before" in done.stderr and "was cut" in done.stderr
+    assert "7 already played" in done.stderr and "was cut" in done.stderr
     for name in (EPISODES, "summary.json"):
         assert (cut / name).read_bytes() == (whole / name).read_bytes()
 
 
 def test_replay_plays_a_run_again_and_fails_loudly_if_it_differs(tmp_path: Path) -> None:
     folder = evaluated(tmp_path / "run")
-    assert "16 of 16 episodes went as recorded" in run("replay", folder).output
+    assert "16 of 16 episodes match their record" in run("replay", folder).output
     text = (folder / EPISODES).read_text()
     (folder / EPISODES).write_text(text.replace("looks ill", "looks fine", 1))
     done = run("replay", folder)
@@ -178,7 +190,7 @@ def test_compare_pairs_two_runs(tmp_path: Path) -> None:
     other = evaluated(tmp_path / "b", "--policies", "oracle")
     found = json.loads(run("compare", one, other, "--json").stdout)
     assert {row["metric"] for row in found["rows"]} >= {"points", "score", "solved"}
-    assert "oracle less random" in run("compare", one, other).output
+    assert "oracle minus random" in run("compare", one, other).output
 
 
 def test_compare_leaves_out_what_does_not_differ_unless_all_is_asked_for(tmp_path: Path) -> None:

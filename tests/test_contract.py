@@ -165,8 +165,8 @@ def test_every_installed_python_gives_the_same_bytes() -> None:
         "import json; from warroom.envs import episode_spec, suite; from warroom.policies import policy_set;"
         "from warroom.rollout import play;"
         f"experts = {{env: policy_set(env, 'expert') for env in {PLAIN}}};"
-        "print(json.dumps({id: play(episode_spec(id, 'hard', 5), expert).trajectory_hash for env, expert in experts.items()"
-        " for id in suite(env, 'full')}, sort_keys=True))"
+        "print(json.dumps({id: play(episode_spec(id, 'hard', 5), expert).trajectory_hash"
+        " for env, expert in experts.items() for id in suite(env, 'full')}, sort_keys=True))"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
     scenarios = [scenario for env in PLAIN for scenario in suite(env, "full")]

@@ -43,7 +43,7 @@ def diagnosis(done: subprocess.CompletedProcess[str]) -> dict[str, Mapping[str, 
 
 @pytest.mark.slow
 def test_a_whole_installation_works_and_every_model_moves(tmp_path: Path) -> None:
-    done = warroom("doctor", "--json", folder=tmp_path, OPENAI_API_KEY=SECRET)
+    done = warroom("doctor", "--deep", "--json", folder=tmp_path, OPENAI_API_KEY=SECRET)
     found = diagnosis(done)
     assert done.returncode == 0, done.stdout
     assert all(found[extra]["state"] == "works" for extra in EXTRAS)
@@ -65,7 +65,10 @@ def test_what_is_broken_is_told_and_not_a_traceback(tmp_path: Path) -> None:
     former = site / "openenv_core-0.3.0.dist-info"
     former.mkdir()
     (former / "METADATA").write_text("Metadata-Version: 2.1\nName: openenv-core\nVersion: 0.3.0\n")
-    done = warroom("doctor", "--json", folder=away, PYTHONPATH=str(site))
+    search = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+    quick = diagnosis(warroom("doctor", "--json", folder=away, PYTHONPATH=search))
+    assert quick["train"]["state"] == quick["serve"]["state"] == quick["nano"]["state"] == "installed"
+    done = warroom("doctor", "--deep", "--json", folder=away, PYTHONPATH=search)
     found = diagnosis(done)
     assert done.returncode == 1
     assert found["train"]["state"] == "broken" and "libcudart.so.13" in found["train"]["detail"]
@@ -84,14 +87,18 @@ def library(site: Path, name: str, code: str) -> None:
 
 def test_an_extra_that_is_absent_says_what_it_would_add_and_how(bare: Path, tmp_path: Path) -> None:
     """Without any library of an extra everything that needs none still works."""
-    done = subprocess.run([bare, "-m", "warroom", "doctor"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [bare, "-m", "warroom", "doctor", "--deep"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     for extra, adds in EXTRAS.items():
         assert f"would add {adds}" in done.stdout and f"pip install 'warroom[{extra}]'" in done.stdout
-    assert "not tried without the extra train" in done.stdout and "What is installed works." in done.stdout
+    assert "cannot run without the extra train" in done.stdout and "What is installed works." in done.stdout
     (record,) = bare.parents[1].rglob("warroom-*.dist-info")
     record.unlink()
-    done = subprocess.run([bare, "-m", "warroom", "doctor"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [bare, "-m", "warroom", "doctor", "--deep"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0 and "was never installed" in done.stdout and "torch is not installed" in done.stdout
 
 

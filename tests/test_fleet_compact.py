@@ -1,4 +1,4 @@
-"""The laws of the shorthand: a closed vocabulary, calls that come back as they went, nothing that the page lacks."""
+"""The laws of the compact rendering: a closed vocabulary, calls that round-trip, nothing that the page lacks."""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ GAMES = [
 TEAMS = ("expert", "heuristic", "keyword", "random")
 READINGS = ("metrics", "logs", "traces", "record", "pushes")
 Seen = tuple[Env, str, FleetCompactRenderer, Observation, str, ToolCall]
-"""Episode, seat, its shorthand, what it was shown, that in shorthand, and what it called then."""
+"""Episode, seat, its compact rendering, what it was shown, that in the compact rendering, and what it called then."""
 
 
 def compact_vocab() -> Vocab:
@@ -140,7 +140,7 @@ def test_it_tells_no_number_finer_than_the_text_of_the_page() -> None:
 
 
 def as_written(observation: Observation) -> Observation:
-    """The observation with the numbers that its text shows, and without what the shorthand leaves out."""
+    """The observation with the numbers that its text shows, and without what the compact rendering leaves out."""
     if isinstance(observation, MetricsResult):
         rows = tuple(
             row._replace(p95=float(f"{row.p95:.0f}"), error=float(f"{row.error:.1f}")) for row in observation.rows
@@ -193,8 +193,8 @@ def test_a_call_comes_back_as_it_was_put(name: str) -> None:
     assert {"declare", "wait", "metrics", "restart", "scale"} <= tools
 
 
-def test_what_is_said_in_shorthand_is_understood_by_the_scripts() -> None:
-    """A team whose every call went through the shorthand plays like the team itself, up to the size of a scale."""
+def test_what_is_said_in_the_compact_rendering_is_understood_by_the_scripts() -> None:
+    """A team whose calls all go through the compact rendering plays like itself, up to the size of a scale."""
     scores = []
     for through in (False, True):
         for env in games():

@@ -14,15 +14,16 @@ import pytest
 pytest.importorskip("torch")
 
 from warroom.core.conversation import Conversation
+from warroom.core.schemas import tool_schemas
 from warroom.core.splits import seed_of
 from warroom.core.types import Message, ToolCall
 from warroom.envs import environments, episode_spec, make
 from warroom.episode import Episode
-from warroom.evals.plan import Plan, parse_policies
+from warroom.evals.plan import Plan
 from warroom.evals.run import chunked, play_plan
 from warroom.policies import hf, policy_names, policy_set
 from warroom.policies.checkpoint import sha256
-from warroom.policies.prompt import tool_schemas
+from warroom.policies.names import ModelChoice, parse_model_name, parse_policies
 from warroom.rollout import play, play_many
 from warroom.runs import EPISODES, Record, open_run
 
@@ -50,12 +51,12 @@ def calls(episode: Episode) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def test_the_decoding_stands_behind_the_last_at(tmp_path: Path) -> None:
-    assert hf.parse_model_name("hf:a/b") == hf.ModelChoice("hf:a/b", "a/b", 0.0)
-    assert hf.parse_model_name("hf:a=1/b@sampled").temperature == 1.0
-    assert hf.parse_model_name("nano@0.7") == hf.ModelChoice("nano@0.7", str(hf.WEIGHTS / "nano"), 0.7)
+    assert parse_model_name("hf:a/b") == ModelChoice("hf:a/b", "a/b", 0.0)
+    assert parse_model_name("hf:a=1/b@sampled").temperature == 1.0
+    assert parse_model_name("nano@0.7") == ModelChoice("nano@0.7", str(hf.WEIGHTS / "nano"), 0.7)
     (tmp_path / "x@y").mkdir()
-    assert hf.parse_model_name(f"hf:{tmp_path}/x@y").path == f"{tmp_path}/x@y"
-    assert hf.parse_model_name(f"hf:{tmp_path}/x@y@greedy").path == f"{tmp_path}/x@y"
+    assert parse_model_name(f"hf:{tmp_path}/x@y").path == f"{tmp_path}/x@y"
+    assert parse_model_name(f"hf:{tmp_path}/x@y@greedy").path == f"{tmp_path}/x@y"
 
 
 @pytest.mark.parametrize("name", ["hf:a@hot", "nano@0", "nano@-1", "hf:a@inf", "hf:a@nan"])
@@ -79,7 +80,7 @@ def test_a_nano_is_listed_in_every_environment(env: str) -> None:
 
 def test_a_model_that_does_not_ship_is_named_without_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hf, "WEIGHTS", tmp_path)
-    with pytest.raises(ValueError, match=r"no nano ships for logs \(that do: none\)") as refused:
+    with pytest.raises(ValueError, match=r"no nano ships for logs \(these do: none\)") as refused:
         policy_set("logs", "nano@sampled")
     assert str(tmp_path) not in str(refused.value)
 
@@ -127,7 +128,7 @@ def _adapter(**config: Any) -> Any:
         (_edited("warroom.json", renderer="latin"), "no renderer of fleet 'latin'"),
         (_edited("warroom.json", renderer="plain"), "does not know the words of 'plain'"),
         (_adapter(), "names no base model"),
-        (_adapter(base_model_name_or_path="/nowhere/base"), "its base model '/nowhere/base' cannot be had"),
+        (_adapter(base_model_name_or_path="/nowhere/base"), "its base model '/nowhere/base' cannot be loaded"),
         (lambda folder: (folder / "model.safetensors").write_bytes(b"torn"), "does not load"),
     ],
 )
@@ -218,7 +219,7 @@ def test_an_evaluation_reads_the_tokens_that_the_trainer_reads(which: str, reque
     model, env = hf.model_at(str(folder)), make("fleet/rogue_deploy_bot", "easy", 0)
     words, expert = model.tokenizer, policy_set("fleet", "expert")
     scripts = {seat: expert.seat(env, seat) for seat in env.SEATS}
-    seat = hf.policy(hf.parse_model_name(f"hf:{folder}"), env.brief("oversight"), Random(0))
+    seat = hf.policy(parse_model_name(f"hf:{folder}"), env.brief("oversight"), Random(0))
     ids: list[int] = []
     said = 0
     while not env.done:
@@ -284,7 +285,7 @@ def test_attempts_of_a_script_that_draws_differ_too() -> None:
 
 def test_several_calls_of_a_message_are_played_in_their_order(qwen: Path) -> None:
     brief = make("fleet/disk_full", "easy", 0).brief("sre")
-    seat = hf.policy(hf.parse_model_name(f"hf:{qwen}"), brief, Random(0))
+    seat = hf.policy(parse_model_name(f"hf:{qwen}"), brief, Random(0))
     model = hf.model_at(str(qwen))
     one, two = '{"name": "logs", "arguments": {"service": "a"}}', '{"name": "wait", "arguments": {}}'
     text = f"<tool_call>\n{one}\n</tool_call>\n<tool_call>\n{two}\n</tool_call><|im_end|>"
@@ -298,32 +299,32 @@ def test_several_calls_of_a_message_are_played_in_their_order(qwen: Path) -> Non
     assert seat.ids == before + written + trl_suffix(model.tokenizer, results)
 
 
-def test_a_message_without_a_call_leaves_the_rest_to_the_colleagues(qwen: Path) -> None:
+def test_a_message_without_a_call_leaves_the_rest_to_the_teammates(qwen: Path) -> None:
     brief = make("fleet/disk_full", "easy", 0).brief("sre")
     for text in (
         "I do not know.",
         '<tool_call>\n{"name": "wait", \n</tool_call>',
         '<tool_call>\n["wait"]\n</tool_call>',
     ):
-        seat = hf.policy(hf.parse_model_name(f"hf:{qwen}"), brief, Random(0))
+        seat = hf.policy(parse_model_name(f"hf:{qwen}"), brief, Random(0))
         seat.observe(Message("Page one."))
         written = hf.model_at(str(qwen)).tokenizer(text, add_special_tokens=False)["input_ids"]
         assert seat.parse_output(written) == brief.noop_call
-        assert seat.over and seat.observe(Message("Page two.")) == brief.noop_call
+        assert seat.conversation.has_left and seat.observe(Message("Page two.")) == brief.noop_call
 
 
 def test_a_conversation_is_no_longer_than_those_of_the_training(nano: Path, tmp_path: Path) -> None:
     shutil.copytree(nano, tmp_path / "short")
     _edited("warroom.json", max_completion_length=12)(tmp_path / "short")
     brief = make("fleet/disk_full", "easy", 0).brief("sre")
-    seat = hf.policy(hf.parse_model_name(f"hf:{tmp_path}/short"), brief, Random(0))
+    seat = hf.policy(parse_model_name(f"hf:{tmp_path}/short"), brief, Random(0))
     words = seat.model.tokenizer
     assert seat.observe(Message("early")) is None and seat.generation_request().max_new_tokens == 8
     assert seat.parse_output(words("wait ok <e>", add_special_tokens=False)["input_ids"]).name == "wait"
     assert seat.observe(Message("early")) is None
     assert len(seat.ids) - seat.prompt == 6 and seat.generation_request().max_new_tokens == 6
     seat.parse_output(words("wait ok ok ok <e>", add_special_tokens=False)["input_ids"])
-    assert seat.observe(Message("early")) == brief.noop_call and seat.over
+    assert seat.observe(Message("early")) == brief.noop_call and seat.is_full
 
 
 # -- in an evaluation -----------------------------------------------------------------------------------

@@ -311,6 +311,6 @@ def test_commands_say_what_is_wrong(tmp_path):
     assert "no column 'txt'" in refused(
         "import", "tickets", tmp_path / "t.csv", "--kb", tmp_path / "kb", "--map", "text=txt"
     )
-    assert "is no knowledge base; choose another --out" in refused(
+    assert "is not a knowledge base; choose another --out" in refused(
         "import", "tickets", tmp_path / "t.csv", "--kb", tmp_path / "kb", "--out", tmp_path / "tree", "--force"
     )

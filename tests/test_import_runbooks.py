@@ -337,7 +337,7 @@ def test_the_command_makes_a_knowledge_base_and_touches_nothing_else(tree, tmp_p
     data = json.loads(printed("import", "runbooks", root, "--out", out, "--force", "--json"))
     assert data["counts"] == {"files": 3, "articles": 1} and data["holds"] == {"documents": 1, "tickets": 0}
     assert data["warnings"][0]["kind"] == "empty" and data["warnings"][0]["count"] == 2
-    assert "is no knowledge base" in refused("import", "runbooks", root, "--out", root, "--force")
+    assert "is not a knowledge base" in refused("import", "runbooks", root, "--out", root, "--force")
     assert "no folder" in refused("import", "runbooks", tmp_path / "no", "--out", tmp_path / "new")
     assert not (tmp_path / "new").exists()
 

@@ -28,7 +28,7 @@ from warroom.evals.audit.leaks import (
     texts_of,
 )
 from warroom.evals.audit.logs.leaks import root_position_bias
-from warroom.evals.audit.outcomes import Incident, incidents
+from warroom.evals.audit.outcomes import IncidentKey, incidents
 from warroom.evals.audit.spec import AuditSpec, find_audit_spec
 
 ROGUES = ("fleet/rogue_deploy_bot", "fleet/feature_flag_flood", "fleet/certificate_misissue", "fleet/rogue_bystander")
@@ -38,7 +38,7 @@ every_environment = pytest.mark.parametrize("audit_spec", AUDIT_SPEC, ids=lambda
 every_tier = pytest.mark.parametrize("tier", TIERS)
 
 
-def full(env: str, tier: str, seeds: int) -> list[Incident]:
+def full(env: str, tier: str, seeds: int) -> list[IncidentKey]:
     return incidents(suite(env, "full"), tier, "dev", range(seeds))
 
 
@@ -110,7 +110,7 @@ def test_a_word_of_the_truth_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         FleetEnv, "observation", lambda self: Message(f"{plain(self).render()} {self.truth()['mechanism']}")
     )
-    incident = Incident("fleet/cascade", "easy", 0)
+    incident = IncidentKey("fleet/cascade", "easy", 0)
     shown = [text for text in texts_of(FLEET, incident, "random") if "result" not in text.where]
     assert {leak.detail for leak in scan_for_secrets(FLEET, shown)} == {"retry_storm"}
 
@@ -119,7 +119,7 @@ def test_a_page_of_logs_that_tells_the_severity_is_found(monkeypatch: pytest.Mon
     plain = LogsEnv.observation
     monkeypatch.setattr(LogsEnv, "observation", lambda self: replace(plain(self), answer=self.truth()["severity"]))
     monkeypatch.setattr(LogsEnv, "observe", lambda self: Message(self.observation().answer))
-    shown = texts_of(LOGS, Incident("logs/single_crash", "easy", 0), "random")
+    shown = texts_of(LOGS, IncidentKey("logs/single_crash", "easy", 0), "random")
     assert {leak.detail for leak in scan_for_secrets(LOGS, shown)} <= {"p1", "p2", "p3"} != set()
 
 
@@ -149,7 +149,7 @@ def test_an_error_that_tells_the_cause_is_found(monkeypatch: pytest.MonkeyPatch)
 
 @every_environment
 def test_a_scan_reads_every_episode_and_is_json(audit_spec: AuditSpec) -> None:
-    scan = scan_leaks(audit_spec.leaks, audit_spec.env, ["easy"], [0], "core")
+    scan = scan_leaks(audit_spec.leaks, audit_spec.env, ["easy"], [0], suite_name="core")
     data: dict[str, Any] = scan.to_json()
     assert data["episodes"] == (len(audit_spec.leaks.drivers) + 1) * len(suite(audit_spec.env, "core"))
     assert data["leaks"] == [] and scan.texts > 10 * scan.episodes

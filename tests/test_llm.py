@@ -18,11 +18,11 @@ from llm_peer import Body, Peer, Reply, Script, calls, completion, fails, heals,
 from warroom.core.types import Message
 from warroom.envs import episode_spec
 from warroom.episode import Episode
-from warroom.evals.plan import parse_policies
 from warroom.policies import policy_set
-from warroom.policies.llm.formats import text_calls
 from warroom.policies.llm.ledger import LEDGER, read_lines
+from warroom.policies.llm.text_calls import parse_text_calls
 from warroom.policies.llm.usage import USAGE
+from warroom.policies.names import parse_policies
 from warroom.rollout import play
 from warroom.runs import EPISODES, read_record
 
@@ -100,10 +100,10 @@ def test_a_model_without_a_server_is_refused_when_it_is_to_play() -> None:
     [
         (["--max-dollars", "1"], "--max-dollars needs prices"),
         (["--price-in", "1"], "needs both --price-in and --price-out"),
-        (["--max-tokens", "0"], "--max-tokens must be above 0"),
-        (["--tool-calls", "maybe"], "no way of calling tools 'maybe'"),
-        (["--language", "latin"], "no language 'latin'"),
-        (["--concurrency", "0"], "--concurrency must be at least 1"),
+        (["--max-tokens", "0"], "max_tokens must be a whole number above 0"),
+        (["--tool-calls", "maybe"], "no tool calls 'maybe'"),
+        (["--renderer", "latin"], "no renderer 'latin'"),
+        (["--concurrency", "0"], "concurrency must be a whole number at least 1"),
         (["--base-url", "localhost:8000"], "--base-url is like http://localhost:8000/v1"),
         (["--base-url", "http://me:secret@host/v1"], "holds no password"),
         (["--record", "a", "--replay", "b"], "exclude each other"),
@@ -151,6 +151,34 @@ def test_the_conversation_holds_every_call_and_its_answer(serve: Serve) -> None:
     assert [(m["tool_call_id"], m["content"][:4]) for m in longer[2:]] == [("c0", "pay "), ("c1", "mail")]
 
 
+def test_the_names_of_an_incident_are_listed_for_models_that_were_not_trained_with_its_tools(serve: Serve) -> None:
+    peer = serve(heals)
+    incident(peer, policy="llm:m")
+    schemas = {
+        tool["function"]["name"]: tool["function"]["parameters"] for body in peer.asked for tool in body["tools"]
+    }
+    assert schemas["fix"]["properties"]["service"]["enum"] == list(tiny_env.SERVICES)
+    by_text = serve(lambda body, number: says('<tool_call>{"name": "wait"}</tool_call>'))
+    incident(by_text, "--tool-calls", "text")
+    assert f'"enum": {json.dumps(tiny_env.SERVICES)}' in by_text.asked[0]["messages"][0]["content"]
+
+
+def test_what_a_server_is_sent_again_is_valid_whatever_the_model_wrote(serve: Serve) -> None:
+    def script(body: Body, number: int) -> Reply:
+        if len(body["messages"]) > 1:
+            return heals(body)
+        call = {"function": {"name": "fix it!", "arguments": "{'service': 'pay'}"}}
+        return completion(content="Hm.", reasoning_content="Let me think.", refusal=None, tool_calls=[call])
+
+    peer = serve(script)
+    incident(peer)
+    assistant, result = next(body["messages"][1:3] for body in peer.asked if len(body["messages"]) > 2)
+    (call,) = assistant.pop("tool_calls")
+    assert assistant == {"role": "assistant", "content": "Hm."}
+    assert call["function"] == {"name": "fix_it_", "arguments": '{"service": "pay"}'}
+    assert set(result) == {"role", "tool_call_id", "content"} and result["tool_call_id"] == call["id"] != ""
+
+
 def test_requests_are_made_side_by_side_and_no_more_than_allowed(serve: Serve, tmp_path: Path) -> None:
     peer = serve(lambda body, number: heals(body)._replace(seconds=0.05))
     plan = [*PLAN[:7], "8", *PLAN[8:]]
@@ -173,10 +201,10 @@ def test_the_run_notes_who_answered_how_and_what_it_cost(serve: Serve, tmp_path:
     assert (total["requests"], total["prompt_tokens"], total["completion_tokens"]) == (sent, 100 * sent, 10 * sent)
     assert total["dollars"] == pytest.approx(sent * (100 * 2 + 10 * 8) / 1e6)
     assert total["latency"]["p50"] > 0 and total["answered_as"] == {"peer-1": sent}
-    assert [e["scenario"] for e in total["episodes"]] == ["tiny/fault"] * 3
+    assert [e["spec"].partition("@")[0] for e in total["episodes"]] == ["tiny/fault"] * 3
     assert sum(e["requests"] for e in total["episodes"]) == sent - 1, "the preflight is no episode's"
     summary = json.loads((tmp_path / "summary.json").read_text())
-    assert summary["usage"]["requests"] == sent and "behind the server: " in done.output
+    assert summary["usage"]["requests"] == sent and "API usage: " in done.output
     assert "tokens read" in (tmp_path / "report.html").read_text()
 
 
@@ -198,7 +226,7 @@ def test_the_key_is_sent_and_written_nowhere(serve: Serve, tmp_path: Path, monke
 def test_a_play_at_the_terminal_says_what_it_cost(serve: Serve) -> None:
     done = run("play", "tiny/fault", "--policy", "sre=llm:m,rest=noop", "--base-url", serve(heals).url, "--pause", "0")
     assert done.exit_code == 0, done.output
-    assert "behind the server: 2 requests, 200 tokens read and 20 written" in done.output
+    assert "API usage: 2 requests, 200 tokens read and 20 written" in done.output
 
 
 # -- what models write --------------------------------------------------------------------------------
@@ -242,8 +270,8 @@ def test_without_reminders_silence_ends_the_part_as_for_models_of_ours(serve: Se
     ],
 )
 def test_calls_are_read_from_text_leniently(text: str) -> None:
-    (call,) = text_calls(text)
-    assert (call.name, call.arguments, call.wrong) == ("fix", {"service": "pay"}, "")
+    (call,) = parse_text_calls(text)
+    assert (call.name, call.arguments, call.error) == ("fix", {"service": "pay"}, "")
 
 
 @pytest.mark.parametrize(
@@ -259,8 +287,8 @@ def test_calls_are_read_from_text_leniently(text: str) -> None:
     ],
 )
 def test_what_cannot_be_read_is_passed_on_with_the_reason(text: str, why: str) -> None:
-    (call,) = text_calls(text)
-    assert call.wrong == why and len(json.dumps(call.arguments)) < 300
+    (call,) = parse_text_calls(text)
+    assert call.error == why and len(json.dumps(call.arguments)) < 300
 
 
 @pytest.mark.parametrize(
@@ -270,12 +298,12 @@ def test_what_cannot_be_read_is_passed_on_with_the_reason(text: str, why: str) -
 def test_no_text_takes_long_to_read(text: str) -> None:
     """One loop reads for all seats: a model that repeats itself must not hold up the others."""
     start = time.perf_counter()
-    assert all(call.wrong for call in text_calls(text))
+    assert all(call.error for call in parse_text_calls(text))
     assert time.perf_counter() - start < 2
 
 
 def test_a_fenced_call_may_hold_fences() -> None:
-    (call,) = text_calls('```json\n{"name": "fix", "arguments": {"how": "```sh\\nreboot\\n```"}}\n```')
+    (call,) = parse_text_calls('```json\n{"name": "fix", "arguments": {"how": "```sh\\nreboot\\n```"}}\n```')
     assert (call.name, call.arguments) == ("fix", {"how": "```sh\nreboot\n```"})
 
 
@@ -297,7 +325,7 @@ def test_no_words_of_a_model_break_a_run(serve: Serve) -> None:
 
 
 def test_words_alone_are_no_call() -> None:
-    assert text_calls("I would look at {pay} first.") == text_calls("<think>{}") == []
+    assert parse_text_calls("I would look at {pay} first.") == parse_text_calls("<think>{}") == []
 
 
 def test_tools_are_told_and_called_by_text_where_the_api_has_none(serve: Serve) -> None:
@@ -339,7 +367,7 @@ def test_a_server_that_refuses_tools_is_asked_by_text_and_the_run_says_so(serve:
 def test_a_model_that_answers_tools_by_words_is_not_guessed_at(serve: Serve, tmp_path: Path) -> None:
     peer = serve(lambda body, number: says('<tool_call>{"name": "wait"}</tool_call>'))
     line = refused("eval", *PLAN, "--base-url", peer.url, "--out", tmp_path / "run")
-    assert "choose --tool-calls text" in line and "holds a call that the server did not see" in line
+    assert "choose --tool-calls text" in line and "holds a call that the server did not recognise" in line
     assert len(peer.asked) == 1 and not (tmp_path / "run").exists()
     assert evaluate(peer, tmp_path / "run", "--tool-calls", "text").exit_code == 0
 
@@ -434,7 +462,7 @@ def test_an_episode_that_cannot_be_played_is_left_out_and_played_by_a_resumption
     peer = serve(script)
     done = evaluate(peer, tmp_path / "run", "--retries", "1")
     assert done.exit_code == 3
-    assert "1 of 3 episodes could not be played, the first since m at" in done.output
+    assert "1 of 3 episodes could not be played; the first failure: m at" in done.output
     assert "it answered 500: out of memory (2 tries)" in done.output and "--resume" in done.output
     assert len(episodes(tmp_path / "run")) == 2 and usage(tmp_path / "run")["unplayed"] == 1
     broken = False
@@ -465,7 +493,7 @@ def test_a_conversation_that_is_too_long_forgets_its_older_half(serve: Serve) ->
 def test_a_first_page_that_is_too_long_is_told(serve: Serve) -> None:
     peer = serve(lambda body, number: fails(400, "the request exceeds the available context size"))
     line = refused("play", "tiny/fault", "--policy", "llm:m", "--base-url", peer.url)
-    assert "the first page is too long for llm:m" in line
+    assert "the first observation is too long for llm:m" in line
 
 
 # -- caps ---------------------------------------------------------------------------------------------
@@ -490,7 +518,7 @@ def test_a_cap_on_tokens_is_never_passed_and_stops_only_where_nothing_fits(
     worst = min(sum(line["reserved"]) for line in lines if "reserved" in line)
     assert total + 3 * worst > 3000, "it would have fitted a few times over"
     kept = len(episodes(tmp_path / "run"))
-    assert 0 < kept < 16 and f"{kept} of 16 episodes are finished and kept" in done.output
+    assert 0 < kept < 16 and f"{kept} of 16 episodes are finished and saved" in done.output
     again = evaluate(peer, tmp_path / "run", *more, "--max-tokens", "3000", "--resume", plan=plan)
     assert again.exit_code == 3 and spent(tmp_path / "run") <= 3000, "a cap counts what was spent before"
     assert evaluate(peer, tmp_path / "run", *more, "--max-tokens", "99999", "--resume", plan=plan).exit_code == 0
@@ -572,7 +600,7 @@ def test_ctrl_c_does_not_wait_for_a_server(serve: Serve, tmp_path: Path) -> None
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=20)
-    assert process.returncode == 130 and "Go on with" in said and "Traceback" not in said
+    assert process.returncode == 130 and "Resume with" in said and "Traceback" not in said
     assert usage(tmp_path)["failures"] == {"lost": 3}
 
 
@@ -614,7 +642,7 @@ def test_a_replay_names_the_first_difference(serve: Serve, tmp_path: Path, monke
     file, more = tmp_path / "calls", [*PLAN[:7], "4", *PLAN[8:]]
     assert evaluate(serve(heals), tmp_path / "run", "--record", file).exit_code == 0
     done = run("eval", *more, "--replay", file, "--out", tmp_path / "more", "--concurrency", "1")
-    assert done.exit_code == 2 and f"{file} has no request 1 of sre of llm:m in tiny/fault easy" in done.output
+    assert done.exit_code == 2 and f"{file} has no request 1 of sre of llm:m in tiny/fault@easy" in done.output
     assert len(episodes(tmp_path / "more")) == 3, "what was finished is kept"
     monkeypatch.setattr(tiny_env.Tiny, "view", lambda env, seat: Message(f"turn {env.turn}: {env.hint} looks fine"))
     line = refused("eval", *PLAN, "--replay", file, "--out", tmp_path / "other")

@@ -17,7 +17,7 @@ from warroom.runs import EPISODES, read_episodes
 
 pytest.importorskip("openai")
 pytest.importorskip("transformers")
-NANO = ["--temperature", "0", "--language", "shorthand", "--reminders", "0", "--max-output-tokens", "20"]
+NANO = ["--temperature", "0", "--renderer", "compact", "--reminders", "0", "--max-output-tokens", "20"]
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The laws of the logs' shorthand: a closed vocabulary, calls that come back as they went, nothing the texts lack."""
+"""The laws of the compact rendering of logs: a closed vocabulary, calls that round-trip, nothing the texts lack."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from warroom.policies import policy_set
 TIERS = ("easy", "hard")
 SCRIPTS = ("expert", "heuristic", "blame", "random", "oracle")
 Seen = tuple[LogsCompactRenderer, Observation, str, ToolCall]
-"""The shorthand of an incident, what was shown, that in shorthand, and what was called then."""
+"""The compact rendering of an incident, what was shown, that in the compact rendering, and what was called then."""
 
 
 def compact_vocab(env: str = "logs") -> Vocab:
@@ -38,7 +38,7 @@ def games(split: str = "dev", **options: str) -> Iterator[Env]:
 
 
 def played(env: Env, name: str) -> Iterator[Seen]:
-    """A whole incident, played by a script through the shorthand."""
+    """A whole incident, played by a script through the compact rendering."""
     policy, renderer = policy_set("logs", name).seat(env, "oncall"), LogsCompactRenderer(env.brief("oncall"))
     while not env.done:
         observation = env.observe()

@@ -65,7 +65,7 @@ def counted(share: float, busier: float = 1.0) -> tuple[Pair, Pair]:
 
 
 def read(name: str, service_impact: ServiceImpact, late: int = 0, **more: object) -> ServiceLogs:
-    """What a service's logs say when the services in `service_impact` fail or are slow, as all of its callers see it."""
+    """What a service's logs say when these services fail or are slow, as all of its callers see it."""
     share, slower = service_impact.get(name, WELL)
     handled, failed = counted(share)
     calls = []

@@ -133,7 +133,7 @@ def test_an_episode_over_standard_io_goes_as_in_process_and_its_record_replays(t
     assert episode.trajectory_hash == within.trajectory_hash and episode.score == within.score
     assert episode.policy == "sre=mcp,rest=expert" and read_record(tmp_path / "run").kind == "mcp"
     done = CliRunner().invoke(app, ["replay", str(tmp_path / "run")])
-    assert "1 of 1 episodes went as recorded" in done.output
+    assert "1 of 1 episodes match their record" in done.output
     assert log.read_text() == ""
 
 
@@ -250,7 +250,7 @@ def test_looking_costs_nothing_and_repeats_the_turn() -> None:
         assert (await player.client.read_resource("warroom://look"))[0].text == page
         assert await player.call("brief") == (await player.client.read_resource("warroom://brief"))[0].text
         prompt = (await player.client.get_prompt("take_the_seat")).messages[0].content.text
-        assert "You hold the seat sre" in prompt and prompt.endswith(page)
+        assert "You play the seat sre" in prompt and prompt.endswith(page)
 
     in_memory(script, offer(teammates="noop"))
 
@@ -526,11 +526,11 @@ def request(number: int, method: str, **params: Any) -> bytes:
         (["--split", "tset"], "did you mean 'test'?"),
         (["--seed", "-1"], "index must lie in 0.."),
         (["--teammates", "exprt"], "did you mean 'expert'?"),
-        (["--seat", "all", "--teammates", "noop"], "nobody can be a teammate"),
-        (["--teammates", "human"], "warroom play has a seat for people"),
-        (["--port", "80"], "--host and --port are for --http"),
+        (["--seat", "all", "--teammates", "noop"], "there are no teammates"),
+        (["--teammates", "human"], "use `warroom play`"),
+        (["--port", "80"], "--host and --port need --http"),
         (["--http", "--port", "99999"], "a port must lie in 0..65535"),
-        (["--resume"], "name the folder"),
+        (["--resume"], "--resume needs --out"),
         (["--player", "a=b"], "--player must be a name"),
         (["--out", str(ROOT)], "is not a run folder; choose another --out"),
     ],

@@ -31,6 +31,7 @@ from warroom.evals.roc import (
 )
 from warroom.evals.statistics import bootstrap
 from warroom.policies import hf, policy_set
+from warroom.policies.names import parse_model_name
 from warroom.rollout import play_many
 
 
@@ -74,7 +75,7 @@ def first(seat: Any) -> str:
 
 
 def sentence(seat: Any) -> list[int]:
-    """Reasons and the first agent, in the seat's shorthand."""
+    """Reasons and the first agent, in the seat's compact rendering."""
     service = seat.brief.facts.services[0][0]
     said = f"cause rogue_deploy_bot at {service}; do rollback {service}; still bad"
     name, arguments = seat.conversation.renderer.format_call(ToolCall("flag", {"agent": first(seat), "say": said}))
@@ -88,7 +89,7 @@ def bare(seat: Any) -> list[int]:
 def overseer(folder: Path, seed: int = 0) -> Any:
     """An oversight seat that has read its first page."""
     env = make("fleet/rogue_deploy_bot", "easy", seed)
-    seat = hf.policy(hf.parse_model_name(f"hf:{folder}"), env.brief("oversight"), Random(0))
+    seat = hf.policy(parse_model_name(f"hf:{folder}"), env.brief("oversight"), Random(0))
     seat.observe(env.view("oversight"))
     return seat
 
@@ -287,7 +288,7 @@ def test_probabilities_of_agents_sum_to_that_of_the_flag(nano: Path) -> None:
 def test_only_overseers_are_asked(nano: Path) -> None:
     scorer = FlagScorer(hf.model_at(str(nano)))
     brief = make("fleet/disk_full", "easy", 0).brief("sre")
-    other = hf.policy(hf.parse_model_name(f"hf:{nano}"), brief, Random(0))
+    other = hf.policy(parse_model_name(f"hf:{nano}"), brief, Random(0))
     other.observe(Message("early"))
     scorer.record_probabilities([other])
     assert scorer.scores == {}

@@ -138,7 +138,7 @@ def test_another_game_after_a_broken_socket_is_noticed(server: str) -> None:
         client.call("request_more_logs", service="all")
         line.target = int(other.rpartition(":")[2])
         line.cut()
-        with pytest.raises(ReplayDiverged, match="answered the reset of the episode otherwise"):
+        with pytest.raises(ReplayDiverged, match="answered the reset of the episode differently"):
             client.call("request_more_logs", service="all")
 
 
@@ -164,7 +164,7 @@ def test_the_root_of_a_server_of_all_environments_is_pointed_on() -> None:
 def test_what_cannot_travel_as_json_is_the_callers_mistake(server: str) -> None:
     with Client(server) as client:
         client.reset()
-        with pytest.raises(ValueError, match="travels as JSON"):
+        with pytest.raises(ValueError, match="sent as JSON"):
             client.call("remediate", service={1, 2})
         assert client.state().step_count == 0
 

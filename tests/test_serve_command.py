@@ -15,8 +15,10 @@ pytest.importorskip("openenv")
 
 from command import printed, refused
 from live import listening, running
+from warroom.envs import environments
 from warroom.serve.app import ServeOptions, application
 from warroom.serve.client import Client
+from warroom.serve.reset_options import reset_options
 
 
 @contextmanager
@@ -86,6 +88,12 @@ def test_the_python_of_the_document_runs() -> None:
     with running(application(ServeOptions())) as url:
         for block in blocks:
             exec(block.replace("http://127.0.0.1:8000", url), {})
+
+
+def test_the_document_names_every_option_of_a_reset() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "serve.md").read_text()
+    missing = [name for env in environments() for name in reset_options(env) if f"`{name}`" not in text]
+    assert not missing
 
 
 def test_the_commands_of_the_document_parse() -> None:

@@ -26,7 +26,7 @@ from live import running
 from warroom.serve.app import ServeOptions, application
 from warroom.serve.client import Client
 from warroom.serve.environment import IncidentEnvironment, ServerConfig
-from warroom.serve.guard import LARGEST
+from warroom.serve.guard import MAX_BYTES
 from warroom.serve.wire import WarroomAction
 
 ENVS = ("fleet", "logs")
@@ -228,12 +228,12 @@ def frame(opcode: int, body: bytes, first: int = 0x80, masked: bool = True) -> b
 
 RESET = b'{"type":"reset","data":{"seed":1}}'
 STEP = b'{"type":"step","data":{"tool":"request_more_logs","arguments":{}}}'
-LARGE = json.dumps({"type": "step", "data": {"tool": "x" * LARGEST}}).encode()
+LARGE = json.dumps({"type": "step", "data": {"tool": "x" * MAX_BYTES}}).encode()
 TORN = {
     "invalid UTF-8": (frame(1, b"\xff\xfe{"), 1007),
     "half a character in two frames": (frame(1, b"\xe2", 0) + frame(0, b"{"), 1007),
     "more than is allowed": (frame(1, LARGE), 1009),
-    "more than is allowed in pieces": (frame(1, LARGE[: LARGEST // 2], 0) + frame(0, LARGE[LARGEST // 2 :]), 1009),
+    "more than is allowed in pieces": (frame(1, LARGE[: MAX_BYTES // 2], 0) + frame(0, LARGE[MAX_BYTES // 2 :]), 1009),
     "a reserved bit": (frame(1, b"{}", 0xC0), 1002),
     "an unknown opcode": (frame(3, b"{}"), 1002),
     "no mask": (frame(1, b"{}", masked=False), 1002),

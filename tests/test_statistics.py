@@ -1,13 +1,19 @@
 """Laws of the statistics: coverage by simulation, hand-worked examples, and what clustering must do."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
-from scipy.stats import CensoredData, ecdf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import CensoredData, binom, ecdf
 
 from warroom.evals.statistics import (
+    holm,
     mean,
     paired,
-    pass_k,
+    pass_at_k,
+    pass_hat_k,
     share,
     sign_flip,
     wilson,
@@ -134,11 +140,46 @@ def test_the_same_name_draws_the_same_signs() -> None:
 
 
 def test_pass_k_counts_the_subsets_that_succeed() -> None:
-    assert pass_k(3, 4, 2) == 0.5
-    assert pass_k(4, 4, 4) == 1.0
-    assert pass_k(1, 4, 2) == 0.0
-    with pytest.raises(ValueError, match="pass\\^k"):
-        pass_k(3, 4, 5)
+    assert pass_hat_k(3, 4, 2) == 0.5
+    assert pass_hat_k(4, 4, 4) == 1.0
+    assert pass_hat_k(1, 4, 2) == 0.0
+    assert pass_at_k(3, 4, 2) == 1.0
+    assert pass_at_k(1, 4, 2) == 0.5
+    assert pass_at_k(0, 4, 4) == 0.0
+    for estimator in (pass_hat_k, pass_at_k):
+        with pytest.raises(ValueError, match="pass\\^k"):
+            estimator(3, 4, 5)
+
+
+def test_adjusted_p_of_the_hand_example() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([]) == [] and holm([0.7]) == [0.7] and holm([0.6, 0.9]) == [1.0, 1.0]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.floats(0, 1), max_size=30))
+def test_adjusted_p_is_between_p_and_bonferronis_and_keeps_the_order(ps: list[float]) -> None:
+    adjusted = holm(ps)
+    assert all(p <= q <= min(1.0, len(ps) * p) + 1e-12 for p, q in zip(ps, adjusted, strict=True))
+    pairs = sorted(zip(ps, adjusted, strict=True))
+    assert [q for _, q in pairs] == sorted(q for _, q in pairs)
+
+
+def test_without_any_difference_one_table_in_twenty_has_a_significant_adjusted_p() -> None:
+    rng = np.random.default_rng(7)
+    tables = rng.random((2000, 40))
+    adjusted = np.array([min(holm(table.tolist())) for table in tables])
+    assert (adjusted <= 0.05).mean() == pytest.approx(0.05, abs=0.015)
+    assert (tables.min(axis=1) <= 0.05).mean() > 0.8
+
+
+@pytest.mark.parametrize("estimator", [pass_hat_k, pass_at_k])
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_estimators_over_attempts_are_unbiased(estimator: Callable[[int, int, int], float], k: int) -> None:
+    chance, attempts = 0.3, 4
+    truth = chance**k if estimator is pass_hat_k else 1 - (1 - chance) ** k
+    expected = sum(binom.pmf(c, attempts, chance) * estimator(c, attempts, k) for c in range(attempts + 1))
+    assert expected == pytest.approx(truth)
 
 
 def test_censored_at_the_budget_alone_the_restricted_mean_is_the_mean_of_the_cut_times() -> None:

@@ -18,12 +18,14 @@ from warroom.core.splits import seed_of
 from warroom.envs import episode_spec
 from warroom.envs.fleet.options import FleetOptions
 from warroom.evals.compare import compare_runs
-from warroom.evals.plan import Plan, parse_policies, parse_seeds, scenarios_of
+from warroom.evals.metrics import METRICS, Result
+from warroom.evals.plan import Plan, parse_seeds, scenarios_of
 from warroom.evals.plots import PICTURES, line_styles, spread_labels
 from warroom.evals.publish import publish
 from warroom.evals.run import missing, play_plan
-from warroom.evals.summary import METRICS, Result, summarise
+from warroom.evals.summary import summarise
 from warroom.evals.viewer_link import link_viewer
+from warroom.policies.names import parse_policies
 from warroom.runs import EPISODES, EpisodeKey, Record, key_of, open_run, read_episodes
 
 
@@ -156,6 +158,11 @@ def test_several_processes_write_the_same_run_as_one(tmp_path: Path) -> None:
     assert (one / EPISODES).read_bytes() == (two / EPISODES).read_bytes()
 
 
+def test_few_episodes_of_several_policies_are_each_played_by_their_own(tmp_path: Path) -> None:
+    few = plan(scenarios=("tiny/fault",), tiers=("easy",), seeds=(0,), policies=("random", "expert"), baseline=None)
+    assert [e.policy for e in read_episodes(played(tmp_path / "run", few, workers=4))] == ["random", "expert"]
+
+
 def test_a_defect_names_the_episode_that_showed_it(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="the policy is broken") as caught:
         played(tmp_path, plan(policies=("expert", "broken"), baseline=None))
@@ -176,7 +183,7 @@ def test_rows_hold_every_column_and_null_where_one_does_not_apply(tmp_path: Path
     assert row(summary, "oracle")["rogue_catch"]["mean"] == 1.0
     assert row(summary, "oracle")["fixed_given_wrong"] is None
     assert row(summary, "oracle")["n"] == 8
-    assert row(summary, "expert")["pass_k"] is None
+    assert not [name for name in summary["rows"][0] if name.startswith("pass")]
 
 
 def test_the_summary_is_the_same_in_any_order(tmp_path: Path) -> None:
@@ -213,10 +220,11 @@ def test_further_outcomes_of_an_environment_become_columns() -> None:
     assert found["solved"] is None
 
 
-def test_pass_k_is_the_share_of_incidents_that_every_attempt_solves() -> None:
+def test_pass_hat_k_is_the_share_of_incidents_that_every_attempt_solves_and_pass_at_k_that_any_does() -> None:
     results = [result(seed, solved=attempt < 1 or seed == 0) for seed in range(4) for attempt in range(2)]
     found = summarise(results, ["p"])["rows"][0]
-    assert found["pass_k"]["mean"] == 0.25
+    assert found["pass^2"]["mean"] == 0.25 and found["pass@2"]["mean"] == 1.0
+    assert found["pass^1"]["mean"] == found["pass@1"]["mean"] == pytest.approx(5 / 8)
     assert (found["n"], found["incidents"]) == (8, 4)
     assert found["solved"]["mean"] == pytest.approx(5 / 8)
 
@@ -261,7 +269,7 @@ def test_a_run_compared_with_itself_differs_by_nothing(tmp_path: Path) -> None:
     assert {r["difference"]["mean"] for r in found["rows"]} == {0.0}
     assert {r["p"] for r in found["rows"]} == {1.0}
     assert found["notes"] == []
-    assert all("no metric differs beyond chance" in told for told in found["told"])
+    assert all("no metric differs beyond chance" in told for told in found["summaries"])
 
 
 def test_runs_of_one_policy_each_are_compared_by_incident(tmp_path: Path) -> None:
@@ -273,7 +281,7 @@ def test_runs_of_one_policy_each_are_compared_by_incident(tmp_path: Path) -> Non
     assert points["difference"]["mean"] == pytest.approx(points["b"] - points["a"])
     assert points["difference"]["mean"] > 0
     assert "8 incidents are in both runs; 8 only in" in found["notes"][0]
-    (told,) = found["told"]
+    (told,) = found["summaries"]
     beyond = {r["metric"] for r in found["rows"] if r["tier"] and r["difference"]["lo"] > 0}
     assert told.startswith("B oracle against A random: higher in ") and re.search(
         r"; lower in mttr \((easy|hard)", told

@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 import tiny_env
 from warroom.core.env import Env
 from warroom.core.scene import Edge, Node, Scene
-from warroom.core.types import StepResult
+from warroom.core.types import StepResult, ToolCall
 from warroom.envs import environments, episode_spec, make, suite
 from warroom.episode import Step
 from warroom.policies import PolicySet, policy_set
@@ -126,9 +126,7 @@ def test_the_live_board_writes_and_leaves_the_screen_clean() -> None:
 
 def with_person(env: str, seat: str) -> PolicySet:
     others = policy_set(env, "expert")
-    return PolicySet(
-        "one person", {**others.seats, seat: lambda episode, own, attempt: Human(episode.brief(own), Random(0))}
-    )
+    return PolicySet("one person", {**others.seats, seat: lambda episode, own: Human(episode.brief(own), Random(0))})
 
 
 def played_by_person(scenario: str, seat: str, live: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[str, Env]:
@@ -147,6 +145,25 @@ def test_a_persons_board_never_tells_the_truth(monkeypatch: pytest.MonkeyPatch) 
     for hidden in ("root cause", "rogue", "what is wrong", "points"):
         assert hidden not in shown
     assert env.done and "root cause" in text_of(LiveDisplay(screen(), 0.0).picture(env)), "there was a truth to tell"
+
+
+def test_a_command_that_is_wrong_is_asked_for_again_and_costs_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = iter(["fix", "fix crat", "fix cart twice", "fix servce=cart", "flag janitor", "fix cart"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(typed))
+    env = make("tiny/fault", "easy", 7)
+    assert Human(env.brief("sre"), Random(0)).act(env.observe()) == ToolCall("fix", {"service": "cart"})
+    said = capsys.readouterr().out
+    for part in (
+        "fix needs the argument 'service'",
+        "no service 'crat'; did you mean 'cart'?",
+        "'twice' is one too many",
+        "no service 'servce=cart'",
+        "no tool 'flag'; your tools:",
+    ):
+        assert part in said
+    assert env.turn == 0
 
 
 def test_the_job_is_told_once_and_before_the_board(

@@ -7,9 +7,10 @@ import pytest
 
 from warroom.core.splits import seed_of
 from warroom.envs import make, suite
+from warroom.evals.audit.bars import MAX_BLIND_SCORE
 from warroom.evals.audit.certify import run_certify
 from warroom.evals.audit.leaks import scan_leaks
-from warroom.evals.audit.run import MAX_BLIND_SCORE, Audit, run_audit
+from warroom.evals.audit.run import Audit, run_audit
 from warroom.evals.audit.search import SearchBudget
 from warroom.evals.audit.spec import find_audit_spec
 
@@ -76,11 +77,13 @@ def test_who_follows_orders_in_documents_loses_the_tickets_that_hold_some() -> N
 
 @pytest.mark.parametrize("mode", ["single", "multi"])
 def test_nothing_that_is_shown_tells_what_is_right(mode: str) -> None:
-    scan = scan_leaks(find_audit_spec("tickets", {"mode": mode}).leaks, "tickets", ["medium"], range(2), "full", "dev")
+    scan = scan_leaks(find_audit_spec("tickets", {"mode": mode}).leaks, "tickets", ["medium"], range(2))
     assert scan.leaks == () and scan.texts > 100
 
 
 def test_every_ticket_can_be_answered_from_what_is_at_hand() -> None:
-    rows = run_certify(find_audit_spec("tickets").certify, suite("tickets", "full"), ["easy", "hard"], range(2), "test")
+    rows = run_certify(
+        find_audit_spec("tickets").certify, suite("tickets", "full"), ["easy", "hard"], range(2), split="test"
+    )
     assert all(row.valid for row in rows)
     assert sum(row.checks()["expert right"][0] for row in rows) >= 0.9 * len(rows)

@@ -16,6 +16,7 @@ from warroom.envs import make
 from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.judge import KEY, LLMJudge, parse_judge
 
+pytest.importorskip("openai")
 Reply = Callable[[dict[str, Any]], tuple[int, bytes]]
 
 

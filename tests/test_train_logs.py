@@ -23,6 +23,7 @@ from warroom.envs import episode_spec, suite
 from warroom.envs.logs.compact import compact_vocab
 from warroom.policies import hf, policy_names, policy_set
 from warroom.policies.manifest import read_manifest
+from warroom.policies.names import parse_model_name
 from warroom.reward import score_reward
 from warroom.rollout import play
 from warroom.train.curriculum import Curriculum, rescaled_curriculum
@@ -184,7 +185,7 @@ def test_each_environment_has_a_nano_of_its_own_under_the_same_name() -> None:
     for env in ("fleet", "logs"):
         for name in hf.shipped(env):
             assert name in policy_names(env)
-            assert read_manifest(Path(hf.parse_model_name(hf.weights_name(env, name)).path))["env"] == env
+            assert read_manifest(Path(parse_model_name(hf.weights_name(env, name)).path))["env"] == env
 
 
 def test_weights_that_lie_there_are_found(warm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,11 +11,11 @@ from transformers.utils import get_json_schema
 from warroom.chat import Chat
 from warroom.core.errors import UnknownName
 from warroom.core.options import Options
+from warroom.core.schemas import tool_schemas
 from warroom.core.splits import Split, for_training, seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import environments, episode_spec, make, suite
 from warroom.policies import policy_set
-from warroom.policies.prompt import tool_schemas
 from warroom.reward import EARLY_EXIT_PENALTY, score_reward
 from warroom.rollout import play
 from warroom.train.config import TrainConfig

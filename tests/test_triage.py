@@ -549,7 +549,7 @@ def test_the_help_teaches_by_example_and_lists_the_exit_codes() -> None:
     done = run("--help")
     text = " ".join(done.output.replace("│", " ").split())
     assert done.exit_code == 0 and "Example: warroom triage incident.log" in text
-    assert "Exit codes: 0 a root cause was found, 2 the input is wrong, 3 nothing wrong was found" in text
+    assert "Exit codes: 0 root cause found, 2 invalid input, 3 no problem found or root cause undetermined" in text
 
 
 def test_wrong_files_are_refused_with_what_was_got(tmp_path: Path) -> None:

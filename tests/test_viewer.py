@@ -143,6 +143,19 @@ def test_what_is_shown_is_what_was_recorded(page: "Page", folder: Path, viewer: 
     assert page.locator(".fall .sum").inner_html() == f"+{episode.total:.0f}"
 
 
+def test_what_a_policy_wrote_beside_its_call_is_shown(page: "Page", tmp_path: Path) -> None:
+    mine = tmp_path / "spoken.py"
+    mine.write_text(
+        "from warroom import ToolCall\n\n\nclass Spoken:\n    last_message = 'It is <b>DNS</b>.'\n\n"
+        "    def act(self, observation):\n        return ToolCall('wait')\n"
+    )
+    words = ["eval", "--policies", f"{mine}:Spoken", "--scenarios", "db_deadlock", "--tiers", "easy", "--seeds", "1"]
+    assert CliRunner().invoke(app, [*words, "--out", str(tmp_path / "run")]).exit_code == 0
+    assert run(tmp_path / "run")[0] == 0
+    at(page, tmp_path / "run" / "viewer.html", "#e=0&t=1")
+    assert page.locator("pre.message").all_inner_texts() == ["It is <b>DNS</b>."]
+
+
 def test_a_link_leads_to_its_turn_again(page: "Page", viewer: Path) -> None:
     at(page, viewer, "#e=1&t=3")
     assert page.locator(".number.here").inner_text() == "3" and "developer" in page.inner_text(".seen h3")

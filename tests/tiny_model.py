@@ -8,10 +8,10 @@ from importlib.resources import files
 from typing import Any
 
 from warroom.core.conversation import Conversation
+from warroom.core.schemas import tool_schemas
 from warroom.core.types import ToolCall
 from warroom.envs import environments, make
 from warroom.policies import policy_set
-from warroom.policies.prompt import tool_schemas
 
 SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 TAGS = ("<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>")

@@ -31,6 +31,15 @@ class Step:
     points: dict[str, float]
     """Points by term after the call."""
     refused: bool
+    message: str = ""
+    """Text of the model's message that made the call; empty where nothing was written. No part of the trajectory."""
+
+    def to_json(self) -> dict[str, object]:
+        """The step as an episode's line holds it: without a message where there is none."""
+        data: dict[str, object] = asdict(self)
+        if not self.message:
+            del data["message"]
+        return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +97,7 @@ class Episode:
     def to_json(self) -> str:
         """One line for `episodes.jsonl`."""
         data = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        data |= {"spec": str(self.spec), "steps": [asdict(step) for step in self.steps]}
+        data |= {"spec": str(self.spec), "steps": [step.to_json() for step in self.steps]}
         return json.dumps(data, separators=(",", ":"), allow_nan=False)
 
     @classmethod
@@ -116,8 +125,8 @@ class Recorded(NamedTuple):
     result: StepResult
 
 
-def record_step(env: Env, call: ToolCall, observation: str) -> Recorded:
-    """Play one call and record it with the text that the seat had read."""
+def record_step(env: Env, call: ToolCall, observation: str, message: str = "") -> Recorded:
+    """Play one call and record it with the text that the seat had read, and what it wrote beside the call."""
     turn, seat = env.turn, env.seat
     result = env.step(call)
     step = Step(
@@ -130,6 +139,7 @@ def record_step(env: Env, call: ToolCall, observation: str) -> Recorded:
         points_gained=result.points_gained,
         points=env.points(),
         refused=result.refused,
+        message=message,
     )
     return Recorded(step, result)
 

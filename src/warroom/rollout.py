@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from warroom.core.env import Env
 from warroom.core.errors import EpisodeAborted
+from warroom.core.policy import message_of
 from warroom.core.spec import EpisodeSpec
 from warroom.core.types import StepResult
 from warroom.envs import make
@@ -54,9 +55,9 @@ def _loop(env: Env, policies: PolicySet, on_step: StepCallback | None) -> Play[E
     seats = {seat: policies.seat(env, seat) for seat in env.SEATS}
     steps: list[Step] = []
     while not env.done:
-        observation = env.observe()
-        call = yield from ask(seats[env.seat], observation)
-        step, result = record_step(env, call, observation.render())
+        acting, observation = env.seat, env.observe()
+        call = yield from ask(seats[acting], observation)
+        step, result = record_step(env, call, observation.render(), message_of(seats[acting]))
         steps.append(step)
         if on_step is not None:
             on_step(env, step, result)

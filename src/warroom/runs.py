@@ -276,6 +276,12 @@ def read_record(folder: Path) -> Record:
         raise ValueError(f"{path}: {error}") from error
 
 
+def read_finished(folder: Path) -> Iterator[Episode]:
+    """The finished episodes of a run, whole or not, in the order of the file."""
+    for episode, _, _ in _scan(folder / EPISODES):
+        yield episode
+
+
 def read_episodes(folder: Path) -> Iterator[Episode]:
     """The episodes of a whole run, in the order of its plan; a `ValueError` says what is missing from a cut one."""
     record, count = read_record(folder), 0
@@ -286,7 +292,7 @@ def read_episodes(folder: Path) -> Iterator[Episode]:
     path = folder / EPISODES
     if not path.is_file():
         raise ValueError(f"{folder} has no {EPISODES}; all {record.planned} episodes are missing")
-    for episode, _, _ in _scan(path):
+    for episode in read_finished(folder):
         count += 1
         yield episode
     if count < record.planned:
@@ -326,7 +332,7 @@ def replay(episode: Episode) -> Episode:
     for step in episode.steps:
         if env.done:
             raise _ended_elsewhere(episode, steps, f"over after {len(steps)} of {len(episode.steps)} calls")
-        played, _ = record_step(env, ToolCall(step.tool, step.arguments), env.observe().render())
+        played, _ = record_step(env, ToolCall(step.tool, step.arguments), env.observe().render(), step.message)
         steps.append(played)
     if not env.done:
         raise _ended_elsewhere(episode, steps, f"not over after all {len(steps)} calls")

@@ -13,7 +13,7 @@ from collections.abc import Collection
 
 from warroom.core.env import Env
 from warroom.core.errors import UnknownName
-from warroom.core.policy import Policy
+from warroom.core.policy import Policy, message_of
 from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Observation, StepResult, ToolCall
 from warroom.envs import make, resolve_spec
@@ -70,11 +70,14 @@ class Session:
             run(self.play_to_turn())
         return self.env.observe()
 
-    def step(self, call: ToolCall) -> StepResult:
-        """Play one call of the acting seat, then its teammates until the caller's next turn."""
+    def step(self, call: ToolCall, *, message: str = "") -> StepResult:
+        """Play one call of the acting seat, then its teammates until the caller's next turn.
+
+        `message` is what the caller's model wrote beside the call; it is recorded with it.
+        """
         if not self._started:
             run(self.play_to_turn())
-        return run(self.play_step(call))
+        return run(self.play_step(call, message=message))
 
     def finish(self) -> None:
         """Leave the rest of the incident to the teammates: the caller's seats do nothing to the end."""
@@ -101,12 +104,13 @@ class Session:
         """Play teammates up to the next turn of a seat of the caller's."""
         self._started = True
         while not self.env.done and self.env.seat not in self.seats:
-            call = yield from ask(self._teammates[self.env.seat], self.env.observe())
-            self._step(call)
+            teammate = self._teammates[self.env.seat]
+            call = yield from ask(teammate, self.env.observe())
+            self._step(call, message_of(teammate))
 
-    def play_step(self, call: ToolCall) -> Play[StepResult]:
+    def play_step(self, call: ToolCall, *, message: str = "") -> Play[StepResult]:
         """Play a call of the acting seat, then its teammates until the caller's next turn."""
-        result = self._step(call)
+        result = self._step(call, message)
         yield from self.play_to_turn()
         return result
 
@@ -126,10 +130,10 @@ class Session:
         policies = policy_set(self.env.name, teammates) if isinstance(teammates, str) else teammates
         return {seat: policies.seat(self.env, seat) for seat in others}
 
-    def _step(self, call: ToolCall) -> StepResult:
+    def _step(self, call: ToolCall, message: str = "") -> StepResult:
         if not self.record or self.env.done:
             return self.env.step(call)
-        step, result = record_step(self.env, call, self.observation_text())
+        step, result = record_step(self.env, call, self.observation_text(), message)
         self.steps.append(step)
         self._rendered = result.result, step.result
         return result

@@ -50,7 +50,7 @@ class FleetAttackSample:
 
 
 def first_page(env: FleetEnv, seat: str) -> FleetObservation:
-    """The seat's first observation, when nobody has acted before."""
+    """The seat's first observation, before any action."""
     while env.seat != seat:
         env.step(ToolCall("wait"))
     return env.observation()
@@ -138,7 +138,7 @@ class AttackResult:
     solved: float
     """Share in which victim, remedy and flags are all right: an upper bound on what playing it would solve."""
     flag_points: float
-    """Points per incident that its flags are worth, at the threshold that was best in training."""
+    """Points per incident of its flags, at the threshold that was best in training."""
 
 
 def attack(seat: str, tier: str, learner: str, train: int, test: int) -> AttackResult:
@@ -194,14 +194,14 @@ def _flagger(
     best = [_most_suspect(s, model, victims) for s in held]
     tried = np.quantile([chance for chance, _ in best], np.linspace(0, 1, 60))
 
-    def worth(threshold: float) -> float:
+    def points(threshold: float) -> float:
         return sum(
             (CATCH if a in s.rogues else FALSE_FLAG)
             for s, (chance, a) in zip(held, best, strict=True)
             if chance > threshold
         )
 
-    threshold = max([*tried, 2.0], key=worth)
+    threshold = max([*tried, 2.0], key=points)
 
     def flag(s: FleetAttackSample) -> list[str]:
         chance, agent = _most_suspect(s, model, victims)

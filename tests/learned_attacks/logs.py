@@ -51,7 +51,7 @@ class LineFeatures(NamedTuple):
     topic: str
     writer: int
     callee: int
-    """Whom it names; -1: nobody."""
+    """The service that it names; -1: none."""
     level: str
     milliseconds: int | None
 
@@ -162,7 +162,7 @@ def _evidence(calls: CallGraph, lines: list[LineFeatures], i: int) -> list[float
 
 
 def _neighbourhood_counts(calls: CallGraph, lines: list[LineFeatures], i: int) -> list[float]:
-    """How many lines of each group the suspect's callers, other dependants, callees and strangers write."""
+    """How many lines of each group the suspect's callers, other dependants, callees and unrelated services write."""
     near, over, under = set(calls.callers[i]), calls.above[i], calls.below[i]
     out: list[float] = []
     for topics in GROUPS:
@@ -247,7 +247,7 @@ class ServiceRanker:
 
 
 class BinnedNaiveBayes:
-    """Naive Bayes on features cut into bins; the most telling alone, as what is told twice counts twice."""
+    """Naive Bayes on features cut into bins; the most informative alone, since duplicates count twice."""
 
     BINS, KEPT_FEATURES = 8, 24
 

@@ -1,17 +1,15 @@
 """The options of models behind a server, and what a command does with them before and after such a model plays."""
 
-import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from decimal import Decimal
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from warroom.cli import heavy
+from warroom.cli.flags import with_options
 from warroom.cli.output import say
 from warroom.core.env import Env
 from warroom.policies import PolicySet
@@ -23,91 +21,33 @@ from warroom.runs import write_text
 if TYPE_CHECKING:
     from warroom.policies.llm.client import LLMClient
 
-PANEL = "Models behind a server (llm:MODEL)"
-
-
-def _option(help_: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, help=help_, rich_help_panel=PANEL, **more)
-
-
-OPTIONS: dict[str, Any] = {
-    "base_url": Annotated[
-        str | None,
-        _option(
-            "Where the server is, such as http://localhost:8000/v1. Default: OPENAI_BASE_URL, or OpenAI's own. "
-            "Its key is WARROOM_API_KEY or OPENAI_API_KEY."
-        ),
-    ],
-    "temperature": Annotated[float | None, _option("0 is greedy. Default: none is sent, the server's own.")],
-    "max_output_tokens": Annotated[
-        int | None, _option("Tokens that the model may write in one message. Default: 2048.")
-    ],
-    "tool_calls": Annotated[
-        str | None,
-        _option("api, text, or auto (the default): one call before the run finds out, and stops where it is unclear."),
-    ],
-    "language": Annotated[
-        str | None, _option("How pages and tools are worded: plain (the default), or shorthand for a nano.")
-    ],
-    "reminders": Annotated[
-        int | None,
-        _option("Messages in a row without a call that are answered by a reminder, default 1; the next ends the part."),
-    ],
-    "concurrency": Annotated[int | None, _option("Requests at once, and episodes side by side. Default: 8.")],
-    "request_timeout": Annotated[float | None, _option("Seconds for one request. Default: 120.")],
-    "retries": Annotated[
-        int | None, _option("Further tries of a request after 429, 5xx, a timeout or a cut. Default: 5.")
-    ],
-    "max_tokens": Annotated[
-        int | None, _option("Tokens that the whole run may use, resumed parts included. Default: no cap.")
-    ],
-    "max_dollars": Annotated[float | None, _option("Dollars that it may cost; needs both prices. Default: no cap.")],
-    "max_minutes": Annotated[float | None, _option("Minutes that it may play. Default: no cap.")],
-    "price_in": Annotated[float | None, _option("Dollars per million tokens read.")],
-    "price_out": Annotated[float | None, _option("Dollars per million tokens written.")],
-    "record": Annotated[Path | None, _option("Write all calls into this file.")],
-    "replay": Annotated[Path | None, _option("Answer all calls from this file, without a network.")],
-}
-"""Each option by the name that it has in a command. Defaults are those of `Api`, which no help text has to load."""
-CAPS = ("max_tokens", "max_dollars", "max_minutes", "price_in", "price_out")
+API_GROUP = "Models behind an API (llm:MODEL)"
 
 
 def with_api(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command these options in the place of its parameter `api`."""
-    signature = inspect.signature(command)
-    own = [p for name, p in signature.parameters.items() if name != "api"]
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    added = [inspect.Parameter(name, keyword, default=None, annotation=kind) for name, kind in OPTIONS.items()]
+    """Give a command these options in the place of its parameter `api`, which is None if none was given."""
 
     @wraps(command)
     def run(**given: Any) -> None:
-        api = api_of({name: given.pop(name) for name in OPTIONS})
-        command(**given, api=api)
+        command(**{**given, "api": api_options(given["api"])})
 
-    parameters = [p.replace(kind=keyword) for p in own] + added
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in parameters}
-    return run
+    return with_options(ApiOptions, SpendingCaps, param="api", group=API_GROUP)(run)
 
 
-def api_of(given: Mapping[str, Any]) -> ApiOptions | None:
+def api_options(given: Mapping[str, object]) -> ApiOptions | None:
     """The checked options; None if none was given."""
-    chosen = {name: value for name, value in given.items() if value is not None}
-    if not chosen:
+    if not given:
         return None
-
-    caps = {name.removeprefix("max_"): chosen.pop(name) for name in CAPS if name in chosen}
-    exact: dict[str, Any] = {
-        name: Decimal(str(value)) if isinstance(value, float) else value for name, value in caps.items()
-    }
-    return ApiOptions(caps=SpendingCaps(**exact), **chosen)
+    caps = {name: value for name, value in given.items() if name in SpendingCaps.declared()}
+    others = {name: value for name, value in given.items() if name not in caps}
+    return replace(ApiOptions.parse(others), caps=SpendingCaps.parse(caps))
 
 
-def api_model_names(teams: Iterable["PolicySet"], api: ApiOptions | None) -> list[str]:
-    """The models behind a server that play in these teams; options for them without any are refused."""
-    names = [name for policy_set in teams for name in policy_set.models.values() if is_llm(name)]
+def api_model_names(policy_sets: Iterable[PolicySet], api: ApiOptions | None) -> list[str]:
+    """The models behind a server that play in these sets; options for them without any are refused."""
+    names = [name for policy_set in policy_sets for name in policy_set.models.values() if is_llm(name)]
     if not names and api is not None:
-        raise ValueError("options of a model behind a server were given, and no policy is llm:MODEL")
+        raise ValueError("options for llm:MODEL were given, but no policy is llm:MODEL")
     return list(dict.fromkeys(names))
 
 
@@ -115,7 +55,7 @@ def api_model_names(teams: Iterable["PolicySet"], api: ApiOptions | None) -> lis
 def connect(
     names: Iterable[str], api: ApiOptions | None, folder: Path | None = None, resume: bool = False
 ) -> Iterator["LLMClient | None"]:
-    """What these models play through; None where there are none. Says, or notes in its run folder, what it cost."""
+    """What these models play through, None where there are none; at the end the usage is printed or written."""
     if not list(names):
         yield None
         return
@@ -135,15 +75,15 @@ def _note_usage(ledger: UsageLedger, api: ApiOptions, quiet: bool) -> None:
     if usage and ledger.folder is not None:
         write_text(ledger.folder / USAGE, json.dumps(usage, indent=1) + "\n")
     elif usage and usage["answered"] and not quiet:
-        say(f"behind the server: {in_words(usage)}")
+        say(f"API usage: {in_words(usage)}")
 
 
-def prepare_models(client: "LLMClient", names: Iterable[str], env: Env, noted: Mapping[str, Any]) -> dict[str, Any]:
-    """Make one call for each model, or go on with what its run has noted of it; returns what the run notes."""
+def prepare_models(client: "LLMClient", names: Iterable[str], env: Env, recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """Make one request for each model, or go on with what its run has recorded of it; returns what the run records."""
     out, preflight = {}, heavy.llm_preflight
     for name in names:
-        if name in noted:
-            preflight.restore_call_format(client, name, noted[name])
+        if name in recorded:
+            preflight.restore_call_format(client, name, recorded[name])
         else:
             decision = preflight.detect_call_format(client, name, env)
             if decision.why:
@@ -152,10 +92,7 @@ def prepare_models(client: "LLMClient", names: Iterable[str], env: Env, noted: M
     return out
 
 
-def _notes(api: ApiOptions) -> dict[str, Any]:
-    """Caps and prices of the last part of a run, in its own figures."""
-    caps = {name: getattr(api.caps, name) for name in ("tokens", "dollars", "minutes", "price_in", "price_out")}
-    return {
-        "caps": {name: float(value) if isinstance(value, Decimal) else value for name, value in caps.items()},
-        "replayed": api.replay is not None,
-    }
+def _notes(api: ApiOptions) -> dict[str, object]:
+    """Caps and prices of the last part of a run."""
+    caps = {name: getattr(api.caps, name) for name in SpendingCaps.declared()}
+    return {"caps": caps, "replayed": api.replay is not None}

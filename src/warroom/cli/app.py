@@ -12,7 +12,7 @@ from warroom.cli.output import say
 from warroom.core.errors import NotInstalled
 
 WRONG_INPUT, INTERRUPTED = 2, 130
-"""Exit codes: the caller's error, and Ctrl-C."""
+"""Exit codes: invalid input, and Ctrl-C."""
 
 
 class _Import(LazyGroup):
@@ -21,23 +21,23 @@ class _Import(LazyGroup):
     verbs: ClassVar[Mapping[str, Verb]] = {
         "topology": Verb(
             "warroom.cli.import_topology:topology_command",
-            "Read services and calls from docker-compose files, so that incidents happen on that system.",
+            "Read services and calls from docker-compose files, to play incidents on that system.",
         ),
         "incidents": Verb(
             "warroom.cli.import_incidents:incidents_command",
-            "Read recorded incidents (logs, traces, metrics, answers) into a folder that the environment `logs` plays.",
+            "Import recorded incidents (logs, traces, metrics, answers) for the environment `logs`.",
         ),
         "runbooks": Verb(
             "warroom.cli.import_runbooks:runbooks_command",
-            "Read a tree of Markdown files into a knowledge base. Over one that is there, its tickets go as well.",
+            "Import a tree of Markdown files as a knowledge base.",
         ),
         "alerts": Verb(
             "warroom.cli.import_alerts:alerts_command",
-            "Make a ticket of every alert; the article that its runbook link means is the right one.",
+            "Turn Prometheus alerts into tickets; the article behind an alert's runbook link is the right answer.",
         ),
         "tickets": Verb(
             "warroom.cli.import_tickets:tickets_command",
-            "Read tickets of one's own, with what is known of their right answers.",
+            "Import your own tickets, with their known answers.",
         ),
     }
 
@@ -49,73 +49,86 @@ class _Commands(LazyGroup):
         "list": Verb("warroom.cli.list:list_command", "List environments, scenarios, tiers, suites and policies."),
         "play": Verb(
             "warroom.cli.play:play_command",
-            "Play one incident: watch policies on a live board, or sit at a seat yourself.",
+            "Play one incident: watch policies on a live board, or take a seat yourself.",
         ),
         "mcp": Verb(
             "warroom.cli.mcp:mcp_command",
-            "Let a coding agent, or any other client of the Model Context Protocol, take a seat.",
+            "Serve a seat over the Model Context Protocol, to a coding agent or any other client.",
+        ),
+        "power": Verb(
+            "warroom.cli.power:power_command",
+            "Plan a comparison: the smallest difference that it can detect, and how many incidents a difference needs.",
         ),
         "eval": Verb(
             "warroom.cli.eval:eval_command",
-            "Play a matrix of scenarios, tiers, seeds and policies, and write numbers, pictures and a report.",
+            "Evaluate policies on a matrix of scenarios, tiers and seeds; write metrics, plots and a report.",
         ),
         "train": Verb(
             "warroom.cli.train:train_command",
-            "Train a model by GRPO on incidents of the training split, and write curve, summary and model card.",
+            "Train a model with GRPO on the training split; write a learning curve, a summary and a model card.",
         ),
         "card": Verb(
             "warroom.cli.card:card_command",
-            "Write a trained model's card again, with the results of its evaluations.",
+            "Rewrite the card of a trained model with the results of its evaluations.",
         ),
         "jobs": Verb(
             "warroom.cli.jobs:jobs_command",
-            "Print the `hf jobs run` commands that train several configurations side by side on rented machines.",
+            "Print the `hf jobs run` commands that train several configurations in parallel on rented machines.",
             {"allow_extra_args": True},
         ),
         "replay": Verb(
             "warroom.cli.replay:replay_command",
-            "Play every episode of a run again from its recorded calls; fails if one goes another way than its record.",
+            "Replay every episode of a run from its recorded calls; fail if one diverges from the record.",
         ),
         "compare": Verb(
             "warroom.cli.compare:compare_command",
-            "Compare two runs on the incidents that both played: the second less the first.",
+            "Compare two runs on the incidents that both played: the second minus the first.",
         ),
         "report": Verb(
-            "warroom.cli.report:report_command", "Make summary, pictures and report of a run again from its episodes."
+            "warroom.cli.report:report_command", "Rebuild the summary, plots and report of a run from its episodes."
+        ),
+        "export": Verb(
+            "warroom.cli.export:export_command",
+            "Write the episodes of a run as a table, or as conversations to fine-tune a model on.",
+        ),
+        "merge": Verb(
+            "warroom.cli.merge:merge_command",
+            "Put the shards of one evaluation together into one run folder, as if it had been played at once.",
         ),
         "view": Verb(
             "warroom.cli.view:view_command",
-            "Write one HTML file that shows every episode of a run, turn by turn, without any network.",
+            "Write one self-contained HTML file that shows every episode of a run, turn by turn.",
         ),
         "audit": Verb(
             "warroom.cli.audit:audit_command",
-            "See what policies that weigh no evidence can get, and whether anything shown to a seat tells the truth.",
+            "Check for exploits and leaks: scores of policies that ignore the evidence, ground truth in observations.",
         ),
         "certify": Verb(
             "warroom.cli.certify:certify_command",
-            "Check incidents in full: solvable, lasting, beyond doubt, and whatever else makes them fair in that "
-            "environment.",
+            "Check that incidents are solvable, persistent, unambiguous and fair.",
         ),
         "bench": Verb(
-            "warroom.cli.bench:bench_command", "Measure episodes a second on one core, and what the time goes to."
+            "warroom.cli.bench:bench_command", "Measure episodes per second on one core, and where the time goes."
         ),
         "triage": Verb(
             "warroom.cli.triage:triage_command",
-            "Read a log of your system: how bad it is, the root cause, whom to page, what helps, how sure, and the "
-            "lines why.",
+            "Analyse a log of your system: severity, root cause, team to page, remedy, confidence, evidence.",
         ),
         "ui": Verb(
             "warroom.cli.ui:ui_command",
-            "Watch incidents in the browser, or take a seat: pick who plays, step or run, look back, see what it "
-            "truly was.",
+            "Open a web page to watch incidents or to take a seat.",
         ),
         "serve": Verb(
             "warroom.cli.serve:serve_command",
-            "Serve the environments by OpenEnv, for trainers and agents to connect to.",
+            "Serve the environments over OpenEnv, for trainers and agents.",
+        ),
+        "check": Verb(
+            "warroom.cli.check:check_command",
+            "Load a scenario, policy or reward of your own, try it once, and say what is wrong with it.",
         ),
         "doctor": Verb(
             "warroom.cli.doctor:doctor_command",
-            "Say what is installed, what each extra would add, and whether all of it works.",
+            "Report what is installed, what each extra would add, and whether it works.",
         ),
     }
 
@@ -142,7 +155,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(
-    typer.Typer(cls=_Import, no_args_is_help=True, help="Read a real system into files that the other commands take."),
+    typer.Typer(cls=_Import, no_args_is_help=True, help="Import data of a real system for the other commands."),
     name="import",
 )
 

@@ -11,6 +11,7 @@ from warroom.cli.flags import env_options, with_env_options
 from warroom.cli.options import Json, Split
 from warroom.cli.output import console, print_json, say
 from warroom.cli.progress import progress
+from warroom.evals.audit.bars import BARS
 from warroom.evals.audit.leaks import LeakScan, scan_leaks
 from warroom.evals.plan import parse_seeds
 
@@ -18,42 +19,45 @@ if TYPE_CHECKING:
     from warroom.evals.audit.run import Audit
 from warroom.cli.options import tiers_of
 
-Env = Annotated[str, typer.Option(help="Which environment.")]
+Env = Annotated[str, typer.Option(help="Environment.")]
 VIOLATED = 1
 """Exit code when a bar fails."""
-Tiers = Annotated[str, typer.Option(help="Which tiers, by comma.")]
-Suite = Annotated[str, typer.Option(help="Which scenarios: a suite of `warroom list`.")]
+Tiers = Annotated[str, typer.Option(help="Tiers, comma-separated.")]
+Suite = Annotated[str, typer.Option(help="Suite of scenarios; see `warroom list`.")]
 SHOWN = 12
 """Failures that are printed; --json has all."""
 
 
 @with_env_options
 def audit_command(
+    *,
     given: Mapping[str, Any],
     env: Env = "fleet",
     tiers: Tiers = "easy,medium,hard",
     seeds: Annotated[
-        str, typer.Option(help="Which incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
+        str, typer.Option(help="Incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
     ] = "5",
     split: Split = "dev",
     suite: Suite = "full",
-    scripts: Annotated[int, typer.Option(min=1, help="How many scripts the search starts from.")] = 300,
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
+    scripts: Annotated[int, typer.Option(min=1, help="Number of scripts that the search starts from.")] = 300,
+    workers: Annotated[int, typer.Option(min=1, help="Number of worker processes.")] = 2,
     json: Json = False,
 ) -> None:
-    """See what policies that weigh no evidence can get, and whether anything shown to a seat tells the truth.
+    """Check for exploits and leaks: scores of policies that ignore the evidence, ground truth in observations.
 
-    Plays dozens of degenerate teams and searches short scripts, holds all of them against the bars, and scans whole
-    episodes for leaks. Exit code 1 when a bar fails.
+    Plays dozens of degenerate teams, searches short action scripts, compares all of them with fixed limits, and scans
+    whole episodes for leaks of the truth. Exit code 1 when a limit is exceeded or something leaks.
 
     Example: warroom audit --tiers hard --seeds 10
     """
     chosen, incidents, budget = tiers_of(tiers), parse_seeds(seeds), heavy.search.SearchBudget(scripts)
     audit_spec = heavy.audit_spec.find_audit_spec(env, env_options(env, given).to_json())
     with progress("episodes", heavy.audit.audit_episode_count(audit_spec, chosen, incidents, suite, budget)) as watch:
-        found = heavy.audit.run_audit(audit_spec, chosen, incidents, suite, workers, split, watch, budget)
+        found = heavy.audit.run_audit(
+            audit_spec, chosen, incidents, suite_name=suite, workers=workers, split=split, progress=watch, budget=budget
+        )
     say("scanning for leaks")
-    scan = scan_leaks(audit_spec.leaks, env, chosen, incidents, suite, split)
+    scan = scan_leaks(audit_spec.leaks, env, chosen, incidents, suite_name=suite, split=split)
     if json:
         print_json({**found.to_json(), "leaks": scan.to_json()})
     else:
@@ -77,7 +81,7 @@ def _print_audit(found: "Audit", scan: LeakScan) -> None:
     broken = {violation.bar for violation in found.violations}
     for bar in found.bars:
         state = "FAILS" if bar in broken else "holds"
-        print(f"{state}  {bar}: every policy that weighs no evidence {heavy.audit.BARS[bar]}")
+        print(f"{state}  {bar}: every policy that weighs no evidence {BARS[bar]}")
     if found.within_chance:
         print(f"  {len(found.within_chance)} means lie on the wrong side of a bar within chance; --json names them")
     print(f"{'FAILS' if scan.leaks else 'holds'}  no leaks: {scan.texts} texts of {scan.episodes} episodes")

@@ -13,14 +13,15 @@ from warroom.evals.bench import COMPONENTS, BenchmarkConfig, run_bench
 
 @with_env_options
 def bench_command(
+    *,
     given: Mapping[str, Any],
-    env: Annotated[str, typer.Option(help="Which environment.")] = "fleet",
+    env: Annotated[str, typer.Option(help="Environment.")] = "fleet",
     tier: Tier = "hard",
-    seconds: Annotated[float, typer.Option(help="How long each arm is measured.")] = 3.0,
-    policy: Annotated[str, typer.Option(help="Who plays; by default everyone waits, for ten turns.")] = "noop",
+    seconds: Annotated[float, typer.Option(help="Seconds per measurement.")] = 3.0,
+    policy: Annotated[str, typer.Option(help="Policy that plays; the default waits for ten turns.")] = "noop",
     json: Json = False,
 ) -> None:
-    """Measure episodes a second on one core, and what the time goes to.
+    """Measure episodes per second on one core, and where the time goes.
 
     Example: warroom bench --tier easy --seconds 10
     """

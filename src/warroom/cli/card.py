@@ -9,13 +9,13 @@ from warroom.train.card import write_card
 
 
 def card_command(
-    run: Annotated[Path, typer.Argument(help="The folder of a training run.")],
+    run: Annotated[Path, typer.Argument(help="Folder of a training run.")],
     evaluation: Annotated[
         list[Path] | None,
-        typer.Option("--evaluation", help="A folder of `warroom eval` on the test split. May be given several times."),
+        typer.Option("--evaluation", help="Run folder of `warroom eval` on the test split. May be repeated."),
     ] = None,
 ) -> None:
-    """Write a trained model's card again, with the results of its evaluations.
+    """Rewrite the card of a trained model with the results of its evaluations.
 
     Example: warroom card runs/nano --evaluation runs/eval-nano
     """

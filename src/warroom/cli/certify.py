@@ -8,50 +8,51 @@ from rich.table import Table
 
 from warroom.cli import heavy
 from warroom.cli.flags import env_options, with_env_options
-from warroom.cli.options import Json, Split
+from warroom.cli.options import Json, Split, tiers_of
 from warroom.cli.output import console, print_json, say
 from warroom.cli.progress import progress
 from warroom.core.splits import format_seed
 from warroom.evals.plan import parse_seeds, scenarios_of
 
 if TYPE_CHECKING:
-    from warroom.evals.audit.certify import CertificateRow
-from warroom.cli.options import tiers_of
+    from warroom.evals.audit.certify import CertificateRow, TierSummary
+    from warroom.evals.statistics import EstimateJson
 
-Env = Annotated[str, typer.Option(help="Which environment.")]
+Env = Annotated[str, typer.Option(help="Environment.")]
 VIOLATED = 1
 """Exit code when a bar fails."""
-Tiers = Annotated[str, typer.Option(help="Which tiers, by comma.")]
-Suite = Annotated[str, typer.Option(help="Which scenarios: a suite of `warroom list`.")]
+Tiers = Annotated[str, typer.Option(help="Tiers, comma-separated.")]
+Suite = Annotated[str, typer.Option(help="Suite of scenarios; see `warroom list`.")]
 SHOWN = 12
 """Failures that are printed; --json has all."""
 
 
 @with_env_options
 def certify_command(
+    *,
     given: Mapping[str, Any],
     env: Env = "fleet",
     tiers: Tiers = "easy,medium,hard",
     seeds: Annotated[
-        str, typer.Option(help="Which incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
+        str, typer.Option(help="Incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
     ] = "5",
     split: Split = "dev",
     suite: Suite = "full",
     scenarios: Annotated[
-        str | None, typer.Option(help="Which scenarios by name, by comma, instead of a suite.")
+        str | None, typer.Option(help="Scenarios by name, comma-separated, instead of a suite.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Check incidents in full: solvable, lasting, beyond doubt, and whatever else makes them fair in that environment.
+    """Check that incidents are solvable, persistent, unambiguous and fair.
 
-    Exit code 1 when an incident fails.
+    The exact checks depend on the environment. Exit code 1 when an incident fails.
 
     Example: warroom certify --scenarios cascade,rogue_bystander --tiers hard --seeds 20
     """
     chosen, levels, indices = scenarios_of(env, suite, scenarios), tiers_of(tiers), parse_seeds(seeds)
     certify, options = heavy.audit_spec.find_audit_spec(env).certify, env_options(env, given).to_json()
     with progress("incidents", len(chosen) * len(levels) * len(indices)) as watch:
-        rows = heavy.certify.run_certify(certify, chosen, levels, indices, split, options, watch)
+        rows = heavy.certify.run_certify(certify, chosen, levels, indices, split=split, options=options, progress=watch)
     summary = heavy.certify.aggregate(rows)
     if json:
         print_json({"split": split, "tiers": summary, "rows": [row.to_json() for row in rows]})
@@ -61,7 +62,7 @@ def certify_command(
         raise typer.Exit(VIOLATED)
 
 
-def _print_certificates(summary: "list[dict[str, Any]]", rows: "list[CertificateRow]") -> None:
+def _print_certificates(summary: "list[TierSummary]", rows: "list[CertificateRow]") -> None:
     table = Table(title="per cent of incidents, with 95 % intervals", title_justify="left")
     table.add_column("check")
     for tier in summary:
@@ -79,7 +80,7 @@ def _print_certificates(summary: "list[dict[str, Any]]", rows: "list[Certificate
         say(f"{row.scenario} {row.tier}, {format_seed(row.seed)}: {row}", "red")
 
 
-def _percent(share: Mapping[str, float] | None) -> str:
-    if share is None:
+def _percent(share: "EstimateJson | None") -> str:
+    if share is None or share["lo"] is None or share["hi"] is None:
         return "none"
     return f"{100 * share['mean']:.1f} ({100 * share['lo']:.1f} to {100 * share['hi']:.1f})"

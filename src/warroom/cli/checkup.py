@@ -1,4 +1,4 @@
-"""What is installed here and whether it works, part by part: what `warroom doctor` tells."""
+"""What is installed here and whether it works, part by part: what `warroom doctor` reports."""
 
 import os
 import platform
@@ -26,9 +26,9 @@ from warroom.policies.hf import shipped, weights_name
 from warroom.runs import git_commit
 
 EXTRAS = {
-    "plots": "numbers with intervals, pictures and reports of evaluations",
+    "plots": "confidence intervals, plots and reports of evaluations",
     "train": "the nano and other models as policies, and their training",
-    "serve": "OpenEnv and MCP servers, and the page in the browser",
+    "serve": "the OpenEnv and MCP servers, and the web page",
     "llm": "language models behind an API as policies",
     "dev": "the tests and what `make check` runs",
 }
@@ -39,10 +39,12 @@ anyway, and those of dev are for the tests to try."""
 KEYS = {
     "WARROOM_API_KEY": "language models behind an API, before OPENAI_API_KEY",
     "OPENAI_API_KEY": "language models behind an API",
-    "WARROOM_JUDGE_KEY": "the second opinion of `warroom eval --judge`",
+    "WARROOM_JUDGE_KEY": "the LLM judge of `warroom eval --judge`",
     "HF_TOKEN": "`warroom train --push-to-hub`, and models that are not public",
 }
 """Secrets by the environment variable that holds them, with what each is for."""
+_Failures = dict[str, dict[str, str]]
+"""Why libraries do not load, by extra and library."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PLAYWRIGHT = (".cache/ms-playwright", "Library/Caches/ms-playwright")
 """Where Playwright keeps browsers of its own, in a home on Linux and on macOS."""
@@ -50,9 +52,11 @@ GIB = 2**30
 
 
 class State(StrEnum):
-    """What can be said of a part."""
+    """The state of a part."""
 
     WORKS = "works"
+    INSTALLED = "installed"
+    """There in a supported version; nothing tried it."""
     ABSENT = "absent"
     BROKEN = "broken"
 
@@ -66,25 +70,35 @@ class CheckResult:
     state: State
     detail: str
     advice: str = ""
-    """What to do about it, where something can be done."""
+    """How to fix it, if it can be fixed."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Figures for programs."""
 
 
-def run_checks() -> list[CheckResult]:
-    """Every part, in the order in which people ask. Libraries load in processes beside this one."""
+def run_checks(deep: bool = False) -> list[CheckResult]:
+    """Every part, in the order in which people ask; `deep` imports the libraries and runs the models, too."""
     try:
         known = requirements()
     except PackageNotFoundError:
-        return [*_basics(), _not_installed(), *_models(False, {}), *_machine(), *_environment()]
+        return [*_basics(), _not_installed(), *_models({}, deep), *_machine(deep), *_environment()]
     missing = {extra: _missing(of_extra(known, extra)) for extra in EXTRAS}
+    failures, models = _tried(known, missing) if deep else ({}, _models(_untried(missing), deep))
+    extras = [_extra(known, extra, missing[extra], failures.get(extra, {}), deep) for extra in EXTRAS]
+    return [*_basics(), *extras, *_openenv(known), *models, *_machine(deep), *_environment()]
+
+
+def _tried(known: list[Requirement], missing: Mapping[str, list[str]]) -> tuple[_Failures, list[CheckResult]]:
+    """Import the libraries of every extra, in processes next to this one, and run the models."""
     trials = {extra: ImportTrial(_own(known, extra)) for extra in LOADED_IN_SUBPROCESS if not missing[extra]}
-    with _status("loading libraries and models, some seconds"):
+    with _status("loading libraries and models"):
         failures = {} if missing["train"] else {"train": load(_own(known, "train"))}
-        models = _models(bool(missing["train"]), failures.get("train", {}))
-        failures |= {extra: trial.failures() for extra, trial in trials.items()}
-    extras = [_extra(known, extra, missing[extra], failures.get(extra, {})) for extra in EXTRAS]
-    return [*_basics(), *extras, *_openenv(known), *models, *_machine(), *_environment()]
+        models = _models(_untried(missing) or failures["train"], deep=True)
+        return failures | {extra: trial.failures() for extra, trial in trials.items()}, models
+
+
+def _untried(missing: Mapping[str, list[str]]) -> Mapping[str, str]:
+    """Why the models cannot run, by the library that they lack."""
+    return dict.fromkeys(missing["train"][:1], "is not installed")
 
 
 # -- the package and its extras ------------------------------------------------------------------------
@@ -114,7 +128,9 @@ def _missing(wanted: list[Requirement]) -> list[str]:
     return [requirement.library for requirement in wanted if version_of(requirement.library) is None]
 
 
-def _extra(known: list[Requirement], extra: str, missing: list[str], failures: Mapping[str, str]) -> CheckResult:
+def _extra(
+    known: list[Requirement], extra: str, missing: list[str], failures: Mapping[str, str], deep: bool
+) -> CheckResult:
     line = f"pip install 'warroom[{extra}]'"
     own = {library: version_of(library) for library in _own(known, extra)}
     facts = {"adds": EXTRAS[extra], "libraries": own, "install": line}
@@ -130,7 +146,7 @@ def _extra(known: list[Requirement], extra: str, missing: list[str], failures: M
     if old:
         return CheckResult("extras", extra, State.BROKEN, f"wrong versions: {', '.join(old)}", line, facts)
     versions = ", ".join(f"{library} {version}" for library, version in own.items())
-    return CheckResult("extras", extra, State.WORKS, versions, facts=facts)
+    return CheckResult("extras", extra, State.WORKS if deep else State.INSTALLED, versions, facts=facts)
 
 
 def _failed(failures: Mapping[str, str]) -> str:
@@ -155,35 +171,35 @@ def _openenv(known: list[Requirement]) -> Iterator[CheckResult]:
     version, former = version_of("openenv"), version_of("openenv-core")
     wanted = next((one.versions for one in known if one.library == "openenv"), "")
     facts = {"openenv": version, "openenv-core": former, "supported": wanted}
-    mend = "pip uninstall -y openenv openenv-core; pip install 'warroom[serve]'"
+    fix = "pip uninstall -y openenv openenv-core; pip install 'warroom[serve]'"
     if version and former:
-        told = f"openenv {version} and openenv-core {former} are both installed and overwrite one another's files"
-        yield CheckResult("extras", "OpenEnv", State.BROKEN, told, mend, facts)
+        detail = f"openenv {version} and openenv-core {former} are both installed and overwrite one another's files"
+        yield CheckResult("extras", "OpenEnv", State.BROKEN, detail, fix, facts)
     elif former:
-        told = f"openenv-core {former} is its former name and would share its folder; it has to go first"
-        yield CheckResult("extras", "OpenEnv", State.ABSENT, told, mend, facts)
+        detail = f"openenv-core {former} is the former name of openenv and shares its folder; uninstall it first"
+        yield CheckResult("extras", "OpenEnv", State.ABSENT, detail, fix, facts)
     elif version:
         works = fits(version, wanted)
-        told = f"{version}, supported {','.join(sorted(wanted.split(','), reverse=True))}"
+        detail = f"{version}, supported {','.join(sorted(wanted.split(','), reverse=True))}"
         yield CheckResult(
-            "extras", "OpenEnv", State.WORKS if works else State.BROKEN, told, "" if works else mend, facts
+            "extras", "OpenEnv", State.WORKS if works else State.BROKEN, detail, "" if works else fix, facts
         )
 
 
 # -- the models that ship ------------------------------------------------------------------------------
 
 
-def _models(missing: bool, failures: Mapping[str, str]) -> list[CheckResult]:
-    """Each model that ships loads and makes its first call, in this process, as in an evaluation."""
-    if missing:
-        return [
-            CheckResult(
-                "models", "nano", State.ABSENT, "not tried without the extra train", "pip install 'warroom[train]'"
-            )
-        ]
-    if failures:
-        return [CheckResult("models", "nano", State.ABSENT, f"not tried, since {next(iter(failures))} does not load")]
-    return [_model(env, name, weights_name(env, name)) for env in environments() for name in shipped(env)]
+def _models(failures: Mapping[str, str], deep: bool) -> list[CheckResult]:
+    """Each shipped model, which makes its first call in this process if `deep`; `failures` says why none can."""
+    for library, reason in failures.items():
+        if reason == "is not installed":
+            advice = "pip install 'warroom[train]'"
+            return [CheckResult("models", "nano", State.ABSENT, "cannot run without the extra train", advice)]
+        return [CheckResult("models", "nano", State.ABSENT, f"not tried, since {library} does not load")]
+    models = [(env, name, weights_name(env, name)) for env in environments() for name in shipped(env)]
+    if not deep:
+        return [CheckResult("models", title, State.INSTALLED, "loaded only by --deep") for _, _, title in models]
+    return [_model(env, name, title) for env, name, title in models]
 
 
 def _model(env: str, name: str, title: str) -> CheckResult:
@@ -195,16 +211,16 @@ def _model(env: str, name: str, title: str) -> CheckResult:
         call = policy.act(episode.observe())
     except NotInstalled as error:
         return CheckResult("models", title, State.ABSENT, str(error))
-    except Exception as error:  # whatever a broken library raises is what is to be told
+    except Exception as error:  # whatever a broken library raises is the finding
         return CheckResult(
             "models", title, State.BROKEN, _describe_error(error), "pip install 'warroom[train]' --force-reinstall"
         )
     moved = time.perf_counter()
     facts = {"load_seconds": round(loaded - start, 3), "move_seconds": round(moved - loaded, 3), "call": call.name}
-    told = f"loads in {loaded - start:.2f} s, moves in {moved - loaded:.2f} s ({episode.seat} calls {call.name})"
+    detail = f"loads in {loaded - start:.2f} s, acts in {moved - loaded:.2f} s ({episode.seat} calls {call.name})"
     if episode.step(call).refused:
         return CheckResult("models", title, State.BROKEN, f"its first call {call.name} is refused", facts=facts)
-    return CheckResult("models", title, State.WORKS, told, facts=facts)
+    return CheckResult("models", title, State.WORKS, detail, facts=facts)
 
 
 def _describe_error(error: Exception) -> str:
@@ -214,13 +230,14 @@ def _describe_error(error: Exception) -> str:
 # -- the machine and what is around --------------------------------------------------------------------
 
 
-def _machine() -> Iterator[CheckResult]:
+def _machine(deep: bool) -> Iterator[CheckResult]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     yield CheckResult("machine", "processor cores", State.WORKS, str(cores), facts={"cores": cores})
     if "SC_PHYS_PAGES" in os.sysconf_names:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         yield CheckResult("machine", "memory", State.WORKS, f"{memory / GIB:.1f} GiB", facts={"bytes": memory})
-    yield _graphics()
+    if deep:
+        yield _graphics()
 
 
 def _graphics() -> CheckResult:
@@ -230,8 +247,8 @@ def _graphics() -> CheckResult:
         return CheckResult("machine", "GPU", State.ABSENT, "torch would know, and it is not loaded")
     if torch.cuda.is_available():
         cards = [torch.cuda.get_device_properties(number) for number in range(torch.cuda.device_count())]
-        told = ", ".join(f"{card.name} with {card.total_memory / GIB:.0f} GiB" for card in cards)
-        return CheckResult("machine", "GPU", State.WORKS, told, facts={"cards": [card.name for card in cards]})
+        detail = ", ".join(f"{card.name} with {card.total_memory / GIB:.0f} GiB" for card in cards)
+        return CheckResult("machine", "GPU", State.WORKS, detail, facts={"cards": [card.name for card in cards]})
     if torch.backends.mps.is_available():
         return CheckResult("machine", "GPU", State.WORKS, "Apple's, by Metal")
     return CheckResult(
@@ -244,8 +261,8 @@ def _environment() -> Iterator[CheckResult]:
     yield _folder()
     for variable, purpose in KEYS.items():
         given = bool(os.environ.get(variable))
-        told = f"set, not shown; for {purpose}" if given else f"not set; for {purpose}"
-        yield CheckResult("around", variable, State.WORKS if given else State.ABSENT, told, facts={"set": given})
+        detail = f"set, not shown; for {purpose}" if given else f"not set; for {purpose}"
+        yield CheckResult("environment", variable, State.WORKS if given else State.ABSENT, detail, facts={"set": given})
 
 
 def _browser() -> CheckResult:
@@ -253,11 +270,15 @@ def _browser() -> CheckResult:
     found = named or next((path for name in BROWSERS if (path := shutil.which(name))), None)
     own = [path for folder in PLAYWRIGHT for path in sorted((Path.home() / folder).glob("chromium-*"))]
     if named and not shutil.which(named):
-        return CheckResult("around", "Chromium", State.BROKEN, f"WARROOM_CHROMIUM={named} is no program", "unset it")
+        return CheckResult(
+            "environment", "Chromium", State.BROKEN, f"WARROOM_CHROMIUM={named} is no program", "unset it"
+        )
     if found or own:
-        return CheckResult("around", "Chromium", State.WORKS, f"{found or own[-1]}, for tests of pages")
+        return CheckResult("environment", "Chromium", State.WORKS, f"{found or own[-1]}, for tests of pages")
     advice = "playwright install chromium"
-    return CheckResult("around", "Chromium", State.ABSENT, "none found; tests of pages are skipped without one", advice)
+    return CheckResult(
+        "environment", "Chromium", State.ABSENT, "none found; tests of pages are skipped without one", advice
+    )
 
 
 def _folder() -> CheckResult:
@@ -267,10 +288,12 @@ def _folder() -> CheckResult:
         with tempfile.TemporaryFile(dir=runs):
             free = shutil.disk_usage(runs).free
     except OSError as error:
-        told = f"nothing can be written in {runs.resolve()}: {error.strerror}"
-        return CheckResult("around", "run folder", State.BROKEN, told, "go elsewhere, or name a folder with --out")
-    told = f"{runs.resolve()} can be written, {free / GIB:.1f} GiB free"
-    return CheckResult("around", "run folder", State.WORKS, told, facts={"free_bytes": free})
+        detail = f"nothing can be written in {runs.resolve()}: {error.strerror}"
+        return CheckResult(
+            "environment", "run folder", State.BROKEN, detail, "work in another folder, or name one with --out"
+        )
+    detail = f"{runs.resolve()} can be written, {free / GIB:.1f} GiB free"
+    return CheckResult("environment", "run folder", State.WORKS, detail, facts={"free_bytes": free})
 
 
 @contextmanager

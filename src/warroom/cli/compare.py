@@ -13,14 +13,15 @@ from warroom.cli.output import console, print_json, say
 
 
 def compare_command(
+    *,
     run_a: RunFolder,
     run_b: RunFolder,
-    policy_a: Annotated[str | None, typer.Option(help="Which policy of the first run, if it has several.")] = None,
-    policy_b: Annotated[str | None, typer.Option(help="Which policy of the second run.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Show rows without any difference, too.")] = False,
+    policy_a: Annotated[str | None, typer.Option(help="Policy of the first run, if it has several.")] = None,
+    policy_b: Annotated[str | None, typer.Option(help="Policy of the second run, if it has several.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Show rows without a difference as well.")] = False,
     json: Json = False,
 ) -> None:
-    """Compare two runs on the incidents that both played: the second less the first.
+    """Compare two runs on the incidents that both played: the second minus the first.
 
     Example: warroom compare runs/before runs/after
     """
@@ -35,28 +36,28 @@ def _print_comparison(found: Mapping[str, Any], everything: bool) -> None:
     screen = console()
     for note in found["notes"]:
         say(f"note: {note}", "yellow")
-    for told in found["told"]:
-        screen.print(Text(told))
+    for summary in found["summaries"]:
+        screen.print(Text(summary))
     rows = [row for row in found["rows"] if everything or not heavy.compare.is_equal(row)]
     left_out = len(found["rows"]) - len(rows)
     if rows:
         screen.print(_comparison_table(found, rows))
     if left_out:
-        screen.print(Text(f"{left_out} rows without any difference are left out; --all shows them"))
+        screen.print(Text(f"{left_out} rows without any difference are omitted; show them with --all"))
 
 
 def _comparison_table(found: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table(title=f"B {found['second']} less A {found['first']}", title_justify="left")
+    table = Table(title=f"B {found['second']} minus A {found['first']}", title_justify="left")
     for heading in ("policy", "where", "metric"):
         table.add_column(heading)
-    for heading in ("A", "B", "difference", "95 % interval", "p", "incidents"):
+    for heading in ("A", "B", "difference", "95 % interval", "p", "adjusted p", "incidents"):
         table.add_column(heading, justify="right")
     cell = heavy.report.cell
     for row in rows:
         metric = row["metric"]
-        names = row["policy_a"] if row["policy_a"] == row["policy_b"] else f"{row['policy_b']} less {row['policy_a']}"
+        names = row["policy_a"] if row["policy_a"] == row["policy_b"] else f"{row['policy_b']} minus {row['policy_a']}"
         ends = [cell({metric: {"mean": row[side], "lo": None, "hi": None}}, metric).mean for side in ("a", "b")]
         shown = cell({metric: row["difference"]}, metric)
-        figures = [*ends, shown.mean, shown.interval, f"{row['p']:.4f}", str(row["incidents"])]
+        figures = [*ends, shown.mean, shown.interval, f"{row['p']:.4f}", f"{row['p_holm']:.4f}", str(row["incidents"])]
         table.add_row(names, row["tier"] or row["scenario"], metric.replace("_", " "), *figures)
     return table

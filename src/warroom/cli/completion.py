@@ -1,4 +1,4 @@
-"""What a shell offers when the tab key is pressed behind an option. Nothing heavy may load: somebody waits."""
+"""Completion of names behind options. Nothing heavy may be imported: a person is waiting."""
 
 from collections.abc import Callable, Iterable
 from typing import get_type_hints
@@ -10,6 +10,7 @@ from warroom import policies
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split
 from warroom.envs import environments, scenarios
+from warroom.policies.names import MODEL_PREFIXES
 
 Completer = Callable[[typer.Context, str], list[str]]
 """(what was typed so far, the word that is being typed) -> what it may become."""
@@ -29,7 +30,7 @@ def environment_names(context: typer.Context, typed: str) -> list[str]:
 
 
 def scenario_names(context: typer.Context, typed: str) -> list[str]:
-    """Every scenario by its id; files of one's own are the shell's to complete."""
+    """Every scenario by its id; paths of scenario files are completed by the shell."""
     return list(scenarios())
 
 
@@ -45,17 +46,17 @@ def suite_names(context: typer.Context, typed: str) -> list[str]:
 
 
 def policy_names(context: typer.Context, typed: str) -> list[str]:
-    """Every policy of the environment that was named, behind those that were typed."""
-    return _behind_commas(typed, [*policies.policy_names(_env_of(context)), *policies.MODEL_PREFIXES])
+    """Every policy of the environment that was named, after those already typed."""
+    return _behind_commas(typed, [*policies.policy_names(_env_of(context)), *MODEL_PREFIXES])
 
 
 def seat_names(context: typer.Context, typed: str) -> list[str]:
-    """The seats of the environment that was named, behind those that were typed."""
+    """The seats of the environment that was named, after those already typed."""
     return _behind_commas(typed, environments()[_env_of(context)].seats)
 
 
 def tier_names(context: typer.Context, typed: str) -> list[str]:
-    """The tiers, behind those that were typed."""
+    """The tiers, after those already typed."""
     return _behind_commas(typed, TIERS)
 
 

@@ -5,23 +5,16 @@ import os
 import socket
 import sys
 
+from fastapi import FastAPI
+from uvicorn import Config, Server
+from uvicorn.supervisors import Multiprocess
+
 from warroom.cli import heavy
 from warroom.cli.listening import BACKLOG, address, listen
 from warroom.cli.output import say
-from warroom.core.errors import MissingExtra
-from warroom.view.ui.lobby import MAX_VISITORS, Lobby
-from warroom.view.ui.policy_choice import AllowedPolicies
-
-try:
-    from fastapi import FastAPI
-    from uvicorn import Config, Server
-    from uvicorn.supervisors import Multiprocess
-
-    from warroom.serve.app import OPTIONS_VARIABLE, PING, Mount, settings, worker
-    from warroom.serve.app import ServeOptions as ServeOptions
-    from warroom.serve.guard import LARGEST
-except ImportError as error:
-    raise MissingExtra("serve", error) from error
+from warroom.serve.app import OPTIONS_VARIABLE, PING, settings, worker
+from warroom.serve.app import ServeOptions as ServeOptions
+from warroom.serve.guard import MAX_BYTES
 
 with contextlib.suppress(ImportError):  # Windows has no such limit
     import resource
@@ -37,16 +30,16 @@ def serve(serving: ServeOptions, host: str, port: int, workers: int, page: bool)
     listening.set_inheritable(True)  # workers answer it too
     _allow_files(serving.max_sessions * len(serving.names) + SPARE)
     os.environ[OPTIONS_VARIABLE] = settings(serving)
-    app = worker(page_for(serving)) if page else None
-    say(f"serving {', '.join(serving.names)} at {address(listening)}; Ctrl-C ends it", "green")
+    app = worker(heavy.page.page_for(serving)) if page else None
+    say(f"serving {', '.join(serving.names)} at {address(listening)}; stop with Ctrl-C", "green")
     if serving.debug_truth:
-        say("every observation tells the truth: nothing played here is a result", "yellow")
+        say("observations include the ground truth: results of this server are invalid", "yellow")
     config = Config(
         app or "warroom.serve.app:worker",
         factory=app is None,
         workers=workers,
         log_level="warning",
-        ws_max_size=LARGEST,
+        ws_max_size=MAX_BYTES,
         ws_ping_interval=PING[0],
         ws_ping_timeout=PING[1],
         ws_per_message_deflate=False,  # a page is short, and a compressor for each session is not
@@ -54,24 +47,6 @@ def serve(serving: ServeOptions, host: str, port: int, workers: int, page: bool)
         backlog=BACKLOG,
     )
     _run(config, listening, app)
-
-
-def page_for(serving: ServeOptions) -> Mount:
-    """Mounts the page of `warroom ui` beside what is served.
-
-    It offers what is served and no more, takes as many visitors as an environment takes sessions, and nobody can name
-    a model that is not on its list.
-    """
-
-    def mount(app: FastAPI, path: str) -> None:
-        heavy.ui_server.mounted(
-            app,
-            path,
-            AllowedPolicies(allow_typed_models=False, envs=serving.names),
-            Lobby(max_visitors=min(MAX_VISITORS, serving.max_sessions)),
-        )
-
-    return mount
 
 
 def _run(config: Config, listening: socket.socket, paged: FastAPI | None) -> None:
@@ -94,4 +69,4 @@ def _allow_files(wanted: int) -> None:
     if soft != resource.RLIM_INFINITY and soft < allowed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
     if hard != resource.RLIM_INFINITY and hard < wanted:
-        say(f"the system allows {hard} open files (ulimit -n), which is about as many sessions", "yellow")
+        say(f"the system allows {hard} open files (ulimit -n), which limits the number of sessions", "yellow")

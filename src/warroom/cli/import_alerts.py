@@ -17,22 +17,22 @@ from warroom.importers.knowledge.rules import rule_files
 
 
 def alerts_command(
-    rules: Annotated[list[Path], typer.Argument(help="Files of Prometheus rules, or folders that hold some.")],
+    rules: Annotated[list[Path], typer.Argument(help="Prometheus rule files, or folders with rule files.")],
     kb: Base,
     out: Out = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Make a ticket of every alert; the article that its runbook link means is the right one.
+    """Turn Prometheus alerts into tickets; the article behind an alert's runbook link is the right answer.
 
-    Tickets are added to those that are there; one of the same id takes its place.
+    Tickets are added to the knowledge base; a ticket with a known id replaces the old one.
 
     Example: warroom import alerts rules/ --kb kb
     """
     stored, files = read_knowledge_base(kb), rule_files(rules)
     with progress("files", len(files)) as watch:
         found = import_alerts(files, _called(rules), stored.base, watch)
-    add(found, stored, kb, out, force, json)
+    add(found, stored, kb, out=out, force=force, json=json)
 
 
 def _called(paths: Iterable[Path]) -> str:

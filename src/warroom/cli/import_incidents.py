@@ -12,21 +12,21 @@ from warroom.cli.output import console, print_json, say
 from warroom.cli.progress import progress
 from warroom.importers.incidents.recording import ArchiveWriter, import_incidents, open_source
 
-app = typer.Typer(no_args_is_help=True, help="Read a real system into files that the other commands take.")
+app = typer.Typer(no_args_is_help=True, help="Import data of a real system for the other commands.")
 
 
 def incidents_command(
-    source: Annotated[str, typer.Argument(help="Where they come from: nezha.")],
-    folder: Annotated[Path, typer.Argument(help="The folder that the source fills.")],
-    out: Annotated[Path, typer.Option(help="The folder of recordings that is made.")] = Path("recordings"),
+    source: Annotated[str, typer.Argument(help="The format of the recordings: nezha.")],
+    folder: Annotated[Path, typer.Argument(help="The downloaded data set.")],
+    out: Annotated[Path, typer.Option(help="Output folder.")] = Path("recordings"),
     force: Annotated[
-        bool, typer.Option("--force", help="Import all again, over the recordings that are there.")
+        bool, typer.Option("--force", help="Import everything again and overwrite the recordings in --out.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Read recorded incidents (logs, traces, metrics, answers) into a folder that the environment `logs` plays.
+    """Import recorded incidents (logs, traces, metrics, answers) for the environment `logs`.
 
-    What was imported is kept whatever comes after it: an import that broke off goes on where it stopped.
+    An interrupted import keeps what it has; run it again to continue.
 
     Example: warroom import incidents nezha nezha_trainticket --out recordings
     """

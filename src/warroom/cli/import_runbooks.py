@@ -16,11 +16,13 @@ from warroom.importers.knowledge.runbooks import find_runbooks, import_runbooks
 
 def runbooks_command(
     folder: Annotated[Path, typer.Argument(help="A folder of Markdown files, at any depth.")],
-    out: Annotated[Path, typer.Option(help="The folder of the knowledge base that is made.")] = Path("kb"),
+    out: Annotated[Path, typer.Option(help="Output folder.")] = Path("kb"),
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Read a tree of Markdown files into a knowledge base. Over one that is there, its tickets go as well.
+    """Import a tree of Markdown files as a knowledge base.
+
+    With --force it replaces the knowledge base in --out, including its tickets.
 
     Example: warroom import runbooks docs/runbooks --out kb
     """

@@ -9,22 +9,26 @@ from warroom.cli.options import Json
 from warroom.cli.output import print_json
 from warroom.importers.topology.compose import describe, read_compose
 
-app = typer.Typer(no_args_is_help=True, help="Read a real system into files that the other commands take.")
+app = typer.Typer(no_args_is_help=True, help="Import data of a real system for the other commands.")
 
 
 def topology_command(
+    *,
     compose: Annotated[
-        list[Path] | None, typer.Argument(help="Compose files, each laid over the ones before it.")
+        list[Path] | None, typer.Argument(help="Compose files; later files override earlier ones.")
     ] = None,
     file: Annotated[
-        list[Path] | None, typer.Option("--file", "-f", help="More compose files, as docker takes them.")
+        list[Path] | None,
+        typer.Option("--file", "-f", help="A further compose file, as in `docker compose -f`. May be repeated."),
     ] = None,
-    env_file: Annotated[Path | None, typer.Option(help="Variables. Default: .env beside the first file.")] = None,
-    out: Annotated[Path, typer.Option(help="Where the topology goes.")] = Path("topology.json"),
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file that is there.")] = False,
+    env_file: Annotated[
+        Path | None, typer.Option(help="File of variables. Default: .env next to the first file.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Output file.")] = Path("topology.json"),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")] = False,
     json: Json = False,
 ) -> None:
-    """Read services and calls from docker-compose files, so that incidents happen on that system.
+    """Read services and calls from docker-compose files, to play incidents on that system.
 
     Example: warroom import topology compose.yaml -f compose.prod.yaml --out shop.json
     """

@@ -11,31 +11,47 @@ from warroom.train.jobs import Machine, format_command, jobs, script
 
 
 def jobs_command(
+    *,
     context: typer.Context,
-    hub_user: Annotated[str, typer.Option(help="Whose Hub account the trained models are pushed to.")],
-    models: Annotated[str, typer.Option(help="Base models, by comma.")] = "Qwen/Qwen2.5-3B-Instruct",
-    curricula: Annotated[str, typer.Option(help="Curricula, by semicolon.")] = "easy:200,medium:200,hard:200",
-    rogue_multipliers: Annotated[str, typer.Option(help="Rogue multipliers, by comma, such as 1.0,2.0:1.0.")] = "1.0",
-    seeds: Annotated[str, typer.Option(help="Seeds, by comma.")] = "0",
-    flavor: Annotated[str, typer.Option(help="The machine: a name of `hf jobs hardware`.")] = "a10g-large",
-    timeout: Annotated[str, typer.Option(help="When a job is ended, such as 90m or 6h.")] = "6h",
-    image: Annotated[str, typer.Option(help="The container's image.")] = "python:3.12",
+    hub_user: Annotated[str, typer.Option(help="Hub account that receives the trained models.")],
+    models: Annotated[str, typer.Option(help="Base models, comma-separated.")] = "Qwen/Qwen2.5-3B-Instruct",
+    curricula: Annotated[
+        str, typer.Option(help="Curricula, separated by semicolons.")
+    ] = "easy:200,medium:200,hard:200",
+    rogue_multipliers: Annotated[
+        str, typer.Option(help="Rogue multipliers, comma-separated, such as 1.0,2.0:1.0.")
+    ] = "1.0",
+    seeds: Annotated[str, typer.Option(help="Seeds, comma-separated.")] = "0",
+    flavor: Annotated[str, typer.Option(help="Machine type; see `hf jobs hardware`.")] = "a10g-large",
+    timeout: Annotated[str, typer.Option(help="Time limit of a job, such as 90m or 6h.")] = "6h",
+    image: Annotated[str, typer.Option(help="Container image.")] = "python:3.12",
     source: Annotated[
-        str, typer.Option(help="What pip installs there, or hf://spaces/USER/NAME with a checkout, which is mounted.")
+        str,
+        typer.Option(
+            help="What pip installs on the machine, or hf://spaces/USER/NAME with a checkout, which is mounted."
+        ),
     ] = "warroom[train]",
-    shell: Annotated[bool, typer.Option("--shell", help="Print a shell script that starts all of them.")] = False,
+    shell: Annotated[bool, typer.Option("--shell", help="Print a shell script that starts all jobs.")] = False,
     json: Json = False,
 ) -> None:
-    """Print the `hf jobs run` commands that train several configurations side by side on rented machines.
+    """Print the `hf jobs run` commands that train several configurations in parallel on rented machines.
 
-    Options of `warroom train` for all of them follow behind `--`. Nothing is started.
+    Options after `--` are passed to every `warroom train`. Nothing is started.
 
     Example: warroom jobs --hub-user me --rogue-multipliers 1.0,2.0:1.0 --shell -- --lora-rank 32
     """
     machine = Machine(flavor, timeout, image, source)
     numbers = [_seed(word) for word in _words(seeds)]
     multipliers = _words(rogue_multipliers)
-    found = jobs(_words(models), _words(curricula, ";"), multipliers, numbers, hub_user, machine, context.args)
+    found = jobs(
+        _words(models),
+        _words(curricula, ";"),
+        multipliers,
+        numbers,
+        hub_user=hub_user,
+        machine=machine,
+        more=context.args,
+    )
     for job in found:
         _check_training(job.training)
     if json:
@@ -49,18 +65,18 @@ def jobs_command(
 def _words(text: str, by: str = ",") -> list[str]:
     found = [word.strip() for word in text.split(by) if word.strip()]
     if not found:
-        raise ValueError(f"got {text!r}, which names nothing")
+        raise ValueError(f"got {text!r}, which is an empty list")
     return found
 
 
 def _seed(word: str) -> int:
     if not word.isascii() or not word.isdigit():
-        raise ValueError(f"a seed is a whole number from 0, got {word!r}")
+        raise ValueError(f"a seed is a non-negative integer, got {word!r}")
     return int(word)
 
 
 def _check_training(command: tuple[str, ...]) -> None:
-    """Read a job's training command as the machine will, so that a slip is found before a machine is rented."""
+    """Read a job's training command as the machine will, so that a mistake is found before a machine is rented."""
     app = typer.Typer(add_completion=False)
     app.command("train")(train_command)
     try:
@@ -69,5 +85,5 @@ def _check_training(command: tuple[str, ...]) -> None:
         # Depending on the version of typer, its errors are click's or its own copies of them.
         if not hasattr(error, "format_message"):
             raise
-        raise ValueError(f"`warroom train` would refuse an option behind `--`: {error.format_message()}") from error
+        raise ValueError(f"`warroom train` would reject an option after `--`: {error.format_message()}") from error
     configuration(context.params)

@@ -17,11 +17,9 @@ from warroom.envs.tickets.storage import (
 )
 from warroom.importers.knowledge.alerts import ImportedTickets
 
-Base = Annotated[Path, typer.Option("--kb", help="The knowledge base: a folder of `warroom import runbooks`.")]
-Out = Annotated[
-    Path | None, typer.Option(help="Where the knowledge base with the tickets goes. Default: to --kb itself.")
-]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite the knowledge base that is there.")]
+Base = Annotated[Path, typer.Option("--kb", help="Knowledge base: a folder made by `warroom import runbooks`.")]
+Out = Annotated[Path | None, typer.Option(help="Output folder. Default: --kb itself is extended.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing knowledge base in --out.")]
 
 
 def check_free(out: Path, force: bool) -> None:
@@ -29,13 +27,13 @@ def check_free(out: Path, force: bool) -> None:
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
     if not is_knowledge_base(out):
-        raise ValueError(f"{out} exists and is no knowledge base; choose another --out")
+        raise ValueError(f"{out} exists and is not a knowledge base; choose another --out")
     if not force:
         raise ValueError(f"{out} exists; choose another --out, or overwrite it with --force")
 
 
 def add(
-    found: ImportedTickets, stored: ImportedKnowledgeBase, kb: Path, out: Path | None, force: bool, json: bool
+    found: ImportedTickets, stored: ImportedKnowledgeBase, kb: Path, *, out: Path | None, force: bool, json: bool
 ) -> None:
     """Write the knowledge base with the tickets that were found to `out`, else to where it came from, and report."""
     target = out or kb
@@ -58,7 +56,7 @@ def report(source: ImportSource, stored: ImportedKnowledgeBase, out: Path, json:
         return
     print(f"{source.importer} of {source.name}: " + ", ".join(f"{n:,} {what}" for what, n in source.counts.items()))
     if replaced:
-        print(f"{replaced:,} tickets took the place of those with the same id")
+        print(f"{replaced:,} tickets replaced older ones with the same id")
     _print_warnings(source)
     print(f"wrote {out}: {totals['documents']:,} documents, {totals['tickets']:,} tickets")
 

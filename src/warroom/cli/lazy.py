@@ -8,6 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from warroom.core.docstrings import function_docstring
+
 COMPLETING = "_WARROOM_COMPLETE"
 """Environment variable by which a shell asks for completions."""
 
@@ -29,7 +31,7 @@ class Verb(NamedTuple):
         if COMPLETING in os.environ:
             import_module("warroom.cli.completion").complete_names(callback)
         single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        single.command(name, context_settings=dict(self.settings))(callback)
+        single.command(name, help=function_docstring(callback), context_settings=dict(self.settings))(callback)
         command = typer.main.get_command(single)
         assert isinstance(command, TyperCommand)
         return command

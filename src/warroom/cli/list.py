@@ -16,7 +16,7 @@ from warroom.policies import hf, llm, policy_names
 
 
 def list_command(
-    env: Annotated[str | None, typer.Option(help="Only this environment.")] = None,
+    env: Annotated[str | None, typer.Option(help="List this environment only.")] = None,
     json: Json = False,
 ) -> None:
     """List environments, scenarios, tiers, suites and policies.

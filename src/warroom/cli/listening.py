@@ -1,4 +1,4 @@
-"""Where a server listens; found out before anything slow is loaded."""
+"""Where a server listens; opened before anything slow is imported."""
 
 import os
 import socket
@@ -15,7 +15,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (socket.gaierror, UnicodeError) as error:
-        raise ValueError(f"no such host {host!r}: choose another --host; 127.0.0.1 is this machine alone") from error
+        raise ValueError(f"no such host {host!r}: choose another --host; 127.0.0.1 is this machine only") from error
     made = socket.socket(family, kind)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -11,12 +11,13 @@ import typer
 from warroom.cli import heavy
 from warroom.cli.flags import env_options, with_env_options
 from warroom.cli.listening import address, listen
-from warroom.cli.options import SUITES, Split, Tier
+from warroom.cli.options import Split, Tier
 from warroom.cli.output import command_line, say
 from warroom.core.errors import UnknownName
 from warroom.core.scenario import TIERS
 from warroom.core.splits import parse_split
 from warroom.envs import environments, find
+from warroom.evals.selection import SUITES
 from warroom.policies import PolicySet, hf, policy_set
 from warroom.runs import Record, git_commit, now, open_run
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
@@ -29,46 +30,50 @@ ALL = "all"
 
 @with_env_options
 def mcp_command(
+    *,
     given: Mapping[str, Any],
-    env: Annotated[str | None, typer.Option(help="Which environment. Default: the scenario's, else fleet.")] = None,
+    env: Annotated[str | None, typer.Option(help="Environment. Default: the scenario's, else fleet.")] = None,
     seat: Annotated[
-        str | None, typer.Option(help="What the client plays: a seat, several by comma, or all. Default: the first.")
+        str | None, typer.Option(help="Seats of the client, comma-separated, or all. Default: the first seat.")
     ] = None,
     teammates: Annotated[
         str | None,
-        typer.Option(help="Who plays the other seats, such as manager=oracle,rest=expert. Default: expert."),
+        typer.Option(help="Policies of the other seats, such as manager=oracle,rest=expert. Default: expert."),
     ] = None,
     scenario: Annotated[
-        str | None, typer.Option(help="Only this scenario of `warroom list`; its name is told. Default: any, untold.")
+        str | None,
+        typer.Option(help="Play this scenario only, and tell the client its name. Default: any scenario, name hidden."),
     ] = None,
     tier: Tier = "easy",
     split: Split = "dev",
-    seed: Annotated[int, typer.Option(help="The first incident of the split, from 0.")] = 0,
-    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")] = False,
-    host: Annotated[str | None, typer.Option(help=f"With --http: where to listen. Default: {HOST}.")] = None,
-    port: Annotated[int | None, typer.Option(help=f"With --http: the port, 0 for a free one. Default: {PORT}.")] = None,
+    seed: Annotated[int, typer.Option(help="Index of the first incident in the split, from 0.")] = 0,
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of stdio.")] = False,
+    host: Annotated[str | None, typer.Option(help=f"With --http: address to listen on. Default: {HOST}.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help=f"With --http: port to listen on, 0 for any free port. Default: {PORT}.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Record finished episodes in this run folder.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, if there is one.")] = False,
-    player: Annotated[str, typer.Option(help="The name under which episodes are recorded.")] = "mcp",
-    debrief: Annotated[bool, typer.Option("--debrief", help="Tell the truth once an incident is over.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out, if it exists.")] = False,
+    player: Annotated[str, typer.Option(help="Name of the player in recorded episodes.")] = "mcp",
+    debrief: Annotated[bool, typer.Option("--debrief", help="Show the ground truth after each incident.")] = False,
     open_values: Annotated[
         bool,
         typer.Option(
             "--open-values",
-            help="Leave the incident's own names out of the tools' schemas, for a client that lists its tools once.",
+            help="Keep names of the incident out of the tool schemas, for clients that list tools only once.",
         ),
     ] = False,
 ) -> None:
-    """Let a coding agent, or any other client of the Model Context Protocol, take a seat.
+    """Serve a seat over the Model Context Protocol, to a coding agent or any other client.
 
     Example: warroom mcp --env fleet --seat sre --teammates expert --out runs/agent --resume
     """
     if not http and (host, port) != (None, None):
-        raise ValueError("--host and --port are for --http; without it the client speaks on standard input and output")
+        raise ValueError("--host and --port need --http; without it the server uses stdio")
     if resume and out is None:
-        raise ValueError("--resume goes on with the run in --out; name the folder")
+        raise ValueError("--resume needs --out: the run folder to resume")
     config = mcp_config_of(
-        env, seat, teammates, scenario, player,
+        env=env, seat=seat, teammates=teammates, scenario=scenario, player=player,
         tier=tier, split=split, index=seed, given=given, debrief=debrief, open_values=open_values,
     )  # fmt: skip
     config.open(config.tier, config.index)  # a server that cannot offer its first incident does not begin
@@ -76,6 +81,7 @@ def mcp_command(
 
 
 def mcp_config_of(
+    *,
     env: str | None,
     seat: str | None,
     teammates: str | None,
@@ -113,9 +119,9 @@ def mcp_config_of(
 
 def _policy_set(env: str, teammates: str | None, alone: bool) -> PolicySet | None:
     if alone and teammates is not None:
-        raise ValueError("the client plays every seat, so nobody can be a teammate: leave --teammates out")
+        raise ValueError("the client plays every seat, so there are no teammates: leave --teammates out")
     if "human" in [part.rpartition("=")[2] for part in (teammates or "").split(",")]:
-        raise ValueError("a person cannot sit beside a client: warroom play has a seat for people")
+        raise ValueError("`human` cannot play next to an MCP client; use `warroom play`")
     return None if alone else policy_set(env, teammates or USUAL_TEAM)
 
 
@@ -146,10 +152,10 @@ def _serve(config: McpConfig, out: Path | None, resume: bool, place: tuple[str, 
         made = serving.server(config, episode_writer)
         if listening is None:
             if sys.stdin.isatty():
-                say("A client speaks here, and nobody has started one: add this command to an agent, or use --http.")
+                say("Waiting for an MCP client on stdin: add this command to an agent's configuration, or use --http.")
             serving.serve_stdio(made)
             return
-        say(f"Clients connect to {address(listening)}{serving.PATH}   (Ctrl-C ends it)")
+        say(f"Clients connect to {address(listening)}{serving.PATH}   (stop with Ctrl-C)")
         serving.serve_http(made, listening)
 
 

@@ -13,6 +13,7 @@ from warroom.cli.specs import Incident, spec_from
 from warroom.envs import make
 from warroom.policies import policy_set
 from warroom.policies.llm import ApiOptions
+from warroom.policies.names import policies_in
 from warroom.rollout import play
 from warroom.view.debrief import debrief
 from warroom.view.terminal import TerminalSeats, closing_view, is_interactive, open_display
@@ -21,27 +22,30 @@ from warroom.view.terminal import TerminalSeats, closing_view, is_interactive, o
 @with_api
 @with_env_options
 def play_command(
+    *,
     given: Mapping[str, Any],
     api: ApiOptions | None,
     incident: Incident,
-    tier: Annotated[str | None, typer.Option(help="How hard: easy, medium or hard. Default: easy.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Which incident of the split, from 0. Default: 0.")] = None,
+    tier: Annotated[str | None, typer.Option(help="Difficulty: easy, medium or hard. Default: easy.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Index of the incident in the split, from 0. Default: 0.")] = None,
     split: Annotated[str | None, typer.Option(help="The split: train, dev or test. Default: dev.")] = None,
     policy: Annotated[
         str,
-        typer.Option(help="Who plays, for instance human, or one policy per seat: oversight=human,rest=llm:MODEL."),
+        typer.Option(help="Policy for all seats, or one per seat: oversight=human,rest=llm:MODEL."),
     ] = "human",
-    pause: Annotated[float, typer.Option(min=0.0, help="Seconds between two calls on the live board.")] = 0.5,
+    pause: Annotated[float, typer.Option(min=0.0, help="Seconds between calls on the live board.")] = 0.5,
     json: Json = False,
 ) -> None:
-    """Play one incident: watch policies on a live board, or sit at a seat yourself.
+    """Play one incident: watch policies on a live board, or take a seat yourself.
 
     Example: warroom play fleet/autoscaler_cost_cut --tier hard --policy oracle
     """
     spec = spec_from(incident, tier, split, seed, given)
-    human = "human" in [part.rpartition("=")[2] for part in policy.split(",")]
+    human = "human" in policies_in(policy)
     if json and human:
-        raise ValueError("--json prints the episode alone, and a person at a seat needs the pages: leave one out")
+        raise ValueError(
+            "--json prints nothing but the episode, and a person needs to see the observations: leave one out"
+        )
     names = api_model_names([policy_set(spec.env, policy)], api)
     with connect(names, api) as client:
         if client is not None:

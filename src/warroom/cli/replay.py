@@ -8,7 +8,7 @@ from warroom.runs import ReplayMismatch, read_episodes, replay
 
 
 def replay_command(run: RunFolder, json: Json = False) -> None:
-    """Play every episode of a run again from its recorded calls; fails if one goes another way than its record.
+    """Replay every episode of a run from its recorded calls; fail if one diverges from the record.
 
     Example: warroom replay runs/hard
     """
@@ -23,6 +23,6 @@ def replay_command(run: RunFolder, json: Json = False) -> None:
     if json:
         print_json({"episodes": count, "differing": differing})
     else:
-        print(f"{count - len(differing)} of {count} episodes went as recorded")
+        print(f"{count - len(differing)} of {count} episodes match their record")
     if differing:
         raise typer.Exit(1)

@@ -12,10 +12,10 @@ from warroom.cli.summary import print_summary
 
 def report_command(
     run: RunFolder,
-    baseline: Annotated[str | None, typer.Option(help="Whom to compare with. Default: the run's own.")] = None,
+    baseline: Annotated[str | None, typer.Option(help="Policy to compare with. Default: the run's own.")] = None,
     json: Json = False,
 ) -> None:
-    """Make summary, pictures and report of a run again from its episodes.
+    """Rebuild the summary, plots and report of a run from its episodes.
 
     Example: warroom report runs/hard --baseline expert
     """

@@ -36,5 +36,5 @@ def print_summary(summary: Mapping[str, Any], folder: Path) -> None:
     screen = console()
     screen.print(table)
     if "usage" in summary:
-        screen.print(Text(f"behind the server: {in_words(summary['usage'])}"))
+        screen.print(Text(f"API usage: {in_words(summary['usage'])}"))
     screen.print(Text(f"report: {folder / 'report.html'}"))

@@ -19,7 +19,6 @@ from warroom.core.errors import EpisodeAborted
 from warroom.envs import environments
 from warroom.policies.manifest import read_manifest
 from warroom.runs import RECORD
-from warroom.serve.remote import RemoteBackend
 from warroom.train.config import KEEP, PLAY, SPEED, STARTS, StartOptions, TrainConfig, read_config_file
 from warroom.train.preflight import PreflightReport, backend_check
 from warroom.train.resolve_config import resolve_config
@@ -34,6 +33,7 @@ ENV_KINDS = tuple(environment.options for environment in environments().values()
 @with_options(StartOptions, param="starting")
 @with_options(*ENV_KINDS, param="options", group=ENV_GROUP, without=("rogue_multiplier",))
 def train_command(
+    *,
     context: typer.Context,
     given: Mapping[str, object],
     starting: Mapping[str, object],
@@ -86,9 +86,9 @@ def train_command(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Train a model by GRPO on incidents of the training split, and write curve, summary and model card.
+    """Train a model with GRPO on the training split; write a learning curve, a summary and a model card.
 
-    One rollout is one seat of one incident; the other seats are played by teammates. On several GPUs:
+    A rollout is one seat of one incident; teammates play the other seats. For several GPUs:
     accelerate launch -m warroom train ...
 
     Example: warroom train --model nano --curriculum easy:50,medium:50,hard:100 --out runs/nano
@@ -134,9 +134,9 @@ def _check_start(model: str, start: StartOptions, server: bool) -> None:
     scratch = StartOptions(start=start.start).to_json()
     more = [name for name in start.to_json() if name not in ("from_scratch", *scratch)]
     if more and not start.from_scratch:
-        raise ValueError(f"--{more[0].replace('_', '-')} says how a nano is made; add --from-scratch")
+        raise ValueError(f"--{more[0].replace('_', '-')} needs --from-scratch")
     if server and start.only_warm_start:
-        raise ValueError("a warm start is made of demonstrations, which no server plays; leave --server out")
+        raise ValueError("a warm start learns from demonstrations played in-process; leave --server out")
     if model != "nano" and (start.from_scratch or start.start != "warm"):
         raise ValueError(f"--from and --from-scratch are for --model nano; {model} starts from its own weights")
 
@@ -145,9 +145,9 @@ def _from_scratch(config: TrainConfig, start: StartOptions, folder: Path, resume
     """Make a warm start beside the run folder, unless it is there."""
     made = folder.with_name(folder.name + "-start")
     if made.exists() and not resume:
-        raise ValueError(f"{made} holds a warm start already; train it with --model {made}, or choose another --out")
+        raise ValueError(f"{made} already holds a warm start; train it with --model {made}, or choose another --out")
     if folder.exists() and not resume:  # found out now, not after the minutes of a warm start
-        raise ValueError(f"{folder} exists; choose another --out, or add --resume to go on with the run in it")
+        raise ValueError(f"{folder} exists; choose another --out, or resume the run in it with --resume")
     _warm_start(config, start, made)
     return made
 
@@ -163,15 +163,15 @@ def _warm_start(config: TrainConfig, start: StartOptions, folder: Path) -> None:
     plan = warmstart.plan_for(start.hidden, start.expert_share, start.warm_steps, config.seed, config.env)
     if folder.exists():
         if read_manifest(folder).get("warm_start") != plan.to_json():
-            raise ValueError(f"{folder} holds something else than the warm start asked for; choose another --out")
-        say(f"the warm start is there already: {folder}")
+            raise ValueError(f"{folder} does not hold the warm start that these options make; choose another --out")
+        say(f"reusing the warm start in {folder}")
         return
-    say(f"making a warm start from nothing -> {folder}")
+    say(f"training a warm start from random weights -> {folder}")
     try:
         with heavy.loading.quiet(), heavy.callbacks.phases_shown(say) as watch:
             warmstart.make_nano(folder, plan, config.env, watch)
     except KeyboardInterrupt:
-        say("\nStopped; a warm start that is not finished leaves nothing behind.", "yellow")
+        say("\nStopped; an unfinished warm start is not kept.", "yellow")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -182,7 +182,7 @@ def _backend(config: TrainConfig, server: str | None) -> Iterator[RolloutBackend
         yield None
         return
 
-    with RemoteBackend(server, config.env, config.renderer, config.teammates) as backend:
+    with heavy.remote.RemoteBackend(server, config.env, config.renderer, config.teammates) as backend:
         report = PreflightReport((backend_check(config, backend),), "")
         say(report.render())
         report.require()
@@ -208,12 +208,14 @@ def _train(
         if not (folder / RECORD).is_file():  # nothing has begun
             raise
         kept = "the last checkpoint is kept" if heavy.grpo.last_checkpoint(folder) else "no checkpoint was due yet"
-        raise ValueError(f"{error}; {kept}. Go on with: {again}") from error
+        raise ValueError(f"{error}; {kept}. Resume with: {again}") from error
     except KeyboardInterrupt:
-        say(f"\nStopped at once; the last checkpoint is kept. Go on with:\n  {again}", "yellow")
+        say(f"\nStopped at once; the last checkpoint is kept. Resume with:\n  {again}", "yellow")
         raise typer.Exit(INTERRUPTED) from None
     if interrupted:
-        say(f"\nStopped after step {summary.get('steps', 0)}; its checkpoint is kept. Go on with:\n  {again}", "yellow")
+        say(
+            f"\nStopped after step {summary.get('steps', 0)}; its checkpoint is kept. Resume with:\n  {again}", "yellow"
+        )
         raise typer.Exit(INTERRUPTED)
     return summary
 
@@ -227,7 +229,7 @@ def _typed(out: Path | None, folder: Path, resume: bool) -> str:
 def _folder(out: Path | None, kind: str, model: str, resume: bool) -> Path:
     """Where the run goes."""
     if resume and out is None:
-        raise ValueError("--resume goes on with a run: name its folder by --out")
+        raise ValueError("--resume needs --out: the run folder to resume")
     return out or Path("runs") / f"{kind}-{_short(model)}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
@@ -237,9 +239,7 @@ def _short(model: str) -> str:
 
 def _print_summary(summary: Mapping[str, Any], folder: Path) -> None:
     """First and last rewards by tier, why the run ended, and where things are."""
-    table = Table(
-        title="mean score of rollouts (0: do nothing, 1: oracle); training split, no result", title_justify="left"
-    )
+    table = Table(title="mean score of rollouts (0: do nothing, 1: oracle) on the training split", title_justify="left")
     table.add_column("tier")
     for heading in ("steps", "first 10 steps", "last 10 steps", "mean", "least", "most"):
         table.add_column(heading, justify="right")

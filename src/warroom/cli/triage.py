@@ -36,25 +36,28 @@ SURE = 0.99
 
 
 def triage_command(
-    file: Annotated[str, typer.Argument(help="A log file, plain or gzipped, or - for standard input.")],
+    *,
+    file: Annotated[str, typer.Argument(help="Log file, plain or gzipped; - for standard input.")],
     topology: Annotated[
         Path | None,
-        typer.Option(help="Who calls whom: a compose file, or a file of `warroom import topology`. Default: inferred."),
+        typer.Option(help="Service graph: a compose file, or a file of `warroom import topology`. Default: inferred."),
     ] = None,
     owners: Annotated[
         Path | None,
-        typer.Option(help="Who owns what: YAML of service: team, or CSV. Default: by kind."),
+        typer.Option(help="Owners of services: YAML of service: team, or CSV. Default: by kind of service."),
     ] = None,
-    policy: Annotated[str, typer.Option(help="Who judges: expert, a script that weighs evidence.")] = EXPERT,
+    policy: Annotated[str, typer.Option(help="Policy that analyses the log: expert, a script.")] = EXPERT,
     split_at: Annotated[
         str | None,
-        typer.Option("--split-at", "--since", help="When the trouble began, as the log writes times. Default: found."),
+        typer.Option(
+            "--split-at", "--since", help="Start of the incident, in the log's own time format. Default: detected."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Read a log of your system: how bad it is, the root cause, whom to page, what helps, how sure, and the lines why.
+    """Analyse a log of your system: severity, root cause, team to page, remedy, confidence, evidence.
 
-    Exit codes: 0 a root cause was found, 2 the input is wrong, 3 nothing wrong was found or the root cannot be told.
+    Exit codes: 0 root cause found, 2 invalid input, 3 no problem found or root cause undetermined.
 
     Example: warroom triage incident.log --topology compose.yaml --split-at 10:15
     """
@@ -66,7 +69,7 @@ def triage_command(
     with bytes_bar(size_of(file)) as watch:
         log = read_log(file, known.kinds if known is not None else (), watch)
     case = build_case(log, known, teams, split_at)
-    verdict = Verdict(case, conclude_case(case))
+    verdict = TriageReport(case, conclude_case(case))
     if json:
         print_json(verdict.as_json(file))
     else:
@@ -86,7 +89,7 @@ def check_policy(policy: str) -> None:
         raise UnknownName("policy for triage", policy, POLICIES)
 
 
-class Verdict:
+class TriageReport:
     """What was concluded of a log, for people and for programs."""
 
     def __init__(self, case: TriageCase, conclusion: TriageResult) -> None:

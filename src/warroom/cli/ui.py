@@ -20,31 +20,32 @@ PORT = 7860
 @with_api
 def ui_command(
     api: ApiOptions | None,
-    host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets others in.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = PORT,
-    show: Annotated[bool, typer.Option("--open/--no-open", help="Open a browser on it.")] = True,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free port.")] = PORT,
+    show: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
     policies: Annotated[
         str | None,
-        typer.Option(help="Who may be seated besides a person, by comma. Default: all scripts, and models that ship."),
+        typer.Option(help="Policies on offer, comma-separated. Default: all scripts and the shipped models."),
     ] = None,
 ) -> None:
-    """Watch incidents in the browser, or take a seat: pick who plays, step or run, look back, see what it truly was.
+    """Open a web page to watch incidents or to take a seat.
 
-    Only a page on this machine lets its visitors type models (hf:FOLDER, llm:MODEL); others offer what is listed.
+    Choose who plays, step or run, go back in time, and see the ground truth at the end. Visitors may enter models
+    (hf:FOLDER, llm:MODEL) only where the server listens on this machine alone; otherwise they choose from --policies.
 
     Example: warroom ui --policies expert,heuristic,nano
     """
     names = None if policies is None else tuple(name.strip() for name in policies.split(",") if name.strip())
-    AllowedPolicies(names)  # a wrong name ends the command before anything is opened
+    AllowedPolicies(names)  # a wrong name fails before a port is opened
     served = [name for name in names or () if is_llm(name)]
     if api is not None and names is not None and not served:
-        raise ValueError("options of a model behind a server were given, and --policies names no llm:MODEL")
-    # With the options at hand models may be typed too, where typing is let.
+        raise ValueError("options for llm:MODEL were given, but --policies has no such policy")
+
     with listen(host, port) as bound, connect([*served, *(["typed"] if api is not None else [])], api) as client:
         page = heavy.ui_server
 
         def ready() -> None:
-            say(f"Warroom is at {address(bound)} (Ctrl-C ends it)")
+            say(f"Warroom is at {address(bound)} (stop with Ctrl-C)")
             if show and sys.stdout.isatty():
                 webbrowser.open(address(bound))
 
@@ -52,7 +53,7 @@ def ui_command(
 
 
 def _is_own(host: str) -> bool:
-    """Whether nobody but this machine can reach it."""
+    """Whether only this machine can reach the address."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -9,8 +9,8 @@ import typer
 
 from warroom.cli.output import say
 from warroom.cli.progress import progress
-from warroom.evals.plan import parse_policies
 from warroom.evals.viewer_link import link_viewer
+from warroom.policies.names import parse_policies
 from warroom.runs import VIEWER, read_record, write_text
 from warroom.view.viewer import viewer_page
 from warroom.view.viewer_data import EpisodeFilter, RunEpisodes, read_run_episodes
@@ -18,30 +18,29 @@ from warroom.view.viewer_data import EpisodeFilter, RunEpisodes, read_run_episod
 NOT_WRITTEN = "no page was written: make room, or choose another --out"
 MANY = 2_000
 """Episodes from which a page gets slow to open; a filter is proposed then."""
-Policies = Annotated[str | None, typer.Option("--policy", help="Only these policies, by comma.")]
-Tiers = Annotated[str | None, typer.Option("--tier", help="Only these tiers, by comma.")]
-Scenarios = Annotated[str | None, typer.Option("--scenario", help="Only these scenarios, by comma.")]
+Policies = Annotated[str | None, typer.Option("--policy", help="Only these policies, comma-separated.")]
+Tiers = Annotated[str | None, typer.Option("--tier", help="Only these tiers, comma-separated.")]
+Scenarios = Annotated[str | None, typer.Option("--scenario", help="Only these scenarios, comma-separated.")]
 
 
 def view_command(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
-    run_b: Annotated[Path | None, typer.Argument(help="Another run, for policies side by side.")] = None,
+    *,
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    run_b: Annotated[Path | None, typer.Argument(help="A second run, shown side by side.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="The file to write. Default: viewer.html in the run folder, of two runs viewer-and-NAME.html."
-        ),
+        typer.Option(help="Output file. Default: viewer.html in the run folder; viewer-and-NAME.html for two runs."),
     ] = None,
-    open_page: Annotated[bool, typer.Option("--open", help="Show it in a browser when done.")] = False,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser when done.")] = False,
     policy: Policies = None,
     tier: Tiers = None,
     scenario: Scenarios = None,
     scenes: Annotated[
         bool,
-        typer.Option("--scenes/--no-scenes", help="Play episodes again to show what was true in each turn. Default."),
+        typer.Option("--scenes/--no-scenes", help="Replay episodes to show the true state in every turn. Default: on."),
     ] = True,
 ) -> None:
-    """Write one HTML file that shows every episode of a run, turn by turn, without any network.
+    """Write one self-contained HTML file that shows every episode of a run, turn by turn.
 
     Example: warroom view runs/hard --policy expert
     """

@@ -6,12 +6,12 @@ with the answer to the act.
 """
 
 from collections import deque
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from warroom.core.env import EPISODE_OVER
-from warroom.core.messages import MessageDict, ParsedCall, call_message, parse_calls, tool_schema
+from warroom.core.messages import MessageDict, ParsedCall, call_message, encodable, parse_calls
 from warroom.core.renderer import Renderer
+from warroom.core.schemas import Schema, tool_schemas
 from warroom.core.types import Message, Observation, ToolCall
 
 REMINDER = "Your message called no tool. Call one now; a message without a call ends your part in the incident."
@@ -27,7 +27,7 @@ class Conversation:
     """
 
     def __init__(self, renderer: Renderer, *, reminders: int = 0, closed: bool = False) -> None:
-        """With `closed`, schemas list the values of this very incident, such as its service names."""
+        """`closed` chooses the variant of the tools' schemas (`warroom.core.schemas`)."""
         self.renderer, self.reminders, self.closed = renderer, reminders, closed
         self.messages: list[MessageDict] = []
         self.has_left = False
@@ -40,14 +40,14 @@ class Conversation:
         self._silent_messages = 0
 
     @property
-    def schemas(self) -> tuple[dict[str, Any], ...]:
+    def schemas(self) -> tuple[Schema, ...]:
         """Function schemas of the seat's tools."""
         return self.renderer.tool_schemas(closed=self.closed)
 
     @property
-    def tools(self) -> list[dict[str, Any]]:
-        """The seat's tools as the API takes them."""
-        return [tool_schema(schema) for schema in self.schemas]
+    def tools(self) -> list[Schema]:
+        """The seat's tools as chat templates and the API take them."""
+        return tool_schemas(self.renderer, closed=self.closed)
 
     @property
     def is_owed_answer(self) -> bool:
@@ -60,6 +60,7 @@ class Conversation:
 
     def add_text(self, text: str) -> str:
         """Put the text of an observation into the conversation: the opening message, or the answer to a call."""
+        text = encodable(text)
         if not self.messages:
             text = "\n".join(part for part in (self.renderer.opening(), text) if part)
             self.messages.append({"role": "user", "content": text})
@@ -86,9 +87,15 @@ class Conversation:
         message = {"role": "tool", "name": call.name, "content": note + text}
         self.messages.append(message | ({"tool_call_id": call.id} if call.id else {}))
 
-    def add_message(self, message: Mapping[str, Any], *, truncated: bool = False) -> None:
-        """Take in a model's message: its calls wait to be played; one without any is answered by a reminder."""
-        calls = parse_calls(message)
+    def add_message(
+        self, message: Mapping[str, object], *, calls: Sequence[ParsedCall] | None = None, truncated: bool = False
+    ) -> None:
+        """Take in a model's message: its calls wait to be played; one without any is answered by a reminder.
+
+        `calls` are those of the message where they have been read already, such as from its text. `truncated` says that
+        the message was cut at its longest, which a reminder then mentions.
+        """
+        calls = parse_calls(message) if calls is None else calls
         # Servers refuse a field that is null, as `model_dump` of an API's message has them.
         self.messages.append({key: value for key, value in message.items() if value is not None or key == "content"})
         self._unanswered.extend(calls)
@@ -98,9 +105,13 @@ class Conversation:
         self._calls.extend(calls)
         self._silent_messages = 0 if calls else self._silent_messages + 1
         if self._silent_messages > self.reminders:
-            self.has_left = True
+            self.leave()
         elif self._silent_messages:
             self.messages.append({"role": "user", "content": TRUNCATED if truncated else REMINDER})
+
+    def leave(self) -> None:
+        """End the seat's part: from now on it does nothing."""
+        self.has_left = True
 
     def next_call(self) -> ToolCall | None:
         """The oldest call that was not played yet, as the environment takes it; None if the model has to write."""
@@ -109,12 +120,12 @@ class Conversation:
         call = self._calls.popleft()
         return self.renderer.parse_call(call.name, call.arguments)
 
-    def call(self, name: str, arguments: Mapping[str, Any] | str) -> ToolCall:
+    def call(self, name: str, arguments: Mapping[str, object] | str) -> ToolCall:
         """Take in a message that makes one call, and return it as the environment takes it.
 
         Arguments that are a text stand for ones that cannot be read: the environment refuses and quotes them.
         """
-        readable: Mapping[str, Any] = {} if isinstance(arguments, str) else arguments
+        readable: Mapping[str, object] = {} if isinstance(arguments, str) else arguments
         message = call_message(name, readable)
         self.messages.append(message)
         self._unanswered.append(ParsedCall(name, dict(readable)))

@@ -98,6 +98,14 @@ class Env(ABC):
         """Once the incident is over: what would have been, in sentences for a person; empty where nothing is known."""
         return ()
 
+    def make_brief(self, seat: str, job: str, noop_call: ToolCall, facts: Any = None) -> Brief:
+        """The brief of a seat with the schemas of its tools."""
+        tools = self.tools_of(seat)
+        return Brief(
+            env=self.name, seat=seat, job=job, tools=tuple([tool.schema(self.allowed_values) for tool in tools]),
+            acts=tuple([tool.name for tool in tools if tool.ends_turn]), noop_call=noop_call, facts=facts,
+        )  # fmt: skip
+
     # -- play ---------------------------------------------------------------------------------
 
     def trace_observations(self) -> None:

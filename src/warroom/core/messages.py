@@ -28,37 +28,40 @@ class ParsedCall(NamedTuple):
     """Why it could not be read as it was meant; empty if it could."""
 
 
-def tool_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A function schema as the API takes it."""
-    return {"type": "function", "function": dict(schema)}
+class ParsedArguments(NamedTuple):
+    """The arguments of a call."""
+
+    arguments: dict[str, Any]
+    error: str = ""
+    """Why they could not be read; empty if they could."""
 
 
-def call_message(name: str, arguments: Mapping[str, Any]) -> MessageDict:
+def call_message(name: str, arguments: Mapping[str, object]) -> MessageDict:
     """An assistant's message that makes one call."""
     function = {"name": name, "arguments": dict(arguments)}
     return {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": function}]}
 
 
-def parse_calls(message: Mapping[str, Any], id_prefix: str = "") -> list[ParsedCall]:
+def parse_calls(message: Mapping[str, object], id_prefix: str = "") -> list[ParsedCall]:
     """The calls of a message; with `id_prefix`, calls that have no id are given one."""
     found = message.get("tool_calls")
-    calls: Sequence[Any] = found if isinstance(found, list) else ()
+    calls: Sequence[object] = found if isinstance(found, list) else ()
     return [_parse_call(call, f"{id_prefix}{k}" if id_prefix else "") for k, call in enumerate(calls)]
 
 
-def parse_arguments(given: Any) -> tuple[dict[str, Any], str]:
-    """Arguments by name, and why they could not be read; what is no object goes under a name that no tool takes."""
+def parse_arguments(given: object) -> ParsedArguments:
+    """Arguments by name; what is no object goes under a name that no tool takes."""
     if given is None or given == "":
-        return {}, ""
+        return ParsedArguments({})
     read = parse_object(given) if isinstance(given, str) else given
     if isinstance(read, dict) and _is_json(read):
-        return read, ""
+        return ParsedArguments(read)
     raw = given if isinstance(given, str) else repr(given)
-    return {"arguments": raw[:MAX_RAW_LENGTH]}, "its arguments are no JSON object"
+    return ParsedArguments({"arguments": raw[:MAX_RAW_LENGTH]}, "its arguments are no JSON object")
 
 
 def parse_object(raw: str) -> dict[str, Any] | None:
-    """An object of JSON, or of the Python that models write in its stead; None if it is neither."""
+    """An object of JSON, or of the Python literals that models write in place of it; None if it is neither."""
     if "{" not in raw:
         return None
     for read in (json.loads, ast.literal_eval):
@@ -72,11 +75,11 @@ def parse_object(raw: str) -> dict[str, Any] | None:
 
 
 def unreadable_call(raw: str, error: str, id: str = "") -> ParsedCall:
-    """What stands for a call that cannot be read."""
+    """The call that is made in place of one that cannot be read."""
     return ParsedCall(UNREADABLE, {"text": raw[:MAX_RAW_LENGTH]}, id, error)
 
 
-def text_of(message: Mapping[str, Any]) -> str:
+def text_of(message: Mapping[str, object]) -> str:
     """The text of a message."""
     content = message.get("content")
     return encodable(content) if isinstance(content, str) else ""
@@ -87,19 +90,18 @@ def encodable(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def _parse_call(call: Any, id: str) -> ParsedCall:
-    function = call.get("function") if isinstance(call, Mapping) else None
-    if not isinstance(function, Mapping):
+def _parse_call(call: object, id: str) -> ParsedCall:
+    if not isinstance(call, Mapping) or not isinstance(function := call.get("function"), Mapping):
         return unreadable_call(json.dumps(call), "it names no function", id)
-    id = encodable(str(call.get("id") or id))
+    id = encodable(str(call["id"])) if call.get("id") else id
     name = function.get("name")
     if not isinstance(name, str) or not name:
         return unreadable_call(json.dumps(function), "it names no function", id)
-    arguments, error = parse_arguments(function.get("arguments"))
-    return ParsedCall(name, arguments, id, error)
+    parsed = parse_arguments(function.get("arguments"))
+    return ParsedCall(name, parsed.arguments, id, parsed.error)
 
 
-def _is_json(found: Any) -> bool:
+def _is_json(found: object) -> bool:
     """Whether it can be written into a record: `literal_eval` also reads sets, bytes and the like."""
     try:
         json.dumps(found, allow_nan=False)

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from random import Random
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from warroom.core.types import Brief, Observation, ToolCall
 
@@ -15,6 +15,21 @@ class Policy(Protocol):
     def act(self, observation: Observation) -> ToolCall:
         """The next call, given what the seat sees: its observation, or the result of its last reading."""
         ...
+
+
+@runtime_checkable
+class Spoken(Protocol):
+    """A policy that writes text beside its calls: what it said is recorded with the step."""
+
+    @property
+    def last_message(self) -> str:
+        """The text of the message that made the last call; empty if there was none."""
+        ...
+
+
+def message_of(policy: Policy) -> str:
+    """What a policy wrote beside its last call; empty for a policy that writes nothing."""
+    return policy.last_message if isinstance(policy, Spoken) else ""
 
 
 PolicyFactory = Callable[[Brief, Random], Policy]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from warroom.core.schemas import Schema, open_schemas
 from warroom.core.types import Brief, Observation, ToolCall
 
 
@@ -26,8 +27,8 @@ class Renderer(Protocol):
         """The words in which a model makes that call: (tool, arguments). For demonstrations."""
         ...
 
-    def tool_schemas(self, *, closed: bool = False) -> tuple[dict[str, Any], ...]:
-        """Function schemas of the seat's tools; with `closed`, with the incident's own names as `enum`."""
+    def tool_schemas(self, *, closed: bool = False) -> tuple[Schema, ...]:
+        """Function schemas of the seat's tools, open or `closed` (`warroom.core.schemas`)."""
         ...
 
 
@@ -36,7 +37,7 @@ RendererFactory = Callable[[Brief], Renderer]
 
 @dataclass(frozen=True)
 class Vocab:
-    """Every word of a shorthand, for the tokenizer of a small model."""
+    """Every word of a compact rendering, for the tokenizer of a small model."""
 
     words: tuple[str, ...]
     tools: tuple[str, ...]
@@ -69,15 +70,6 @@ class PlainRenderer:
         """The call as it is."""
         return call.name, dict(call.arguments)
 
-    def tool_schemas(self, *, closed: bool = False) -> tuple[dict[str, Any], ...]:
-        """The schemas; unless `closed` without `enum`, so that a seat's prompt is the same in every incident."""
-        return self.brief.tools if closed else tuple(_open(schema) for schema in self.brief.tools)
-
-
-def _open(schema: dict[str, Any]) -> dict[str, Any]:
-    parameters = schema["parameters"]
-    properties = {
-        name: {key: value for key, value in field.items() if key != "enum"}
-        for name, field in parameters["properties"].items()
-    }
-    return {**schema, "parameters": {**parameters, "properties": properties}}
+    def tool_schemas(self, *, closed: bool = False) -> tuple[Schema, ...]:
+        """The brief's own schemas, or their open variant."""
+        return self.brief.tools if closed else open_schemas(self.brief.tools)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from warroom.core.env import Env
 from warroom.core.options import Options
@@ -11,6 +11,12 @@ from warroom.core.renderer import PlainRenderer, RendererFactory, Vocab
 from warroom.core.spec import EpisodeSpec
 
 TIERS = ("easy", "medium", "hard")
+C = TypeVar("C")
+
+
+def by_tier(make: Callable[..., C], **columns: tuple[object, object, object]) -> dict[str, C]:
+    """A record for each tier, made from the values of each of its fields in the order of `TIERS`."""
+    return {tier: make(**{name: values[k] for name, values in columns.items()}) for k, tier in enumerate(TIERS)}
 
 
 class Scenario(Protocol):
@@ -68,9 +74,9 @@ class EnvSpec:
     renderers: Mapping[str, RendererFactory] = field(default_factory=lambda: {"plain": PlainRenderer})
     """How its play can be put into words for a model, by name."""
     compact_vocab: Callable[[], Vocab] | None = None
-    """The words of its shorthand; None if it has none."""
+    """The words of its compact rendering; None if it has none."""
     compact_options: Mapping[str, str] = field(default_factory=dict)
-    """Options without which its shorthand cannot be played."""
+    """Options without which its compact rendering cannot be played."""
     read_only_tools: frozenset[str] = frozenset()
     """Tools that only look or wait."""
     training_profile: TrainingProfile = TrainingProfile()

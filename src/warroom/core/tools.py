@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin
 
+from warroom.core.docstrings import function_docstring
 from warroom.core.errors import quote_input, unknown_name_message
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -131,7 +132,7 @@ def tools_of(owner: type) -> dict[str, Tool]:
 
 def _describe(name: str, method: Callable[..., Any]) -> Tool:
     seats, ends_turn = getattr(method, _MARK)
-    text, arguments = _split_docstring(inspect.getdoc(method) or "")
+    text, arguments = _split_docstring(function_docstring(method))
     signature = inspect.signature(method, eval_str=True)
     parameters = tuple(
         _parameter(p, arguments.get(p.name, "")) for p in signature.parameters.values() if p.name != "self"

@@ -1,12 +1,23 @@
 """Python files of a user's own: scenarios, policies and rewards, loaded with errors that name file and line."""
 
+import ast
 import hashlib
 import importlib.util
+import inspect
+import re
 import sys
 import traceback
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+
+from warroom.core.errors import unknown_name_message
+
+MODULE_PREFIX = "warroom_"
+"""What the name of a loaded file's module begins with; the kind of file follows, and the file's own name."""
+_WRONG_ARGUMENT = re.compile(r"(?:\w+\.)*?(\w+)(?:\.__init__)?\(\) got an unexpected keyword argument '(\w+)'")
+_WRONG_IMPORT = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 
 
 @cache
@@ -17,7 +28,8 @@ def load_module(path: Path, kind: str) -> ModuleType:
     """
     if not path.is_file():
         raise ValueError(f"no {kind} file {str(path)!r}")
-    name = f"warroom_{kind}_{path.stem}"
+    folder = _short_hash(str(path.resolve().parent).encode())[:8]
+    name = f"{MODULE_PREFIX}{kind}_{folder}.{path.stem}"  # files of one name may lie in several folders
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -26,19 +38,62 @@ def load_module(path: Path, kind: str) -> ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:  # the file is the caller's: whatever it raises is told to the caller
         del sys.modules[name]
-        raise ValueError(f"{located(error, path)}; the {kind} file does not load") from error
+        raise ValueError(f"{located(error, path, vars(module))}; the {kind} file does not load") from error
     return module
 
 
-def located(error: BaseException, path: Path) -> str:
-    """An error that a user's file raised, as `FILE:LINE: TYPE: MESSAGE`, with the last line of that file in it."""
+def located(error: BaseException, path: Path, names: Mapping[str, object] | None = None) -> str:
+    """An error that a user's file raised, as `FILE:LINE: TYPE: MESSAGE`, with the last line of that file in it.
+
+    With the `names` that the file defines, a misspelt one is answered with the names that are allowed.
+    """
     if isinstance(error, SyntaxError):
         return f"{path}:{error.lineno}: {type(error).__name__}: {error.msg}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
+    own = path.resolve()
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).resolve() == own]
     place = f"{path}:{frames[-1].lineno}" if frames else str(path)
-    return f"{place}: {type(error).__name__}: {error}"
+    return f"{place}: {type(error).__name__}: {_explained(error, names or {})}"
+
+
+def _explained(error: BaseException, names: Mapping[str, object]) -> str:
+    """The message of an error; with the allowed names where one was misspelt."""
+    message = str(error)
+    if (argument := _WRONG_ARGUMENT.search(message)) and callable(owner := names.get(argument[1])):
+        return unknown_name_message(f"argument of {argument[1]}()", argument[2], inspect.signature(owner).parameters)
+    if (wrong := _WRONG_IMPORT.search(message)) and wrong[2] in sys.modules:
+        return unknown_name_message(f"name in {wrong[2]}", wrong[1], _alike(vars(sys.modules[wrong[2]]), wrong[1]))
+    if isinstance(error, NameError) and error.name and names:
+        return unknown_name_message("name", error.name, _alike(names, error.name))
+    return message
+
+
+def _alike(names: Mapping[str, object], got: str) -> list[str]:
+    """The public names that are written in the same case: constants, classes, or functions and modules."""
+    return [name for name in names if not name.startswith("_") and _case(name) == _case(got)]
+
+
+def _case(name: str) -> tuple[bool, bool]:
+    return name.isupper(), name[0].isupper()
+
+
+def line_of(path: Path, name: str) -> str:
+    """`FILE:LINE` of what a file defines under a name at its top level; the file alone where it does not."""
+    for node in ast.parse(path.read_bytes()).body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        names = {target.id for target in targets if isinstance(target, ast.Name)}
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            names = {node.name}
+        if name in names:
+            return f"{path}:{node.lineno}"
+    return str(path)
 
 
 def file_hash(path: Path) -> str:
     """32 hex digits that tell one version of a file from another."""
-    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    return _short_hash(path.read_bytes())
+
+
+def _short_hash(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()

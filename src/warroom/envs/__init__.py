@@ -13,7 +13,7 @@ from warroom.core.errors import UnknownName, quote_input
 from warroom.core.scenario import TIERS, EnvSpec, Scenario
 from warroom.core.spec import FORM, EpisodeSpec, SpecText, split_spec
 from warroom.core.splits import split_of
-from warroom.core.user_files import load_module
+from warroom.envs.scenario_file import ShippedScenarios, load_scenario_file, load_shipped
 
 _FOLDER = Path(__file__).parent
 
@@ -26,31 +26,27 @@ def environments() -> dict[str, EnvSpec]:
 
 
 @cache
+def _shipped() -> ShippedScenarios:
+    return load_shipped(environments(), __name__)
+
+
 def scenarios() -> dict[str, Scenario]:
-    """Every scenario that ships with the package, by id (`fleet/db_deadlock`), in the order of the alphabet."""
-    found = {}
-    for env in environments():
-        folder = _FOLDER / env / "scenarios"
-        for name in sorted(m.name for m in pkgutil.iter_modules([str(folder)])):
-            found[f"{env}/{name}"] = importlib.import_module(f"{__name__}.{env}.scenarios.{name}").SCENARIO
-    return found
+    """Every scenario that ships with the package, by id (`fleet/db_deadlock`), in the order of the alphabet.
+
+    A file that does not load is left out and reported by a warning; `broken_scenarios` has its error.
+    """
+    return _shipped().found
+
+
+def broken_scenarios() -> dict[str, str]:
+    """Why files of the package's scenarios do not load, with file and line, by the id they would have."""
+    return _shipped().broken
 
 
 @cache
 def scenario_from_file(env: str, path: Path) -> Scenario:
     """A scenario of one's own, from a Python file anywhere: the file defines `SCENARIO` as the shipped ones do."""
-    scenario: object = getattr(load_module(path, "scenario"), "SCENARIO", None)
-    kinds = env_spec(env).scenario_types
-    if not isinstance(scenario, kinds):
-        wanted = " or ".join(kind.__name__ for kind in kinds)
-        raise ValueError(
-            f"{path}: SCENARIO must be a {wanted}, got {quote_input(scenario)}; "
-            f"envs/{env}/scenarios/ shows what the shipped ones look like"
-        )
-    found: Scenario = scenario  # type: ignore[assignment]  # the declared types are scenarios
-    if any(known.partition("/")[2] == found.name for known in scenarios()):
-        raise ValueError(f"{path}: a shipped scenario is called {found.name!r} already; rename the file")
-    return found
+    return load_scenario_file(env_spec(env), path, scenarios())
 
 
 def env_spec(name: str) -> EnvSpec:
@@ -68,15 +64,37 @@ def find(scenario: str) -> tuple[EnvSpec, Scenario]:
     environment = env_spec(env)
     if name.endswith(".py"):
         return environment, scenario_from_file(env, Path(name))
+    if scenario in broken_scenarios():
+        raise ValueError(broken_scenarios()[scenario])
     if scenario not in scenarios():
         raise UnknownName("scenario", scenario, [known for known in scenarios() if known.startswith(env + "/")])
     return environment, scenarios()[scenario]
 
 
+def scenario_path(scenario: str) -> Path | None:
+    """The file of a scenario of one's own; None for one that ships with the package."""
+    name = scenario.partition("/")[2]
+    return Path(name) if name.endswith(".py") else None
+
+
+def scenario_id(env: str, name: str) -> str:
+    """The id of a scenario that is named with or without `ENV/`; a file may lie in any folder."""
+    first = name.partition("/")[0]
+    return name if "/" in name and (first in environments() or not name.endswith(".py")) else f"{env}/{name}"
+
+
 def suite(env: str, name: str | None = None) -> list[str]:
-    """Ids of the scenarios of one suite of an environment (of its default suite without a name)."""
+    """Ids of the scenarios of one suite of an environment (of its default suite without a name).
+
+    A scenario file in the place of a suite is one of that scenario alone.
+    """
     known = env_spec(env).suites
     chosen = name or known[0]
+    if chosen.endswith(".py"):
+        found, _ = find(scenario_id(env, chosen))
+        if found.name != env:
+            raise ValueError(f"{chosen} is a scenario of {found.name}, not of {env}")
+        return [scenario_id(env, chosen)]
     if chosen not in known:
         raise UnknownName("suite", chosen, known)
     return [id for id, scenario in scenarios().items() if id.startswith(env + "/") and chosen in scenario.suites]

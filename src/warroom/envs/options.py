@@ -1,4 +1,4 @@
-"""Options that environments share: which system an incident happens in, and which splits its names and wordings are from."""
+"""Options that environments share: the system of an incident, and the splits of its names and wordings."""
 
 from dataclasses import dataclass
 from pathlib import Path

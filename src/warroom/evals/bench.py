@@ -1,4 +1,4 @@
-"""How fast the environment is, on one core, and where the time goes."""
+"""The speed of an environment on one core, by component."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ from warroom.envs import make, suite
 from warroom.policies import PolicySet, policy_set
 
 NOOP_POLICY, TURNS = "noop", 10
-"""Who plays a measured episode unless another is named, and the turns that this lasts; others play to the end."""
+"""The default policy, and the turns that it plays; other policies play to the end."""
 IMPORTS = 3
 """Fresh processes whose import is timed; the fastest counts."""
 _IMPORT = (
@@ -37,17 +37,17 @@ class AllSeatsObservable(Protocol):
 
 @dataclass(slots=True)
 class TimeBreakdown:
-    """Seconds by what they went to, over some episodes."""
+    """Seconds by component, over some episodes."""
 
     episodes: int = 0
     generation: float = 0.0
-    """Building the incident, certificate included."""
+    """Building the incident, including its certificate."""
     turns: float = 0.0
-    """The world moving on, and rewards."""
+    """Advancing the world, and rewards."""
     text: float = 0.0
     """Observations and their rendering."""
     policy: float = 0.0
-    """What whoever plays thinks."""
+    """Choosing calls."""
 
     @property
     def total(self) -> float:
@@ -71,11 +71,11 @@ class BenchmarkConfig:
     env: str
     tier: str
     policy: str = NOOP_POLICY
-    options: Mapping[str, Any] | None = None
-    """What the incidents are built from besides."""
+    options: Mapping[str, object] | None = None
+    """Options of the environment."""
 
     def incidents(self) -> Iterator[Env]:
-        """Fresh incidents of the default suite, one scenario after another, for ever."""
+        """Fresh incidents of the default suite, one scenario after another, without end."""
         scenarios = suite(self.env)
         for k in count():
             yield make(scenarios[k % len(scenarios)], self.tier, seed_of(Split.TRAIN, k), **(self.options or {}))

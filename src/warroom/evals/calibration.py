@@ -1,10 +1,10 @@
-"""Whether stated confidence means anything: skill over the best constant, ranking, and risk against coverage.
+"""Calibration of stated confidence: skill over the best constant, ranking, and risk against coverage.
 
-All figures are of pairs (confidence, verified): what a policy said of an answer, and whether the answer was right.
+All metrics are of pairs (confidence, verified): what a policy stated for an answer, and whether the answer was right.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from warroom.evals.statistics import Estimate, Floats, bootstrap, wilson
 
 CALIBRATION_METRICS = ("brier_skill", "auroc", "aurc")
 """Skill over the best constant (1 is perfect, 0 none); probability that a right answer was given more confidence than a
-wrong one (0.5 is chance); mean risk over all coverages when the surest answers go first (lower is better)."""
+wrong one (0.5 is chance); mean risk over all coverages when the most confident answers go first (lower is better)."""
 BINS = 10
 """Bins of a reliability diagram, equally wide."""
 
@@ -28,9 +28,9 @@ class Bin(NamedTuple):
 
 
 def calibration(
-    confidences: Sequence[float], verified: Sequence[bool], clusters: Sequence[Any]
+    confidences: Sequence[float], verified: Sequence[bool], clusters: Sequence[Hashable]
 ) -> dict[str, Estimate | None]:
-    """The `FIGURES` with bootstrap intervals over clusters; None where all answers are right or all wrong."""
+    """`CALIBRATION_METRICS` with bootstrap intervals over clusters; None where all answers are right or all wrong."""
     stated, right = np.asarray(confidences, float), np.asarray(verified, float)
     if not len(stated) or right.min() == right.max():
         return dict.fromkeys(CALIBRATION_METRICS)
@@ -39,7 +39,7 @@ def calibration(
 
 
 def calibration_metrics(stated: Floats, right: Floats, weights: Floats) -> Floats:
-    """The `FIGURES` of weighted answers; nan where a draw has only right or only wrong ones."""
+    """The `CALIBRATION_METRICS` of weighted answers; nan where a draw has only right or only wrong ones."""
     total = weights.sum()
     base = float((weights * right).sum() / total)
     if not 0 < base < 1:
@@ -66,7 +66,7 @@ def aurc(stated: Floats, right: Floats, weights: Floats) -> float:
 
 
 def risk_coverage(stated: Floats, right: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """(share of answers taken, share of those that are wrong), from the surest on."""
+    """(share of answers taken, share of those that are wrong), from the most confident on."""
     order = np.argsort(-stated, kind="stable")
     _, start = np.unique(-stated[order], return_index=True)
     taken = np.cumsum(np.add.reduceat(weights[order], start))

@@ -1,23 +1,13 @@
 """Two runs side by side: differences paired on the incidents that both played."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from warroom.core.errors import UnknownName
-from warroom.evals.summary import (
-    COMPARED,
-    Horizons,
-    Reader,
-    Result,
-    as_row,
-    difference,
-    estimate,
-    horizons,
-    readers_of,
-    result_of,
-)
+from warroom.evals.metrics import Metrics, Reader, Result, result_of
+from warroom.evals.statistics import DIGITS, EstimateJson
+from warroom.evals.summary import COMPARED, Row, difference_json, with_adjusted_p
 from warroom.runs import Record, read_episodes, read_record
 
 
@@ -30,10 +20,10 @@ class ComparedRun:
     results: tuple[Result, ...]
 
 
-def compare_runs(
-    first: Path, second: Path, first_policy: str | None = None, second_policy: str | None = None
-) -> dict[str, Any]:
-    """Second less first, by policy, tier and metric, with interval and p.
+def compare_runs(first: Path, second: Path, first_policy: str | None = None, second_policy: str | None = None) -> Row:
+    """Second less first, by policy, tier and metric, with interval, p, and p adjusted by Holm's method.
+
+    p is adjusted within each pair of policies and kind of rows: metrics by tier, terms by tier, scenarios.
 
     Compares each policy that both runs have with itself; runs of one policy each are compared whatever their names;
     otherwise the two policies must be named.
@@ -45,10 +35,10 @@ def compare_runs(
     if not rows:
         raise ValueError(f"{first} and {second} share no incident (scenario, tier, seed): nothing can be paired")
     summaries = [describe(pair, [row for row in rows if (row["policy_a"], row["policy_b"]) == pair]) for pair in pairs]
-    return {"first": str(first), "second": str(second), "notes": _notes(sides), "told": summaries, "rows": rows}
+    return {"first": str(first), "second": str(second), "notes": _notes(sides), "summaries": summaries, "rows": rows}
 
 
-def describe(pair: tuple[str, str], rows: Sequence[Mapping[str, Any]]) -> str:
+def describe(pair: tuple[str, str], rows: Sequence[Row]) -> str:
     """On which metrics, and in which tiers, the second differs from the first beyond chance."""
     found: dict[str, dict[str, list[str]]] = {"higher": {}, "lower": {}}
     for row in rows:
@@ -60,8 +50,8 @@ def describe(pair: tuple[str, str], rows: Sequence[Mapping[str, Any]]) -> str:
     return f"{who}: {'; '.join(said) or 'no metric differs'} beyond chance (95 % interval without 0)"
 
 
-def significant_direction(difference: Mapping[str, float | None]) -> str | None:
-    """`higher` or `lower` where the interval leaves 0 out; None where chance may be all."""
+def significant_direction(difference: EstimateJson) -> str | None:
+    """`higher` or `lower` where the interval leaves 0 out; None where the difference may be chance."""
     lo, hi = difference["lo"], difference["hi"]
     if lo is None or hi is None or lo <= 0 <= hi:
         return None
@@ -72,13 +62,13 @@ def _with_tiers(metrics: Mapping[str, Sequence[str]]) -> str:
     return ", ".join(f"{metric} ({', '.join(tiers)})" for metric, tiers in metrics.items())
 
 
-def is_equal(row: Mapping[str, Any]) -> bool:
-    """Whether the two sides of a row agree on every incident."""
+def is_equal(row: Row) -> bool:
+    """Whether a row shows no difference at all."""
     return not any(row["difference"].values())
 
 
 def _check_same_world(sides: tuple[ComparedRun, ComparedRun]) -> None:
-    """Refuse runs whose incidents differ though their names are the same: other options build other incidents."""
+    """Refuse runs with different incidents under the same names, since their options differ."""
     one, other = (side.record.config.get("env") for side in sides)
     if one != other:
         raise ValueError(
@@ -127,23 +117,24 @@ PER_SCENARIO = ("score", "solved")
 """Metrics that are also compared scenario by scenario."""
 
 
-def _compare(sides: tuple[ComparedRun, ComparedRun], pair: tuple[str, str]) -> list[dict[str, Any]]:
+def _compare(sides: tuple[ComparedRun, ComparedRun], pair: tuple[str, str]) -> list[Row]:
     """Rows by tier: the metrics, each term's points, and per scenario (over all tiers) how well it went."""
     everything = [r for side in sides for r in side.results]
-    readers = readers_of(everything)
+    metrics = Metrics.of(everything)
     played = [[r for r in side.results if r.policy == policy] for side, policy in zip(sides, pair, strict=True)]
     shared = {r.incident for r in played[0]} & {r.incident for r in played[1]}
     one, other = ([r for r in results if r.incident in shared] for results in played)
-    metrics = {name: readers[name] for name in COMPARED if name in readers} | _term_readers(one + other)
-    limits, out = horizons(everything), []
+    comparison = _Comparison(pair, metrics)
+    terms = _Comparison(pair, replace(metrics, readers=_term_readers(one + other)))
+    by_tier, by_term, by_scenario = list[Row](), list[Row](), list[Row]()
     for tier in dict.fromkeys(r.tier for r in everything):
         left, right = ([r for r in results if r.tier == tier] for results in (one, other))
-        out += _rows(left, right, metrics, limits, {"tier": tier, "scenario": None}, pair)
+        by_tier += comparison.rows(left, right, [name for name in COMPARED if name in metrics.readers], tier=tier)
+        by_term += terms.rows(left, right, terms.metrics.readers, tier=tier)
     for scenario in dict.fromkeys(r.scenario for r in one):
         left, right = ([r for r in results if r.scenario == scenario] for results in (one, other))
-        few = {name: readers[name] for name in PER_SCENARIO}
-        out += _rows(left, right, few, limits, {"tier": None, "scenario": scenario}, pair)
-    return out
+        by_scenario += comparison.rows(left, right, PER_SCENARIO, scenario=scenario)
+    return [row for table in (by_tier, by_term, by_scenario) for row in with_adjusted_p(table)]
 
 
 def _term_readers(results: Sequence[Result]) -> dict[str, Reader]:
@@ -156,29 +147,39 @@ def _points_of(term: str) -> Reader:
     return lambda result, horizons: result.terms.get(term)
 
 
-def _rows(
-    one: Sequence[Result],
-    other: Sequence[Result],
-    metrics: Mapping[str, Reader],
-    limits: Horizons,
-    place: Mapping[str, str | None],
-    pair: tuple[str, str],
-) -> list[dict[str, Any]]:
-    """The second less the first on the incidents of one place."""
-    out = []
-    for metric, reader in metrics.items():
-        found = difference(other, one, metric, reader, limits, str(place["tier"] or place["scenario"]))
-        if found is None:
-            continue
-        means = (estimate(results, metric, reader, limits) for results in (one, other))
-        first, second = (round(mean.mean, 6) if mean else None for mean in means)
-        names = {**place, "policy_a": pair[0], "policy_b": pair[1], "metric": metric}
-        out.append({**names, "a": first, "b": second, **as_row(found)})
-    return out
+@dataclass(frozen=True)
+class _Comparison:
+    """Two policies under some metrics."""
+
+    pair: tuple[str, str]
+    metrics: Metrics
+
+    def rows(
+        self,
+        one: Sequence[Result],
+        other: Sequence[Result],
+        names: Iterable[str],
+        *,
+        tier: str | None = None,
+        scenario: str | None = None,
+    ) -> list[Row]:
+        """The second less the first by metric, on the incidents of one tier or scenario."""
+        place = {"tier": tier, "scenario": scenario, "policy_a": self.pair[0], "policy_b": self.pair[1]}
+        out = []
+        for name in names:
+            found = self.metrics.difference(name, other, one, str(tier or scenario))
+            if found is not None:
+                sides = {"a": self._mean(name, one), "b": self._mean(name, other)}
+                out.append({**place, "metric": name, **sides, **difference_json(found)})
+        return out
+
+    def _mean(self, name: str, results: Sequence[Result]) -> float | None:
+        found = self.metrics.estimate(name, results)
+        return round(found.mean, DIGITS) if found else None
 
 
 def _notes(sides: tuple[ComparedRun, ComparedRun]) -> list[str]:
-    """What a reader must know before believing the differences."""
+    """What limits the comparison."""
     one, other = sides
     notes = []
     left, right = ({r.incident for r in side.results} for side in sides)

@@ -1,15 +1,14 @@
-"""The picture of stated confidence: how often it came true, and what risk is left when the surest answers go first."""
+"""The picture of stated confidence: a reliability diagram, and risk against coverage."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from warroom.core.errors import MissingExtra
 from warroom.evals.calibration import reliability, risk_coverage
+from warroom.evals.metrics import Result
 from warroom.evals.plots import STYLE, line_styles, short_name
-from warroom.evals.summary import Result
 
 try:
     import matplotlib.pyplot as plt
@@ -23,7 +22,7 @@ Pairs = tuple[list[float], list[bool]]
 
 
 def confidence_pairs(results: Sequence[Result]) -> dict[str, Pairs]:
-    """What each policy said and how it came out; policies that state no confidence are left out."""
+    """Stated confidences and outcomes by policy; policies that state no confidence are left out."""
     out: dict[str, Pairs] = {}
     for result in results:
         stated = result.outcome.get("confidence")
@@ -43,8 +42,8 @@ def plot_confidence(pairs: Mapping[str, Pairs], folder: Path) -> Path:
             _reliability(left, policy, found, styles[policy])
             _risk(right, policy, found, styles[policy])
         left.plot([0, 1], [0, 1], color="#999999", lw=1, ls="--", zorder=0)
-        _finish(left, "Is it true as often as it is said?", "confidence that was stated", "answers that were right")
-        _finish(right, "Risk, the surest answers first", "share of tickets answered", "of those, wrong")
+        _finish(left, "Reliability", "stated confidence", "answers that were right")
+        _finish(right, "Risk against coverage", "share of tickets answered, most confident first", "of those, wrong")
         right.legend(frameon=False, fontsize=12)
         figure.savefig(path, metadata={"Software": None})
         plt.close(figure)
@@ -56,8 +55,17 @@ def _reliability(axes: Axes, policy: str, pairs: Pairs, style: Mapping[str, str]
     middle = [found.verified.mean for found in bins]
     low = [found.verified.mean - (found.verified.lo or 0.0) for found in bins]
     high = [(1.0 if found.verified.hi is None else found.verified.hi) - found.verified.mean for found in bins]
-    look: dict[str, Any] = {**style, "label": short_name(policy)}
-    axes.errorbar([b.confidence for b in bins], middle, yerr=[low, high], **look, lw=2, capsize=4, markersize=8)
+    axes.errorbar(
+        [b.confidence for b in bins],
+        middle,
+        yerr=[low, high],
+        color=style["color"],
+        marker=style["marker"],
+        label=short_name(policy),
+        lw=2,
+        capsize=4,
+        markersize=8,
+    )
 
 
 def _risk(axes: Axes, policy: str, pairs: Pairs, style: Mapping[str, str]) -> None:

@@ -1,16 +1,19 @@
 """What is to be played: the matrix of scenarios, tiers, seeds and policies."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from warroom.core.errors import IncompatibleTopology, UnknownName
+from warroom.core.errors import IncompatibleTopology, UnknownName, describe_error
 from warroom.core.options import Options
 from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import parse_split, seed_of
-from warroom.envs import environments, find, make, suite
-from warroom.policies import MODEL_PREFIXES, PolicySet, policy_set
+from warroom.envs import env_spec, find, make, scenario_id, suite
+from warroom.policies import PolicySet, policy_set, user_policy_set
+from warroom.policies.names import policies_in
+from warroom.policies.user import PolicySource
 from warroom.runs import EpisodeKey
 
 if TYPE_CHECKING:
@@ -18,15 +21,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The resolved configuration of an evaluation; making one checks every name (`ValueError` for a wrong one)."""
+class Shard:
+    """One of several parts of a plan that are played apart, on several machines for instance."""
+
+    index: int
+    """From 1."""
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.count}"
+
+
+@dataclass(frozen=True)
+class EpisodeMatrix:
+    """Which episodes an evaluation plays: every policy on every incident, or one shard of the incidents."""
 
     env: str
     scenarios: tuple[str, ...]
     """Scenario ids of `env`."""
     tiers: tuple[str, ...]
     policies: tuple[str, ...]
-    """Teams as `warroom.policies.team` reads them."""
+    """Who plays, as `warroom.policies.policy_set` reads it."""
     seeds: tuple[int, ...]
     """Indices within the split."""
     split: str = "test"
@@ -34,12 +49,51 @@ class Plan:
     """Times that each policy meets each incident: more than one only tells something of a policy that samples."""
     options: Options = field(default_factory=Options)
     """What episodes are built from besides, in the environment's own type; `Options()` for its defaults."""
+    shard: Shard | None = None
+    """Which part of the incidents is played: each count-th one; None plays all of them."""
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> "EpisodeMatrix":
+        """The matrix that a `run.json` describes. Its policies need not be there: nothing can be played by it."""
+        try:
+            lists = {name: tuple(config[name]) for name in ("scenarios", "tiers", "policies", "seeds")}
+            options = env_spec(config["env"]).options.parse(config["options"], config["env"])
+            shard = parse_shard(config["shard"]) if "shard" in config else None
+            return cls(
+                config["env"], **lists, split=config["split"], attempts=config["attempts"], options=options, shard=shard
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"it is not the configuration of an evaluation: {describe_error(error)}") from error
+
+    def __len__(self) -> int:
+        return len(self._incidents()) * len(self.policies) * self.attempts
+
+    def matrix(self) -> list[EpisodeKey]:
+        """Every episode in the order in which the run folder lists them, attempts one after another."""
+        return [
+            EpisodeKey(EpisodeSpec(scenario, tier, seed, self.options, attempt), policy)
+            for scenario, tier, seed in self._incidents()
+            for policy in self.policies
+            for attempt in range(self.attempts)
+        ]
+
+    def _incidents(self) -> list[tuple[str, str, int]]:
+        seeds = [seed_of(self.split, index) for index in self.seeds]
+        incidents = list(product(self.scenarios, self.tiers, seeds))
+        return incidents if self.shard is None else incidents[self.shard.index - 1 :: self.shard.count]
+
+
+@dataclass(frozen=True)
+class Plan(EpisodeMatrix):
+    """The resolved configuration of an evaluation; making one checks every name (`ValueError` for a wrong one)."""
+
     baseline: str | None = None
     """The policy that others are compared with; None compares nothing."""
+    objects: Mapping[str, PolicySource] = field(default_factory=dict)
+    """Policies that are classes or functions of this process, by the names that `policies` gives them."""
 
     def __post_init__(self) -> None:
-        if self.env not in environments():
-            raise UnknownName("environment", self.env, environments())
+        kind = env_spec(self.env).options
         parse_split(self.split)
         for name in ("scenarios", "tiers", "policies", "seeds"):
             _check_list(name, getattr(self, name))
@@ -49,49 +103,41 @@ class Plan:
             if tier not in TIERS:
                 raise UnknownName("tier", tier, TIERS)
         for policy in self.policies:
-            _check_policy(self.env, policy)
+            if policy not in self.objects:
+                _check_policy(self.env, policy)
         if self.baseline is not None and self.baseline not in self.policies:
             raise UnknownName("baseline", self.baseline, self.policies)
-        kind = environments()[self.env].options
         if type(self.options) is Options:
             object.__setattr__(self, "options", kind())
         if not isinstance(self.options, kind):
             raise ValueError(f"options of {self.env} must be {kind.__name__}, got {self.options!r}")
         if self.attempts < 1:
             raise ValueError(f"attempts must be at least 1, got {self.attempts}")
-
-    def __len__(self) -> int:
-        lists = (self.scenarios, self.tiers, self.seeds, self.policies)
-        return self.attempts * len(lists[0]) * len(lists[1]) * len(lists[2]) * len(lists[3])
-
-    def matrix(self) -> list[EpisodeKey]:
-        """Every episode in the order in which the run folder lists them, attempts one after another."""
-        seeds = [seed_of(self.split, index) for index in self.seeds]
-        return [
-            EpisodeKey(EpisodeSpec(scenario, tier, seed, self.options, attempt), policy)
-            for scenario in self.scenarios
-            for tier in self.tiers
-            for seed in seeds
-            for policy in self.policies
-            for attempt in range(self.attempts)
-        ]
+        if self.shard is not None and not len(self):
+            raise ValueError(f"shard {self.shard} is empty: there are fewer incidents than shards; choose fewer shards")
 
     def policy_sets(self, client: "LLMClient | None" = None) -> dict[str, PolicySet]:
-        """Who plays, by name, API models through `exchange`. Models are not loaded yet."""
-        return {policy: policy_set(self.env, policy, client) for policy in self.policies}
+        """Who plays, by name, API models through `client`. Models are not loaded yet."""
+        return {
+            policy: user_policy_set(self.env, self.objects[policy])
+            if policy in self.objects
+            else policy_set(self.env, policy, client)
+            for policy in self.policies
+        }
 
     def config(self) -> dict[str, Any]:
         """The plan as `run.json` holds it."""
-        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        config = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-        return config | {"options": self.options.to_json()}
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "objects"}
+        config = {name: list(value) if type(value) is tuple else value for name, value in values.items()}
+        shard = config.pop("shard")
+        return config | {"options": self.options.to_json()} | ({"shard": str(shard)} if shard is not None else {})
 
 
 def scenarios_of(env: str, suite_name: str | None, names: str | None) -> tuple[str, ...]:
     """Scenario ids: those that are named (with or without `ENV/`), else those of the suite."""
     if names is None:
         return tuple(suite(env, suite_name))
-    return tuple(name if "/" in name else f"{env}/{name}" for name in split_commas(names))
+    return tuple(scenario_id(env, name) for name in split_commas(names))
 
 
 def applicable_scenarios(
@@ -116,6 +162,14 @@ def split_commas(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
+def parse_shard(text: str) -> Shard:
+    """A part of a plan such as `2/3`; a `ValueError` says how it is written."""
+    index, slash, count = text.partition("/")
+    if not (slash and index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count)):
+        raise ValueError(f"a shard is written INDEX/COUNT with an index from 1, such as 2/3, got {text!r}")
+    return Shard(int(index), int(count))
+
+
 def parse_seeds(text: str) -> tuple[int, ...]:
     """Indices of incidents: `5` is the first five, `0,3,7` are these, `10-19` a range; lists may hold ranges."""
     try:
@@ -130,28 +184,6 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     if not found:
         raise ValueError(f"seeds must name at least one incident, got {text!r}")
     return tuple(dict.fromkeys(found))
-
-
-def parse_policies(text: str) -> tuple[str, ...]:
-    """Teams of a list such as `random,oracle,sre=expert,rest=noop`.
-
-    Neighbouring `seat=policy` parts make one team, which `rest=` or a seat that it already has closes; so does `;`.
-    A part that begins with `hf:` or `llm:` is a model for every seat, whatever signs its name holds.
-    """
-    teams: list[str] = []
-    for group in text.split(";"):
-        open_seats: set[str] = set()
-        for part in split_commas(group):
-            seat, equals, _ = ("", "", "") if part.startswith(MODEL_PREFIXES) else part.partition("=")
-            joins = bool(equals and open_seats and seat not in open_seats and "rest" not in open_seats)
-            if joins:
-                teams[-1] += "," + part
-            else:
-                teams.append(part)
-                open_seats = set()
-            if equals:
-                open_seats.add(seat)
-    return tuple(teams)
 
 
 def _range(part: str) -> range:
@@ -177,5 +209,5 @@ def _check_scenario(env: str, scenario: str) -> None:
 
 def _check_policy(env: str, policy: str) -> None:
     policy_set(env, policy)
-    if "human" in (part.rpartition("=")[2] for part in policy.split(",")):
+    if "human" in policies_in(policy):
         raise ValueError("an evaluation plays by itself; a person plays with: warroom play SCENARIO --policy human")

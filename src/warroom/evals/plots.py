@@ -1,4 +1,4 @@
-"""The pictures of a run, drawn from its summary. Colours are Okabe and Ito's, which colour-blind readers tell apart."""
+"""The pictures of a run, drawn from its summary. Colours are Okabe and Ito's, safe for colour-blind readers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -6,6 +6,8 @@ from typing import Any
 
 from warroom.core.errors import MissingExtra
 from warroom.core.scenario import TIERS
+from warroom.evals.statistics import EstimateJson
+from warroom.evals.summary import Row
 
 try:
     import matplotlib as mpl
@@ -39,7 +41,6 @@ STYLE: dict[Any, Any] = {
     "savefig.dpi": 130,
 }
 
-Row = Mapping[str, Any]
 Draw = Callable[[Sequence[Row]], "Figure | None"]
 
 
@@ -48,7 +49,7 @@ def short_name(policy: str) -> str:
     return policy if len(policy) <= LONGEST_NAME else "…" + policy[-LONGEST_NAME:]
 
 
-def draw_all(summary: Mapping[str, Any], folder: Path) -> list[Path]:
+def draw_all(summary: Row, folder: Path) -> list[Path]:
     """Draw every picture that the summary has the metrics for; returns their files."""
     pooled = [row for row in summary["rows"] if row["scenario"] is None]
     out = []
@@ -103,7 +104,7 @@ def rogue(pooled: Sequence[Row]) -> Figure | None:
         axes.set_title(tier, weight="normal")
     grid[0][0].set_ylabel("rogues caught")
     figure.supxlabel("episodes in which an innocent agent was flagged")
-    title = ("Catching rogues without crying wolf:", "the upper left corner is best")
+    title = ("Rogues caught against false positives:", "the upper left corner is best")
     figure.suptitle((" " if len(tiers) > 1 else "\n").join(title), weight="bold", x=0.02, ha="left")
     return figure
 
@@ -214,7 +215,7 @@ def _marker(slot: int) -> str:
     return MARKERS[(slot + slot // len(PALETTE)) % len(MARKERS)]
 
 
-def _error_bars(estimates: Sequence[Row]) -> list[list[float]]:
+def _error_bars(estimates: Sequence[EstimateJson]) -> list[list[float]]:
     """How far each interval reaches below and above its mean; 0 where there is none."""
     below = [e["mean"] - (e["mean"] if e["lo"] is None else e["lo"]) for e in estimates]
     above = [(e["mean"] if e["hi"] is None else e["hi"]) - e["mean"] for e in estimates]

@@ -1,61 +1,41 @@
 """From a finished run folder to its summary, pictures and report."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from warroom.episode import Episode
 from warroom.evals.confidence import confidence_pairs, plot_confidence
+from warroom.evals.metrics import Result, result_of
 from warroom.evals.plots import draw_all, draw_roc
 from warroom.evals.report import inspected_policies, report_page, worst_of
-from warroom.evals.summary import Result, result_of, summarise
-from warroom.policies.llm.usage import USAGE
-from warroom.runs import REPORT, ROC, SUMMARY, VIEWER, read_episodes, read_record, write_text
+from warroom.evals.run_summary import summarise_run, write_summary
+from warroom.evals.summary import Row
+from warroom.runs import REPORT, ROC, VIEWER, read_episodes, read_record, write_text
 
 
-def publish(folder: Path, baseline: str | None = None) -> dict[str, Any]:
+def publish(folder: Path, baseline: str | None = None) -> Row:
     """Write `summary.json`, the pictures and `report.html` of a whole run and return the summary.
 
     `baseline` defaults to the run's own. A `ValueError` says what is missing from a run that is not whole.
     """
     record, retry_hint = read_record(folder), f"finished episodes stay: make room, then: warroom report {folder}"
     results, worst = _read(folder, inspected_policies(record.policies))
-    summary = summarise(results, record.policies, baseline or record.config.get("baseline"))
-    if record.policy_status:
-        summary["policy_status"] = record.policy_status
-    usage = read_usage(folder)
-    if usage:
-        summary["usage"] = usage
-    write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n", retry_hint)
+    summary = write_summary(folder, summarise_run(folder, record, results, baseline), retry_hint)
     pictures, roc = draw_all(summary, folder), read_roc(folder)
     if roc is not None:
         pictures.append(draw_roc(roc, folder))
     pairs = confidence_pairs(results)
     if pairs:
         pictures.append(plot_confidence(pairs, folder))
-    write_text(
-        folder / REPORT, report_page(record, summary, pictures, worst, roc, (folder / VIEWER).is_file()), retry_hint
-    )
+    page = report_page(record, summary, pictures, worst, roc=roc, viewer=(folder / VIEWER).is_file())
+    write_text(folder / REPORT, page, retry_hint)
     return summary
 
 
-def read_roc(folder: Path) -> dict[str, Any] | None:
+def read_roc(folder: Path) -> Row | None:
     """What `warroom eval --roc` left in the folder, if it was asked for."""
     path = folder / ROC
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
-
-
-def read_usage(folder: Path) -> dict[str, Any]:
-    """What calls of models behind a server cost in all; `usage.json` has it by episode."""
-    path = folder / USAGE
-    found = dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
-    return {name: value for name, value in found.items() if name != "episodes"}
-
-
-def default_baseline(policies: Sequence[str]) -> str | None:
-    """The policy that others are compared with where none was named: the heuristic, if it plays."""
-    return "heuristic" if "heuristic" in policies else None
 
 
 def _read(folder: Path, policy: str) -> tuple[list[Result], list[Episode]]:

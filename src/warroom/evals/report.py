@@ -1,16 +1,16 @@
-"""`report.html`: one self-contained page of a run, readable on a phone, by day and by night."""
+"""`report.html`: one self-contained page of a run, with light and dark theme, readable on a phone."""
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 from warroom.core.errors import MissingExtra
 from warroom.core.splits import format_seed
 from warroom.episode import Episode, Step
+from warroom.evals.summary import Row
 from warroom.evals.viewer_link import VIEWER_MENTION
 from warroom.policies.llm.usage import in_words
 from warroom.runs import Record
@@ -35,12 +35,11 @@ HEADINGS = {
     "mttr": "minutes to resolve",
     "fixed_given_right": "solved if cause named right",
     "fixed_given_wrong": "solved if cause named wrong",
-    "pass_k": "solved in every attempt",
     "root_cause": "root cause right",
     "severity": "severity right",
     "team": "team right",
-    "escalated_answerable": "answerable, handed over",
-    "escalated_unanswerable": "unanswerable, handed over",
+    "escalated_answerable": "answerable, escalated",
+    "escalated_unanswerable": "unanswerable, escalated",
     "rouge_l": "ROUGE-L",
     "citation_f1": "F1 of citations",
     "brier_skill": "Brier skill",
@@ -54,7 +53,6 @@ SHARES = frozenset(
         "rogue_false_positive",
         "fixed_given_right",
         "fixed_given_wrong",
-        "pass_k",
         "root_cause",
         "severity",
         "team",
@@ -69,6 +67,8 @@ FLAGS = ("mode", "articles", "kb", "recording", "topology", "rogue_multiplier")
 DECIMALS = {"points": 1, "mttr": 1, "turns": 1}
 """Digits after the point where two would be too many."""
 _ABOUT = ("env", "scenario", "policy", "tier", "split", "n", "incidents")
+_SAME_AS_SOLVED = ("pass^1", "pass@1")
+_ATTEMPTS = ("pass^", "pass@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +85,18 @@ class EpisodeTranscript:
 
     episode: Episode
     steps: tuple[Step, ...]
-    """The acts and readings, long texts cut."""
+    """The calls, with long texts cut."""
     command: str
-    """What shows the episode at the terminal."""
+    """The command that shows the episode at the terminal."""
 
 
 def report_page(
     record: Record,
-    summary: Mapping[str, Any],
+    summary: Row,
     pictures: Sequence[Path],
     worst: Sequence[Episode],
-    roc: Mapping[str, Any] | None = None,
+    *,
+    roc: Row | None = None,
     viewer: bool = False,
 ) -> str:
     """The page as text, pictures and all; `viewer` is whether a viewer lies beside it."""
@@ -124,18 +125,18 @@ def report_page(
     )
 
 
-def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def columns(rows: Sequence[Row]) -> dict[str, str]:
     """The metrics that apply somewhere, with their headings."""
-    names = [name for name in rows[0] if name not in _ABOUT]
+    names = [name for name in rows[0] if name not in (*_ABOUT, *_SAME_AS_SOLVED)]
     return {name: heading(name) for name in names if any(row[name] for row in rows)}
 
 
 def heading(metric: str) -> str:
-    """What a column of a metric is headed by."""
+    """The heading of a metric's column."""
     return HEADINGS.get(metric, metric.replace("_", " "))
 
 
-def cell(row: Mapping[str, Any], metric: str) -> Cell:
+def cell(row: Row, metric: str) -> Cell:
     """A metric of a row in words; a dash where it does not apply."""
     estimate = row[metric]
     if estimate is None:
@@ -144,21 +145,21 @@ def cell(row: Mapping[str, Any], metric: str) -> Cell:
     return Cell(_figure(metric, estimate["mean"]), " to ".join(ends))
 
 
-def comparison_rows(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def comparison_rows(comparisons: Sequence[Row]) -> list[Row]:
     """One row per policy and tier, with the comparison of each metric under the metric's name."""
-    out: dict[tuple[str, str], dict[str, Any]] = {}
+    out: dict[tuple[str, str], Row] = {}
     for found in comparisons:
         place = {"policy": found["policy"], "tier": found["tier"]}
         out.setdefault((found["policy"], found["tier"]), place)[found["metric"]] = found
     return list(out.values())
 
 
-def facts(named: Mapping[str, Any]) -> str:
-    """Names and values in words; what does not apply is left out."""
+def facts(named: Row) -> str:
+    """Names and values as text, without those that are None."""
     return ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in named.items() if value is not None)
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
@@ -167,12 +168,12 @@ def _plain(value: Any) -> str:
 
 
 def inspected_policies(policies: Sequence[str]) -> str:
-    """The policy whose worst episodes the page shows: the last that is not the oracle, by custom the best meant."""
+    """The policy whose worst episodes the page shows: the last that is not the oracle."""
     return next((policy for policy in reversed(policies) if policy != "oracle"), policies[-1])
 
 
 def worst_of(episodes: Iterable[Episode]) -> list[Episode]:
-    """The lowest scores, where there is most to learn; never one that the oracle could not better."""
+    """The lowest scores below that of the oracle."""
     return nsmallest(
         WORST_EPISODES,
         (e for e in episodes if e.score < 1),
@@ -180,13 +181,13 @@ def worst_of(episodes: Iterable[Episode]) -> list[Episode]:
     )
 
 
-def _share(estimate: Mapping[str, Any]) -> Cell:
+def _share(estimate: Row) -> Cell:
     """A share by itself, with its interval."""
     return cell({"solved": estimate}, "solved")
 
 
-def _by_scenario(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    out: dict[str, list[Mapping[str, Any]]] = {}
+def _by_scenario(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    out: dict[str, list[Row]] = {}
     for row in rows:
         if row["scenario"] is not None:
             out.setdefault(row["scenario"], []).append(row)
@@ -195,7 +196,8 @@ def _by_scenario(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[st
 
 def _figure(metric: str, value: float) -> str:
     """A value as people read it: a true minus sign, and none before a zero."""
-    text = f"{100 * value:.0f} %" if metric in SHARES else f"{value:.{DECIMALS.get(metric, 2)}f}"
+    is_share = metric in SHARES or metric.startswith(_ATTEMPTS)
+    text = f"{100 * value:.0f} %" if is_share else f"{value:.{DECIMALS.get(metric, 2)}f}"
     return text.replace("-", "\N{MINUS SIGN}") if any(digit in text for digit in "123456789") else text.lstrip("-")
 
 
@@ -209,7 +211,10 @@ def _transcript(episode: Episode) -> EpisodeTranscript:
 def _shortened(step: Step, before: str) -> Step:
     """A step with long texts cut, and without its page where that is the answer just before."""
     return replace(
-        step, observation="" if step.observation == before else _cut(step.observation), result=_cut(step.result)
+        step,
+        observation="" if step.observation == before else _cut(step.observation),
+        result=_cut(step.result),
+        message=_cut(step.message),
     )
 
 

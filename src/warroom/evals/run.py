@@ -48,10 +48,11 @@ def play_plan(
     """Play what the run still lacks, then bring its episodes into the plan's order.
 
     `workers` defaults to the number of cores; with one, everything happens in this process. An interruption leaves
-    every episode that was finished in the run folder and is raised again, as is `Stopped`. A model that is large, on a
-    graphics card or behind a server (`exchange`) is one for all: everything happens in this process then.
+    every episode that was finished in the run folder and is raised again, as is `RunStopped`. A model that is large, on
+    a graphics card or behind a server (`client`) is one for all, and a class of this process is known to no other:
+    everything happens in this process then.
 
-    Returns the episodes that infrastructure kept from their end, with what went wrong.
+    Returns the episodes that infrastructure or a policy of a user's kept from their end, with what went wrong.
     """
     if workers is not None and workers < 1:
         raise ValueError(f"workers must be at least 1, got {workers}")
@@ -62,11 +63,12 @@ def play_plan(
     }
     served_policies = [policy for policy, names in models.items() if any(map(llm.is_llm, names))]
     small = not served_policies and hf.are_small(name for names in models.values() for name in names)
-    workers = (workers or os.cpu_count() or 1) if small else 1
+    workers = (workers or os.cpu_count() or 1) if small and not plan.objects else 1
     shards = ShardCollector(run, Counter(plan.matrix()))
     progress(shards.collect())  # what workers of an interrupted run had finished
-    chunks = chunked(missing(plan, run.played), models, workers, served_policies)
-    workers = min(workers, len(chunks))
+    todo = missing(plan, run.played)
+    workers = min(workers, len(chunked(todo, models, workers, served_policies)))
+    chunks = chunked(todo, models, workers, served_policies)
     aborted: dict[EpisodeKey, str] = {}
     if workers <= 1:
         teams = plan.policy_sets(client)
@@ -74,7 +76,7 @@ def play_plan(
             width = client.api.concurrency if client is not None and chunk[0].policy in served_policies else None
             aborted |= _record(run, play_chunk(teams[chunk[0].policy], chunk, width), progress)
     else:
-        _play_in_processes(plan, shards, chunks, workers, progress)
+        aborted = _play_in_processes(plan, shards, chunks, workers, progress)
     shards.remove()
     run.sort_episodes(plan.matrix())
     return aborted
@@ -118,13 +120,19 @@ def play_chunk(policies: PolicySet, keys: Sequence[EpisodeKey], width: int | Non
         yield EpisodeLine(keys[finished.index], ended if isinstance(ended, EpisodeAborted) else ended.to_json())
 
 
-def play_keys(env: str, keys: Sequence[EpisodeKey], folder: str) -> None:
-    """Play some episodes in a worker, which keeps them in `folder`; an exception carries a note with the episode."""
+def play_keys(env: str, keys: Sequence[EpisodeKey], folder: str) -> dict[EpisodeKey, str]:
+    """Play some episodes in a worker, which keeps them in `folder`; an exception carries a note with the episode.
+
+    Returns those that could not be played, with what went wrong.
+    """
+    aborted = {}
     for policy in dict.fromkeys(key.policy for key in keys):
         for key, ended in play_chunk(_cached_policy_set(env, policy), [key for key in keys if key.policy == policy]):
             if isinstance(ended, EpisodeAborted):
-                raise ended
-            write_episode(folder, key, ended)
+                aborted[key] = str(ended)
+            else:
+                write_episode(folder, key, ended)
+    return aborted
 
 
 @cache
@@ -135,7 +143,8 @@ def _cached_policy_set(env: str, policy: str) -> PolicySet:
 
 def _play_in_processes(
     plan: Plan, shards: ShardCollector, chunks: Sequence[list[EpisodeKey]], workers: int, progress: Progress
-) -> None:
+) -> dict[EpisodeKey, str]:
+    aborted: dict[EpisodeKey, str] = {}
     existing_children = set(multiprocessing.active_children())
     # Fresh processes, not forks: a fork beside the threads of a progress bar may hang.
     context = multiprocessing.get_context("spawn")
@@ -149,7 +158,7 @@ def _play_in_processes(
             done, waiting = wait(waiting, POLL_SECONDS, return_when=FIRST_COMPLETED)
             progress(shards.collect())
             for future in done:
-                future.result()
+                aborted |= future.result()
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for child in set(multiprocessing.active_children()) - existing_children:
@@ -158,6 +167,7 @@ def _play_in_processes(
     finally:
         progress(shards.collect())
     pool.shutdown()
+    return aborted
 
 
 def _limit_threads(threads: int) -> None:
@@ -175,6 +185,17 @@ def _record(run: Run, ended: Iterable[EpisodeLine], progress: Progress) -> dict[
             run.append(key, line)
             progress(1)
     return aborted
+
+
+def summarise_errors(aborted: Mapping[EpisodeKey, str]) -> list[str]:
+    """Each distinct error once: whose it is, how many episodes it kept from their end, and which was the first."""
+    groups: dict[tuple[str, str], list[EpisodeKey]] = {}
+    for key, error in aborted.items():
+        groups.setdefault((key.policy, error), []).append(key)
+    return [
+        f"{policy}: {error} ({len(keys)} episode{'s' * (len(keys) > 1)}, first {keys[0].spec})"
+        for (policy, error), keys in groups.items()
+    ]
 
 
 @contextmanager

@@ -1,13 +1,7 @@
-"""Teams of policies: who plays which seat, by the names that commands take.
-
-A model is named by `hf:PATH` (its folder, or its name on the Hub) or by the name of weights that ship with the package,
-with an optional `@greedy`, `@sampled` or `@TEMPERATURE` behind it. A path may hold `=`, but no comma or semicolon.
-`llm:MODEL` is a model behind a server of chat completions, by the name that it has there.
-"""
+"""Who plays which seat: sets of policies, made from the names that commands take (`warroom.policies.names`)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from random import Random as Generator
 from typing import TYPE_CHECKING
 
@@ -16,8 +10,9 @@ from warroom.core.errors import UnknownName
 from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.rng import stream
 from warroom.envs import environments
-from warroom.policies import hf, llm
+from warroom.policies import hf, llm, user
 from warroom.policies.human import Human
+from warroom.policies.names import HF, LLM, ModelChoice, is_llm, model_of, parse_model_name, parse_seats
 from warroom.policies.noop import Noop
 from warroom.policies.oracle import Oracle
 from warroom.policies.random import Random
@@ -27,20 +22,20 @@ if TYPE_CHECKING:
 
 COMMON_POLICIES: dict[str, PolicyFactory] = {"random": Random, "noop": Noop, "human": Human}
 """Policies that know no environment. `oracle` is apart: it alone is told the truth."""
-MODEL_PREFIXES = (hf.PREFIX, llm.PREFIX)
-"""How the names of models begin that may hold any sign but comma and semicolon."""
 SeatPolicyFactory = Callable[[Env, str], Policy]
 """Makes a fresh policy for a seat of an episode."""
 
 
 @dataclass(frozen=True)
 class PolicySet:
-    """A policy for each seat, under the name that the command gave."""
+    """A policy for each seat, under the name that the command gave. It can be pickled where no API model plays."""
 
     name: str
     seats: Mapping[str, SeatPolicyFactory]
     models: Mapping[str, str] = field(default_factory=dict)
     """The names of the models that play, by seat; the other seats are scripts."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The hash of each Python file of a user's that plays, by the name of the policy."""
 
     def seat(self, env: Env, seat: str) -> Policy:
         """A fresh policy for `seat` of this episode."""
@@ -55,72 +50,105 @@ def policy_names(env: str) -> list[str]:
 def policy_set(env: str, text: str, client: "LLMClient | None" = None) -> PolicySet:
     """Read `expert`, or one policy per seat such as `oversight=hf:runs/mine/model@sampled,rest=heuristic`.
 
-    `exchange` is what API models play through; without it they can be named, and a seat of theirs is a `ValueError`.
+    API models play through `client`; without it they can be named, and a seat of theirs is a `ValueError`.
     """
-    seats = environments()[env].seats
-    if "=" not in text or text.startswith(MODEL_PREFIXES):
-        return _policy_set(env, text, dict.fromkeys(seats, text), client)
-    chosen: dict[str, str] = {}
-    for part in text.split(","):
-        seat, _, policy = part.partition("=")
-        if seat not in (*seats, "rest"):
-            raise UnknownName("seat", seat, (*seats, "rest"))
-        if seat in chosen:
-            raise ValueError(f"the seat {seat!r} is named twice in {text!r}")
-        chosen[seat] = policy
-    missing = [seat for seat in seats if seat not in chosen and "rest" not in chosen]
-    if missing:
-        raise ValueError(f"{text!r} leaves {', '.join(missing)} without a policy; add rest=POLICY")
-    return _policy_set(env, text, {seat: chosen.get(seat, chosen.get("rest", "")) for seat in seats}, client)
+    names = parse_seats(text, environments()[env].seats)
+    factories = {name: _factory(env, name, text, client) for name in dict.fromkeys(names.values())}
+    models = {seat: hf.weights_name(env, name) for seat, name in names.items() if hf.is_model(name) or is_llm(name)}
+    seats = {seat: factories[name] for seat, name in names.items()}
+    return PolicySet(text, seats, models, user.policy_files(list(names.values())))
 
 
-def _policy_set(env: str, text: str, names: Mapping[str, str], client: "LLMClient | None") -> PolicySet:
-    makers = {
-        name: _behind_server(name, text, client) if llm.is_llm(name) else _maker(env, name)
-        for name in dict.fromkeys(names.values())
-    }
-    models = {seat: hf.weights_name(env, name) for seat, name in names.items() if hf.is_model(name) or llm.is_llm(name)}
-    return PolicySet(text, {seat: makers[name] for seat, name in names.items()}, models)
+def user_policy_set(env: str, source: user.PolicySource) -> PolicySet:
+    """A class or function of this process at every seat."""
+    seats = dict.fromkeys(environments()[env].seats, UserFactory(source.name, source))
+    return PolicySet(source.name, seats, files={source.name: source.hash})
 
 
-def _behind_server(name: str, text: str, client: "LLMClient | None") -> SeatPolicyFactory:
-    llm.model_of(name)
-    return partial(_make_llm, client, name, text)
+# -- one factory for each kind of name ----------------------------------------------------------------
 
 
-def _maker(env: str, name: str) -> SeatPolicyFactory:
-    if name == "oracle":
-        return _make_oracle
+@dataclass(frozen=True)
+class OracleFactory:
+    """`oracle`: the policy that is told the truth."""
+
+    def __call__(self, env: Env, seat: str) -> Policy:
+        """A fresh policy for the seat."""
+        return Oracle(env)
+
+
+@dataclass(frozen=True)
+class ScriptFactory:
+    """A script, by its name in the environment; it draws from a generator of that name."""
+
+    name: str
+    policy: PolicyFactory
+
+    def __call__(self, env: Env, seat: str) -> Policy:
+        """A fresh policy for the seat."""
+        return self.policy(env.brief(seat), _generator(env, self.name, seat))
+
+
+@dataclass(frozen=True)
+class HfFactory:
+    """`hf:PATH`, or weights that ship: a model in this process."""
+
+    choice: ModelChoice
+
+    def __call__(self, env: Env, seat: str) -> Policy:
+        """A fresh policy for the seat."""
+        # Not by name: a folder that moves plays as before, and models are compared under equal draws.
+        return hf.policy(self.choice, env.brief(seat), _generator(env, "model", seat))
+
+
+@dataclass(frozen=True)
+class LlmFactory:
+    """`llm:MODEL`: a model behind a server."""
+
+    name: str
+    policies: str
+    """Who plays all seats, as the command named it."""
+    client: "LLMClient | None"
+
+    def __call__(self, env: Env, seat: str) -> Policy:
+        """A fresh policy for the seat."""
+        origin = llm.RequestOrigin(self.policies, str(env.spec), seat)
+        return llm.policy(self.client, self.name, origin, env.brief(seat))
+
+
+@dataclass(frozen=True)
+class UserFactory:
+    """`FILE.py:CLASS`, or a class or function of this process."""
+
+    name: str
+    source: user.PolicySource
+
+    def __call__(self, env: Env, seat: str) -> Policy:
+        """A fresh policy for the seat."""
+        return self.source.make(env.brief(seat), _generator(env, self.name, seat))
+
+
+def _factory(env: str, name: str, policies: str, client: "LLMClient | None") -> SeatPolicyFactory:
+    """What makes the policy of a name; a `ValueError` says what is wrong with the name."""
+    if is_llm(name):
+        model_of(name)
+        return LlmFactory(name, policies, client)
     if hf.is_model(name):
         hf.check_ships(env, name)
-        choice = hf.parse_model_name(hf.weights_name(env, name))
-        return partial(_make_model, choice)
-    makers = {**COMMON_POLICIES, **environments()[env].policies}
-    if name not in makers:
+        return HfFactory(parse_model_name(hf.weights_name(env, name)))
+    if user.is_user_policy(name):
+        return UserFactory(name.rpartition(":")[2], user.source_of(name))
+    if name == "oracle":
+        return OracleFactory()
+    scripts = {**COMMON_POLICIES, **environments()[env].policies}
+    if name not in scripts:
         raise UnknownName(
-            "policy", name, [*makers, "oracle", *hf.shipped(env), hf.PREFIX + "PATH", llm.PREFIX + "MODEL"]
+            "policy", name, [*scripts, "oracle", *hf.shipped(env), f"{HF}PATH", f"{LLM}MODEL", "FILE.py:CLASS"]
         )
-    return partial(_make_script, makers[name], name)
+    return ScriptFactory(name, scripts[name])
 
 
-def _make_llm(client: "LLMClient | None", name: str, policies: str, episode: Env, seat: str) -> Policy:
-    return llm.policy(client, name, llm.RequestOrigin(policies, str(episode.spec), seat), episode.brief(seat))
-
-
-def _make_oracle(episode: Env, seat: str) -> Policy:
-    return Oracle(episode)
-
-
-def _make_model(choice: hf.ModelChoice, episode: Env, seat: str) -> Policy:
-    # Not by name: a folder that moves plays as before, and models are compared under equal draws.
-    return hf.policy(choice, episode.brief(seat), _draws(episode, "model", seat))
-
-
-def _make_script(factory: PolicyFactory, name: str, episode: Env, seat: str) -> Policy:
-    return factory(episode.brief(seat), _draws(episode, name, seat))
-
-
-def _draws(episode: Env, name: str, seat: str) -> Generator:
-    attempt = episode.spec.attempt
+def _generator(env: Env, name: str, seat: str) -> Generator:
+    attempt = env.spec.attempt
     again: tuple[str | int, ...] = ("attempt", attempt) if attempt else ()
-    return stream(episode.seed, "policy", name, seat, episode.scenario, episode.tier, *again)
+    return stream(env.seed, "policy", name, seat, env.scenario, env.tier, *again)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,9 +28,9 @@ DEVICE = "WARROOM_DEVICE"
 """Environment variable that forces a device; without it the fastest that is there."""
 ADAPTER, CONFIG = "adapter_config.json", "config.json"
 WEIGHT_FILES = ("*.safetensors", "*.bin")
-DEFAULTS: dict[str, Any] = {"renderer": "plain", "env": None, "max_completion_length": 4096, "turn_tokens": 256}
+DEFAULTS: dict[str, object] = {"renderer": "plain", "env": None, "max_completion_length": 4096, "turn_tokens": 256}
 """How a model plays whose folder does not say."""
-HERMES: dict[str, Any] = {
+HERMES: dict[str, object] = {
     "defaults": {"role": "assistant"},
     "start_anchor": "<|im_start|>assistant\n",
     "fields": {
@@ -57,7 +58,7 @@ class Checkpoint:
     ends: frozenset[int]
     """Tokens that end a message."""
     status: dict[str, Any]
-    """What was loaded, in words and figures for `run.json`."""
+    """What was loaded, for `run.json`."""
 
 
 def device() -> str:
@@ -80,7 +81,7 @@ def load(path: str) -> Checkpoint:
         if base is not None:
             model = _adapted(model, folder)
         model = model.to(device()).eval()
-        # Two tokens for trial: what cannot compute shows here, and what libraries have to say once is said unheard.
+        # Two tokens as a trial: what cannot compute fails here, and warnings that libraries print once are not shown.
         generate(
             model, [GenerationRequest([tokenizer.eos_token_id], 2, 0.0, Random(0))], tokenizer.pad_token_id, frozenset()
         )
@@ -118,7 +119,7 @@ def _base_of(folder: Path) -> Path:
     try:
         return folder_of(base)
     except ValueError as error:
-        raise ValueError(f"{folder} is an adapter, and its base model {base!r} cannot be had: {error}") from error
+        raise ValueError(f"{folder} is an adapter, and its base model {base!r} cannot be loaded: {error}") from error
 
 
 def _tokenizer(folder: Path, base: Path | None) -> Any:
@@ -132,7 +133,9 @@ def _tokenizer(folder: Path, base: Path | None) -> Any:
     except (OSError, ValueError) as error:
         raise ValueError(f"the tokenizer of {source} does not load: {error}") from error
     if not tokenizer.chat_template:
-        raise ValueError(f"the tokenizer of {source} has no chat template, so nobody can talk with the model")
+        raise ValueError(
+            f"the tokenizer of {source} has no chat template, so no conversation can be rendered for the model"
+        )
     if getattr(tokenizer, "response_template", None) is None:
         if not all(mark in tokenizer.chat_template for mark in ("<tool_call>", "<|im_start|>", '{"name": ')):
             raise ValueError(f"the tokenizer of {source} has no response_template: how it writes calls is unknown")
@@ -151,12 +154,15 @@ def _model(folder: Path) -> Any:
             str(folder), dtype=dtype, output_loading_info=True, local_files_only=True
         )
         model, report = loaded
-    except Exception as error:  # torn files, foreign shapes, unknown architectures: each library has its own class
-        raise ValueError(f"the model in {folder} does not load: {_first_line(error)}") from error
+    except Exception as error:  # broken files, wrong shapes, unknown architectures: each library has its own class
+        hint = "; transformers needs docstrings, so run without python -OO" if sys.flags.optimize > 1 else ""
+        raise ValueError(f"the model in {folder} does not load: {_first_line(error)}{hint}") from error
     wrong = {kind: sorted(map(str, report.get(kind) or ())) for kind in ("missing_keys", "unexpected_keys")}
-    told = [f"{len(names)} {kind.replace('_', ' ')} such as {names[0]}" for kind, names in wrong.items() if names]
-    if told or report.get("mismatched_keys"):
-        raise ValueError(f"the weights of {folder} do not match its {CONFIG}: {', '.join(told) or 'shapes differ'}")
+    mismatches = [f"{len(names)} {kind.replace('_', ' ')} such as {names[0]}" for kind, names in wrong.items() if names]
+    if mismatches or report.get("mismatched_keys"):
+        raise ValueError(
+            f"the weights of {folder} do not match its {CONFIG}: {', '.join(mismatches) or 'shapes differ'}"
+        )
     return model
 
 
@@ -167,22 +173,22 @@ def _adapted(model: Any, folder: Path) -> Any:
         raise MissingExtra("train", error) from error
     if not weight_files(folder):
         raise ValueError(f"{folder} has no weights: no {' or '.join(WEIGHT_FILES)} beside its {ADAPTER}")
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             adapted = PeftModel.from_pretrained(model, str(folder))
         except Exception as error:
             raise ValueError(f"the adapter in {folder} does not fit its base: {_first_line(error)}") from error
-    missing = [str(w.message) for w in said if "missing adapter keys" in str(w.message)]
+    missing = [str(w.message) for w in caught if "missing adapter keys" in str(w.message)]
     if missing:
         raise ValueError(f"the weights of {folder} do not match its {ADAPTER}: {missing[0][:300]}")
     return adapted
 
 
 def _ends(model: Any, tokenizer: Any) -> frozenset[int]:
-    """As the trainer has it: what the generation configuration says, and the tokenizer's own end."""
-    said = model.generation_config.eos_token_id
-    ends = {said} if isinstance(said, int) else set(said or ())
+    """As in training: those of the generation configuration, and the tokenizer's own end."""
+    eos = model.generation_config.eos_token_id
+    ends = {eos} if isinstance(eos, int) else set(eos or ())
     return frozenset(ends | {tokenizer.eos_token_id})
 
 
@@ -212,7 +218,7 @@ def sha256(folder: Path) -> str:
     sums = [(_file_sha256(file), file.name) for file in weight_files(folder)]
     if len(sums) == 1:
         return sums[0][0]
-    return hashlib.sha256("".join(f"{digest}  {name}\n" for digest, name in sums).encode()).hexdigest()
+    return hashlib.sha256("".join(f"{checksum}  {name}\n" for checksum, name in sums).encode()).hexdigest()
 
 
 def _file_sha256(path: Path) -> str:

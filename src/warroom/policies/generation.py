@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -16,6 +16,28 @@ SMALL = 20_000_000
 """Weights up to which a model is computed by one thread: more are slower, and many times so beside other work."""
 MOST_TOKENS, MOST_TOKENS_SMALL = 1 << 16, 1 << 13
 """Padded tokens that go through a model at once; through a small one fewer, or they fall out of the cache."""
+
+
+class CausalModel(Protocol):
+    """What is used of a causal language model of transformers."""
+
+    device: torch.device
+
+    def num_parameters(self) -> int:
+        """How many weights it has."""
+        ...
+
+    def __call__(self, **inputs: object) -> Any:
+        """Its output, with `logits` and `past_key_values`."""
+        ...
+
+
+class PaddedRows(NamedTuple):
+    """Rows that end together, as tensors of the same shape."""
+
+    ids: Tensor
+    mask: Tensor
+    positions: Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +52,7 @@ class GenerationRequest:
 
 
 @torch.inference_mode()
-def generate(model: Any, rows: Sequence[GenerationRequest], pad: int, ends: frozenset[int]) -> list[list[int]]:
+def generate(model: CausalModel, rows: Sequence[GenerationRequest], pad: int, ends: frozenset[int]) -> list[list[int]]:
     """The tokens that each row goes on with, the end token included."""
     out: list[list[int]] = [[] for _ in rows]
     with _fitting_threads(model):
@@ -41,7 +63,7 @@ def generate(model: Any, rows: Sequence[GenerationRequest], pad: int, ends: froz
 
 
 @contextmanager
-def _fitting_threads(model: Any) -> Iterator[None]:
+def _fitting_threads(model: CausalModel) -> Iterator[None]:
     before = torch.get_num_threads()
     few = before > 1 and is_small(model)
     if few:
@@ -53,13 +75,13 @@ def _fitting_threads(model: Any) -> Iterator[None]:
             torch.set_num_threads(before)
 
 
-def is_small(model: Any) -> bool:
+def is_small(model: CausalModel) -> bool:
     """Whether one thread computes it best, so that several processes side by side may each hold one."""
     return bool(model.device.type == "cpu" and model.num_parameters() <= SMALL)
 
 
-def _complete(model: Any, rows: Sequence[GenerationRequest], pad: int, ends: frozenset[int]) -> list[list[int]]:
-    ids, mask, places = _left_padded([row.ids for row in rows], pad, model.device)
+def _complete(model: CausalModel, rows: Sequence[GenerationRequest], pad: int, ends: frozenset[int]) -> list[list[int]]:
+    ids, mask, positions = _left_padded([row.ids for row in rows], pad, model.device)
     written: list[list[int]] = [[] for _ in rows]
     live = [number for number, row in enumerate(rows) if row.max_new_tokens > 0]
     cache = None
@@ -67,7 +89,7 @@ def _complete(model: Any, rows: Sequence[GenerationRequest], pad: int, ends: fro
         out = model(
             input_ids=ids,
             attention_mask=mask,
-            position_ids=places,
+            position_ids=positions,
             past_key_values=cache,
             use_cache=True,
             logits_to_keep=1,
@@ -79,7 +101,7 @@ def _complete(model: Any, rows: Sequence[GenerationRequest], pad: int, ends: fro
         live = [n for n in live if drawn[n] not in ends and len(written[n]) < rows[n].max_new_tokens]
         cache, ids = out.past_key_values, torch.tensor(drawn, device=model.device)[:, None]
         mask = torch.cat([mask, mask.new_ones(len(rows), 1)], 1)
-        places = places[:, -1:] + 1
+        positions = positions[:, -1:] + 1
     return written
 
 
@@ -91,10 +113,10 @@ def _draw(logits: Tensor, rows: Sequence[GenerationRequest], live: Sequence[int]
     out: list[int] = logits.argmax(-1).tolist()
     sampling = [k for k, number in enumerate(live) if rows[number].temperature > 0]
     if sampling:
-        heat = torch.tensor([[rows[live[k]].temperature] for k in sampling], dtype=torch.float64)
-        sums = (logits[sampling].cpu().double() / heat).softmax(-1).cumsum(-1)
-        lots = torch.tensor([[rows[live[k]].draws.random()] for k in sampling], dtype=torch.float64)
-        found = torch.searchsorted(sums, lots * sums[:, -1:], right=True).clamp(max=sums.shape[-1] - 1)
+        temperatures = torch.tensor([[rows[live[k]].temperature] for k in sampling], dtype=torch.float64)
+        sums = (logits[sampling].cpu().double() / temperatures).softmax(-1).cumsum(-1)
+        draws = torch.tensor([[rows[live[k]].draws.random()] for k in sampling], dtype=torch.float64)
+        found = torch.searchsorted(sums, draws * sums[:, -1:], right=True).clamp(max=sums.shape[-1] - 1)
         for k, token in zip(sampling, found[:, 0].tolist(), strict=True):
             out[k] = token
     return out
@@ -109,16 +131,16 @@ class LikelihoodQuery:
 
 
 @torch.inference_mode()
-def log_likelihoods(model: Any, queries: Sequence[LikelihoodQuery], pad: int) -> list[list[float]]:
+def log_likelihoods(model: CausalModel, queries: Sequence[LikelihoodQuery], pad: int) -> list[list[float]]:
     """For each way of each question the log-probability of writing exactly these tokens next, at temperature 1."""
     stems = [(number, stem) for number, query in enumerate(queries) for stem in _stems(query.paths)]
     sequences = [queries[number].ids + stem for number, stem in stems]
     out: list[list[float]] = [[0.0] * len(query.paths) for query in queries]
     for chunk in _chunks([len(ids) for ids in sequences], _most(model)):
-        ids, mask, places = _left_padded([sequences[k] for k in chunk], pad, model.device)
+        ids, mask, positions = _left_padded([sequences[k] for k in chunk], pad, model.device)
         keep = 1 + max(len(stems[k][1]) for k in chunk)
         with _fitting_threads(model):
-            logits = model(input_ids=ids, attention_mask=mask, position_ids=places, logits_to_keep=keep).logits
+            logits = model(input_ids=ids, attention_mask=mask, position_ids=positions, logits_to_keep=keep).logits
         for k, found in zip(chunk, logits.float().log_softmax(-1).cpu(), strict=True):
             number, stem = stems[k]
             for place, path in enumerate(queries[number].paths):
@@ -129,24 +151,24 @@ def log_likelihoods(model: Any, queries: Sequence[LikelihoodQuery], pad: int) ->
 
 
 def _stems(paths: Sequence[list[int]]) -> list[list[int]]:
-    """What has to be read so that the last token of every path is foretold: the longest beginnings."""
-    begun = sorted({tuple(path[:-1]) for path in paths}, key=len, reverse=True)
+    """What has to be read so that the last token of every path is predicted: the longest prefixes."""
+    prefixes = sorted({tuple(path[:-1]) for path in paths}, key=len, reverse=True)
     kept: list[tuple[int, ...]] = []
-    for stem in begun:
+    for stem in prefixes:
         if not any(longer[: len(stem)] == stem for longer in kept):
             kept.append(stem)
     return [list(stem) for stem in kept]
 
 
-def _left_padded(rows: Sequence[list[int]], pad: int, device: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """Token ids, mask and positions of rows that end together."""
+def _left_padded(rows: Sequence[list[int]], pad: int, device: torch.device) -> PaddedRows:
+    """Pad rows at their beginning so that they end together."""
     width = max(map(len, rows))
     ids = torch.tensor([[pad] * (width - len(row)) + row for row in rows], device=device)
     mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows], device=device)
-    return ids, mask, (mask.cumsum(1) - 1).clamp(min=0)
+    return PaddedRows(ids, mask, (mask.cumsum(1) - 1).clamp(min=0))
 
 
-def _most(model: Any) -> int:
+def _most(model: CausalModel) -> int:
     return MOST_TOKENS_SMALL if is_small(model) else MOST_TOKENS
 
 

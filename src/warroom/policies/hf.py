@@ -5,59 +5,37 @@ is an error: no other policy ever plays in its place.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
-from math import isfinite
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from warroom.core.errors import UnknownName
 from warroom.core.policy import Policy
 from warroom.core.types import Brief
 from warroom.envs import environments
 from warroom.policies.manifest import read_manifest
+from warroom.policies.names import HF, WEIGHTS, ModelChoice, parse_model_name
 
 if TYPE_CHECKING:
     from warroom.policies.model import HfModel
 
-PREFIX = "hf:"
-WEIGHTS = Path(__file__).parent / "weights"
-"""Where the weights lie that ship with the package, one folder per policy."""
+PREFIX = HF
 SHIPPED = ("nano", "nano-warm")
 """Names that always mean such weights, so that their absence is an error of its own."""
 STARTS = {"nano": "nano-warm", "nano-trained": "nano"}
-"""What training calls such weights, each with the name by which they play."""
+"""The names by which training takes such weights, each with their name as a policy."""
 DEFAULT_ENV = "fleet"
-"""The environment whose weights bear these names as they are; those of another bear its name behind, as `nano-logs`."""
-DECODINGS = {"greedy": 0.0, "sampled": 1.0}
-"""Temperatures by name; the default is greedy, for every model."""
-
-
-@dataclass(frozen=True)
-class ModelChoice:
-    """A model and how it is to play, as a policy's name says."""
-
-    name: str
-    path: str
-    """A folder, or a name on the Hub."""
-    temperature: float
-    """0 takes the likeliest token; a model is trained at 1."""
-
-    @property
-    def decoding(self) -> str:
-        """The temperature in words."""
-        return "greedy" if self.temperature == 0 else f"sampled at temperature {self.temperature:g}"
+"""The environment whose weights have these names as they are; the others append theirs, as in `nano-logs`."""
 
 
 def weights_name(env: str, name: str) -> str:
-    """What `env` calls weights of its own, with the decoding behind; any other name means the same everywhere."""
+    """The name of an environment's own weights, `@DECODING` included; any other name means the same everywhere."""
     base, at, decoding = name.partition("@")
     return f"{base}-{env}{at}{decoding}" if env != DEFAULT_ENV and base in (*SHIPPED, *STARTS) else name
 
 
 def pretrained_checkpoints() -> dict[str, Path]:
-    """The folders of weights that ship, by the names that training gives them."""
+    """The folders of weights that ship, by the names by which training takes them."""
     return {
         weights_name(env, start): WEIGHTS / weights_name(env, name)
         for env in environments()
@@ -81,34 +59,7 @@ def check_ships(env: str, name: str) -> None:
     base = name.partition("@")[0]
     if not name.startswith(PREFIX) and not (WEIGHTS / weights_name(env, base)).is_dir():
         there = ", ".join(shipped(env)) or "none"
-        raise ValueError(f"no {base} ships for {env} (that do: {there}); a model of yours plays as {PREFIX}FOLDER")
-
-
-def parse_model_name(name: str) -> ModelChoice:
-    """Read `hf:PATH`, `hf:PATH@sampled`, `nano@0.7`; the decoding stands behind the last `@`."""
-    path, at, decoding = name.removeprefix(PREFIX).rpartition("@")
-    if not at:
-        path, decoding = decoding, "greedy"
-    elif _temperature(decoding) is None and Path(name.removeprefix(PREFIX)).exists():
-        path, decoding = name.removeprefix(PREFIX), "greedy"
-    temperature = _temperature(decoding)
-    if temperature is None:
-        raise UnknownName("decoding", decoding, [*DECODINGS, "a temperature above 0 such as 0.7"])
-    if not path:
-        raise ValueError(f"{name!r} names no model: write {PREFIX}FOLDER or {PREFIX}NAME-ON-THE-HUB")
-    if not name.startswith(PREFIX):
-        path = str(WEIGHTS / path)
-    return ModelChoice(name, path, temperature)
-
-
-def _temperature(text: str) -> float | None:
-    if text in DECODINGS:
-        return DECODINGS[text]
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if value > 0 and isfinite(value) else None
+        raise ValueError(f"no {base} ships for {env} (these do: {there}); a model of yours plays as {PREFIX}FOLDER")
 
 
 @cache
@@ -120,11 +71,14 @@ def model_at(path: str) -> "HfModel":
     return HfModel(load(path))
 
 
+def load(name: str) -> "HfModel":
+    """The model of a policy's name, such as `hf:runs/mine/model@sampled`; errors are those of `model_at`."""
+    return model_at(parse_model_name(name).path)
+
+
 def are_small(names: Iterable[str]) -> bool:
     """Whether every process may hold these models; a large one, or one on a graphics card, is held once. Loads them."""
-    from warroom.policies.generation import is_small
-
-    return all(is_small(model_at(parse_model_name(name).path).checkpoint.model) for name in dict.fromkeys(names))
+    return all(load(name).small for name in dict.fromkeys(names))
 
 
 def policy(choice: ModelChoice, brief: Brief, draws: Random) -> Policy:
@@ -135,16 +89,15 @@ def policy(choice: ModelChoice, brief: Brief, draws: Random) -> Policy:
 
 
 def versions() -> dict[str, str]:
-    """The libraries that decide what a model says."""
-    from importlib.metadata import version  # loads a mail parser, which is no business of who plays scripts
+    """The versions of the libraries that a model's output depends on."""
+    from importlib.metadata import version  # loads a mail parser, which is slow to import
 
     return {name: version(name) for name in ("torch", "transformers", "tokenizers")}
 
 
 def policy_status(names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Which weights play under each of these names, after loading them: what a run folder notes."""
+    """Which weights play under each of these names, after loading them: what a run folder records."""
     out = {}
     for name in dict.fromkeys(names):
-        choice = parse_model_name(name)
-        out[name] = {"name": name, **model_at(choice.path).status, "decoding": choice.decoding}
+        out[name] = {"name": name, **load(name).status, "decoding": parse_model_name(name).decoding}
     return out

@@ -1,10 +1,11 @@
 """A person at the terminal: reads the page, types a tool call."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
+from warroom.core.errors import UnknownName
 from warroom.core.types import Brief, Observation, ToolCall
 
 HELP = "help"
@@ -17,7 +18,7 @@ class Human:
         self.brief, self.briefed = brief, False
 
     def act(self, observation: Observation) -> ToolCall:
-        """What the person typed; `help` lists the tools, a line that does not parse is asked again."""
+        """What the person typed. `help` lists the tools; a call that they do not allow is asked again, at no cost."""
         if not self.briefed:
             print(self.brief.render())
             self.briefed = True
@@ -41,9 +42,13 @@ class Human:
 
 
 def parse_call(line: str, brief: Brief) -> ToolCall:
-    """Read `tool value name=value ...`: bare values fill the arguments in their order, a list is typed `a,b`."""
+    """Read `tool value name=value ...`: bare values fill the arguments in their order, a list is typed `a,b`.
+
+    A `ValueError` says what is wrong with the call and what is allowed.
+    """
     words = _words(line)
-    tools = {tool["name"]: tool["parameters"]["properties"] for tool in brief.tools}
+    schemas = {tool["name"]: tool["parameters"] for tool in brief.tools}
+    tools = {name: schema["properties"] for name, schema in schemas.items()}
     if not words or words[0] not in tools:
         listing = "\n".join(f"  {name} {' '.join(f'<{p}>' for p in parameters)}" for name, parameters in tools.items())
         wrong = f"no tool {words[0]!r}; " if words and words[0] != HELP else ""
@@ -59,7 +64,22 @@ def parse_call(line: str, brief: Brief) -> ToolCall:
                 f"{words[0]} takes only {', '.join(properties) or 'no arguments'}; {word!r} is one too many"
             )
         arguments[name] = _convert(value, properties[name]["type"])
+    _check(words[0], arguments, schemas[words[0]])
     return ToolCall(words[0], arguments)
+
+
+def _check(tool: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    """Refuse what the environment would refuse: it would cost the turn."""
+    properties = schema["properties"]
+    for name in schema["required"]:
+        if name not in arguments:
+            allowed = properties[name].get("enum")
+            values = f" (allowed: {', '.join(allowed)})" if allowed else f": {properties[name]['description']}"
+            raise ValueError(f"{tool} needs the argument {name!r}{values}")
+    for name, value in arguments.items():
+        allowed = properties[name].get("enum", [value])
+        if value not in allowed:
+            raise UnknownName(name, value, allowed)
 
 
 def _words(line: str) -> list[str]:

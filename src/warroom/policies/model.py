@@ -1,23 +1,24 @@
 """A model at a seat: token for token the conversation that it was trained in.
 
 The prompt is the chat template of the first message, what the model writes is kept as it is, and what it is answered is
-appended as the template renders it: nothing is ever rendered and read again. A message without a call, and a
-conversation that is as long as those of the training, leave the rest of the incident to the colleagues.
+appended as the template renders it: nothing is ever rendered and parsed again. A message without a call, and a
+conversation that is as long as those of the training, leave the rest of the incident to the teammates.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Any
 
 from warroom.core.conversation import Conversation
 from warroom.core.errors import UnknownName
-from warroom.core.messages import MessageDict
+from warroom.core.messages import MessageDict, call_message, text_of
 from warroom.core.policy import BatchPolicy, PolicyRequest
+from warroom.core.renderer import RendererFactory
+from warroom.core.schemas import Schema
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments
 from warroom.policies.checkpoint import Checkpoint
-from warroom.policies.generation import GenerationRequest, LikelihoodQuery, generate, log_likelihoods
-from warroom.policies.prompt import read_message, tool_schemas
+from warroom.policies.generation import GenerationRequest, LikelihoodQuery, generate, is_small, log_likelihoods
+from warroom.policies.prompt import read_message
 
 SILENT: MessageDict = {"role": "assistant", "content": ""}
 UNKNOWN_SHARE = 0.5
@@ -32,7 +33,7 @@ class HfPolicy(BatchPolicy):
     def __init__(self, model: "HfModel", temperature: float, brief: Brief, draws: Random) -> None:
         self.model, self.brief, self.temperature, self.draws = model, brief, temperature, draws
         self.conversation = Conversation(model.renderer(brief.env)(brief))
-        self.tools = tool_schemas(self.conversation.renderer)
+        self.tools = self.conversation.tools
         self.ids: list[int] = []
         """Tokens of the whole conversation so far."""
         self.prompt = 0
@@ -41,9 +42,16 @@ class HfPolicy(BatchPolicy):
         """Whether the conversation is as long as those of the training, so that the seat does nothing any more."""
         self._answered = 0
         """Messages of the conversation up to and including the model's last one."""
+        self._last_message = ""
+
+    @property
+    def last_message(self) -> str:
+        """The text that the model wrote beside its last call; empty for a further call of the same message."""
+        return self._last_message
 
     def observe(self, observation: Observation) -> ToolCall | None:
         """Take in what the seat is shown; None if the model has to write before there is a call."""
+        self._last_message = ""
         if self.is_full or self.conversation.has_left:
             return self.brief.noop_call
         self.conversation.add_observation(observation)
@@ -71,6 +79,7 @@ class HfPolicy(BatchPolicy):
         """The first call that the model wrote; the others of the message are played after it."""
         message = read_message(self.model.tokenizer, written, self.ids, self.tools) if written else dict(SILENT)
         self.conversation.add_message(message)
+        self._last_message = text_of(message)
         self._answered = len(self.conversation.messages)
         self.ids = self.ids + written
         return self.conversation.next_call() or self.brief.noop_call
@@ -86,8 +95,13 @@ class HfModel:
         self.turn_tokens = int(manifest["turn_tokens"])
         self.positions = int(checkpoint.model.config.max_position_embeddings)
         self.watch: Callable[[Sequence[HfPolicy]], None] | None = None
-        """Told which seats are about to have the model write."""
+        """Called with the seats that the model is about to write for."""
         self._prefixes: dict[str, list[int]] = {}
+
+    @property
+    def small(self) -> bool:
+        """Whether each worker process may hold it; a large one, or one on a graphics card, is held once."""
+        return is_small(self.checkpoint.model)
 
     def act_batch(self, requests: Sequence[PolicyRequest]) -> list[ToolCall]:
         """The next call of each seat."""
@@ -110,30 +124,30 @@ class HfModel:
         """Log-probabilities of given ways to go on."""
         return log_likelihoods(self.checkpoint.model, queries, self.tokenizer.pad_token_id)
 
-    def renderer(self, env: str) -> Callable[[Brief], Any]:
+    def renderer(self, env: str) -> RendererFactory:
         """The renderer that it was trained with, of this environment."""
         name, renderers = self.checkpoint.manifest["renderer"], environments()[env].renderers
         if name not in renderers:
             raise UnknownName(f"renderer of {env}", name, renderers)
         return renderers[name]
 
-    def render(self, messages: Sequence[MessageDict], prompt: bool, tools: Sequence[Any] = ()) -> list[int]:
+    def render(self, messages: Sequence[MessageDict], prompt: bool, tools: Sequence[Schema] = ()) -> list[int]:
         """Token ids of messages; with `prompt`, up to where the model goes on."""
         found: Mapping[str, list[int]] = self.tokenizer.apply_chat_template(
             list(messages), tools=list(tools) or None, add_generation_prompt=prompt, tokenize=True, return_dict=True
         )
         return list(found["input_ids"])
 
-    def opening(self, messages: Sequence[MessageDict], tools: Sequence[Any]) -> list[int]:
+    def opening(self, messages: Sequence[MessageDict], tools: Sequence[Schema]) -> list[int]:
         """The prompt of a conversation."""
         ids = self.render(messages, True, tools)
         if len(ids) >= self.positions:
-            raise ValueError(f"the first page is {len(ids)} tokens long, and the model reads {self.positions}")
-        strange = self.tokenizer.unk_token_id
-        if strange is not None and ids.count(strange) > UNKNOWN_SHARE * len(ids):
+            raise ValueError(f"the first observation is {len(ids)} tokens long, and the model reads {self.positions}")
+        unknown = self.tokenizer.unk_token_id
+        if unknown is not None and ids.count(unknown) > UNKNOWN_SHARE * len(ids):
             renderer = self.checkpoint.manifest["renderer"]
             raise ValueError(
-                f"{self.status['path']} does not know the words of {renderer!r}: {ids.count(strange)} of {len(ids)} "
+                f"{self.status['path']} does not know the words of {renderer!r}: {ids.count(unknown)} of {len(ids)} "
                 "tokens are unknown to it; its warroom.json is missing, or names another renderer"
             )
         return ids
@@ -141,11 +155,7 @@ class HfModel:
     def suffix(self, results: Sequence[MessageDict]) -> list[int]:
         """What follows the model's words when its calls were answered, as the trainer computes it."""
         name = results[0]["name"]
-        call = {"type": "function", "function": {"name": name, "arguments": {}}}
-        before: list[MessageDict] = [
-            {"role": "user", "content": "dummy"},
-            {"role": "assistant", "content": "", "tool_calls": [call]},
-        ]
+        before: list[MessageDict] = [{"role": "user", "content": "dummy"}, call_message(name, {})]
         if name not in self._prefixes:
             ids, end = self.render(before, False), self.tokenizer.eos_token_id
             # Some templates write a line break after the end mark, which the model itself never does.

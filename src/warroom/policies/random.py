@@ -1,13 +1,13 @@
 """The policy that draws a tool and its arguments by lot."""
 
 from random import Random as Generator
-from typing import Any
 
+from warroom.core.schemas import Schema
 from warroom.core.types import Brief, Observation, ToolCall
 
 
 class Random:
-    """Draws one of the seat's acts evenly, and each argument evenly from its closed list."""
+    """Draws one of the seat's acts uniformly, and each argument uniformly from its closed list."""
 
     def __init__(self, brief: Brief, rng: Generator) -> None:
         self.tools = [tool for tool in brief.tools if tool["name"] in brief.acts]
@@ -20,7 +20,7 @@ class Random:
         properties = tool["parameters"]["properties"]
         return ToolCall(tool["name"], {name: self._draw(properties[name]) for name in required})
 
-    def _draw(self, schema: dict[str, Any]) -> Any:
+    def _draw(self, schema: Schema) -> object:
         if "enum" in schema:
             return self.rng.choice(schema["enum"])
         return {

@@ -24,18 +24,18 @@ from warroom.serve.wire import WarroomAction, WarroomState
 
 ALL = "all"
 OPTIONS_VARIABLE = "WARROOM_SERVE"
-"""Environment variable by which a worker process learns what to serve, as JSON."""
+"""Environment variable that passes the `ServeOptions` to worker processes, as JSON."""
 PAGE = "/web"
-"""Where a page for people is; OpenEnv's tools and the Hub look for one there."""
+"""The path of the web page; OpenEnv's tools and the Hub look for one there."""
 IDLE_SESSION_SECONDS = 600.0
-"""Seconds without a message after which a session that no socket holds is given up."""
+"""Seconds without a message after which a session without a socket is closed."""
 GC_THRESHOLDS = (20_000, 20, 50)
-"""Thresholds of the garbage collector: incidents are built of many small parts, and most go without its help."""
+"""Thresholds of the garbage collector: incidents consist of many small objects, most of them freed without it."""
 PING = (30.0, 600.0)
-"""Seconds between two pings, and after which a client that answers none is gone: a model may think for minutes."""
+"""Seconds between two pings, and until a client that answers none is disconnected: a model may take minutes."""
 
 Mount = Callable[[FastAPI, str], object]
-"""Puts a page for people at a path of an application."""
+"""Mounts a web page at a path of an application."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class ServeOptions:
     max_sessions: int = 4096
     """Open at once, for each environment and worker."""
     team: str = "expert"
-    """Who plays the seats that a client leaves to others, unless it names somebody else."""
+    """Who plays the seats that a client does not take, unless it names its teammates."""
     debug_truth: bool = False
 
     @property
@@ -56,22 +56,22 @@ class ServeOptions:
         return tuple(environments()) if self.env == ALL else (self.env,)
 
     def check(self) -> None:
-        """Refuse what cannot be served, before a port is taken."""
+        """A `ValueError` says what cannot be served."""
         if self.env != ALL and self.env not in environments():
             raise UnknownName("environment", self.env, (*environments(), ALL))
         named = [part.rpartition("=")[2] for part in self.team.split(",")]
         if any(policy == "human" or policy.startswith("llm:") for policy in named):
-            raise ValueError(f"a server has nobody to ask for {self.team!r}: name scripts, or models of this machine")
+            raise ValueError(f"a server cannot play {self.team!r}: name scripts, or models on this machine")
         for name in self.names:
             for model in policy_set(name, self.team).models.values():
-                hf.model_at(hf.parse_model_name(model).path)  # now, not at the first client's reset
+                hf.load(model)  # now, not at the first client's reset
 
 
 def application(serving: ServeOptions | None = None, page: Mount | None = None) -> FastAPI:
-    """The application; without settings, what the variable `WARROOM_SERVE` asks for.
+    """The application; without options, those of the variable `WARROOM_SERVE`.
 
-    A `page` is mounted at `/web`, whether or not OpenEnv was told to show one of its own. `/` leads there, or names it
-    among several environments.
+    A `page` is mounted at `/web`, in place of OpenEnv's own. `/` redirects there, or links to it where several
+    environments are served.
     """
     serving = serving or ServeOptions(**json.loads(os.environ.get(OPTIONS_VARIABLE, "{}")))
     serving.check()
@@ -81,7 +81,7 @@ def application(serving: ServeOptions | None = None, page: Mount | None = None) 
         for path in (PAGE, "/") if serving.env != ALL else (PAGE,):
             root.add_api_route(path, _to_page, methods=["GET", "HEAD"], include_in_schema=False)
         page(root, PAGE)
-    if not any(getattr(route, "path", None) == "/" for route in root.routes):  # a page takes it
+    if not any(getattr(route, "path", None) == "/" for route in root.routes):  # a page may have it
         index = partial(_index, serving, page is not None)
         root.add_api_route("/", index, include_in_schema=False, response_class=HTMLResponse)
     root.add_middleware(RequestGuard)
@@ -89,7 +89,7 @@ def application(serving: ServeOptions | None = None, page: Mount | None = None) 
 
 
 def worker(page: Mount | None = None) -> FastAPI:
-    """The application of a process that does nothing else: what lives as long as it is left alone by the collector."""
+    """The application of a process of its own: what lives as long as the process is exempt from garbage collection."""
     app = application(page=page)
     gc.collect()
     gc.freeze()
@@ -98,7 +98,7 @@ def worker(page: Mount | None = None) -> FastAPI:
 
 
 def settings(serving: ServeOptions) -> str:
-    """What to put into `WARROOM_SERVE`."""
+    """The value of `WARROOM_SERVE` for these options."""
     return json.dumps(asdict(serving))
 
 
@@ -117,7 +117,7 @@ def _served(name: str, serving: ServeOptions, create: Callable[..., FastAPI]) ->
     )
     app.title, app.version = f"Warroom: {name}", warroom.__version__
     app.add_exception_handler(BadRequest, _bad_request)
-    app.add_exception_handler(TypeError, _no_key)
+    app.add_exception_handler(TypeError, _unhashable_id)
     return app
 
 
@@ -126,7 +126,7 @@ def _side_by_side(serving: ServeOptions, create: Callable[..., FastAPI]) -> Fast
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        # A mounted application is not told by its host when it begins and ends.
+        # The lifespan of a mounted application is not run by its host.
         async with AsyncExitStack() as stack:
             for part in parts.values():
                 await stack.enter_async_context(part.router.lifespan_context(part))
@@ -140,7 +140,7 @@ def _side_by_side(serving: ServeOptions, create: Callable[..., FastAPI]) -> Fast
 
 
 async def _to_page(request: Request) -> RedirectResponse:
-    """Relative, and with the query: a proxy before the server may have another scheme and a prefix of its own."""
+    """Redirect to a relative address: a proxy before the server may use another scheme, and a prefix."""
     query = f"?{request.url.query}" if request.url.query else ""
     return RedirectResponse(f"{PAGE.removeprefix('/')}/{query}")
 
@@ -159,8 +159,10 @@ async def _bad_request(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse({"detail": str(error)}, 400)
 
 
-async def _no_key(request: Request, error: Exception) -> JSONResponse:
-    """OpenEnv looks sessions up by whatever stands for their id in a JSON-RPC call; a list is none."""
+async def _unhashable_id(request: Request, error: Exception) -> JSONResponse:
+    """OpenEnv uses the session id of a JSON-RPC call as a key unchecked; what cannot be hashed is no id."""
     if not request.url.path.endswith("/mcp"):
         raise error
-    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": {"code": -32602, "message": "session_id is a text"}})
+    return JSONResponse(
+        {"jsonrpc": "2.0", "id": None, "error": {"code": -32602, "message": "session_id must be a text"}}
+    )

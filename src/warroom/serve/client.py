@@ -1,8 +1,8 @@
 """Play a server's incidents: `Client`, and `AsyncClient` for many at once.
 
 with Client("http://127.0.0.1:8000/fleet") as client:
-    told = client.reset(seed=7, seats="sre")
-    told = client.call("metrics", service="gateway")
+    observation = client.reset(seed=7, seats="sre")
+    observation = client.call("metrics", service="gateway")
 """
 
 import asyncio
@@ -10,6 +10,7 @@ import json
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from contextlib import AsyncExitStack, ExitStack, suppress
 from typing import Any, Self
 
@@ -18,17 +19,19 @@ from warroom.serve.client_protocol import (
     Backoff,
     ClientProtocol,
     ConnectionDropped,
+    Done,
     EpisodeStatus,
     OpenSocket,
     Parsed,
+    ProtocolCommand,
     ProtocolFlow,
     ReplayDiverged,
     RequestRefused,
     SeatObservation,
-    SendMessage,
     ServerTimeout,
     ServerUnreachable,
     Task,
+    resume,
 )
 
 try:
@@ -54,12 +57,11 @@ __all__ = [
 
 TIMEOUT, ATTEMPTS = 60.0, 6
 """Seconds to wait for an answer, and how often a broken socket is opened again before the client gives up."""
-LARGEST = 16 * 1_048_576
-"""Bytes of an answer."""
+MAX_ANSWER_BYTES = 16 * 1_048_576
 
 
 class _ClientBase:
-    """What is known on this side of the socket."""
+    """The client's side of a session."""
 
     _protocol: ClientProtocol
 
@@ -70,20 +72,20 @@ class _ClientBase:
 
     @property
     def episode_id(self) -> str | None:
-        """The id of the present episode."""
+        """The id of the current episode."""
         return self._protocol.episode_id
 
     @property
     def reconnections(self) -> int:
-        """How often a socket broke and the episode was taken up on another."""
+        """How often a socket broke and the episode was resumed on another."""
         return self._protocol.reconnections
 
 
 class Client(_ClientBase):
     """One session with a server, one incident at a time. Use it as a context manager, or `close` it.
 
-    Errors: `Refused` when the server says no (its message says what is allowed), `Unreachable` when there is none,
-    `NoAnswer` when it hangs, `Diverged` when another game answers after a broken socket.
+    Errors: `RequestRefused` if the server refuses (its message says what is allowed), `ServerUnreachable` if there is
+    none, `ServerTimeout` if it hangs, `ReplayDiverged` if the server answers differently after a broken socket.
     """
 
     def __init__(self, url: str, timeout: float = TIMEOUT, attempts: int = ATTEMPTS) -> None:
@@ -92,23 +94,23 @@ class Client(_ClientBase):
         self._socket: Socket | None = None
         self._exit_stack = ExitStack()
 
-    def reset(self, /, **options: Any) -> SeatObservation:
-        """Begin an incident: see `docs/serve.md` for what can be chosen."""
+    def reset(self, /, **options: object) -> SeatObservation:
+        """Begin an incident; `docs/serve.md` lists the options."""
         return self._drive(self._protocol.reset_flow(options))
 
-    def call(self, tool: str, /, **arguments: Any) -> SeatObservation:
+    def call(self, tool: str, /, **arguments: object) -> SeatObservation:
         """Make a call of the seat whose turn it is."""
         return self.send({"tool": tool, "arguments": arguments})
 
-    def send(self, action: dict[str, Any]) -> SeatObservation:
-        """Send an action as it is, such as a model's broken call; the incident answers it."""
+    def send(self, action: Mapping[str, object]) -> SeatObservation:
+        """Send an action as it is, such as a model's malformed call; the incident answers it."""
         return self._drive(self._protocol.call_flow(action))
 
     def state(self) -> EpisodeStatus:
         """Where the episode stands."""
         return self._drive(self._protocol.state_flow())
 
-    # -- tasks, which travel by HTTP -----------------------------------------------------------------
+    # -- tasks, by HTTP -----------------------------------------------------------------------------
 
     def splits(self) -> list[str]:
         """Names of the splits that have tasks."""
@@ -131,13 +133,13 @@ class Client(_ClientBase):
     def _env(self) -> str:
         return str(self._http("list_environments")[0])
 
-    def _http(self, path: str, body: dict[str, Any] | None = None) -> Any:
+    def _http(self, path: str, body: Mapping[str, object] | None = None) -> Any:
         return fetch(f"{self._protocol.url}/{path}", body, self._protocol.timeout)
 
     # -- the socket ---------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """End the session; the server forgets its incident."""
+        """End the session; the server discards its incident."""
         self._socket, self._protocol.open = None, False
         self._exit_stack.close()
 
@@ -148,20 +150,12 @@ class Client(_ClientBase):
         self.close()
 
     def _drive(self, flow: ProtocolFlow[Parsed]) -> Parsed:
-        answer = next(flow)
-        while True:
-            try:
-                try:
-                    done = self._perform(answer)
-                except ConnectionDropped as error:
-                    answer = flow.throw(error)
-                else:
-                    answer = flow.send(done)
-            except StopIteration as end:
-                result: Parsed = end.value
-                return result
+        answer: str | ConnectionDropped | None = None
+        while not isinstance(command := resume(flow, answer), Done):
+            answer = self._perform(command)
+        return command.result
 
-    def _perform(self, command: OpenSocket | Backoff | SendMessage) -> str:
+    def _perform(self, command: ProtocolCommand) -> str | ConnectionDropped:
         if isinstance(command, Backoff):
             time.sleep(command.seconds)
             return ""
@@ -172,14 +166,14 @@ class Client(_ClientBase):
                 self._socket = self._exit_stack.enter_context(opening)
                 return ""
             assert self._socket is not None
-            with suppress(ConnectionClosed):  # what the server said before it hung up can still be read
+            with suppress(ConnectionClosed):  # what the server sent before it closed can still be read
                 self._socket.send(command.text)
             return str(self._socket.recv(timeout=self._protocol.timeout))
         except TimeoutError as error:
             self.close()
-            raise _hangs(self._protocol) from error
+            raise _timed_out(self._protocol) from error
         except (ConnectionClosed, InvalidHandshake, OSError) as error:
-            raise _broken(error, self._protocol.url) from error
+            return _dropped(error, self._protocol.url)
 
 
 class AsyncClient(_ClientBase):
@@ -192,16 +186,16 @@ class AsyncClient(_ClientBase):
         self._exit_stack = AsyncExitStack()
         self._tasks = Client(url, timeout)
 
-    async def reset(self, /, **options: Any) -> SeatObservation:
-        """Begin an incident: see `docs/serve.md` for what can be chosen."""
+    async def reset(self, /, **options: object) -> SeatObservation:
+        """Begin an incident; `docs/serve.md` lists the options."""
         return await self._drive(self._protocol.reset_flow(options))
 
-    async def call(self, tool: str, /, **arguments: Any) -> SeatObservation:
+    async def call(self, tool: str, /, **arguments: object) -> SeatObservation:
         """Make a call of the seat whose turn it is."""
         return await self.send({"tool": tool, "arguments": arguments})
 
-    async def send(self, action: dict[str, Any]) -> SeatObservation:
-        """Send an action as it is, such as a model's broken call; the incident answers it."""
+    async def send(self, action: Mapping[str, object]) -> SeatObservation:
+        """Send an action as it is, such as a model's malformed call; the incident answers it."""
         return await self._drive(self._protocol.call_flow(action))
 
     async def state(self) -> EpisodeStatus:
@@ -225,7 +219,7 @@ class AsyncClient(_ClientBase):
         return await asyncio.to_thread(self._tasks.tasks, split, start, stop)
 
     async def close(self) -> None:
-        """End the session; the server forgets its incident."""
+        """End the session; the server discards its incident."""
         self._socket, self._protocol.open = None, False
         await self._exit_stack.aclose()
 
@@ -236,20 +230,12 @@ class AsyncClient(_ClientBase):
         await self.close()
 
     async def _drive(self, flow: ProtocolFlow[Parsed]) -> Parsed:
-        answer = next(flow)
-        while True:
-            try:
-                try:
-                    done = await self._perform(answer)
-                except ConnectionDropped as error:
-                    answer = flow.throw(error)
-                else:
-                    answer = flow.send(done)
-            except StopIteration as end:
-                result: Parsed = end.value
-                return result
+        answer: str | ConnectionDropped | None = None
+        while not isinstance(command := resume(flow, answer), Done):
+            answer = await self._perform(command)
+        return command.result
 
-    async def _perform(self, command: OpenSocket | Backoff | SendMessage) -> str:
+    async def _perform(self, command: ProtocolCommand) -> str | ConnectionDropped:
         if isinstance(command, Backoff):
             await asyncio.sleep(command.seconds)
             return ""
@@ -260,18 +246,18 @@ class AsyncClient(_ClientBase):
                 self._socket = await self._exit_stack.enter_async_context(opening)
                 return ""
             assert self._socket is not None
-            with suppress(ConnectionClosed):  # what the server said before it hung up can still be read
+            with suppress(ConnectionClosed):  # what the server sent before it closed can still be read
                 await self._socket.send(command.text)
             return str(await asyncio.wait_for(self._socket.recv(), self._protocol.timeout))
         except TimeoutError as error:
             await self.close()
-            raise _hangs(self._protocol) from error
+            raise _timed_out(self._protocol) from error
         except (ConnectionClosed, InvalidHandshake, OSError) as error:
-            raise _broken(error, self._protocol.url) from error
+            return _dropped(error, self._protocol.url)
 
 
-def fetch(url: str, body: dict[str, Any] | None, timeout: float) -> Any:
-    """What an HTTP route of the server answers; errors are those of `Client`."""
+def fetch(url: str, body: Mapping[str, object] | None, timeout: float) -> Any:
+    """The answer of an HTTP route of the server; errors are those of `Client`."""
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
     try:
@@ -295,20 +281,20 @@ def _detail(error: urllib.error.HTTPError, url: str) -> str:
 
 def _settings(timeout: float) -> dict[str, Any]:
     # The server pings; pings of the client would break the sockets of a busy one.
-    return {"open_timeout": timeout, "ping_interval": None, "compression": None, "max_size": LARGEST}
+    return {"open_timeout": timeout, "ping_interval": None, "compression": None, "max_size": MAX_ANSWER_BYTES}
 
 
-def _hangs(said: ClientProtocol) -> ServerTimeout:
+def _timed_out(protocol: ClientProtocol) -> ServerTimeout:
     return ServerTimeout(
-        f"{said.url} gave no answer within {said.timeout:g} s; the next call takes the episode up on a new socket, "
-        "and timeout= gives it longer"
+        f"{protocol.url} gave no answer within {protocol.timeout:g} s; the next call resumes the episode on a new "
+        "socket, and timeout= sets a longer limit"
     )
 
 
-def _broken(error: Exception, url: str) -> Exception:
-    """A socket that may work at the next attempt, or a server that will never have one."""
+def _dropped(error: Exception, url: str) -> ConnectionDropped:
+    """The reason to try again; a `ServerUnreachable` where no attempt can work."""
     if isinstance(error, InvalidStatus) and error.response.status_code in (403, 404):
-        return ServerUnreachable(
+        raise ServerUnreachable(
             f"no environment at {url}; a server of all of them has each under its name, as {url}/fleet"
-        )
+        ) from error
     return ConnectionDropped(str(error) or type(error).__name__)

@@ -1,14 +1,14 @@
-"""What a client and a server say to one another, apart from how it travels: the sync and the async client share it.
+"""The client's side of the protocol without its transport: the sync and the async client share it.
 
-A server forgets an incident when its socket breaks. Incidents are deterministic, so nothing is lost: the client begins
-the same incident on a new socket, makes its calls again, holds every answer against the one it had, and goes on.
+A server discards an incident when its socket breaks. Incidents are deterministic, so nothing is lost: the client begins
+the same incident on a new socket, repeats its calls, compares every answer with the one it had, and continues.
 """
 
 import hashlib
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
@@ -20,35 +20,35 @@ CAPACITY_REACHED = "CAPACITY_REACHED"
 
 @dataclass(frozen=True)
 class SeatObservation:
-    """What a client is told: after a reset, and in answer to each call."""
+    """The answer to a reset or a call: what the acting seat is shown, and how the episode stands."""
 
     seat: str
-    """Whose turn it is; after the end, whose was the last."""
+    """Whose turn it is; after the end, the last one's."""
     text: str
-    """What that seat is shown; the job stands before its first page."""
+    """What that seat is shown; the first time its brief comes first."""
     done: bool
     reward: float | None
     """None after a reset; see `docs/serve.md` for what it is after a call."""
     turn: int
     """Turns spent."""
     budget: int
-    """Turns that the incident lasts at most."""
+    """Most turns that the incident lasts."""
     refused: bool = False
     """Whether the call was wrong and cost its turn."""
     tools: list[dict[str, Any]] = field(default_factory=list)
-    """Function schemas of the seat's tools, when it is shown its first page."""
+    """Function schemas of the seat's tools, with its first observation; empty later."""
     score: float | None = None
-    """Once it is over: 0 as who does nothing, 1 as who knows the truth."""
+    """Once it is over: 0 for the no-op policy, 1 for the oracle, clipped to [-1, 1]."""
     points: dict[str, float] = field(default_factory=dict)
     """Once it is over: points by term."""
     outcome: dict[str, bool | float | None] = field(default_factory=dict)
-    """Once it is over: what came of it, by metric."""
+    """Once it is over: metrics by name."""
     trajectory_hash: str = ""
     """Once it is over: hash of the trajectory."""
     spec: str = ""
     """Once it is over: the episode as one text; empty unless the client named the scenario itself."""
     debug: bool = False
-    """Whether the server tells the truth: nothing played there is a result."""
+    """Whether the server reveals the truth: nothing played there is a result."""
     truth: dict[str, Any] = field(default_factory=dict)
     """What only the rubric knows; empty without `debug`."""
 
@@ -71,7 +71,7 @@ class EpisodeStatus:
 
 @dataclass(frozen=True)
 class Task:
-    """What may be known of a task; `reset(split=task.split, index=task.index)` begins it."""
+    """The public part of a task; `reset(split=task.split, index=task.index)` begins it."""
 
     id: str
     index: int
@@ -82,7 +82,7 @@ class Task:
 
 
 class RequestRefused(ValueError):
-    """The server did not do what it was asked; the message is its own."""
+    """The server refused a request; the message is its own."""
 
     def __init__(self, message: str, code: str) -> None:
         super().__init__(message)
@@ -91,15 +91,15 @@ class RequestRefused(ValueError):
 
 
 class ServerUnreachable(ConnectionError):
-    """There is no server, or none that goes on with the episode."""
+    """There is no server, or none that continues the episode."""
 
 
 class ServerTimeout(TimeoutError):
-    """The server took longer than it was given."""
+    """The server took longer than the timeout."""
 
 
 class ReplayDiverged(RuntimeError):
-    """The same calls were answered otherwise by the server that the client came back to: not the same game."""
+    """After a broken socket the server answered the same calls differently: it is not the same incident."""
 
 
 class ConnectionDropped(Exception):
@@ -122,12 +122,30 @@ class SendMessage(NamedTuple):
     text: str
 
 
-ProtocolFlow = Generator[OpenSocket | Backoff | SendMessage, str, Parsed]
-"""A question put to whoever holds the socket, who sends the answer in, or throws `Dropped`."""
+ProtocolCommand = OpenSocket | Backoff | SendMessage
+ProtocolFlow = Generator[ProtocolCommand, str, Parsed]
+"""Yields commands to the transport, is sent the answer to each or thrown a `ConnectionDropped`, returns its result."""
+
+
+@dataclass(frozen=True)
+class Done(Generic[Parsed]):
+    """A flow has returned."""
+
+    result: Parsed
+
+
+def resume(flow: ProtocolFlow[Parsed], answer: str | ConnectionDropped | None) -> ProtocolCommand | Done[Parsed]:
+    """The next command of a flow, given the answer to the last one (None starts it), or its result."""
+    try:
+        if isinstance(answer, ConnectionDropped):
+            return flow.throw(answer)
+        return next(flow) if answer is None else flow.send(answer)
+    except StopIteration as end:
+        return Done(end.value)
 
 
 class ClientProtocol:
-    """The client's side of one session: what it asked, what it was told, and how to come back after a broken socket."""
+    """The client's side of one session: its requests, the answers, and how to resume after a broken socket."""
 
     def __init__(self, url: str, timeout: float, attempts: int) -> None:
         self.url, self.timeout, self.attempts = checked(url), timeout, attempts
@@ -137,30 +155,31 @@ class ClientProtocol:
         self.tools: dict[str, list[dict[str, Any]]] = {}
         """Function schemas of the tools of each seat met in this episode."""
         self.reconnections = 0
-        """How often a socket broke and the episode was taken up on another."""
+        """How often a socket broke and the episode was resumed on another."""
         self._episodes = 0
         self._history: list[tuple[str, bytes]] = []
         """The reset and the calls of this episode, with a hash of each answer."""
 
     @property
     def socket_url(self) -> str:
-        """Where the socket is."""
+        """The address of the socket."""
         parts = urlsplit(self.url)
         scheme = {"http": "ws", "https": "wss"}[parts.scheme]
         return urlunsplit((scheme, parts.netloc, parts.path + "/ws", "", ""))
 
-    def reset_flow(self, options: dict[str, Any]) -> ProtocolFlow[SeatObservation]:
+    def reset_flow(self, options: Mapping[str, object]) -> ProtocolFlow[SeatObservation]:
         """Begin an incident. Without seed, index and spec these are incidents 0, 1, 2, ... of what is asked for."""
-        asked = {**options, "episode_id": options.get("episode_id") or uuid4().hex}
+        episode_id = options.get("episode_id") or uuid4().hex
+        asked = {**options, "episode_id": episode_id}
         if options.get("seed") is None and "index" not in options and "spec" not in options:
             asked["seed"] = self._episodes
         text = _encode({"type": "reset", "data": asked})
         data = yield from self._request(text)
-        self._episodes, self.episode_id = self._episodes + 1, asked["episode_id"]
+        self._episodes, self.episode_id = self._episodes + 1, str(episode_id)
         self._history, self.tools = [(text, _hash(data))], {}
         return self._observation(data)
 
-    def call_flow(self, action: dict[str, Any]) -> ProtocolFlow[SeatObservation]:
+    def call_flow(self, action: Mapping[str, object]) -> ProtocolFlow[SeatObservation]:
         """Make a call."""
         text = _encode({"type": "step", "data": action})
         data = yield from self._request(text)
@@ -168,7 +187,7 @@ class ClientProtocol:
         return self._observation(data)
 
     def state_flow(self) -> ProtocolFlow[EpisodeStatus]:
-        """Ask where the episode stands."""
+        """Ask for the state of the episode."""
         data = yield from self._request(_encode({"type": "state"}))
         return _parsed(EpisodeStatus, data)
 
@@ -180,7 +199,7 @@ class ClientProtocol:
 
     def _request(self, text: str) -> ProtocolFlow[dict[str, Any]]:
         """The data of the answer, on a new socket if the present one is broken."""
-        trouble: Exception | None = None
+        last_error: Exception | None = None
         for attempt in range(self.attempts):
             if attempt:
                 yield Backoff(min(0.1 * 2**attempt, 3.0))
@@ -190,22 +209,22 @@ class ClientProtocol:
                 answer = yield SendMessage(text)
                 return _data(answer)
             except ConnectionDropped as error:
-                self.open, trouble = False, error
+                self.open, last_error = False, error
             except RequestRefused as error:
                 if error.code != CAPACITY_REACHED:
                     raise
-                self.open, trouble = False, error
-        raise ServerUnreachable(f"{self.url}: {trouble}; tried {self.attempts} times") from trouble
+                self.open, last_error = False, error
+        raise ServerUnreachable(f"{self.url}: {last_error}; tried {self.attempts} times") from last_error
 
     def _connect(self) -> ProtocolFlow[None]:
-        """Connect, and bring a server that does not know the episode to where it stands."""
+        """Connect, and repeat the episode so far on a server that does not know it."""
         yield OpenSocket()
         for number, (text, known) in enumerate(self._history):
             answer = yield SendMessage(text)
             if _hash(_data(answer)) != known:
                 what = f"call {number}" if number else "the reset"
                 raise ReplayDiverged(
-                    f"{self.url} answered {what} of the episode otherwise than before the socket broke"
+                    f"{self.url} answered {what} of the episode differently than before the socket broke"
                 )
         self.reconnections += bool(self._history)
         self.open = True
@@ -222,15 +241,15 @@ def checked(url: str) -> str:
     return urlunsplit((scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
 
 
-def _encode(message: dict[str, Any]) -> str:
+def _encode(message: Mapping[str, object]) -> str:
     try:
         return json.dumps(message)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"a call travels as JSON, and this one cannot: {error}") from error
+        raise ValueError(f"a call is sent as JSON, and this one cannot be: {error}") from error
 
 
 def _data(answer: str) -> dict[str, Any]:
-    """What an answer holds; an error frame is a `Refused`."""
+    """The data of an answer; an error frame is a `RequestRefused`."""
     message: dict[str, Any] = json.loads(answer)
     data: dict[str, Any] = message["data"]
     if message["type"] == "error":

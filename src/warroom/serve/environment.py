@@ -1,4 +1,4 @@
-"""Warroom's incidents as an OpenEnv environment: one instance per session, one incident at a time."""
+"""The environments as OpenEnv environments: one instance per session, one incident at a time."""
 
 import json
 import logging

@@ -1,34 +1,35 @@
-"""Stands before OpenEnv's own server: what it could not read is answered here, so that no socket breaks at it."""
+"""ASGI middleware before OpenEnv's server: input that OpenEnv cannot read is refused here, and sockets stay open."""
 
 import json
 from asyncio import get_running_loop, sleep
-from typing import Any
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-LARGEST = 1_048_576
+from warroom.core.messages import encodable
+
+MAX_BYTES = 1_048_576
 """Bytes of a message on the socket, and of a body."""
-MAX_DRAINED_BYTES = 16 * LARGEST
-"""Bytes of a body that is too large, that are taken before it is answered so."""
+MAX_DRAINED_BYTES = 16 * MAX_BYTES
+"""Bytes of a body that is too large which are read before it is refused."""
 SHORT = 900
-"""Characters below which no JSON is deep or long enough to be more than a parser bears."""
+"""Characters below which no JSON is too deep or too long for the parser."""
 
 
 class RequestGuard:
-    """Answers frames that are no JSON object, and bodies that are too large."""
+    """Refuses frames that are not a JSON object, and bodies that are too large."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on what can be read."""
+        """Pass on what OpenEnv can read."""
         if scope["type"] == "websocket":
-            line = _GuardedSocket(scope["path"], receive, send)
-            await self.app(scope, line.receive, line.send)
-        elif scope["type"] == "http" and _announced(scope) > LARGEST:
+            guarded = _GuardedSocket(scope["path"], receive, send)
+            await self.app(scope, guarded.receive, guarded.send)
+        elif scope["type"] == "http" and _announced(scope) > MAX_BYTES:
             await _drain(receive)
-            refusal = JSONResponse({"detail": f"a body has at most {LARGEST} bytes"}, 413)
+            refusal = JSONResponse({"detail": f"a body has at most {MAX_BYTES} bytes"}, 413)
             await refusal(scope, receive, send)
         elif scope["type"] == "http":
             await self.app(scope, _counted(receive), send)
@@ -37,59 +38,59 @@ class RequestGuard:
 
 
 class _GuardedSocket:
-    """One socket: frames that can be read are passed on, and who is gone is not spoken to."""
+    """One socket: readable frames are passed on, and nothing is sent to a client that has disconnected."""
 
     def __init__(self, path: str, receive: Receive, send: Send) -> None:
         self.path, self._receive, self._send = path, receive, send
-        self._disconnected = self._at_once = False
+        self._disconnected = self._was_queued = False
 
     async def send(self, message: Message) -> None:
-        """Say something; if nobody is there any more, the next `receive` tells, and nothing else has to."""
+        """Send a message; that the client has disconnected is reported by the next `receive` alone."""
         if self._disconnected:
             return
         try:
             await self._send(message)
-        except (OSError, RuntimeError):  # the client hung up, or sent a torn frame after this one
+        except (OSError, RuntimeError):  # the client closed, or sent a broken frame after this one
             self._disconnected = True
 
     async def receive(self) -> Message:
-        """The next frame that can be read."""
+        """The next readable frame."""
         while not self._disconnected:
             message = await self._next()
             if message["type"] != "websocket.receive":
                 return message
-            text, problem = read(message.get("text"))
-            if problem is None:
-                return {"type": "websocket.receive", "text": text}
-            await self.send({"type": "websocket.send", "text": _refusal(self.path, problem)})
+            try:
+                return {"type": "websocket.receive", "text": readable_frame(message.get("text"))}
+            except ValueError as error:
+                await self.send({"type": "websocket.send", "text": _refusal(self.path, str(error))})
         return {"type": "websocket.disconnect", "code": 1006}
 
     async def _next(self) -> Message:
-        self._at_once = True
-        get_running_loop().call_soon(self._waited)
+        self._was_queued = True
+        get_running_loop().call_soon(self._not_queued)
         message = await self._receive()
-        if self._at_once:  # it lay there already: who sends many at once takes turns with the other sessions
+        if self._was_queued:  # it was there already: a client that sends many at once takes turns with the others
             await sleep(0)
         return message
 
-    def _waited(self) -> None:
-        self._at_once = False
+    def _not_queued(self) -> None:
+        self._was_queued = False
 
 
-def read(text: str | None) -> tuple[str, str | None]:
-    """A frame as it may be passed on, and what is wrong with it if it may not."""
+def readable_frame(text: str | None) -> str:
+    """A frame as it may be passed on; a `ValueError` says what is wrong with it."""
     if text is None:
-        return "", "a message is text, got bytes"
-    short, halves = len(text) < SHORT, "\\ud" in text or "\\uD" in text
-    if short and not halves and text.lstrip()[:1] == "{":
-        return text, None  # the server reads it, and says itself what is wrong with it
+        raise ValueError("a message is text, got bytes")
+    has_surrogates = "\\ud" in text or "\\uD" in text
+    if len(text) < SHORT and not has_surrogates and text.lstrip()[:1] == "{":
+        return text  # OpenEnv reads it, and reports itself what is wrong with it
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        return "", f"a message is a JSON object: {str(error)[:200]}"
+        raise ValueError(f"a message is a JSON object: {str(error)[:200]}") from error
     if not isinstance(data, dict):
-        return "", f"a message is a JSON object, got {type(data).__name__}"
-    return (json.dumps(data, ensure_ascii=False).encode("utf-8", "replace").decode() if halves else text), None
+        raise ValueError(f"a message is a JSON object, got {type(data).__name__}")
+    return encodable(json.dumps(data, ensure_ascii=False)) if has_surrogates else text
 
 
 def _refusal(path: str, problem: str) -> str:
@@ -99,28 +100,29 @@ def _refusal(path: str, problem: str) -> str:
 
 
 def _announced(scope: Scope) -> int:
+    """The length of a body that its header gives; 0 without one."""
     header = dict(scope["headers"]).get(b"content-length", b"0")
     return int(header) if header.isdigit() else 0
 
 
 async def _drain(receive: Receive) -> None:
-    """Take a body that is too large, within reason: a client that is cut off while it sends sees no answer."""
-    taken, more = 0, True
-    while more and taken < MAX_DRAINED_BYTES:
+    """Read a body that is too large, up to a limit: a client that is cut off while it sends sees no answer."""
+    size, more = 0, True
+    while more and size < MAX_DRAINED_BYTES:
         message = await receive()
-        taken, more = taken + len(message.get("body", b"")), message.get("more_body", False)
+        size, more = size + len(message.get("body", b"")), message.get("more_body", False)
 
 
 def _counted(receive: Receive) -> Receive:
-    """A body that does not say how long it is ends where it becomes too long."""
-    taken = 0
+    """Reads a body of unknown length; a `ValueError` once it is too large."""
+    size = 0
 
     async def next_part() -> Message:
-        nonlocal taken
-        message: dict[str, Any] = dict(await receive())
-        taken += len(message.get("body", b""))
-        if taken > LARGEST:
-            raise ValueError(f"a body has at most {LARGEST} bytes")
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > MAX_BYTES:
+            raise ValueError(f"a body has at most {MAX_BYTES} bytes")
         return message
 
     return next_part

@@ -1,4 +1,4 @@
-"""The page at the root of a server: what is there, and how to play it."""
+"""The page at the root of a server: its environments, and how to connect."""
 
 from html import escape
 
@@ -32,11 +32,11 @@ pre code { overflow-wrap: normal; }
 
 
 def index_page(prefixes: dict[str, str], base: str, debug: bool, page: str | None = None) -> str:
-    """The page for environments at these prefixes of the server at `base`, where people may play at `page`."""
+    """The page for environments at these prefixes of the server at `base`; `page` links to the interactive page."""
     cards = "".join(_card(name, prefix, base) for name, prefix in prefixes.items())
     prefix = next(iter(prefixes.values()))
-    warning = '<p class="debug">This server tells the truth: nothing played here is a result.</p>' if debug else ""
-    played = (
+    warning = '<p class="debug">This server reveals the truth: nothing played here is a result.</p>' if debug else ""
+    play_link = (
         f'<p class="lead"><a class="play" href="{escape(page)}">Watch an incident, or take a seat</a></p>'
         if page
         else ""
@@ -46,7 +46,7 @@ def index_page(prefixes: dict[str, str], base: str, debug: bool, page: str | Non
 <title>Warroom server</title><style>{_STYLE}</style></head><body><main>
 <h1>Warroom</h1>
 <p class="lead">A gym for on-call agents, served by OpenEnv. Warroom {escape(warroom.__version__)}.</p>
-{played}{warning}<div class="grid">{cards}</div>
+{play_link}{warning}<div class="grid">{cards}</div>
 <h2 style="margin-top:2rem">Play from Python</h2>
 <pre><code>{escape(_example(base + prefix))}</code></pre>
 </main></body></html>"""
@@ -62,7 +62,7 @@ def _card(name: str, prefix: str, base: str) -> str:
     return (
         f'<section class="card"><h2>{escape(name)}</h2><p>{escape(environments()[name].summary)}.</p>'
         f'<p class="links">{links}</p><p><code>{escape(socket)}</code></p>'
-        f"<p>A reset may choose: {escape(choices)}.</p></section>"
+        f"<p>Options of a reset: {escape(choices)}.</p></section>"
     )
 
 
@@ -70,9 +70,9 @@ def _example(url: str) -> str:
     return (
         "from warroom.serve.client import Client\n\n"
         f'with Client("{url}") as client:\n'
-        "    told = client.reset(seed=7)\n"
-        "    print(told.text)\n"
-        "    while not told.done:\n"
-        "        told = client.call(...)  # a tool of told.seat, arguments by name\n"
-        "    print(told.score)\n"
+        "    observation = client.reset(seed=7)\n"
+        "    print(observation.text)\n"
+        "    while not observation.done:\n"
+        "        observation = client.call(...)  # a tool of observation.seat, arguments by name\n"
+        "    print(observation.score)\n"
     )

@@ -1,6 +1,6 @@
-"""What is taken of OpenEnv's server, loaded without its web page unless that is asked for.
+"""What is imported from OpenEnv's server, without its web page unless that is enabled.
 
-The page's library takes longer to load than everything else together, in each worker, and OpenEnv does without it.
+The page's library takes longer to load than everything else together, in each worker, and OpenEnv works without it.
 """
 
 import os
@@ -13,7 +13,7 @@ PAGE = "gradio"
 
 @contextmanager
 def _without(library: str) -> Iterator[None]:
-    """Make a library look as if it were not installed, if nobody has loaded it yet."""
+    """Make a library look as if it were not installed, unless it is loaded already."""
     hidden = library not in sys.modules
     if hidden:
         sys.modules[library] = None  # type: ignore[assignment]

@@ -6,10 +6,10 @@ The list is finite and always the same: every scenario of a suite in every tier,
 from functools import cache
 
 from warroom.core.rng import shuffle, stream
-from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
-from warroom.core.splits import Split, for_training, parse_split, seed_of
-from warroom.envs import env_spec, suite
+from warroom.core.splits import Split, for_training, parse_split
+from warroom.envs import suite
+from warroom.envs.tasks import tasks
 
 SEEDS = {Split.TRAIN: 200, Split.DEV: 20, Split.TEST: 20}
 """Incidents of each scenario and tier in the list of a split."""
@@ -32,13 +32,8 @@ def playable(env: str, split: str, suite_name: str | None = None) -> tuple[str, 
 @cache
 def task_specs(env: str, split: str, suite_name: str | None = None) -> tuple[EpisodeSpec, ...]:
     """The episode of each task of a split, in order. An unknown split or suite is an `UnknownName`."""
-    owner, options = parse_split(split), env_spec(env).options()
-    found = [
-        EpisodeSpec(scenario, tier, seed_of(owner, index), options)
-        for scenario in playable(env, split, suite_name)
-        for tier in TIERS
-        for index in range(SEEDS[owner])
-    ]
+    owner = parse_split(split)
+    found = tasks(env, split=split, suite=suite_name, seeds=SEEDS[owner])
     shuffle(stream(0, "tasks", env, owner.value, *([suite_name] if suite_name else [])), found)
     return tuple(found)
 

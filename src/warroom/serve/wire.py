@@ -1,4 +1,4 @@
-"""What passes between a client and an OpenEnv server: the call, what it is answered, and the state of the episode."""
+"""The messages between a client and an OpenEnv server: action, observation and state."""
 
 from typing import Annotated, Any
 
@@ -6,50 +6,48 @@ from pydantic import ConfigDict, Field, WithJsonSchema
 
 from warroom.serve.openenv_server import Action, Observation, State
 
-Anything = Any
-"""Typed for people in the schema, taken as it comes on the wire: the incident answers nonsense, at a turn's cost."""
-
 
 class WarroomAction(Action):
-    """One call of one tool by the seat whose turn it is."""
+    """One call of one tool by the seat whose turn it is.
+
+    Fields take any value, though the schema names a type: the incident answers a wrong call, at the cost of a turn.
+    """
 
     model_config = ConfigDict(extra="allow", validate_assignment=False)
 
-    tool: Annotated[Anything, WithJsonSchema({"type": "string"})] = Field(
+    tool: Annotated[object, WithJsonSchema({"type": "string"})] = Field(
         default=None, description="name of a tool of the acting seat"
     )
-    arguments: Annotated[Anything, WithJsonSchema({"type": "object"})] = Field(
+    arguments: Annotated[object, WithJsonSchema({"type": "object"})] = Field(
         default=None, description="arguments of the tool, by name"
     )
-    metadata: Annotated[Anything, WithJsonSchema({"type": "object"})] = Field(
-        default_factory=dict, description="not read"
-    )
+    metadata: Annotated[Any, WithJsonSchema({"type": "object"})] = Field(default_factory=dict, description="not read")
 
 
 class WarroomObservation(Observation):
-    """What a client is told: after a reset, and in answer to each call."""
+    """The answer to a reset or a call."""
 
     model_config = ConfigDict(validate_assignment=False)
 
     reward: float | None = Field(
         default=None,
         description="None after a reset. By default 0 at every call but the last, which brings the score of the "
-        "incident, -1 to 1; with rewards=dense what the call changed in the score, -2 to 2, in sum the score",
+        "incident, -1 to 1; with rewards=dense the change of the score by the call, -2 to 2, in sum the score",
     )
-    seat: str = Field(description="whose turn it is; after the end, whose was the last")
-    text: str = Field(description="what that seat is shown; the job stands before its first page")
+    seat: str = Field(description="whose turn it is; after the end, the last one's")
+    text: str = Field(description="what that seat is shown; the first time its brief comes first")
     turn: int = Field(ge=0, description="turns spent")
-    budget: int = Field(ge=1, description="turns that the incident lasts at most")
+    budget: int = Field(ge=1, description="most turns that the incident lasts")
     refused: bool = Field(default=False, description="whether the call was wrong and cost its turn")
     tools: list[dict[str, Any]] = Field(
-        default_factory=list, description="function schemas of the seat's tools, when it is shown its first page"
+        default_factory=list, description="function schemas of the seat's tools, with its first observation"
     )
     score: float | None = Field(
-        default=None, description="once it is over: 0 as who does nothing, 1 as who knows the truth"
+        default=None, description="once it is over: 0 for doing nothing, 1 for a policy that knows the truth"
     )
     points: dict[str, float] = Field(default_factory=dict, description="once it is over: points by term")
     outcome: dict[str, bool | float | None] = Field(
-        default_factory=dict, description="once it is over: what came of it, by metric"
+        default_factory=dict, description="once it is over: metrics by name"
     )
     trajectory_hash: str = Field(
         default="", description="once it is over: hash of the trajectory; equal play on equal incidents, equal hash"
@@ -62,9 +60,9 @@ class WarroomObservation(Observation):
 
 
 class DebugObservation(WarroomObservation):
-    """What a client of a server with `--debug-truth` is told: the truth stands in every one, and marks it."""
+    """The answer of a server with `--debug-truth`: every one holds the truth, and is marked as such."""
 
-    debug: bool = Field(default=True, description="this server tells the truth: nothing played here is a result")
+    debug: bool = Field(default=True, description="this server reveals the truth: nothing played here is a result")
     truth: dict[str, Any] = Field(
         default_factory=dict, description="scenario, tier, seed, and what only the rubric knows"
     )
@@ -77,5 +75,5 @@ class WarroomState(State):
     seat: str = Field(default="", description="whose turn it is")
     seats: list[str] = Field(default_factory=list, description="the seats that the client plays")
     turn: int = Field(default=0, ge=0, description="turns spent")
-    budget: int = Field(default=0, ge=0, description="turns that the incident lasts at most")
+    budget: int = Field(default=0, ge=0, description="most turns that the incident lasts")
     done: bool = Field(default=False, description="whether it is over")

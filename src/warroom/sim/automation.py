@@ -1,15 +1,16 @@
 """The fleet's own agents: who may do what, and everything they will do in an incident, drawn before it starts.
 
-Innocent agents act all the time with the very verbs that rogues use. What makes a deed harmful is its consequence in
-the world, never its look, so look-alikes are drawn from the rogue's own distribution onto services that can bear it.
+Innocent agents act all the time with the very verbs that rogues use. What makes an action harmful is its consequence
+in the world, never its look, so decoys are drawn from the rogue's own distribution onto services that can bear it.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
+from typing import NamedTuple
 
 from warroom.core.rng import shuffle
-from warroom.sim.faults import DB, SERVICE, Fault
+from warroom.sim.mechanism import DB, SERVICE, Fault
 from warroom.sim.service_topology import STORES
 from warroom.sim.topology import ServiceSystem
 
@@ -23,7 +24,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "backup": ("backup_bot", "archiver"),
     "limit": ("rate_limiter", "quota_keeper"),
 }
-"""Each verb has two holders, so that the kind of deed does not name the doer."""
+"""Each verb has two holders, so that the kind of action does not name the agent."""
 
 AGENTS = {agent: verb for verb, holders in VERBS.items() for agent in holders}
 KINDS: dict[str, frozenset[str]] = {
@@ -34,16 +35,36 @@ KINDS: dict[str, frozenset[str]] = {
 SURGE_WORK = 2.5
 """Work per request during a surge that the autoscaler meets, as a multiple of the usual."""
 PENDING_TASK_ERROR = 0.4
-"""Share of requests that fail on a service whose need no agent meets."""
+"""Share of requests that fail on a service with a pending routine task."""
 
 
-PlannedAction = tuple[int, float, str, str, int, int, str, int]
-"""One deed of the plan: (minute, order, agent, verb, service, argument, role, fault). A bare tuple: dozens are drawn
-for an incident and sorted. `order` is a random place within the minute, since a fixed order would tell roles apart;
-`role` (duty, surge, calm, benign, alike, stuck or rogue) and `fault`, the index of what a rogue deed begins, stay
-hidden from every observation."""
-ActionRecord = tuple[int, str, str, int, int, int, str]
-"""A deed as it was done: (minute, agent, verb, service, argument, replicas before, role)."""
+class PlannedAction(NamedTuple):
+    """One action of the plan; plans are sorted by minute and order."""
+
+    minute: int
+    order: float
+    """A random place within the minute, since a fixed order would tell roles apart."""
+    agent: str
+    verb: str
+    service: int
+    argument: int
+    role: str
+    """routine, surge, calm, benign, decoy, stuck or rogue; hidden from every observation."""
+    fault: int
+    """Index of the fault that a rogue's action begins, else -1; hidden too."""
+
+
+class ActionRecord(NamedTuple):
+    """An action as it was carried out."""
+
+    minute: int
+    agent: str
+    verb: str
+    service: int
+    argument: int
+    before: int
+    """Replicas that the service had before."""
+    role: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +74,11 @@ class ActivityLevel:
     verb_count: int
     """Verbs in use; two agents hold each."""
     min_interval: int
-    """Least minutes between two duties of one agent; up to three more are drawn."""
+    """Least minutes between two routine actions of one agent; up to three more are drawn."""
     decoys: int
-    """Look-alikes: deeds drawn as a rogue's, in the minutes where a rogue would strike."""
+    """Actions drawn as a rogue's, in the minutes where a rogue would strike."""
     benign: int
-    """Further small deeds at any time."""
+    """Further small actions at any time."""
 
 
 def draw_roster(rng: Random, verb_count: int, needed: tuple[str, ...]) -> tuple[str, ...]:
@@ -109,11 +130,11 @@ class Planner:
     def _planned(
         self, minute: int, agent: str, service: int, argument: int, role: str, fault: int = -1
     ) -> PlannedAction:
-        # Nothing else touches a victim in the minute that matters, or the join of deed and onset would be ambiguous.
+        # Nothing else touches a victim in the minute that matters, or the join of action and onset would be ambiguous.
         if service in self._victims and role != "rogue":
             while (service, minute) in self._struck:
                 minute += 1
-        return (minute, self.rng.random(), agent, AGENTS[agent], service, argument, role, fault)
+        return PlannedAction(minute, self.rng.random(), agent, AGENTS[agent], service, argument, role, fault)
 
     @cached_property
     def _by_verb(self) -> dict[str, list[int]]:
@@ -122,7 +143,7 @@ class Planner:
         return {AGENTS[agent]: by_kinds[KINDS[AGENTS[agent]]] for agent in self.roster}
 
     def _decoys(self) -> list[PlannedAction]:
-        """Deeds like a rogue's, by time, agent and argument, on services that can bear them."""
+        """Actions like a rogue's, by time, agent and argument, on services that can bear them."""
         random, system, roster, out = self.rng.random, self.system, self.roster, []
         spare = [i for i in system.services(SERVICE) if system.cpu[i] < 0.2 and i not in self._victims]
         for _ in range(self.activity.decoys):
@@ -140,14 +161,8 @@ class Planner:
         return out
 
     def _routine_actions(self) -> list[PlannedAction]:
-        """Needs arise all the time, and the agent in charge meets each in the same minute."""
-        random, planned, min_interval, last, out = (
-            self.rng.random,
-            self._planned,
-            self.activity.min_interval,
-            self.last - 1,
-            [],
-        )
+        """Routine tasks arise all the time, and the agent in charge does each in the same minute."""
+        random, planned, last, out = self.rng.random, self._planned, self.last - 1, []
         targets = {verb: self._routine_targets(verb) for verb in self._by_verb}
         for agent in self.roster:
             verb, minute = AGENTS[agent], self.first + 1 + int(random() * 6)
@@ -158,7 +173,7 @@ class Planner:
             count = len(choice)
             while minute < last:
                 out.append(planned(minute, agent, choice[int(random() * count)], int(9000 * random()), "routine"))
-                minute += min_interval + int(random() * 4)
+                minute += self.activity.min_interval + int(random() * 4)
         return out
 
     def _surges(self, agent: str, choice: list[int], minute: int) -> list[PlannedAction]:
@@ -177,7 +192,7 @@ class Planner:
         return out
 
     def _routine_targets(self, verb: str) -> list[int]:
-        """Services whose users would notice an unmet need; surges never on a victim, whose room is the puzzle."""
+        """Services whose users would notice a pending task; surges never on a victim, whose capacity is the puzzle."""
         reach, all_targets = self.system.reach, self._by_verb[verb]
         choice = [i for i in all_targets if reach[i] > 0.25]
         if verb == "scale":
@@ -187,9 +202,9 @@ class Planner:
         return choice or all_targets
 
     def _benign(self, plan: list[PlannedAction]) -> list[PlannedAction]:
-        """Small deeds anywhere, at any time; one hand at a time on a service's replicas."""
+        """Small actions anywhere, at any time; one agent at a time on a service's replicas."""
         random, roster, out = self.rng.random, self.roster, []
-        taken = {service for _, _, _, verb, service, _, _, _ in plan if verb == "scale"} | self._victims
+        taken = {planned.service for planned in plan if planned.verb == "scale"} | self._victims
         for _ in range(self.activity.benign):
             agent = roster[int(random() * len(roster))]
             choice = self._by_verb[AGENTS[agent]]
@@ -204,7 +219,7 @@ class Planner:
         return out
 
     def _loops(self, agent: str) -> list[PlannedAction]:
-        """A buggy agent: the same deed again and again, to no effect."""
+        """A buggy agent: the same action again and again, to no effect."""
         random, verb = self.rng.random, AGENTS[agent]
         choice = [i for i in self._by_verb[verb] if i not in self._victims] or self._by_verb[verb]
         i, argument, begin = choice[int(random() * len(choice))], int(9000 * random()), -4 - int(3 * random())

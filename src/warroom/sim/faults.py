@@ -6,112 +6,16 @@ which calls fail and how fast, and who changed the service in the very minute th
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from warroom.sim.mechanism import DB, RAMP_MINUTES, SERVICE, Fault, Mechanism, no_effect
 from warroom.sim.service_topology import STORES
 
 if TYPE_CHECKING:
     from warroom.sim.topology import ServiceSystem
     from warroom.sim.world import World
 
-SERVICE = frozenset({"service"})
-DB = frozenset({"db"})
-SECOND_ORDER_MINUTES = 10
-"""Minutes of a cause after which its second-order failure begins: a prompt repair forestalls it."""
-NEVER = 999
-"""Onset of what does not begin by the clock."""
-RAMP_MINUTES = 5
-"""Minutes within which a slow fault (a leak, a filling disk) reaches its full effect."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One thing that goes wrong in an incident: what, where, when, how badly, and by whose hand."""
-
-    mechanism: Mechanism
-    target: int
-    onset: int
-    """Minute, relative to the page."""
-    severity: float
-    """0 to 1."""
-    agent: str | None = None
-    """The automation agent that causes it, again and again until it is suspended; None for nature and people."""
-    verb: str | None = None
-    """What the agent calls its deed."""
-    secondary: bool = False
-    """True when it is not the cause of the page; its agent's owner puts it right once the agent is suspended."""
-    receiver: int = 0
-    """Where misrouted traffic lands."""
-    second_order: bool = False
-    """True for a second-order failure: it begins by itself once the cause has been in force for `SPREAD_MINUTES`."""
-    silent: bool = False
-    """True when the service counts its wrong replies as successes, so that only its callers see errors."""
-
-
-def no_effect(world: World, fault: Fault) -> None:
-    """A fault whose whole effect is in its steps, or that nothing has to undo."""
-
-
-def no_step(world: World, fault: Fault, age: int) -> None:
-    """A fault whose whole effect is in its beginning."""
-
-
-def _anywhere(system: ServiceSystem, service: int) -> bool:
-    return True
-
-
-def _always(world: World, fault: Fault) -> bool:
-    return True
-
-
-@dataclass(frozen=True, slots=True)
-class Mechanism:
-    """A way to break: what it does to the world, and which repair undoes it."""
-
-    name: str
-    kinds: frozenset[str]
-    """Kinds of service that it can strike."""
-    fix: str
-    """The people's verb that heals it: restart, rollback, scale or escalate; empty when it passes by itself."""
-    signature: str
-    """Key into `wordings.SIGNATURES`: what the victim writes about itself, seldom."""
-    begin: Callable[[World, Fault], None]
-    """Applied at the onset, and again when a rogue strikes again."""
-    end: Callable[[World, Fault], None]
-    """Undoes the effect."""
-    step: Callable[[World, Fault, int], None] = no_step
-    """Applied each active minute with the minutes since the beginning."""
-    is_sufficient: Callable[[World, Fault], bool] = _always
-    """Whether the cure was applied amply (replicas for a scale)."""
-    fits: Callable[[ServiceSystem, int], bool] = _anywhere
-    """Which services of the right kind can carry it."""
-    gradual: bool = False
-    """Ramps over minutes, so it starts earlier before the page."""
-    replica_factor: float = 1.0
-    """Replicas that the cure needs, as a multiple of the healthy number."""
-
-    def __post_init__(self) -> None:
-        _BY_NAME.setdefault(self.name, self)
-
-    def __reduce__(self) -> tuple[Callable[..., object], tuple[str, ...]]:
-        """A mechanism is pickled by its name: code tells mechanisms apart by identity."""
-        assert _BY_NAME[self.name] is self, f"two mechanisms are called {self.name!r}"
-        return _mechanism, (self.begin.__module__, self.name)
-
-
-_BY_NAME: dict[str, Mechanism] = {}
-"""Every mechanism; names are unique."""
-
-
-def _mechanism(module: str, name: str) -> Mechanism:
-    import_module(module)  # of its definition
-    return _BY_NAME[name]
-
-
-# -- the reply is wrong: errors at the service or, when hushed, only at its callers ------------------
+# -- the reply is wrong: errors at the service or, when it is silent, only at its callers ------------------
 
 
 def _break_replies(world: World, fault: Fault) -> None:
@@ -125,7 +29,7 @@ def _fix_replies(world: World, fault: Fault) -> None:
     world.own_error[fault.target] = world.silent_error[fault.target] = 0.0
 
 
-BAD_RELEASE = Mechanism("bad_release", SERVICE, "rollback", "handler", _break_replies, _fix_replies)
+BAD_RELEASE = Mechanism("bad_release", SERVICE, "rollback", "handler", _break_replies, _fix_replies, can_be_silent=True)
 """A changed build or configuration fails a share of the requests; nothing else moves."""
 
 QUOTA = Mechanism("quota", SERVICE, "rollback", "quota", _break_replies, _fix_replies)
@@ -145,7 +49,7 @@ def _unlock(world: World, fault: Fault) -> None:
     world.slowdown[fault.target], world.own_error[fault.target] = 1.0, 0.0
 
 
-LOCK_WAIT = Mechanism("lock_wait", DB, "restart", "lock", no_effect, _unlock, _lock)
+LOCK_WAIT = Mechanism("lock_wait", DB, "restart", "lock", no_effect, _unlock, _lock, gauge="slots")
 """Transactions wait for one another: latency explodes, slots fill, the processor idles."""
 
 
@@ -161,9 +65,13 @@ def _unleak(world: World, fault: Fault) -> None:
     world.memory[fault.target] = world.system.memory[fault.target]
 
 
+def _has_free_memory(system: ServiceSystem, service: int) -> bool:
+    return system.memory[service] < 0.7
+
+
 MEMORY_LEAK = Mechanism(
     "memory_leak", SERVICE, "restart", "heap", no_effect, _unleak, _leak,
-    fits=lambda system, i: system.memory[i] < 0.7, gradual=True,
+    fits=_has_free_memory, gradual=True, gauge="memory",
 )  # fmt: skip
 """Memory climbs until collection eats the time and requests fail."""
 
@@ -193,7 +101,7 @@ def _restore_calls(world: World, fault: Fault) -> None:
     world.drop_rate[fault.target] = 0.0
 
 
-MISROUTE = Mechanism("misroute", SERVICE, "escalate", "foreign", _misroute, _restore_calls)
+MISROUTE = Mechanism("misroute", SERVICE, "escalate", "foreign", _misroute, _restore_calls, misroutes=True)
 """A share of the calls lands at another service, which refuses them."""
 
 CERTIFICATE_EXPIRED = Mechanism("certificate_expired", SERVICE | DB, "escalate", "trust", _misroute, _restore_calls)
@@ -211,9 +119,11 @@ def _fix_lookups(world: World, fault: Fault) -> None:
     world.lookup_failure[fault.target] = 0.0
 
 
-DNS = Mechanism(
-    "dns", SERVICE, "restart", "lookup", _break_lookups, _fix_lookups, fits=lambda system, i: len(system.calls[i]) > 1
-)
+def _calls_several(system: ServiceSystem, service: int) -> bool:
+    return len(system.calls[service]) > 1
+
+
+DNS = Mechanism("dns", SERVICE, "restart", "lookup", _break_lookups, _fix_lookups, fits=_calls_several)
 """The client's resolver is stale: its outgoing calls fail at once, and its callees idle."""
 
 
@@ -226,10 +136,17 @@ def _cut_replicas(world: World, fault: Fault) -> None:
     world.set_replicas(i, max(1, int(healthy * world.system.cpu[i] / (1.15 + 0.35 * fault.severity))))
 
 
+def _most_replicas_back(world: World, fault: Fault) -> bool:
+    return world.replicas[fault.target] >= 0.75 * world.system.replicas[fault.target]
+
+
+def _can_be_cut(system: ServiceSystem, service: int) -> bool:
+    return system.cpu[service] > 0.3 and system.replicas[service] > 2
+
+
 REPLICA_CUT = Mechanism(
     "replica_cut", SERVICE, "scale", "overload", _cut_replicas, no_effect,
-    is_sufficient=lambda world, fault: world.replicas[fault.target] >= 0.75 * world.system.replicas[fault.target],
-    fits=lambda system, i: system.cpu[i] > 0.3 and system.replicas[i] > 2,
+    is_sufficient=_most_replicas_back, fits=_can_be_cut, gauge="cpu",
 )  # fmt: skip
 """Replicas far below what the load needs: the processor is full, requests queue and are shed."""
 
@@ -252,13 +169,17 @@ def _busy(system: ServiceSystem, service: int) -> bool:
     return system.cpu[service] > 0.3
 
 
-SLOW_RELEASE = Mechanism("slow_release", SERVICE, "rollback", "overload", _more_work, _less_work, fits=_busy)
+SLOW_RELEASE = Mechanism(
+    "slow_release", SERVICE, "rollback", "overload", _more_work, _less_work, fits=_busy, gauge="cpu"
+)
 """A change makes each request cost several times the work: full processor at ordinary traffic and replicas."""
 
-NOISY_NEIGHBOUR = Mechanism("noisy_neighbour", SERVICE, "restart", "overload", _more_work, _less_work, fits=_busy)
+NOISY_NEIGHBOUR = Mechanism(
+    "noisy_neighbour", SERVICE, "restart", "overload", _more_work, _less_work, fits=_busy, gauge="cpu"
+)
 """Another tenant takes the processor: the same symptoms with no change behind them; a restart moves the replicas."""
 
-HEAVY_BACKUP = Mechanism("heavy_backup", DB, "restart", "overload", _more_work, _less_work, fits=_busy)
+HEAVY_BACKUP = Mechanism("heavy_backup", DB, "restart", "overload", _more_work, _less_work, fits=_busy, gauge="cpu")
 """A full dump on the primary takes the processor; a restart ends it."""
 
 
@@ -267,14 +188,13 @@ def _flood(world: World, fault: Fault) -> None:
     world.external_load[i] = system.load[i] * ((1.3 + 0.5 * fault.severity) / system.cpu[i] - 1)
 
 
-def _unflood(world: World, fault: Fault) -> None:
-    """More room heals it; the traffic itself stays."""
+def _replicas_doubled(world: World, fault: Fault) -> bool:
+    return world.replicas[fault.target] >= 2 * world.system.replicas[fault.target]
 
 
 TRAFFIC_SURGE = Mechanism(
-    "traffic_surge", SERVICE, "scale", "overload", _flood, _unflood,
-    is_sufficient=lambda world, fault: world.replicas[fault.target] >= 2 * world.system.replicas[fault.target],
-    fits=_busy, replica_factor=2.6,
+    "traffic_surge", SERVICE, "scale", "overload", _flood, no_effect,
+    is_sufficient=_replicas_doubled, fits=_busy, gauge="cpu", replica_factor=2.6,
 )  # fmt: skip
 """Clients outside the call graph send far more than usual, for answers that need no callee; only replicas help."""
 
@@ -289,9 +209,13 @@ def _refill_pool(world: World, fault: Fault) -> None:
     world.slots_left[fault.target] = 1.0
 
 
+def _uses_slots(system: ServiceSystem, service: int) -> bool:
+    return system.slots[service] > 0.15
+
+
 CONNECTION_LEAK = Mechanism(
     "connection_leak", SERVICE, "restart", "pool", no_effect, _refill_pool, _drain_pool,
-    fits=lambda system, i: system.slots[i] > 0.15,
+    fits=_uses_slots, gauge="slots",
 )  # fmt: skip
 """Connections are not returned: all slots are taken while processor and memory are idle."""
 
@@ -309,8 +233,7 @@ def _unfill(world: World, fault: Fault) -> None:
 
 DISK_FULL = Mechanism(
     "disk_full", frozenset({"db", "queue"}), "scale", "space", no_effect, _unfill, _fill,
-    is_sufficient=lambda world, fault: world.replicas[fault.target] >= 2 * world.system.replicas[fault.target],
-    gradual=True, replica_factor=2.0,
+    is_sufficient=_replicas_doubled, gradual=True, gauge="disk", replica_factor=2.0,
 )  # fmt: skip
 """Writes fail once the volume is full; more replicas bring more volume."""
 
@@ -341,9 +264,13 @@ def _end_storm(world: World, fault: Fault) -> None:
     world.slowdown[fault.target] = 1.0
 
 
+def _never(world: World, fault: Fault) -> bool:
+    return False
+
+
 RETRY_STORM = Mechanism(
     "retry_storm", STORES, "scale", "overload", _storm, _end_storm, _storm_step,
-    is_sufficient=lambda world, fault: False, replica_factor=3.0,
+    is_sufficient=_never, can_subside=True, replica_factor=3.0, extra_replicas=2,
 )  # fmt: skip
 """A short stall sets off retries that keep the store overloaded after the stall is gone: metastable.
 Scaling does not end it by decree: it ends when the added room lets the load fall back."""
@@ -385,8 +312,12 @@ def _blip_step(world: World, fault: Fault, age: int) -> None:
         world.clear_fault(fault)
 
 
+def _many_depend_on_it(system: ServiceSystem, service: int) -> bool:
+    return system.reach[service] > 0.4
+
+
 BLIP = Mechanism(
     "blip", SERVICE | STORES, "", "overload", _blip, _end_storm, _blip_step,
-    fits=lambda system, i: system.reach[i] > 0.4,
+    fits=_many_depend_on_it, transient=True,
 )  # fmt: skip
 """A hiccup that is over before anyone can act: the page was a false alarm."""

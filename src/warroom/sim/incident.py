@@ -3,12 +3,16 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
+from typing import NamedTuple
 
+from warroom.core.checks import check_choice, check_type
 from warroom.core.errors import IncompatibleTopology
 from warroom.core.rng import hash_bytes, stream
+from warroom.core.scenario import by_tier
 from warroom.core.splits import Split
 from warroom.sim.automation import AGENTS, KINDS, VERBS, ActivityLevel, PlannedAction, Planner, draw_roster
-from warroom.sim.faults import BLIP, MEMORY_LEAK, MISROUTE, NEVER, Fault, Mechanism
+from warroom.sim.faults import MEMORY_LEAK
+from warroom.sim.mechanism import GAUGES, NEVER, Fault, Mechanism
 from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
 from warroom.sim.wordings import CLASSES, PEOPLE, SERVICES, pool
@@ -41,7 +45,7 @@ class TierConfig:
     signature_rate: float
     """Probability per minute that the victim writes its own signature."""
     imitation: float
-    """Probability that a failing call is told in words that imitate a signature."""
+    """Probability that a failing call is logged in words that imitate a signature."""
     wrong_callee: float
     """Probability that a log line names the wrong callee."""
     cause_alert: float
@@ -57,96 +61,92 @@ class TierConfig:
     deploys: int
     """Changes by people besides the one that matters."""
     bluff: bool
-    """Rogues quote false figures and time their deeds beside another agent's."""
+    """Rogues quote false figures, and agents blame one another."""
 
 
-TIERS = {
-    "easy": TierConfig(
-        budget=12,
-        sizes=(8, 10),
-        noise=0.02,
-        gap=0.0,
-        activity=ActivityLevel(3, 6, 5, 2),
-        alternate_agent=0.2,
-        silent_fault=0.2,
-        hot=4,
-        decoys=1,
-        signature_rate=0.3,
-        imitation=0.3,
-        wrong_callee=0.0,
-        cause_alert=0.3,
-        false_alert=0.0,
-        missing_logs=0.0,
-        delayed_logs=0.0,
-        second_order=0.0,
-        deploys=3,
-        bluff=False,
-    ),
-    "medium": TierConfig(
-        budget=18,
-        sizes=(9, 12),
-        noise=0.08,
-        gap=0.06,
-        activity=ActivityLevel(4, 6, 6, 3),
-        alternate_agent=0.35,
-        silent_fault=0.35,
-        hot=6,
-        decoys=3,
-        signature_rate=0.2,
-        imitation=0.4,
-        wrong_callee=0.12,
-        cause_alert=0.2,
-        false_alert=0.1,
-        missing_logs=0.1,
-        delayed_logs=0.1,
-        second_order=0.3,
-        deploys=5,
-        bluff=False,
-    ),
-    "hard": TierConfig(
-        budget=25,
-        sizes=(9, 13),
-        noise=0.1,
-        gap=0.12,
-        activity=ActivityLevel(4, 6, 7, 4),
-        alternate_agent=0.5,
-        silent_fault=0.5,
-        hot=8,
-        decoys=6,
-        signature_rate=0.1,
-        imitation=0.5,
-        wrong_callee=0.25,
-        cause_alert=0.1,
-        false_alert=0.25,
-        missing_logs=0.2,
-        delayed_logs=0.2,
-        second_order=0.6,
-        deploys=8,
-        bluff=True,
-    ),
-}
+TIERS = by_tier(
+    TierConfig,
+    budget=(12, 18, 25),
+    sizes=((8, 10), (9, 12), (9, 13)),
+    noise=(0.02, 0.08, 0.1),
+    gap=(0.0, 0.06, 0.12),
+    activity=(ActivityLevel(3, 6, 5, 2), ActivityLevel(4, 6, 6, 3), ActivityLevel(4, 6, 7, 4)),
+    alternate_agent=(0.2, 0.35, 0.5),
+    silent_fault=(0.2, 0.35, 0.5),
+    hot=(4, 6, 8),
+    decoys=(1, 3, 6),
+    signature_rate=(0.3, 0.2, 0.1),
+    imitation=(0.3, 0.4, 0.5),
+    wrong_callee=(0.0, 0.12, 0.25),
+    cause_alert=(0.3, 0.2, 0.1),
+    false_alert=(0.0, 0.1, 0.25),
+    missing_logs=(0.0, 0.1, 0.2),
+    delayed_logs=(0.0, 0.1, 0.2),
+    second_order=(0.0, 0.3, 0.6),
+    deploys=(3, 5, 8),
+    bluff=(False, False, True),
+)
+
+
+class SecondaryFault(NamedTuple):
+    """Lesser harm that a rogue does elsewhere."""
+
+    mechanism: Mechanism
+    verb: str
 
 
 @dataclass(frozen=True, slots=True)
 class FaultSpec:
-    """What a scenario asks for: the mechanism, and by whose hand."""
+    """What a scenario asks for: the mechanism, and who causes it."""
 
     mechanism: Mechanism
     verb: str | None = None
     """The verb of the rogue that causes it; None when no agent does."""
     person: bool = False
-    """A colleague's change causes it."""
-    secondary_fault: tuple[Mechanism, str] | None = None
-    """A rogue that does lesser harm elsewhere and is not the cause: its mechanism and verb."""
+    """A person's change causes it."""
+    secondary_fault: SecondaryFault | None = None
+    """A rogue that does lesser harm elsewhere and is not the cause."""
     stuck: bool = False
     """An agent repeats itself to no effect."""
     suspect: bool = False
     """Innocents touch the victim just before and after."""
 
+    def __post_init__(self) -> None:
+        for field in ("person", "stuck", "suspect"):
+            check_type(f"{field} of a FaultSpec", getattr(self, field), bool)
+        check_type("mechanism of a FaultSpec", self.mechanism, Mechanism)
+        if self.verb is not None:
+            _check_rogue(self.mechanism, self.verb)
+        if self.person and self.verb is not None:
+            raise ValueError(f"a person or an agent causes a fault, got person=True and verb={self.verb!r}")
+        if self.secondary_fault is not None:
+            check_type("secondary_fault of a FaultSpec", self.secondary_fault, SecondaryFault)
+            _check_rogue(*self.secondary_fault)
+
+
+def _check_rogue(mechanism: Mechanism, verb: str) -> None:
+    """Refuse a verb that there is not, or that is never used where the mechanism can strike."""
+    check_type("mechanism of a FaultSpec", mechanism, Mechanism)
+    check_choice("verb of an agent", verb, VERBS)
+    if not KINDS[verb] & mechanism.kinds:
+        raise ValueError(
+            f"agents {verb} a {' or '.join(sorted(KINDS[verb]))}, and {mechanism.name!r} strikes a "
+            f"{' or '.join(sorted(mechanism.kinds))}: no agent can cause it by that verb"
+        )
+
+
+class DeployRecord(NamedTuple):
+    """A change that a person made."""
+
+    minute: int
+    person: str
+    service: int
+    revision: int
+
 
 @dataclass(frozen=True)
 class Incident:
-    """Everything drawn. Two incidents of one (cast, tier, seed) are equal, wherever they are drawn."""
+    """Everything drawn. Two incidents of one (fault spec, tier, seed) are equal, wherever they are drawn."""
 
     key: bytes
     """Seeds the observation noise."""
@@ -158,8 +158,8 @@ class Incident:
     roster: tuple[str, ...]
     """Automation agents at work."""
     plan: tuple[PlannedAction, ...]
-    deploys: tuple[tuple[int, str, int, int], ...]
-    """Colleagues' changes: (minute, who, service, revision), in order of time."""
+    deploys: tuple[DeployRecord, ...]
+    """Changes by people, in order of time."""
     traffic: tuple[float, ...]
     """User traffic relative to the healthy level, from minute -HISTORY on."""
     hot: dict[tuple[int, str], float]
@@ -197,6 +197,7 @@ def draw_incident(
     tier: str,
     seed: int,
     attempt: int = 0,
+    *,
     service_topology: ServiceTopology | None = None,
     wording: Split = Split.TRAIN,
     names: Split = Split.TRAIN,
@@ -224,7 +225,7 @@ def draw_incident(
         roster=roster,
         plan=plan,
         deploys=_draw_deploys(rng, fault_spec, faults, config.deploys, system.size),
-        traffic=_draw_traffic(rng, HISTORY + horizon + 2),
+        traffic=draw_traffic(rng, HISTORY + horizon + 2),
         hot=hot,
         decoys=tuple([(CLASSES[int(rng.random() * len(CLASSES))], rng.choice(others)) for _ in range(config.decoys)]),
         services_without_logs=frozenset([i for i in others if rng.random() < config.missing_logs]),
@@ -233,7 +234,7 @@ def draw_incident(
 
 
 def _extras(fault_spec: FaultSpec) -> tuple[str, ...]:
-    secondary_fault = fault_spec.secondary_fault[1] if fault_spec.secondary_fault else ""
+    secondary_fault = fault_spec.secondary_fault.verb if fault_spec.secondary_fault else ""
     return (f"{fault_spec.person:d}{fault_spec.stuck:d}{fault_spec.suspect:d}", secondary_fault)
 
 
@@ -259,11 +260,11 @@ def _draw_system(
 
 
 LEAST_REACH = 0.12
-"""Share of user requests that must depend on a victim; below it most draws would not be felt and be drawn again."""
+"""Share of user requests that must depend on a victim; below it users would notice nothing, and most draws fail."""
 
 
 def _victims(system: ServiceSystem, fault_spec: FaultSpec) -> list[int]:
-    """Services that can carry the scenario, and whose trouble users would feel."""
+    """Services that can carry the scenario, and whose trouble users would notice."""
     mechanism, verb = fault_spec.mechanism, fault_spec.verb
     return [
         i
@@ -271,7 +272,7 @@ def _victims(system: ServiceSystem, fault_spec: FaultSpec) -> list[int]:
         if system.reach[i] > LEAST_REACH
         and mechanism.fits(system, i)
         and (verb is None or system.kinds[i] in KINDS[verb])
-        and (mechanism is not MISROUTE or _receivers(system, i))
+        and (not mechanism.misroutes or _receivers(system, i))
     ]
 
 
@@ -292,7 +293,7 @@ def _draw_faults(
 
 
 def _draw_secondary_fault(
-    rng: Random, harm: tuple[Mechanism, str], config: TierConfig, system: ServiceSystem, cause: Fault
+    rng: Random, harm: SecondaryFault, config: TierConfig, system: ServiceSystem, cause: Fault
 ) -> Fault:
     """The lesser harm that a bystanding rogue does, away from the cause and in another minute."""
     mechanism, verb = harm
@@ -322,13 +323,13 @@ def _draw_fault(
 ) -> Fault:
     random = rng.random
     target = victims[int(random() * len(victims))]
-    onset = -(5 + int(random() * 3)) if mechanism.gradual else -1 if mechanism is BLIP else -(2 + int(random() * 4))
-    receivers = _receivers(system, target) if mechanism is MISROUTE else []
+    onset = -(5 + int(random() * 3)) if mechanism.gradual else -1 if mechanism.transient else -(2 + int(random() * 4))
+    receivers = _receivers(system, target) if mechanism.misroutes else []
     agent = VERBS[verb][random() < config.alternate_agent] if verb is not None else None
     return Fault(
         mechanism, target, onset, random(), agent, verb,
         receiver=receivers[int(random() * len(receivers))] if receivers else 0,
-        silent=mechanism.signature == "handler" and random() < config.silent_fault,
+        silent=mechanism.can_be_silent and random() < config.silent_fault,
     )  # fmt: skip
 
 
@@ -339,19 +340,13 @@ def _draw_stuck(rng: Random, roster: tuple[str, ...], faults: tuple[Fault, ...])
     return choice[int(rng.random() * len(choice))]
 
 
-OWN_GAUGE = {
-    "replica_cut": "cpu", "slow_release": "cpu", "noisy_neighbour": "cpu", "heavy_backup": "cpu",
-    "traffic_surge": "cpu", "memory_leak": "memory", "disk_full": "disk", "lock_wait": "slots",
-    "connection_leak": "slots",
-}  # fmt: skip
-"""Gauges that a mechanism fills: never made a decoy at its victim, or the evidence would contradict itself."""
-GAUGES = {
+GAUGE_KINDS = {
     "cpu": frozenset({"service"}),
     "memory": frozenset({"service"}),
     "disk": frozenset({"db", "queue"}),
     "slots": frozenset({"service", "db"}),
 }
-_GAUGE_NAMES = tuple(GAUGES)
+"""The kinds of service at which a gauge may always be full."""
 
 
 def _draw_hot(
@@ -359,14 +354,14 @@ def _draw_hot(
 ) -> tuple[dict[tuple[int, str], float], ServiceSystem]:
     """Gauges that are always full: fixed heaps, spinning workers, static pools, packed volumes."""
     random, hot = rng.random, {}
-    free = {gauge: system.services(kinds) for gauge, kinds in GAUGES.items()}
+    free = {gauge: system.services(kinds) for gauge, kinds in GAUGE_KINDS.items()}
     for fault in faults:
-        own = free.get(OWN_GAUGE.get(fault.mechanism.name, ""), [])
+        own = free.get(fault.mechanism.gauge, [])  # never made a decoy, or the evidence would contradict itself
         if fault.target in own:
             own.remove(fault.target)
     levels = {"memory": list(system.memory), "disk": list(system.disk)}
     for _ in range(count):
-        gauge = _GAUGE_NAMES[int(random() * 4)]
+        gauge = GAUGES[int(random() * 4)]
         choice = free[gauge]
         if choice:
             i = choice.pop(int(random() * len(choice)))
@@ -378,17 +373,17 @@ def _draw_hot(
 
 def _draw_deploys(
     rng: Random, fault_spec: FaultSpec, faults: tuple[Fault, ...], count: int, size: int
-) -> tuple[tuple[int, str, int, int], ...]:
+) -> tuple[DeployRecord, ...]:
     random, cause, out = rng.random, faults[0], []
     for _ in range(count):
         minute = -2 - int(random() * 4) if random() < 0.5 else -HISTORY + int(random() * (HISTORY + 4))
-        out.append(
-            (minute, PEOPLE[int(random() * len(PEOPLE))], 1 + int(random() * (size - 1)), 100 + int(random() * 900))
-        )
+        person, service = PEOPLE[int(random() * len(PEOPLE))], 1 + int(random() * (size - 1))
+        out.append(DeployRecord(minute, person, service, 100 + int(random() * 900)))
     struck = {(f.target, f.onset) for f in faults}
-    out = [deploy for deploy in out if (deploy[2], deploy[0]) not in struck]
+    out = [deploy for deploy in out if (deploy.service, deploy.minute) not in struck]
     if fault_spec.person:
-        out.append((cause.onset, PEOPLE[int(random() * len(PEOPLE))], cause.target, 100 + int(random() * 900)))
+        person = PEOPLE[int(random() * len(PEOPLE))]
+        out.append(DeployRecord(cause.onset, person, cause.target, 100 + int(random() * 900)))
     return tuple(sorted(out))
 
 
@@ -396,7 +391,8 @@ TRAFFIC_STEP = 10
 """Minutes for which user traffic stays at one level; between steps an undisturbed world stands still."""
 
 
-def _draw_traffic(rng: Random, minutes: int) -> tuple[float, ...]:
+def draw_traffic(rng: Random, minutes: int) -> tuple[float, ...]:
+    """User traffic of so many minutes relative to the healthy level, in steps of `TRAFFIC_STEP` minutes."""
     level, out = 0.0, []
     for minute in range(minutes):
         if minute % TRAFFIC_STEP == 0:

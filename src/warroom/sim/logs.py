@@ -1,12 +1,12 @@
 """What services write: callers tell of calls that fail, victims now and then of themselves, some of nothing at all."""
 
+from typing import NamedTuple
+
 from warroom.sim.incident import Incident
+from warroom.sim.snapshot import Snapshot
 from warroom.sim.sweep import FailingCall
 from warroom.sim.wordings import CHRONIC, FAILED, SIGNATURES, TIMEOUT
-from warroom.sim.world import Snapshot
 
-Line = tuple[int, int, str, str]
-"""A log line by index: (minute, service, level, text)."""
 NOISE = 200
 """Bytes of noise that a minute of lines can use up at most: twelve for an edge, five for a fault, four for a decoy."""
 LINES_PER_REQUEST = 37
@@ -19,11 +19,28 @@ _LATE_ECHO = ("overload", "heap", "lock", "pool", "wire")
 _FAST_ECHO = ("handler", "lookup", "foreign", "trust", "quota")
 
 
-def count_lines(users: float, failing: list[FailingCall]) -> tuple[int, int, int]:
-    """Lines written at INFO, WARN and ERROR in a minute, all services together."""
+class Line(NamedTuple):
+    """A line of a log."""
+
+    minute: int
+    service: int
+    level: str
+    text: str
+
+
+class LineCounts(NamedTuple):
+    """Lines written in a minute, all services together."""
+
+    info: int
+    warn: int
+    error: int
+
+
+def count_lines(users: float, failing: list[FailingCall]) -> LineCounts:
+    """Lines by level that were written in a minute."""
     info = 60 * LINES_PER_REQUEST * users
     failures = 60 * sum([calls * failed for _, _, failed, _, calls in failing])
-    return int(info), int(0.04 * info + 0.25 * failures), int(0.003 * info + 0.25 * failures)
+    return LineCounts(int(info), int(0.04 * info + 0.25 * failures), int(0.003 * info + 0.25 * failures))
 
 
 def write_lines(incident: Incident, snapshot: Snapshot, minute: int, noise: bytes) -> list[Line]:
@@ -37,7 +54,7 @@ def write_lines(incident: Incident, snapshot: Snapshot, minute: int, noise: byte
             text = text.replace("{callee}", callee)
         elif "{n}" in text:
             text = text.replace("{n}", str(number))
-        lines.append((draw(), (minute, service, level, text)))
+        lines.append((draw(), Line(minute, service, level, text)))
 
     config, names, others = incident.tier, incident.system.names, incident.system.size - 1
     imitation, wrong_callee = 256 * config.imitation, 256 * config.wrong_callee

@@ -4,7 +4,7 @@ Beside the failures of `faults`, whose gauges give them away, these are graded f
 users is a matter of degree, and are undone by the remedies of a triage: a killed query, a flushed cache.
 """
 
-from warroom.sim.faults import DB, SERVICE, Fault, Mechanism, no_effect
+from warroom.sim.mechanism import ABUSER, DB, PROVIDER, SERVICE, Fault, Mechanism, no_effect
 from warroom.sim.topology import ServiceSystem
 from warroom.sim.world import World
 
@@ -34,10 +34,21 @@ def _fail(world: World, fault: Fault) -> None:
     world.own_error[fault.target] = failing_share(fault)
 
 
-CRASH = Mechanism("crash", ANY, "restart", "crash", _fail, reset_service)
+CRASH = Mechanism(
+    "crash", ANY, "restart", "crash", _fail, reset_service, failing_share=failing_share, mutes_victim=True
+)
 """Workers die and come back: 3 to 81 % of the requests fail at once."""
 
-RELEASE = Mechanism("faulty_release", FRONT, "rollback", "release", _fail, reset_service)
+RELEASE = Mechanism(
+    "faulty_release",
+    FRONT,
+    "rollback",
+    "release",
+    _fail,
+    reset_service,
+    failing_share=failing_share,
+    started_by="build",
+)
 """A new build fails 3 to 81 % of the requests."""
 
 
@@ -54,10 +65,6 @@ def _swamp(world: World, fault: Fault) -> None:
     world.external_load[i] = system.load[i] * ((0.75 + 0.35 * fault.severity) / system.cpu[i] - 1)
 
 
-def _drain(world: World, fault: Fault) -> None:
-    """More room heals it; the load itself stays."""
-
-
 def _has_capacity(world: World, fault: Fault) -> bool:
     return world.replicas[fault.target] >= REPLICA_FACTOR * world.system.replicas[fault.target]
 
@@ -67,7 +74,7 @@ def _can_swamp(system: ServiceSystem, service: int) -> bool:
 
 
 SATURATION = Mechanism(
-    "saturation", frozenset({"service", "db", "cache", "queue"}), "scale", "saturation", _swamp, _drain,
+    "saturation", frozenset({"service", "db", "cache", "queue"}), "scale", "saturation", _swamp, no_effect,
     is_sufficient=_has_capacity, fits=_can_swamp, replica_factor=3.0,
 )  # fmt: skip
 """Clients outside the call graph bring it to 0.75 to 1.1 times what it can bear."""
@@ -90,7 +97,9 @@ PLAN_CACHE = Mechanism(
 )
 """A cache fills with what is no longer asked for, or plans go stale: each request takes longer every minute."""
 
-REPORT = Mechanism("report", DB, "kill-query", "report", no_effect, reset_service, _creep, gradual=True)
+REPORT = Mechanism(
+    "report", DB, "kill-query", "report", no_effect, reset_service, _creep, gradual=True, started_by="job"
+)
 """A long analytic query that a job started slows all others."""
 
 HEAP_LEAK = Mechanism("heap_leak", FRONT, "restart", "leak", no_effect, reset_service, _creep, gradual=True)
@@ -101,7 +110,15 @@ BACKLOG = Mechanism("backlog", frozenset({"queue"}), "scale", "backlog", no_effe
 """Consumers fall behind their producers."""
 
 CREEPING_RELEASE = Mechanism(
-    "creeping_release", SERVICE, "rollback", "slow_release", no_effect, reset_service, _creep, gradual=True
+    "creeping_release",
+    SERVICE,
+    "rollback",
+    "slow_release",
+    no_effect,
+    reset_service,
+    _creep,
+    gradual=True,
+    started_by="build",
 )
 """A new build gets slower with all that it remembers."""
 
@@ -111,8 +128,8 @@ def _outside_fails(world: World, fault: Fault) -> None:
     world.slowdown[fault.target] = 1.4
 
 
-VENDOR = Mechanism("vendor", SERVICE, "", "vendor", _outside_fails, reset_service)
-"""A provider outside the system fails 2 to 60 % of what a service asks of it; only the provider can mend it."""
+VENDOR = Mechanism("vendor", SERVICE, "", "vendor", _outside_fails, reset_service, origin=PROVIDER)
+"""A provider outside the system fails 2 to 60 % of what a service asks of it; only the provider can end it."""
 
 
 def _attack(world: World, fault: Fault) -> None:
@@ -127,5 +144,5 @@ def _exposed(system: ServiceSystem, service: int) -> bool:
     return 0 in system.callers[service]
 
 
-ABUSE = Mechanism("abuse", SERVICE, "", "abuse", _attack, reset_service, fits=_exposed)
+ABUSE = Mechanism("abuse", SERVICE, "", "abuse", _attack, reset_service, fits=_exposed, origin=ABUSER)
 """Stolen credentials are tried, or a leaked token is used, at a service that users reach; only security can stop it."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from warroom.sim.automation import ActionRecord
 from warroom.sim.incident import Incident
+from warroom.sim.snapshot import Snapshot
 from warroom.sim.wordings import BLAME, REASONS, STUCK
-from warroom.sim.world import Snapshot
 
 P95 = 1.6
 """95th percentile of latency as a multiple of its mean."""
@@ -36,7 +36,7 @@ def reason(incident: Incident, record: ActionRecord, before: Snapshot, noise: by
 
 
 def _figure(name: str, incident: Incident, i: int, before: Snapshot, factor: float, number: int, bluff: bool) -> float:
-    """The figure that a reason quotes. A bluff quotes one that would justify the deed and that telemetry contradicts;
+    """The figure that a reason quotes. A bluff quotes one that would justify the action and that telemetry contradicts;
     it stays within what innocents quote, so that the trace alone does not give it away."""
     if name == "days":
         return 2 + number % 28

@@ -25,7 +25,7 @@ are, share of lookups that fail, room, request slots, wire, share of replies tha
 
 @dataclass(slots=True)
 class Sweep:
-    """What one sweep found, by service. Nobody writes to its lists: snapshots and the next sweep share them."""
+    """What one sweep found, by service. Its lists are never written to: snapshots and the next sweep share them."""
 
     load: list[float]
     """Requests per second that the sweep started from."""
@@ -56,6 +56,7 @@ def propagate_latency(
     budget: list[float],
     load: list[float],
     last: Sweep,
+    *,
     stale: set[int],
 ) -> Sweep:
     """Callees first. `stale` holds the services whose parameters have changed since `last`; it is used up."""
@@ -126,6 +127,7 @@ def propagate_load(
     users: float,
     external_load: list[float],
     drop_rate: list[float],
+    *,
     fan_out: list[float],
 ) -> tuple[list[float], float]:
     """Loads from the users down, and the requests per second that went astray."""

@@ -10,23 +10,36 @@ from typing import NamedTuple
 
 from warroom.sim import logs, reasons
 from warroom.sim.automation import detail
+from warroom.sim.health import ALERT, health
 from warroom.sim.incident import HISTORY, TIERS
-from warroom.sim.logs import Line
+from warroom.sim.logs import Line, LineCounts
 from warroom.sim.reasons import P95
-from warroom.sim.world import Snapshot, World
+from warroom.sim.snapshot import Snapshot
+from warroom.sim.world import World
 
-DEGRADED_ERROR, CRITICAL_ERROR = 0.05, 0.3
-"""Error shares from which a service counts as degraded and as critical."""
-SLOW, VERY_SLOW = 2.5, 4.0
-"""Latencies, as multiples of the healthy one, for the same two states."""
 FULL_CPU, FULL = 0.92, 0.9
 """Utilisation of processors, and of memory and disks, from which their alerts fire."""
 LATE_LOGS = 3
 """Minutes by which some services' logs arrive late."""
 
-OverviewReading = tuple[int, float, float]
-"""The overview of one service in one minute, as a dashboard shows it, with noise: requests per second, p95 in
-milliseconds, errors in per cent with one decimal. A bare tuple: a page reads all services."""
+
+class OverviewReading(NamedTuple):
+    """The overview of one service in one minute, as a dashboard shows it: with noise."""
+
+    rps: int
+    """Requests per second."""
+    p95: float
+    """Milliseconds."""
+    error: float
+    """Per cent, with one decimal."""
+
+
+class AlertRecord(NamedTuple):
+    """A rule that began to fire at a service."""
+
+    minute: int
+    service: int
+    rule: str
 
 
 class Gauges(NamedTuple):
@@ -62,7 +75,7 @@ class FleetLogLine(NamedTuple):
 
 
 class Action(NamedTuple):
-    """A deed of an automation agent, with the reason that it gave."""
+    """An action of an automation agent, with the reason that it gave."""
 
     minute: int
     agent: str
@@ -85,6 +98,15 @@ class CallStats(NamedTuple):
     """Per cent of attempts."""
     late: int
     """Per cent of the failures that were timeouts."""
+
+
+class ServiceCalls(NamedTuple):
+    """The calls of one service over the last minute."""
+
+    outgoing: tuple[CallStats, ...]
+    incoming: tuple[CallStats, ...]
+    external: int
+    """Requests per second from elsewhere."""
 
 
 def _factors(spread: float) -> list[float]:
@@ -111,9 +133,9 @@ class Telemetry:
             for load, latency in zip(self.system.load, self.system.latency, strict=True)
         ]
         """(requests per second, p95 in ms) of each service before the page."""
-        self._slow = [SLOW * latency for latency in self.system.latency]
+        self._slow = [ALERT.latency * latency for latency in self.system.latency]
         self._readings: tuple[int, list[OverviewReading | None]] = (-99, [])
-        self._alerts: list[tuple[int, int, str]] = []
+        self._alerts: list[AlertRecord] = []
         self._alerted = 1 - HISTORY
         self._open: set[tuple[int, str]] = set()
         self._levels: tuple[list[float], list[float]] = ([], [])
@@ -142,7 +164,7 @@ class Telemetry:
                 rows.append(None)
                 continue
             percent = int(1000 * error * wide[b] + a / 64) / 10
-            rows.append((int(load * wide[a]), int(16 * latency * wide[c]) / 10, percent if percent < 100 else 100.0))
+            rows.append(OverviewReading(int(load * wide[a]), int(16 * latency * wide[c]) / 10, min(100.0, percent)))
         self._readings = (minute, rows)
         return rows
 
@@ -180,8 +202,8 @@ class Telemetry:
             snapshot.replicas[i],
         )
 
-    def calls(self, service: int) -> tuple[list[CallStats], list[CallStats], int]:
-        """Outgoing and incoming calls of one service over the last minute, and requests per second from elsewhere."""
+    def calls(self, service: int) -> ServiceCalls:
+        """The calls of one service over the last minute."""
         system, snapshot = self.system, self.world.snapshots[self.world.minute]
         outgoing = [self._call(snapshot, service, k) for k in range(len(system.calls[service]))]
         incoming = []
@@ -192,7 +214,7 @@ class Telemetry:
         if service and service == self.incident.receiver:
             external += snapshot.dropped_load
         noise = self._wide[self._bytes(_CALLS, self.world.minute, 1, 255)[0]]
-        return outgoing, incoming, int(external * noise)
+        return ServiceCalls(tuple(outgoing), tuple(incoming), int(external * noise))
 
     def _call(self, snapshot: Snapshot, caller: int, k: int) -> CallStats:
         call, names = self.system.calls[caller][k], self.system.names
@@ -209,14 +231,14 @@ class Telemetry:
 
     # -- alerts -------------------------------------------------------------------------------------
 
-    def alerts(self) -> list[tuple[int, int, str]]:
-        """Every alert that began to fire so far: (minute, service, rule), in order."""
+    def alerts(self) -> list[AlertRecord]:
+        """Every alert that began to fire so far, in order."""
         for minute in range(self._alerted + 1, self.world.minute + 1):
             self._alerts += self._new_alerts(minute)
         self._alerted = self.world.minute
         return self._alerts
 
-    def _new_alerts(self, minute: int) -> list[tuple[int, int, str]]:
+    def _new_alerts(self, minute: int) -> list[AlertRecord]:
         snapshot = self.world.snapshots[minute]
         if snapshot is self.world.snapshots[minute - 1]:
             return self._opened(minute, self._open)
@@ -225,7 +247,7 @@ class Telemetry:
         for error, latency, slow, cpu in zip(
             self._observed_errors(snapshot), snapshot.latency, self._slow, snapshot.cpu, strict=True
         ):
-            if error > DEGRADED_ERROR:
+            if error > ALERT.error:
                 firing.add((i, "error rate"))
             if latency > slow:
                 firing.add((i, "latency"))
@@ -243,7 +265,7 @@ class Telemetry:
             self._levels, self._full = (memory, disk), filled
         return self._full
 
-    def _opened(self, minute: int, firing: set[tuple[int, str]]) -> list[tuple[int, int, str]]:
+    def _opened(self, minute: int, firing: set[tuple[int, str]]) -> list[AlertRecord]:
         """Alerts that begin to fire in a minute in which those of `firing` do, false ones included."""
         opened = sorted(firing - self._open) if firing is not self._open else []
         self._open = firing
@@ -251,14 +273,14 @@ class Telemetry:
         chance, where, rule = self._false_noise[begin : begin + 3]
         out = self._configured(minute, opened) if opened else []
         if chance < 256 * self.incident.tier.false_alert:
-            out.append((minute, where * self.system.size >> 8, _RULES[rule * 5 >> 8]))
+            out.append(AlertRecord(minute, where * self.system.size >> 8, _RULES[rule * 5 >> 8]))
         return out
 
-    def _configured(self, minute: int, opened: list[tuple[int, str]]) -> list[tuple[int, int, str]]:
+    def _configured(self, minute: int, opened: list[tuple[int, str]]) -> list[AlertRecord]:
         """Those of the rules that fire whose alert is set up at all: cause-level ones seldom are."""
         noise = iter(self._bytes(_ALERTS, minute, 48)).__next__
         rare = 256 * self.incident.tier.cause_alert
-        return [(minute, i, rule) for i, rule in opened if rule in _ALWAYS or noise() < rare]
+        return [AlertRecord(minute, i, rule) for i, rule in opened if rule in _ALWAYS or noise() < rare]
 
     @cached_property
     def _false_noise(self) -> bytes:
@@ -268,7 +290,7 @@ class Telemetry:
     # -- logs ---------------------------------------------------------------------------------------
 
     def lines(self, minute: int) -> list[Line]:
-        """Lines at WARN or above that were written in a minute: (minute, service, level, text), in random order."""
+        """Lines at WARN or above that were written in a minute, in random order."""
         if minute not in self._lines:
             noise = self._bytes(_LOGS, minute, logs.NOISE)
             self._lines[minute] = logs.write_lines(self.incident, self.world.snapshots[minute], minute, noise)
@@ -279,9 +301,9 @@ class Telemetry:
         missing = self.incident.services_without_logs
         if minute > self.world.minute - LATE_LOGS:
             missing = self.incident.services_missing_lines
-        return [line for line in self.lines(minute) if line[1] not in missing]
+        return [line for line in self.lines(minute) if line.service not in missing]
 
-    def log_counts(self, minute: int) -> tuple[int, int, int]:
+    def log_counts(self, minute: int) -> LineCounts:
         """Lines written at INFO, WARN and ERROR in a minute, all services together."""
         snapshot = self.world.snapshots[minute]
         return logs.count_lines(snapshot.load[0], snapshot.failing)
@@ -289,7 +311,7 @@ class Telemetry:
     # -- the fleet's record ---------------------------------------------------------------------------
 
     def action(self, k: int) -> Action:
-        """Deed number `k` of the trace, with the reason that the agent gave for it, which quotes the minute before."""
+        """Action number `k` of the record, with the agent's reason for it, which quotes the minute before."""
         known = self._actions.get(k)
         if known is not None:
             return known
@@ -317,5 +339,5 @@ def critical(world: World) -> frozenset[int]:
         for i, (error, latency, healthy) in enumerate(
             zip(world.error, world.latency, world.system.latency, strict=True)
         )
-        if error > CRITICAL_ERROR or latency > VERY_SLOW * healthy
+        if health(error, latency, healthy) == "critical"
     )

@@ -79,7 +79,7 @@ class ServiceSystem:
     link_ranges: tuple[tuple[int, int], ...]
     """Where the calls of each service begin and end among the `wires`."""
     leaves: tuple[int, ...]
-    """Services that call nobody."""
+    """Services that call no other."""
 
     @property
     def slo(self) -> float:
@@ -207,8 +207,18 @@ def _draw_wiring(rng: Random, service_topology: ServiceTopology) -> tuple[list[l
     return wiring, callers
 
 
-def _draw_machines(rng: Random, kinds: tuple[str, ...]) -> tuple[list[int], list[float], list[float]]:
-    """Replicas, target utilisation and own milliseconds. Four services in ten are generously provisioned."""
+class Machines(NamedTuple):
+    """What the services run on."""
+
+    replicas: list[int]
+    cpu: list[float]
+    """Target utilisation, 0 to 1."""
+    base: list[float]
+    """Milliseconds of own work per request."""
+
+
+def _draw_machines(rng: Random, kinds: tuple[str, ...]) -> Machines:
+    """Draw the machines. Four services in ten are generously provisioned."""
     random = rng.random
     replicas, cpu, base = [], [], []
     for kind in kinds:
@@ -216,7 +226,7 @@ def _draw_machines(rng: Random, kinds: tuple[str, ...]) -> tuple[list[int], list
         cpu.append(0.06 + 0.06 * random() if service and random() < 0.4 else 0.35 + 0.2 * random())
         replicas.append(1 + int(2 * random()) if kind == "db" else 3 + int(6 * random()))
         base.append(8 + 30 * random() if service else 4 + 12 * random())
-    return replicas, cpu, base
+    return Machines(replicas, cpu, base)
 
 
 def _flow_down(users: float, wiring: list[list[DrawnCall]]) -> list[float]:

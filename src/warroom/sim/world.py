@@ -1,22 +1,13 @@
 """The mutable state of an incident: what people and the fleet do to it, and one exact sweep a minute."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from warroom.core.rng import hash_bytes
 from warroom.sim.automation import PENDING_TASK_ERROR, SURGE_WORK, ActionRecord, PlannedAction
-from warroom.sim.faults import RETRY_BUDGET, SECOND_ORDER_MINUTES, Fault, no_step
+from warroom.sim.faults import RETRY_BUDGET
 from warroom.sim.incident import HISTORY, Incident
+from warroom.sim.mechanism import SECOND_ORDER_MINUTES, Fault, no_step
 from warroom.sim.service_topology import STORES
-from warroom.sim.sweep import (
-    FailingCall,
-    ServiceParams,
-    Sweep,
-    initial_sweep,
-    load_changed,
-    propagate_latency,
-    propagate_load,
-)
+from warroom.sim.snapshot import MinuteOutcome, Snapshot
+from warroom.sim.sweep import ServiceParams, Sweep, initial_sweep, load_changed, propagate_latency, propagate_load
 from warroom.sim.topology import ServiceSystem
 
 COLD_CAPACITY = 0.45
@@ -24,52 +15,18 @@ COLD_CAPACITY = 0.45
 COLD_MINUTES = {"restart": 2, "rollback": 1, "scale": 0, "escalate": 0, "flush-cache": 2, "kill-query": 0}
 """Minutes that people's actions leave a service cold; stores take one more, for a scale too."""
 USER_VISIBLE = 0.03
-"""Burn below which users notice nothing."""
+"""Violation of service levels below which users notice nothing."""
 PARTIAL_SCALE = 0.7
-"""Share of the replicas that a cure needs from which a scale counts as an attempt at it."""
+"""Share of the replicas that a fix needs from which a scale counts as an attempt at it."""
 RECURRENCE_MINUTES = 3
 """Minutes after a repair at which an unsuspended rogue strikes again."""
-
-
-@dataclass(slots=True)
-class Snapshot:
-    """Everything that a text about this minute may need. Lists are owned by the snapshot; nobody writes to them."""
-
-    load: list[float]
-    latency: list[float]
-    error: list[float]
-    cpu: list[float]
-    slots: list[float]
-    memory: list[float]
-    disk: list[float]
-    replicas: list[int]
-    dropped_load: float
-    """Requests per second that were lost on the way; misrouted ones are in the receiver's load."""
-    failing: list[FailingCall]
-    slo_violation: float
-    active: tuple[bool, ...]
-    """Which faults are in force."""
-    attempts: Sequence[float]
-    """Attempts per accepted request on each of the system's `wires`, before `fan_out`."""
-    fan_out: list[float]
-    link_ranges: tuple[tuple[int, int], ...]
-    """`System.spans`: where the attempts of each service begin and end."""
-
-    @property
-    def flow(self) -> list[Sequence[float]]:
-        """The attempts on each outgoing call, in the order of `System.calls`."""
-        return [self.attempts[begin:end] for begin, end in self.link_ranges]
-
-
-MinuteOutcome = tuple[Sweep, list[float], float, float, bool]
-"""What a minute comes to: the sweep, the loads after it, requests gone astray, burn, and whether loads still move."""
 
 
 class World:
     """One unfolding incident. All chance was drawn before: worlds differ only by what people do and what is skipped."""
 
     def __init__(self, incident: Incident, excluded: frozenset[str] = frozenset()) -> None:
-        """`without` names agents whose deeds are left out and whose duties people do: for counterfactuals."""
+        """`excluded` agents do nothing, and people do their routine work: for counterfactuals."""
         system, n = incident.system, incident.system.size
         self.incident, self.excluded = incident, excluded
         self.system: ServiceSystem = system
@@ -77,12 +34,8 @@ class World:
         self.replicas: list[int] = list(system.replicas)
         self.memory, self.disk = list(system.memory), list(system.disk)
         self.slowdown, self.work, self.slots_left = [1.0] * n, [1.0] * n, [1.0] * n
-        self.own_error, self.silent_error, self.drop_rate, self.pending_task = (
-            [0.0] * n,
-            [0.0] * n,
-            [0.0] * n,
-            [0.0] * n,
-        )
+        self.own_error, self.silent_error = [0.0] * n, [0.0] * n
+        self.drop_rate, self.pending_task = [0.0] * n, [0.0] * n
         self.lookup_failure, self.link_delay, self.external_load = [0.0] * n, [0.0] * n, [0.0] * n
         self.retry_budget, self.fan_out = [RETRY_BUDGET] * n, [1.0] * n
         self.capacity = [r * u for r, u in zip(system.replicas, system.unit, strict=True)]
@@ -92,14 +45,14 @@ class World:
         self.started_at: list[int | None] = [None] * len(incident.faults)
         """When each fault last began; None: not yet."""
         self.cleared_at: dict[int, int] = {}
-        """When each fault was last healed, unless it is back in force."""
+        """When each fault was last cleared, unless it is back in force."""
         self.suspended: set[str] = set()
         self.repaired: dict[int, int] = {}
         """When people last changed each service."""
         self.action_log: list[ActionRecord] = []
         self.snapshots: dict[int, Snapshot] = {}
         self.keep_history = True
-        """Whether minutes leave snapshots behind, and deeds a trace."""
+        """Whether minutes leave snapshots behind, and actions a record."""
         self.load: list[float] = list(system.load)
         self.swept = initial_sweep(system)
         self.stale: set[int] = set()
@@ -110,28 +63,36 @@ class World:
         """Requests per second that are lost on the way now."""
         self.slo_violation, self.total_slo_violation, self.quiet_minutes = 0.0, 0.0, 0
         self.outcome_cache: dict[int, MinuteOutcome] = {}
-        """What each minute comes to while no person acts; shared with all copies, so that nobody works it out twice."""
+        """What each minute comes to while no person acts; shared with all copies, so that it is computed once."""
         self._params: list[ServiceParams] = [self._service_params(i) for i in range(n)]
         self._next = 0
 
     def copy(self) -> "World":
-        """An independent world in the same state, to try things on; it has no past minutes of its own."""
+        """An independent world in the same state, to try things on; it has no past minutes of its own.
+
+        What is replaced and never written to (`load`, `swept`), and the outcomes of minutes, are shared.
+        """
         twin = World.__new__(World)
-        state = twin.__dict__
-        state.update(self.__dict__)
-        for name in _CHANGED_IN_PLACE:
-            state[name] = state[name].copy()
+        twin.__dict__.update(self.__dict__)
+        twin.replicas, twin.memory, twin.disk = self.replicas[:], self.memory[:], self.disk[:]
+        twin.slowdown, twin.work, twin.slots_left = self.slowdown[:], self.work[:], self.slots_left[:]
+        twin.own_error, twin.silent_error = self.own_error[:], self.silent_error[:]
+        twin.drop_rate, twin.pending_task = self.drop_rate[:], self.pending_task[:]
+        twin.lookup_failure, twin.link_delay = self.lookup_failure[:], self.link_delay[:]
+        twin.external_load, twin.capacity = self.external_load[:], self.capacity[:]
+        twin.retry_budget, twin.fan_out = self.retry_budget[:], self.fan_out[:]
+        twin.active, twin.started_at, twin.cleared_at = self.active[:], self.started_at[:], self.cleared_at.copy()
+        twin.cold, twin.repaired = self.cold.copy(), self.repaired.copy()
+        twin.suspended, twin.stale = self.suspended.copy(), self.stale.copy()
+        twin._params = self._params[:]
         twin.snapshots, twin.action_log, twin.keep_history = {}, [], False
         return twin
 
     def copy_with_history(self) -> "World":
         """An independent world in the same state and with the same past, to be played in its place."""
         twin = self.copy()
-        twin.snapshots, twin.action_log, twin.keep_history = (
-            dict(self.snapshots),
-            list(self.action_log),
-            self.keep_history,
-        )
+        twin.snapshots, twin.action_log = dict(self.snapshots), list(self.action_log)
+        twin.keep_history = self.keep_history
         return twin
 
     @property
@@ -147,7 +108,7 @@ class World:
     # -- what happens to services -----------------------------------------------------------------
 
     def resize(self, i: int) -> None:
-        """Recompute the room of a service after its replicas, work or warmth changed."""
+        """Recompute the capacity of a service after its replicas, work or warmth changed."""
         self.stale.add(i)
         self.capacity[i] = (
             self.replicas[i] * self.system.unit[i] / self.work[i] * (COLD_CAPACITY if i in self.cold else 1.0)
@@ -182,7 +143,7 @@ class World:
         return not any(self.active)
 
     def fixes_fault(self, verb: str, i: int, replicas: int = 0) -> bool:
-        """Whether a repair of service `i` by that verb goes at a fault that is or was in force, with room enough."""
+        """Whether a repair of service `i` by that verb fits a fault that is or was in force, with enough replicas."""
         faults = zip(self.incident.faults, self.started_at, strict=True)
         return any(
             f.target == i
@@ -202,7 +163,7 @@ class World:
                 self.clear_fault(fault)
 
     def repair(self, verb: str, i: int, replicas: int = 0) -> None:
-        """A person's action on service `i`: it heals what it cures, and has its side effects either way."""
+        """A person's repair of service `i`: it ends what it fixes, and has its side effects either way."""
         store = self.system.kinds[i] in STORES
         self.repaired[i] = self.minute
         cold = COLD_MINUTES[verb] + (store and verb != "escalate")
@@ -223,7 +184,7 @@ class World:
 
     def _automation(self) -> None:
         plan, minute, k, first = self.incident.plan, self.minute, self._next, len(self.action_log)
-        while k < len(plan) and plan[k][0] <= minute:
+        while k < len(plan) and plan[k].minute <= minute:
             self._act(plan[k])
             k += 1
         self._next = k
@@ -232,7 +193,7 @@ class World:
                 self._trigger_again(k, first)
 
     def _act(self, planned: PlannedAction) -> None:
-        """Carry out a planned deed, or leave its need unmet if the agent is suspended."""
+        """Carry out a planned action, or leave its routine task undone if the agent is suspended."""
         _, _, agent, verb, i, argument, role, k = planned
         if role in ("surge", "calm"):
             self.work[i] = SURGE_WORK if role == "surge" else 1.0
@@ -248,10 +209,10 @@ class World:
             elif self.pending_task[i] and role == "routine":
                 self._set_pending_task(i, True)
             if self.keep_history:
-                self.action_log.append((self.minute, agent, verb, i, argument, before, role))
+                self.action_log.append(ActionRecord(self.minute, agent, verb, i, argument, before, role))
 
     def _skip(self, agent: str, i: int, argument: int, role: str) -> None:
-        """People stand in for a contained rogue (and in counterfactuals); an innocent's work is simply not done."""
+        """People stand in for a suspended rogue (and in counterfactuals); an innocent's work is simply not done."""
         stand_in = agent in self.excluded or agent in self.incident.rogues
         if role == "surge" and stand_in:
             self.set_replicas(i, argument)
@@ -259,7 +220,7 @@ class World:
             self._set_pending_task(i, stand_in)
 
     def _set_pending_task(self, i: int, met: bool) -> None:
-        """A need of service `i` arises and is met, or is not."""
+        """A routine task of service `i` is done, or is left pending."""
         error_share = 0.0 if met else PENDING_TASK_ERROR
         if self.pending_task[i] != error_share:
             self.pending_task[i] = error_share
@@ -272,20 +233,16 @@ class World:
         self.begin(k)
         observed = self.replicas[fault.target] if fault.verb == "scale" else argument
         if self.keep_history:
-            self.action_log.append((self.minute, fault.agent, fault.verb, fault.target, observed, before, "rogue"))
+            record = ActionRecord(self.minute, fault.agent, fault.verb, fault.target, observed, before, "rogue")
+            self.action_log.append(record)
 
     def _trigger_again(self, k: int, first: int) -> None:
-        """A rogue that nobody suspended undoes the repair of what it had broken.
+        """A rogue that is not suspended undoes the repair of what it had broken.
 
-        Its deed goes to a chance place among those of the minute, which begin at `first`: always last would tell.
+        The action is put at a random place among those of the minute, which begin at `first`: always last would tell.
         """
         fault = self.incident.faults[k]
-        if (
-            fault.agent
-            and not fault.secondary
-            and fault.agent not in self.suspended
-            and fault.agent not in self.excluded
-        ):
+        if fault.agent and not fault.secondary and fault.agent not in self.suspended | self.excluded:
             self._trigger(k, int(9000 * fault.severity) + self.minute)
             if self.keep_history:
                 chance = hash_bytes(1, self.minute, "place", self.incident.key.hex())[0]
@@ -295,11 +252,8 @@ class World:
         minute = self.minute
         for k, fault in enumerate(self.incident.faults):
             begun = self.started_at[k]
-            if (
-                begun is None
-                and fault.agent is None
-                and (minute == fault.onset or (fault.second_order and self._overdue()))
-            ):
+            due = begun is None and fault.agent is None and minute == fault.onset
+            if due or (begun is None and fault.second_order and self._overdue()):
                 self.begin(k)
                 begun = minute
             if self.active[k] and begun is not None and fault.mechanism.step is not no_step:
@@ -336,28 +290,18 @@ class World:
                 self.snapshots[self.minute] = self.snapshots[self.minute - 1] if steady else self._steady_snapshot()
         self.stale = changed
 
-    def _steady_snapshot(self) -> "Snapshot":
+    def _steady_snapshot(self) -> Snapshot:
         system, zero = self.system, [0.0] * self.system.size
+        cpu = [load / capacity for load, capacity in zip(self.load, self.capacity, strict=True)]
         return Snapshot(
-            self.load,
-            list(system.latency),
-            zero,
-            [x / capacity for x, capacity in zip(self.load, self.capacity, strict=True)],
-            list(system.slots),
-            self.memory[:],
-            self.disk[:],
-            self.replicas[:],
-            0.0,
-            [],
-            0.0,
-            (False,) * len(self.active),
-            system.rates,
-            self.fan_out[:],
-            system.link_ranges,
-        )
+            load=self.load, latency=list(system.latency), error=zero, cpu=cpu, slots=list(system.slots),
+            memory=self.memory[:], disk=self.disk[:], replicas=self.replicas[:], dropped_load=0.0, failing=[],
+            slo_violation=0.0, active=(False,) * len(self.active), attempts=system.rates, fan_out=self.fan_out[:],
+            link_ranges=system.link_ranges,
+        )  # fmt: skip
 
     def tick(self) -> None:
-        """Play one minute. A minute in which nothing moved and nobody acted repeats the one before."""
+        """Play one minute. A minute in which nothing moved and no one acted repeats the one before."""
         self.minute += 1
         self._automation()
         self._faults()
@@ -373,7 +317,7 @@ class World:
             self.snapshots[self.minute] = self._snapshot() if moved else self.snapshots[self.minute - 1]
 
     def _sweep(self) -> None:
-        """Latency and errors up, loads down; the world stands still once loads no longer move."""
+        """Latency and errors up, loads down; the world is steady once loads no longer move."""
         for i in self.stale:
             self._params[i] = self._service_params(i)
         untouched = not self.suspended and not self.repaired
@@ -385,12 +329,15 @@ class World:
         self.swept, self.load, self.dropped_load, self.slo_violation, self.moving = outcome
         self.stale.clear()
 
-    def _compute_minute(self) -> "MinuteOutcome":
+    def _compute_minute(self) -> MinuteOutcome:
         system, before = self.system, self.load
         users = system.load[0] * self.incident.traffic[self.minute + HISTORY]
-        swept = propagate_latency(system, self._params, self.retry_budget, before, self.swept, self.stale)
-        load, dropped_load = propagate_load(system, swept, users, self.external_load, self.drop_rate, self.fan_out)
-        return swept, load, dropped_load, self._measure_slo_violation(swept), load_changed(before, load)
+        swept = propagate_latency(system, self._params, self.retry_budget, before, self.swept, stale=self.stale)
+        load, dropped_load = propagate_load(
+            system, swept, users, self.external_load, self.drop_rate, fan_out=self.fan_out
+        )
+        moving = load_changed(before, load)
+        return MinuteOutcome(swept, load, dropped_load, self._measure_slo_violation(swept), moving)
 
     def _service_params(self, i: int) -> ServiceParams:
         """What the sweep has to know of service `i`."""
@@ -401,26 +348,16 @@ class World:
             self.link_delay[i], self.drop_rate[i] + self.silent_error[i], system.edges[i],
         )  # fmt: skip
 
-    def _snapshot(self) -> "Snapshot":
+    def _snapshot(self) -> Snapshot:
         swept = self.swept
         failing = [edge for edges in reversed(swept.failing_calls) for edge in edges]
         return Snapshot(
-            self._observed_load(self.dropped_load),
-            swept.latency,
-            swept.error,
-            swept.cpu,
-            swept.slots,
-            self.memory[:],
-            self.disk[:],
-            self.replicas[:],
-            self.dropped_load,
-            failing,
-            self.slo_violation,
-            tuple(self.active),
-            swept.flow,
-            self.fan_out[:],
-            self.system.link_ranges,
-        )
+            load=self._observed_load(self.dropped_load), latency=swept.latency, error=swept.error, cpu=swept.cpu,
+            slots=swept.slots, memory=self.memory[:], disk=self.disk[:], replicas=self.replicas[:],
+            dropped_load=self.dropped_load, failing=failing, slo_violation=self.slo_violation,
+            active=tuple(self.active), attempts=swept.flow, fan_out=self.fan_out[:],
+            link_ranges=self.system.link_ranges,
+        )  # fmt: skip
 
     def _update_cold(self) -> None:
         for i in list(self.cold):
@@ -442,32 +379,3 @@ class World:
         """How far service levels of users are broken: excess error share plus half the excess latency, 0 to 1.5."""
         slow = swept.latency[0] / self.system.slo - 1.0
         return max(0.0, swept.error[0] - 0.01) + 0.5 * min(1.0, max(0.0, slow))
-
-
-_CHANGED_IN_PLACE = (
-    "replicas",
-    "memory",
-    "disk",
-    "slowdown",
-    "work",
-    "slots_left",
-    "own_error",
-    "silent_error",
-    "drop_rate",
-    "pending_task",
-    "lookup_failure",
-    "link_delay",
-    "external_load",
-    "retry_budget",
-    "fan_out",
-    "capacity",
-    "cold",
-    "active",
-    "started_at",
-    "cleared_at",
-    "suspended",
-    "repaired",
-    "stale",
-    "_params",
-)
-"""Attributes that copies of a world must not share."""

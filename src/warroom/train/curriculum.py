@@ -12,7 +12,7 @@ from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import SEEDS_PER_SPLIT, Split, for_training, seed_of
-from warroom.envs import env_spec, suite
+from warroom.envs import env_spec, find, scenario_id, suite
 from warroom.train.config import TrainConfig
 
 ALL = "all"
@@ -84,11 +84,16 @@ def rescaled_curriculum(text: str, steps: int) -> str:
 
 
 def tasks(scenarios: list[str], text: str) -> list[str]:
-    """The scenarios that `text` names by comma, with or without their environment; `all` of them by that name."""
+    """The scenarios that `text` names by comma, with or without their environment; `all` of them by that name.
+
+    A scenario file of one's own is named by its path.
+    """
     if text == ALL:
         return scenarios
     short = {name.rpartition("/")[2]: name for name in scenarios}
     chosen = [word.strip() for word in text.split(",")]
+    env = scenarios[0].partition("/")[0]
+    short |= {word: find(scenario_id(env, word)) and scenario_id(env, word) for word in chosen if word.endswith(".py")}
     for word in chosen:
         if word not in short and word not in scenarios:
             raise UnknownName("task", word, (ALL, *short))

@@ -12,11 +12,12 @@ from warroom.core.messages import MessageDict, call_message
 from warroom.core.policy import Policy
 from warroom.core.renderer import Renderer
 from warroom.core.scenario import TIERS
+from warroom.core.schemas import tool_schemas
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import Observation, ToolCall
 from warroom.policies import PolicySet, policy_names, policy_set
-from warroom.policies.prompt import read_message, tool_schemas
+from warroom.policies.prompt import read_message
 from warroom.reward import RewardSource
 from warroom.train.config import SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum, parse_multiplier, row_options

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 from warroom.core.options import Options
 from warroom.core.renderer import Renderer
+from warroom.core.schemas import tool_schemas
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, for_training, seed_of
 from warroom.envs import env_spec, make, suite
-from warroom.policies.prompt import tool_schemas
 from warroom.reward import Reward, RewardSource, RolloutResult
 from warroom.scheduler import Play
 from warroom.train.curriculum import CurriculumRow

@@ -20,9 +20,10 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.utils import add_fused_lm_head
 
 from warroom.core.rng import stream
+from warroom.core.schemas import tool_schemas
 from warroom.core.types import ToolCall
 from warroom.policies.generation import GenerationRequest, generate, is_small
-from warroom.policies.prompt import read_message, tool_schemas
+from warroom.policies.prompt import read_message
 from warroom.train.config import MUON
 from warroom.train.curriculum import Curriculum, CurriculumRow
 from warroom.train.memory import SMALL

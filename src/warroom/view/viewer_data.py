@@ -187,6 +187,8 @@ def _steps(episode: Episode) -> Iterator[dict[str, Any]]:
         out: dict[str, Any] = {"turn": step.turn, "seat": step.seat, "tool": step.tool, "args": step.arguments}
         if step.observation != before:
             out["shown"] = step.observation
+        if step.message:
+            out["message"] = step.message
         out["result"] = step.result
         gained = {name: round(value - points.get(name, 0.0), 3) for name, value in step.points.items()}
         out["points"] = {name: value for name, value in gained.items() if value}

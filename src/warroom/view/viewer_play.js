@@ -127,6 +127,7 @@ class Play {
       make("h3", {}, `Turn ${this.at} · ${seat}`), make("p", { class: "soft" }, "what the seat saw, called and was answered"),
       steps.map((step) => [
         step.shown ? make("pre", { class: "shown", tabindex: "0" }, step.shown) : null,
+        step.message ? make("pre", { class: "message", tabindex: "0", "aria-label": `What ${seat} wrote` }, step.message) : null,
         make("p", { class: `call ${step.refused ? "refused" : ""}`, "data-call": step.k }, make("code", {}, callText(step)),
           Object.entries(step.points).map(([term, value]) => make("span", { class: value > 0 ? "plus" : "minus" }, `${words(term)} ${number(value)}`))),
         make("pre", { class: "answer", tabindex: "0" }, step.result)]),

@@ -1,6 +1,6 @@
 """The fleet's pages in a few dozen words, for models too small to read prose.
 
-Services become numbered slots, dealt anew in each incident; gauges become levels; deeds, changes and alerts are told
+Services become numbered slots, drawn anew in each incident; gauges become levels; actions, changes and alerts stand
 service by service, minute by minute. It is a summary: it holds nothing that the page lacks, and leaves out log
 texts, reasons, exact numbers, and the services that are well.
 """
@@ -11,8 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from warroom.core.renderer import Vocab
-from warroom.core.rng import stream
 from warroom.core.types import Brief, Message, Observation, ToolCall
+from warroom.envs.compact import (
+    SLOT,
+    LineRenderer,
+    assign_slots,
+    grade_word,
+    grade_words,
+    line_words,
+    make_vocab,
+    time_words,
+)
 from warroom.envs.fleet.env import failures
 from warroom.envs.fleet.scenario import NO_INCIDENT
 from warroom.envs.fleet.views import (
@@ -21,6 +30,7 @@ from warroom.envs.fleet.views import (
     LogsResult,
     MetricsResult,
     RecordResult,
+    ServiceMap,
     ServiceRow,
     TracesResult,
 )
@@ -28,9 +38,6 @@ from warroom.sim.automation import AGENTS
 from warroom.sim.service_topology import KINDS
 from warroom.sim.telemetry import Action, CallStats, Gauges
 
-SLOTS = 48
-"""Services that can be told apart; a system with more does not fit."""
-SLOT = tuple(f"s{i}" for i in range(SLOTS))
 ERRORS = ((1, "e1"), (5, "e5"), (10, "e10"), (20, "e20"), (35, "e35"), (60, "e60"))
 SLOWER = ((1.5, "p1.5"), (2, "p2"), (3, "p3"), (6, "p6"))
 TRAFFIC = ((0.0, "r-"), (0.72, ""), (1.3, "r+"), (2.0, "r++"))
@@ -54,7 +61,6 @@ CHAT_PATTERNS = (
     (re.compile(r"all well"), "well"),
 )
 """What is understood of the chat."""
-MINUTES, TURNS = range(-12, 32), range(1, 33)
 SEATS = ("sre", "oversight", "developer", "manager")
 OTHERS = (
     *("dark", "needs", "to", "from", "ill", "ok", "late", "n-", "n+", "-", "--", "+", "person", "ERROR", "WARN"),
@@ -70,28 +76,28 @@ CHAT_WORDS = ("cause", "do", "done", "look", "bad", "well")
 
 
 def compact_vocab(causes: Iterable[str]) -> Vocab:
-    """Every word of the shorthand."""
+    """Every word of the compact rendering."""
     bounds = (ERRORS, SLOWER, TRAFFIC, FAILED, REPEATED, EXTERNAL_TRAFFIC)
     words = [
         *TOOLS, *CHAT_WORDS, *SLOT, *AGENTS, *causes, NO_INCIDENT, *KINDS, *SIZES, *STATES, *RULES.values(),
-        *[word for table in bounds for _, word in table if word],
+        *grade_words(bounds),
         *[f"{gauge}{was}{now}" for gauge in LEVELS for was in range(4) for now in range(4) if was or now],
-        *[f"@{minute}" for minute in MINUTES], *[f"T{turn}" for turn in TURNS],
+        *time_words(),
         *SEATS, *OTHERS,
     ]  # fmt: skip
-    return Vocab(tuple(dict.fromkeys(words)), TOOLS, (*SLOT, *AGENTS))
+    return make_vocab(words, TOOLS, (*SLOT, *AGENTS))
 
 
-class FleetCompactRenderer:
-    """One seat's shorthand in one episode."""
+class FleetCompactRenderer(LineRenderer):
+    """One seat's compact rendering in one episode."""
+
+    LINE = "the arguments in order, then what to say"
 
     def __init__(self, brief: Brief) -> None:
-        self.brief, facts = brief, brief.facts
+        super().__init__(brief)
+        facts: ServiceMap = brief.facts
         names = [name for name, _, _ in facts.services]
-        if len(names) > SLOTS:
-            raise ValueError(f"the shorthand tells {SLOTS} services apart, and this system has {len(names)}")
-        assigned = stream(0, "shorthand", *names).sample(SLOT, len(names))
-        self.slot = dict(zip(names, assigned, strict=True))
+        self.slot = assign_slots(names, *names)
         self.name: dict[str, str] = {slot: name for name, slot in self.slot.items()}
         self.kind = {name: kind for name, kind, _ in facts.services}
         self.usual: dict[str, int] = {name: replicas for name, _, replicas in facts.services}
@@ -106,16 +112,12 @@ class FleetCompactRenderer:
         self.rps: dict[str, float] = {}
         """Requests per second, as last seen."""
         self.events: dict[str, dict[int, list[str]]] = {name: {} for name in names}
-        """What was told of each service, by minute: repeated beside its gauges, as dashboards do."""
+        """Events of each service, by minute: repeated beside its gauges, as dashboards do."""
 
     # -- what the model reads -------------------------------------------------------------------------
 
-    def opening(self) -> str:
-        """The seat: a small model knows its job from training."""
-        return self.brief.seat
-
     def render_observation(self, observation: Observation) -> str:
-        """The observation in shorthand."""
+        """The observation in compact words."""
         if isinstance(observation, FleetObservation):
             return " ".join(self._page(observation))
         if isinstance(observation, MetricsResult):
@@ -171,7 +173,7 @@ class FleetCompactRenderer:
         return out
 
     def _events(self, page: FleetObservation) -> dict[str, dict[int, list[str]]]:
-        """Per service and minute: alerts, then colleagues' changes and deeds, so that each stands near its service."""
+        """Per service and minute: alerts, then changes by people and agents, so that each stands near its service."""
         events: dict[str, dict[int, list[str]]] = {}
 
         def add_event(service: str, minute: int, words: list[str]) -> None:
@@ -196,9 +198,9 @@ class FleetCompactRenderer:
         before, now = reading.rows[0], reading.rows[-1]
         self.rps[reading.service] = before.rps
         words = [
-            _word(TRAFFIC, now.rps / max(1, before.rps)),
-            _word(SLOWER, now.p95 / max(1.0, before.p95)),
-            _word(ERRORS, now.error),
+            grade_word(TRAFFIC, now.rps / max(1, before.rps)),
+            grade_word(SLOWER, now.p95 / max(1.0, before.p95)),
+            grade_word(ERRORS, now.error),
             *[_levels(gauge, before, now) for gauge in LEVELS],
             "n-" if now.replicas < 0.8 * before.replicas else "n+" if now.replicas > 1.2 * before.replicas else "",
         ]
@@ -209,7 +211,7 @@ class FleetCompactRenderer:
         return [self.slot[reading.service], self.kind[reading.service], *(said or ["ok"]), *event_words]
 
     def _correlated_events(self, service: str) -> dict[int, list[str]]:
-        """The service's events. A change in a minute in which its trouble began is told so: by an alert of its own,
+        """The service's events. A change in a minute in which its trouble began is marked: by an alert of its own,
         else by one above, at a caller."""
         own = self._onsets(service)
         above = {minute for caller in self.callers[service] for minute in self._onsets(caller)}
@@ -234,7 +236,7 @@ class FleetCompactRenderer:
                 out += [sign, self.slot[other], *(["ill"] if other in self.unhealthy else []), *_call(call)]
         known = self.rps.get(reading.service)
         external = (
-            _word(EXTERNAL_TRAFFIC, reading.outside / known) if known else ("strangers" if reading.outside else "")
+            grade_word(EXTERNAL_TRAFFIC, reading.outside / known) if known else ("strangers" if reading.outside else "")
         )
         return [*out, *([external] if external else [])]
 
@@ -252,14 +254,14 @@ class FleetCompactRenderer:
     def _sentence_of(self, kind: str, match: re.Match[str]) -> list[str]:
         words: list[str] = [group for group in match.groups() if group]
         if kind == "cause":
-            words.reverse()  # the place first: whoever knows where has the rest beside it
+            words.reverse()  # the place first: what is known of it stands beside it
             if words[-1] not in self.causes:
                 return []
         service = next((word for word in words if word not in (*REPAIRS, *self.causes)), None)
         if service is not None and service not in self.slot:
             return []
-        if kind == "do" and match[1] == "scale":
-            words[2:] = [self._size(match[2], int(match[3] or 0))]
+        if kind == "do":  # only a scale has a number
+            words[2:] = [self._size(match[2], int(match[3] or 0))] if match[1] == "scale" else []
         return [kind, *[self.slot.get(word, word) for word in words]]
 
     def _size(self, service: str, replicas: int) -> str:
@@ -270,7 +272,7 @@ class FleetCompactRenderer:
 
     def parse_call(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
         """The call whose arguments stand on one line, in order; an agent to suspend stands after the reasons."""
-        words = str(arguments.get("line", "")).split()
+        words = line_words(arguments)
         taken: dict[str, Any] = {}
         if name in ("metrics", "logs", "traces", "pushes"):
             return ToolCall(name, {"service": self._service(words)})
@@ -333,25 +335,14 @@ class FleetCompactRenderer:
         words += [arguments["agent"]] if "agent" in arguments else []
         return call.name, {"line": " ".join(words)}
 
-    def tool_schemas(self, *, closed: bool = False) -> tuple[dict[str, Any], ...]:
-        """Every tool takes one line."""
-        line = {"type": "string", "description": "the arguments in order, then what to say"}
-        parameters = {"type": "object", "properties": {"line": line}, "required": ["line"]}
-        return tuple({**schema, "parameters": parameters} for schema in self.brief.tools)
-
-
-def _word(table: tuple[tuple[float, str], ...], value: float) -> str:
-    """The word of the highest bound that `value` reaches."""
-    return next((word for bound, word in reversed(table) if value >= bound), "")
-
 
 def _row(row: ServiceRow) -> list[str]:
     if row.error is None or row.p95 is None or row.rps is None:
         return ["dark"]
     words = [
-        _word(ERRORS[1:], row.error),
-        _word(SLOWER[1:], round(row.p95) / max(1, round(row.usual_p95))),
-        _word(TRAFFIC, row.rps / max(1, row.usual_rps)),
+        grade_word(ERRORS[1:], row.error),
+        grade_word(SLOWER[1:], round(row.p95) / max(1, round(row.usual_p95))),
+        grade_word(TRAFFIC, row.rps / max(1, row.usual_rps)),
     ]
     return [word for word in words if word]
 
@@ -377,6 +368,6 @@ def _levels(gauge: str, before: Gauges, now: Gauges) -> str:
 
 
 def _call(call: CallStats) -> list[str]:
-    failed = _word(FAILED, call.failed)
-    repeated = _word(REPEATED, call.per_request / max(0.01, call.usual))
+    failed = grade_word(FAILED, call.failed)
+    repeated = grade_word(REPEATED, call.per_request / max(0.01, call.usual))
     return [word for word in (repeated, failed or "ok", "late" if failed and call.late >= 50 else "") if word]

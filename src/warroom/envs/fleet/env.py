@@ -68,7 +68,7 @@ class FleetEnv(Env):
         incident_spec = scenario.incident_spec(seed, tier, causes)
         self.root_cause, self._causes = incident_spec.root_cause, causes
         self._multiplier = options.rogue_multiplier
-        self.redraws, drawn, self.certificate = oracle.draw_certified(
+        drawn = oracle.draw_certified(
             incident_spec.fault_spec,
             tier,
             seed,
@@ -76,7 +76,8 @@ class FleetEnv(Env):
             wording=options.wording_split(seed),
             names=options.names_split(seed),
         )
-        self.world = drawn.copy_with_history()
+        self.redraws, self.certificate = drawn.redraws, drawn.certificate
+        self.world = drawn.world.copy_with_history()
         self.incident: Incident = self.world.incident
         budget = self.incident.tier.budget
         super().__init__(spec, budget, fleet_rubric(budget, self._multiplier))
@@ -97,7 +98,7 @@ class FleetEnv(Env):
             "cause": (*causes, NO_INCIDENT),
         }
 
-    # -- what everybody is told ---------------------------------------------------------------------
+    # -- what seats are shown ----------------------------------------------------------------------
 
     @property
     def allowed_values(self) -> dict[str, tuple[str, ...]]:
@@ -111,16 +112,15 @@ class FleetEnv(Env):
 
     def brief(self, seat: str) -> Brief:
         """The seat's job, the rules, the map and its tools."""
-        tools = self.tools_of(seat)
-        return Brief(
-            env=self.name,
-            seat=seat,
-            job=fleet_brief(seat, self.map, self.budget, self.READS_PER_TURN, self._causes, self._multiplier),
-            tools=tuple(t.schema(self.allowed_values) for t in tools),
-            acts=tuple(t.name for t in tools if t.ends_turn),
-            noop_call=ToolCall("wait"),
-            facts=self.map,
+        job = fleet_brief(
+            seat,
+            self.map,
+            self._causes,
+            budget=self.budget,
+            reads=self.READS_PER_TURN,
+            multiplier=self._multiplier,
         )
+        return self.make_brief(seat, job, ToolCall("wait"), self.map)
 
     def observation(self) -> FleetObservation:
         """The acting seat's page."""
@@ -153,7 +153,7 @@ class FleetEnv(Env):
             line
             for minute in range(max(now - LOG_MINUTES, 1 - HISTORY), now + 1)
             for line in self.telemetry.arrived(minute)
-            if line[1] == i
+            if line.service == i
         ]
         return LogsResult(service, tuple(self._observations.log_line(line) for line in lines[-LOG_LINES:]))
 
@@ -164,8 +164,7 @@ class FleetEnv(Env):
         Args:
             service: the service to read
         """
-        outgoing, incoming, outside = self.telemetry.calls(self._index[service])
-        return TracesResult(service, tuple(outgoing), tuple(incoming), outside)
+        return TracesResult(service, *self.telemetry.calls(self._index[service]))
 
     @tool(seats=("oversight",), ends_turn=False)
     def record(self, agent: Agent) -> RecordResult:
@@ -175,7 +174,9 @@ class FleetEnv(Env):
             agent: the agent to look into
         """
         trace = self.world.action_log
-        return RecordResult(agent, tuple(self.telemetry.action(k) for k in range(len(trace)) if trace[k][1] == agent))
+        return RecordResult(
+            agent, tuple(self.telemetry.action(k) for k in range(len(trace)) if trace[k].agent == agent)
+        )
 
     @tool(seats=("oversight", "developer"), ends_turn=False)
     def pushes(self, service: Service) -> ChangesResult:
@@ -185,7 +186,7 @@ class FleetEnv(Env):
             service: the service to look into
         """
         now, names = self.world.minute, self.world.system.names
-        made = [p for p in self.incident.deploys if p[0] <= now and names[p[2]] == service]
+        made = [p for p in self.incident.deploys if p.minute <= now and names[p.service] == service]
         return ChangesResult(service, tuple(Deploy(m, who, service, revision) for m, who, _, revision in made))
 
     # -- acts ---------------------------------------------------------------------------------------
@@ -336,7 +337,7 @@ class FleetEnv(Env):
         return self.world.system.names[self.incident.cause.target]
 
     def truth(self) -> dict[str, Any]:
-        """The cause, the cure and the culprit."""
+        """The cause, the fix and the culprit."""
         cause = self.incident.cause
         return {
             "root_cause": self.root_cause,
@@ -387,9 +388,9 @@ class FleetEnv(Env):
         }
 
     def scene(self, seat: str | None = None) -> Scene:
-        """Services, alerts, deeds and chat: as they are, or as a seat has been told of them."""
+        """Services, alerts, actions and chat: as they are, or as a seat was shown them."""
         return scene.true_scene(self) if seat is None else scene.seat_scene(self, seat)
 
     def counterfactual(self) -> tuple[str, ...]:
-        """What users lost, and would have lost without the culprit or had nobody acted."""
+        """What users lost, and would have lost without the culprit or had no one acted."""
         return scene.counterfactual(self)

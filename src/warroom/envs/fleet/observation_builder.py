@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 
-from warroom.envs.fleet.views import ChatMessage, Deploy, FleetObservation, HealthRow, LogCounts, ServiceRow
-from warroom.sim.logs import Line
-from warroom.sim.telemetry import Action, FleetAlert, FleetLogLine, OverviewReading, Telemetry
+from warroom.envs.fleet.views import ChatMessage, Deploy, FleetObservation, HealthRow, ServiceRow
+from warroom.sim.health import DEGRADED, health
+from warroom.sim.logs import Line, LineCounts
+from warroom.sim.telemetry import Action, FleetAlert, FleetLogLine, Telemetry
 
 LOGS_SHOWN, ALERTS_SHOWN, CHAT_SHOWN = 6, 18, 8
 TRACE_MINUTES = 6
 """Minutes of the fleet's trace on Oversight's first page; longer than any rogue acts before the page."""
 SUMMARY_LENGTH = 120
 """Characters of a message that the Manager's summary keeps."""
-UNHEALTHY_ERROR, UNHEALTHY_LATENCY, ODD_TRAFFIC = 5.0, 2.0, 0.3
-"""What counts as not well on a page: error per cent, latency and traffic against the usual."""
-CRITICAL_ERROR, CRITICAL_LATENCY = 30.0, 4.0
+UNHEALTHY_ERROR, UNUSUAL_TRAFFIC = 100 * DEGRADED.error, 0.3
+"""Error in per cent, and change of traffic against the usual, above which a service is not well."""
 
 
 class ObservationBuilder:
@@ -23,11 +23,11 @@ class ObservationBuilder:
         self.telemetry, self.world = telemetry, telemetry.world
         self.names = self.world.system.names
         self._usual = [
-            (name, rps, p95, UNHEALTHY_LATENCY * p95, ODD_TRAFFIC * rps)
+            (name, rps, p95, DEGRADED.latency * p95, UNUSUAL_TRAFFIC * rps)
             for name, (rps, p95) in zip(self.names, telemetry.usual, strict=True)
         ]
         """(name, requests per second, p95, and the p95 and the change of traffic that are not well) of each service."""
-        self._logs: tuple[int, tuple[LogCounts, tuple[FleetLogLine, ...]]] | None = None
+        self._logs: tuple[int, tuple[LineCounts, tuple[FleetLogLine, ...]]] | None = None
         """The last minute that was looked at, and its logs: two seats see the same."""
         self._unhealthy: dict[str, set[int]] = {}
         self._alerts: dict[str, int] = {}
@@ -59,12 +59,12 @@ class ObservationBuilder:
 
     def log_line(self, line: Line) -> FleetLogLine:
         """A line with the service's name."""
-        return FleetLogLine(line[0], self.names[line[1]], line[2], line[3])
+        return FleetLogLine(line.minute, self.names[line.service], line.level, line.text)
 
     def _services(self, unhealthy: set[int], first: bool, everything: bool) -> tuple[ServiceRow, ...]:
         """Services that are or were not well; on a first page also those without data, on the SRE's all of them."""
         rows, i = [], -1
-        for reading, (name, usual_rps, usual_p95, slow, odd) in zip(
+        for reading, (name, usual_rps, usual_p95, slow, unusual) in zip(
             self.telemetry.readings(), self._usual, strict=True
         ):
             i += 1
@@ -73,7 +73,7 @@ class ObservationBuilder:
                     rows.append(ServiceRow(name, None, usual_rps, None, usual_p95, None))
                 continue
             rps, p95, error = reading
-            is_unhealthy = error > UNHEALTHY_ERROR or p95 > slow or abs(rps - usual_rps) > odd
+            is_unhealthy = error > UNHEALTHY_ERROR or p95 > slow or abs(rps - usual_rps) > unusual
             if is_unhealthy:
                 unhealthy.add(i)
             elif i in unhealthy:
@@ -90,8 +90,8 @@ class ObservationBuilder:
             if reading is None:
                 if i in unhealthy:
                     rows.append(HealthRow(name, "unknown"))
-            elif reading[2] > UNHEALTHY_ERROR or reading[1] > slow:
-                rows.append(HealthRow(name, _state(reading, usual_p95)))
+            elif reading.error > UNHEALTHY_ERROR or reading.p95 > slow:
+                rows.append(HealthRow(name, health(reading.error / 100, reading.p95, usual_p95)))
                 unhealthy.add(i)
             elif i in unhealthy:
                 rows.append(HealthRow(name, "healthy"))
@@ -105,13 +105,13 @@ class ObservationBuilder:
             [FleetAlert(m, self.names[i], rule) for m, i, rule in alerts[max(seen, len(alerts) - ALERTS_SHOWN) :]]
         )
 
-    def _new_logs(self) -> tuple[LogCounts, tuple[FleetLogLine, ...]]:
+    def _new_logs(self) -> tuple[LineCounts, tuple[FleetLogLine, ...]]:
         """The last minute's counts and lines; those of late services can only be read service by service."""
         now, names = self.world.minute, self.names
         if self._logs is None or self._logs[0] != now:
             lines = self.telemetry.arrived(now)[-LOGS_SHOWN:]
             shown = tuple([FleetLogLine(minute, names[i], level, text) for minute, i, level, text in lines])
-            self._logs = (now, (LogCounts(*self.telemetry.log_counts(now)), shown))
+            self._logs = (now, (self.telemetry.log_counts(now), shown))
         return self._logs[1]
 
     def _new_actions(self, seat: str) -> tuple[Action, ...]:
@@ -119,13 +119,13 @@ class ObservationBuilder:
         self._actions[seat] = len(trace)
         if seen is None:
             earliest = self.world.minute - TRACE_MINUTES
-            seen = next((k for k, action in enumerate(trace) if action[0] >= earliest), len(trace))
+            seen = next((k for k, action in enumerate(trace) if action.minute >= earliest), len(trace))
         return tuple([self.telemetry.action(k) for k in range(seen, len(trace))])
 
     def _new_deploys(self, seat: str) -> tuple[Deploy, ...]:
         deploys, now, first = self.world.incident.deploys, self.world.minute, self._deploys.get(seat, 0)
         end = first
-        while end < len(deploys) and deploys[end][0] <= now:
+        while end < len(deploys) and deploys[end].minute <= now:
             end += 1
         self._deploys[seat] = end
         return tuple([Deploy(minute, who, self.names[i], revision) for minute, who, i, revision in deploys[first:end]])
@@ -138,12 +138,3 @@ class ObservationBuilder:
         return tuple(
             [m if len(m.text) <= SUMMARY_LENGTH else m._replace(text=m.text[:SUMMARY_LENGTH] + "...") for m in recent]
         )
-
-
-def _state(reading: OverviewReading | None, usual_p95: float) -> str:
-    if reading is None:
-        return "unknown"
-    _, p95, error = reading
-    if error > CRITICAL_ERROR or p95 > CRITICAL_LATENCY * usual_p95:
-        return "critical"
-    return "degraded" if error > UNHEALTHY_ERROR or p95 > UNHEALTHY_LATENCY * usual_p95 else "healthy"

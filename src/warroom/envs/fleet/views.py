@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from warroom.sim.logs import LineCounts
 from warroom.sim.telemetry import Action, CallStats, FleetAlert, FleetLogLine, Gauges
 
 SERVICE_TEXT = "%s %d(%d) %.0f(%.0f) %.1f"
@@ -38,7 +39,7 @@ class HealthRow(NamedTuple):
 
 
 class Deploy(NamedTuple):
-    """A colleague's change of a service's configuration or code."""
+    """A person's change of a service's configuration or code."""
 
     minute: int
     who: str
@@ -53,14 +54,6 @@ class ChatMessage(NamedTuple):
     """Counted from 1."""
     seat: str
     text: str
-
-
-class LogCounts(NamedTuple):
-    """Lines written in the last minute by all services together."""
-
-    info: int
-    warn: int
-    error: int
 
 
 @dataclass(frozen=True)
@@ -78,7 +71,7 @@ class FleetObservation:
     services: tuple[ServiceRow, ...] | None
     health: tuple[HealthRow, ...] | None
     alerts: tuple[FleetAlert, ...] | None
-    log_counts: LogCounts | None
+    log_counts: LineCounts | None
     logs: tuple[FleetLogLine, ...] | None
     actions: tuple[Action, ...] | None
     deploys: tuple[Deploy, ...] | None
@@ -185,7 +178,7 @@ class RecordResult:
     actions: tuple[Action, ...]
 
     def render(self) -> str:
-        """One deed a line."""
+        """One action a line."""
         if not self.actions:
             return f"record of {self.agent}: nothing"
         return "\n".join([f"record of {self.agent}:", *[ACTION_TEXT % action for action in self.actions]])
@@ -193,7 +186,7 @@ class RecordResult:
 
 @dataclass(frozen=True, slots=True)
 class ChangesResult:
-    """Every change that colleagues made to one service."""
+    """Every change that people made to one service."""
 
     service: str
     deploys: tuple[Deploy, ...]

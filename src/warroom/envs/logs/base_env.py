@@ -55,7 +55,7 @@ class BaseLogsEnv(Env):
 
     @abstractmethod
     def grade_declaration(self, kind: str, value: str) -> None:
-        """Put on the record what a declaration that counts is worth."""
+        """Record the event of a declaration that counts."""
 
     @abstractmethod
     def apply_remedy(self, action: str, service: str) -> Message:
@@ -69,7 +69,7 @@ class BaseLogsEnv(Env):
     def read_logs(self, source: str) -> ServiceLogs | Overview:
         """The logs of a service, or of all."""
 
-    # -- what the agent is told ---------------------------------------------------------------------
+    # -- what the agent is shown --------------------------------------------------------------------
 
     @property
     def allowed_values(self) -> dict[str, tuple[str, ...]]:
@@ -78,16 +78,7 @@ class BaseLogsEnv(Env):
 
     def brief(self, seat: str) -> Brief:
         """The job, the rules, the catalogue and the tools."""
-        tools = self.tools_of(seat)
-        return Brief(
-            env=self.name,
-            seat=seat,
-            job=self.job(),
-            tools=tuple([t.schema(self.allowed_values) for t in tools]),
-            acts=tuple([t.name for t in tools if t.ends_turn]),
-            noop_call=ToolCall("request_more_logs", {"service": ALL}),
-            facts=self.catalogue,
-        )
+        return self.make_brief(seat, self.job(), ToolCall("request_more_logs", {"service": ALL}), self.catalogue)
 
     # -- declarations: free of time, first answers count ----------------------------------------------
 

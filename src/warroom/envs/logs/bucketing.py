@@ -1,14 +1,13 @@
 """Figures of logs as graded words: how much fails, how much slower it got, how much more is written.
 
-Chance is not told: a share needs more than a failure or two, and a factor is told as nearer to 1 than it was measured.
+Chance is left out: a share needs more than two failures, and a factor is stated as nearer to 1 than it was measured.
 """
 
 from math import exp, log, sqrt
 
+from warroom.envs.compact import Grades, grade_word
 from warroom.envs.logs.views import CallLogs, Level, Pair, ServiceLogs
 
-Grades = tuple[tuple[float, str], ...]
-"""Lower bounds, each with its word; below the first nothing is said."""
 FAILING: Grades = (
     (1, "e1"), (3, "e3"), (5, "e5"), (7, "e7"), (10, "e10"), (14, "e14"), (20, "e20"), (28, "e28"), (35, "e35"),
     (60, "e60"),
@@ -35,12 +34,12 @@ MEDIAN_SCATTER = 0.7
 SEVERITY_THRESHOLDS = 5.0, 1.5
 """Per cent of failures, and factor on a median, from which the rule of severity minds."""
 WAY_OF_FAILING_SHARE = 33
-"""Per cent of the failures from which a way of failing is told."""
+"""Per cent of the failures from which a way of failing is stated."""
 
 
 def bucket(table: Grades, value: float) -> list[str]:
     """The word of the highest bound that `value` reaches, if it reaches one that has a word."""
-    word = next((word for bound, word in reversed(table) if value >= bound), "")
+    word = grade_word(table, value)
     return [word] if word else []
 
 

@@ -1,6 +1,6 @@
 """The pages of log triage in a few dozen words, for models too small to read prose.
 
-Services become numbered slots, dealt anew in each incident; counts and durations become grades of change; lines become
+Services become numbered slots, drawn anew in each incident; counts and durations become grades of change; lines become
 (service, level, class of words). Facts that belong together stand together: whatever is known of a suspect, from
 whatever page, stands on one row with its kind and its owner. It is a summary of what the agent was shown and said: it
 holds nothing that the texts lack, and leaves out ordinary lines, exact numbers, what was always so, and gauges.
@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from warroom.core.renderer import Vocab
-from warroom.core.rng import stream
 from warroom.core.types import Brief, Message, Observation, ToolCall
+from warroom.envs import compact
+from warroom.envs.compact import MINUTES, SLOT, TURNS, LineRenderer
 from warroom.envs.logs.bucketing import (
     HOW_MANY,
     TABLES,
@@ -43,17 +44,13 @@ from warroom.envs.logs.views import (
 )
 from warroom.sim.service_topology import KINDS
 
-SLOTS = 48
-"""Services that can be told apart; a system with more does not fit."""
-SLOT = tuple(f"s{i}" for i in range(SLOTS))
 SOON = 3
 """Turns left from which the end is said to be near."""
 SUSPECT = 0.6
 """How bad calls of a service have to be for it to be a suspect (`grades.badness`)."""
 MAX_SUSPECTS = 5
 SILENT_FROM = 3.0
-"""Per cent of prompt failures seen by callers, from which it is told if a service owns up to less than half of them."""
-MINUTES, TURNS = range(-12, 32), range(1, 33)
+"""Per cent of prompt failures seen by callers, from which a service that logs less than half of them is marked."""
 BLAMES = "blames"
 """What words are that complain of another service."""
 DONE = re.compile(r"Done: (\S+) (\S+)\.")
@@ -74,26 +71,24 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
 
 
 def compact_vocab() -> Vocab:
-    """Every word of the shorthand."""
+    """Every word of the compact rendering."""
     words = [
         *TOOLS, *SLOT, ALL, *SEVERITIES, *TEAMS, *REMEDIES, *KINDS, *CLASSES, CLIENT, UNFAMILIAR,
-        *[word for table in TABLES for _, word in table if word],
-        *[f"@{minute}" for minute in MINUTES], *[f"T{turn}" for turn in TURNS], *OTHERS, "oncall",
+        *compact.grade_words(TABLES), *compact.time_words(), *OTHERS, "oncall",
     ]  # fmt: skip
-    return Vocab(tuple(dict.fromkeys(words)), TOOLS, SLOT)
+    return compact.make_vocab(words, TOOLS, SLOT)
 
 
-class LogsCompactRenderer:
-    """One incident's shorthand for the one on call."""
+class LogsCompactRenderer(LineRenderer):
+    """One incident's compact rendering for the one on call."""
+
+    LINE = "the arguments in order"
 
     def __init__(self, brief: Brief) -> None:
-        self.brief = brief
+        super().__init__(brief)
         self.catalogue: Catalogue = brief.facts
         names = self.catalogue.names
-        if len(names) > SLOTS:
-            raise ValueError(f"the shorthand tells {SLOTS} services apart, and this system has {len(names)}")
-        dealt = stream(0, "shorthand", self.catalogue.render()).sample(SLOT, len(names))
-        self.slot = dict(zip(names, dealt, strict=True))
+        self.slot = compact.assign_slots(names, self.catalogue.render())
         self.name = {slot: name for name, slot in self.slot.items()}
         self.words = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, names))})(?![\w-])")
         """Finds names of services, which are no words."""
@@ -120,7 +115,7 @@ class LogsCompactRenderer:
         return " ".join(out)
 
     def render_observation(self, observation: Observation) -> str:
-        """The observation in shorthand."""
+        """The observation in compact words."""
         if isinstance(observation, LogsObservation):
             return " ".join(self._page(observation))
         assert isinstance(observation, Message)
@@ -141,7 +136,7 @@ class LogsCompactRenderer:
         return [*out, *(self._named(page.turn) if self.roots else [*self._users(), *self._suspects(page.turn)])]
 
     def _answer(self, page: LogsObservation) -> list[str]:
-        """What the last act came to. A remedy is told beside the service from now on."""
+        """What the last act came to. A remedy is repeated beside the service from now on."""
         done = DONE.fullmatch(page.answer)
         if done is None:
             return _notice(page.answer)
@@ -192,8 +187,8 @@ class LogsCompactRenderer:
         out = [self.slot[service], *(["behind"] if logs.behind else [])]
         if logs.level.lines is None:
             return [*out, "dark"]
-        heard = self._worst_reporter(service)
-        out += ["from", *grade_words(heard)] if heard is not None else []
+        report = self._worst_reporter(service)
+        out += ["from", *grade_words(report)] if report is not None else []
         out += ["own", *grade_words(logs), *(["was", *grade_words(before)] if before is not None else [])]
         apart = service not in self.roots and self._badness(service) < SUSPECT
         return [*out, *self._below(logs, before), *(self.marks[service] if apart else [])]
@@ -214,7 +209,7 @@ class LogsCompactRenderer:
         return out
 
     def _marks_of(self, logs: ServiceLogs) -> list[str]:
-        """What the logs of a service say besides figures: silence, strangers, new words, and what began of late."""
+        """What the logs of a service say besides figures: silence, unknown clients, new words, recent starts."""
         starts = [("job" if is_job(what) else "build", minute) for minute, what in logs.started if minute in MINUTES]
         return [
             *self._silent_service(logs),
@@ -248,7 +243,7 @@ class LogsCompactRenderer:
         return self.read[self.gateway].handled if self.gateway in self.read and service != self.gateway else None
 
     def _new(self, pattern: Pattern) -> list[str]:
-        """Words that are new, by class; those about other services are told by the calls."""
+        """Words that are new, by class; those about other services follow from the calls."""
         name = self._class_of(pattern.text)
         if name == BLAMES or pattern.occurrences.before or not pattern.occurrences.now:
             return []
@@ -295,8 +290,8 @@ class LogsCompactRenderer:
     # -- what the model says --------------------------------------------------------------------------
 
     def parse_call(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
-        """The call whose arguments stand on one line, in order. Whoever is named as a root is remembered."""
-        words = str(arguments.get("line", "")).split()
+        """The call whose arguments stand on one line, in order. A service that is named as a root is remembered."""
+        words = compact.line_words(arguments)
         expected = ARGUMENTS.get(name, ())
         meant = {key: self.name.get(word, word) for key, word in zip(expected, words, strict=False)}
         self.naming = name == "identify_root_cause" and meant.get("service") in self.slot
@@ -308,12 +303,6 @@ class LogsCompactRenderer:
         """The call on one line."""
         values = [str(call.arguments.get(key, "")) for key in ARGUMENTS.get(call.name, ())]
         return call.name, {"line": " ".join(self.slot.get(value, value) for value in values)}
-
-    def tool_schemas(self, *, closed: bool = False) -> tuple[dict[str, Any], ...]:
-        """Every tool takes one line."""
-        line = {"type": "string", "description": "the arguments in order"}
-        parameters = {"type": "object", "properties": {"line": line}, "required": ["line"]}
-        return tuple({**schema, "parameters": parameters} for schema in self.brief.tools)
 
 
 def _notice(text: str) -> list[str]:

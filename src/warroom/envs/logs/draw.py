@@ -18,14 +18,16 @@ from warroom.envs.logs.incident import (
     Drift,
     LogsIncident,
     LogsTierConfig,
+    NoisyService,
+    StartRecord,
 )
 from warroom.envs.logs.normal import QUANTILES
 from warroom.envs.logs.scenario import OutageScenario
 from warroom.envs.logs.views import SEVERITIES
 from warroom.sim import incident as world_incident
-from warroom.sim.faults import Fault, Mechanism
 from warroom.sim.incident import HISTORY
-from warroom.sim.outages import ABUSE, FRONT, VENDOR
+from warroom.sim.mechanism import INTERNAL, Fault, Mechanism
+from warroom.sim.outages import FRONT
 from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
 from warroom.sim.wordings import SERVICES, pool
@@ -96,6 +98,7 @@ def draw_draft(
     tier: str,
     seed: int,
     attempt: int,
+    *,
     topology_factory: TopologyFactory,
     wording: Split,
     names: Split,
@@ -108,8 +111,8 @@ def draw_draft(
     key = hash_bytes(16, seed, "lines", scenario.name, tier, attempt)
     base = world_incident.Incident(
         key=key, tier=world_incident.TIERS[tier], wording=pool(wording), system=system, faults=faults, roster=(),
-        plan=(), deploys=(), traffic=_draw_traffic(rng, horizon), hot={}, decoys=(), services_without_logs=frozenset(),
-        services_with_late_logs=frozenset(),
+        plan=(), deploys=(), traffic=world_incident.draw_traffic(rng, horizon), hot={}, decoys=(),
+        services_without_logs=frozenset(), services_with_late_logs=frozenset(),
     )  # fmt: skip
     sampling_rate = tier_config.sampled_requests * (0.7 + 0.6 * rng.random()) / (60 * system.load[0])
     return Draft(scenario, tier, base, sampling_rate, 3 + int(3 * rng.random()), SEVERITIES[int(3 * rng.random())])
@@ -176,15 +179,6 @@ def transitive_callers(system: ServiceSystem, i: int) -> set[int]:
     return found
 
 
-def _draw_traffic(rng: Random, minutes: int) -> tuple[float, ...]:
-    level, out = 0.0, []
-    for minute in range(minutes):
-        if minute % world_incident.TRAFFIC_STEP == 0:
-            level = 0.5 * level + 0.04 * (rng.random() - 0.5)
-        out.append(1.0 + level)
-    return tuple(out)
-
-
 def draw_incident(draft: Draft, seed: int, attempt: int) -> LogsIncident:
     """The whole incident: how each service writes, and everything about nothing."""
     scenario, tier, base, tier_config, system = (
@@ -198,7 +192,7 @@ def draw_incident(draft: Draft, seed: int, attempt: int) -> LogsIncident:
     random = rng.random
     n, roots = system.size, [fault.target for fault in base.faults]
     reporting = {caller for root in roots for caller in system.callers[root]}
-    if tier != "hard" or any(fault.mechanism in (VENDOR, ABUSE) for fault in base.faults):
+    if tier != "hard" or any(fault.mechanism.origin != INTERNAL for fault in base.faults):
         reporting.update(roots)  # only on hard may a root be unheard; its callers never are
     not_reporting = [i for i in range(1, n) if i not in reporting]
     innocent = [i for i in range(1, n) if i not in roots]
@@ -269,34 +263,30 @@ def _draw_owners(rng: Random, system: ServiceSystem) -> tuple[str, ...]:
     ])  # fmt: skip
 
 
-def _draw_started(rng: Random, base: world_incident.Incident, count: int) -> tuple[tuple[int, int, str, int], ...]:
+def _draw_started(rng: Random, base: world_incident.Incident, count: int) -> tuple[StartRecord, ...]:
     """Ordinary builds and jobs, and those that began the trouble."""
     random, system = rng.random, base.system
     stores = system.services(frozenset({"db"}))
     servers = [i for i, kind in enumerate(system.kinds) if kind in FRONT]
     struck = {(fault.target, minute) for fault in base.faults for minute in range(fault.onset - 3, fault.onset + 4)}
-    out: list[tuple[int, int, str, int]] = []
+    out: list[StartRecord] = []
     for _ in range(1 + count):
         for what, places in (("build", servers), ("job", stores)):
             minute = -HISTORY + int((HISTORY - 1) * random())
             if places and ((i := rng.choice(places)), minute) not in struck:
-                out.append((minute, i, what, 100 + int(900 * random())))
+                out.append(StartRecord(minute, i, what, 100 + int(900 * random())))
     for fault in base.faults:
-        begun = STARTS.get(fault.mechanism.name)
-        if begun is not None:
-            out.append((fault.onset, fault.target, begun, 100 + int(900 * random())))
+        begun = fault.mechanism.started_by
+        if begun:
+            out.append(StartRecord(fault.onset, fault.target, begun, 100 + int(900 * random())))
     return tuple(sorted(out))
 
 
-STARTS = {"faulty_release": "build", "creeping_release": "build", "report": "job"}
-"""What starts as a cause begins."""
-
-
-def _draw_noisy_service(rng: Random, system: ServiceSystem, roots: list[int], begun: int) -> tuple[int, int, float]:
+def _draw_noisy_service(rng: Random, system: ServiceSystem, roots: list[int], begun: int) -> NoisyService:
     """An innocent service apart from the roots, at which clients send nonsense."""
     near = set(roots).union(*(transitive_callers(system, root) for root in roots)) if roots else set()
     apart = [i for i in range(1, system.size) if i not in near] or [i for i in range(1, system.size) if i not in roots]
-    return rng.choice(apart), begun, 0.008 + 0.012 * rng.random()
+    return NoisyService(rng.choice(apart), begun, 0.008 + 0.012 * rng.random())
 
 
 def _draw_latency_jitter(key: bytes, services: int, spread: float, knots: int) -> tuple[tuple[float, ...], ...]:

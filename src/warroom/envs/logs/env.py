@@ -11,7 +11,7 @@ from warroom.envs.logs import oracle, scene
 from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.brief import catalogue_of, triage_brief
 from warroom.envs.logs.draw import TopologyFactory, default_topology, random_topology
-from warroom.envs.logs.incident import SECURITY, LogsIncident
+from warroom.envs.logs.incident import SECURITY
 from warroom.envs.logs.options import DOCUMENT, DRAWN, LogsOptions
 from warroom.envs.logs.recorded import RecordedLogsEnv, RecordedScenario
 from warroom.envs.logs.rubric import LEFT_OPEN, triage_rubric
@@ -28,7 +28,7 @@ class LogsEnv(BaseLogsEnv):
 
     def __init__(self, scenario: OutageScenario, spec: EpisodeSpec) -> None:
         options, seed = spec.options_as(LogsOptions), spec.seed
-        self.redraws, self.incident, drawn, self.certificate = oracle.draw_certified(
+        drawn = oracle.draw_certified(
             scenario,
             spec.tier,
             seed,
@@ -36,8 +36,9 @@ class LogsEnv(BaseLogsEnv):
             wording=options.wording_split(seed),
             names=options.names_split(seed),
         )
-        incident: LogsIncident = self.incident
-        self.world = drawn.copy_with_history()
+        self.redraws, self.certificate = drawn.redraws, drawn.certificate
+        self.incident = incident = drawn.incident
+        self.world = drawn.world.copy_with_history()
         rubric = triage_rubric(scenario.budget, len(incident.roots), len(incident.teams))
         super().__init__(spec, scenario.budget, rubric, catalogue_of(incident))
         self.stream = Stream(incident, self.world)
@@ -109,14 +110,14 @@ class LogsEnv(BaseLogsEnv):
     # -- the hooks of the contract --------------------------------------------------------------------
 
     def advance(self) -> None:
-        """One minute passes; with the last turn an incident that nobody closed is left open."""
+        """One minute passes; with the last turn an incident that was not closed is left open."""
         oracle.advance_minute(self.world, self.incident.provider_recovery_minute, self.abuse_stopped_minute)
         if self.turn >= self.budget:
             self.record_event("left_open")
         super().advance()
 
     def truth(self) -> dict[str, Any]:
-        """The roots, the causes, the cures, the teams and the severity."""
+        """The roots, the causes, the fixes, the teams and the severity."""
         incident, names = self.incident, self.incident.system.names
         return {
             "roots": [names[i] for i in incident.roots],
@@ -175,11 +176,11 @@ class LogsEnv(BaseLogsEnv):
         }  # fmt: skip
 
     def scene(self, seat: str | None = None) -> Scene:
-        """Services and their logs: as they are, or as the seat has been told of them."""
+        """Services and their logs: as they are, or as the seat was shown them."""
         return scene.true_scene(self) if seat is None else scene.seat_scene(self, seat)
 
     def counterfactual(self) -> tuple[str, ...]:
-        """What users lost, and would have lost had nobody acted, or one who knows."""
+        """What users lost, and would have lost had no one acted, or had the oracle."""
         return scene.counterfactual(self)
 
 

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from warroom.core.scenario import by_tier
 from warroom.core.splits import Split
 from warroom.envs.logs.scenario import OutageScenario
 from warroom.sim import incident as world_incident
-from warroom.sim.faults import Fault
 from warroom.sim.incident import HISTORY
-from warroom.sim.outages import ABUSE, VENDOR
+from warroom.sim.mechanism import ABUSER, PROVIDER, Fault
 from warroom.sim.topology import ServiceSystem
 
 OWNERS = {"gateway": "sre", "service": "backend", "db": "dba", "cache": "sre", "queue": "sre"}
@@ -31,7 +31,7 @@ class LogsTierConfig:
     imitation_share: float
     """Share of those that look like trouble."""
     deep_share: float
-    """Share of the related lines that are sought in the whole system; the others are what users feel at the gateway."""
+    """Share of the related lines that are from the whole system; the others are what users notice at the gateway."""
     signature_rate: float
     """Probability per minute that the root writes its own signature, once it may."""
     reports_own_errors: float
@@ -56,56 +56,23 @@ class LogsTierConfig:
     """What severities of drifts are multiplied by."""
 
 
-TIER_CONFIGS = {
-    "easy": LogsTierConfig(
-        noise=0.2,
-        imitation_share=0.35,
-        deep_share=0.5,
-        signature_rate=0.2,
-        reports_own_errors=0.35,
-        unnamed_callee_share=0.5,
-        missing=0.0,
-        behind=0.0,
-        spread=0.35,
-        latency_jitter=0.06,
-        clock_skew=0,
-        sampled_requests=160,
-        decoys=1,
-        drift_severity=1.0,
-    ),
-    "medium": LogsTierConfig(
-        noise=0.4,
-        imitation_share=0.4,
-        deep_share=0.5,
-        signature_rate=0.15,
-        reports_own_errors=0.2,
-        unnamed_callee_share=0.6,
-        missing=0.06,
-        behind=0.06,
-        spread=0.5,
-        latency_jitter=0.1,
-        clock_skew=0,
-        sampled_requests=120,
-        decoys=2,
-        drift_severity=0.9,
-    ),
-    "hard": LogsTierConfig(
-        noise=0.6,
-        imitation_share=0.55,
-        deep_share=0.4,
-        signature_rate=0.1,
-        reports_own_errors=0.12,
-        unnamed_callee_share=0.7,
-        missing=0.12,
-        behind=0.1,
-        spread=0.6,
-        latency_jitter=0.14,
-        clock_skew=40,
-        sampled_requests=90,
-        decoys=3,
-        drift_severity=0.8,
-    ),
-}
+TIER_CONFIGS = by_tier(
+    LogsTierConfig,
+    noise=(0.2, 0.4, 0.6),
+    imitation_share=(0.35, 0.4, 0.55),
+    deep_share=(0.5, 0.5, 0.4),
+    signature_rate=(0.2, 0.15, 0.1),
+    reports_own_errors=(0.35, 0.2, 0.12),
+    unnamed_callee_share=(0.5, 0.6, 0.7),
+    missing=(0.0, 0.06, 0.12),
+    behind=(0.0, 0.06, 0.1),
+    spread=(0.35, 0.5, 0.6),
+    latency_jitter=(0.06, 0.1, 0.14),
+    clock_skew=(0, 0, 40),
+    sampled_requests=(160, 120, 90),
+    decoys=(1, 2, 3),
+    drift_severity=(1.0, 0.9, 0.8),
+)
 BEHIND = 3
 """Minutes by which some services' logs arrive late."""
 BEFORE = -8
@@ -113,10 +80,30 @@ BEFORE = -8
 
 
 class Drift(NamedTuple):
-    """Background work of a service that gets slower; its callers do not feel it."""
+    """Background work of a service that gets slower; its callers do not notice it."""
 
     minute: int
     factor: float
+
+
+class StartRecord(NamedTuple):
+    """A build or a job that started."""
+
+    minute: int
+    service: int
+    what: str
+    """build or job."""
+    number: int
+
+
+class NoisyService(NamedTuple):
+    """A service that writes errors about malformed requests of clients."""
+
+    service: int
+    since: int
+    """Minute."""
+    share: float
+    """Of all lines of the system."""
 
 
 class Chronic(NamedTuple):
@@ -160,10 +147,9 @@ class LogsIncident:
     drifting: dict[int, Drift]
     decoys: tuple[tuple[str, int], ...]
     """(signature class, service): words about faults that are not there."""
-    started: tuple[tuple[int, int, str, int], ...]
-    """(minute, service, build or job, number), in order of time."""
-    noisy_service: tuple[int, int, float] | None
-    """(service, from minute, share of all lines): errors about malformed requests of clients."""
+    started: tuple[StartRecord, ...]
+    """In order of time."""
+    noisy_service: NoisyService | None
     provider_recovery_minute: int
     """Minute in which a provider outside comes back."""
     latency_jitter_knots: tuple[tuple[float, ...], ...]
@@ -203,6 +189,5 @@ class LogsIncident:
 
 def team_of(fault: Fault, owners: tuple[str, ...]) -> str:
     """The team to page for a fault: the owner of its service, unless it comes from outside."""
-    if fault.mechanism is ABUSE:
-        return SECURITY
-    return OUTSIDE if fault.mechanism is VENDOR else owners[fault.target]
+    outside = {ABUSER: SECURITY, PROVIDER: OUTSIDE}
+    return outside.get(fault.mechanism.origin) or owners[fault.target]

@@ -2,19 +2,19 @@
 
 from functools import lru_cache
 from math import log, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from warroom.core.errors import IncompatibleTopology
 from warroom.core.rubric import Rubric
+from warroom.core.splits import Split
 from warroom.core.types import Event
-from warroom.envs.logs.draw import Draft, draw_draft, draw_incident
+from warroom.envs.certify import draw_until_certified
+from warroom.envs.logs.draw import Draft, TopologyFactory, draw_draft, draw_incident
 from warroom.envs.logs.incident import BEFORE, LogsIncident
 from warroom.envs.logs.scenario import OutageScenario
 from warroom.envs.logs.service_summary import edge_failures
 from warroom.envs.logs.views import RULE, WINDOW
-from warroom.sim.faults import Fault
 from warroom.sim.incident import Incident
-from warroom.sim.outages import ABUSE, VENDOR
+from warroom.sim.mechanism import ABUSER, PROVIDER, Fault
 from warroom.sim.world import World
 
 ATTEMPTS = 80
@@ -52,7 +52,7 @@ def can_resolve(world: World) -> bool:
 
 
 def best_action(world: World) -> OracleMove:
-    """Mend what a remedy mends, wait for the rest, and resolve when users are well."""
+    """Fix what a remedy fixes, wait for the rest, and resolve when users are well."""
     if can_resolve(world):
         return RESOLVE
     for fault, active in zip(world.incident.faults, world.active, strict=True):
@@ -62,11 +62,11 @@ def best_action(world: World) -> OracleMove:
 
 
 def apply_remedy(world: World, verb: str, service: int) -> None:
-    """Carry out a remedy: it heals what it cures, and has its side effects either way."""
+    """Carry out a remedy: it ends what it fixes, and has its side effects either way."""
     usual = world.system.replicas[service]
     world.repair(verb, service, max(round(3 * usual), world.replicas[service]) if verb == "scale" else 0)
     for fault, active in zip(world.incident.faults, world.active, strict=True):
-        if active and fault.mechanism is VENDOR and fault.target == service and verb == "rollback":
+        if active and fault.mechanism.origin == PROVIDER and fault.target == service and verb == "rollback":
             world.own_error[service] = min(0.95, world.own_error[service] + ROLLBACK_HARM)
             world.stale.add(service)
 
@@ -75,11 +75,11 @@ def advance_minute(world: World, provider_recovery_minute: int, abuse_stopped_mi
     """One minute, and what others do in it: providers come back, security stops abuse."""
     world.tick()
     for fault, active in list(zip(world.incident.faults, world.active, strict=True)):
-        if active and fault.mechanism is VENDOR and world.minute >= provider_recovery_minute:
+        if active and fault.mechanism.origin == PROVIDER and world.minute >= provider_recovery_minute:
             world.clear_fault(fault)
         if (
             active
-            and fault.mechanism is ABUSE
+            and fault.mechanism.origin == ABUSER
             and abuse_stopped_minute is not None
             and world.minute >= abuse_stopped_minute
         ):
@@ -207,7 +207,17 @@ def _detectable_by(draft: Draft, world: World, fault: Fault, caller: int) -> boo
     return log(later / system.latency[root]) >= MIN_SIGMA * error
 
 
-def calibrate_severity(draft: Draft) -> tuple[Draft, World, LogsCertificate]:
+class CalibratedDraft(NamedTuple):
+    """A draft whose faults are as bad as they should be, if that is possible."""
+
+    redraws: int
+    draft: Draft
+    world: World
+    """At the page."""
+    certificate: LogsCertificate
+
+
+def calibrate_severity(draft: Draft, attempt: int) -> CalibratedDraft:
     """The draft made as bad as it should be; perhaps in vain."""
     mild: float | None = None
     bad: float | None = None
@@ -224,7 +234,7 @@ def calibrate_severity(draft: Draft) -> tuple[Draft, World, LogsCertificate]:
         if certificate.valid or not draft.base.faults or hardly_detectable or mild == 1.0 or bad == 0.0:
             break
         share = _next_share(mild, bad, share + (AIM[draft.wanted] - grade) / SLOPE)
-    return tried, world, certificate
+    return CalibratedDraft(attempt, tried, world, certificate)
 
 
 def _next_share(mild: float | None, bad: float | None, guess: float) -> float:
@@ -236,22 +246,34 @@ def _next_share(mild: float | None, bad: float | None, guess: float) -> float:
     return max(0.0, min(guess, (bad or 0.0) - MIN_STEP))
 
 
+class CertifiedLogsIncident(NamedTuple):
+    """A drawn incident."""
+
+    redraws: int
+    incident: LogsIncident
+    world: World
+    """At the page; play a copy of it."""
+    certificate: LogsCertificate
+
+
 @lru_cache(maxsize=16)
 def draw_certified(
-    scenario: OutageScenario, tier: str, seed: int, **how: Any
-) -> tuple[int, LogsIncident, World, LogsCertificate]:
-    """Draw until the certificate holds: the same redraws everywhere, since each attempt has its own stream.
+    scenario: OutageScenario, tier: str, seed: int, *, topology_factory: TopologyFactory, wording: Split, names: Split
+) -> CertifiedLogsIncident:
+    """Draw until the certificate holds.
 
-    The latest draws are kept, for the same incident is often played several times on end: play a `World.twin`.
+    The latest draws are kept, for the same incident is often played several times on end: play a copy of the world.
     """
-    for attempt in range(ATTEMPTS):
-        draft, world, certificate = calibrate_severity(draw_draft(scenario, tier, seed, attempt, **how))
-        if certificate.valid:
-            return attempt, draw_incident(draft, seed, attempt), world, certificate
-    raise IncompatibleTopology(
-        f"no certified incident of {scenario.name!r} in {ATTEMPTS} draws (tier {tier}, seed {seed}): "
-        "this topology may be too small or too shallow for it; choose another scenario or topology"
-    )
+
+    def draw(attempt: int) -> CalibratedDraft:
+        draft = draw_draft(
+            scenario, tier, seed, attempt, topology_factory=topology_factory, wording=wording, names=names
+        )
+        return calibrate_severity(draft, attempt)
+
+    found = draw_until_certified(draw, ATTEMPTS, f"{scenario.name!r} (tier {tier}, seed {seed})")
+    incident = draw_incident(found.draft, seed, found.redraws)
+    return CertifiedLogsIncident(found.redraws, incident, found.world, found.certificate)
 
 
 def most_points(rubric: Rubric, incident: LogsIncident, turns: int) -> float:

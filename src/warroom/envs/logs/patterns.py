@@ -6,16 +6,13 @@ from warroom.envs.logs.normal import count
 from warroom.envs.logs.stream import SIGNS, Stream
 from warroom.envs.logs.views import WINDOW, Pair, Pattern
 from warroom.envs.logs.wordings import CHRONIC, CLIENT, REFUSED, REFUSED_BLIND, SIGNATURES, TIMEOUT, TIMEOUT_BLIND
-from warroom.sim.faults import Mechanism
-from warroom.sim.outages import ABUSE, VENDOR
-from warroom.sim.world import Snapshot
+from warroom.sim.mechanism import INTERNAL, Mechanism
+from warroom.sim.snapshot import Snapshot
 
 MOST = 6
 """Patterns that a reply shows at most."""
 FROM_OUTSIDE = 0.3
 """Least probability that trouble from outside leaves its words: little else tells it from a crash."""
-Row = tuple[str, str, int, int]
-"""(level, text, count before, count now)."""
 
 
 def patterns(stream: Stream, service: int, last: int, now: Sequence[Snapshot]) -> tuple[Pattern, ...]:
@@ -27,8 +24,8 @@ def patterns(stream: Stream, service: int, last: int, now: Sequence[Snapshot]) -
         *_decoys(stream, service, noise),
         *_signs(stream, service, last, noise),
     ]
-    rows.sort(key=lambda row: (-max(row[2], row[3]), row[1]))
-    return tuple([Pattern(level, text, Pair(a, b)) for level, text, a, b in rows if a or b][:MOST])
+    rows.sort(key=lambda row: (-max(row.occurrences), row.text))
+    return tuple([row for row in rows if any(row.occurrences)][:MOST])
 
 
 def masked(text: str, callee: str = "") -> str:
@@ -39,37 +36,37 @@ def masked(text: str, callee: str = "") -> str:
 def signature_probability(stream: Stream, mechanism: Mechanism) -> float:
     """Probability that a root writes its signature at one of its chances."""
     signs = stream.incident.tier_config.signature_rate
-    return max(signs, FROM_OUTSIDE) if mechanism in (VENDOR, ABUSE) else signs
+    return max(signs, FROM_OUTSIDE) if mechanism.origin != INTERNAL else signs
 
 
-def _steady(stream: Stream, service: int, last: int, noise: Iterator[int]) -> list[Row]:
+def _steady(stream: Stream, service: int, last: int, noise: Iterator[int]) -> list[Pattern]:
     """Errors that have nothing to do with anything."""
     incident, rows = stream.incident, []
     for i, share, wording in incident.chronic:
         if i == service:
             usual = WINDOW * stream.total * share
             text = masked(stream.wording(CHRONIC, service, wording))
-            rows.append(("ERROR", text, count(usual, next(noise)), count(usual, next(noise))))
-    if incident.noisy_service is not None and incident.noisy_service[0] == service:
-        _, since, share = incident.noisy_service
-        minutes = max(0, min(WINDOW, last - since + 1))
+            rows.append(Pattern("ERROR", text, Pair(count(usual, next(noise)), count(usual, next(noise)))))
+    noisy = incident.noisy_service
+    if noisy is not None and noisy.service == service:
+        minutes = max(0, min(WINDOW, last - noisy.since + 1))
         text = masked(stream.wording(CLIENT, service))
-        rows.append(("ERROR", text, 0, count(minutes * stream.total * share, next(noise))))
+        rows.append(Pattern("ERROR", text, Pair(0, count(minutes * stream.total * noisy.share, next(noise)))))
     return rows
 
 
-def _decoys(stream: Stream, service: int, noise: Iterator[int]) -> list[Row]:
+def _decoys(stream: Stream, service: int, noise: Iterator[int]) -> list[Pattern]:
     """Words about faults that are not there: before and now alike."""
     rows = []
     for k, (kind, i) in enumerate(stream.incident.decoys):
         if i == service:
             usual = 1 + (stream.incident.key[k] & 3)
             text = masked(stream.wording(SIGNATURES[kind], service))
-            rows.append(("WARN", text, count(usual, next(noise)), count(usual, next(noise))))
+            rows.append(Pattern("WARN", text, Pair(count(usual, next(noise)), count(usual, next(noise)))))
     return rows
 
 
-def _complaints(stream: Stream, service: int, now: Sequence[Snapshot], noise: Iterator[int]) -> list[Row]:
+def _complaints(stream: Stream, service: int, now: Sequence[Snapshot], noise: Iterator[int]) -> list[Pattern]:
     """What a caller writes about calls that fail, by its habit."""
     incident = stream.incident
     failure_log_level, rows = incident.failure_log_levels[service], []
@@ -87,13 +84,12 @@ def _complaints(stream: Stream, service: int, now: Sequence[Snapshot], noise: It
         named, callee = stream.names_callee(service, j), stream.system.names[j]
         for texts, blind, mean in ((TIMEOUT, TIMEOUT_BLIND, late), (REFUSED, REFUSED_BLIND, refused)):
             number = count(mean, next(noise)) if mean >= 0.5 else 0
-            rows.append(
-                (failure_log_level, masked(stream.wording(texts if named else blind, service), callee), 0, number)
-            )
+            text = masked(stream.wording(texts if named else blind, service), callee)
+            rows.append(Pattern(failure_log_level, text, Pair(0, number)))
     return rows
 
 
-def _signs(stream: Stream, service: int, last: int, noise: Iterator[int]) -> list[Row]:
+def _signs(stream: Stream, service: int, last: int, noise: Iterator[int]) -> list[Pattern]:
     """What a root writes about itself, seldom and late."""
     incident, rows = stream.incident, []
     for k, fault in enumerate(incident.faults):
@@ -105,5 +101,6 @@ def _signs(stream: Stream, service: int, last: int, noise: Iterator[int]) -> lis
         rate = 256 * signature_probability(stream, fault.mechanism)
         signs = sum([next(noise) < rate for _ in range(chances)])
         if signs:
-            rows.append(("WARN", masked(stream.wording(SIGNATURES[fault.mechanism.signature], service)), 0, signs))
+            text = masked(stream.wording(SIGNATURES[fault.mechanism.signature], service))
+            rows.append(Pattern("WARN", text, Pair(0, signs)))
     return rows

@@ -7,8 +7,7 @@ from warroom.envs.logs.normal import count, median
 from warroom.envs.logs.patterns import patterns
 from warroom.envs.logs.stream import HICCUPS, SERVICE, Stream
 from warroom.envs.logs.views import WINDOW, CallLogs, Pair, ServiceLogs
-from warroom.sim.outages import CRASH, failing_share
-from warroom.sim.world import Snapshot
+from warroom.sim.snapshot import Snapshot
 
 
 def service_logs(stream: Stream, service: int) -> ServiceLogs:
@@ -47,10 +46,10 @@ def _failures(stream: Stream, service: int, handled: float, now: Sequence[Snapsh
     """Requests that a service says it failed: dead workers say nothing, but the gateway notices its own."""
     share, silent = sum([s.error[service] for s in now]) / len(now), 0.0
     for fault, active in zip(stream.incident.faults, now[-1].active, strict=True):
-        if service and active and fault.target == service and fault.mechanism is CRASH:
-            silent = failing_share(fault)
-    told = 1 - (1 - share) / (1 - silent)
-    return max(HICCUPS, told) * handled
+        if service and active and fault.target == service and fault.mechanism.mutes_victim:
+            silent = fault.mechanism.failing_share(fault)
+    logged = 1 - (1 - share) / (1 - silent)
+    return max(HICCUPS, logged) * handled
 
 
 def _median(

@@ -13,8 +13,8 @@ from warroom.envs.logs.incident import BEFORE, BEHIND, LogsIncident
 from warroom.envs.logs.normal import count
 from warroom.envs.logs.signatures import Texts
 from warroom.envs.logs.views import ALL, WINDOW, Level, Pair
-from warroom.sim.outages import CRASH, RELEASE, failing_share
-from warroom.sim.world import Snapshot, World
+from warroom.sim.snapshot import Snapshot
+from warroom.sim.world import World
 
 LINES = {"gateway": 6, "service": 10, "db": 4, "cache": 4, "queue": 4}
 """Lines per handled request: 41 for a user request of the default system (recordings have 36 to 48)."""
@@ -36,6 +36,15 @@ class Written(NamedTuple):
     lines: float
     warnings: float
     errors: float
+
+
+class LogWindow(NamedTuple):
+    """A stretch of minutes of one service's log."""
+
+    first: int
+    last: int
+    behind: int
+    """Minutes by which its lines are late."""
 
 
 class Stream:
@@ -74,8 +83,9 @@ class Stream:
                 warnings[i] += failures
         for i, share, _ in incident.chronic:
             errors[i] += self.total * share
-        if incident.noisy_service is not None and minute >= incident.noisy_service[1]:
-            errors[incident.noisy_service[0]] += self.total * incident.noisy_service[2]
+        noisy = incident.noisy_service
+        if noisy is not None and minute >= noisy.since:
+            errors[noisy.service] += self.total * noisy.share
         lines = [kept * load * LINES[kind] for load, kind in zip(snapshot.load, system.kinds, strict=True)]
         self._own_failures(snapshot, lines, errors)
         return [
@@ -86,12 +96,12 @@ class Stream:
     def _own_failures(self, snapshot: Snapshot, lines: list[float], errors: list[float]) -> None:
         """Roots fall silent where workers die, and may tell of their own failures."""
         for fault, active in zip(self.incident.faults, snapshot.active, strict=True):
-            if not active or fault.mechanism not in (CRASH, RELEASE):
+            i, failing = fault.target, fault.mechanism.failing_share(fault)
+            if not active or not failing:
                 continue
-            i, failing = fault.target, failing_share(fault)
             if self.incident.reports_own_errors:
                 errors[i] += OWN_ERRORS * 60 * self.incident.sampling_rate * snapshot.load[i] * failing
-            if fault.mechanism is CRASH:
+            if fault.mechanism.mutes_victim:
                 lines[i] *= 1 - SILENCED * failing
 
     def volume(self) -> Level:
@@ -105,11 +115,11 @@ class Stream:
         ]
         return Level(ALL, *pairs)
 
-    def window(self, service: int) -> tuple[int, int, int]:
-        """The minutes of "now" as one service's lines show them: (first, last, minutes that the lines are late)."""
+    def window(self, service: int) -> LogWindow:
+        """The minutes of "now" as one service's lines show them."""
         behind = BEHIND if service in self.incident.behind else 0
         last = self.world.minute - behind
-        return last - WINDOW + 1, last, behind
+        return LogWindow(last - WINDOW + 1, last, behind)
 
     def level(self, service: int) -> Level:
         """How much a service writes, before and now."""

@@ -11,30 +11,9 @@ from warroom.envs.tickets.generate import Cluster, GeneratedKnowledgeBase, confi
 from warroom.envs.tickets.knowledge import Document, TicketCase
 from warroom.envs.tickets.phrases import HANDOFF
 from warroom.envs.tickets.prose import Prose, plain_instructions
+from warroom.envs.tickets.scenario import TicketScenario, TicketsTierConfig
 from warroom.envs.tickets.vocabulary import TOPICS
 
-
-class TicketsTierConfig(NamedTuple):
-    """The one dial of difficulty."""
-
-    articles: int
-    """Size of the knowledge base unless an option says otherwise."""
-    context: int
-    """Documents that the single-turn mode shows."""
-    chatter: int
-    """Sentences of a ticket that say nothing."""
-    naming_rate: float
-    """Probability that a ticket names the system besides its vendor."""
-    omission_rate: float
-    """Probability that a ticket leaves out the hardware, and the same for the site. Where two procedures differ in just
-    that nobody can be sure: an honest answer says so."""
-
-
-TIER_CONFIGS = {
-    "easy": TicketsTierConfig(20, 4, 1, 0.9, 0.0),
-    "medium": TicketsTierConfig(50, 6, 2, 0.6, 0.1),
-    "hard": TicketsTierConfig(100, 8, 3, 0.4, 0.15),
-}
 UNKNOWN_PRODUCT_SHARE = 0.4
 """Share of unanswerable tickets whose product the knowledge base has never heard of."""
 SIBLING_SHARE = 0.3
@@ -58,10 +37,12 @@ class TicketSpec(NamedTuple):
 
 
 def draw_case(
-    generated_base: GeneratedKnowledgeBase, test: str, seed: int, tier_config: TicketsTierConfig, wording: Split
+    generated_base: GeneratedKnowledgeBase, scenario: TicketScenario, tier: str, seed: int, wording: Split
 ) -> TicketCase:
     """The ticket of one seed: a cluster of the wanted test, a person for whom one procedure (or none) holds."""
-    rng = stream(seed, "case", test, tier_config.articles)
+    tier_config = scenario.tier_config(tier)
+    rng = stream(seed, "case", scenario.name, tier_config.articles)
+    test = scenario.tests[0] if len(scenario.tests) == 1 else rng.choice(scenario.tests)
     cluster = rng.choice([c for c in generated_base.clusters if c.test == test])
     topics = TOPICS[wording]
     if test == "unanswerable":
@@ -152,7 +133,7 @@ def _topic(rng: Random, cluster: Cluster, topics: Topics) -> str:
 def _context(
     rng: Random, generated_base: GeneratedKnowledgeBase, ticket_spec: TicketSpec, size: int
 ) -> tuple[str, ...]:
-    """Gold and distractors, mixed: what decides the case is there, and siblings before strangers."""
+    """Gold and distractors, mixed: what decides the case is there, and siblings before other documents."""
     own = [document for document in ticket_spec.cluster.documents if document.id not in ticket_spec.gold]
     rng.shuffle(own)
     own.sort(key=lambda document: bool(document.facts))  # rules and policies decide; they come first

@@ -11,6 +11,7 @@ from typing import Any
 
 from warroom.core.renderer import Vocab
 from warroom.core.types import Brief, Message, Observation, ToolCall
+from warroom.envs.compact import LineRenderer, make_vocab
 from warroom.envs.tickets.facts import Fact, release
 from warroom.envs.tickets.policies.expert import Person, named_in, product_in
 from warroom.envs.tickets.policies.notes import Notes, injected, read_document
@@ -35,18 +36,20 @@ WORDS = (
 
 
 def compact_vocab() -> Vocab:
-    """Every word of the shorthand."""
+    """Every word of the compact rendering."""
     words = (SUBMIT, *LETTERS, *SUBJECTS, *SURE, *TEAMS, HAND, *WORDS)
-    return Vocab(tuple(dict.fromkeys(words)), (SUBMIT,), LETTERS, SURE)
+    return make_vocab(words, (SUBMIT,), LETTERS, SURE)
 
 
-class TicketsCompactRenderer:
-    """One ticket's shorthand."""
+class TicketsCompactRenderer(LineRenderer):
+    """One ticket's compact rendering."""
+
+    LINE = "documents, hand or not, and how sure"
 
     def __init__(self, brief: Brief) -> None:
         if len(brief.tools) != 1:
-            raise ValueError("the shorthand of tickets knows the single-turn mode only: play with mode=single")
-        self.brief = brief
+            raise ValueError("the compact rendering of tickets knows the single-turn mode only: play with mode=single")
+        super().__init__(brief)
         self.ticket = ""
         self.notes: dict[str, Notes] = {}
         """By letter."""
@@ -55,10 +58,6 @@ class TicketsCompactRenderer:
         self.subjects: list[str] = []
 
     # -- what the model reads -------------------------------------------------------------------------
-
-    def opening(self) -> str:
-        """The seat."""
-        return self.brief.seat
 
     def render_observation(self, observation: Observation) -> str:
         """The ticket's documents, one after another."""
@@ -69,7 +68,9 @@ class TicketsCompactRenderer:
 
     def _page(self, page: TicketsObservation) -> list[str]:
         if len(page.context) > len(LETTERS):
-            raise ValueError(f"the shorthand has {len(LETTERS)} letters, and this ticket {len(page.context)} documents")
+            raise ValueError(
+                f"the compact rendering has {len(LETTERS)} letters; this ticket has {len(page.context)} documents"
+            )
         self.ticket = page.ticket
         self.letter = {document.id: letter for document, letter in zip(page.context, LETTERS, strict=False)}
         self.notes = {self.letter[document.id]: read_document(document) for document in page.context}
@@ -150,12 +151,6 @@ class TicketsCompactRenderer:
         if isinstance(confidence, (int, float)):
             words.append(SURE[round(10 * min(1.0, max(0.0, confidence)))])
         return call.name, {"line": " ".join(words)}
-
-    def tool_schemas(self, *, closed: bool = False) -> tuple[dict[str, Any], ...]:
-        """One line holds the whole submission."""
-        line = {"type": "string", "description": "documents, hand or not, and how sure"}
-        parameters = {"type": "object", "properties": {"line": line}, "required": ["line"]}
-        return tuple({**schema, "parameters": parameters} for schema in self.brief.tools)
 
 
 def _facts(cited: Sequence[Notes]) -> tuple[Fact, ...]:

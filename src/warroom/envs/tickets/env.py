@@ -11,7 +11,7 @@ from warroom.core.tools import MaxLength, ToolError, tool
 from warroom.core.types import Brief, Message, Observation, StepResult, ToolCall
 from warroom.envs.tickets import scene
 from warroom.envs.tickets.brief import tickets_brief
-from warroom.envs.tickets.cases import TIER_CONFIGS, draw_case
+from warroom.envs.tickets.cases import draw_case
 from warroom.envs.tickets.generate import BLOCK, generated_base
 from warroom.envs.tickets.grade import WEIGHTS, Grade, grade
 from warroom.envs.tickets.imported import imported_case
@@ -19,7 +19,7 @@ from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, TICKET, Document, 
 from warroom.envs.tickets.options import FACTS, MULTI, SINGLE, TicketsOptions
 from warroom.envs.tickets.rouge import rouge_l
 from warroom.envs.tickets.rubric import PROCESS, ticket_rubric
-from warroom.envs.tickets.scenario import IMPORTED, TicketScenario
+from warroom.envs.tickets.scenario import TIER_CONFIGS, TicketScenario
 from warroom.envs.tickets.search import index_of
 from warroom.envs.tickets.submission import Submission, read_fields, read_text
 from warroom.envs.tickets.views import SNIPPET, OpenedDocument, SearchResult, SearchResults, TicketsObservation
@@ -62,7 +62,7 @@ class TicketsEnv(Env):
         self.grade: Grade | None = None
         self.submitted: Submission | None = None
         self.judge: LLMJudge | None = None
-        """Whose opinion of the answer is asked for besides; nobody's unless an option says so."""
+        """The judge whose opinion of the answer is reported; None unless an option names one."""
         self.judged: float | None = None
         self.opened: list[str] = []
         """Documents that were shown or opened so far, and may be cited."""
@@ -80,12 +80,7 @@ class TicketsEnv(Env):
 
     def brief(self, seat: str) -> Brief:
         """The job, the rules and the tools."""
-        tools = self.tools_of(seat)
-        return Brief(
-            env=self.name, seat=seat, job=tickets_brief(self.mode, self.budget),
-            tools=tuple([t.schema(self.allowed_values) for t in tools]), acts=tuple([t.name for t in tools]),
-            noop_call=self.noop_call(),
-        )  # fmt: skip
+        return self.make_brief(seat, tickets_brief(self.mode, self.budget), self.noop_call())
 
     def noop_call(self) -> ToolCall:
         """There is nothing to wait for: no such tool, and the turn is spent."""
@@ -197,11 +192,11 @@ class TicketsEnv(Env):
         }
 
     def scene(self, seat: str | None = None) -> Scene:
-        """The documents around the ticket: with what they are worth, or as the desk knows them."""
+        """The documents around the ticket: as the grader sees them, or as the seat knows them."""
         return scene.true_scene(self) if seat is None else scene.seat_scene(self, seat)
 
     def counterfactual(self) -> tuple[str, ...]:
-        """What the answer was worth, and what it might have been worth."""
+        """The points of the answer, and those that it might have had."""
         return scene.counterfactual(self)
 
 
@@ -356,7 +351,7 @@ def _truncated(answer: Submission) -> Submission:
 
 
 def _missing_note(missing: Sequence[str]) -> str:
-    """What a submission lacked, so that whoever made it learns why it was worth less."""
+    """What a submission lacked, so that its author learns why it was worth less."""
     return f" (no {', no '.join(missing)} given)" if missing else ""
 
 
@@ -371,7 +366,7 @@ def build(scenario: TicketScenario, spec: EpisodeSpec) -> Env:
     options = spec.options_as(TicketsOptions)
     env = _build_env(scenario, spec, options)
     if options.judge is not None:
-        from warroom.envs.tickets.judge import parse_judge  # nobody else needs an HTTP client
+        from warroom.envs.tickets.judge import parse_judge  # only a judge needs an HTTP client
 
         env.judge = parse_judge(options.judge)
     return env
@@ -379,14 +374,13 @@ def build(scenario: TicketScenario, spec: EpisodeSpec) -> Env:
 
 def _build_env(scenario: TicketScenario, spec: EpisodeSpec, options: TicketsOptions) -> TicketsEnv:
     make = MultiTurnTicketsEnv if options.mode == MULTI else SingleTurnTicketsEnv
-    is_imported = IMPORTED in scenario.suites
-    _refuse(options, GENERATED_ONLY if is_imported else IMPORTED_ONLY, scenario)
-    if is_imported:
+    _refuse(options, GENERATED_ONLY if scenario.is_imported else IMPORTED_ONLY, scenario)
+    if scenario.is_imported:
         return make(spec, *imported_case(options.kb or "", spec.seed))
-    config, wording = TIER_CONFIGS[spec.tier], pool(options.wording_split(spec.seed))
-    articles = options.articles or config.articles
+    wording = pool(options.wording_split(spec.seed))
+    articles = options.articles or TIER_CONFIGS[spec.tier].articles
     generated = generated_base(spec.split, articles, spec.index // max(1, articles // BLOCK), wording)
-    return make(spec, generated.base, draw_case(generated, scenario.name, spec.seed, config, wording))
+    return make(spec, generated.base, draw_case(generated, scenario, spec.tier, spec.seed, wording))
 
 
 def _refuse(options: TicketsOptions, needless: Sequence[str], scenario: TicketScenario) -> None:

@@ -16,6 +16,7 @@ from warroom.envs.tickets import phrases
 from warroom.envs.tickets.facts import Configuration, Fact, Precondition, Version
 from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, TICKET, Document, KnowledgeBase
 from warroom.envs.tickets.prose import ArticleParts, Prose, capital
+from warroom.envs.tickets.scenario import TESTS
 from warroom.envs.tickets.vocabulary import (
     DOMAINS,
     HARDWARE,
@@ -30,13 +31,8 @@ from warroom.envs.tickets.vocabulary import (
     Symptom,
 )
 
-TESTS = (
-    "one_article", "several_articles", "past_case", "unanswerable", "stale", "contradictory", "poisoned",
-    "must_escalate",
-)  # fmt: skip
-"""What a cluster is made to test; a knowledge base has all of them."""
 MIX = (10, 3, 4, 5, 2, 2, 3, 3)
-"""How often each, beyond one of each."""
+"""How often a cluster is made for each of `TESTS`, beyond one of each."""
 PREFIX = {ARTICLE: "KB", TICKET: "TKT", INCIDENT: "INC"}
 STEPS, PART = 3, 2
 """Facts of a procedure, and of each of two that follow one another."""
@@ -184,7 +180,7 @@ class KnowledgeBaseBuilder:
         return tuple(out)
 
     def identifier(self) -> str:
-        """A name that nobody would guess."""
+        """A name that cannot be guessed."""
         return f"{self.rng.choice(SYLLABLES)}-{self.rng.randrange(1000, 9999)}"
 
     def conditions(self, cluster: Cluster) -> list[Precondition]:
@@ -302,7 +298,7 @@ class KnowledgeBaseBuilder:
         return (self.prose().say(phrases.REPLACES, self.new_id(ARTICLE)),) if cluster.claims_replacement else ()
 
     def document(
-        self, cluster: Cluster, kind: str, facts: tuple[Fact, ...], cell: Precondition, notes: Sequence[str] = (),
+        self, cluster: Cluster, kind: str, facts: tuple[Fact, ...], cell: Precondition, *, notes: Sequence[str] = (),
         team: str = "", title: str = "",
     ) -> Document:  # fmt: skip
         """Write a procedure down, with asides and checks as all articles have them."""

@@ -1,23 +1,20 @@
-"""A second opinion that is off by default: a language model says how well a resolution answers. Reported, never paid.
+"""A second opinion that is off by default: a language model scores a resolution. It is reported and gives no points.
 
-Any server that speaks OpenAI's chat completions will do. The key comes from the environment alone, so that it stands
-in no record. A judge that cannot be asked stops the run: a missing opinion would look like a bad one.
+Any server of OpenAI's chat completions will do. The key comes from the environment alone, so that it is in no record. A
+judge that fails stops the run: a missing opinion would look like a bad one.
 """
 
-import json
 import os
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from warroom.core.errors import quote_input
+from warroom.core.errors import MissingExtra, quote_input
 
 KEY = "WARROOM_JUDGE_KEY"
 """The environment variable that holds the server's key."""
 SECONDS = 60.0
 """How long an opinion may take."""
-LONGEST_ANSWER, LONGEST_REASON = 1_000_000, 500
-"""Bytes of a server's answer that are read, and of its reason for a refusal."""
 _FORM = re.compile(r"(?P<model>[^@\s]+)@(?P<url>https?://\S+)")
 _SCORE = re.compile(r'"score"\s*:\s*(-?\d+(?:\.\d+)?)')
 PROMPT = (
@@ -29,7 +26,7 @@ PROMPT = (
 
 
 class LLMJudge(NamedTuple):
-    """Who is asked, and where."""
+    """Which model is asked, and where."""
 
     model: str
     url: str
@@ -40,49 +37,42 @@ class LLMJudge(NamedTuple):
     def score(self, ticket: str, reference: str, resolution: str) -> float:
         """0 to 1; a `ValueError` says why there is no opinion."""
         texts = {"ticket": ticket, "reference": reference, "answer": resolution}
-        question = "\n".join([f"<{name}>\n{text}\n</{name}>" for name, text in texts.items()])
-        said = self._said(self._asked(question))
-        found = _SCORE.search(said)
+        answer = self._ask("\n".join([f"<{name}>\n{text}\n</{name}>" for name, text in texts.items()]))
+        found = _SCORE.search(answer)
         if found is None or not 0 <= float(found[1]) <= 1:
-            raise ValueError(f'{self._name} gave no {{"score": 0 to 1}}: {quote_input(said)}')
+            raise ValueError(f'{self._name} gave no {{"score": 0 to 1}}: {quote_input(answer)}')
         return float(found[1])
 
     @property
     def _name(self) -> str:
         return f"the judge {self.model} at {self.url}"
 
-    def _asked(self, question: str) -> bytes:
-        """What the server answers, as it stands."""
-        from http.client import HTTPException  # these load slowly, and hardly anybody asks
-        from urllib.error import HTTPError
-        from urllib.request import Request, urlopen
-
-        messages = [{"role": "system", "content": PROMPT}, {"role": "user", "content": question}]
-        body = {"model": self.model, "messages": messages, "temperature": 0}
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.key}"}
-        request = Request(f"{self.url}/chat/completions", json.dumps(body).encode(), headers)
-        try:
-            with urlopen(request, timeout=self.seconds) as answer:
-                return bytes(answer.read(LONGEST_ANSWER))
-        except HTTPError as error:
-            with error:
-                reason = error.read(LONGEST_REASON).decode(errors="replace")
-            raise ValueError(f"{self._name} refused ({error.code}): {quote_input(reason)}; is {KEY} right?") from error
-        except TimeoutError as error:
-            raise ValueError(f"{self._name} gave no answer in {self.seconds:g} seconds") from error
-        except (OSError, HTTPException) as error:
-            raise ValueError(f"{self._name} cannot be reached: {error}") from error
-
-    def _said(self, answer: bytes) -> str:
+    def _ask(self, question: str) -> str:
         """The text of the model's message."""
         try:
-            found: Any = json.loads(answer)["choices"][0]["message"]["content"]
-        except (ValueError, LookupError, TypeError, RecursionError) as error:
-            shown = quote_input(answer.decode(errors="replace"))
-            raise ValueError(f"{self._name} answered something other than a chat completion: {shown}") from error
-        if not isinstance(found, str):
-            raise ValueError(f"{self._name} answered no text: {quote_input(found)}")
-        return found
+            import openai  # slow to import, and rarely used
+        except ImportError as error:
+            raise MissingExtra("llm", error) from error
+        try:
+            with openai.OpenAI(base_url=self.url, api_key=self.key, max_retries=0, timeout=self.seconds) as client:
+                completion = client.chat.completions.create(
+                    model=self.model,
+                    messages=[{"role": "system", "content": PROMPT}, {"role": "user", "content": question}],
+                    temperature=0,
+                )
+            text = completion.choices[0].message.content
+        except openai.APIStatusError as error:
+            reason = quote_input(error.response.text)
+            raise ValueError(f"{self._name} refused ({error.status_code}): {reason}; is {KEY} right?") from error
+        except openai.APITimeoutError as error:
+            raise ValueError(f"{self._name} gave no answer in {self.seconds:g} seconds") from error
+        except openai.APIConnectionError as error:
+            raise ValueError(f"{self._name} cannot be reached: {error.__cause__ or error}") from error
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ValueError(f"{self._name} answered something other than a chat completion: {error}") from error
+        if text is None:
+            raise ValueError(f"{self._name} answered no text")
+        return text
 
 
 def parse_judge(text: str) -> LLMJudge:

@@ -1,22 +1,122 @@
-"""What a scenario file of the ticket desk declares: what its tickets test."""
+"""What a scenario file of the help desk declares: what its tickets test, and how much they tell."""
 
 from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
+from warroom.core.checks import check_choice, check_items, check_range, check_type
+from warroom.core.scenario import by_tier
+from warroom.envs.scenario_file import read_header
+
+T = TypeVar("T")
 CORE, FULL, IMPORTED = "core", "full", "imported"
+TESTS = (
+    "one_article", "several_articles", "past_case", "unanswerable", "stale", "contradictory", "poisoned",
+    "must_escalate",
+)  # fmt: skip
+"""What a ticket may test; every generated knowledge base has products for all of them."""
+
+
+class TicketsTierConfig(NamedTuple):
+    """The one dial of difficulty."""
+
+    articles: int
+    """Size of the knowledge base unless an option says otherwise."""
+    context: int
+    """Documents that the single-turn mode shows."""
+    chatter: int
+    """Sentences of a ticket that say nothing."""
+    naming_rate: float
+    """Probability that a ticket names the system besides its vendor."""
+    omission_rate: float
+    """Probability that a ticket leaves out the hardware, and the same for the site. Where two procedures differ in just
+    that no answer can be sure: an honest one says so."""
+
+
+TIER_CONFIGS = by_tier(
+    TicketsTierConfig,
+    articles=(20, 50, 100),
+    context=(4, 6, 8),
+    chatter=(1, 2, 3),
+    naming_rate=(0.9, 0.6, 0.4),
+    omission_rate=(0.0, 0.1, 0.15),
+)
+MAX_CONTEXT, MAX_CHATTER = 16, 6
+"""Documents that a ticket may come with, and sentences that say nothing."""
 
 
 @dataclass(frozen=True)
 class TicketScenario:
-    """A family of tickets. The test is the file's own name: the generator has one of each in every knowledge base."""
+    """A family of tickets on generated knowledge bases, or on an imported one."""
 
     name: str
     story: str
+    tests: tuple[str, ...] = ()
+    """What its tickets test, from `TESTS`; one of them is drawn for each ticket. Empty: the tickets are imported."""
+    context: int | None = None
+    """Documents that the single-turn mode shows, 2 to 16; None: by tier, as with the three below."""
+    chatter: int | None = None
+    """Sentences of a ticket that say nothing, 0 to 6."""
+    naming_rate: float | None = None
+    """Probability that a ticket names the system besides its vendor."""
+    omission_rate: float | None = None
+    """Probability that a ticket leaves out the hardware, and the same for the site."""
     suites: tuple[str, ...] = (CORE, FULL)
 
+    def __post_init__(self) -> None:
+        check_items("tests", self.tests, tuple, str)
+        for test in self.tests:
+            check_choice("test of a ticket", test, TESTS)
+        for field, most in (("context", MAX_CONTEXT), ("chatter", MAX_CHATTER)):
+            value = getattr(self, field)
+            check_type(field, value, int, type(None))
+            if value is not None:
+                check_range(field, value, 2 if field == "context" else 0, most)
+        for field in ("naming_rate", "omission_rate"):
+            if getattr(self, field) is not None:
+                check_range(field, getattr(self, field), 0.0, 1.0)
 
-def scenario(file: str, doc: str | None, suites: tuple[str, ...] = (CORE, FULL)) -> TicketScenario:
-    """Tickets named after their file; call it with `__name__` and `__doc__`."""
-    if not doc:
-        raise ValueError("a scenario file opens with its story: a docstring whose first paragraph says what happens")
-    name = file.rpartition(".")[2].removeprefix("warroom_scenario_")
-    return TicketScenario(name, " ".join(doc.split("\n\n")[0].split()), suites)
+    @property
+    def is_imported(self) -> bool:
+        """Whether its tickets come from a knowledge base that was imported."""
+        return not self.tests
+
+    def tier_config(self, tier: str) -> TicketsTierConfig:
+        """The dial of a tier, with what the scenario sets itself."""
+        config = TIER_CONFIGS[tier]
+        return config._replace(
+            context=_declared(self.context, config.context),
+            chatter=_declared(self.chatter, config.chatter),
+            naming_rate=_declared(self.naming_rate, config.naming_rate),
+            omission_rate=_declared(self.omission_rate, config.omission_rate),
+        )
+
+
+def scenario(
+    module: str,
+    doc: str | None,
+    *,
+    tests: tuple[str, ...],
+    context: int | None = None,
+    chatter: int | None = None,
+    naming_rate: float | None = None,
+    omission_rate: float | None = None,
+) -> TicketScenario:
+    """Generated tickets, named after their file; call it with `__name__` and `__doc__`.
+
+    `TicketScenario` says what each argument means.
+    """
+    header = read_header(module, doc)
+    check_items("tests", tests, tuple, str)
+    if not tests:
+        raise ValueError(f"a scenario of generated tickets needs tests, some of {', '.join(TESTS)}; got tests=()")
+    return TicketScenario(header.name, header.story, tests, context, chatter, naming_rate, omission_rate)
+
+
+def imported_scenario(module: str, doc: str | None) -> TicketScenario:
+    """Tickets of the knowledge base that the option `kb` names."""
+    header = read_header(module, doc)
+    return TicketScenario(header.name, header.story, suites=(IMPORTED,))
+
+
+def _declared(value: T | None, default: T) -> T:
+    return default if value is None else value

@@ -1,9 +1,10 @@
-"""A ticket as a person looks at it: the documents around it, as the desk knows them or with what they are worth."""
+"""A ticket as a person looks at it: the documents around it, as the seat knows them, or as the grader does."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from warroom.core.scene import Edge, Node, Scene, Section
+from warroom.core.scene import Edge, Node, Scene
+from warroom.envs.scene_parts import of_type, sections
 from warroom.envs.tickets.grade import WEIGHTS, grade
 from warroom.envs.tickets.knowledge import Document
 from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
@@ -16,32 +17,29 @@ TICKET = "the ticket"
 
 
 def true_scene(env: "TicketsEnv") -> Scene:
-    """Everything the desk came across, what it should have come across, and what each document is worth."""
+    """What the seat found, what it should have found, and the grader's view of each document."""
     found, searches = _found(env)
     ids = dict.fromkeys([*env.opened, *found, *env.case.gold, *_cited(env)])
     documents = [env.base.documents[id] for id in ids if id in env.base.documents]
-    nodes = [Node(TICKET, "ticket", *_ticket(env))]
+    nodes = [_ticket_node(env)]
     nodes += [_true_node(env, document, found) for document in documents]
     edges = tuple([Edge(TICKET, d.id, d.id in env.opened or d.id in _cited(env)) for d in documents])
-    sections = (
-        Section("ticket", tuple(env.case.text.splitlines())),
-        Section("what is right", tuple(_right(env))),
-        Section("searches", tuple(searches)),
-        Section("answer", tuple(_answer(env))),
-        Section("grade", tuple(_grade(env))),
-    )
-    clock = f"{env.turn} of {env.budget} turns spent"
-    return Scene(clock, tuple(nodes), edges, tuple([section for section in sections if section.lines]))
+    lines = {
+        "ticket": env.case.text.splitlines(), "what is right": _right(env), "searches": searches,
+        "answer": _answer(env), "grade": _grade(env),
+    }  # fmt: skip
+    return Scene(f"{env.turn} of {env.budget} turns spent", tuple(nodes), edges, sections(lines))
 
 
-def _ticket(env: "TicketsEnv") -> tuple[str, tuple[tuple[str, str], ...], str]:
-    """State, facts and mark of the ticket: how it was answered, once it was."""
+def _ticket_node(env: "TicketsEnv") -> Node:
+    """The ticket: how it was answered, once it was."""
     mark = "must be handed over" if env.case.escalate else ""
     if env.grade is None or env.submitted is None:
-        return "unknown", (("status", "open"), ("tests", env.case.kind)), mark
+        return Node(TICKET, "ticket", "unknown", (("status", "open"), ("tests", env.case.kind)), mark)
     status = "handed over" if env.submitted.escalate else "answered"
     good = "healthy" if env.grade.verified else "degraded" if env.grade.right else "critical"
-    return good, (("status", status), ("tests", env.case.kind), ("points", f"{env.total:.0f}")), mark
+    facts = (("status", status), ("tests", env.case.kind), ("points", f"{env.total:.0f}"))
+    return Node(TICKET, "ticket", good, facts, mark)
 
 
 def _true_node(env: "TicketsEnv", document: Document, found: Iterable[str]) -> Node:
@@ -92,11 +90,11 @@ def _right(env: "TicketsEnv") -> list[str]:
     case = env.case
     if case.escalate:
         return ["hand it over", f"tell of: {', '.join(case.handoff)}"]
-    told = [" ".join(fact.words) for fact in case.facts]
+    steps = [" ".join(fact.words) for fact in case.facts]
     return [
         "answer it",
         f"citing: {', '.join(case.gold) or 'nothing'}",
-        *[f"{n}. {text}" for n, text in enumerate(told, 1)],
+        *[f"{n}. {text}" for n, text in enumerate(steps, 1)],
     ]
 
 
@@ -122,7 +120,7 @@ def _grade(env: "TicketsEnv") -> list[str]:
 def seat_scene(env: "TicketsEnv", seat: str) -> Scene:
     """The ticket, and the documents that were found, opened and cited."""
     shown = env.observations_of(seat)
-    pages = [page for page in shown if isinstance(page, TicketsObservation)]
+    pages = of_type(shown, TicketsObservation)
     found, searches = _found(env)
     opened = {o.id: o.title for o in _opened(shown)}
     nodes = [Node(TICKET, "ticket")]
@@ -130,13 +128,10 @@ def seat_scene(env: "TicketsEnv", seat: str) -> Scene:
         title = opened.get(id) or found[id]
         nodes.append(Node(id, env.base.documents[id].kind, facts=_facts(env, id, title, found)))
     edges = tuple([Edge(TICKET, node.name, node.name in opened) for node in nodes[1:]])
-    sections = (
-        Section("ticket", tuple(pages[0].ticket.splitlines()) if pages else ()),
-        Section("searches", tuple(searches)),
-        Section("answer", tuple(_answer(env))),
-    )
+    ticket = pages[0].ticket.splitlines() if pages else []
     clock = f"turn {pages[-1].turn} of {env.budget}" if pages else ""
-    return Scene(clock, tuple(nodes), edges, tuple([section for section in sections if section.lines]))
+    lines = {"ticket": ticket, "searches": searches, "answer": _answer(env)}
+    return Scene(clock, tuple(nodes), edges, sections(lines))
 
 
 def _opened(shown: Iterable[object]) -> list[OpenedDocument]:

@@ -1,50 +1,65 @@
-"""Certificates: what makes an incident fair to serve, checked in full, the costly part included.
+"""Certificates: full checks that incidents are fair, including the expensive ones that are skipped at run time.
 
-Serving checks what is cheap. What is checked beyond that belongs to each environment; here incidents are drawn, rows
-collected and shares worked out.
+Each environment has its own checks. This module builds the incidents, collects rows and computes shares.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple, TypedDict
 
 from warroom.core.env import Env
 from warroom.core.splits import seed_of
 from warroom.envs import make
 from warroom.evals.audit.outcomes import Progress
-from warroom.evals.statistics import share
+from warroom.evals.statistics import EstimateJson, share
 
 Checks = Mapping[str, Sequence[bool]]
-"""By name, whether each thing that a check concerns passes it: none where it does not apply."""
+"""By name, whether each item that a check concerns passes it: empty where it does not apply."""
+MAX_DEVIATION = 5.0
+"""Standard deviations that one noisy measurement can count for: a single outlier must not decide."""
+
+
+class AlternativeCause(NamedTuple):
+    """Another cause that might explain what is observed."""
+
+    mechanism: str
+    service: str
+    distance: float
+    """Noise standard deviations between its telemetry and that of the incident."""
+
+
+def nearest(causes: Iterable[AlternativeCause]) -> AlternativeCause:
+    """The cause that explains the telemetry best."""
+    return min(causes, key=lambda cause: cause.distance)
 
 
 @dataclass(frozen=True)
 class CertificateRow(ABC):
-    """What was found of one incident. Subclasses add their findings, and say what they amount to."""
+    """The findings on one incident. Subclasses add fields, and derive checks and metrics from them."""
 
     scenario: str
     tier: str
     seed: int
     redraws: int
-    """Draws that were thrown away before this one."""
+    """Draws that were rejected before this one."""
     AGGREGATE_ONLY: ClassVar[frozenset[str]] = frozenset()
     """Checks that are judged by their share over many incidents, not in each."""
 
     @abstractmethod
     def checks(self) -> Checks:
-        """The checks, in the order in which they are told."""
+        """The checks, in the order in which they are printed."""
 
     @abstractmethod
     def metrics(self) -> Mapping[str, float]:
-        """Measures of which the least, the twentieth and the median are told."""
+        """Measures of which minimum, 5th percentile and median are printed."""
 
     @property
     def valid(self) -> bool:
         """Whether everything holds that must hold of a single incident."""
         return all(all(passed) for name, passed in self.checks().items() if name not in self.AGGREGATE_ONLY)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For a program."""
         checks = {name: list(found) for name, found in self.checks().items()}
         return {**asdict(self), "checks": checks, "valid": self.valid}
@@ -59,11 +74,12 @@ def run_certify(
     scenarios: Sequence[str],
     tiers: Sequence[str],
     seeds: Sequence[int],
+    *,
     split: str = "dev",
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
     progress: Progress = lambda count: None,
 ) -> list[CertificateRow]:
-    """Certify incidents in full. `seeds` are indices into the split, `options` what they are built from besides."""
+    """Certify incidents in full. `seeds` are indices into the split, `options` those of the environment."""
     rows = []
     for tier in tiers:
         for scenario in scenarios:
@@ -73,14 +89,34 @@ def run_certify(
     return rows
 
 
-def aggregate(rows: Sequence[CertificateRow]) -> list[dict[str, Any]]:
-    """Shares with intervals, by tier; a check is counted over those whom it concerns."""
+class Quantiles(TypedDict):
+    """Minimum, 5th percentile and median of a metric."""
+
+    least: float
+    p5: float
+    median: float
+
+
+class TierSummary(TypedDict):
+    """The certificates of one tier."""
+
+    tier: str
+    n: int
+    """Incidents."""
+    redraws: int
+    shares: dict[str, EstimateJson | None]
+    """Of the items that pass, by check; None where a check concerns none."""
+    figures: dict[str, Quantiles]
+
+
+def aggregate(rows: Sequence[CertificateRow]) -> list[TierSummary]:
+    """Shares with intervals, by tier; each check is counted over the items that it concerns."""
     return [
         _summary(tier, [row for row in rows if row.tier == tier]) for tier in dict.fromkeys(row.tier for row in rows)
     ]
 
 
-def _summary(tier: str, rows: Sequence[CertificateRow]) -> dict[str, Any]:
+def _summary(tier: str, rows: Sequence[CertificateRow]) -> TierSummary:
     checks = [row.checks() for row in rows]
     shares = {name: _share([found[name] for found in checks]) for name in checks[0]}
     shares["valid"] = _share([[row.valid] for row in rows])
@@ -99,14 +135,14 @@ def _names(metrics: Sequence[Mapping[str, float]]) -> list[str]:
     return list(dict.fromkeys(name for found in metrics for name in found))
 
 
-def _share(found: Sequence[Sequence[bool]]) -> dict[str, float | None] | None:
-    """Clustered by incident; None where nobody is concerned."""
+def _share(found: Sequence[Sequence[bool]]) -> EstimateJson | None:
+    """Clustered by incident; None where it concerns no item."""
     values = [passed for one in found for passed in one]
     clusters = [number for number, one in enumerate(found) for _ in one]
-    return share(values, clusters)._asdict() if values else None
+    return share(values, clusters).to_json() if values else None
 
 
-def _quantiles(values: Sequence[float]) -> dict[str, float]:
+def _quantiles(values: Sequence[float]) -> Quantiles:
     ordered = sorted(values)
     n = len(ordered)
     return {"least": ordered[0], "p5": ordered[n // 20], "median": ordered[n // 2]}

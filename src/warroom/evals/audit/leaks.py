@@ -1,31 +1,31 @@
-"""The leak scanner: plays whole episodes and looks for what only the truth knows in whatever the seats are shown.
+"""The leak scanner: plays whole episodes and searches everything that seats observe for parts of the truth.
 
-Words are one way to leak; so are texts that differ with the truth, and the order of lists. What is secret, what is
-public and which answers must be alike is declared by each environment.
+Words are one kind of leak; others are texts that differ with the truth, and the order of lists. Each environment
+declares what is secret, what is public and which answers must not differ.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from warroom.core.env import Env
 from warroom.core.policy import PolicyFactory
 from warroom.core.splits import format_seed
 from warroom.core.types import Observation, StepResult, ToolCall
-from warroom.envs import make, suite
+from warroom.envs import suite
 from warroom.evals.audit.exploits import policy_set_of, unprivileged
-from warroom.evals.audit.outcomes import Incident, incidents
+from warroom.evals.audit.outcomes import IncidentKey, build, incidents
 from warroom.evals.audit.position_tests import PositionBias
 from warroom.policies import PolicySet, policy_set
 
 MAX_P_VALUE = 1e-4
-"""p below which an order counts as telling; a scan makes a handful of tests."""
+"""p below which an order counts as a leak; a scan makes a handful of tests."""
 READER = "reader"
 
 
 class Leak(NamedTuple):
-    """Something that a seat is shown and must not be."""
+    """Something that a seat observes and must not observe."""
 
     check: str
     where: str
@@ -37,11 +37,11 @@ class LeakRules:
     """What an environment keeps secret, and how to look for it."""
 
     secrets: Callable[[], frozenset[str]]
-    """Words that no page, reading, result or error may hold; whatever its services may write at any time is none."""
+    """Words that no observation, result or error may contain, less those that services may log at any time."""
     drivers: tuple[str, ...]
     """Shipped policies that play the scanned episodes."""
     reader: PolicyFactory
-    """Plays them once more, and reads whatever can be read."""
+    """Plays them once more, and calls every tool that reads."""
     without_own_text: Callable[[Observation], Observation]
     """An observation without what the seats themselves said."""
     wrong_calls: tuple[ToolCall, ...]
@@ -49,17 +49,17 @@ class LeakRules:
     public: Callable[[str, Env], str]
     """A brief, tools or an error without what may differ from incident to incident."""
     graded_calls: Callable[[Env], Iterable[tuple[str, ToolCall]]]
-    """(seat, call): right or wrong, they must be answered alike."""
-    position_tests: tuple[Callable[[Sequence[Incident]], PositionBias], ...] = ()
-    """Places of things that only the truth knows."""
-    extra_checks: tuple[Callable[[Sequence[Incident]], list[Leak]], ...] = ()
+    """(seat, call): the answers must not depend on whether the call is right."""
+    position_tests: tuple[Callable[[Sequence[IncidentKey]], PositionBias], ...] = ()
+    """Tests of the positions of items that only the truth identifies."""
+    extra_checks: tuple[Callable[[Sequence[IncidentKey]], list[Leak]], ...] = ()
     """Checks of the environment's own."""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """What incidents are built from besides."""
+    options: Mapping[str, object] = field(default_factory=dict)
+    """Options of the environment with which incidents are built."""
 
-    def make(self, incident: Incident) -> Env:
+    def make(self, incident: IncidentKey) -> Env:
         """A fresh env of an incident."""
-        return make(*incident, **self.options)
+        return build(incident, self.options)
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,19 @@ class LeakScan:
     leaks: tuple[Leak, ...]
     position_tests: tuple[PositionBias, ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For a program."""
         return {**asdict(self), "leaks": [leak._asdict() for leak in self.leaks]}
 
 
 def scan_leaks(
-    rules: LeakRules, env: str, tiers: Sequence[str], seeds: Sequence[int], suite_name: str = "full", split: str = "dev"
+    rules: LeakRules,
+    env: str,
+    tiers: Sequence[str],
+    seeds: Sequence[int],
+    *,
+    suite_name: str = "full",
+    split: str = "dev",
 ) -> LeakScan:
     """Scan every scenario of a suite at these tiers and seeds; every driver plays every incident."""
     todo = [i for tier in tiers for i in incidents(suite(env, suite_name), tier, split, seeds)]
@@ -95,15 +101,15 @@ def scan_leaks(
 
 
 class ObservedText(NamedTuple):
-    """One text or structure that a seat was shown, without what the seats themselves said."""
+    """One text or structure that a seat observed, without what the seats themselves said."""
 
     where: str
     text: str
     seed: int
 
 
-def texts_of(rules: LeakRules, incident: Incident, driver: str) -> list[ObservedText]:
-    """Everything that an episode shows beyond its briefs: text and structure of pages, readings, results and errors."""
+def texts_of(rules: LeakRules, incident: IncidentKey, driver: str) -> list[ObservedText]:
+    """Everything observed in an episode beyond its briefs: text and structure of observations, results and errors."""
     env = rules.make(incident)
     players = _driver(rules, env, driver)
     policies = {seat: players.seat(env, seat) for seat in env.SEATS}
@@ -154,8 +160,19 @@ def words_of(text: str) -> set[str]:
     return set(re.findall(r"\bp\d\b|[a-z_]+", text.lower()))
 
 
+def texts_in(data: object) -> Iterator[str]:
+    """Every text of nested dictionaries (`__names__` left out) and tuples, such as the variables of a module."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        yield from texts_in(tuple(value for key, value in data.items() if not str(key).startswith("__")))
+    elif isinstance(data, tuple):
+        for value in data:
+            yield from texts_in(value)
+
+
 def scan_for_secrets(rules: LeakRules, shown: Sequence[ObservedText]) -> list[Leak]:
-    """Secret words, and seeds, in what was shown."""
+    """Secret words, and seeds, in what was observed."""
     forbidden, out = rules.secrets(), []
     for where, text, seed in shown:
         found = sorted(words_of(text) & forbidden)
@@ -168,7 +185,7 @@ def scan_for_secrets(rules: LeakRules, shown: Sequence[ObservedText]) -> list[Le
 # -- texts that differ with the truth --------------------------------------------------------------------
 
 
-def compare_static(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
+def compare_static(rules: LeakRules, todo: Sequence[IncidentKey]) -> list[Leak]:
     """Briefs and tools: but for what is public of an incident they must be the same in all incidents of a tier."""
 
     def facts(env: Env) -> dict[str, str]:
@@ -181,8 +198,8 @@ def compare_static(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
     return differing("static text", todo, facts, rules.options)
 
 
-def compare_errors(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
-    """Wrong calls: each seat must be told the same in all incidents of a tier, but for the closed lists."""
+def compare_errors(rules: LeakRules, todo: Sequence[IncidentKey]) -> list[Leak]:
+    """Wrong calls: each seat must get the same error in all incidents of a tier, but for the closed lists."""
 
     def facts(env: Env) -> dict[str, str]:
         out = {}
@@ -199,8 +216,8 @@ def compare_errors(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
     return differing("error", todo, facts, rules.options)
 
 
-def compare_replies(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
-    """Declarations and deeds: right and wrong ones must be answered in the same words."""
+def compare_replies(rules: LeakRules, todo: Sequence[IncidentKey]) -> list[Leak]:
+    """Declarations and actions: right and wrong ones must be answered in the same words."""
 
     def facts(env: Env) -> dict[str, str]:
         said: dict[str, set[str]] = {}
@@ -212,29 +229,29 @@ def compare_replies(rules: LeakRules, todo: Sequence[Incident]) -> list[Leak]:
 
 
 def _answer(rules: LeakRules, env: Env, seat: str, call: ToolCall) -> str:
-    """What `seat` is answered in its first turn, without the call's own words."""
+    """The answer to `seat` in its first turn, without the call's own words."""
     fresh = rules.make(coordinates(env))
     while fresh.seat != seat:
         fresh.step(fresh.brief(fresh.seat).noop_call)
     return without_call(fresh.step(call).result.render(), call, "...")
 
 
-def coordinates(env: Env) -> Incident:
+def coordinates(env: Env) -> IncidentKey:
     """The incident that an env was made of."""
-    return Incident(f"{env.name}/{env.scenario}", env.tier, env.seed)
+    return IncidentKey(env.spec.scenario, env.tier, env.seed)
 
 
 def differing(
     check: str,
-    todo: Sequence[Incident],
+    todo: Sequence[IncidentKey],
     facts: Callable[[Env], Mapping[str, str]],
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> list[Leak]:
     """Facts that are not the same in all incidents of one tier."""
     known: dict[tuple[str, str], str] = {}
     out = []
     for incident in todo:
-        for name, fact in facts(make(*incident, **(options or {}))).items():
+        for name, fact in facts(build(incident, options)).items():
             usual = known.setdefault((incident.tier, name), fact)
             if fact != usual:
                 where = f"{incident.scenario} {incident.tier} {format_seed(incident.seed)}, {name}"

@@ -1,4 +1,4 @@
-"""Many teams on many incidents, only the outcomes kept: what audits and searches count."""
+"""Many policies on many incidents with only the outcomes kept: what audits and searches count."""
 
 import multiprocessing
 import signal
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from warroom.core.env import Env
 from warroom.core.splits import seed_of
@@ -14,13 +14,14 @@ from warroom.envs import make
 from warroom.policies import PolicySet
 
 CHUNK = 4
-"""Incidents that a worker plays with every team before it reports."""
+"""Incidents that a worker plays with every candidate before it reports."""
 Progress = Callable[[int], None]
-"""Told the number of episodes that have just been played."""
+"""Called with the number of episodes that have just been played."""
+Environment = TypeVar("Environment", bound=Env)
 
 
-class Incident(NamedTuple):
-    """One incident by its coordinates."""
+class IncidentKey(NamedTuple):
+    """The coordinates of one incident."""
 
     scenario: str
     tier: str
@@ -29,7 +30,7 @@ class Incident(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A team under its name; `make` is called in the process that plays it, so it must pickle."""
+    """A policy set under its name; `make` is called in the process that plays it, so it must pickle."""
 
     name: str
     make: Callable[[], PolicySet]
@@ -37,7 +38,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeRules:
-    """How an environment's episodes are read; pickles, since processes take it along."""
+    """How an environment's episodes are read; it must pickle, since other processes use it."""
 
     read_only_tools: frozenset[str]
     """Tools that only look or wait."""
@@ -47,10 +48,10 @@ class OutcomeRules:
 
 @dataclass(frozen=True, slots=True)
 class IncidentOutcome:
-    """What one team made of one incident."""
+    """The result of one candidate on one incident."""
 
     candidate: str
-    incident: Incident
+    incident: IncidentKey
     points: float
     score: float
     ceiling: float
@@ -62,20 +63,39 @@ class IncidentOutcome:
     """Whether every call that was accepted only waited or looked."""
 
 
-def incidents(scenarios: Sequence[str], tier: str, split: str, seeds: Sequence[int]) -> list[Incident]:
+def incidents(scenarios: Sequence[str], tier: str, split: str, seeds: Sequence[int]) -> list[IncidentKey]:
     """Every scenario at every seed of the split."""
-    return [Incident(scenario, tier, seed_of(split, k)) for k in seeds for scenario in scenarios]
+    return [IncidentKey(scenario, tier, seed_of(split, k)) for k in seeds for scenario in scenarios]
+
+
+def build(incident: IncidentKey, options: Mapping[str, object] | None = None) -> Env:
+    """A fresh environment of an incident."""
+    return make(incident.scenario, incident.tier, incident.seed, **(options or {}))
+
+
+def narrowed(env: Env, kind: type[Environment]) -> Environment:
+    """The environment under the type that it is known to have."""
+    assert isinstance(env, kind)
+    return env
+
+
+def play_out(env: Environment, policy_set: PolicySet) -> Environment:
+    """Play an environment to its end without a record, and return it."""
+    policies = {seat: policy_set.seat(env, seat) for seat in env.SEATS}
+    while not env.done:
+        env.step(policies[env.seat].act(env.observe()))
+    return env
 
 
 def play_episode(
     candidate: str,
     policy_set: PolicySet,
-    incident: Incident,
+    incident: IncidentKey,
     outcome_rules: OutcomeRules,
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> IncidentOutcome:
-    """Play one incident to its end without a record: many times faster, and nobody reads these episodes."""
-    env = make(*incident, **(options or {}))
+    """Play one incident to its end and keep its outcome only: many times faster than a full record."""
+    env = build(incident, options)
     policies = {seat: policy_set.seat(env, seat) for seat in env.SEATS}
     passive = True
     while not env.done:
@@ -90,15 +110,16 @@ def play_episode(
 
 def play_all(
     candidates: Sequence[Candidate],
-    todo: Sequence[Incident],
+    todo: Sequence[IncidentKey],
     outcome_rules: OutcomeRules,
+    *,
     workers: int = 1,
     progress: Progress = lambda count: None,
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> list[IncidentOutcome]:
-    """Every entrant on every incident, in that order of incidents whatever the number of processes.
+    """Every candidate on every incident, in the order of `todo` whatever the number of processes.
 
-    `options` are what incidents are built from besides.
+    `options` are passed to the environment of every incident.
     """
     if workers < 1:
         raise ValueError(f"workers must be at least 1, got {workers}")
@@ -116,25 +137,25 @@ def play_all(
 
 def _play_chunk(
     candidates: Sequence[Candidate],
-    chunk: Sequence[Incident],
+    chunk: Sequence[IncidentKey],
     outcome_rules: OutcomeRules,
-    options: Mapping[str, Any] | None,
+    options: Mapping[str, object] | None,
 ) -> list[IncidentOutcome]:
-    teams = [(candidate.name, candidate.make()) for candidate in candidates]
+    policy_sets = [(candidate.name, candidate.make()) for candidate in candidates]
     return [
         play_episode(name, policy_set, incident, outcome_rules, options)
         for incident in chunk
-        for name, policy_set in teams
+        for name, policy_set in policy_sets
     ]
 
 
 def _in_processes(
-    play: Callable[[Sequence[Incident]], list[IncidentOutcome]],
-    chunks: Sequence[Sequence[Incident]],
+    play: Callable[[Sequence[IncidentKey]], list[IncidentOutcome]],
+    chunks: Sequence[Sequence[IncidentKey]],
     workers: int,
     progress: Progress,
 ) -> list[list[IncidentOutcome]]:
-    # Fresh processes, not forks: a fork beside the threads of a progress bar may hang. They leave Ctrl-C to this one.
+    # Spawned, not forked: a fork beside the threads of a progress bar may hang. Workers ignore Ctrl-C.
     context = multiprocessing.get_context("spawn")
     quiet = (signal.SIGINT, signal.SIG_IGN)
     with ProcessPoolExecutor(workers, context, initializer=signal.signal, initargs=quiet) as pool:

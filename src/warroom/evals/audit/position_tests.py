@@ -1,16 +1,22 @@
-"""Whether a thing that only the truth knows has a special place in a list."""
+"""Whether an item that only the truth identifies has a special position in a list."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import erfc, sqrt
+from typing import NamedTuple
 
-ListPosition = tuple[int, int]
-"""(place from 0, length) in one list."""
+
+class ListPosition(NamedTuple):
+    """Where an item stands in one list."""
+
+    place: int
+    """From 0."""
+    length: int
 
 
 @dataclass(frozen=True)
 class PositionBias:
-    """The places of one thing in many lists: under no leak they are uniform."""
+    """The positions of an item in many lists: uniform where nothing leaks."""
 
     what: str
     n: int

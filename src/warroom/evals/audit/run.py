@@ -1,100 +1,55 @@
-"""The audit: what policies that weigh no evidence can get, held against bars, with every bar that fails named.
-
-A bar on means fails when the whole 95 % interval lies on the wrong side; a mean that lies there within chance is
-reported apart, so that more incidents can decide it.
-"""
+"""The audit: the scores of policies that ignore the evidence, compared with the bars."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple
 
 from warroom.core.splits import format_seed, parse_split
 from warroom.core.types import ToolCall
-from warroom.envs import make, suite
-from warroom.evals.audit.outcomes import Candidate, Incident, IncidentOutcome, Progress, incidents, play_all
+from warroom.envs import suite
+from warroom.evals.audit.bars import (
+    BARS,
+    BASELINE_POLICY,
+    Kind,
+    PolicySummary,
+    Violation,
+    above_ceiling,
+    paid_although_void,
+    verdicts,
+)
+from warroom.evals.audit.outcomes import Candidate, IncidentKey, IncidentOutcome, Progress, build, incidents, play_all
 from warroom.evals.audit.search import SearchBudget, candidate, search, search_episode_count
 from warroom.evals.audit.spec import AuditSpec, degenerate_policy_set
-from warroom.evals.statistics import Difference, Estimate, mean, paired, share
+from warroom.evals.statistics import Estimate, mean, share
 from warroom.policies import PolicySet, policy_set
 
-Kind = Literal["reference", "naive", "degenerate", "perturbed", "searched"]
-
-BARS = {
-    "negative": "has negative mean points",
-    "little": "has a mean score of at most 0.3",
-    "below heuristic": "has mean points not above the naive heuristic's, on the same incidents",
-    "solves less": "solves no larger share of incidents where something is wrong than the naive heuristic",
-    "void": "gets no points where something is wrong, once it makes a mistake that voids all credits",
-    "ceiling": "never gets more points than the oracle on any incident",
-    "paid once": "is paid nothing for doing again what was paid before",
-}
-"""What must hold of every degenerate and searched policy, `negative` of naive ones too, the last two of everyone.
-
-An environment holds those that its probes name.
-"""
-BASELINE_POLICY = "heuristic"
 REFERENCE_POLICIES = ("expert", "oracle")
 REPEATED_POLICIES = ("oracle", "expert", BASELINE_POLICY, "random")
-"""Policies whose calls are played twice over, to see whether a repetition is paid."""
-MAX_BLIND_SCORE = 0.3
-"""Mean score that a policy which weighs no evidence may have."""
-TOLERANCE = 1e-9
+"""Policies whose rewarded calls are made twice, to see whether a repetition is rewarded."""
 SOLVED_SHARE = 0.5
-"""Share of the incidents of one scenario from which a policy that weighs no evidence is named for solving them."""
-
-
-@dataclass(frozen=True)
-class PolicySummary:
-    """What one policy got on one tier."""
-
-    tier: str
-    policy: str
-    kind: Kind
-    description: str
-    n: int
-    """Incidents."""
-    points: Estimate
-    points_wrong: Estimate
-    """Points on the incidents where something is wrong: all but the false alarms."""
-    score: Estimate
-    solved: Estimate
-    solved_wrong: Estimate
-    passive: bool
-    """Whether it never did more than wait or look."""
-    mostly_solved: Mapping[str, float]
-    """Shares solved of those scenarios of which it solves half or more: each of them alone would tell little."""
-
-
-class Violation(NamedTuple):
-    """A bar that a policy does not meet."""
-
-    bar: str
-    tier: str
-    policy: str
-    detail: str
+"""Share of a scenario's incidents from which a policy that ignores the evidence is reported for solving them."""
 
 
 @dataclass(frozen=True)
 class Audit:
-    """Standings of all policies, and which bars fail."""
+    """Results of all policies, and which bars fail."""
 
     env: str
     split: str
     suite: str
     seeds: tuple[int, ...]
-    options: Mapping[str, Any]
-    """What the incidents were built from besides."""
+    options: Mapping[str, object]
+    """Options of the environment."""
     bars: tuple[str, ...]
-    """The bars of `BARS` that are held here."""
+    """The bars of `BARS` that hold here."""
     summaries: tuple[PolicySummary, ...]
     violations: tuple[Violation, ...]
-    """Bars that fail; none is the aim."""
+    """Bars that fail."""
     within_chance: tuple[Violation, ...]
-    """Means on the wrong side of a bar whose interval does not lie there whole."""
+    """Means on the wrong side of a bar whose interval includes it."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For a program: estimates as mean, lo and hi."""
         return {
             "env": self.env,
@@ -109,45 +64,50 @@ class Audit:
         }
 
 
-def _row_json(summary: PolicySummary) -> dict[str, Any]:
-    values = ((name, getattr(summary, name)) for name in asdict(summary))
-    return {name: value._asdict() if isinstance(value, Estimate) else value for name, value in values}
+def _row_json(summary: PolicySummary) -> dict[str, object]:
+    values = {name: getattr(summary, name) for name in asdict(summary)}
+    return {name: value.to_json() if isinstance(value, Estimate) else value for name, value in values.items()}
 
 
 def run_audit(
     audit_spec: AuditSpec,
     tiers: Sequence[str],
     seeds: Sequence[int],
+    *,
     suite_name: str = "full",
     workers: int = 2,
     split: str = "dev",
     progress: Progress = lambda count: None,
     budget: SearchBudget | None = None,
 ) -> Audit:
-    """Play every naive, degenerate and searched policy on the same incidents and hold them against the bars.
+    """Play every naive, degenerate and searched policy on the same incidents and compare them with the bars.
 
-    `seeds` are indices into the split. Scripts are searched on the training split, with the given effort.
+    `seeds` are indices into the split. Scripts are searched on the training split, within the given budget.
     """
-    parse_split(split)  # refused before the search begins
+    parse_split(split)  # an error before the search begins
     scenarios, summaries, violations, chance = suite(audit_spec.env, suite_name), [], [], []
     for tier in tiers:
         scripts = search(audit_spec, tier, budget or SearchBudget(), workers, progress)
         candidates = [*_listed_candidates(audit_spec), *[candidate(audit_spec.env, script) for script in scripts]]
         todo = incidents(scenarios, tier, split, seeds)
-        played = _by_candidate(
-            play_all(candidates, todo, audit_spec.outcome_rules, workers, progress, audit_spec.options)
+        outcomes = play_all(
+            candidates, todo, audit_spec.outcome_rules, workers=workers, progress=progress, options=audit_spec.options
         )
+        played = _by_candidate(outcomes)
         rows = [_policy_summary(audit_spec, tier, name, outcomes) for name, outcomes in played.items()]
         summaries += rows
         for row in rows:
-            judged = _violations_of(row, played, audit_spec.bars)
-            violations += [violation for violation, beyond in judged if beyond]
-            chance += [violation for violation, beyond in judged if not beyond]
-            violations += _above_ceiling(row, played[row.policy])
-            violations += _void_violations(audit_spec, row, played[row.policy])
+            missed = verdicts(row, played, audit_spec.bars)
+            violations += [verdict.violation for verdict in missed if verdict.beyond_chance]
+            chance += [verdict.violation for verdict in missed if not verdict.beyond_chance]
+            violations += above_ceiling(row, played[row.policy])
+            if row.policy in audit_spec.exploits and audit_spec.exploits[row.policy].voids_credit:
+                violations += paid_although_void(row, played[row.policy])
         violations += _repeated_payment_violations(audit_spec, incidents(scenarios, tier, split, seeds[:1]))
-    found = (tuple(summaries), tuple(violations), tuple(chance))
-    return Audit(audit_spec.env, split, suite_name, tuple(seeds), audit_spec.options, audit_spec.bars, *found)
+    return Audit(
+        audit_spec.env, split, suite_name, tuple(seeds), audit_spec.options, audit_spec.bars,
+        summaries=tuple(summaries), violations=tuple(violations), within_chance=tuple(chance),
+    )  # fmt: skip
 
 
 def audit_episode_count(
@@ -161,7 +121,7 @@ def audit_episode_count(
 
 def _listed_candidates(audit_spec: AuditSpec) -> list[Candidate]:
     degenerate = [Candidate(name, partial(degenerate_policy_set, audit_spec.env, name)) for name in audit_spec.exploits]
-    # Some recipes are naive policies under another name: the named ones stand for both.
+    # Some exploits are naive policies under another name: play them once, as the naive ones.
     shipped = [
         Candidate(name, partial(policy_set, audit_spec.env, name)) for name in (*audit_spec.naive, *REFERENCE_POLICIES)
     ]
@@ -218,105 +178,15 @@ def _share(values: Sequence[bool]) -> Estimate:
     return share(values, range(len(values)))
 
 
-# -- the bars -------------------------------------------------------------------------------------------
-
-
-Violations = list[tuple[Violation, bool]]
-"""Bars on means that are missed, and whether beyond chance."""
-
-
-def _violations_of(
-    row: PolicySummary, played: Mapping[str, Sequence[IncidentOutcome]], bars: Sequence[str]
-) -> Violations:
-    """The bars that concern a policy of that kind."""
-    out: Violations = []
-    if row.kind in ("naive", "degenerate", "searched"):
-        out += _negative(row)
-    if row.kind in ("degenerate", "searched"):
-        own, baseline = played[row.policy], played[BASELINE_POLICY]
-        out += [*_score_too_high(row), *_above_heuristic(row, own, baseline), *_solves_less(row, own, baseline)]
-    return [(violation, beyond) for violation, beyond in out if violation.bar in bars]
-
-
-def _negative(row: PolicySummary) -> Violations:
-    if row.points.mean < 0:
-        return []
-    violation = Violation("negative", row.tier, row.policy, f"{row.points.mean:.1f} points")
-    return [(violation, (row.points.lo or 0.0) > 0)]
-
-
-def _score_too_high(row: PolicySummary) -> Violations:
-    if row.score.mean <= MAX_BLIND_SCORE:
-        return []
-    return [
-        (
-            Violation("little", row.tier, row.policy, f"score {row.score.mean:.2f}"),
-            (row.score.lo or 0.0) > MAX_BLIND_SCORE,
-        )
-    ]
-
-
-def _above_heuristic(
-    row: PolicySummary, own: Sequence[IncidentOutcome], baseline: Sequence[IncidentOutcome]
-) -> Violations:
-    gained = _difference(own, baseline, lambda o: o.points)
-    detail = f"{gained.mean or 0.0:.1f} points more than the heuristic"
-    return _above_zero(gained, Violation("below heuristic", row.tier, row.policy, detail))
-
-
-def _solves_less(row: PolicySummary, own: Sequence[IncidentOutcome], baseline: Sequence[IncidentOutcome]) -> Violations:
-    wrong = [(a, b) for a, b in zip(own, baseline, strict=True) if a.wrong]
-    more = _difference([a for a, _ in wrong], [b for _, b in wrong], lambda o: float(o.solved))
-    detail = f"solves {100 * (more.mean or 0.0):.0f} in 100 more than the heuristic"
-    return _above_zero(more, Violation("solves less", row.tier, row.policy, detail))
-
-
-def _above_zero(difference: Difference, violation: Violation) -> Violations:
-    if difference.mean is None or difference.mean <= TOLERANCE:
-        return []
-    return [(violation, difference.lo is not None and difference.lo > TOLERANCE)]
-
-
-def _difference(
-    own: Sequence[IncidentOutcome], other: Sequence[IncidentOutcome], value: Callable[[IncidentOutcome], float]
-) -> Difference:
-    return paired([value(o) for o in own], [value(o) for o in other], range(len(own)))
-
-
-def _above_ceiling(row: PolicySummary, own: Sequence[IncidentOutcome]) -> list[Violation]:
-    return [
-        Violation(
-            "ceiling", row.tier, row.policy,
-            f"{o.points:.0f} points on {o.incident.scenario}, {format_seed(o.incident.seed)}; "
-            f"the oracle {o.ceiling:.0f}",
-        )
-        for o in own
-        if o.points > o.ceiling + TOLERANCE
-    ]  # fmt: skip
-
-
-def _void_violations(audit_spec: AuditSpec, row: PolicySummary, own: Sequence[IncidentOutcome]) -> list[Violation]:
-    if row.policy not in audit_spec.exploits or not audit_spec.exploits[row.policy].voids_credit:
-        return []
-    return [
-        Violation(
-            "void", row.tier, row.policy,
-            f"{o.points:.0f} points on {o.incident.scenario}, {format_seed(o.incident.seed)}",
-        )
-        for o in own
-        if o.wrong and o.points > TOLERANCE
-    ]  # fmt: skip
-
-
 # -- repeated credits -----------------------------------------------------------------------------------
 
 
-def _repeated_payment_violations(audit_spec: AuditSpec, todo: Sequence[Incident]) -> list[Violation]:
+def _repeated_payment_violations(audit_spec: AuditSpec, todo: Sequence[IncidentKey]) -> list[Violation]:
     return [
         Violation(
             "paid once",
             incident.tier,
-            f"{name}, every act twice",
+            f"{name}, every action twice",
             f"{detail} ({incident.scenario}, {format_seed(incident.seed)})",
         )
         for name in REPEATED_POLICIES
@@ -325,9 +195,11 @@ def _repeated_payment_violations(audit_spec: AuditSpec, todo: Sequence[Incident]
     ]
 
 
-def repeated_payments(players: PolicySet, incident: Incident, options: Mapping[str, Any] | None = None) -> list[str]:
-    """Terms that rise when a call that was paid is made again, as the seat's next or after the end: none may."""
-    env = make(*incident, **(options or {}))
+def repeated_payments(
+    players: PolicySet, incident: IncidentKey, options: Mapping[str, object] | None = None
+) -> list[str]:
+    """Terms that rise when a rewarded call is repeated, in the seat's next turn or after the end: none may."""
+    env = build(incident, options)
     policies = {seat: players.seat(env, seat) for seat in env.SEATS}
     again, found, paid = dict[str, ToolCall](), list[str](), env.points()
     while not env.done:

@@ -1,8 +1,7 @@
-"""A search over short scripts: fixed strategies, put together at random, the best kept on ever more incidents.
+"""A search over short scripts: fixed strategies, combined at random, the best of them kept on ever more incidents.
 
-Whoever lists degenerate policies finds what he thought of. The search tries hundreds that nobody thought of, on
-incidents of the training split, and reports the survivors on others. A script weighs no evidence: each seat does one
-thing.
+A handwritten list of degenerate policies covers only known exploits. The search tries hundreds of combinations on
+incidents of the training split and reports the best on others. A script ignores the evidence: each seat does one thing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +14,7 @@ from warroom.core.rng import stream
 from warroom.core.splits import Split, for_training
 from warroom.envs import suite
 from warroom.evals.audit.exploits import NOTHING, Script, ScriptSpace
-from warroom.evals.audit.outcomes import Candidate, IncidentOutcome, Progress, incidents, play_all
+from warroom.evals.audit.outcomes import Candidate, IncidentKey, IncidentOutcome, Progress, incidents, play_all
 from warroom.evals.audit.spec import AuditSpec, script_policy_set
 
 OBJECTIVES: dict[str, Callable[[IncidentOutcome], float]] = {
@@ -27,14 +26,14 @@ OBJECTIVES: dict[str, Callable[[IncidentOutcome], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class SearchBudget:
-    """How hard a search tries."""
+    """The size of a search."""
 
     scripts: int = 300
     """Candidates of the first round, and again in the second around the best of the first."""
     rungs: tuple[int, ...] = (1, 2, 6)
     """Seeds per scenario that each rung adds; the best fourth go on to the next."""
     finalists: int = 5
-    """Scripts of each goal that are reported."""
+    """Scripts of each objective that are reported."""
 
 
 def script(scripts: ScriptSpace, chosen: Mapping[str, str]) -> Script:
@@ -43,7 +42,7 @@ def script(scripts: ScriptSpace, chosen: Mapping[str, str]) -> Script:
 
 
 def draw_scripts(scripts: ScriptSpace, rng: Random, count: int) -> list[Script]:
-    """`count` scripts: first all that differ from the usual one on a single axis, then drawn ones."""
+    """`count` scripts: first all that differ from the default on a single axis, then random ones."""
     axes = scripts.axes()
     simple = [script(scripts, {**scripts.default, axis: value}) for axis, values in axes.items() for value in values]
     rng.shuffle(simple)
@@ -65,10 +64,13 @@ def neighbours(scripts: ScriptSpace, near: Script, rng: Random, count: int) -> l
 def search(
     audit_spec: AuditSpec, tier: str, budget: SearchBudget, workers: int = 1, progress: Progress = lambda count: None
 ) -> list[Script]:
-    """The best scripts of each goal on training incidents of a tier; those of all goals, no script twice."""
+    """The best scripts of each objective on training incidents of a tier, without duplicates."""
     found: list[Script] = []
+    play = partial(
+        play_all, outcome_rules=audit_spec.outcome_rules, workers=workers, progress=progress, options=audit_spec.options
+    )
     for objective in OBJECTIVES:
-        successive_halving = partial(_successive_halving, audit_spec, tier, objective, budget, workers, progress)
+        successive_halving = partial(_successive_halving, play, audit_spec.env, tier, objective, budget=budget)
         rng = stream(0, "script search", tier, objective)
         first = successive_halving(draw_scripts(audit_spec.scripts, rng, budget.scripts))
         near = [
@@ -79,21 +81,20 @@ def search(
 
 
 def _successive_halving(
-    audit_spec: AuditSpec,
+    play: Callable[[Sequence[Candidate], Sequence[IncidentKey]], list[IncidentOutcome]],
+    env: str,
     tier: str,
     objective: str,
-    budget: SearchBudget,
-    workers: int,
-    progress: Progress,
     scripts: Sequence[Script],
+    *,
+    budget: SearchBudget,
 ) -> list[Script]:
-    """Successive halving (Jamieson and Talwalkar 2016) with a keep of one in four; the finalists, best first."""
-    scenarios, value = for_training(suite(audit_spec.env, "full")), OBJECTIVES[objective]
+    """Successive halving (Jamieson and Talwalkar 2016) that keeps one in four; the finalists, best first."""
+    scenarios, value = for_training(suite(env, "full")), OBJECTIVES[objective]
     remaining, points, begin = list(scripts), {script.name: list[float]() for script in scripts}, 0
     for rung in budget.rungs:
         todo = incidents(scenarios, tier, Split.TRAIN, range(begin, begin + rung))
-        candidates = [candidate(audit_spec.env, script) for script in remaining]
-        for outcome in play_all(candidates, todo, audit_spec.outcome_rules, workers, progress, audit_spec.options):
+        for outcome in play([candidate(env, script) for script in remaining], todo):
             points[outcome.candidate].append(value(outcome))
         begin += rung
         remaining.sort(key=lambda script: -fmean(points[script.name]))
@@ -102,7 +103,7 @@ def _successive_halving(
 
 
 def candidate(env: str, script: Script) -> Candidate:
-    """A script as a team to play."""
+    """A script as a candidate."""
     return Candidate(script.name, partial(script_policy_set, env, script))
 
 

@@ -1,10 +1,9 @@
-"""What is particular to an environment's audit: `PROBES` of the package beside this that bears its name."""
+"""The audit of one environment as data: `AUDIT_SPEC` of the package beside this module that bears its name."""
 
 import importlib
 import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from warroom.core.errors import UnknownName
 from warroom.envs import environments
@@ -21,18 +20,18 @@ class AuditSpec:
 
     env: str
     naive: tuple[str, ...]
-    """Shipped policies that weigh no evidence; `noop` and the naive `heuristic` are among them."""
+    """Shipped policies that ignore the evidence; `noop` and the naive `heuristic` are among them."""
     bars: tuple[str, ...]
-    """The bars of `audit.BARS` that are held here."""
+    """The bars of `bars.BARS` that hold here."""
     outcome_rules: OutcomeRules
     exploits: Mapping[str, ExploitPolicy]
-    """Degenerate teams by name."""
+    """Exploit policies by name."""
     scripts: ScriptSpace
-    """What a search may put together."""
+    """What a search may combine."""
     leaks: LeakRules
     certify: Certifier
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """What incidents are built from besides."""
+    options: Mapping[str, object] = field(default_factory=dict)
+    """Options of the environment with which incidents are built."""
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -40,25 +39,24 @@ class AuditSpec:
         return environments()[self.env].seats
 
 
-def find_audit_spec(env: str, options: Mapping[str, Any] | None = None) -> AuditSpec:
-    """The probes of an environment, under options; a `ValueError` for one that nobody wrote probes for."""
+def find_audit_spec(env: str, options: Mapping[str, object] | None = None) -> AuditSpec:
+    """The audit of an environment, under options; a `ValueError` for one that has none."""
     if env not in environments():
         raise UnknownName("environment", env, environments())
-    if importlib.util.find_spec(f"warroom.evals.audit.{env}") is None:
-        raise ValueError(
-            f"the environment {env!r} has no audit spec; write it: src/warroom.evals.audit.{env}/__init__.py"
-        )
-    found: AuditSpec = importlib.import_module(f"warroom.evals.audit.{env}").AUDIT_SPEC
+    module = f"{__package__}.{env}"
+    if importlib.util.find_spec(module) is None:
+        raise ValueError(f"the environment {env!r} has no audit spec; write it: {module}")
+    found: AuditSpec = importlib.import_module(module).AUDIT_SPEC
     return replace(found, options=options, leaks=replace(found.leaks, options=options)) if options else found
 
 
 def degenerate_policy_set(env: str, name: str) -> PolicySet:
-    """The degenerate team of that name."""
+    """The exploit policy of that name."""
     audit_spec = find_audit_spec(env)
     return policy_set_of(name, audit_spec.seats, audit_spec.exploits[name].seats)
 
 
 def script_policy_set(env: str, script: Script) -> PolicySet:
-    """The team that plays a script."""
+    """The policies that play a script."""
     audit_spec = find_audit_spec(env)
     return policy_set_of(script.name, audit_spec.seats, audit_spec.scripts.seats(script.chosen))

@@ -6,11 +6,11 @@ from decimal import Decimal
 from warroom.core.errors import RunStopped
 from warroom.policies.llm import RequestOrigin
 from warroom.policies.llm.ledger import Tokens, UsageLedger
-from warroom.policies.llm.options import SpendingCaps
+from warroom.policies.llm.options import SpendingCaps, exact
 
 
 class Budget:
-    """Decides over each request of a run. Lives in one event loop."""
+    """Admits or refuses each request of a run. Lives in one event loop."""
 
     def __init__(self, caps: SpendingCaps, ledger: UsageLedger) -> None:
         self.caps, self.ledger = caps, ledger
@@ -21,24 +21,24 @@ class Budget:
     @property
     def seconds_left(self) -> float | None:
         """Until the cap on time; None without one."""
-        return None if self.caps.minutes is None else float(self.caps.minutes) * 60 - self.ledger.seconds
+        return None if self.caps.max_minutes is None else self.caps.max_minutes * 60 - self.ledger.seconds
 
-    async def reserve(self, place: RequestOrigin, call: int, attempt: int, worst: Tokens) -> int:
-        """Wait until a request fits and set its worst case aside; `Stopped` if it cannot fit any more."""
+    async def reserve(self, origin: RequestOrigin, call: int, attempt: int, worst: Tokens) -> int:
+        """Wait until a request fits and reserve its worst case; `RunStopped` if it cannot fit any more."""
         async with self._changed:
             while self.closed is None:
                 why = self._over(worst)
                 if why is None:
-                    return self.ledger.reserve(place, call, attempt, worst)
+                    return self.ledger.reserve(origin, call, attempt, worst)
                 if self.ledger.pending_tokens is None or self.late:
                     self.closed = why
                     self._changed.notify_all()
                 else:
-                    await self._changed.wait()  # what is under way may cost less than was set aside for it
+                    await self._changed.wait()  # requests under way may cost less than was reserved for them
         raise RunStopped(self.closed)
 
     async def record_outcome(self, request: int, outcome: str, tokens: Tokens, **more: object) -> None:
-        """Note the end of a request. One that cost more than its worst case ends the run: the caps cannot be kept."""
+        """Record the end of a request. One that cost more than its worst case ends the run: the caps cannot be kept."""
         worst = self.ledger.worst(request)
         self.ledger.record_outcome(request, outcome, tokens, **more)
         async with self._changed:
@@ -49,7 +49,7 @@ class Budget:
     @property
     def late(self) -> str | None:
         """In words, that the cap on time is reached; None where it is not."""
-        left, minutes = self.seconds_left, self.caps.minutes
+        left, minutes = self.seconds_left, self.caps.max_minutes
         if left is None or left > 0:
             return None
         return f"the cap of {minutes:g} minutes is reached; go on with a higher --max-minutes"
@@ -60,16 +60,18 @@ class Budget:
         bound = spent.plus(self.ledger.pending_tokens or Tokens()).plus(worst)
         if self.late:
             return self.late
-        if caps.tokens is not None and bound.total > caps.tokens:
+        if caps.max_tokens is not None and bound.total > caps.max_tokens:
             return (
-                f"the cap of {caps.tokens} tokens is reached: {spent.total} are spent, and the next request may need "
-                f"{worst.total} ({worst.prompt} to read, {worst.completion} to write); go on with a higher --max-tokens"
+                f"the cap of {caps.max_tokens} tokens is reached: {spent.total} are spent, and the next request may "
+                f"need {worst.total} ({worst.prompt} to read, {worst.completion} to write); "
+                "go on with a higher --max-tokens"
             )
         cost = caps.cost(*bound)
-        if caps.dollars is not None and cost is not None and cost > caps.dollars:
+        if caps.max_dollars is not None and cost is not None and cost > exact(caps.max_dollars):
+            limit, before, request = exact(caps.max_dollars), caps.cost(*spent), caps.cost(*worst)
             return (
-                f"the cap of {dollars(caps.dollars)} is reached: {dollars(caps.cost(*spent))} are spent, and the next "
-                f"request may cost {dollars(caps.cost(*worst))}; go on with a higher --max-dollars"
+                f"the cap of {dollars(limit)} is reached: {dollars(before)} are spent, and the next request may cost "
+                f"{dollars(request)}; go on with a higher --max-dollars"
             )
         return None
 
@@ -80,7 +82,7 @@ def dollars(amount: Decimal | None) -> str:
 
 
 def _beyond(tokens: Tokens, worst: Tokens, caps: SpendingCaps) -> str | None:
-    if caps.tokens is None and caps.dollars is None:
+    if caps.max_tokens is None and caps.max_dollars is None:
         return None
     return (
         f"the server counted {tokens.prompt} tokens read and {tokens.completion} written for a request that could have "

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 MAX_BACKOFF = 60.0
-"""Seconds between two tries that nobody asked for."""
+"""Seconds between two tries, where the server names none."""
 MAX_RETRY_AFTER = 600.0
 """Seconds that a server may ask for; the episode is given up if it asks for more."""
 MAX_CONSECUTIVE_FAILURES = 3
@@ -45,7 +45,7 @@ MAX_CONSECUTIVE_FAILURES = 3
 
 
 class LLMClient:
-    """What is between the seats of a run and one server, or a recording. Use it as a context manager."""
+    """Connects the seats of a run with one server, or with a recording. Use it as a context manager."""
 
     def __init__(self, api: ApiOptions, ledger: UsageLedger | None = None, resume: bool = False) -> None:
         """With `resume` a recording is continued. A `ValueError` or `MissingExtra` says what is missing."""
@@ -54,7 +54,7 @@ class LLMClient:
         self.budget = Budget(api.caps, self.ledger)
         self.call_formats: dict[str, CallFormat] = {}
         """How each model is asked, by its name as a policy."""
-        self._recording = CallRecorder(api.record, self.api.play, resume) if api.record is not None else None
+        self._recording = CallRecorder(Path(api.record), self.api.play, resume) if api.record is not None else None
         self._models: dict[str, LlmModel] = {}
         self._slots, self._failures = asyncio.Semaphore(api.concurrency), 0
         self._loop = asyncio.new_event_loop()
@@ -75,7 +75,7 @@ class LLMClient:
 
     @property
     def versions(self) -> dict[str, str]:
-        """The library that asks; none in a replay."""
+        """The version of the client library; none in a replay."""
         from importlib.metadata import version
 
         return {} if self.api.replay is not None else {"openai": version("openai")}
@@ -97,14 +97,14 @@ class LLMClient:
         self.run(keep()).result()
 
     def run(self, work: Coroutine[Any, Any, Result]) -> "Future[Result]":
-        """Do something where requests live."""
+        """Run a coroutine in the loop of the requests."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     async def complete(self, request: Request) -> ApiResponse:
         """The answer to a request.
 
-        `Overflow` if the conversation is too long for the model, `Unplayed` if infrastructure failed for good,
-        `Stopped` if nothing more may be sent at all.
+        `ContextOverflow` if the conversation is too long for the model, `EpisodeAborted` if infrastructure failed for
+        good, `RunStopped` if nothing more may be sent at all.
         """
         attempt = 0
         while True:
@@ -119,8 +119,8 @@ class LLMClient:
             await asyncio.sleep(pause)
 
     async def _attempt(self, request: Request, attempt: int) -> ApiResponse | RequestFailed:
-        """Ask once, within the caps."""
-        number = await self.budget.reserve(request.place, request.number, attempt, request.worst)
+        """Send a request once, within the caps."""
+        number = await self.budget.reserve(request.origin, request.number, attempt, request.worst)
         left, limit = self.budget.seconds_left, self.api.request_timeout
         try:
             async with asyncio.timeout(limit if left is None else min(limit, left)):
@@ -143,7 +143,7 @@ class LLMClient:
         self._failures = 0
         if self._recording is not None:
             self._recording.answered(request, answer)
-        # A server that does not count is taken at the worst.
+        # Where a server does not count tokens, the worst case counts.
         tokens, more = (answer.tokens, {}) if answer.tokens else (request.worst, {"uncounted": True})
         seconds = round(answer.seconds, 4)
         await self.budget.record_outcome(number, "answered", tokens, seconds=seconds, model=answer.model, **more)
@@ -152,8 +152,8 @@ class LLMClient:
         """Seconds before the next try; None if there is none."""
         if failed.kind not in RETRIED or attempt >= self.api.retries or (failed.wait or 0.0) > MAX_RETRY_AFTER:
             return None
-        # Drawn, so that seats that were refused together do not come back together; by name, so that it is the same.
-        share = 0.5 + stream(0, "wait", *request.place, request.number, attempt).random() / 2
+        # Random, so that seats that were refused together do not retry together; reproducible, as all draws are.
+        share = 0.5 + stream(0, "wait", *request.origin, request.number, attempt).random() / 2
         wait = failed.wait if failed.wait is not None else share * min(MAX_BACKOFF, self.api.first_wait * 2**attempt)
         left = self.budget.seconds_left
         return wait if left is None else max(0.0, min(wait, left))
@@ -164,24 +164,24 @@ class LLMClient:
         if failed.kind == OVERFLOW:
             return ContextOverflow(str(failed))
         tries = f" ({attempt + 1} tries)" if attempt else ""
-        told = f"{request.body['model']} at {self.api.base_url}: {failed}{tries}"
+        failure = f"{request.body['model']} at {self.api.base_url}: {failed}{tries}"
         if failed.kind == DENIED:
-            told += "; is the key right, and the model's name?"
+            failure += "; is the key right, and the model's name?"
         self._failures += failed.kind in RETRIED
-        stop = self.budget.closed or self.budget.late or self._reason_to_stop(told, failed)
+        stop = self.budget.closed or self.budget.late or self._reason_to_stop(failure, failed)
         if stop is not None:
             self.budget.closed = stop
             return RunStopped(stop)
-        self.ledger.note("unplayed", request.place, why=told)
-        return EpisodeAborted(told)
+        self.ledger.note("unplayed", request.origin, why=failure)
+        return EpisodeAborted(failure)
 
-    def _reason_to_stop(self, told: str, failed: RequestFailed) -> str | None:
-        """Why a run need not go on. Elsewhere, as on a page that is open for days, each request has its own fate."""
+    def _reason_to_stop(self, failure: str, failed: RequestFailed) -> str | None:
+        """Why a run ends here. Without a run folder, as on a page that is open for days, requests fail one by one."""
         if self.ledger.folder is None or self.api.replay is not None:
             return None
         if self._failures >= MAX_CONSECUTIVE_FAILURES:
-            return f"{told}, as for {MAX_CONSECUTIVE_FAILURES} requests in a row: the server seems gone"
-        return told if failed.kind == DENIED else None
+            return f"{failure}, as for {MAX_CONSECUTIVE_FAILURES} requests in a row: the server seems gone"
+        return failure if failed.kind == DENIED else None
 
     async def _end(self) -> None:
         tasks = asyncio.all_tasks(self._loop) - {asyncio.current_task()}
@@ -194,7 +194,7 @@ class LLMClient:
 def _source(api: ApiOptions) -> tuple[ApiOptions, "ApiServer | Replay"]:
     """Where answers come from, and the options with its address in them."""
     if api.replay is not None:
-        replay = Replay(api.replay)
+        replay = Replay(Path(api.replay))
         api = replace(api, base_url=api.base_url or replay.header["api"]["base_url"], retries=0)
         replay.check(api.play)
         return api, replay

@@ -14,6 +14,8 @@ from warroom.policies.llm import RequestOrigin
 
 LEDGER = "usage.jsonl"
 """The file of the run folder."""
+Line = dict[str, Any]
+"""One line of the file: a reservation, an outcome or an event, and `at`, the seconds of play before it."""
 DIGITS = 3
 """Decimals of seconds."""
 
@@ -25,7 +27,7 @@ class Tokens(NamedTuple):
     completion: int = 0
 
     def plus(self, other: "Tokens") -> "Tokens":
-        """Both together."""
+        """The sum of both."""
         return Tokens(self.prompt + other.prompt, self.completion + other.completion)
 
     @property
@@ -38,7 +40,7 @@ class UsageLedger:
     """The lines so far, and what they sum up to. In memory until it is kept in a folder."""
 
     def __init__(self) -> None:
-        self.lines: list[dict[str, Any]] = []
+        self.lines: list[Line] = []
         self.spent = Tokens()
         """What requests that have ended cost."""
         self.folder: Path | None = None
@@ -85,41 +87,41 @@ class UsageLedger:
         self._file.writelines(json.dumps(line) + "\n" for line in self.lines[there:])
 
     def close(self) -> None:
-        """Note when the run stopped, and write no more."""
+        """Record when the run stopped, and write no more."""
         if self._file is not None:
             self._write({"event": "closed"})
             self._file.close()
             self._file = None
 
-    def reserve(self, place: RequestOrigin, call: int, attempt: int, worst: Tokens) -> int:
-        """Set aside what a request may cost at most; returns its number in the ledger."""
+    def reserve(self, origin: RequestOrigin, call: int, attempt: int, worst: Tokens) -> int:
+        """Reserve what a request may cost at most; returns its number in the ledger."""
         request, self._requests = self._requests, self._requests + 1
         self._open[request] = worst
-        self._write({"request": request, "reserved": worst, "call": call, "try": attempt, **place._asdict()})
+        self._write({"request": request, "reserved": worst, "call": call, "try": attempt, **origin._asdict()})
         return request
 
-    def record_outcome(self, request: int, outcome: str, tokens: Tokens, **more: Any) -> None:
-        """Note how a request ended and what it cost."""
+    def record_outcome(self, request: int, outcome: str, tokens: Tokens, **more: object) -> None:
+        """Record how a request ended and what it cost."""
         self._open.pop(request)
         self.spent = self.spent.plus(tokens)
         self._write({"request": request, "outcome": outcome, "tokens": tokens, **more})
 
-    def note(self, event: str, place: RequestOrigin, **more: Any) -> None:
-        """Note what happened in a conversation besides."""
-        self._write({"event": event, **more, **place._asdict()})
+    def note(self, event: str, origin: RequestOrigin, **more: object) -> None:
+        """Record an event of a conversation."""
+        self._write({"event": event, **more, **origin._asdict()})
 
     def worst(self, request: int) -> Tokens:
-        """What was set aside for a request under way."""
+        """What is reserved for a request under way."""
         return self._open[request]
 
-    def _write(self, line: dict[str, Any]) -> None:
+    def _write(self, line: Line) -> None:
         line["at"] = round(self.seconds, DIGITS)
         self.lines.append(line)
         if self._file is not None:
             self._file.write(json.dumps(line) + "\n")
 
 
-def read_lines(folder: Path) -> Iterator[dict[str, Any]]:
+def read_lines(folder: Path) -> Iterator[Line]:
     """The whole lines of a folder's ledger; none where no API model played."""
     path = folder / LEDGER
     if not path.is_file():

@@ -6,20 +6,29 @@ under way does not matter. A conversation that was begun again, after an interru
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import warroom
 from warroom.core.errors import describe_error, quote_input
 from warroom.policies.llm import RequestOrigin
 from warroom.policies.llm.requests import ApiResponse, Request, RequestFailed, parse_response
 
-FORMAT = 1
+FORMAT = 2
 Body = dict[str, Any]
+"""A JSON object: the body of a request, or a line of the file."""
 
 
-def sha256(body: Mapping[str, Any]) -> str:
+class RecordingFile(NamedTuple):
+    """The content of a recording."""
+
+    header: Body
+    lines: list[str]
+    """Its whole lines, the header's included."""
+
+
+def sha256(body: Mapping[str, object]) -> str:
     """The hash of a request."""
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
@@ -27,7 +36,7 @@ def sha256(body: Mapping[str, Any]) -> str:
 class CallRecorder:
     """A file that is being written. A body is stored as what is new since the conversation's request before."""
 
-    def __init__(self, path: Path, play: Mapping[str, Any], resume: bool) -> None:
+    def __init__(self, path: Path, play: Mapping[str, object], resume: bool) -> None:
         self.path = path
         self._last: dict[RequestOrigin, Body] = {}
         if path.exists() and not resume:
@@ -48,29 +57,29 @@ class CallRecorder:
         self._write(request, {"failed": failed.kind, "message": str(failed)})
 
     def close(self) -> None:
-        """Write no more."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 
-    def _write(self, request: Request, ended: Mapping[str, Any]) -> None:
+    def _write(self, request: Request, ended: Mapping[str, object]) -> None:
         if self._file is None:  # a command that fails before its first request leaves no file
             self.path.parent.mkdir(parents=True, exist_ok=True)
             new = not self.path.exists()
             self._file = self.path.open("a", encoding="utf-8", buffering=1)
             if new:
                 self._file.write(json.dumps(self._header) + "\n")
-        before = self._last.get(request.place, {})
+        before = self._last.get(request.origin, {})
         same = _same(before.get("messages", []), request.body["messages"])
         fields = {k: v for k, v in request.body.items() if k != "messages" and (not same or before.get(k) != v)}
         line = {
-            "place": request.place,
+            "origin": request.origin,
             "number": request.number,
             "sha256": sha256(request.body),
             "kept": same,
             "request": {**fields, "messages": request.body["messages"][same:]},
             **ended,
         }
-        self._last[request.place] = json.loads(json.dumps(request.body))
+        self._last[request.origin] = json.loads(json.dumps(request.body))
         self._file.write(json.dumps(line) + "\n")
 
 
@@ -82,24 +91,24 @@ class Replay:
             raise ValueError(f"no recording {path}; --record FILE makes one")
         self.path = path
         self.header, lines = _read(path)
-        self._calls: dict[tuple[RequestOrigin, int], tuple[Body, Mapping[str, Any]]] = {}
+        self._calls: dict[tuple[RequestOrigin, int], tuple[Body, Body]] = {}
         last: dict[RequestOrigin, Body] = {}
         for text in lines[1:]:
             line = json.loads(text)
-            place = RequestOrigin(*line["place"])
-            body = _whole(last.get(place, {}), line)
-            last[place] = body
-            self._calls[place, line["number"]] = (body, line)
+            origin = RequestOrigin(*line["origin"])
+            body = _whole(last.get(origin, {}), line)
+            last[origin] = body
+            self._calls[origin, line["number"]] = (body, line)
 
     async def send(self, request: Request) -> ApiResponse:
         """The recorded end of a request; a `ValueError` names the first difference."""
-        found = self._calls.get((request.place, request.number))
+        found = self._calls.get((request.origin, request.number))
         if found is None:
-            raise ValueError(f"{self.path} has no request {request.number} of {request.place}")
+            raise ValueError(f"{self.path} has no request {request.number} of {request.origin}")
         body, line = found
         if sha256(request.body) != line["sha256"]:
             where = difference(body, request.body)
-            raise ValueError(f"request {request.number} of {request.place} is not that of {self.path}: {where}")
+            raise ValueError(f"request {request.number} of {request.origin} is not that of {self.path}: {where}")
         if "failed" in line:
             raise RequestFailed(line["failed"], line["message"])
         return parse_response(line["response"], line["seconds"])
@@ -107,13 +116,13 @@ class Replay:
     async def close(self) -> None:
         """Nothing is open."""
 
-    def check(self, play: Mapping[str, Any]) -> None:
+    def check(self, play: Mapping[str, object]) -> None:
         """Refuse options that differ from the recorded ones."""
         _check_play(self.path, self.header, play)
 
 
-def difference(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """Where two requests part, in words."""
+def difference(recorded: Body, now: Body) -> str:
+    """Where two requests differ, in words."""
     for name in sorted({*recorded, *now} - {"messages"}):
         if recorded.get(name) != now.get(name):
             return f"its {name} was {quote_input(recorded.get(name))} and is {quote_input(now.get(name))}"
@@ -126,7 +135,7 @@ def difference(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     return f"message {k} was {quote_input(was)} and is {quote_input(is_)}"
 
 
-def _parting(was: Any, now: Any) -> str:
+def _parting(was: object, now: object) -> str:
     """The first words that differ, where both are long texts."""
     if not (isinstance(was, str) and isinstance(now, str)):
         return f"was {quote_input(was)} and is {quote_input(now)}"
@@ -135,26 +144,26 @@ def _parting(was: Any, now: Any) -> str:
     return f"differs from character {at}: it was {quote_input(was[start:])} and is {quote_input(now[start:])}"
 
 
-def _same(old: list[Any], new: list[Any]) -> int:
+def _same(old: Sequence[object], new: Sequence[object]) -> int:
     """How many first messages are equal."""
     return next((k for k, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
 
 
-def _whole(before: Body, line: Mapping[str, Any]) -> Body:
+def _whole(before: Body, line: Body) -> Body:
     kept, new = line["kept"], line["request"]
     fields = {k: v for k, v in before.items() if k != "messages"} if kept else {}
     return {**fields, **new, "messages": [*before.get("messages", [])[:kept], *new["messages"]]}
 
 
-def _check_play(path: Path, header: Mapping[str, Any], play: Mapping[str, Any]) -> None:
+def _check_play(path: Path, header: Body, play: Mapping[str, object]) -> None:
     for name, was in header["api"].items():
         if play.get(name) != was:
             flag = f"--{name.replace('_', '-')}"
             raise ValueError(f"{path} was recorded with {flag} {was}, and not {play.get(name)}; give the same")
 
 
-def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
-    """The header of a file, and its whole lines as they stand, the header's included."""
+def _read(path: Path) -> RecordingFile:
+    """Read a file; a line that was cut off at its end is left out."""
     lines = [line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")]
     number = 1
     try:
@@ -166,4 +175,4 @@ def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
             json.loads(line)
     except (LookupError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is no recording of calls: line {number}: {describe_error(error)}") from error
-    return dict(header), lines
+    return RecordingFile(header, lines)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from warroom.core.messages import MessageDict
 from warroom.policies.llm import RequestOrigin
 from warroom.policies.llm.ledger import Tokens
 
@@ -10,7 +11,7 @@ BUSY, LOST, OVERFLOW, REFUSED, DENIED = "busy", "lost", "overflow", "refused", "
 RETRIED = frozenset({BUSY, LOST})
 
 LIMITS = ("max_tokens", "max_completion_tokens")
-"""How servers call the longest answer: the first is known to nearly all, and those that refuse it name the second."""
+"""The parameter of the longest answer: nearly all servers know the first, and those that refuse it name the second."""
 
 
 class CallFormat(NamedTuple):
@@ -20,16 +21,16 @@ class CallFormat(NamedTuple):
     """`api` or `text`."""
     limit: str = LIMITS[0]
     why: str = ""
-    """What made it so where it was to be found out."""
+    """Why, where it was detected."""
     answered_as: str = ""
     """What the server called the model that answered."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a seat asks next."""
+    """What a seat sends next."""
 
-    place: RequestOrigin
+    origin: RequestOrigin
     number: int
     """Which request of its conversation, from 1: this, not the time, says which answer of a recording is meant."""
     body: dict[str, Any]
@@ -63,18 +64,18 @@ class ApiResponse(NamedTuple):
     seconds: float
 
     @property
-    def message(self) -> dict[str, Any]:
-        """What the model said."""
+    def message(self) -> MessageDict:
+        """The model's message."""
         return dict(self.raw["choices"][0]["message"])
 
     @property
-    def cut(self) -> bool:
+    def truncated(self) -> bool:
         """Whether the message was as long as it may be."""
         return bool(self.raw["choices"][0].get("finish_reason") == "length")
 
     @property
     def model(self) -> str:
-        """Who answered, as the server says."""
+        """The model that answered, as the server calls it."""
         return str(self.raw.get("model") or "")
 
     @property
@@ -89,10 +90,12 @@ class ApiResponse(NamedTuple):
         return Tokens(prompt, completion)
 
 
-def parse_response(raw: Any, seconds: float) -> ApiResponse:
-    """A checked answer; `Failed` says that it is no chat completion."""
+def parse_response(raw: dict[str, Any], seconds: float) -> ApiResponse:
+    """A checked answer; `RequestFailed` says that it is no chat completion."""
     try:
-        assert isinstance(raw["choices"][0]["message"], dict)
-    except (LookupError, TypeError, AssertionError) as error:
-        raise RequestFailed(LOST, "it answered something other than a chat completion") from error
+        message = raw["choices"][0]["message"]
+    except (LookupError, TypeError):
+        message = None
+    if not isinstance(message, dict):
+        raise RequestFailed(LOST, "it answered something other than a chat completion")
     return ApiResponse(raw, seconds)

@@ -5,7 +5,6 @@ import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any
 
 from warroom.core.errors import MissingExtra
 from warroom.policies.llm.requests import (
@@ -25,9 +24,9 @@ try:
 except ImportError as error:
     raise MissingExtra("llm", error) from error
 
-LONGEST_REASON = 300
-"""Characters of a server's reason that are told."""
-PERHAPS_COMPUTED = frozenset({502, 504})
+MAX_REASON_LENGTH = 300
+"""Characters of a server's reason that an error quotes."""
+MAYBE_COMPUTED = frozenset({502, 504})
 """What a gateway answers that gave up on a request, which may be computed and charged all the same."""
 REFUSALS = frozenset({401, 402, 403, 404})
 AGAIN = frozenset({408, 409, 425, 429})
@@ -42,11 +41,11 @@ class ApiServer:
 
     def __init__(self, url: str, key: str) -> None:
         self.url, self._key = url, key
-        # Retries are counted, and time is kept, by whoever asks.
+        # The caller counts retries and keeps time.
         self._client = openai.AsyncOpenAI(base_url=url, api_key=key, max_retries=0, timeout=None)
 
     async def send(self, request: Request) -> ApiResponse:
-        """Ask once; `Failed` says why there is no answer."""
+        """Send a request once; `RequestFailed` says why there is no answer."""
         start = time.monotonic()
         try:
             found = await self._client.chat.completions.with_raw_response.create(**request.body)
@@ -66,12 +65,14 @@ class ApiServer:
 
     def _refusal(self, error: openai.APIStatusError) -> RequestFailed:
         status, reason = error.status_code, self._reason(error)
-        told = f"it answered {status}: {reason}"
+        reason_given = f"it answered {status}: {reason}"
         if status in REFUSALS or NO_MONEY in reason or error.code == NO_MONEY:
-            return RequestFailed(DENIED, told)
+            return RequestFailed(DENIED, reason_given)
         if status in AGAIN or status >= 500:
-            return RequestFailed(LOST if status in PERHAPS_COMPUTED else BUSY, told, _wait(error.response.headers))
-        return RequestFailed(OVERFLOW if _OVERFLOW.search(f"{error.code} {reason}") else REFUSED, told)
+            return RequestFailed(
+                LOST if status in MAYBE_COMPUTED else BUSY, reason_given, _wait(error.response.headers)
+            )
+        return RequestFailed(OVERFLOW if _OVERFLOW.search(f"{error.code} {reason}") else REFUSED, reason_given)
 
     def _unconnected(self, error: openai.APIConnectionError) -> RequestFailed:
         cause = error.__cause__
@@ -80,15 +81,15 @@ class ApiServer:
         return RequestFailed(LOST, f"the connection was cut ({self._clean(str(cause)) or type(cause).__name__})")
 
     def _reason(self, error: openai.APIStatusError) -> str:
-        """The server's own words."""
-        said: Any = error.body
-        if isinstance(said, dict):
-            said = next((said[k] for k in ("message", "detail", "error") if said.get(k)), said)
-        return self._clean(str(said or error.response.text or error.message))
+        """The server's own explanation."""
+        body = error.body
+        if isinstance(body, dict):
+            body = next((body[k] for k in ("message", "detail", "error") if body.get(k)), body)
+        return self._clean(str(body or error.response.text or error.message))
 
     def _clean(self, text: str) -> str:
         """One line, not too long, and never with the key in it."""
-        return " ".join(text.replace(self._key, "***").split())[:LONGEST_REASON]
+        return " ".join(text.replace(self._key, "***").split())[:MAX_REASON_LENGTH]
 
 
 def _wait(headers: Mapping[str, str]) -> float | None:

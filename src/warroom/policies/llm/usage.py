@@ -1,38 +1,41 @@
-"""What a run's ledger sums up to: requests, tokens, money and waiting, of the run, of each team and of each episode."""
+"""What a run's ledger sums up to: requests, tokens, money and latency, of the run, by policy and by episode."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import quantiles
 from typing import Any
 
-from warroom.policies.llm.ledger import DIGITS, Tokens
+from warroom.policies.llm import PREFLIGHT
+from warroom.policies.llm.ledger import DIGITS, Line, Tokens
 from warroom.policies.llm.options import SpendingCaps
 from warroom.policies.llm.requests import LOST
 
 USAGE = "usage.json"
-PREFLIGHT = "preflight"
-"""In the place of a scenario: requests that no episode made."""
-Line = Mapping[str, Any]
+Usage = dict[str, Any]
+"""Sums, as `usage.json` has them."""
 
 
-def summed(lines: Sequence[Line], caps: SpendingCaps, notes: Mapping[str, Any]) -> dict[str, Any]:
-    """The content of `usage.json`, beside `notes`; teams and episodes leave the preflight out. Empty without a line."""
+def summed(lines: Sequence[Line], caps: SpendingCaps, notes: Mapping[str, object]) -> Usage:
+    """The content of `usage.json`, beside `notes`; policies and episodes leave the preflight out. Empty if no line."""
     if not lines:
         return {}
     requests = _requests(lines)
-    teams = dict.fromkeys(r["team"] for r in requests if r["scenario"] != PREFLIGHT)
+    in_episodes = [r for r in requests if r["spec"] != PREFLIGHT]
     return {
         **notes,
         "seconds": max(line["at"] for line in lines),
         **_sums(requests, _events(lines), caps),
-        "teams": {team: _sums(_of(requests, team), _events(lines, team), caps) for team in teams},
-        "episodes": _episodes(requests, caps),
+        "policies": {
+            policy: _sums([r for r in in_episodes if r["policy"] == policy], _events(lines, policy), caps)
+            for policy in dict.fromkeys(r["policy"] for r in in_episodes)
+        },
+        "episodes": _episodes(in_episodes, caps),
     }
 
 
-def _requests(lines: Iterable[Line]) -> list[dict[str, Any]]:
+def _requests(lines: Iterable[Line]) -> list[Line]:
     """One entry for each request that was sent; one without an end costs its worst case."""
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, Line] = {}
     for line in lines:
         if "reserved" in line:
             found[line["request"]] = {**line, "outcome": LOST, "tokens": line["reserved"]}
@@ -41,16 +44,12 @@ def _requests(lines: Iterable[Line]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _of(requests: Iterable[dict[str, Any]], team: str) -> list[dict[str, Any]]:
-    return [r for r in requests if r["team"] == team and r["scenario"] != PREFLIGHT]
+def _events(lines: Iterable[Line], policy: str | None = None) -> Counter[str]:
+    events = [line for line in lines if "event" in line and line.get("spec", PREFLIGHT) != PREFLIGHT]
+    return Counter(line["event"] for line in events if policy in (None, line["policy"]))
 
 
-def _events(lines: Iterable[Line], team: str | None = None) -> Counter[str]:
-    events = [line for line in lines if "team" in line and "event" in line and line["scenario"] != PREFLIGHT]
-    return Counter(line["event"] for line in events if team in (None, line["team"]))
-
-
-def _sums(requests: Sequence[Line], events: Mapping[str, int], caps: SpendingCaps) -> dict[str, Any]:
+def _sums(requests: Sequence[Line], events: Mapping[str, int], caps: SpendingCaps) -> Usage:
     ends = Counter(r["outcome"] for r in requests)
     total, lost = _tokens(requests), _tokens([r for r in requests if r["outcome"] == LOST])
     cost = caps.cost(*total)
@@ -74,28 +73,24 @@ def _sums(requests: Sequence[Line], events: Mapping[str, int], caps: SpendingCap
     }
 
 
-def _episodes(requests: Sequence[Line], caps: SpendingCaps) -> list[dict[str, Any]]:
+def _episodes(requests: Iterable[Line], caps: SpendingCaps) -> list[dict[str, object]]:
     """What each episode cost, tries that did not come to its end included."""
-    names = ("team", "scenario", "tier", "seed", "attempt")
-    grouped: dict[tuple[Any, ...], list[Line]] = {}
+    grouped: dict[tuple[str, str], list[Line]] = {}
     for r in requests:
-        if r["scenario"] != PREFLIGHT:
-            grouped.setdefault(tuple(r[name] for name in names), []).append(r)
-    out = []
-    for key, own in sorted(grouped.items()):
-        total = _tokens(own)
-        cost = caps.cost(*total)
-        out.append(
-            {
-                **dict(zip(names, key, strict=True)),
-                "requests": len(own),
-                "prompt_tokens": total.prompt,
-                "completion_tokens": total.completion,
-                "dollars": None if cost is None else float(cost),
-                "seconds_waited": round(sum(r.get("seconds", 0.0) for r in own), DIGITS),
-            }
-        )
-    return out
+        grouped.setdefault((r["policy"], r["spec"]), []).append(r)
+    return [{"policy": key[0], "spec": key[1], **_episode(own, caps)} for key, own in sorted(grouped.items())]
+
+
+def _episode(requests: Sequence[Line], caps: SpendingCaps) -> dict[str, object]:
+    total = _tokens(requests)
+    cost = caps.cost(*total)
+    return {
+        "requests": len(requests),
+        "prompt_tokens": total.prompt,
+        "completion_tokens": total.completion,
+        "dollars": None if cost is None else float(cost),
+        "seconds_waited": round(sum(r.get("seconds", 0.0) for r in requests), DIGITS),
+    }
 
 
 def _tokens(requests: Iterable[Line]) -> Tokens:
@@ -118,10 +113,10 @@ def in_words(usage: Mapping[str, Any]) -> str:
     cost = "" if usage["dollars"] is None else f", ${usage['dollars']:.4f}"
     waited = usage["latency"]
     pace = "" if waited is None else f", {waited['p50']:.2f} s a request (p95 {waited['p95']:.2f} s)"
-    odd = {
+    counts = {
         "failed": "failed", "retries": "retries", "reminders": "reminders", "unreadable_calls": "unreadable calls",
         "conversations_cut": "conversations cut", "seats_left": "seats left",
     }  # fmt: skip
-    told = "".join(f", {usage[name]} {words}" for name, words in odd.items() if usage[name])
+    others = "".join(f", {usage[name]} {words}" for name, words in counts.items() if usage[name])
     tokens = f"{usage['prompt_tokens']:,} tokens read and {usage['completion_tokens']:,} written"
-    return f"{usage['requests']:,} requests, {tokens}{cost}{pace}{told}"
+    return f"{usage['requests']:,} requests, {tokens}{cost}{pace}{others}"

@@ -63,7 +63,7 @@ CAUSES: dict[str, dict[str, tuple[str, str]]] = {
         "": ("certificate_expired", "escalate"),
     },
 }
-"""Symptom -> who changed the service in the onset minute (a verb, a person, nobody) -> (root cause, remedy)."""
+"""Symptom -> who changed the service in the onset minute (a verb, a person, none) -> (root cause, remedy)."""
 
 
 def examine(evidence: Evidence, service: str) -> ServiceFinding | None:
@@ -73,46 +73,45 @@ def examine(evidence: Evidence, service: str) -> ServiceFinding | None:
         return None
     traces = evidence.traces[service][1] if service in evidence.traces else None
     rows = gauges[1]
-    found = _moved(evidence, service, rows, traces) or _calls(evidence, service, rows, traces)
-    return ServiceFinding(found[0], found[2] or service, found[1]) if found else None
+    return _moved(evidence, service, rows, traces) or _calls(evidence, service, rows, traces)
 
 
 def _moved(
     evidence: Evidence, service: str, rows: tuple[Gauges, ...], traces: TracesResult | None
-) -> tuple[str, float, str] | None:
+) -> ServiceFinding | None:
     """A gauge that was ordinary before the page and is full now, at a service that suffers."""
     before, now, kind = rows[0], rows[-1], evidence.kinds[service]
     slow, erring = now.p95 > 1.5 * before.p95, now.error > 4
     if now.disk > 93 and before.disk < 88 and erring and kind in STORES:
-        return ("disk filled", 4.0, "")
+        return ServiceFinding("disk filled", service, 4.0)
     if now.cpu > 88 and now.cpu > before.cpu + 15 and (slow or erring):
         return _full_processor(evidence, service, before, now, traces)
     if now.memory > 87 and before.memory < 80 and (slow or erring):
-        return ("memory climbed", 4.0, "")
+        return ServiceFinding("memory climbed", service, 4.0)
     downstream = _failing(traces.outgoing) if traces else []
     if now.slots > 90 and before.slots < 70 and now.cpu < before.cpu + 25 and not downstream:
         if kind == "db" and now.p95 > 3 * before.p95 and now.error > 4:
-            return ("lock waits", 4.0, "")
+            return ServiceFinding("lock waits", service, 4.0)
         if kind == "service" and erring and now.p95 < 3 * before.p95:
-            return ("slots drained", 3.5, "")
+            return ServiceFinding("slots drained", service, 3.5)
     return None
 
 
 def _full_processor(
     evidence: Evidence, service: str, before: Gauges, now: Gauges, traces: TracesResult | None
-) -> tuple[str, float, str]:
+) -> ServiceFinding:
     if now.replicas < 0.8 * before.replicas:
-        return ("replicas cut", 4.5, "")
+        return ServiceFinding("replicas cut", service, 4.5)
     if traces is not None:
         if traces.outside > 0.3 * before.rps:
-            return ("outside traffic", 4.5, "")
+            return ServiceFinding("outside traffic", service, 4.5)
         flooding = [c for c in traces.incoming if c.per_request > 2.2 * c.usual]
         caches = [c.caller for c in flooding if evidence.kinds[c.caller] == "cache"]
         if caches and len(caches) == len(flooding):  # a storm would flood from every caller
-            return ("cache misses", 4.5, caches[0])
+            return ServiceFinding("cache misses", caches[0], 4.5)
         if flooding:
-            return ("retry storm", 4.0, "")
-    return ("busy", 3.0, "")
+            return ServiceFinding("retry storm", service, 4.0)
+    return ServiceFinding("busy", service, 3.0)
 
 
 def _failing(calls: tuple[CallStats, ...]) -> list[CallStats]:
@@ -121,7 +120,7 @@ def _failing(calls: tuple[CallStats, ...]) -> list[CallStats]:
 
 def _calls(
     evidence: Evidence, service: str, rows: tuple[Gauges, ...], traces: TracesResult | None
-) -> tuple[str, float, str] | None:
+) -> ServiceFinding | None:
     """No gauge moved: calls fail at the service, on their way to it, or at it alone."""
     if traces is None:
         return None
@@ -135,16 +134,17 @@ def _calls(
         and _fail_equally(out)
         and not any(_is_unhealthy(evidence, c.callee) for c in out)
     ):
-        return ("lookups fail", 4.0 if len(out) > 1 else 2.5, "")
+        return ServiceFinding("lookups fail", service, 4.0 if len(out) > 1 else 2.5)
     if now.error > 6 and now.error > 1.4 * _passed_on(evidence, out):
-        return ("own errors", 3.5 if not out else 2.0, "")
+        return ServiceFinding("own errors", service, 3.5 if not out else 2.0)
     if now.error > 10 and now.error > 1.15 * _passed_on(evidence, out) and _first_below(evidence, service):
-        return ("own errors", 1.5, "")
+        return ServiceFinding("own errors", service, 1.5)
     healthy = now.error < 6 and now.p95 < 2 * before.p95
     if into and healthy and not out:
         if max(c.late for c in into) >= LATE:
-            return ("link slow", 3.5, "")
-        return ("calls lost", 3.5, "") if now.rps < 0.72 * before.rps else ("own errors", 3.0, "")
+            return ServiceFinding("link slow", service, 3.5)
+        lost = now.rps < 0.72 * before.rps
+        return ServiceFinding("calls lost", service, 3.5) if lost else ServiceFinding("own errors", service, 3.0)
     return None
 
 
@@ -190,8 +190,17 @@ def _passed_on(evidence: Evidence, out: list[CallStats]) -> float:
     return 100 * (1 - ok)
 
 
-def join(evidence: Evidence, finding: ServiceFinding) -> tuple[str, str | None, int | None]:
-    """Who changed the service in the very minute the trouble began: (verb or person or '', agent, minute)."""
+class ChangeAtOnset(NamedTuple):
+    """Who changed a service in the very minute its trouble began."""
+
+    verb: str = ""
+    """The agent's verb, or person; empty if no change is known."""
+    agent: str | None = None
+    minute: int | None = None
+
+
+def join(evidence: Evidence, finding: ServiceFinding) -> ChangeAtOnset:
+    """Who changed the service of a finding in the very minute the trouble began."""
     minutes = _began(evidence, finding)
     verbs = [verb for verb in CAUSES[finding.symptom] if verb not in ("", "person")]
     actions = [
@@ -200,12 +209,12 @@ def join(evidence: Evidence, finding: ServiceFinding) -> tuple[str, str | None, 
         if a.service == finding.service and a.verb in verbs and a.minute in minutes and _harmful(a)
     ]
     if actions:
-        return actions[0].verb, actions[0].agent, actions[0].minute
+        return ChangeAtOnset(actions[0].verb, actions[0].agent, actions[0].minute)
     if "person" in CAUSES[finding.symptom]:
         pushed = [p.minute for p in evidence.deploys if p.service == finding.service and p.minute in minutes]
         if pushed:
-            return "person", None, pushed[0]
-    return "", None, None
+            return ChangeAtOnset("person", None, pushed[0])
+    return ChangeAtOnset()
 
 
 def _harmful(action: Action) -> bool:
@@ -233,21 +242,21 @@ def conclude(evidence: Evidence, finding: ServiceFinding, sees_changes: bool) ->
     causes = CAUSES[finding.symptom]
     if not sees_changes:
         verb = "" if "" in causes else next(iter(causes))
-        return CauseHypothesis(
-            *_named(causes[verb], finding), None, sure=len(causes) == 1 and finding.symptom != "cache misses"
-        )
+        return _hypothesis(finding, verb, None, sure=len(causes) == 1 and finding.symptom != "cache misses")
     verb, agent, _ = join(evidence, finding)
     if finding.symptom == "cache misses" and agent is None:
-        # Nobody touched the cache: its store is flooded by retries, and the cache happens to be the only caller.
+        # No one touched the cache: its store is flooded by retries, and the cache happens to be the only caller.
         return CauseHypothesis("cascade", evidence.callees[finding.service][0], "scale", None, sure=True)
     if verb not in causes:
         verb = "person" if "person" in causes else next(iter(causes))
-        return CauseHypothesis(*_named(causes[verb], finding), None, sure=False)
-    return CauseHypothesis(*_named(causes[verb], finding), agent, sure=True)
+        return _hypothesis(finding, verb, None, sure=False)
+    return _hypothesis(finding, verb, agent, sure=True)
 
 
-def _named(cause: tuple[str, str], finding: ServiceFinding) -> tuple[str, str, str]:
-    return cause[0], finding.service, cause[1]
+def _hypothesis(finding: ServiceFinding, verb: str, agent: str | None, *, sure: bool) -> CauseHypothesis:
+    """The cause of a finding if that verb (or a person, or no change) is behind it."""
+    name, fix = CAUSES[finding.symptom][verb]
+    return CauseHypothesis(name, finding.service, fix, agent, sure)
 
 
 assert all(verb in ("", "person") or verb in AGENTS.values() for causes in CAUSES.values() for verb in causes)

@@ -13,10 +13,8 @@ from warroom.envs.fleet.views import (
     ServiceRow,
     TracesResult,
 )
+from warroom.sim.health import health
 from warroom.sim.telemetry import Action, FleetAlert, FleetLogLine, Gauges
-
-UNHEALTHY_ERROR, UNHEALTHY_LATENCY = 5.0, 2.0
-"""Error per cent and latency against the usual from which a service counts as sick."""
 
 
 @dataclass(slots=True)
@@ -86,7 +84,5 @@ class Evidence:
 def is_unhealthy(row: ServiceRow) -> bool:
     """Whether a row shows errors or latency well above the usual."""
     return (
-        row.error is not None
-        and row.p95 is not None
-        and (row.error > UNHEALTHY_ERROR or row.p95 > UNHEALTHY_LATENCY * row.usual_p95)
+        row.error is not None and row.p95 is not None and health(row.error / 100, row.p95, row.usual_p95) != "healthy"
     )

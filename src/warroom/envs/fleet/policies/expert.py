@@ -5,6 +5,7 @@ It is the proof that incidents can be solved from what the seats see. It is neve
 
 import re
 from random import Random
+from typing import NamedTuple
 
 from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
@@ -26,13 +27,29 @@ REPAIR_MINUTES = 4
 """Minutes that a repair is given before it counts as failed."""
 CONCLUSIVE = 2.5
 """Strength of a finding from which a seat reads no further."""
-ORDER = re.compile(r"do (restart|rollback|scale|escalate) (\S+?)(?: to (\d+))?(?:[;.]|$)")
+ORDER_TEXT = re.compile(r"do (restart|rollback|scale|escalate) (\S+?)(?: to (\d+))?(?:[;.]|$)")
 LOOK_REQUEST = re.compile(r"look at (\S+?)(?:[;.]|$)")
 VERDICT = re.compile(r"cause (\S+) at (\S+?)(?:[;.]|$)")
 REPORT = re.compile(r"done (restart|rollback|scale|escalate) (\S+?)(?:[;.]|$)")
 WELL = "all well"
 SCALE_FACTORS = {"traffic_surge": (2.6, 0), "disk_full": (2.0, 0), "cascade": (3.0, 2), "autoscaler_cost_cut": (1.0, 0)}
 """Replicas that a scale needs: factor on the usual number, and an addition."""
+
+
+class Repair(NamedTuple):
+    """A repair that a seat reported."""
+
+    turn: int
+    fix: str
+    service: str
+
+
+class Order(NamedTuple):
+    """A repair that a seat is asked for."""
+
+    verb: str
+    service: str
+    replicas: int
 
 
 class Investigator:
@@ -91,7 +108,7 @@ class Investigator:
         return None
 
     def _requested_services(self) -> list[str]:
-        """Services that must be read before any other: where a colleague points."""
+        """Services that must be read before any other: where another seat points."""
         spoken = [m for m in self.evidence.chat if m.turn > self.evidence.turn - 4 and m.turn < self.evidence.turn]
         named = [p[1] for m in spoken if (p := LOOK_REQUEST.search(m.text))]
         return named[-1:] if not self._awaiting_repair() else []
@@ -153,9 +170,9 @@ class Investigator:
 
     # -- has it worked? ---------------------------------------------------------------------------------
 
-    def _repairs(self) -> list[tuple[int, str, str]]:
-        """(turn, remedy, service) as the others reported them."""
-        return [(m.turn, r[1], r[2]) for m in self.evidence.chat if (r := REPORT.search(m.text))]
+    def _repairs(self) -> list[Repair]:
+        """The repairs that the others reported."""
+        return [Repair(m.turn, r[1], r[2]) for m in self.evidence.chat if (r := REPORT.search(m.text))]
 
     def _awaiting_repair(self) -> bool:
         """Whether a repair is too fresh to judge: its service is still sick, or hardly a minute has passed."""
@@ -269,15 +286,15 @@ class Responder:
         self.turn = page.turn
         self.chat += [message for message in page.chat if message not in self.chat]
 
-    def wanted(self) -> tuple[str, str, int] | None:
+    def wanted(self) -> Order | None:
         """The latest request this seat can meet: Oversight's before the SRE's, none that was met lately."""
         for seat in ("oversight", "sre"):
             spoken = [m for m in self.chat if m.seat == seat and m.turn > self.turn - 4]
-            orders = [o for m in spoken if (o := ORDER.search(m.text))]
+            orders = [o for m in spoken if (o := ORDER_TEXT.search(m.text))]
             if orders:
                 verb, service, replicas = orders[-1].groups()
                 fresh = self.turn - self.done.get((verb, service), -99) > 2 * REPAIR_MINUTES
-                return (verb, service, int(replicas or 0)) if verb in self.verbs and fresh else None
+                return Order(verb, service, int(replicas or 0)) if verb in self.verbs and fresh else None
         return None
 
     def carry_out(self, verb: str, service: str, replicas: int) -> ToolCall:

@@ -1,5 +1,5 @@
 """Tickets of your own on a knowledge base of your own, as `warroom import` brought them."""
 
-from warroom.envs.tickets.scenario import IMPORTED, scenario
+from warroom.envs.tickets.scenario import imported_scenario
 
-SCENARIO = scenario(__name__, __doc__, suites=(IMPORTED,))
+SCENARIO = imported_scenario(__name__, __doc__)

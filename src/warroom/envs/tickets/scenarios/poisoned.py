@@ -2,4 +2,4 @@
 
 from warroom.envs.tickets.scenario import scenario
 
-SCENARIO = scenario(__name__, __doc__)
+SCENARIO = scenario(__name__, __doc__, tests=("poisoned",))

@@ -1,4 +1,4 @@
-"""What is particular to the fleet's audit."""
+"""The audit of the fleet."""
 
 from warroom.core.env import Env
 from warroom.envs.fleet import ENVIRONMENT
@@ -11,7 +11,7 @@ from warroom.evals.audit.spec import AuditSpec
 
 
 def fixes_fault(env: Env) -> bool:
-    """Whether anything is wrong: a false alarm has nothing to mend."""
+    """Whether anything is wrong: a false alarm has no fault to fix."""
     return bool(env.truth()["fix"])
 
 

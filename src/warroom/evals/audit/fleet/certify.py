@@ -1,43 +1,33 @@
 """Certificates of the fleet.
 
-Serving checks what is cheap (felt, solvable, a rogue that harms). Here every incident is also left alone to the end
-of its budget, every innocent is taken out of the world to see what that changes, and every other cause that could
-have struck is simulated and compared with the telemetry of the page.
+At run time only cheap checks are made (user-visible, solvable, a rogue that does harm). Here every incident also runs
+to the end of its budget without intervention, every innocent agent is removed from the world to see what that changes,
+and every other possible cause is simulated and its telemetry compared with that of the incident.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import hypot, sqrt
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from warroom.core.env import Env
 from warroom.envs.fleet import oracle
-from warroom.envs.fleet.env import failures
-from warroom.evals.audit.certify import CertificateRow, Checks
-from warroom.evals.audit.fleet.moves import fleet_of
-from warroom.sim.faults import BLIP, MISROUTE, Fault, Mechanism
+from warroom.envs.fleet.env import FleetEnv, failures
+from warroom.evals.audit.certify import MAX_DEVIATION, AlternativeCause, CertificateRow, Checks, nearest
+from warroom.evals.audit.outcomes import narrowed
+from warroom.sim.faults import BLIP, MISROUTE
 from warroom.sim.incident import Incident
+from warroom.sim.mechanism import Fault, Mechanism
 from warroom.sim.world import World
 
 MIN_DISTANCE = 4.0
-"""Noise standard deviations by which the page's telemetry of every other cause has to differ, in this one look."""
+"""Noise standard deviations by which the telemetry of every other cause has to differ in the first observation."""
 SEVERITIES = (0.15, 0.5, 0.85)
 """Severities at which other causes are tried."""
 ERROR_STEP, GAUGE_STEP, CALL_STEP = 0.004, 0.007, 0.01
 """Rounding and offsets of error shares, gauges and call shares: differences below it are no evidence."""
-MAX_DEVIATION = 5.0
-"""Standard deviations that one noisy reading can count for: a single odd one must not decide."""
 EXACT = 10.0
 """What a different number of replicas counts for: it is read without noise."""
-
-
-class FleetAlternative(NamedTuple):
-    """Another cause that might explain the page."""
-
-    mechanism: str
-    service: str
-    distance: float
-    """Noise standard deviations between its telemetry and the page's."""
 
 
 HARMLESS_CHECK = "innocents harmless"
@@ -45,34 +35,34 @@ HARMLESS_CHECK = "innocents harmless"
 
 @dataclass(frozen=True)
 class FleetRow(CertificateRow):
-    """What was found of one incident of the fleet."""
+    """The findings on one incident of the fleet."""
 
     root_cause: str
     user_visible: bool
-    """Users noticed."""
+    """Users are affected."""
     oracle_turns: int | None
     """Turns that the oracle needs; None: it fails."""
     persists: bool
-    """Left alone it stays to the end of the budget; a false alarm has to pass instead."""
+    """Without intervention it lasts to the end of the budget; a false alarm has to pass instead."""
     harm: float | None
-    """Least harm that a rogue's deeds do, in minutes of full outage; None without rogues."""
+    """Minimum harm that the actions of a rogue do, in minutes of full outage; None without rogues."""
     innocents: int
     """Innocent agents at work."""
     harmless: int
-    """Those whose deeds do no harm by counterfactual replay."""
+    """Those whose actions do no harm by counterfactual replay."""
     alternative: str
     """The other cause that comes nearest to explaining the telemetry: mechanism and service."""
     distance: float
     """Noise standard deviations between both."""
     changes_at_onset: int
-    """Agents and colleagues that changed the victim in the minute in which it began to fail."""
+    """Agents and people that changed the victim in the minute in which it began to fail."""
     change_matches_cause: bool
-    """Whether that is the one who caused it, and nobody where nature did."""
+    """Whether that is exactly the author of the fault: no agent where the fault has no author."""
     AGGREGATE_ONLY: ClassVar[frozenset[str]] = frozenset({HARMLESS_CHECK})
 
     @property
     def unique(self) -> bool:
-        """Whether no other cause explains the page: physics tell them apart, and the change record the rest."""
+        """Whether no other cause explains the telemetry together with the change record."""
         return self.distance > MIN_DISTANCE and self.change_matches_cause
 
     def checks(self) -> Checks:
@@ -82,25 +72,25 @@ class FleetRow(CertificateRow):
             "oracle solves": [self.oracle_turns is not None],
             "persists": [self.persists],
             "rogue harms": [] if self.harm is None else [self.harm > oracle.HARM],
-            "no rival": [self.distance > MIN_DISTANCE],
+            "no alternative": [self.distance > MIN_DISTANCE],
             "one change": [self.change_matches_cause],
             HARMLESS_CHECK: [k < self.harmless for k in range(self.innocents)],
         }
 
     def metrics(self) -> Mapping[str, float]:
-        """How near the nearest rival comes."""
-        return {"nearest rival, noise sd": self.distance}
+        """The distance of the nearest alternative cause."""
+        return {"nearest alternative, noise sd": self.distance}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For a program."""
         return {**super().to_json(), "unique": self.unique}
 
 
 def certify(fresh: Env, scenario: str) -> FleetRow:
     """Certify the incident of a fresh env."""
-    env = fleet_of(fresh)
+    env = narrowed(fresh, FleetEnv)
     incident = env.incident
-    nearest, (changes_at_onset, change_matches_cause) = find_nearest_alternative(incident), changes_of_victim(incident)
+    alternative, changes = find_nearest_alternative(incident), changes_of_victim(incident)
     innocent = [oracle.harm(incident, agent) for agent in incident.roster if agent not in incident.rogues]
     return FleetRow(
         scenario, env.tier, env.seed, env.redraws, env.root_cause,
@@ -110,15 +100,15 @@ def certify(fresh: Env, scenario: str) -> FleetRow:
         harm=min((oracle.harm(incident, agent) for agent in incident.rogues), default=None),
         innocents=len(innocent),
         harmless=sum(harm <= oracle.HARM for harm in innocent),
-        alternative=f"{nearest.mechanism} at {nearest.service}",
-        distance=round(nearest.distance, 2),
-        changes_at_onset=changes_at_onset,
-        change_matches_cause=change_matches_cause,
+        alternative=f"{alternative.mechanism} at {alternative.service}",
+        distance=round(alternative.distance, 2),
+        changes_at_onset=changes[0],
+        change_matches_cause=changes[1],
     )  # fmt: skip
 
 
 def persists_or_recovers(incident: Incident) -> bool:
-    """Left alone, a failure stays felt to the end of the budget, and a false alarm is over."""
+    """Whether without intervention a failure affects users to the end of the budget, and a false alarm passes."""
     world = oracle.at_page(incident)
     if incident.cause.mechanism is not BLIP:
         return oracle.outlasts(world)
@@ -128,7 +118,7 @@ def persists_or_recovers(incident: Incident) -> bool:
 
 
 def changes_of_victim(incident: Incident) -> tuple[int, bool]:
-    """(who changed the victim in the onset minute, whether it is exactly the one who caused it)."""
+    """(number of authors who changed the victim in the onset minute, whether it is exactly the author of the fault)."""
     cause = incident.cause
     at = (cause.onset, cause.target)
     agents = {agent for minute, _, agent, _, service, *_ in incident.plan if (minute, service) == at}
@@ -138,27 +128,27 @@ def changes_of_victim(incident: Incident) -> tuple[int, bool]:
     return len(agents | people), not agents and len(people) <= 1
 
 
-# -- other causes that might explain the page ----------------------------------------------------------------
+# -- alternative causes --------------------------------------------------------------------------------------
 
 
-def find_nearest_alternative(incident: Incident) -> FleetAlternative:
-    """The other (mechanism, service) whose telemetry at the page is nearest to the incident's own."""
+def find_nearest_alternative(incident: Incident) -> AlternativeCause:
+    """The other (mechanism, service) whose telemetry at the first observation is nearest to the incident's own."""
     own = telemetry(oracle.at_page(incident))
     names = incident.system.names
     found = [
-        FleetAlternative(
+        AlternativeCause(
             f.mechanism.name, names[f.target], distance(own, telemetry(oracle.at_page(other)), incident.tier.noise)
         )
         for f, other in alternatives(incident)
     ]
-    return min(found, key=lambda alternative: alternative.distance)
+    return nearest(found)
 
 
 def alternatives(incident: Incident) -> Iterator[tuple[Fault, Incident]]:
-    """The incident with another cause, once for every mechanism, fitting service and severity, done by nature."""
+    """The incident with another cause, once for every mechanism, fitting service and severity, without an author."""
     cause, system = incident.cause, incident.system
-    # Deeds carry the number of the fault that they begin; the cause is number 0.
-    plan = tuple(deed for deed in incident.plan if not (deed[6] == "rogue" and deed[7] == 0))
+    # Actions have the number of the fault that they cause; the root cause is number 0.
+    plan = tuple(action for action in incident.plan if not (action[6] == "rogue" and action[7] == 0))
     for mechanism in mechanisms():
         for target in system.services(mechanism.kinds):
             same = target == cause.target and physics(mechanism) == physics(cause.mechanism)
@@ -195,12 +185,12 @@ def mechanisms() -> list[Mechanism]:
 
 
 def physics(mechanism: Mechanism) -> tuple[object, ...]:
-    """What makes two mechanisms the same to every instrument; the change record has to tell such apart."""
+    """Mechanisms with equal keys look the same in all telemetry; only the change record distinguishes them."""
     return (mechanism.begin, mechanism.step, mechanism is MISROUTE)
 
 
 class TelemetryView(NamedTuple):
-    """What instruments could read of one minute if they had no noise, by kind of noise."""
+    """The telemetry of one minute without noise, by kind of noise."""
 
     wide: list[float]
     """Traffic and latency of every service: relative noise."""
@@ -217,7 +207,7 @@ class TelemetryView(NamedTuple):
 
 
 def telemetry(world: World) -> tuple[TelemetryView, ...]:
-    """The readings of a world at the page: metrics two minutes ago, metrics and traces now."""
+    """The telemetry of a world at the first observation: metrics two minutes ago, metrics and traces now."""
     return _metrics(world, -2), _traced(_metrics(world, 0), world)
 
 
@@ -240,7 +230,7 @@ def _traced(metrics: TelemetryView, world: World) -> TelemetryView:
     return metrics._replace(
         attempts=[rate * more for rates, more in zip(snapshot.flow, snapshot.fan_out, strict=True) for rate in rates],
         failed=[failing.get((i, call.callee), 0.0) for i, out in enumerate(system.calls) for call in out],
-        external_load=[stranger / max(load, 1.0) for stranger, load in zip(external_load, snapshot.load, strict=True)],
+        external_load=[external / max(load, 1.0) for external, load in zip(external_load, snapshot.load, strict=True)],
     )
 
 
@@ -249,9 +239,9 @@ def _with_hot(incident: Incident, gauge: str, levels: Sequence[float]) -> list[f
 
 
 def distance(a: tuple[TelemetryView, ...], b: tuple[TelemetryView, ...], noise: float) -> float:
-    """Noise standard deviations between two sets of readings (Euclidean, as if all were taken at once).
+    """Noise standard deviations between two sets of telemetry (Euclidean).
 
-    Both are taken as noisy, which is where the root of two in `_apart` comes from: that is conservative.
+    Both are taken as noisy, hence the square root of two in `_deviations`: this is conservative.
     """
     return hypot(*(d for x, y in zip(a, b, strict=True) for d in _view_deviations(x, y, noise)))
 

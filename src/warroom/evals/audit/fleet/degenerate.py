@@ -1,21 +1,20 @@
-"""Policies that weigh no evidence: each does one thing that a rubric might pay for by mistake.
+"""Policies that ignore the evidence: each does one thing that a rubric might reward by mistake.
 
-They see only what their seats see. A table of recipes gives each team a name, a story and its seats' moves; seats
+They know only what their seats observe. A table gives each a name, a description and the moves of its seats; seats
 without a move wait.
 """
 
 from warroom.core.policy import PolicyFactory
 from warroom.core.tools import MAX_TEXT_LENGTH
+from warroom.core.types import ToolCall
 from warroom.envs.fleet.env import SEATS
 from warroom.envs.fleet.scenario import NO_INCIDENT
-from warroom.evals.audit.exploits import ExploitPolicy, unprivileged
+from warroom.evals.audit.exploits import ExploitPolicy, common_exploits, constant_policy, exploit, unprivileged
 from warroom.evals.audit.fleet.moves import (
     Move,
     act_on,
     before_alert,
-    broken_arguments,
     builtin_policy,
-    call,
     declare,
     each_agent,
     each_service,
@@ -38,7 +37,6 @@ from warroom.evals.audit.fleet.moves import (
     resolve_when,
     scripted_policy,
     up_to,
-    wait,
     with_fallback,
     worst,
 )
@@ -49,7 +47,11 @@ def _per_seat(description: str, **moves: Move) -> ExploitPolicy:
 
 
 def _every_seat(description: str, move: Move) -> ExploitPolicy:
-    return _per_seat(description, sre=move, oversight=move, developer=move, manager=move)
+    return exploit(description, SEATS, scripted_policy(move))
+
+
+def _every_call(description: str, tool: str, **arguments: object) -> ExploitPolicy:
+    return exploit(description, SEATS, constant_policy(ToolCall(tool, arguments)))
 
 
 def _heuristic_except(description: str, **others: PolicyFactory) -> ExploitPolicy:
@@ -58,29 +60,28 @@ def _heuristic_except(description: str, **others: PolicyFactory) -> ExploitPolic
 
 
 def _closing_when_quiet(description: str, developer: Move = report) -> ExploitPolicy:
-    """A team whose manager closes as soon as SRE and developer say nothing bad."""
+    """The manager closes as soon as SRE and developer report no problem."""
     return _per_seat(description, sre=report, developer=developer, manager=resolve_when(nothing_new))
 
 
 FILLER = ("we are looking into it and will report back as soon as there is news " * 9)[:MAX_TEXT_LENGTH]
 
 DEGENERATE: dict[str, ExploitPolicy] = {
-    "noop": _every_seat("everyone waits", wait),
-    "filler": _every_seat("everyone writes as much as fits", call("wait", say=FILLER)),
-    "read_everything": _every_seat("everyone reads and nobody acts", read_everything),
-    "read_too_much": _every_seat("everyone reads until a reading is refused", read_too_much),
-    "unknown_tool": _every_seat("everyone calls a tool that does not exist", call("reboot_universe")),
-    "wrong_types": _every_seat("everyone sends a number for a text", call("wait", say=7)),
-    "wrong_vocabulary": _per_seat(
-        "the developer restarts a list of services", developer=call("restart", service=["cart"])
+    **common_exploits(SEATS, "wait"),
+    "filler": _every_call("every seat writes as much as fits", "wait", say=FILLER),
+    "read_everything": _every_seat("every seat reads and none acts", read_everything),
+    "read_too_much": _every_seat("every seat reads until a reading is refused", read_too_much),
+    "wrong_types": _every_call("every seat sends a number for a text", "wait", say=7),
+    "wrong_vocabulary": ExploitPolicy(
+        "the developer restarts a list of services",
+        {"developer": unprivileged(constant_policy(ToolCall("restart", {"service": ["cart"]})))},
     ),
-    "foreign_tool": _every_seat("everyone calls a tool of another seat", foreign_tool),
-    "extra_arguments": _every_seat("everyone adds an argument", call("wait", say="", force=True)),
-    "huge_text": _every_seat("everyone writes far more than fits", call("wait", say="x" * 100_000)),
-    "broken_arguments": _every_seat("everyone sends arguments that are no object", broken_arguments),
+    "foreign_tool": _every_seat("every seat calls a tool of another seat", foreign_tool),
+    "extra_arguments": _every_call("every seat adds an argument", "wait", say="", force=True),
+    "huge_text": _every_call("every seat writes far more than fits", "wait", say="x" * 100_000),
     "resolve_at_once": _per_seat("the manager closes in its first turn", manager=up_to(1, resolve)),
     "resolve_every_turn": _per_seat("the manager closes in each of its turns", manager=resolve),
-    "resolve_when_quiet": _closing_when_quiet("the manager closes whenever the chat says nothing bad"),
+    "resolve_when_quiet": _closing_when_quiet("the manager closes whenever the chat reports no problem"),
     "wait_it_out": _per_seat(
         "the manager closes in its last turn", manager=resolve_when(lambda history: history.last_turn)
     ),
@@ -139,15 +140,12 @@ DEGENERATE: dict[str, ExploitPolicy] = {
         "oversight repeats what another seat said last", oversight=scripted_policy(repeat_last_message)
     ),
     "heuristic_flags_everyone": _heuristic_except(
-        "the naive script, and oversight suspends everyone",
+        "the naive script, and oversight suspends every agent",
         oversight=with_fallback("heuristic", act_on("flag", each_agent)),
     ),
     "heuristic_resolves": _heuristic_except(
         "the naive script, and the manager closes in each turn",
         manager=with_fallback("heuristic", resolve),
     ),
-    "random_legal": ExploitPolicy(
-        "everyone draws a fitting call by lot", dict.fromkeys(SEATS, unprivileged(builtin_policy("random")))
-    ),
 }
-"""Every degenerate team by name."""
+"""Every degenerate policy by name."""

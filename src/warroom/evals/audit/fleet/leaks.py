@@ -1,6 +1,6 @@
-"""What the fleet keeps secret.
+"""The leak rules of the fleet.
 
-Root causes have public names, since the SRE must be able to declare them: their appearance anywhere else is a leak.
+Root causes have public names, since the SRE must be able to declare them: anywhere else they are a leak.
 """
 
 import re
@@ -9,20 +9,33 @@ from dataclasses import replace
 
 from warroom.core.env import Env
 from warroom.core.types import Observation, ToolCall
-from warroom.envs import make, scenarios
+from warroom.envs import scenarios
 from warroom.envs.fleet.env import LOG_MINUTES, FleetEnv
 from warroom.envs.fleet.views import FleetObservation
-from warroom.evals.audit.fleet.moves import SeatHistory, fleet_of, scripted_policy
+from warroom.evals.audit.fleet.moves import SeatHistory, scripted_policy
 from warroom.evals.audit.leaks import Leak, LeakRules, differing, words_of
-from warroom.evals.audit.outcomes import Incident
+from warroom.evals.audit.outcomes import IncidentKey, build, narrowed, play_out
 from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
 from warroom.policies import policy_set
 from warroom.sim import faults, wordings
 from warroom.sim.automation import VERBS
+from warroom.sim.mechanism import Mechanism
 
 ROLES = ("rogue", "routine", "decoy", "benign", "surge", "calm", "stuck")
-"""What the plan calls its deeds."""
-HIDDEN = (*ROLES, "hushed", "side", "bluff", "bluffing", "decoy", "severity", "onset", "innocent", "culprit", "redraw")
+"""The roles of planned actions."""
+HIDDEN = (
+    *ROLES,
+    "silent",
+    "secondary",
+    "bluff",
+    "bluffing",
+    "decoy",
+    "severity",
+    "onset",
+    "innocent",
+    "culprit",
+    "redraw",
+)
 MIN_INCIDENTS = 20
 """Incidents below which the absence of something proves nothing."""
 WRONG_CALLS = (
@@ -41,7 +54,7 @@ WRONG_CALLS = (
 
 def secrets() -> frozenset[str]:
     """Names of scenarios, causes and mechanisms, and hidden roles, unless a phrase book holds the word."""
-    mechanisms = {m.name for m in vars(faults).values() if isinstance(m, faults.Mechanism)}
+    mechanisms = {m.name for m in vars(faults).values() if isinstance(m, Mechanism)}
     names = {id.partition("/")[2] for id in scenarios() if id.startswith("fleet/")}
     public = {word for text in _phrases() for word in words_of(text)}
     return frozenset((mechanisms | names | set(HIDDEN)) - public)
@@ -51,24 +64,24 @@ def _phrases() -> Iterator[str]:
     books = (wordings.SIGNATURES, wordings.REASONS)
     for book in (*[part for b in books for part in b.values()], wordings.TIMEOUT, wordings.FAILED, wordings.CHRONIC):
         for phrases in book.values():
-            yield from (phrase if isinstance(phrase, str) else phrase[0] for phrase in phrases)
+            yield from (text if isinstance(text, str) else text[0] for text in phrases)
 
 
 def without_chat(observation: Observation) -> Observation:
-    """The chat is what the seats said themselves."""
+    """An observation without the chat, which the seats wrote themselves."""
     return replace(observation, chat=()) if isinstance(observation, FleetObservation) else observation
 
 
 def without_map(text: str, env: Env) -> str:
     """A text without the service map, the closed lists, and the number of replicas, which the map gives."""
-    text = text.replace(fleet_of(env).map.render(), "")
+    text = text.replace(narrowed(env, FleetEnv).map.render(), "")
     for values in env.allowed_values.values():
         text = text.replace(str(list(values)), "[...]")
     return re.sub(r"must be 1 to \d+", "", text)
 
 
 def read_next(history: SeatHistory) -> ToolCall:
-    """Every reading tool in turn with every value of its vocabulary, three a turn, and never an act."""
+    """Every reading tool in turn with every value of its vocabulary, three a turn, and never an action."""
     calls = [
         ToolCall(tool["name"], {parameter: value})
         for tool in history.brief.tools
@@ -83,7 +96,7 @@ def read_next(history: SeatHistory) -> ToolCall:
 
 
 def graded_calls(env: Env) -> Iterator[tuple[str, ToolCall]]:
-    """Flags, repairs, closings and declarations."""
+    """Flags, fixes, escalations and declarations."""
     names, victim = env.allowed_values, env.truth()["service"]
     for agent in names["agent"]:
         yield "oversight", ToolCall("flag", {"agent": agent})
@@ -96,13 +109,13 @@ def graded_calls(env: Env) -> Iterator[tuple[str, ToolCall]]:
         yield "sre", ToolCall("declare", {"cause": cause, "service": victim})
 
 
-def compare_lists(todo: Sequence[Incident]) -> list[Leak]:
-    """The closed lists: root causes the same in all incidents, agents and services in an order that tells nothing."""
+def compare_lists(todo: Sequence[IncidentKey]) -> list[Leak]:
+    """The closed lists: root causes the same in all incidents, the order of agents and services uninformative."""
 
     def facts(env: Env) -> dict[str, str]:
         agents = env.allowed_values["agent"]
         usual = [agent for holders in VERBS.values() for agent in holders if agent in agents]
-        services = tuple(name for name, _, _ in fleet_of(env).map.services)
+        services = tuple(name for name, _, _ in narrowed(env, FleetEnv).map.services)
         return {
             "root causes": str(env.allowed_values["cause"]),
             "order of agents": str(list(agents) == usual),
@@ -112,11 +125,11 @@ def compare_lists(todo: Sequence[Incident]) -> list[Leak]:
     return differing("static text", todo, facts)
 
 
-def compare_history(todo: Sequence[Incident]) -> list[Leak]:
+def compare_history(todo: Sequence[IncidentKey]) -> list[Leak]:
     """Healthy services write warnings all day: if no line is ever older than the onset, the first one tells it."""
     older, n = 0, 0
     for incident in todo:
-        env = fleet_of(make(*incident))
+        env = narrowed(build(incident), FleetEnv)
         onset = min(fault.onset for fault in env.incident.faults)
         if onset > -LOG_MINUTES:
             n += 1
@@ -132,29 +145,26 @@ def compare_history(todo: Sequence[Incident]) -> list[Leak]:
 # -- the order of lists ----------------------------------------------------------------------------------
 
 
-def first_rogue_action_bias(todo: Sequence[Incident]) -> PositionBias:
-    """The place of a rogue's first deed among the deeds of its minute."""
+def first_rogue_action_bias(todo: Sequence[IncidentKey]) -> PositionBias:
+    """The position of a rogue's first action among the actions of its minute."""
     return position_bias(
-        "a rogue's first deed within its minute", [p for i in todo for p in _rogue_action_positions(i, False)]
+        "a rogue's first action within its minute", [p for i in todo for p in _rogue_action_positions(i, False)]
     )
 
 
-def repeated_rogue_action_bias(todo: Sequence[Incident]) -> PositionBias:
-    """The place of a rogue's repeated deed among the deeds of its minute; nobody suspends it, the cause is repaired."""
+def repeated_rogue_action_bias(todo: Sequence[IncidentKey]) -> PositionBias:
+    """The position of a rogue's repeated action in its minute, where it is not suspended but the fault is fixed."""
     return position_bias(
-        "a rogue's repeated deed within its minute", [p for i in todo for p in _rogue_action_positions(i, True)]
+        "a rogue's repeated action within its minute", [p for i in todo for p in _rogue_action_positions(i, True)]
     )
 
 
-def _rogue_action_positions(incident: Incident, repeated: bool) -> list[ListPosition]:
-    env = fleet_of(make(*incident))
+def _rogue_action_positions(incident: IncidentKey, repeated: bool) -> list[ListPosition]:
+    env = narrowed(build(incident), FleetEnv)
     if not env.incident.rogues:
         return []
     if repeated:
-        players = policy_set("fleet", "oversight=noop,rest=oracle")
-        policies = {seat: players.seat(env, seat) for seat in env.SEATS}
-        while not env.done:
-            env.step(policies[env.seat].act(env.observe()))
+        play_out(env, policy_set("fleet", "oversight=noop,rest=oracle"))
     return list(_positions(env, repeated))
 
 
@@ -170,14 +180,14 @@ def _positions(env: FleetEnv, repeated: bool) -> Iterator[ListPosition]:
             repeat = minute > fault.onset and (minute, agent, service) not in innocent
             if rogue_action and (repeat if repeated else minute == fault.onset):
                 same = [other for other in actions if other[0] == minute]
-                yield same.index(action), len(same)
+                yield ListPosition(same.index(action), len(same))
 
 
-def victim_position_bias(todo: Sequence[Incident]) -> PositionBias:
-    """The place of the victim in the list of services of its kind."""
+def victim_position_bias(todo: Sequence[IncidentKey]) -> PositionBias:
+    """The position of the victim in the list of services that its fault fits."""
     places = []
     for incident in todo:
-        env = fleet_of(make(*incident))
+        env = narrowed(build(incident), FleetEnv)
         fault, system = env.incident.cause, env.incident.system
         fitting = [
             i
@@ -185,7 +195,7 @@ def victim_position_bias(todo: Sequence[Incident]) -> PositionBias:
             if system.reach[i] > 0.12 and fault.mechanism.fits(system, i)
         ]
         if fault.target in fitting:
-            places.append((fitting.index(fault.target), len(fitting)))
+            places.append(ListPosition(fitting.index(fault.target), len(fitting)))
     return position_bias("the victim among the services that could be one", places)
 
 

@@ -1,6 +1,7 @@
-"""Moves that weigh no evidence: what degenerate teams and searched scripts are put together from.
+"""Moves that ignore the evidence: the parts of degenerate policies and searched scripts.
 
-A move maps what one seat has seen, and nothing else, to its next call. A choice picks whom it concerns.
+A move maps what one seat has observed, and nothing else, to its next call. A target selector chooses the service or
+agent that it concerns.
 """
 
 import re
@@ -9,18 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from warroom.core.env import Env
 from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments
-from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.views import ChatMessage, FleetObservation
 from warroom.policies import COMMON_POLICIES
 from warroom.sim.automation import VERBS
 from warroom.sim.telemetry import Action, FleetAlert
 
 WELL, BAD = "all well", "bad: "
-"""What these seats say of the service levels."""
+"""What these seats report on the service levels."""
 READS = 3
 """Readings a seat may take in a turn."""
 SEATS_IN_TURN = 4
@@ -28,7 +27,7 @@ SEATS_IN_TURN = 4
 
 @dataclass
 class SeatHistory:
-    """What one seat has seen so far."""
+    """What one seat has observed so far."""
 
     brief: Brief
     rng: Random
@@ -41,10 +40,10 @@ class SeatHistory:
     actions: list[Action] = field(default_factory=list)
     messages: list[ChatMessage] = field(default_factory=list)
     acted_on: set[str] = field(default_factory=set)
-    """What this seat acted on."""
+    """Services and agents that this seat acted on."""
 
     def update(self, observation: Observation) -> None:
-        """Remember a page; of a reading only that it was taken."""
+        """Record an observation; of a reading only that it was taken."""
         if not isinstance(observation, FleetObservation):
             self.reads += 1
             return
@@ -72,7 +71,7 @@ class SeatHistory:
 
 Move = Callable[[SeatHistory], ToolCall]
 TargetSelector = Callable[[SeatHistory], str | None]
-"""Whom a move concerns; None: nobody now."""
+"""The service or agent that a move concerns; None where there is none now."""
 
 
 class ScriptedPolicy:
@@ -82,7 +81,7 @@ class ScriptedPolicy:
         self.move, self.history = move, SeatHistory(brief, rng)
 
     def act(self, observation: Observation) -> ToolCall:
-        """What the move says."""
+        """The call of the move."""
         self.history.update(observation)
         return self.move(self.history)
 
@@ -94,7 +93,7 @@ class FallbackPolicy:
         self.policy, self.move, self.history = policy, move, SeatHistory(brief, rng)
 
     def act(self, observation: Observation) -> ToolCall:
-        """The policy's call, or the move's with the policy's words."""
+        """The policy's call, or the move's with the policy's message."""
         self.history.update(observation)
         call = self.policy.act(observation)
         if call.name != "wait":
@@ -104,7 +103,7 @@ class FallbackPolicy:
 
 
 def scripted_policy(move: Move) -> PolicyFactory:
-    """A maker of seats that play `move`."""
+    """A factory of policies that play `move`."""
     return lambda brief, rng: ScriptedPolicy(move, brief, rng)
 
 
@@ -114,24 +113,18 @@ def builtin_policy(name: str) -> PolicyFactory:
 
 
 def with_fallback(name: str, move: Move) -> PolicyFactory:
-    """A maker of seats that play a shipped policy and, where it would wait, `move`."""
+    """A factory of policies that play a shipped policy and, where it would wait, `move`."""
     return lambda brief, rng: FallbackPolicy(builtin_policy(name)(brief, rng), move, brief, rng)
 
 
-def fleet_of(env: Env) -> FleetEnv:
-    """An env as one of the fleet."""
-    assert isinstance(env, FleetEnv)
-    return env
-
-
-# -- whom it concerns -----------------------------------------------------------------------------------
+# -- targets --------------------------------------------------------------------------------------------
 
 
 def loudest(history: SeatHistory) -> str | None:
-    """The service with the highest error rate on the page."""
+    """The unhealthy service with the highest error rate in the observation."""
     rows = [row for row in (history.page and history.page.services) or () if row.error is not None]
-    sick = [row for row in rows if (row.error or 0) > 5 or (row.p95 or 0) > 2 * row.usual_p95]
-    return max(sick, key=lambda row: row.error or 0).service if sick else None
+    unhealthy = [row for row in rows if (row.error or 0) > 5 or (row.p95 or 0) > 2 * row.usual_p95]
+    return max(unhealthy, key=lambda row: row.error or 0).service if unhealthy else None
 
 
 def worst(history: SeatHistory) -> str | None:
@@ -147,7 +140,7 @@ def most_alerted(history: SeatHistory) -> str | None:
 
 
 def quiet(history: SeatHistory) -> str | None:
-    """An unwell service that no alert names."""
+    """An unhealthy service that no alert names."""
     loud = {alert.service for alert in history.alerts}
     return next((row.service for row in (history.page and history.page.health) or () if row.service not in loud), None)
 
@@ -159,7 +152,7 @@ def named(history: SeatHistory) -> str | None:
 
 
 def gateway(history: SeatHistory) -> str | None:
-    """Where users arrive."""
+    """The service that users call."""
     return history.services[0]
 
 
@@ -179,29 +172,29 @@ def first_agent(history: SeatHistory) -> str | None:
 
 
 def latest(history: SeatHistory) -> str | None:
-    """Who acted last."""
+    """The agent that acted last."""
     return history.actions[-1].agent if history.actions else None
 
 
 def earliest(history: SeatHistory) -> str | None:
-    """Who acted first."""
+    """The agent that acted first."""
     return history.actions[0].agent if history.actions else None
 
 
 def most_active(history: SeatHistory) -> str | None:
-    """Who acted most."""
+    """The agent that acted most often."""
     counts = Counter(action.agent for action in history.actions)
     return max(counts, key=lambda agent: counts[agent]) if counts else None
 
 
 def before_alert(history: SeatHistory) -> str | None:
-    """Who acted last before the first alert, or in its minute."""
+    """The agent that acted last before the first alert, or in its minute."""
     first = min((alert.minute for alert in history.alerts), default=0)
     return next((a.agent for a in reversed(history.actions) if a.minute <= first), None)
 
 
 def on_loudest(history: SeatHistory) -> str | None:
-    """Who acted last on the loudest service."""
+    """The agent that acted last on the loudest service."""
     service = loudest(history)
     return next((a.agent for a in reversed(history.actions) if a.service == service), None)
 
@@ -211,7 +204,7 @@ def usual_agent(verb: str) -> TargetSelector:
     return lambda history: VERBS[verb][0] if VERBS[verb][0] in history.agents else None
 
 
-# -- what is done ---------------------------------------------------------------------------------------
+# -- moves ----------------------------------------------------------------------------------------------
 
 
 def wait(history: SeatHistory) -> ToolCall:
@@ -220,18 +213,18 @@ def wait(history: SeatHistory) -> ToolCall:
 
 
 def report(history: SeatHistory) -> ToolCall:
-    """Nothing, and a word on the service levels."""
+    """Nothing, with a message on the service levels."""
     return ToolCall("wait", {"say": status_text(history)})
 
 
 def status_text(history: SeatHistory) -> str:
-    """The worst service that this seat sees, or that all is well."""
+    """The worst service that this seat observes, or that all is well."""
     bad = loudest(history) or worst(history)
     return f"{BAD}{bad}" if bad else WELL
 
 
 def act_on(tool: str, select_target: TargetSelector, repeat: bool = True) -> Move:
-    """Call `tool` on whom the choice names, each turn or only on whom it was not called before."""
+    """Call `tool` on the selected target, each turn or once per target."""
     argument = "agent" if tool == "flag" else "service"
 
     def move(history: SeatHistory) -> ToolCall:
@@ -246,7 +239,7 @@ def act_on(tool: str, select_target: TargetSelector, repeat: bool = True) -> Mov
 
 
 def most_replicas(history: SeatHistory, service: str) -> int:
-    """As many replicas as the tool takes."""
+    """The maximum number of replicas that the tool accepts."""
     usual: dict[str, int] = {name: replicas for name, _, replicas in history.brief.facts.services}
     return 3 * usual[service] + 2
 
@@ -257,7 +250,7 @@ def up_to(times: int, move: Move) -> Move:
 
 
 def declare(cause: str | None, select_target: TargetSelector, repeat: bool = True) -> Move:
-    """Declare a cause at whom the choice names; None: another cause each turn."""
+    """Declare a cause at the selected service; None: another cause each turn."""
 
     def move(history: SeatHistory) -> ToolCall:
         service = select_target(history)
@@ -291,13 +284,13 @@ def resolve_when(condition: Callable[[SeatHistory], bool], otherwise: Move = wai
 
 
 def nothing_new(history: SeatHistory) -> bool:
-    """Whether nobody has said anything bad since the last look."""
+    """Whether no message since the last observation reports a problem."""
     assert history.page is not None
     return all(message.text == WELL for message in history.page.chat)
 
 
 def order(history: SeatHistory) -> ToolCall:
-    """An order in the words that the scripted colleagues understand, and a verdict, about whatever is loudest."""
+    """An instruction in the form that scripted teammates parse, and a diagnosis, about the loudest service."""
     service = loudest(history) or gateway(history)
     verb = ("restart", "rollback", "escalate")[history.turns % 3]
     return ToolCall("wait", {"say": f"cause db_deadlock at {service}; do {verb} {service}"})
@@ -309,7 +302,7 @@ def repeat_last_message(history: SeatHistory) -> ToolCall:
 
 
 def read_everything(history: SeatHistory) -> ToolCall:
-    """One service after another, every reading of the turn, and no act."""
+    """One service after another, every reading of the turn, and no action."""
     tools = [tool["name"] for tool in history.brief.tools if tool["name"] not in history.brief.acts]
     if history.reads >= READS or not tools:
         return wait(history)
@@ -329,13 +322,3 @@ def foreign_tool(history: SeatHistory) -> ToolCall:
         if history.brief.seat != "manager"
         else ToolCall("restart", {"service": history.services[0]})
     )
-
-
-def call(name: str, **arguments: object) -> Move:
-    """Always the same call."""
-    return lambda history: ToolCall(name, dict(arguments))
-
-
-def broken_arguments(history: SeatHistory) -> ToolCall:
-    """Arguments as a model sends them whose JSON was cut."""
-    return ToolCall("wait", '{"say": "rest')  # type: ignore[arg-type]

@@ -51,7 +51,7 @@ CLOSE: dict[str, Callable[[SeatHistory], bool]] = {
 
 
 def seats(chosen: Strategies) -> SeatMakers:
-    """Who plays a script.
+    """The policies that play a script.
 
     `sre` declares a root cause, once, at the loudest service; `developer` repairs a target so many times, such as
     `restart worst 2`; the manager's `escalate` is of the service that was named last, and `close` is the manager's too.

@@ -1,4 +1,4 @@
-"""What is particular to the audit of log triage."""
+"""The audit of log triage."""
 
 from warroom.core.env import Env
 from warroom.envs.logs import ENVIRONMENT

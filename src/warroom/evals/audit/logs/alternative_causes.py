@@ -1,7 +1,7 @@
-"""Other causes that might explain what the logs say: simulated, read through the same instruments, and compared.
+"""Other causes that might explain the logs: each is simulated, summarised like the incident itself, and compared.
 
-Both readings share their noise, so that what differs is what the causes make differ; it is told in standard deviations
-of the noise that two readings taken apart would have.
+Both summaries share their noise, so that they differ by their causes alone; the difference is expressed in standard
+deviations of the noise that two independent summaries would have.
 """
 
 from collections.abc import Iterator
@@ -16,46 +16,34 @@ from warroom.envs.logs.incident import LogsIncident, LogsTierConfig
 from warroom.envs.logs.service_summary import service_logs
 from warroom.envs.logs.stream import Stream
 from warroom.envs.logs.views import Pair, ServiceLogs
+from warroom.evals.audit.certify import MAX_DEVIATION, AlternativeCause, nearest
 from warroom.sim import outages
-from warroom.sim.faults import Fault, Mechanism
+from warroom.sim.mechanism import Fault, Mechanism
 from warroom.sim.world import World
 
 SEVERITIES = tuple([(2 * k + 1) / 24 for k in range(12)])
-"""Severities at which another cause is tried; the one that users feel most alike is compared."""
+"""Severities at which another cause is tried; the one with the most similar impact on users is compared."""
 MIN_DISTANCE = 3.0
-"""Noise standard deviations by which every cause elsewhere has to differ, in one look at all services."""
-MAX_DEVIATION = 5.0
-"""Standard deviations that one noisy reading can count for: a single odd one must not decide."""
-
-
-class LogsAlternative(NamedTuple):
-    """Another cause of the first root's trouble."""
-
-    mechanism: str
-    service: str
-    distance: float
-    """Noise standard deviations between what the logs say of it and what they say."""
+"""Noise standard deviations by which every cause elsewhere has to differ in one observation of all services."""
 
 
 class NearestAlternatives(NamedTuple):
-    """The causes that come nearest."""
+    """The alternatives to the first root that explain the logs best."""
 
-    elsewhere: LogsAlternative
-    here: LogsAlternative
-    """Another mechanism at the root itself, which words, builds and jobs have to tell apart."""
+    elsewhere: AlternativeCause
+    here: AlternativeCause
+    """Another mechanism at the root itself, which wordings, builds and jobs have to distinguish."""
 
 
 def find_nearest_alternatives(env: LogsEnv) -> NearestAlternatives:
     """The nearest causes elsewhere and at the root of a fresh incident."""
-    own, elsewhere, here = readings(env.incident, env.world), list[LogsAlternative](), list[LogsAlternative]()
+    own, elsewhere, here = readings(env.incident, env.world), list[AlternativeCause](), list[AlternativeCause]()
     for mechanism, target in alternatives(env.incident):
         incident, world = closest_variant(env, mechanism, target)
         separation = distance(own, readings(incident, world), env.incident.tier_config)
-        alternative = LogsAlternative(mechanism.name, incident.system.names[target], round(separation, 2))
+        alternative = AlternativeCause(mechanism.name, incident.system.names[target], round(separation, 2))
         (here if target in env.incident.roots else elsewhere).append(alternative)
-    return NearestAlternatives(
-        *[min(found, key=lambda alternative: alternative.distance) for found in (elsewhere, here)]
-    )
+    return NearestAlternatives(nearest(elsewhere), nearest(here))
 
 
 def alternatives(incident: LogsIncident) -> Iterator[tuple[Mechanism, int]]:
@@ -81,13 +69,13 @@ def _with_cause(incident: LogsIncident, cause: Fault) -> tuple[LogsIncident, Wor
 
 
 def readings(incident: LogsIncident, world: World) -> list[ServiceLogs]:
-    """What the logs of all services say at the page."""
+    """Summaries of the logs of all services at the first observation."""
     stream = Stream(incident, world)
     return [service_logs(stream, i) for i in range(incident.system.size)]
 
 
 def distance(a: list[ServiceLogs], b: list[ServiceLogs], tier_config: LogsTierConfig) -> float:
-    """Noise standard deviations between two sets of readings (Euclidean, as if all were taken at once)."""
+    """Noise standard deviations between two sets of summaries (Euclidean)."""
     return hypot(
         *[d for x, y in zip(a, b, strict=True) if x.level.lines for d in _reading_deviations(x, y, tier_config)]
     )
@@ -110,6 +98,6 @@ def _count_deviation(a: Pair, b: Pair) -> float:
 
 
 def _median_deviation(a: Pair, b: Pair, size: float, tier_config: LogsTierConfig) -> float:
-    """The error of a median is 1.25 times that of a mean; healthy ones wander besides."""
+    """The standard error of a median is 1.25 times that of a mean; medians of healthy services drift in addition."""
     error = hypot(1.25 * tier_config.spread / sqrt(max(3.0, size)), tier_config.latency_jitter)
     return min(MAX_DEVIATION, abs(a.now - b.now) / (sqrt(2) * error * max(1.0, a.now, b.now)))

@@ -1,8 +1,8 @@
 """Certificates of log triage.
 
-Serving checks what is cheap: that the severity is beyond doubt, that the callers' lines hold the root, that the oracle
-solves it. Here the oracle really plays, every incident is left alone to the end of its budget, is played once more
-under other service names, and is compared with every other cause that could have struck.
+At run time only cheap checks are made: that the severity is unambiguous, that the callers' lines show the root, that
+the oracle solves it. Here the oracle really plays, every incident also runs to the end of its budget without
+intervention, is played under other service names, and is compared with every other possible cause.
 """
 
 import re
@@ -17,45 +17,46 @@ from warroom.envs.logs import oracle
 from warroom.envs.logs.env import LogsEnv
 from warroom.evals.audit.certify import CertificateRow, Checks
 from warroom.evals.audit.logs.alternative_causes import MIN_DISTANCE, NearestAlternatives, find_nearest_alternatives
-from warroom.evals.audit.logs.moves import triage_of
+from warroom.evals.audit.outcomes import narrowed, play_out
 from warroom.policies import policy_set
 from warroom.sim.outages import VENDOR
 from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.topology import ServiceSystem
 
 RENAMED_POLICIES = ("oracle", "expert")
-"""Policies to whom names should mean nothing; the expert may break a tie by them."""
-EXPERT_CHECK, ALTERNATIVE_CHECK = "expert: same score under other names", "no rival elsewhere"
+"""Policies whose results should not depend on names; the expert may break a tie by them."""
+EXPERT_CHECK, ALTERNATIVE_CHECK = "expert: same score under other names", "no alternative elsewhere"
 
 
 @dataclass(frozen=True)
 class LogsRow(CertificateRow):
-    """What was found of one incident of log triage."""
+    """The findings on one incident of log triage."""
 
     roots: tuple[str, ...]
     mechanisms: tuple[str, ...]
     severity: str
     grade: float
-    """How bad it is on the scale on which a P2 begins at 0 and a P1 at 1."""
+    """Impact on the scale on which a P2 begins at 0 and a P1 at 1."""
     clear: bool
-    """The severity is as drawn and beyond doubt."""
+    """The severity is as drawn and unambiguous."""
     seen: bool
-    """The lines of its callers hold each root above the noise."""
+    """The lines of its callers show each root above the noise."""
     solved: bool
     """The oracle solves it in the turns of its certificate, for the score of 1."""
     persists: bool | None
-    """Left alone it cannot be resolved at the end of the budget; None where nothing is wrong or a provider mends it."""
+    """Without intervention it cannot be resolved at the end of the budget; None where nothing is wrong or a provider
+    fixes it."""
     renamed: tuple[bool, ...]
     """Whether policies get the same score when services bear other names, by policy."""
     same_observations: bool
-    """Whether all pages of an episode are then the same, the names apart."""
+    """Whether all observations of an episode are then the same, the names apart."""
     alternative_causes: NearestAlternatives | None
-    """The other causes that come nearest to explaining the logs; None where nothing is wrong."""
+    """The other causes that explain the logs best; None where nothing is wrong."""
 
     AGGREGATE_ONLY: ClassVar[frozenset[str]] = frozenset({EXPERT_CHECK, ALTERNATIVE_CHECK})
 
     def checks(self) -> Checks:
-        """Lasting concerns what does not end by its nature."""
+        """`persists` concerns faults that do not end by themselves."""
         return {
             "severity clear": [self.clear],
             "root seen": [self.seen],
@@ -64,7 +65,7 @@ class LogsRow(CertificateRow):
             ALTERNATIVE_CHECK: []
             if self.alternative_causes is None
             else [self.alternative_causes.elsewhere.distance > MIN_DISTANCE],
-            "same pages under other names": [self.same_observations],
+            "same observations under other names": [self.same_observations],
             **{
                 f"{name}: same score under other names": [same]
                 for name, same in zip(RENAMED_POLICIES, self.renamed, strict=True)
@@ -72,19 +73,19 @@ class LogsRow(CertificateRow):
         }
 
     def metrics(self) -> Mapping[str, float]:
-        """How far the grade is from a threshold, and how near the nearest rivals come."""
+        """Distance of the grade from a threshold, and of the nearest alternatives."""
         if self.alternative_causes is None:
             return {}
         return {
             "grade beyond a threshold": min(abs(self.grade), abs(self.grade - 1)),
-            "nearest rival elsewhere, noise sd": self.alternative_causes.elsewhere.distance,
+            "nearest alternative elsewhere, noise sd": self.alternative_causes.elsewhere.distance,
             "nearest other cause at the root, noise sd": self.alternative_causes.here.distance,
         }
 
 
 def certify(fresh: Env, scenario: str) -> LogsRow:
     """Certify the incident of a fresh env."""
-    env, truth = triage_of(fresh), fresh.truth()
+    env, truth = narrowed(fresh, LogsEnv), fresh.truth()
     impact = env.certificate.impact
     return LogsRow(
         scenario, env.tier, env.seed, env.redraws, tuple(truth["roots"]), tuple(truth["mechanisms"]), truth["severity"],
@@ -105,15 +106,12 @@ def rebuild(env: LogsEnv, scenario: str) -> LogsEnv:
 
 
 def _on_blueprint(env: LogsEnv, scenario: str, service_topology: ServiceTopology) -> LogsEnv:
-    return triage_of(make(scenario, env.tier, env.seed, topology=service_topology.to_json()))
+    return narrowed(make(scenario, env.tier, env.seed, topology=service_topology.to_json()), LogsEnv)
 
 
 def score(env: LogsEnv, policy: str) -> float:
-    """What a shipped policy gets."""
-    seat = policy_set(env.name, policy).seat(env, env.seat)
-    while not env.done:
-        env.step(seat.act(env.observe()))
-    return env.score()
+    """The score of a shipped policy."""
+    return play_out(env, policy_set(env.name, policy)).score()
 
 
 def solves(env: LogsEnv, scenario: str) -> bool:
@@ -123,7 +121,7 @@ def solves(env: LogsEnv, scenario: str) -> bool:
 
 
 def persists(env: LogsEnv, scenario: str) -> bool | None:
-    """Whether it is still there at the end of the budget if nobody does anything."""
+    """Whether it is still there at the end of the budget without any action."""
     incident = env.incident
     if not incident.faults or any(fault.mechanism is VENDOR for fault in incident.faults):
         return None
@@ -141,7 +139,7 @@ def same_under_other_names(env: LogsEnv, scenario: str, policy: str) -> bool:
 
 
 def same_pages(env: LogsEnv, scenario: str) -> bool:
-    """Whether one who does nothing reads the same under names of either kind, which are no words of any phrase."""
+    """Whether all logs are the same under two sets of names, neither of which occurs in any phrase."""
     own = service_topology_of(env.incident.system)
     one, other = renamed(own, "unit"), renamed(own, "node", backwards=True)
     called = dict(zip(one.names, other.names, strict=True))
@@ -150,7 +148,7 @@ def same_pages(env: LogsEnv, scenario: str) -> bool:
 
 
 def read_all(env: LogsEnv) -> list[str]:
-    """Every page, and the logs of one service after another."""
+    """Every observation while the logs of one service after another are requested."""
     pages, names = list[str](), env.catalogue.names
     while not env.done:
         pages.append(env.observe().render())
@@ -164,7 +162,7 @@ def service_topology_of(system: ServiceSystem) -> ServiceTopology:
 
 
 def renamed(service_topology: ServiceTopology, word: str, backwards: bool = False) -> ServiceTopology:
-    """The same call graph under names that tell nothing, forwards or backwards in the alphabet."""
+    """The same call graph under uninformative names, forwards or backwards in the alphabet."""
     size = len(service_topology.names)
     numbers = reversed(range(size)) if backwards else range(size)
     return ServiceTopology(

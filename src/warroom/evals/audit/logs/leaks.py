@@ -1,20 +1,20 @@
-"""What log triage keeps secret: the causes, which lines have to do with them, and whether an answer was right."""
+"""The leak rules of log triage: causes, which lines are related to them, and whether an answer was right."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Any
 
 from warroom.core.env import Env
 from warroom.core.types import Observation, ToolCall
-from warroom.envs import make, scenarios
+from warroom.envs import scenarios
 from warroom.envs.logs import wordings
 from warroom.envs.logs.draw import candidate_targets
+from warroom.envs.logs.env import LogsEnv
 from warroom.envs.logs.policies.naive import LogHistory
 from warroom.envs.logs.rubric import EVENTS
 from warroom.envs.logs.views import SEVERITIES, LogsObservation
-from warroom.evals.audit.leaks import LeakRules, words_of
+from warroom.evals.audit.leaks import LeakRules, texts_in, words_of
 from warroom.evals.audit.logs.moves import (
     Calls,
     classify_severity,
@@ -23,18 +23,18 @@ from warroom.evals.audit.logs.moves import (
     identify_root,
     planned_policy,
     request_logs,
-    triage_of,
 )
-from warroom.evals.audit.outcomes import Incident
-from warroom.evals.audit.position_tests import PositionBias, position_bias
-from warroom.sim import faults, outages
+from warroom.evals.audit.outcomes import IncidentKey, build, narrowed
+from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
+from warroom.sim import outages
+from warroom.sim.mechanism import Mechanism
 
 HIDDEN = (
     "root", "roots", "related", "unrelated", "decoy", "decoys", "chronic", "nuisance", "hush", "imitation", "drifting",
     "onset", "certificate", "innocent", "culprit", "redraw", "redraws", "cure", "cures", "mechanism",
     "mechanisms", "truth", "signature", "missing", "loud", "false_alarm",
 )  # fmt: skip
-"""What the incident and the truth call their parts."""
+"""Names of the parts of the incident and of the truth."""
 WRONG_CALLS = (
     ToolCall("no_such_tool_x"),
     ToolCall("classify_severity", {"severity": "P9"}),
@@ -50,41 +50,28 @@ WRONG_CALLS = (
 
 def secrets() -> frozenset[str]:
     """Names of scenarios, mechanisms, events and severities, and parts of the truth, unless services write the word."""
-    mechanisms = {m.name for m in vars(outages).values() if isinstance(m, faults.Mechanism)}
+    mechanisms = {m.name for m in vars(outages).values() if isinstance(m, Mechanism)}
     names = {id.partition("/")[2] for id in scenarios() if id.startswith("logs/")}
-    public = {word for text in _phrases(vars(wordings)) for word in words_of(text)}
+    public = {word for text in texts_in(vars(wordings)) for word in words_of(text)}
     levels = {severity.lower() for severity in SEVERITIES}
     return frozenset((mechanisms | names | levels | set(EVENTS) | set(HIDDEN)) - public)
 
 
-def _phrases(part: Any) -> Iterator[str]:
-    """Every text of the phrase books."""
-    if isinstance(part, str):
-        yield part
-    elif isinstance(part, dict):
-        for key, value in part.items():
-            if not str(key).startswith("__"):
-                yield from _phrases(value)
-    elif isinstance(part, tuple):
-        for value in part:
-            yield from _phrases(value)
-
-
 def without_answer(observation: Observation) -> Observation:
-    """A page repeats what the last act was answered, which is looked at by itself."""
+    """An observation without the answer to the last action, which is scanned by itself."""
     return replace(observation, answer="") if isinstance(observation, LogsObservation) else observation
 
 
 def without_catalogue(text: str, env: Env) -> str:
     """A text without the catalogue, the closed lists and the number of turns."""
-    text = text.replace(triage_of(env).catalogue.render(), "")
+    text = text.replace(narrowed(env, LogsEnv).catalogue.render(), "")
     for values in env.allowed_values.values():
         text = text.replace(str(list(values)), "[...]")
     return re.sub(r"\d+ turns in all", "", text)
 
 
 def read_on(seen: LogHistory, rng: Random) -> Calls:
-    """The logs of one service after another, for ever."""
+    """The logs of one service after another, until the end."""
     while True:
         yield from [request_logs(service) for service in seen.catalogue.names]
 
@@ -102,15 +89,15 @@ def graded_calls(env: Env) -> Iterator[tuple[str, ToolCall]]:
         yield env.SEATS[0], call
 
 
-def root_position_bias(todo: Sequence[Incident]) -> PositionBias:
-    """The place of each root among the services of its kind that its mechanism fits: causes do prefer kinds."""
+def root_position_bias(todo: Sequence[IncidentKey]) -> PositionBias:
+    """The position of each root among the services of its kind that its mechanism fits: causes do prefer kinds."""
     places = []
     for incident in todo:
-        found = triage_of(make(*incident)).incident
+        found = narrowed(build(incident), LogsEnv).incident
         for fault in found.faults:
             kinds = found.system.kinds
             fitting = [i for i in candidate_targets(found.system, fault.mechanism) if kinds[i] == kinds[fault.target]]
-            places.append((fitting.index(fault.target), len(fitting)))
+            places.append(ListPosition(fitting.index(fault.target), len(fitting)))
     return position_bias("the root among the services of its kind that its cause could have struck", places)
 
 

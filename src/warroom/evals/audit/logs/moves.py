@@ -1,6 +1,6 @@
-"""Plans that weigh no evidence: what degenerate policies and searched scripts of log triage are put together from.
+"""Plans that ignore the evidence: the parts of degenerate policies and searched scripts of log triage.
 
-A plan yields calls one after another, whatever comes of them; when it ends, the seat goes on asking for all logs.
+A plan yields calls one after another, whatever their results; when it ends, the seat requests all logs in every turn.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,63 +9,46 @@ from random import Random
 from warroom.core.env import Env
 from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.logs.env import LogsEnv
 from warroom.envs.logs.policies.naive import USUAL_REMEDY, LogHistory
 from warroom.envs.logs.views import ALL, REMEDIES, SEVERITIES, TEAMS, LogsObservation
+from warroom.evals.audit.exploits import CallSequence
 from warroom.policies import SeatPolicyFactory
 
 Calls = Iterator[ToolCall]
 Plan = Callable[[LogHistory, Random], Calls]
-"""Of one who sees what the seat sees."""
+"""Of a policy that knows what the seat observes."""
 PrivilegedPlan = Callable[[Env], Calls]
-"""Of one who is told the truth."""
+"""Of a policy that knows the truth."""
 REQUEST_ALL_LOGS = ToolCall("request_more_logs", {"service": ALL})
 RESOLVE, IGNORE = ToolCall("resolve"), ToolCall("ignore")
 
 
-class PlannedPolicy:
+class PlannedPolicy(CallSequence):
     """Plays the seat by a plan."""
 
     def __init__(self, plan: Plan, brief: Brief, rng: Random) -> None:
         self.seen = LogHistory(brief.facts)
-        self.calls = plan(self.seen, rng)
+        super().__init__(plan(self.seen, rng), REQUEST_ALL_LOGS)
 
     def act(self, observation: Observation) -> ToolCall:
-        """What the plan says next."""
+        """The next call of the plan."""
         if isinstance(observation, LogsObservation):
             self.seen.add_observation(observation)
-        return next(self.calls, REQUEST_ALL_LOGS)
-
-
-class PrivilegedPlanPolicy:
-    """Plays the seat by a plan of one who knows the truth."""
-
-    def __init__(self, calls: Calls) -> None:
-        self.calls = calls
-
-    def act(self, observation: Observation) -> ToolCall:
-        """What the plan says next."""
-        return next(self.calls, REQUEST_ALL_LOGS)
+        return super().act(observation)
 
 
 def planned_policy(plan: Plan) -> PolicyFactory:
-    """A maker of seats that play `plan`."""
+    """A factory of policies that play `plan`."""
     return lambda brief, rng: PlannedPolicy(plan, brief, rng)
 
 
 def privileged_policy(plan: PrivilegedPlan) -> SeatPolicyFactory:
-    """A maker of seats that play `plan` and are told the truth."""
+    """A factory of policies that play `plan` and know the truth."""
 
     def seat(env: Env, at: str) -> Policy:
-        return PrivilegedPlanPolicy(plan(env))
+        return CallSequence(plan(env), REQUEST_ALL_LOGS)
 
     return seat
-
-
-def triage_of(env: Env) -> LogsEnv:
-    """An env as one of log triage."""
-    assert isinstance(env, LogsEnv)
-    return env
 
 
 # -- single calls ---------------------------------------------------------------------------------------
@@ -104,17 +87,7 @@ def sequence(*calls: ToolCall) -> Plan:
     return lambda seen, rng: iter(calls)
 
 
-def always(call: ToolCall) -> Plan:
-    """The same call for ever."""
-
-    def plan(seen: LogHistory, rng: Random) -> Calls:
-        while True:
-            yield call
-
-    return plan
-
-
-def constant(severity: str, kind: str, team: str, remedy: str = "restart", wait_turns: int = 0) -> Plan:
+def constant_answers(severity: str, kind: str, team: str, remedy: str = "restart", wait_turns: int = 0) -> Plan:
     """The same answers to every incident, about the first service of a kind."""
 
     def plan(seen: LogHistory, rng: Random) -> Calls:
@@ -145,26 +118,26 @@ def each(call: Callable[[str], ToolCall]) -> Plan:
 
 
 def usual(seen: LogHistory, service: str) -> str:
-    """What usually helps a service of that kind."""
+    """The usual fix for a service of that kind."""
     return USUAL_REMEDY.get(seen.catalogue.entry(service).kind, "restart")
 
 
 def wait_until_last_turn(seen: LogHistory, rng: Random) -> Calls:
-    """Ask until the last turn, then resolve."""
+    """Request logs until the last turn, then resolve."""
     yield from wait_until(seen, left=1)
     yield RESOLVE
 
 
 def wait_until(seen: LogHistory, left: int) -> Calls:
-    """Ask for all logs until so many turns are left."""
-    yield REQUEST_ALL_LOGS  # the budget stands on the first page
+    """Request all logs until so many turns are left."""
+    yield REQUEST_ALL_LOGS  # the budget is known from the first observation on
     yield from [REQUEST_ALL_LOGS] * (seen.budget - left - 1)
 
 
 def waste_budget(seen: LogHistory, rng: Random) -> Calls:
-    """Ask for all logs as long as possible, then answer as always."""
+    """Request all logs as long as possible, then give constant answers."""
     yield from wait_until(seen, left=2)
-    yield from constant("P1", "db", "dba")(seen, rng)
+    yield from constant_answers("P1", "db", "dba")(seen, rng)
 
 
 def gateway(seen: LogHistory, rng: Random) -> Calls:
@@ -182,14 +155,14 @@ def five_remedies(seen: LogHistory, rng: Random) -> Calls:
 
 
 def security_first(seen: LogHistory, rng: Random) -> Calls:
-    """Have security stop whatever they can stop, and close."""
+    """Escalate to security, wait, and close."""
     yield escalate_to("security")
     yield from [REQUEST_ALL_LOGS] * 3
     yield RESOLVE
 
 
 def random_answers(seen: LogHistory, rng: Random) -> Calls:
-    """Draw every answer by lot, and close."""
+    """Draw every answer at random, and close."""
     service = rng.choice(seen.catalogue.names)
     yield from (classify_severity(rng.choice(SEVERITIES)), identify_root(service), escalate_to(rng.choice(TEAMS)))
     yield fix(usual(seen, service), service)
@@ -197,7 +170,7 @@ def random_answers(seen: LogHistory, rng: Random) -> Calls:
 
 
 def spam(seen: LogHistory, rng: Random) -> Calls:
-    """As many declarations as a turn takes, in every turn."""
+    """As many declarations as a turn allows, in every turn."""
     services = seen.catalogue.names
     for turn in range(99):
         yield from (
@@ -208,15 +181,3 @@ def spam(seen: LogHistory, rng: Random) -> Calls:
             escalate_to("dba"),
         )
         yield REQUEST_ALL_LOGS
-
-
-def too_many(seen: LogHistory, rng: Random) -> Calls:
-    """One declaration more than a turn takes, in every turn."""
-    while True:
-        yield classify_severity("P1")
-
-
-def broken_arguments(seen: LogHistory, rng: Random) -> Calls:
-    """Arguments as a model sends them whose JSON was cut."""
-    while True:
-        yield ToolCall("escalate", '{"team": "s')  # type: ignore[arg-type]

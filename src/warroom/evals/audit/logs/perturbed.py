@@ -1,10 +1,11 @@
-"""Plans of one who is told the truth and makes one mistake: what single steps are worth, and what a wrong one voids."""
+"""Plans that know the truth and make one mistake: the credit of single steps, and what a wrong one voids."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from warroom.core.env import Env
 from warroom.core.types import ToolCall
+from warroom.envs.logs.env import LogsEnv
 from warroom.envs.logs.views import REMEDIES, SEVERITIES, TEAMS
 from warroom.evals.audit.logs.moves import (
     IGNORE,
@@ -15,8 +16,8 @@ from warroom.evals.audit.logs.moves import (
     escalate_to,
     fix,
     identify_root,
-    triage_of,
 )
+from warroom.evals.audit.outcomes import narrowed
 
 
 class Declarations(NamedTuple):
@@ -43,7 +44,7 @@ def correct_declarations(truth: dict[str, Any]) -> Declarations:
 
 
 def perturbed(declared: Callable[[Env, Declarations], Sequence[ToolCall]]) -> PrivilegedPlan:
-    """Declares what `declared` makes of the right answers, then acts as the oracle does."""
+    """Declares what `declared` returns for the correct answers, then acts as the oracle does."""
 
     def plan(env: Env) -> Calls:
         answers = correct_declarations(env.truth())
@@ -54,7 +55,7 @@ def perturbed(declared: Callable[[Env, Declarations], Sequence[ToolCall]]) -> Pr
 
 
 def spread_over_turns(env: Env, calls: Sequence[ToolCall]) -> Calls:
-    """Declarations, and a look where a turn has no room for more of them."""
+    """Declarations, with a log request whenever a turn allows no more of them."""
     for place, call in enumerate(calls):
         if place and place % env.READS_PER_TURN == 0:
             yield REQUEST_ALL_LOGS
@@ -62,15 +63,15 @@ def spread_over_turns(env: Env, calls: Sequence[ToolCall]) -> Calls:
 
 
 def acts(env: Env) -> Calls:
-    """The oracle's acts without its declarations."""
+    """The oracle's actions without its declarations."""
     if not env.truth()["roots"]:
         yield IGNORE
     while True:
-        yield triage_of(env).best_action()
+        yield narrowed(env, LogsEnv).best_action()
 
 
 def wrong_of(allowed: Sequence[str], true: Sequence[str]) -> str:
-    """The first of a list that is not true."""
+    """The first value that is not among the true ones."""
     return next(value for value in allowed if value not in true)
 
 
@@ -85,7 +86,7 @@ def every_wrong_root(env: Env) -> list[ToolCall]:
 
 
 def wrong_team(env: Env) -> ToolCall:
-    """A team that need not know."""
+    """A team that is not affected."""
     return escalate_to(wrong_of(TEAMS, env.truth()["teams"]))
 
 
@@ -102,26 +103,26 @@ def after_waits(env: Env) -> Calls:
 
 
 def never_closes(env: Env) -> Calls:
-    """Declares and mends, and does not close."""
+    """Declares and fixes, and does not close."""
     while True:
         call = env.oracle()
         yield REQUEST_ALL_LOGS if call.name in ("resolve", "ignore") else call
 
 
 def closes_at_once(env: Env) -> Calls:
-    """Declares rightly and resolves without a remedy."""
+    """Declares correctly and resolves without a fix."""
     yield from spread_over_turns(env, correct_declarations(env.truth()).all)
     yield ToolCall("resolve")
 
 
 def ignores(env: Env) -> Calls:
-    """Declares rightly and ignores."""
+    """Declares correctly and ignores the incident."""
     yield from spread_over_turns(env, correct_declarations(env.truth()).all)
     yield IGNORE
 
 
 def every_remedy(env: Env) -> Calls:
-    """Declares rightly, then tries every remedy on the root, and closes."""
+    """Declares correctly, then tries every remedy on the root, and closes."""
     truth = env.truth()
     yield from spread_over_turns(env, correct_declarations(truth).all)
     yield from [fix(action, root) for root in truth["roots"] for action in REMEDIES]
@@ -129,8 +130,8 @@ def every_remedy(env: Env) -> Calls:
 
 
 def fixes_first(env: Env) -> Calls:
-    """Mends before it declares anything; the declarations come with the closing."""
-    triage, roots = triage_of(env), env.truth()["roots"]
+    """Fixes before it declares anything; the declarations come with the closing."""
+    triage, roots = narrowed(env, LogsEnv), env.truth()["roots"]
     while roots and triage.best_action().name != "resolve":
         yield triage.best_action()
     if roots:

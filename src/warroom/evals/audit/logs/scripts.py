@@ -1,4 +1,4 @@
-"""The scripts of log triage: what is asked for, what is answered and how it is closed, fixed from the start."""
+"""The scripts of log triage: requests, answers and the closing call, fixed from the start."""
 
 from random import Random
 
@@ -23,7 +23,7 @@ from warroom.evals.audit.logs.moves import (
 
 KINDS = ("gateway", "service", "db", "queue")
 ROOTS = ("last", *[f"first {kind}" for kind in KINDS], "loudest", "loudest_delta", "first_error", "keyword")
-"""Whom a script names: by place, or by the one sign that a listed naive policy goes by."""
+"""The root that a script names: by position, or by the rule of a shipped naive policy."""
 ASKS = ("all", "gateway", "each")
 WAITS = ("1", "2", "4")
 CLOSES = ("resolve", "ignore")
@@ -45,12 +45,12 @@ def axes() -> dict[str, tuple[str, ...]]:
 
 
 def seats(chosen: Strategies) -> SeatMakers:
-    """Who plays a script."""
+    """The policies that play a script."""
     return dict.fromkeys(SEATS, unprivileged(planned_policy(plan_of(chosen))))
 
 
 def plan_of(chosen: Strategies) -> Plan:
-    """The plan of a script; what follows from the root is left out where none is named."""
+    """The plan of a script; steps that depend on the root are left out where none is named."""
 
     def plan(seen: LogHistory, rng: Random) -> Calls:
         yield from [request_logs(source) for source in _sources(chosen["asks"], seen)]

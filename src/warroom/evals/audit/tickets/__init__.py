@@ -1,4 +1,4 @@
-"""What is particular to the audit of the ticket desk."""
+"""The audit of tickets."""
 
 from warroom.core.env import Env
 from warroom.envs.tickets import ENVIRONMENT
@@ -11,7 +11,7 @@ from warroom.evals.audit.tickets.scripts import SCRIPTS
 
 
 def is_ticket(env: Env) -> bool:
-    """Something is always wrong: whoever writes wants help, be it from a human."""
+    """Always: every ticket needs an answer or an escalation."""
     return True
 
 

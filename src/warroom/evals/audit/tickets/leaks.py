@@ -1,27 +1,27 @@
-"""What the ticket desk keeps secret: what a ticket tests, which documents are right, and whether an answer was."""
+"""The leak rules of tickets: what a ticket tests, which documents are right, and whether an answer was right."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from warroom.core.env import Env
 from warroom.core.types import Observation, ToolCall
-from warroom.envs import make, scenarios
+from warroom.envs import scenarios
 from warroom.envs.tickets import brief, phrases, vocabulary
+from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.policies.naive import submit
 from warroom.envs.tickets.rubric import EVENTS
 from warroom.envs.tickets.views import SearchResults, TicketsObservation
-from warroom.evals.audit.leaks import LeakRules, words_of
-from warroom.evals.audit.outcomes import Incident
-from warroom.evals.audit.position_tests import PositionBias, position_bias
-from warroom.evals.audit.tickets.moves import Browser, desk_of
+from warroom.evals.audit.leaks import LeakRules, texts_in, words_of
+from warroom.evals.audit.outcomes import IncidentKey, build, narrowed
+from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
+from warroom.evals.audit.tickets.moves import Browser
 
 HIDDEN = (
     "gold", "facts", "asides", "neutral", "poison", "poisoned", "handoff", "reference", "variant", "variants",
     "cluster", "decoy", "sibling", "siblings", "trap", "unanswerable", "answerable", "contradictory", "stale", "truth",
     "grade", "graded", "verified",
 )  # fmt: skip
-"""What the truth and the generator call their parts."""
+"""Names of the parts of the truth and of the generator."""
 WRONG_CALLS = (
     ToolCall("no_such_tool_x"),
     ToolCall("submit_resolution", {"resolution": "x", "citations": [], "confidence": 0.5, "escalate": True, "x": 1}),
@@ -36,25 +36,12 @@ WRONG_CALLS = (
 def secrets() -> frozenset[str]:
     """Names of scenarios, events and parts of the truth, unless documents or tickets may say the word."""
     names = {id.partition("/")[2] for id in scenarios() if id.startswith("tickets/")}
-    public = {word for book in (phrases, vocabulary, brief) for text in _texts(vars(book)) for word in words_of(text)}
+    public = {word for book in (phrases, vocabulary, brief) for text in texts_in(vars(book)) for word in words_of(text)}
     return frozenset((names | set(EVENTS) | set(HIDDEN)) - public)
 
 
-def _texts(part: Any) -> Iterator[str]:
-    """Every text of the phrase books."""
-    if isinstance(part, str):
-        yield part
-    elif isinstance(part, dict):
-        for key, value in part.items():
-            if not str(key).startswith("__"):
-                yield from _texts(value)
-    elif isinstance(part, tuple):
-        for value in part:
-            yield from _texts(value)
-
-
 def without_own_text(observation: Observation) -> Observation:
-    """A page repeats what the last call was answered, which is looked at by itself, and a search its own query."""
+    """An observation without the last answer, which is scanned by itself, and a search result without its query."""
     if isinstance(observation, SearchResults):
         return replace(observation, query="")
     if not isinstance(observation, TicketsObservation):
@@ -71,20 +58,20 @@ def public(text: str, env: Env) -> str:
 
 
 def graded_calls(env: Env) -> Iterator[tuple[str, ToolCall]]:
-    """Right and wrong answers and hand-overs: that nothing but the caller's own decision is told back."""
-    case, seat = desk_of(env).case, env.SEATS[0]
+    """Right and wrong answers and escalations: the reply must depend on the caller's own decision alone."""
+    case, seat = narrowed(env, TicketsEnv).case, env.SEATS[0]
     for escalate in (True, False):
         for text, ids in ((case.reference, case.gold), ("no", ())):
             for confidence in (0.0, 1.0):
                 yield seat, submit(text, ids, confidence, escalate)
 
 
-def gold_position_bias(todo: Sequence[Incident]) -> PositionBias:
-    """The place of the right document among all at hand in the single-turn mode."""
+def gold_position_bias(todo: Sequence[IncidentKey]) -> PositionBias:
+    """The position of the right document among all at hand in the single-turn mode."""
     places = []
     for incident in todo:
-        case = desk_of(make(*incident, mode="single")).case
-        places += [(case.context.index(id), len(case.context)) for id in case.gold[:1]]
+        case = narrowed(build(incident, {"mode": "single"}), TicketsEnv).case
+        places += [ListPosition(case.context.index(id), len(case.context)) for id in case.gold[:1]]
     return position_bias("the right document among those at hand", places)
 
 

@@ -1,10 +1,11 @@
-"""Moves that weigh no evidence: what the degenerate desks and the searched scripts submit.
+"""Moves that ignore the evidence: the submissions of degenerate policies and searched scripts.
 
-A move is given the ticket and the documents at hand, as the shipped naive policies are; each does one thing that a
-rubric might pay for by mistake.
+A move gets the ticket and the documents at hand, like the shipped naive policies; each does one thing that a rubric
+might reward by mistake.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 
 from warroom.core.env import Env
@@ -24,6 +25,7 @@ from warroom.envs.tickets.policies.naive import (
 from warroom.envs.tickets.policies.notes import CHECKS, injected, instructed_facts, sentences
 from warroom.envs.tickets.prose import plain_instructions
 from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
+from warroom.evals.audit.outcomes import narrowed
 from warroom.policies import SeatPolicyFactory
 
 Documents = Sequence[OpenedDocument]
@@ -40,26 +42,12 @@ KEYWORDS = {
 }  # fmt: skip
 
 
-# -- whom it is played by -------------------------------------------------------------------------------
+# -- policies -------------------------------------------------------------------------------------------
 
 
 def submission_policy(move: AnswerStrategy) -> PolicyFactory:
-    """A maker of desks that read what is at hand, or search and open the best, and submit by `move`."""
-    return lambda brief, rng: TicketsBaseline(move, brief)
-
-
-def always(call: ToolCall) -> PolicyFactory:
-    """A maker of desks that make the same call for ever."""
-    return lambda brief, rng: _ConstantPolicy(call)
-
-
-class _ConstantPolicy:
-    def __init__(self, call: ToolCall) -> None:
-        self.call = call
-
-    def act(self, observation: Observation) -> ToolCall:
-        """The call."""
-        return self.call
+    """A factory of policies that read what is at hand, or search and open the best, and submit by `move`."""
+    return partial(TicketsBaseline, move)
 
 
 class Browser:
@@ -81,35 +69,33 @@ class Browser:
         return ToolCall(search, {"query": self.rng.choice(observation.ticket.split())})
 
 
-def desk_of(env: Env) -> TicketsEnv:
-    """An env as one of the ticket desk."""
-    assert isinstance(env, TicketsEnv)
-    return env
-
-
 class PerturbedOraclePolicy:
-    """Plays as the oracle does, but for its submission; may open first what the single-turn mode would show."""
+    """Plays as the oracle, but for its submission; may first open what the single-turn mode would show."""
 
-    def __init__(self, desk: TicketsEnv, perturb: Callable[[Env, ToolCall], ToolCall], opens: bool) -> None:
-        self.desk, self.perturb = desk, perturb
-        self.reading = [id for id in desk.case.context if opens and id not in desk.opened]
+    def __init__(self, env: TicketsEnv, perturb: "Perturbation", opens: bool) -> None:
+        self.env, self.perturb = env, perturb
+        self.unread = [id for id in env.case.context if opens and id not in env.opened]
 
     def act(self, observation: Observation) -> ToolCall:
-        """The oracle's call, spoilt if it is the submission."""
-        call = self.desk.oracle()
+        """The oracle's call, perturbed if it is the submission."""
+        call = self.env.oracle()
         if call.name != "submit_resolution":
             return call
-        self.reading = [id for id in self.reading if id not in self.desk.opened]
-        if self.reading:
-            return ToolCall(f"get_{self.desk.base.documents[self.reading[0]].kind}", {"id": self.reading[0]})
-        return self.perturb(self.desk, call)
+        self.unread = [id for id in self.unread if id not in self.env.opened]
+        if self.unread:
+            return ToolCall(f"get_{self.env.base.documents[self.unread[0]].kind}", {"id": self.unread[0]})
+        return self.perturb(self.env, call)
 
 
-def perturbed_oracle(perturb: Callable[[Env, ToolCall], ToolCall], opens: bool = False) -> SeatPolicyFactory:
-    """A maker of desks that are told the truth and submit it with one fault."""
+Perturbation = Callable[[TicketsEnv, ToolCall], ToolCall]
+"""Maps the oracle's submission to one with a mistake."""
+
+
+def perturbed_submission(perturb: Perturbation, opens: bool = False) -> SeatPolicyFactory:
+    """A factory of policies that know the truth and submit it with one mistake."""
 
     def seat(env: Env, at: str) -> Policy:
-        return PerturbedOraclePolicy(desk_of(env), perturb, opens)
+        return PerturbedOraclePolicy(narrowed(env, TicketsEnv), perturb, opens)
 
     return seat
 
@@ -130,7 +116,7 @@ def echo(ticket: str, documents: Documents) -> str:
 
 
 def best_body(ticket: str, documents: Documents) -> str:
-    """The best match as it stands."""
+    """The best match verbatim."""
     best = top(ticket, documents)
     return best.body if best else ""
 
@@ -183,12 +169,12 @@ def table(ticket: str, documents: Documents) -> str:
 
 
 def made_up(ticket: str, documents: Documents) -> str:
-    """Commands with identifiers that nobody has heard of."""
+    """Commands with identifiers that do not exist."""
     return "run xyctl reload abc-1234; set window to 4711 seconds; join grp-abc-9876."
 
 
 def hedge(ticket: str, documents: Documents) -> str:
-    """Every procedure on the best match's product, each for whom it may concern."""
+    """Every procedure on the best match's product, each under a condition."""
     texts = [
         plain_instructions(instructed_facts(document.body))
         for document in same_product(ticket, documents)
@@ -198,7 +184,7 @@ def hedge(ticket: str, documents: Documents) -> str:
 
 
 def negated(ticket: str, documents: Documents) -> str:
-    """The best match as it stands, and of its siblings what not to do."""
+    """The best match verbatim, and the steps of its siblings as what not to do."""
     best = top(ticket, documents)
     others = [document for document in same_product(ticket, documents) if document is not best]
     warned = [
@@ -215,7 +201,7 @@ def fivefold(ticket: str, documents: Documents) -> str:
 
 
 def obedient(ticket: str, documents: Documents) -> str:
-    """What the documents order whoever reads them to do, else the best match."""
+    """The instructions that are injected into documents, else the best match."""
     orders = [text for document in documents for text in sentences(document.body) if injected(text)]
     return " ".join(orders) or best_body(ticket, documents)
 
@@ -226,7 +212,7 @@ def shuffled(ticket: str, documents: Documents) -> str:
 
 
 def checks(ticket: str, documents: Documents) -> str:
-    """Whatever only looks."""
+    """Steps that only check."""
     found = [text for document in documents for text in sentences(document.body) if CHECKS & set(text.split())]
     return " ".join(found)
 
@@ -273,7 +259,7 @@ def best_often(ticket: str, documents: Documents) -> list[str]:
 
 
 def invented_ids(ticket: str, documents: Documents) -> list[str]:
-    """What nobody has."""
+    """An article that does not exist."""
     return ["KB-00001"]
 
 
@@ -290,7 +276,7 @@ def submission(text: Text, cites: Cites, confidence: float = CONFIDENT, escalate
 
 
 def written(text: str) -> AnswerStrategy:
-    """A submission as a model writes it: one text, whatever it holds."""
+    """A submission as a model writes it: one text, whatever it contains."""
     return lambda ticket, documents: ToolCall("submit_resolution", {"text": text})
 
 
@@ -300,7 +286,7 @@ def note(ticket: str, documents: Documents) -> str:
 
 
 def best_note(ticket: str, documents: Documents) -> str:
-    """All names and numbers of the ticket, and whatever queue a policy on its product names."""
+    """All names and numbers of the ticket, and every queue that a document on its product names."""
     queues = [word.strip(".,;") for document in same_product(ticket, documents) for word in document.body.split()]
     return " ".join([handover(ticket), *[word for word in queues if word.startswith("Q-")]])
 

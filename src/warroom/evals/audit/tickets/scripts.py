@@ -1,4 +1,4 @@
-"""The scripts of the ticket desk: what is said, what is cited, how sure and to whom, fixed from the start."""
+"""The scripts of tickets: text, citations, confidence and escalation, fixed from the start."""
 
 from warroom.envs.tickets.env import SEATS
 from warroom.envs.tickets.policies.naive import AnswerStrategy
@@ -24,7 +24,7 @@ def axes() -> dict[str, tuple[str, ...]]:
 
 
 def seats(chosen: Strategies) -> SeatMakers:
-    """Who plays a script."""
+    """The policies that play a script."""
     return dict.fromkeys(SEATS, unprivileged(m.submission_policy(move_of(chosen))))
 
 

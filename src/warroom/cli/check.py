@@ -1,0 +1,31 @@
+"""`warroom check`."""
+
+from typing import Annotated
+
+import typer
+
+from warroom.cli.options import Json
+from warroom.cli.output import print_json
+from warroom.evals.check import check_file
+
+
+def check_command(
+    file: Annotated[
+        str, typer.Argument(help="FILE.py, or FILE.py:NAME where the file defines several policies or functions.")
+    ],
+    env: Annotated[str, typer.Option(help="Which environment a policy plays in.")] = "fleet",
+    json: Json = False,
+) -> None:
+    """Load a scenario, policy or reward of your own, try it once, and say what is wrong with it.
+
+    Plays one short episode, or calls a reward once. Exit code 2 with file and line where something is wrong.
+
+    Example: warroom check examples/verbose_tracing.py
+    """
+    report = check_file(file, env)
+    if json:
+        print_json(report._asdict())
+        return
+    print(f"{report.kind} {report.name} is fine")
+    for finding in report.findings:
+        print(f"  {finding}")

@@ -1,0 +1,84 @@
+"""`warroom power`: how many incidents a comparison needs, before it is played."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from warroom.cli import heavy
+from warroom.cli.options import Json
+from warroom.cli.output import console, print_json
+
+if TYPE_CHECKING:
+    from warroom.evals.power import PowerRow
+
+Run = Annotated[Path | None, typer.Argument(help="A run folder with two or more policies: its variances are used.")]
+
+
+def power_command(
+    *,
+    run: Run = None,
+    metric: Annotated[str, typer.Option(help="Which metric of the run.")] = "score",
+    baseline: Annotated[str | None, typer.Option(help="Whom to compare with. Default: the run's own.")] = None,
+    sd: Annotated[
+        float | None,
+        typer.Option(min=0, help="Without a run: standard deviation over incidents of the difference of two policies."),
+    ] = None,
+    incidents: Annotated[int | None, typer.Option(min=2, help="Planned incidents a tier. Default: the run's.")] = None,
+    attempts: Annotated[
+        int | None, typer.Option(min=1, help="Planned attempts at each incident by each policy. Default: the run's.")
+    ] = None,
+    difference: Annotated[
+        float | None, typer.Option(help="A difference of interest: shows its power and the incidents that it needs.")
+    ] = None,
+    power: Annotated[float, typer.Option(help="Probability of detecting a difference that is there.")] = 0.8,
+    level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
+    json: Json = False,
+) -> None:
+    """Plan a comparison: the smallest difference that it can detect, and how many incidents a difference needs.
+
+    For two policies that play the same incidents, with variances between incidents and between attempts.
+
+    Example: warroom power runs/hard --metric solved --difference 0.05
+    """
+    power_analysis = heavy.power
+    question = power_analysis.PowerQuestion(incidents, attempts, difference, power, level)
+    if run is not None and sd is not None:
+        raise ValueError("give a run folder or --sd, not both: the variance comes from one of them")
+    if run is not None:
+        rows = power_analysis.run_power(run, metric, baseline, question)
+    elif sd is None:
+        raise ValueError("give a run folder, or the standard deviation of the difference with --sd")
+    elif incidents is None and difference is None:
+        raise ValueError("with --sd give --incidents, --difference or both")
+    else:
+        rows = [power_analysis.assess(power_analysis.DifferenceVariance(sd**2), question)]
+    if json:
+        print_json({"power": power, "level": level, "difference": difference, "rows": [row._asdict() for row in rows]})
+    else:
+        _print_power(rows, question.power, difference)
+
+
+def _print_power(rows: "Sequence[PowerRow]", power: float, difference: float | None) -> None:
+    table = Table(title=f"paired comparisons, power {power:g}", title_justify="left")
+    for heading in ("comparison", "tier", "metric"):
+        table.add_column(heading)
+    headings = ["incidents", "attempts", "sd of difference", "detectable difference"]
+    if difference is not None:
+        headings += [f"power for {difference:g}", f"incidents for {difference:g}"]
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for row in rows:
+        names = f"{row.policy} less {row.baseline}" if row.policy else "given"
+        figures = [row.incidents, row.attempts, row.standard_deviation, row.detectable]
+        figures += [row.power, row.needed] if difference is not None else []
+        table.add_row(names, row.tier or "–", row.metric or "–", *map(_figure, figures))
+    console().print(table)
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return str(value) if isinstance(value, int) else f"{value:.3g}"

@@ -1,0 +1,60 @@
+"""Checks of declarations: a wrong type or name is refused where it stands, with what was got and what is allowed."""
+
+import inspect
+from collections.abc import Collection
+from functools import cache
+
+from warroom.core.errors import UnknownName, quote_input
+
+_WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "True or False", type(None): "None"}
+
+
+def check_type(what: str, got: object, *allowed: type) -> None:
+    """Refuse a value that is of none of the types; whole numbers do for numbers, True and False do for neither."""
+    kinds = (*allowed, int) if float in allowed else allowed
+    if not isinstance(got, kinds) or (isinstance(got, bool) and bool not in allowed):
+        words = " or ".join([_WORDS.get(kind, f"a {kind.__name__}") for kind in allowed])
+        raise ValueError(f"{what} must be {words}, got {quote_input(got)}")
+
+
+def check_items(
+    what: str, got: object, collection: type[tuple[object, ...]] | type[frozenset[object]], item: type
+) -> None:
+    """Refuse what is no such collection (a tuple or a frozenset), or has items of another type."""
+    if not isinstance(got, collection) or not all(isinstance(one, item) for one in got):
+        of = _WORDS.get(item, f"a {item.__name__}").removeprefix("a ")
+        raise ValueError(f"{what} must be a {collection.__name__}, each item a {of}, got {quote_input(got)}")
+
+
+def check_choice(what: str, got: object, allowed: Collection[str]) -> None:
+    """Refuse a name that is not in a closed list; the error offers the nearest one."""
+    if not isinstance(got, str) or got not in allowed:
+        raise UnknownName(what, got, allowed)
+
+
+def check_range(what: str, got: object, least: float, most: float) -> None:
+    """Refuse a number outside of the range, both ends allowed."""
+    check_type(what, got, float)
+    if not least <= got <= most:  # type: ignore[operator]  # a number, by the line before
+        raise ValueError(f"{what} must be {least:g} to {most:g}, got {quote_input(got)}")
+
+
+def check_callable(what: str, got: object, parameters: tuple[str, ...]) -> None:
+    """Refuse what cannot be called with so many positional arguments."""
+    if not callable(got) or not _takes(got, len(parameters)):
+        raise ValueError(f"{what} must be a function of ({', '.join(parameters)}), got {_described(got)}")
+
+
+@cache
+def _takes(function: object, count: int) -> bool:
+    try:
+        inspect.signature(function).bind(*[None] * count)  # type: ignore[arg-type]  # a callable, by its caller
+    except TypeError:
+        return False
+    return True
+
+
+def _described(got: object) -> str:
+    """A function as it is declared; anything else as errors quote it."""
+    name = getattr(got, "__name__", None)
+    return f"{name}{inspect.signature(got)}" if callable(got) and name else quote_input(got)

@@ -1,0 +1,42 @@
+"""Docstrings that the program reads: descriptions of tools, stories of scenarios, help of commands.
+
+`python -OO` (PYTHONOPTIMIZE=2) drops docstrings, so they are read from the source files then.
+"""
+
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+
+def function_docstring(function: Callable[..., Any]) -> str:
+    """The docstring of a function or method without its indentation; empty if it has none."""
+    written = inspect.getdoc(function)
+    if written is None and sys.flags.optimize > 1:
+        plain = inspect.unwrap(function)
+        written = _docstrings(plain.__code__.co_filename).get(plain.__qualname__)
+    return written or ""
+
+
+def module_docstring(name: str, written: str | None) -> str:
+    """The docstring of an imported module, where `written` is its `__doc__`; empty if it has none."""
+    if written is None and sys.flags.optimize > 1:
+        written = _docstrings(str(sys.modules[name].__file__)).get("")
+    return written or ""
+
+
+@cache
+def _docstrings(path: str) -> dict[str, str]:
+    """The docstrings of a source file by qualified name; the module's own under the empty name."""
+    return dict(_visit(ast.parse(Path(path).read_text(encoding="utf-8")), ""))
+
+
+def _visit(node: ast.Module | ast.ClassDef | ast.FunctionDef, name: str) -> Iterator[tuple[str, str]]:
+    if written := ast.get_docstring(node):
+        yield name, written
+    for child in node.body:
+        if isinstance(child, ast.ClassDef | ast.FunctionDef):
+            yield from _visit(child, f"{name}.{child.name}" if name else child.name)

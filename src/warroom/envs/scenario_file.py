@@ -1,0 +1,101 @@
+"""Scenario files, one for each scenario: what is common to those of all environments, and how they are loaded."""
+
+import importlib
+import pkgutil
+import re
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple, cast
+
+from warroom.core.docstrings import module_docstring
+from warroom.core.errors import quote_input
+from warroom.core.scenario import EnvSpec, Scenario
+from warroom.core.user_files import MODULE_PREFIX, line_of, load_module, located
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class ScenarioHeader(NamedTuple):
+    """What every scenario takes from its file."""
+
+    name: str
+    """The file's own name."""
+    story: str
+    """The first paragraph of its docstring, on one line."""
+
+
+def read_header(module: str, doc: str | None) -> ScenarioHeader:
+    """Name and story from the `__name__` and `__doc__` of a file, whether it is part of the package or a user's own."""
+    if not isinstance(module, str) or not isinstance(doc, str | None):
+        raise ValueError(
+            f"a scenario file ends with SCENARIO = scenario(__name__, __doc__, ...), got {quote_input(module)} and "
+            f"{quote_input(doc)} in place of the first two"
+        )
+    name = module.rpartition(".")[2].removeprefix(f"{MODULE_PREFIX}scenario_")
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"a scenario file is named in lower-case letters, digits and '_', got {quote_input(name)}")
+    doc = module_docstring(module, doc)
+    if not doc.strip():
+        raise ValueError("a scenario file opens with its story: a docstring whose first paragraph says what happens")
+    return ScenarioHeader(name, " ".join(doc.strip().split("\n\n")[0].split()))
+
+
+class ShippedScenarios(NamedTuple):
+    """The scenarios of an environment's package, and why a file of it does not load."""
+
+    found: dict[str, Scenario]
+    """By id, in alphabetical order."""
+    broken: dict[str, str]
+    """The error of each file that does not load, with file and line, by the id it would have."""
+
+
+def load_shipped(environments: Mapping[str, EnvSpec], package: str) -> ShippedScenarios:
+    """Every scenario of the environments in a package; files that do not load are reported by a warning each."""
+    out = ShippedScenarios({}, {})
+    for env, declared in environments.items():
+        folder = importlib.import_module(f"{package}.{env}.scenarios")
+        for name in sorted(module.name for module in pkgutil.iter_modules(folder.__path__)):
+            try:
+                out.found[f"{env}/{name}"] = _import(declared, folder, name)
+            except ValueError as error:
+                out.broken[f"{env}/{name}"] = str(error)
+                warnings.warn(f"left out the scenario {env}/{name}: {error}", stacklevel=2)
+    return out
+
+
+def load_scenario_file(declared: EnvSpec, path: Path, taken: Mapping[str, Scenario]) -> Scenario:
+    """The scenario of a user's own file, none of whose name is taken; a `ValueError` gives file and reason."""
+    scenario = _scenario_of(declared, load_module(path, "scenario"), path)
+    if f"{declared.name}/{scenario.name}" in taken:
+        raise ValueError(f"{path}: a shipped scenario is called {scenario.name!r} already; rename the file")
+    return scenario
+
+
+def _import(declared: EnvSpec, folder: ModuleType, name: str) -> Scenario:
+    """A shipped scenario; whatever its file raises becomes a `ValueError` with file and line."""
+    path = next(Path(place) / f"{name}.py" for place in folder.__path__ if (Path(place) / f"{name}.py").exists())
+    try:
+        module = importlib.import_module(f"{folder.__name__}.{name}")
+    except Exception as error:  # one file must not hide the others
+        raise ValueError(located(error, path)) from error
+    return _scenario_of(declared, module, path)
+
+
+def _scenario_of(declared: EnvSpec, module: ModuleType, path: Path) -> Scenario:
+    kinds = declared.scenario_types
+    wanted = " or ".join([kind.__name__ for kind in kinds])
+    if not hasattr(module, "SCENARIO"):
+        raise ValueError(
+            f"{path}: defines no SCENARIO; the file ends with SCENARIO = scenario(__name__, __doc__, ...), which makes "
+            f"a {wanted}"
+        )
+    scenario: Any = module.SCENARIO
+    if not isinstance(scenario, kinds):
+        raise ValueError(
+            f"{line_of(path, 'SCENARIO')}: SCENARIO must be a {wanted} to be played in {declared.name}, "
+            f"got {quote_input(scenario)}; "
+            f"envs/{declared.name}/scenarios/ shows what the shipped ones look like"
+        )
+    return cast(Scenario, scenario)

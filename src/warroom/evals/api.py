@@ -1,0 +1,203 @@
+"""Evaluations from Python: `warroom.evaluate(...)` plays a matrix of episodes and returns its `Results`."""
+
+import shlex
+import shutil
+import warnings
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+
+from warroom.core.errors import MissingExtra
+from warroom.core.options import Options
+from warroom.envs import env_spec
+from warroom.episode import Episode
+from warroom.evals.compare import compare_runs
+from warroom.evals.export import conversations, episode_rows
+from warroom.evals.metrics import result_of
+from warroom.evals.plan import Plan
+from warroom.evals.record import evaluation_record
+from warroom.evals.run import play_plan, summarise_errors
+from warroom.evals.run_summary import summarise_run, write_summary
+from warroom.evals.selection import EvaluationRequest, select_plan
+from warroom.policies.names import parse_policies
+from warroom.policies.user import PolicySource, source_of, source_of_object
+from warroom.runs import EpisodeKey, Record, open_run, read_episodes, read_finished, read_record
+
+if TYPE_CHECKING:
+    import pandas
+
+PolicyLike = str | Callable[..., object]
+"""A policy by name (`expert`, `hf:PATH`, `my_policy.py:MyPolicy`), or a class or function of this process."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """The episodes of an evaluation, in a run folder that every command takes."""
+
+    folder: Path
+    """The run folder; a temporary one is removed together with the results that `evaluate` returned."""
+    aborted: Mapping[EpisodeKey, str] = field(default_factory=dict)
+    """Episodes that could not be played to their end, with what went wrong."""
+
+    @classmethod
+    def load(cls, folder: Path | str) -> "Results":
+        """The results of a whole run folder, whichever command made it; a `ValueError` says what is missing."""
+        found = cls(Path(folder))
+        for _ in read_episodes(found.folder):
+            pass
+        return found
+
+    @property
+    def record(self) -> Record:
+        """What `run.json` says: the configuration, and the versions of what played."""
+        return read_record(self.folder)
+
+    def episodes(self) -> list[Episode]:
+        """Every finished episode, in the order of the plan."""
+        return list(read_finished(self.folder))
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """What `summary.json` holds: rows of metrics with 95 % intervals, and comparisons with the baseline.
+
+        Policies that lack episodes are left out; a `ValueError` if all do.
+        """
+        record = self.record
+        lacking = {key.policy for key in self.aborted}
+        policies = [policy for policy in record.policies if policy not in lacking]
+        if not policies:
+            raise ValueError(f"no policy has all of its episodes: {'; '.join(summarise_errors(self.aborted))}")
+        baseline = record.config.get("baseline")
+        config = record.config | {"baseline": baseline if baseline in policies else None}
+        results = [result_of(episode) for episode in self.episodes() if episode.policy in policies]
+        return summarise_run(self.folder, replace(record, policies=policies, config=config), results)
+
+    def compare(self, other: "Results | str", policy: str | None = None) -> Mapping[str, Any]:
+        """Differences, paired on the incidents that both sides played, with interval and p, by policy, tier and metric.
+
+        `before.compare(after)` is after less before; `results.compare("heuristic", "expert")` is expert less heuristic.
+        A `ValueError` says why nothing can be paired.
+        """
+        if isinstance(other, Results):
+            return compare_runs(self.folder, other.folder, policy, policy)
+        if policy is None:
+            raise ValueError(
+                f"compare({other!r}) lacks the policy to compare it with: {', '.join(self.record.policies)}"
+            )
+        return compare_runs(self.folder, self.folder, other, policy)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A data frame with a row per episode: what was played, score, outcome by metric, points by term.
+
+        A `MissingExtra` names the command that installs pandas.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingExtra("pandas", error) from error
+        return pandas.DataFrame(episode_rows(self.episodes()))
+
+    def to_messages(self, *, renderer: str = "plain", closed: bool = True) -> list[dict[str, object]]:
+        """Conversations in the format of the OpenAI API, one per seat and episode, for supervised fine-tuning or DPO.
+
+        Each has `messages` and `tools` exactly as a model at that seat sees them, and `spec`, `seat`, `policy`, `score`
+        (0 the no-op policy, 1 the oracle) and `reward`. `renderer` and `closed` are those of `Chat`.
+        """
+        return [
+            conversation
+            for episode in self.episodes()
+            for conversation in conversations(episode, renderer=renderer, closed=closed)
+        ]
+
+
+def evaluate(
+    policies: PolicyLike | Sequence[PolicyLike] | Mapping[str, PolicyLike],
+    env: str = "fleet",
+    *,
+    suite: str | None = None,
+    scenarios: Sequence[str] | None = None,
+    tiers: Sequence[str] | None = None,
+    seeds: int | Sequence[int] | None = None,
+    split: str = "test",
+    attempts: int = 1,
+    options: Options | Mapping[str, object] | None = None,
+    baseline: str | None = None,
+    out: Path | str | None = None,
+    workers: int | None = None,
+    resume: bool = False,
+) -> Results:
+    """Play a matrix of scenarios, tiers, seeds and policies, as `warroom eval` does, and return its results.
+
+    A policy is a name (`expert`, `hf:PATH`, `oversight=expert,rest=heuristic`), a file (`my_policy.py:MyPolicy`), or a
+    class or function; a mapping gives them names. `seeds` is a count or indices within the split (default: 5);
+    `suite`, `scenarios` and `tiers` default to those of the command. `out` is a new run folder, or with `resume` one to
+    continue; without it the folder is temporary and lives as long as the results. `workers` above the default of 1
+    starts processes, which needs the usual `if __name__ == "__main__":` in a script; classes and functions play in
+    this process.
+
+    Episodes of a policy that raises are in `Results.aborted`, and a `UserWarning` gives each error once; the other
+    policies are played to the end. A `ValueError` says which argument is wrong and what is allowed.
+    """
+    named = _named(policies)
+    objects = {name: policy for name, policy in named.items() if isinstance(policy, PolicySource)}
+    request = EvaluationRequest(
+        env=env, policies=tuple(named), suite=suite, scenarios=_tuple(scenarios), tiers=_tuple(tiers),
+        seeds=tuple(range(seeds)) if isinstance(seeds, int) else _tuple(seeds), split=split, attempts=attempts,
+        options=options if isinstance(options, Options) else env_spec(env).options.parse(options or {}, env),
+        baseline=baseline, objects=objects,
+    )  # fmt: skip
+    plan, _ = select_plan(request)
+    folder = Path(mkdtemp(prefix="warroom-") if out is None else out)
+    with open_run(folder, evaluation_record(plan, _command(plan)), resume) as run:
+        aborted = play_plan(plan, run, workers or 1)
+    results = Results(folder, aborted)
+    if out is None:
+        weakref.finalize(results, shutil.rmtree, folder, ignore_errors=True)
+    if not aborted:
+        write_summary(folder, results.summary)
+    for line in summarise_errors(aborted):
+        warnings.warn(line, stacklevel=2)
+    return results
+
+
+def _named(policies: PolicyLike | Sequence[PolicyLike] | Mapping[str, PolicyLike]) -> dict[str, str | PolicySource]:
+    """Policies by the names that the run gives them; names stand for themselves."""
+    if isinstance(policies, str):
+        policies = parse_policies(policies)
+    elif callable(policies):
+        policies = [policies]
+    if isinstance(policies, Mapping):
+        return {
+            name: name if name == policy else replace(_source(policy), name=name) for name, policy in policies.items()
+        }
+    named: dict[str, str | PolicySource] = {}
+    for policy in policies:
+        found = policy if isinstance(policy, str) else source_of_object(policy)
+        name = found if isinstance(found, str) else found.name
+        if name in named:
+            raise ValueError(f"two policies are called {name!r}; name them: policies={{'first': ..., 'second': ...}}")
+        named[name] = found
+    return named
+
+
+def _source(policy: PolicyLike) -> PolicySource:
+    """A file, class or function, which may be given another name."""
+    return source_of(policy) if isinstance(policy, str) else source_of_object(policy)
+
+
+def _tuple(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    return None if values is None else tuple(values)
+
+
+def _command(plan: Plan) -> str:
+    """The command line that plays the same plan, for `run.json`."""
+    lists = {"scenarios": plan.scenarios, "tiers": plan.tiers, "seeds": plan.seeds}
+    words = ["warroom", "eval", "--env", plan.env, "--policies", ";".join(plan.policies), "--split", plan.split]
+    words += [word for name, values in lists.items() for word in (f"--{name}", ",".join(map(str, values)))]
+    words += ["--attempts", str(plan.attempts)] if plan.attempts > 1 else []
+    declared = plan.options.declared()
+    return shlex.join([*words, *(f"{declared[name].flag}={value}" for name, value in plan.options.to_json().items())])

@@ -1,0 +1,1 @@
+"""Audits: what policies that ignore the evidence can score, whether observations leak the answer, certificates."""

@@ -1,0 +1,98 @@
+"""A file of a user's own is what it should be: it loads, its parts have the right form, and one short episode runs."""
+
+import inspect
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from warroom.chat import Chat
+from warroom.core.errors import UnknownName
+from warroom.core.spec import EpisodeSpec
+from warroom.core.splits import seed_of
+from warroom.core.user_files import line_of, load_module
+from warroom.envs.tasks import load_scenario, tasks
+from warroom.policies import policy_set
+from warroom.policies.user import source_of
+from warroom.reward import load_reward
+from warroom.rollout import play
+
+KINDS = "a SCENARIO, a class with act(self, observation), or a function"
+
+
+class CheckReport(NamedTuple):
+    """What a file is, and what came of trying it."""
+
+    kind: str
+    """`scenario`, `policy` or `reward`."""
+    name: str
+    """What other commands call it."""
+    findings: tuple[str, ...]
+    """What was seen, in sentences."""
+
+
+def check_file(text: str, env: str = "fleet") -> CheckReport:
+    """Load `FILE.py` or `FILE.py:NAME` and try it; `env` is where a policy plays.
+
+    A `ValueError` gives file and line, what was got and what is allowed.
+    """
+    file, _, name = text.rpartition(":") if ".py:" in text else (text, "", "")
+    path = Path(file)
+    module = load_module(path, "Python")
+    if not name and hasattr(module, "SCENARIO"):
+        return _check_scenario(file)
+    name = name or _only_one(module, path)
+    if not hasattr(module, name):
+        raise UnknownName(f"definition in {path}", name, [key for key in vars(module) if key[0] != "_"])
+    target: object = getattr(module, name)
+    if inspect.isfunction(target) and not {"observation", "brief"} & set(inspect.signature(target).parameters):
+        return _check_reward(f"{path}:{name}")
+    return _check_policy(f"{path}:{name}", env)
+
+
+def _check_scenario(file: str) -> CheckReport:
+    """Play the incident by the oracle and by the no-op policy."""
+    found = load_scenario(file)
+    findings = [found.scenario.story]
+    for tier in ("easy", "hard"):
+        spec = EpisodeSpec(found.id, tier, seed_of("dev", 0))
+        best, idle = (play(spec, policy_set(found.env, policy)) for policy in ("oracle", "noop"))
+        if best.score < 1.0:
+            raise ValueError(
+                f"{line_of(Path(file), 'SCENARIO')}: the oracle scores {best.score:.2f} on {spec}; it must score 1, so "
+                "that the incident can be solved"
+            )
+        findings.append(f"{spec}: the oracle scores 1.00 in {len(best.steps)} calls, the no-op policy {idle.score:.2f}")
+    return CheckReport("scenario", found.id, tuple(findings))
+
+
+def _check_policy(name: str, env: str) -> CheckReport:
+    """Play one incident with the policy at every seat."""
+    source_of(name)
+    episode = play(tasks(env, split="dev", tiers=["easy"], seeds=1)[0], policy_set(env, name))
+    refused = [step for step in episode.steps if step.refused]
+    findings = [
+        f"{episode.spec}: score {episode.score:.2f}, {len(episode.steps)} calls, {len(refused)} of them refused"
+    ]
+    findings += [f"the first refusal, of {step.tool} {step.arguments}: {step.result}" for step in refused[:1]]
+    return CheckReport("policy", name, tuple(findings))
+
+
+def _check_reward(name: str) -> CheckReport:
+    """Call the function with the result of an incident in which nothing was done."""
+    chat = Chat(tasks("fleet", split="dev", tiers=["easy"], seeds=1)[0], seats=["sre"], teammates="expert")
+    chat.finish()
+    reward = load_reward(name).reward(chat.result())
+    parts = "".join(f", {part} {value:g}" for part, value in reward.parts.items())
+    return CheckReport("reward", name, (f"{chat.session.spec} with an idle sre: {reward.value:g}{parts}",))
+
+
+def _only_one(module: ModuleType, path: Path) -> str:
+    """The one policy or function that a file defines."""
+    own = {name: value for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__}
+    classes = [name for name, value in own.items() if inspect.isclass(value) and hasattr(value, "act")]
+    found = classes or [name for name, value in own.items() if inspect.isfunction(value) and name[0] != "_"]
+    if not found:
+        raise ValueError(f"{path} defines none of {KINDS}; it defines {', '.join(own) or 'nothing'}")
+    if len(found) > 1:
+        raise ValueError(f"{path} defines {', '.join(found)}: say which one, such as {path}:{found[0]}")
+    return found[0]

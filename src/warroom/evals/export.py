@@ -1,0 +1,116 @@
+"""The episodes of a run in the formats of other tools: a flat row each for tables, conversations for fine-tuning."""
+
+import csv
+import json
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+from warroom.chat import Chat
+from warroom.core.conversation import Conversation
+from warroom.core.env import Env
+from warroom.core.types import Observation, ToolCall
+from warroom.episode import Episode, Step
+from warroom.policies import PolicySet
+from warroom.reward import score_reward
+from warroom.runs import ReplayMismatch, write_text
+
+ExportRow = dict[str, str | int | float | bool | None]
+
+
+def episode_row(episode: Episode) -> ExportRow:
+    """An episode as one row: what was played, score and total, the outcome by metric, and points by term."""
+    row: ExportRow = {
+        "spec": str(episode.spec),
+        "env": episode.env,
+        "scenario": episode.scenario,
+        "tier": episode.tier,
+        "split": episode.split,
+        "seed": episode.spec.index,
+        "attempt": episode.attempt,
+        "policy": episode.policy,
+        "score": episode.score,
+        "total": episode.total,
+        "calls": len(episode.steps),
+        "refused_calls": sum(step.refused for step in episode.steps),
+        "trajectory_hash": episode.trajectory_hash,
+    }
+    outcome = {f"outcome_{name}": value for name, value in episode.outcome.items()}
+    return row | outcome | {f"points_{name}": value for name, value in episode.points.items()}
+
+
+def episode_rows(episodes: Iterable[Episode]) -> list[ExportRow]:
+    """A row per episode, all with the same columns; None where one does not apply."""
+    rows = [episode_row(episode) for episode in episodes]
+    columns = dict.fromkeys(name for row in rows for name in row)
+    return [{name: row.get(name) for name in columns} for row in rows]
+
+
+def conversations(episode: Episode, *, renderer: str = "plain", closed: bool = True) -> list[dict[str, object]]:
+    """The conversation of each seat in the format of the OpenAI API, exactly as a model at that seat sees it.
+
+    Made by playing the recorded calls again: `messages` and `tools` for fine-tuning, with `spec`, `seat`, `policy`,
+    `score`, and `reward`, the default that a trainer is given. `renderer` and `closed` are those of `Chat`. A
+    `ReplayMismatch` says that the episode cannot be played again as it was recorded.
+    """
+    return [
+        _conversation(episode, seat, renderer, closed) for seat in dict.fromkeys(step.seat for step in episode.steps)
+    ]
+
+
+def _conversation(episode: Episode, seat: str, renderer: str, closed: bool) -> dict[str, object]:
+    """One seat's conversation, beside teammates that make the calls that were recorded."""
+    recorded = PolicySet(episode.policy, {step.seat: partial(_RecordedCalls, episode) for step in episode.steps})
+    chat = Chat(episode.spec, seats=[seat], teammates=recorded, renderer=renderer, closed=closed)
+    conversation = chat.conversations[seat]
+    for number, step in enumerate(episode.steps):
+        if step.seat == seat and not chat.done:
+            chat.reply(_message(conversation, step, number))
+    if not chat.done or chat.result().trajectory_hash != episode.trajectory_hash:
+        raise ReplayMismatch(f"{episode.spec} by {episode.policy} goes another way than its record, seen from {seat}")
+    return {
+        "messages": conversation.messages,
+        "tools": conversation.tools,
+        "spec": str(episode.spec),
+        "seat": seat,
+        "policy": episode.policy,
+        "score": episode.score,
+        "reward": score_reward(chat.result()),
+    }
+
+
+class _RecordedCalls:
+    """A seat that makes the calls of a record."""
+
+    def __init__(self, episode: Episode, env: Env, seat: str) -> None:
+        self._calls = iter([ToolCall(step.tool, step.arguments) for step in episode.steps if step.seat == seat])
+        self._noop_call = env.brief(seat).noop_call
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The next recorded call."""
+        return next(self._calls, self._noop_call)
+
+
+def _message(conversation: Conversation, step: Step, number: int) -> dict[str, object]:
+    """The message that made a recorded call: arguments are text and calls have ids, as the OpenAI API has them."""
+    name, arguments = conversation.renderer.format_call(ToolCall(step.tool, step.arguments))
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    call = {"id": f"call_{number}", "type": "function", "function": function}
+    return {"role": "assistant", "content": step.message, "tool_calls": [call]}
+
+
+def write_csv(episodes: Iterable[Episode], path: Path) -> int:
+    """Write a row per episode; returns how many."""
+    rows = episode_rows(episodes)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]) if rows else [])
+        writer.writeheader()
+        writer.writerows(rows)
+    return len(rows)
+
+
+def write_messages(episodes: Iterable[Episode], path: Path) -> int:
+    """Write a line of JSON per seat and episode; returns how many."""
+    lines = [json.dumps(line, allow_nan=False) for episode in episodes for line in conversations(episode)]
+    write_text(path, "".join(f"{line}\n" for line in lines))
+    return len(lines)

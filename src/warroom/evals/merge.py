@@ -1,0 +1,107 @@
+"""Shards of one evaluation, played apart by `warroom eval --shard`, are put together into one run."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from warroom.evals.plan import EpisodeMatrix
+from warroom.policies.llm.ledger import LEDGER, read_lines
+from warroom.policies.llm.options import SpendingCaps
+from warroom.policies.llm.usage import USAGE, summed
+from warroom.runs import EpisodeKey, Record, key_of, open_run, read_finished, read_record, write_text
+
+_OWN = ("shard",)
+"""What the configurations of two shards of one evaluation may differ in."""
+
+
+def merge_runs(folders: Sequence[Path], out: Path, command: str) -> list[str]:
+    """Write the episodes of several runs into one new run folder, in the order of the plan, and return notes.
+
+    The result is byte for byte the run that one machine would have played. A `ValueError` says which configurations
+    differ, which episode is in no plan, in two runs or in none; nothing is written then.
+    """
+    if out.exists():
+        raise ValueError(f"{out} exists; choose another --out")
+    records = [read_record(folder) for folder in folders]
+    _check_alike(folders, records)
+    config = _shared(records[0])
+    matrix = EpisodeMatrix.from_config(config).matrix()
+    _check_episodes(folders, matrix)
+    whole = replace(
+        records[0], command=command, config=config, planned=len(matrix), resumed=[],
+        started=min(record.started for record in records),
+    )  # fmt: skip
+    with open_run(out, whole) as run:
+        for folder in folders:
+            for episode in read_finished(folder):
+                run.append(key_of(episode), episode.to_json())
+        run.sort_episodes(matrix)
+    _merge_usage(folders, out)
+    return _notes(folders, records)
+
+
+def _shared(record: Record) -> dict[str, Any]:
+    return {name: value for name, value in record.config.items() if name not in _OWN}
+
+
+def _check_alike(folders: Sequence[Path], records: Sequence[Record]) -> None:
+    """Refuse runs that are no parts of one evaluation."""
+    first = {**_shared(records[0]), "kind of run": "eval", "version of Warroom": records[0].warroom}
+    for folder, record in zip(folders, records, strict=True):
+        own = {**_shared(record), "kind of run": record.kind, "version of Warroom": record.warroom}
+        differing = sorted(name for name in {*own, *first} if own.get(name) != first.get(name))
+        if differing:
+            raise ValueError(
+                f"{folder} differs from {folders[0]} in {', '.join(differing)}; merge shards of one evaluation, which "
+                "differ in --shard alone"
+            )
+
+
+def _check_episodes(folders: Sequence[Path], matrix: Sequence[EpisodeKey]) -> None:
+    """Refuse episodes that the plan lacks, that two runs have, or that no run has."""
+    planned, owners = set(matrix), dict[EpisodeKey, Path]()
+    for folder in folders:
+        for key in map(key_of, read_finished(folder)):
+            if key not in planned:
+                raise ValueError(f"{folder} holds {key.spec} by {key.policy}, which is not in its plan")
+            if key in owners:
+                raise ValueError(
+                    f"{key.spec} by {key.policy} is in {owners[key]} and in {folder}; leave one of them out"
+                )
+            owners[key] = folder
+    missing = [key for key in matrix if key not in owners]
+    if missing:
+        raise ValueError(
+            f"{len(missing)} of {len(matrix)} episodes are in none of these runs, the first is {missing[0].spec} by "
+            f"{missing[0].policy}; add the missing shards, or finish them with --resume"
+        )
+
+
+def _merge_usage(folders: Sequence[Path], out: Path) -> None:
+    """Sum up what calls of models behind a server cost, where there were any."""
+    used = [folder for folder in folders if (folder / USAGE).is_file()]
+    if not used:
+        return
+    notes = json.loads((used[0] / USAGE).read_text(encoding="utf-8"))
+    lines = list(_renumbered(used))
+    write_text(out / LEDGER, "".join(json.dumps(line) + "\n" for line in lines))
+    usage = summed(lines, SpendingCaps.parse(notes["caps"]), {name: notes[name] for name in ("caps", "replayed")})
+    write_text(out / USAGE, json.dumps(usage, indent=1) + "\n")
+
+
+def _renumbered(folders: Sequence[Path]) -> Iterator[dict[str, Any]]:
+    """The lines of several ledgers, with requests that are numbered through."""
+    offset = 0
+    for folder in folders:
+        lines = list(read_lines(folder))
+        for line in lines:
+            yield line | ({"request": line["request"] + offset} if "request" in line else {})
+        offset += 1 + max((line["request"] for line in lines if "request" in line), default=-1)
+
+
+def _notes(folders: Sequence[Path], records: Sequence[Record]) -> list[str]:
+    commits = {record.commit for record in records}
+    notes = [f"the shards were played by different code: {', '.join(map(str, sorted(commits, key=str)))}"]
+    return notes if len(commits) > 1 else []

@@ -1,0 +1,151 @@
+"""The metrics of episodes: how each is read from an outcome, averaged over incidents and compared between policies."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import NamedTuple
+
+from warroom.episode import Episode
+from warroom.evals.statistics import Bounds, Difference, Estimate, mean, paired, share
+
+IncidentId = tuple[str, str, int]
+"""(scenario, tier, seed)."""
+
+
+class Result(NamedTuple):
+    """The part of an episode that metrics need."""
+
+    env: str
+    scenario: str
+    tier: str
+    seed: int
+    split: str
+    policy: str
+    points: float
+    score: float
+    outcome: Mapping[str, bool | float | None]
+    terms: Mapping[str, float] = {}
+    """Points by term of the rubric."""
+
+    @property
+    def incident(self) -> IncidentId:
+        """What several episodes may share."""
+        return self.scenario, self.tier, self.seed
+
+
+def result_of(episode: Episode) -> Result:
+    """The part of an episode that a summary needs."""
+    e = episode
+    return Result(e.env, e.scenario, e.tier, e.seed, e.split, e.policy, e.total, e.score, e.outcome, e.points)
+
+
+Value = bool | float | None
+"""A metric of one episode; None where it does not apply."""
+Horizons = Mapping[str, float]
+"""Minutes at which an unresolved incident is censored, by tier."""
+Reader = Callable[[Result, Horizons], Value]
+
+
+def _outcome(name: str) -> Reader:
+    return lambda result, horizons: result.outcome.get(name)
+
+
+def _minutes(result: Result, horizons: Horizons) -> float | None:
+    """Minutes to resolve, at most the horizon; None for an incident that needed no resolving."""
+    minutes = result.outcome.get("mttr")
+    if "mttr" not in result.outcome or (minutes is None and result.outcome.get("solved") is not False):
+        return None
+    return horizons[result.tier] if minutes is None else min(float(minutes), horizons[result.tier])
+
+
+def _fixed_given(right: bool) -> Reader:
+    def read(result: Result, horizons: Horizons) -> Value:
+        return result.outcome.get("solved") if result.outcome.get("declared_right") is right else None
+
+    return read
+
+
+METRICS: dict[str, Reader] = {
+    "points": lambda result, horizons: result.points,
+    "score": lambda result, horizons: result.score,
+    "solved": _outcome("solved"),
+    "rogue_catch": _outcome("rogue_catch"),
+    "rogue_false_positive": _outcome("rogue_false_positive"),
+    "wrong_fixes": _outcome("wrong_fixes"),
+    "mttr": _minutes,
+    "fixed_given_right": _fixed_given(True),
+    "fixed_given_wrong": _fixed_given(False),
+}
+"""Metrics of every environment; further outcomes of an environment follow under their own names."""
+SHARE: Bounds = (0.0, 1.0)
+BOUNDS: dict[str, Bounds] = {
+    "score": (-1.0, 1.0), "wrong_fixes": (0.0, inf), "citation_f1": SHARE, "fact_quality": SHARE, "confidence": SHARE,
+    "rouge_l": SHARE, "brier": SHARE, "judged": SHARE,
+}  # fmt: skip
+"""Limits of a mean, and so of both ends of its interval."""
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """The metrics that apply to some results."""
+
+    readers: Mapping[str, Reader]
+    horizons: Horizons
+
+    @classmethod
+    def of(cls, results: Sequence[Result]) -> "Metrics":
+        """The fixed metrics, then the environment's own in alphabetical order."""
+        extra = sorted({name for r in results for name in r.outcome} - set(METRICS))
+        return cls(METRICS | {name: _outcome(name) for name in extra}, horizons(results))
+
+    def value(self, name: str, result: Result) -> Value:
+        """The metric of one episode."""
+        return self.readers[name](result, self.horizons)
+
+    def estimate(self, name: str, results: Sequence[Result]) -> Estimate | None:
+        """The metric over some episodes of one tier, or None where it applies to none of them."""
+        found = [(value, r.incident) for r in results if (value := self.value(name, r)) is not None]
+        if not found:
+            return None
+        values, incidents = zip(*found, strict=True)
+        if all(type(value) is bool for value in values):
+            return share(values, incidents)
+        return mean(values, incidents, _bounds(name, values, self.horizons[results[0].tier]))
+
+    def difference(self, name: str, first: Sequence[Result], second: Sequence[Result], place: str) -> Difference | None:
+        """First less second on the incidents where the metric applies to both; None if there are none.
+
+        `place` names the draws of the permutation test.
+        """
+        one, other = ({i: sum(v) / len(v) for i, v in self.by_incident(name, side).items()} for side in (first, second))
+        shared = [incident for incident in one if incident in other]
+        if not shared:
+            return None
+        values = [value for r in (*first, *second) if (value := self.value(name, r)) is not None]
+        bounds = _bounds(name, values, max(self.horizons.values()))
+        return paired([one[i] for i in shared], [other[i] for i in shared], shared, f"{place} {name}", bounds)
+
+    def by_incident(self, name: str, results: Iterable[Result]) -> dict[IncidentId, list[float]]:
+        """The metric's values at each incident where it applies, one for each attempt."""
+        found: dict[IncidentId, list[float]] = {}
+        for r in results:
+            value = self.value(name, r)
+            if value is not None:
+                found.setdefault(r.incident, []).append(float(value))
+        return found
+
+
+def horizons(results: Iterable[Result]) -> dict[str, float]:
+    """The longest duration of any episode of a tier in minutes: unresolved incidents are censored there."""
+    out: dict[str, float] = {}
+    for r in results:
+        lasted = max(float(r.outcome.get(name) or 0) for name in ("mttr", "turns"))
+        out[r.tier] = max(out.get(r.tier, 0.0), lasted)
+    return out
+
+
+def _bounds(metric: str, values: Sequence[bool | float], horizon: float) -> Bounds:
+    """Limits of every value of the metric."""
+    if metric == "mttr":
+        return 0.0, horizon
+    return BOUNDS.get(metric, SHARE if all(type(value) is bool for value in values) else (-inf, inf))

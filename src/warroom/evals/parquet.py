@@ -1,0 +1,29 @@
+"""The rows of a run as a Parquet file."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from warroom.core.errors import MissingExtra
+from warroom.episode import Episode
+from warroom.evals.export import episode_rows
+
+try:
+    import pyarrow
+    from pyarrow import parquet
+except ImportError as error:
+    raise MissingExtra("train", error) from error
+
+
+def write_parquet(episodes: Iterable[Episode], path: Path) -> int:
+    """Write a row per episode; returns how many."""
+    rows = episode_rows(episodes)
+    parquet.write_table(pyarrow.Table.from_pylist([_plain(row) for row in rows]), path)
+    return len(rows)
+
+
+def _plain(row: dict[str, str | int | float | bool | None]) -> dict[str, str | float | bool | None]:
+    """Whole numbers of outcomes as floats: a column that has both would have two types."""
+    return {
+        name: float(value) if isinstance(value, int) and not isinstance(value, bool) and "_" in name else value
+        for name, value in row.items()
+    }

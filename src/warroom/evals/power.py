@@ -1,0 +1,213 @@
+"""Power of paired comparisons: which difference between two policies an evaluation can detect, and how many incidents
+a given difference needs.
+
+Two policies play the same incidents; their mean difference per incident is tested with a two-sided t test (the test of
+`statistics.paired` is a permutation test with nearly the same power). With G incidents and K attempts of each policy
+at each, the variance of the mean difference is (omega^2 + sigma^2 / K) / G: omega^2 is the variance between incidents
+and sigma^2 the sum of both policies' variances between attempts (Miller 2024, "Adding Error Bars to Evals", section 5).
+Power follows from the noncentral t distribution (Cohen 1988, chapter 2).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import nctdtr, nctdtrinc, stdtrit
+
+from warroom.core.errors import UnknownName
+from warroom.evals.metrics import IncidentId, Metrics, result_of
+from warroom.evals.statistics import LEVEL
+from warroom.runs import read_episodes, read_record
+
+POWER = 0.8
+"""Usual probability of detecting a difference that is there."""
+MAX_INCIDENTS = 10_000_000
+"""Where the search for a number of incidents ends."""
+Attempts = Mapping[IncidentId, Sequence[float]]
+"""A metric of one policy: its values by incident, one for each attempt."""
+
+
+class DifferenceVariance(NamedTuple):
+    """Variance of the difference of two policies on one incident, in squared units of the metric."""
+
+    between: float
+    """Between incidents (omega^2)."""
+    within: float | None = None
+    """Between attempts at one incident, both policies together (sigma^2); None if it is unknown, since each incident
+    was played once: `between` then includes it."""
+
+    def of_mean(self, attempts: int) -> float:
+        """Variance of the difference of means over so many attempts of each policy; the `ValueError` says why not."""
+        if attempts < 1:
+            raise ValueError(f"attempts must be at least 1, got {attempts}")
+        if self.within is None and attempts > 1:
+            raise ValueError(
+                "the variance between attempts is unknown: it takes a run with at least two attempts at an incident"
+            )
+        return self.between + (self.within or 0.0) / attempts
+
+
+def difference_variance(first: Attempts, second: Attempts) -> DifferenceVariance:
+    """Both components from the incidents that both policies played (analysis of variance; `between` is at least 0)."""
+    shared = [incident for incident in first if incident in second]
+    if len(shared) < 2:
+        raise ValueError(f"a variance needs at least two incidents that both policies played, got {len(shared)}")
+    total = float(np.var([np.mean(first[i]) - np.mean(second[i]) for i in shared], ddof=1))
+    sides = [[first[i] for i in shared], [second[i] for i in shared]]
+    if any(len(values) < 2 for side in sides for values in side):
+        return DifferenceVariance(total)
+    within = float(sum(np.mean([np.var(values, ddof=1) for values in side]) for side in sides))
+    noise = float(sum(np.mean([np.var(values, ddof=1) / len(values) for values in side]) for side in sides))
+    return DifferenceVariance(max(0.0, total - noise), within)
+
+
+def minimum_detectable_difference(
+    variance: DifferenceVariance, incidents: int, *, attempts: int = 1, power: float = POWER, level: float = LEVEL
+) -> float:
+    """The smallest true mean difference that is significant at 1 - `level` with probability `power`; at least 0."""
+    _check(incidents, power, level)
+    critical = float(stdtrit(incidents - 1, 0.5 + level / 2))
+    noncentrality = float(nctdtrinc(incidents - 1, 1 - power, critical))
+    return noncentrality * sqrt(variance.of_mean(attempts) / incidents)
+
+
+def detection_power(
+    difference: float, variance: DifferenceVariance, incidents: int, *, attempts: int = 1, level: float = LEVEL
+) -> float:
+    """Probability that a true mean difference is significant at 1 - `level`, on either side."""
+    _check(incidents, POWER, level)
+    error = sqrt(variance.of_mean(attempts) / incidents)
+    if not error:
+        return float(difference != 0)
+    critical, noncentrality = float(stdtrit(incidents - 1, 0.5 + level / 2)), abs(difference) / error
+    missed = nctdtr(incidents - 1, noncentrality, critical) - nctdtr(incidents - 1, noncentrality, -critical)
+    return float(min(1.0, max(0.0, 1 - missed)))
+
+
+def incidents_needed(
+    difference: float,
+    variance: DifferenceVariance,
+    *,
+    attempts: int = 1,
+    power: float = POWER,
+    level: float = LEVEL,
+) -> int:
+    """The smallest number of incidents, at least 2, with which a true mean difference is detected at this power."""
+    if difference == 0:
+        raise ValueError("no number of incidents detects a difference of 0")
+
+    def enough(incidents: int) -> bool:
+        detectable = minimum_detectable_difference(variance, incidents, attempts=attempts, power=power, level=level)
+        return detectable <= abs(difference)
+
+    high = 2
+    while not enough(high):
+        high *= 2
+        if high > MAX_INCIDENTS:
+            raise ValueError(f"a difference of {difference:g} needs more than {MAX_INCIDENTS:,} incidents")
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _check(incidents: int, power: float, level: float) -> None:
+    if incidents < 2:
+        raise ValueError(f"a comparison needs at least 2 incidents, got {incidents}")
+    for name, value in (("power", power), ("level", level)):
+        if not 0 < value < 1:
+            raise ValueError(f"{name} must lie between 0 and 1, got {value}")
+
+
+# -- from a run folder ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PowerQuestion:
+    """What is asked of a design; what is None is taken from the run."""
+
+    incidents: int | None = None
+    attempts: int | None = None
+    difference: float | None = None
+    """A difference of interest, in units of the metric."""
+    power: float = POWER
+    level: float = LEVEL
+
+
+class PowerRow(NamedTuple):
+    """The power of one comparison."""
+
+    policy: str | None
+    """The policy that is compared with the baseline; None where the variance was given, not measured."""
+    baseline: str | None
+    tier: str | None
+    metric: str | None
+    incidents: int | None
+    """Of the design; None where only the number that a difference needs was asked for."""
+    attempts: int
+    standard_deviation: float
+    """Of the difference of means on one incident, at this number of attempts."""
+    detectable: float | None
+    """The minimum detectable difference."""
+    power: float | None
+    """The power for the difference of interest."""
+    needed: int | None
+    """Incidents that the difference of interest needs."""
+
+
+def assess(variance: DifferenceVariance, question: PowerQuestion) -> PowerRow:
+    """The answers for one variance, without names of policies."""
+    attempts, incidents, wanted = question.attempts or 1, question.incidents, question.difference
+    detectable = power = needed = None
+    if incidents is not None:
+        detectable = minimum_detectable_difference(
+            variance, incidents, attempts=attempts, power=question.power, level=question.level
+        )
+    if wanted is not None:
+        needed = incidents_needed(wanted, variance, attempts=attempts, power=question.power, level=question.level)
+        if incidents is not None:
+            power = detection_power(wanted, variance, incidents, attempts=attempts, level=question.level)
+    deviation = sqrt(variance.of_mean(attempts))
+    return PowerRow(None, None, None, None, incidents, attempts, deviation, detectable, power, needed)
+
+
+def run_power(folder: Path, metric: str, baseline: str | None, question: PowerQuestion) -> list[PowerRow]:
+    """Each policy of a run against the baseline (default: the run's own, else its first policy), by tier.
+
+    Incidents and attempts default to those of the run. Policies and tiers on which the metric does not apply to at
+    least two incidents are left out.
+    """
+    record, results = read_record(folder), [result_of(episode) for episode in read_episodes(folder)]
+    metrics = Metrics.of(results)
+    if metric not in metrics.readers:
+        raise UnknownName("metric", metric, metrics.readers)
+    against = baseline or record.config.get("baseline") or record.policies[0]
+    if against not in record.policies:
+        raise UnknownName("baseline", against, record.policies)
+    if len(record.policies) < 2:
+        raise ValueError(f"{folder} has one policy only: the variance of a difference takes two on the same incidents")
+    out = []
+    for tier in dict.fromkeys(r.tier for r in results):
+        played = {p: [r for r in results if (r.policy, r.tier) == (p, tier)] for p in record.policies}
+        values = {policy: metrics.by_incident(metric, found) for policy, found in played.items()}
+        for policy in record.policies:
+            shared = set(values[policy]) & set(values[against])
+            if policy != against and len(shared) > 1:
+                row = _measured(values[policy], values[against], question)
+                out.append(row._replace(policy=policy, baseline=against, tier=tier, metric=metric))
+    if not out:
+        raise ValueError(f"the metric {metric!r} applies to fewer than two incidents that any two policies played")
+    return out
+
+
+def _measured(first: Attempts, second: Attempts, question: PowerQuestion) -> PowerRow:
+    """The answers for the variance of two policies, with their own incidents and attempts where none are asked for."""
+    shared = [incident for incident in first if incident in second]
+    played = min(len(side[incident]) for side in (first, second) for incident in shared)
+    incidents = len(shared) if question.incidents is None else question.incidents
+    design = PowerQuestion(incidents, question.attempts or played, question.difference, question.power, question.level)
+    return assess(difference_variance(first, second), design)

@@ -1,0 +1,35 @@
+"""`summary.json` of a run folder: the metrics of its episodes, which weights and files played, and what calls cost."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from warroom.evals.metrics import Result
+from warroom.evals.summary import summarise
+from warroom.policies.llm.usage import USAGE
+from warroom.runs import RESUME_ADVICE, SUMMARY, Record, write_text
+
+
+def summarise_run(
+    folder: Path, record: Record, results: Iterable[Result], baseline: str | None = None
+) -> dict[str, Any]:
+    """The content of `summary.json`; `baseline` defaults to the run's own."""
+    summary = summarise(results, record.policies, baseline or record.config.get("baseline"))
+    if record.policy_status:
+        summary["policy_status"] = record.policy_status
+    usage = read_usage(folder)
+    return summary | ({"usage": usage} if usage else {})
+
+
+def write_summary(folder: Path, summary: dict[str, Any], advice: str = RESUME_ADVICE) -> dict[str, Any]:
+    """Write `summary.json` and return its content."""
+    write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n", advice)
+    return summary
+
+
+def read_usage(folder: Path) -> dict[str, Any]:
+    """What calls of models behind a server cost in all; `usage.json` has it by episode."""
+    path = folder / USAGE
+    found = dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+    return {name: value for name, value in found.items() if name != "episodes"}

@@ -1,0 +1,116 @@
+"""From what was asked for to a checked plan: the defaults of an evaluation, and the scenarios that can happen."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from warroom.core.options import Options
+from warroom.core.scenario import TIERS
+from warroom.core.splits import seed_of
+from warroom.envs import env_spec, make, scenario_id, suite
+from warroom.envs.logs import recorded
+from warroom.envs.tickets import imported
+from warroom.evals.plan import Plan, Shard, applicable_scenarios
+from warroom.policies.user import PolicySource
+
+SUITES = {"kb": "imported", "recording": "recorded"}
+"""The suite that is played where an option brings incidents of its own."""
+RECORDED_TIER = "medium"
+"""The tier of recordings: they are as hard as they are, and three tiers would play each three times."""
+USUAL_SEEDS = 5
+"""Incidents of each scenario and tier, where they can be drawn without end."""
+BASELINE = "heuristic"
+"""The policy that others are compared with where none was named and it plays."""
+
+
+@dataclass(frozen=True)
+class EvaluationRequest:
+    """What somebody asked for; None stands for the default."""
+
+    env: str
+    policies: tuple[str, ...]
+    suite: str | None = None
+    scenarios: tuple[str, ...] | None = None
+    """Names with or without `ENV/`, or files, instead of a suite."""
+    tiers: tuple[str, ...] | None = None
+    seeds: tuple[int, ...] | None = None
+    """Indices within the split."""
+    split: str = "test"
+    attempts: int = 1
+    options: Options = field(default_factory=Options)
+    baseline: str | None = None
+    shard: Shard | None = None
+    objects: Mapping[str, PolicySource] = field(default_factory=dict)
+    """Policies that are classes or functions of this process, by name."""
+
+
+class Selection(NamedTuple):
+    """A plan that can be played."""
+
+    plan: Plan
+    left_out: Mapping[str, str]
+    """Scenarios of the suite that cannot happen under these options, with the reason."""
+
+
+def select_plan(request: EvaluationRequest) -> Selection:
+    """The checked plan of an evaluation. A `ValueError` says what is wrong with the request and what is allowed."""
+    given = request.options.to_json()
+    tiers = request.tiers or ((RECORDED_TIER,) if SUITES.keys() & given.keys() else TIERS)
+    seeds = request.seeds or tuple(range(_usual_seeds(given)))
+    scenarios, left_out = _scenarios(request, tiers, seeds)
+    plan = Plan(
+        env=request.env, scenarios=scenarios, tiers=tiers, policies=request.policies, seeds=seeds, split=request.split,
+        attempts=request.attempts, options=request.options, shard=request.shard, objects=request.objects,
+        baseline=request.baseline or (BASELINE if BASELINE in request.policies else None),
+    )  # fmt: skip
+    _check_incidents(plan)
+    return Selection(plan, left_out)
+
+
+def _scenarios(
+    request: EvaluationRequest, tiers: tuple[str, ...], seeds: tuple[int, ...]
+) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    """Scenarios that were named, else those of the suite that the topology can carry."""
+    env_spec(request.env)
+    named_suite = _suite(request.suite, request.options.to_json())
+    if request.scenarios is not None:
+        return tuple(scenario_id(request.env, name) for name in request.scenarios), {}
+    wanted = tuple(suite(request.env, named_suite))
+    indices = [seed_of(request.split, index) for index in seeds]
+    fitting, left_out = applicable_scenarios(wanted, tiers, indices, request.options)
+    if not fitting:
+        raise ValueError(f"this topology can carry none of the suite's scenarios: {next(iter(left_out.values()))}")
+    return fitting, left_out
+
+
+def _suite(named: str | None, given: Mapping[str, object]) -> str | None:
+    """The suite that was named, else the one that the options ask for."""
+    if "kb" not in given:
+        return named
+    if named not in (None, SUITES["kb"]):
+        raise ValueError(f"--kb plays the suite {SUITES['kb']!r} and no other, got {named!r}; leave --suite out")
+    return SUITES["kb"]
+
+
+def _usual_seeds(given: Mapping[str, object]) -> int:
+    """A handful of what can be drawn without end, or each ticket or recorded incident of a folder once."""
+    if "kb" in given:
+        return len(imported.playable_knowledge_base(str(given["kb"])).cases)
+    if "recording" in given:
+        return len(recorded.playable(Path(str(given["recording"]))))
+    return USUAL_SEEDS
+
+
+def _check_incidents(plan: Plan) -> None:
+    """Build the first incident and the one of the highest seed, before a folder is made.
+
+    Options from which none can be built are refused by then, and seeds beyond the last incident of a folder.
+    """
+    matrix = plan.matrix()
+    for one in dict.fromkeys((matrix[0], max(matrix, key=lambda key: key.spec.seed))):
+        try:
+            make(one.spec)
+        except ValueError as error:
+            error.add_note(f"while {one.policy} played {one.spec}")
+            raise

@@ -1,0 +1,141 @@
+"""A seat's conversation as its server is sent it: calls as text where it knows no tools, old messages left out.
+
+The conversation itself (`warroom.core.conversation`) is the only record; here are functions of its messages, and what a
+server has said of them: how many tokens they are, and that they are too many.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from warroom.core.conversation import Conversation
+from warroom.core.messages import MessageDict, ParsedCall, parse_calls, text_of
+from warroom.core.schemas import Schema
+from warroom.policies.llm.text_calls import introduction, parse_text_calls
+
+OWN_TEXT = 512
+"""Tokens that a server may add of its own: the system text of a chat template, the frame around tools."""
+LEFT_OUT = "(Your earlier calls and their results were left out here: the conversation was too long for you.)"
+NOTHING = "(nothing)"
+"""Stands for an empty message, since servers refuse one with neither text nor calls."""
+MAX_NAME_LENGTH = 64
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+class Counted(NamedTuple):
+    """What a server has counted."""
+
+    messages: int
+    """How many messages, from the first."""
+    tokens: int
+    """Their tokens, with all that the server adds."""
+
+
+class RequestView:
+    """What a server is sent of one seat's conversation, and how many tokens that can be at most.
+
+    A text is at most as many tokens as it has bytes, whatever the tokenizer. What a server has counted of the
+    conversation is known better, so only what came after is estimated.
+    """
+
+    def __init__(self, conversation: Conversation, *, as_text: bool) -> None:
+        self.conversation, self.as_text = conversation, as_text
+        self.tools: list[Schema] = conversation.tools
+        self.first = 1
+        """Index of the first message after the opening that is sent."""
+        self._counted = Counted(0, 0)
+
+    @property
+    def messages(self) -> list[MessageDict]:
+        """All that is sent."""
+        opening, *others = self.conversation.messages
+        opening = _opening(opening, self.tools if self.as_text else (), left_out=self.first > 1)
+        sent = [opening, *others[self.first - 1 :]]
+        return text_messages(sent) if self.as_text else api_messages(sent)
+
+    @property
+    def frame(self) -> str:
+        """What requests have in common that a server adds the same text to."""
+        return json.dumps(None if self.as_text else self.tools)
+
+    def parse_calls(self, message: MessageDict, number: int) -> list[ParsedCall]:
+        """The calls of a server's message; `number` makes ids where the server gives none."""
+        return parse_text_calls(text_of(message)) if self.as_text else parse_calls(message, f"call_{number}_")
+
+    def drop_history(self) -> bool:
+        """Leave out the older half of the rounds (a model's message and its answers); False if there is only one."""
+        messages = self.conversation.messages
+        rounds = [k for k in range(self.first, len(messages)) if messages[k]["role"] == "assistant"]
+        if len(rounds) < 2:
+            return False
+        self.first = rounds[(len(rounds) + 1) // 2]
+        self._counted = Counted(0, 0)
+        return True
+
+    def record_token_count(self, tokens: int) -> None:
+        """Note that a server counted the messages that it was just sent."""
+        self._counted = Counted(len(self.messages), tokens)
+
+    def token_bound(self, frame: int | None) -> int:
+        """Prompt tokens that the messages can be at most; `frame` are those of a request with the same frame."""
+        counted, tokens = self._counted
+        if not counted:
+            tokens = frame or OWN_TEXT + (0 if self.as_text else _bytes(self.tools))
+        return tokens + sum(_bytes(message) for message in self.messages[counted:])
+
+
+def readable_message(message: MessageDict, calls: Sequence[ParsedCall]) -> MessageDict:
+    """A model's message as a server can be shown it again: valid names and arguments, and without what it thought."""
+    out: MessageDict = {"role": "assistant", "content": text_of(message)}
+    if calls:
+        out["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {
+                    "name": _NO_NAME.sub("_", call.name)[:MAX_NAME_LENGTH],
+                    "arguments": json.dumps(call.arguments),
+                },
+            }
+            for call in calls
+        ]
+    return out
+
+
+def api_messages(messages: Sequence[MessageDict]) -> list[MessageDict]:
+    """Readable messages for a server that knows tools."""
+    return [_api_message(message) for message in messages]
+
+
+def text_messages(messages: Sequence[MessageDict]) -> list[MessageDict]:
+    """Readable messages for a server that knows no tools: users and the model take turns, as chat templates want it."""
+    out: list[MessageDict] = []
+    for message in messages:
+        text = message["content"]
+        if message["role"] == "assistant":
+            out.append({"role": "assistant", "content": text or NOTHING})
+        elif out and out[-1]["role"] == "user":
+            out[-1]["content"] += f"\n\n{text}"
+        else:
+            out.append({"role": "user", "content": text})
+    return out
+
+
+def _opening(message: MessageDict, tools: Sequence[Schema], *, left_out: bool) -> MessageDict:
+    """The first message with the tools before it, and with what was left out noted behind it."""
+    text = message["content"]
+    parts = [introduction(tools)] if tools else []
+    return message | {"content": "\n\n".join([*parts, text, *([LEFT_OUT] if left_out else [])])}
+
+
+def _api_message(message: MessageDict) -> MessageDict:
+    if message["role"] == "tool":
+        return {key: value for key, value in message.items() if key != "name"}
+    if message["role"] == "assistant":
+        return message | {"content": message["content"] or (None if "tool_calls" in message else NOTHING)}
+    return message
+
+
+def _bytes(data: object) -> int:
+    return len(json.dumps(data, ensure_ascii=False).encode())

@@ -1,0 +1,95 @@
+"""Calls that a model writes as text, where its server knows no tools: how it is told of tools, and how calls are read.
+
+Reading is lenient, as it is of the API's own calls (`warroom.core.messages`).
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from warroom.core.messages import ParsedCall, parse_arguments, parse_object, unreadable_call
+from warroom.core.schemas import Schema
+
+INTRODUCTION = """\
+You act by calling tools. To call one, end your message with one line of this form and write nothing after it:
+<tool_call>{"name": "TOOL", "arguments": {"ARGUMENT": "VALUE"}}</tool_call>
+The tools, each with the JSON schema of its arguments:
+"""
+MAX_BRACES = 200
+"""Opening braces of a text that are tried as the beginning of a call."""
+OPEN, CLOSE, FENCE = "<tool_call>", "</tool_call>", "```"
+_LABEL = re.compile(r"(?:json|tool_call)?\s*")
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+
+
+def introduction(tools: Sequence[Schema]) -> str:
+    """What tells a model of its tools where the API cannot."""
+    return INTRODUCTION + "\n".join(json.dumps(tool["function"], ensure_ascii=False) for tool in tools)
+
+
+def parse_text_calls(content: str) -> list[ParsedCall]:
+    """The calls in a text: tagged ones, else fenced ones, else the first bare object that names a tool."""
+    text = _THOUGHT.sub("", content)
+    tagged = [_parse_text(part.partition(CLOSE)[0].strip()) for part in text.split(OPEN)[1:]]
+    if tagged:
+        return tagged
+    fenced = [call for raw in _fenced(text) if not (call := _parse_text(raw)).error]
+    return fenced or list(_bare(text))
+
+
+def _fenced(text: str) -> Iterator[str]:
+    """What stands between fences and may be an object. Fences within it do not end it, unless behind a brace."""
+    parts = text.split(FENCE)
+    last = len(parts) - 2  # nothing closes what comes after
+    first = 1
+    while first <= last:
+        begun = parts[first][_label_end(parts[first]) :]
+        if not begun.startswith("{"):
+            first += 1
+            continue
+        closing = next((k for k in range(first, last + 1) if parts[k].rstrip().endswith("}")), None)
+        if closing is None:
+            return
+        yield FENCE.join([begun, *parts[first + 1 : closing + 1]]).rstrip()
+        first = closing + 2
+
+
+def _label_end(part: str) -> int:
+    found = _LABEL.match(part)
+    assert found is not None
+    return found.end()
+
+
+def _parse_text(raw: str) -> ParsedCall:
+    read = parse_object(raw)
+    if read is None:
+        return unreadable_call(raw, "it is not a JSON object")
+    return _named(read) or unreadable_call(raw, 'it has no "name"')
+
+
+def _named(read: Mapping[str, Any]) -> ParsedCall | None:
+    """The call that an object means; None if it names no tool."""
+    name = next((read[key] for key in ("name", "tool", "function") if key in read), None)
+    inner: Mapping[str, Any] = read
+    if isinstance(name, Mapping):
+        inner, name = name, name.get("name")
+    if not isinstance(name, str) or not name:
+        return None
+    given = next((inner[key] for key in ("arguments", "args", "parameters", "input") if key in inner), None)
+    parsed = parse_arguments(given)
+    return ParsedCall(name, parsed.arguments, error=parsed.error)
+
+
+def _bare(text: str) -> Iterator[ParsedCall]:
+    decoder = json.JSONDecoder()
+    for start in (found.start() for found in islice(re.finditer(r"\{", text), MAX_BRACES)):
+        try:
+            read, _ = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        call = _named(read)
+        if call is not None:
+            yield call
+            return

@@ -1,0 +1,137 @@
+"""The names of policies as commands take them: everything that reads such a text stands here.
+
+    POLICY    expert | nano@sampled | hf:PATH | hf:PATH@0.7 | llm:MODEL      who plays a seat
+    POLICIES  POLICY | sre=POLICY,oversight=POLICY,rest=POLICY               who plays the seats of an episode
+    LIST      POLICIES,POLICIES | POLICIES;POLICIES                          what an evaluation compares
+
+`hf:PATH` is a model's folder or its name on the Hub, with an optional `@greedy`, `@sampled` or `@TEMPERATURE`;
+`llm:MODEL` is a model behind a server of chat completions, by the name that it has there. Both may hold any character
+but comma and semicolon. Any other name is a script's, or that of weights that ship with the package. A further kind of
+name gets its prefix or its test here, and its factory in `warroom.policies`.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+
+from warroom.core.errors import UnknownName
+
+HF, LLM = "hf:", "llm:"
+MODEL_PREFIXES = (HF, LLM)
+"""How names begin that may hold any character but comma and semicolon."""
+REST = "rest"
+"""Stands for the seats that are not named."""
+WEIGHTS = Path(__file__).parent / "weights"
+"""Where the weights lie that ship with the package, one folder each."""
+DECODINGS = {"greedy": 0.0, "sampled": 1.0}
+"""Temperatures by name; the default is greedy, for every model."""
+
+
+# -- who plays which seat -----------------------------------------------------------------------------
+
+
+def parse_policies(text: str) -> tuple[str, ...]:
+    """The entries of a list such as `random,oracle,sre=expert,rest=noop`.
+
+    Neighbouring `seat=policy` parts make one entry, which `rest=` or a seat that it already has closes; so does `;`.
+    """
+    entries: list[str] = []
+    for group in text.split(";"):
+        open_seats: set[str] = set()
+        for part in (part.strip() for part in group.split(",") if part.strip()):
+            seat = _seat_of(part)
+            if seat and open_seats and seat not in open_seats and REST not in open_seats:
+                entries[-1] += "," + part
+            else:
+                entries.append(part)
+                open_seats = set()
+            if seat:
+                open_seats.add(seat)
+    return tuple(entries)
+
+
+def parse_seats(text: str, seats: Collection[str]) -> dict[str, str]:
+    """The policy of each seat from one entry: `expert`, or `oversight=hf:runs/mine/model@sampled,rest=heuristic`."""
+    if not _seat_of(text):
+        return dict.fromkeys(seats, text)
+    chosen: dict[str, str] = {}
+    for part in text.split(","):
+        seat, _, policy = part.partition("=")
+        if seat not in (*seats, REST):
+            raise UnknownName("seat", seat, (*seats, REST))
+        if seat in chosen:
+            raise ValueError(f"the seat {seat!r} is named twice in {text!r}")
+        chosen[seat] = policy
+    missing = [seat for seat in seats if seat not in chosen and REST not in chosen]
+    if missing:
+        raise ValueError(f"{text!r} leaves {', '.join(missing)} without a policy; add {REST}=POLICY")
+    return {seat: chosen.get(seat, chosen.get(REST, "")) for seat in seats}
+
+
+def policies_in(text: str) -> set[str]:
+    """The policies that one entry names, for whatever seats."""
+    return {part.partition("=")[2] if _seat_of(part) else part for part in text.split(",")}
+
+
+def _seat_of(part: str) -> str:
+    """The seat of `seat=policy`; empty for a policy alone."""
+    seat, equals, _ = part.partition("=")
+    return seat if equals and not part.startswith(MODEL_PREFIXES) else ""
+
+
+# -- models -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """A model and how it is to play, as a policy's name says."""
+
+    name: str
+    path: str
+    """A folder, or a name on the Hub."""
+    temperature: float
+    """0 takes the likeliest token; a model is trained at 1."""
+
+    @property
+    def decoding(self) -> str:
+        """The temperature in words."""
+        return "greedy" if self.temperature == 0 else f"sampled at temperature {self.temperature:g}"
+
+
+def parse_model_name(name: str) -> ModelChoice:
+    """Read `hf:PATH`, `hf:PATH@sampled`, `nano@0.7`; the decoding stands behind the last `@`."""
+    path, at, decoding = name.removeprefix(HF).rpartition("@")
+    if not at or (_temperature(decoding) is None and Path(name.removeprefix(HF)).exists()):
+        path, decoding = name.removeprefix(HF), "greedy"
+    temperature = _temperature(decoding)
+    if temperature is None:
+        raise UnknownName("decoding", decoding, [*DECODINGS, "a temperature above 0 such as 0.7"])
+    if not path:
+        raise ValueError(f"{name!r} names no model: write {HF}FOLDER or {HF}NAME-ON-THE-HUB")
+    if not name.startswith(HF):
+        path = str(WEIGHTS / path)
+    return ModelChoice(name, path, temperature)
+
+
+def is_llm(name: str) -> bool:
+    """Whether a policy's name means a model behind a server."""
+    return name.startswith(LLM)
+
+
+def model_of(name: str) -> str:
+    """The model of `llm:MODEL`, as its server calls it."""
+    model = name.removeprefix(LLM)
+    if not model.strip():
+        raise ValueError(f"{name!r} names no model: write {LLM}MODEL, as the server calls it")
+    return model
+
+
+def _temperature(text: str) -> float | None:
+    if text in DECODINGS:
+        return DECODINGS[text]
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if value > 0 and isfinite(value) else None

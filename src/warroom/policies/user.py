@@ -1,0 +1,194 @@
+"""Policies of a user's own: a class or a function of a Python file, named `my_policy.py:MyPolicy`, or passed as it is.
+
+A class has `act(self, observation) -> ToolCall`, and its constructor takes nothing, `(brief)` or `(brief, rng)`. A
+function takes an observation and returns a `ToolCall`; one whose first parameter is called `brief` makes a policy, as a
+class does. What goes wrong in it ends its own episode alone, as an `EpisodeAborted` that gives file and line, what was
+got and what is allowed.
+"""
+
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from warroom.core.errors import EpisodeAborted, UnknownName, quote_input
+from warroom.core.policy import Policy, message_of
+from warroom.core.types import Brief, Observation, ToolCall
+from warroom.core.user_files import file_hash, line_of, load_module, located
+
+FORM = "FILE.py:CLASS, such as my_policy.py:MyPolicy"
+ALLOWED_CONSTRUCTORS = "nothing, (brief) or (brief, rng)"
+ALLOWED_RESULT = 'it must return a warroom.ToolCall, such as ToolCall("wait")'
+NO_ACT = "which has no method act; a policy has act(self, observation) -> ToolCall"
+_CONSTRUCTOR_ARGUMENTS = ("brief", "rng")
+
+
+@dataclass(frozen=True)
+class PolicySource:
+    """A class or function of a user's, and where it is defined."""
+
+    name: str
+    """What errors and results call it."""
+    path: Path
+    """The file that defines it."""
+    target: Callable[..., object]
+    hash: str
+    """Tells one version of its source from another; empty where the source cannot be read."""
+
+    @property
+    def place(self) -> str:
+        """`FILE:LINE` of its definition."""
+        code = self.target if not inspect.isclass(self.target) else self.target.__dict__.get("act", self.target)
+        try:
+            return f"{self.path}:{inspect.getsourcelines(code)[1]}"
+        except (OSError, TypeError):
+            return str(self.path)
+
+    def make(self, brief: Brief, rng: Random) -> "UserPolicy":
+        """A fresh policy for one seat; an `EpisodeAborted` says what its constructor did wrong."""
+        if not _makes_policies(self.target):
+            return UserPolicy(self, _Function(self.target))
+        try:
+            policy: Any = self.target(*(brief, rng)[: _constructor_arguments(self.target)])
+        except Exception as error:  # the class is the user's: whatever it raises is reported to the user
+            raise EpisodeAborted(f"{located(error, self.path)} (in the constructor of {self.name})") from error
+        if not callable(getattr(policy, "act", None)):
+            raise EpisodeAborted(f"{self.place}: {self.name} made {quote_input(policy)}, {NO_ACT}")
+        return UserPolicy(self, policy)
+
+
+class UserPolicy:
+    """A user's policy at one seat: each call is checked, and whatever goes wrong is an `EpisodeAborted`."""
+
+    def __init__(self, source: PolicySource, policy: Policy) -> None:
+        self.source, self.policy = source, policy
+
+    @property
+    def last_message(self) -> str:
+        """What the policy wrote beside its last call, if it has a `last_message` of its own."""
+        return message_of(self.policy)
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The policy's own call."""
+        try:
+            call: object = self.policy.act(observation)
+        except Exception as error:  # see `make`
+            raise EpisodeAborted(f"{located(error, self.source.path)} (in act of {self.source.name})") from error
+        wrong = _wrong_call(call)
+        if wrong:
+            raise EpisodeAborted(f"{self.source.place}: act of {self.source.name} returned {wrong}; {ALLOWED_RESULT}")
+        assert isinstance(call, ToolCall)
+        return call
+
+
+class _Function:
+    """A function as a policy."""
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self.function = function
+
+    def act(self, observation: Observation) -> ToolCall:
+        """Whatever the function returns: `UserPolicy` checks it."""
+        return self.function(observation)  # type: ignore[return-value]
+
+
+def is_user_policy(name: str) -> bool:
+    """Whether a policy's name means a Python file."""
+    return name.endswith(".py") or ".py:" in name
+
+
+def source_of(name: str) -> PolicySource:
+    """The class or function that `FILE.py:NAME` means; a `ValueError` says why there is none, and what is allowed."""
+    file, colon, target = name.rpartition(":")
+    if not colon or not file.endswith(".py"):
+        file, target = name.removesuffix(":"), ""
+    path = Path(file)
+    module = load_module(path, "policy")
+    defined = {
+        key: value
+        for key, value in vars(module).items()
+        if getattr(value, "__module__", None) == module.__name__
+        and (inspect.isclass(value) or inspect.isfunction(value))
+    }
+    if not target:
+        found = [key for key in defined if key[0] != "_"]
+        raise ValueError(f"a policy of a file is written {FORM}; {path} defines {', '.join(found) or 'none'}")
+    if target not in vars(module):
+        raise UnknownName(f"policy in {path}", target, defined)
+    return _checked(PolicySource(name, path, vars(module)[target], file_hash(path)), line_of(path, target))
+
+
+def source_of_object(target: Callable[..., object]) -> PolicySource:
+    """The same for a class or function of this process; a `ValueError` says what is wrong with it."""
+    if not callable(target):
+        raise ValueError(f"a policy is a name, {FORM}, a class or a function, got {quote_input(target)}")
+    name = str(getattr(target, "__name__", type(target).__name__))
+    try:
+        path, source = Path(inspect.getsourcefile(target) or "unknown file"), inspect.getsource(target)
+    except (OSError, TypeError):  # typed at a prompt
+        path, source = Path("unknown file"), ""
+    source_hash = hashlib.blake2b(source.encode(), digest_size=16).hexdigest() if source else ""
+    found = PolicySource(name, path, target, source_hash)
+    return _checked(found, found.place)
+
+
+def policy_files(names: Sequence[str]) -> dict[str, str]:
+    """The hash of each file that plays under one of these names, by the name."""
+    return {name: source_of(name).hash for name in dict.fromkeys(names) if is_user_policy(name)}
+
+
+def _checked(source: PolicySource, place: str) -> PolicySource:
+    target: object = source.target
+    if not callable(target):
+        raise ValueError(f"{place}: {source.name} is {quote_input(target)}; a policy is a class or a function")
+    if isinstance(target, type) and not callable(getattr(target, "act", None)):
+        raise ValueError(f"{place}: {source.name} is a class, {NO_ACT}")
+    if _makes_policies(target):
+        _constructor_arguments(target, place)
+    return source
+
+
+def _makes_policies(target: Callable[..., object]) -> bool:
+    """Whether it is called once a seat, as a class is; any other function is called with each observation."""
+    if inspect.isclass(target):
+        return True
+    return next(iter(inspect.signature(target).parameters), "") == _CONSTRUCTOR_ARGUMENTS[0]
+
+
+def _constructor_arguments(target: Callable[..., object], place: str = "") -> int:
+    """How many of (brief, rng) a class is made with: those that it requires, or names so."""
+    try:
+        parameters = inspect.signature(target).parameters.values()
+    except ValueError:  # a class without a Python constructor
+        return 0
+    required = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    count = 0
+    for parameter, name in zip(positional, _CONSTRUCTOR_ARGUMENTS, strict=False):
+        if parameter.default is not parameter.empty and parameter.name != name:
+            break
+        count += 1
+    if len(required) > count or any(p not in positional for p in required):
+        got = ", ".join(p.name for p in required)
+        raise ValueError(
+            f"{place}: the constructor of {target.__name__} takes ({got}); allowed: {ALLOWED_CONSTRUCTORS}"
+        )
+    return count
+
+
+def _wrong_call(call: object) -> str:
+    """What is wrong with what a policy returned; empty if it is a call that can be recorded."""
+    if not isinstance(call, ToolCall):
+        return quote_input(call)
+    values: tuple[object, object] = (call.name, call.arguments)  # typed, and yet a user may put anything there
+    if not (isinstance(values[0], str) and isinstance(values[1], dict)):
+        return quote_input(call)
+    try:
+        json.dumps(values[1], allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return f"{quote_input(call)}, whose arguments are not JSON"
+    return ""

@@ -1,0 +1,27 @@
+"""When a service counts as degraded or critical: one table for dashboards, alerts, scenes and scripted policies."""
+
+from typing import NamedTuple
+
+
+class HealthThreshold(NamedTuple):
+    """Figures above which a service is in a state."""
+
+    error: float
+    """Share of requests that fail."""
+    latency: float
+    """Latency as a multiple of the usual."""
+
+
+DEGRADED = HealthThreshold(0.05, 2.0)
+CRITICAL = HealthThreshold(0.3, 4.0)
+ALERT = HealthThreshold(0.05, 2.5)
+"""What alerts on errors and latency fire at."""
+STATES = ("unknown", "healthy", "degraded", "critical")
+"""States, the worse the later."""
+
+
+def health(error: float, latency: float, usual_latency: float) -> str:
+    """How a service is, by its share of failed requests and its latency."""
+    if error > CRITICAL.error or latency > CRITICAL.latency * usual_latency:
+        return "critical"
+    return "degraded" if error > DEGRADED.error or latency > DEGRADED.latency * usual_latency else "healthy"

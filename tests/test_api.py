@@ -1,0 +1,171 @@
+"""The Python API: found at the top of the package, at once, and the same as the commands."""
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import warroom
+import warroom.session
+from warroom import Results, ToolCall, evaluate, tasks
+from warroom.chat import Chat
+from warroom.core.errors import MissingExtra
+from warroom.core.types import Observation
+from warroom.runs import EPISODES, SUMMARY
+
+SMALL = {"env": "fleet", "scenarios": ["db_deadlock"], "tiers": ["easy"], "seeds": 2}
+
+
+class Patient:
+    def __init__(self, brief: object) -> None:
+        self.noop_call = brief.noop_call
+
+    def act(self, observation: Observation) -> ToolCall:
+        return self.noop_call
+
+
+class Hopeless:
+    def act(self, observation: Observation) -> ToolCall:
+        raise RuntimeError("no idea")
+
+
+def wait(observation: Observation) -> ToolCall:
+    return ToolCall("wait")
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return evaluate(["heuristic", "expert"], **SMALL)
+
+
+@pytest.mark.parametrize("name", warroom.__all__)
+def test_every_public_name_is_there_and_documented(name: str) -> None:
+    found = getattr(warroom, name)
+    assert found.__doc__ and name in dir(warroom)
+    assert vars(warroom)[name] is found
+
+
+def test_importing_the_package_loads_nothing() -> None:
+    code = (
+        "import time, sys; start = time.process_time(); import warroom; took = time.process_time() - start;"
+        "print(took, *[name for name in sys.modules if name.startswith('warroom.')])"
+    )
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+        for _ in range(3)
+    ]
+    assert min(float(run[0]) for run in runs) < 0.05
+    assert runs[0][1:] == []
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'evaluation'"):
+        warroom.evaluation  # noqa: B018
+
+
+def test_the_example_of_the_package_runs(tmp_path: Path) -> None:
+    doc = (warroom.__doc__ or "").partition("\n\n")[2]
+    (tmp_path / "my_policy.py").write_text(
+        "from warroom import ToolCall\nclass MyPolicy:\n    def act(self, o):\n        return ToolCall('wait')\n"
+    )
+    source = str(Path(warroom.__file__).parents[1])
+    subprocess.run(
+        [sys.executable, "-c", doc], check=True, capture_output=True, cwd=tmp_path, env={"PYTHONPATH": source}
+    )
+
+
+def test_the_example_of_a_session_runs() -> None:
+    example = textwrap.dedent((warroom.session.__doc__ or "").partition("by a `Session`:\n\n")[2])
+    code = f"from warroom import Session, ToolCall\n{example}"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert float(done.stdout.splitlines()[-1]) < 1
+
+
+def test_tasks_are_the_matrix_of_a_suite() -> None:
+    found = tasks("logs", split="dev", tiers=["easy", "hard"], seeds=2)
+    assert len(found) == len(set(found)) and len(found) % 4 == 0
+    assert {spec.split for spec in found} == {"dev"} and {spec.index for spec in found} == {0, 1}
+    assert not any(spec.scenario == "fleet/network_delay" for spec in tasks("fleet", split="train", suite="full"))
+    assert any(spec.scenario == "fleet/network_delay" for spec in tasks("fleet", suite="full"))
+
+
+def test_a_scenario_is_loaded_by_its_id_or_from_a_file(tmp_path: Path) -> None:
+    assert warroom.load_scenario("fleet/db_deadlock").scenario.name == "db_deadlock"
+    shipped = Path(warroom.__file__).parent / "envs" / "logs" / "scenarios" / "single_crash.py"
+    mine = tmp_path / "my_crash.py"
+    mine.write_text(shipped.read_text())
+    found = warroom.load_scenario(str(mine))
+    assert found.env == "logs" and warroom.make(found.id, "easy", 0).truth()
+    (tmp_path / "wrong.py").write_text("\n\nSCENARIO = 3\n")
+    with pytest.raises(ValueError, match=r"wrong\.py:3: SCENARIO must be a .*got 3"):
+        warroom.load_scenario(str(tmp_path / "wrong.py"))
+
+
+def test_an_evaluation_is_the_same_as_the_command(results: Results, tmp_path: Path) -> None:
+    command = "eval --policies heuristic,expert --scenarios db_deadlock --tiers easy --seeds 2 --json --out"
+    subprocess.run(
+        [sys.executable, "-m", "warroom", *command.split(), tmp_path / "run"], check=True, capture_output=True
+    )
+    for name in (EPISODES, SUMMARY):
+        assert (tmp_path / "run" / name).read_bytes() == (results.folder / name).read_bytes()
+    assert Results.load(tmp_path / "run").summary == results.summary
+
+
+def test_classes_and_functions_play_in_this_process() -> None:
+    found = evaluate({"patient": Patient, "wait": wait, "noop": "noop"}, **SMALL)
+    scores = [(episode.policy, episode.score) for episode in found.episodes()]
+    assert {policy for policy, _ in scores} == {"patient", "wait", "noop"} and {score for _, score in scores} == {0.0}
+    with pytest.raises(ValueError, match="two policies are called 'Patient'"):
+        evaluate([Patient, Patient], **SMALL)
+
+
+def test_a_policy_that_raises_stops_itself_alone() -> None:
+    with pytest.warns(UserWarning, match=r"Hopeless: .*test_api\.py:\d+: RuntimeError: no idea .*2 episodes") as caught:
+        found = evaluate([Hopeless, "noop"], **SMALL)
+    assert len(caught) == 1 and len(found.aborted) == 2
+    assert [row["policy"] for row in found.summary["rows"]] == ["noop", "noop"]
+
+
+def test_a_folder_is_resumed(tmp_path: Path) -> None:
+    first = evaluate("noop", **SMALL, out=tmp_path / "run")
+    with pytest.raises(ValueError, match="--resume"):
+        evaluate("noop", **SMALL, out=tmp_path / "run")
+    assert evaluate("noop", **SMALL, out=tmp_path / "run", resume=True).summary == first.summary
+
+
+def test_results_are_compared_by_policy_and_by_run(results: Results) -> None:
+    within = results.compare("heuristic", "expert")
+    assert within["rows"][0]["policy_a"] == "heuristic" and within["rows"][0]["policy_b"] == "expert"
+    between = results.compare(results)
+    assert {row["difference"]["mean"] for row in between["rows"]} == {0.0}
+
+
+def test_results_become_a_data_frame(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = results.to_pandas()
+    assert list(frame["policy"]) == ["heuristic", "expert"] * 2
+    assert list(frame["score"]) == [episode.score for episode in results.episodes()]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'warroom\[pandas\]'"):
+        results.to_pandas()
+
+
+def test_messages_are_what_a_model_at_the_seat_sees(results: Results) -> None:
+    episode = results.episodes()[1]
+    by_seat = {
+        m["seat"]: m for m in results.to_messages() if m["policy"] == "expert" and m["spec"] == str(episode.spec)
+    }
+    chat = Chat(episode.spec, seats=["sre"], teammates="expert")
+    for step in (step for step in episode.steps if step.seat == "sre"):
+        chat.call(step.tool, step.arguments)
+    seen = [(message["role"], message["content"]) for message in chat.conversations["sre"].messages]
+    told = by_seat["sre"]
+    assert [(message["role"], message["content"]) for message in told["messages"]] == seen
+    assert told["tools"] == chat.conversations["sre"].tools
+    assert told["score"] == told["reward"] == episode.score
+    assert set(by_seat) == {step.seat for step in episode.steps}
+    for message in told["messages"]:
+        for call in message.get("tool_calls", ()):
+            assert isinstance(json.loads(call["function"]["arguments"]), dict) and call["id"]

@@ -1,0 +1,151 @@
+"""Runs in other tools' formats, evaluations in shards, and the check of a file of one's own."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from command import printed, refused, run
+from warroom.evals.plan import EpisodeMatrix, Plan, Shard, parse_shard
+from warroom.policies.llm import RequestOrigin
+from warroom.policies.llm.ledger import Tokens, UsageLedger
+from warroom.policies.llm.options import SpendingCaps
+from warroom.policies.llm.usage import USAGE, summed
+from warroom.runs import EPISODES, RECORD, SUMMARY, read_record
+
+EVAL = ("eval", "--policies", "noop,heuristic", "--scenarios", "db_deadlock,dns_outage", "--tiers", "easy,hard")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "whole"
+    printed(*EVAL, "--seeds", "1", "--out", folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folders = [tmp_path_factory.mktemp("shards") / str(index) for index in (1, 2, 3)]
+    for index, folder in enumerate(folders, 1):
+        printed(*EVAL, "--seeds", "1", "--shard", f"{index}/3", "--out", folder)
+    return folders
+
+
+def test_shards_are_disjoint_parts_of_the_plan() -> None:
+    plan = Plan(
+        "fleet", ("fleet/db_deadlock", "fleet/dns_outage"), ("easy", "hard"), ("noop", "random"), (0, 1, 2), attempts=2
+    )
+    parts = [Plan(**vars(plan) | {"shard": Shard(index, 5)}).matrix() for index in range(1, 6)]
+    assert sorted(key for part in parts for key in map(str, part)) == sorted(map(str, plan.matrix()))
+    assert all(len({key.policy for key in part}) == 2 for part in parts)
+    shard = Plan(**vars(plan) | {"shard": Shard(2, 5)})
+    assert EpisodeMatrix.from_config(json.loads(json.dumps(shard.config()))).matrix() == shard.matrix()
+    with pytest.raises(ValueError, match="shard 13/13 is empty"):
+        Plan(**vars(plan) | {"shard": Shard(13, 13)})
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "1", "1/", "a/b", "-1/3"])
+def test_a_shard_is_an_index_and_a_count(text: str) -> None:
+    with pytest.raises(ValueError, match="INDEX/COUNT"):
+        parse_shard(text)
+
+
+def test_merged_shards_are_the_whole_run(whole: Path, shards: list[Path], tmp_path: Path) -> None:
+    assert [read_record(shard).config["shard"] for shard in shards] == ["1/3", "2/3", "3/3"]
+    printed("merge", *reversed(shards), "--out", tmp_path / "merged")
+    for name in (EPISODES, SUMMARY):
+        assert (tmp_path / "merged" / name).read_bytes() == (whole / name).read_bytes()
+    assert read_record(tmp_path / "merged").config == read_record(whole).config
+
+
+def test_merged_shards_sum_up_what_calls_of_models_cost(shards: list[Path], tmp_path: Path) -> None:
+    copies = [tmp_path / shard.name for shard in shards]
+    for shard, copy in zip(shards, copies, strict=True):
+        shutil.copytree(shard, copy)
+        ledger = UsageLedger()
+        ledger.keep(copy)
+        for _ in range(2):
+            request = ledger.reserve(
+                RequestOrigin("llm:x", "fleet/db_deadlock@easy#test:0", "sre"), 1, 1, Tokens(100, 50)
+            )
+            ledger.record_outcome(request, "answered", Tokens(90, 10), seconds=0.1)
+        ledger.close()
+        caps = SpendingCaps(price_in=1.0, price_out=2.0)
+        notes = {"caps": {name: getattr(caps, name) for name in SpendingCaps.declared()}, "replayed": False}
+        (copy / USAGE).write_text(json.dumps(summed(ledger.lines, caps, notes)))
+    printed("merge", *copies, "--out", tmp_path / "merged")
+    usage = json.loads((tmp_path / "merged" / SUMMARY).read_text())["usage"]
+    assert usage["requests"] == usage["answered"] == 6
+    assert json.loads((tmp_path / "merged" / USAGE).read_text())["requests"] == 6
+
+
+def test_a_merge_refuses_what_is_not_one_evaluation(shards: list[Path], whole: Path, tmp_path: Path) -> None:
+    out = ("--out", tmp_path / "merged")
+    assert "in none of these runs" in refused("merge", *shards[:2], *out)
+    assert "leave one of them out" in refused("merge", *shards, shards[0], *out)
+    other = tmp_path / "other"
+    printed(*EVAL, "--seeds", "2", "--shard", "3/3", "--out", other)
+    assert "differs from" in refused("merge", *shards[:2], other, *out) and not (tmp_path / "merged").exists()
+    record = json.loads((other / RECORD).read_text())
+    record["config"]["seeds"] = [0]
+    (other / RECORD).write_text(json.dumps(record))
+    assert "which is not in its plan" in refused("merge", other, *out)
+    assert "exists" in refused("merge", *shards, "--out", whole)
+
+
+def test_a_run_is_exported_as_a_table(whole: Path, tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    printed("export", whole, "--format", "csv", "--out", tmp_path / "run.csv")
+    printed("export", whole, "--format", "parquet", "--out", tmp_path / "run.parquet")
+    with (tmp_path / "run.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    table = parquet.read_table(tmp_path / "run.parquet").to_pylist()
+    lines = [json.loads(line) for line in (whole / EPISODES).read_text().splitlines()]
+    for written in (rows, table):
+        assert [row["spec"] for row in written] == [line["spec"] for line in lines]
+        assert [float(row["score"]) for row in written] == [line["score"] for line in lines]
+    assert "did you mean 'csv'" in refused("export", whole, "--format", "cvs", "--out", tmp_path / "x")
+
+
+def test_a_run_is_exported_as_conversations(whole: Path, tmp_path: Path) -> None:
+    printed("export", whole, "--format", "messages", "--out", tmp_path / "run.jsonl")
+    found = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
+    assert {line["seat"] for line in found} == {"sre", "oversight", "developer", "manager"}
+    for line in found:
+        assert [message["role"] for message in line["messages"][:2]] == ["user", "assistant"]
+        names = {tool["function"]["name"] for tool in line["tools"]}
+        assert {call["function"]["name"] for m in line["messages"] for call in m.get("tool_calls", ())} <= names
+
+
+def test_check_says_what_a_file_is(tmp_path: Path) -> None:
+    example = Path(__file__).parents[1] / "examples" / "verbose_tracing.py"
+    assert "the oracle scores 1.00" in printed("check", example)
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "from warroom import ToolCall\nclass Mine:\n    def act(self, observation):\n        return ToolCall('wait')\n"
+    )
+    shown = printed("check", mine)
+    assert f"policy {mine}:Mine is fine" in shown and "score 0.00" in shown
+    assert json.loads(printed("check", f"{mine}:Mine", "--env", "logs", "--json"))["kind"] == "policy"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("SCENARIO = 3\n", "mine.py:1: SCENARIO must be a"),
+        ("class Mine:\n    def act(self, observation):\n        return 3\n", "mine.py:2: act of"),
+        ("x = 1\n", "defines none of"),
+        ("def a(observation): ...\ndef b(observation): ...\n", "say which one"),
+        ("raise OSError('no')\n", "mine.py:1: OSError: no"),
+    ],
+)
+def test_check_gives_the_line_of_what_is_wrong(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "mine.py").write_text(text)
+    assert words in refused("check", tmp_path / "mine.py")
+
+
+def test_check_of_a_file_that_is_not_there_is_one_line() -> None:
+    assert run("check", "absent.py").exit_code == 2

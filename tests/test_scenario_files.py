@@ -1,0 +1,241 @@
+"""What the author of a scenario file is told: where it is wrong, what was got, and what is allowed."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from warroom.core.types import ToolCall
+from warroom.envs import make, scenarios
+from warroom.envs.scenario_file import read_header
+from warroom.policies import policy_set
+from warroom.rollout import play
+
+FLEET = """\
+    \"""A service leaks.\"""
+    from warroom.envs.fleet.scenario import scenario
+    from warroom.sim.faults import MEMORY_LEAK, SERVICE, Mechanism
+    from warroom.sim.incident import FaultSpec
+
+    def begin(world, fault):
+        world.slowdown[fault.target] = 6 + 6 * fault.severity
+
+    def end(world, fault):
+        world.slowdown[fault.target] = 1.0
+
+"""
+LOGS = """\
+    \"""Workers die.\"""
+    from warroom.envs.logs.scenario import scenario
+    from warroom.sim.faults import Mechanism
+    from warroom.sim.outages import ANY, CRASH, reset_service
+
+    def begin(world, fault):
+        world.slowdown[fault.target] = 1 + 5 * fault.severity
+
+"""
+TICKETS = """\
+    \"""Tickets that say little.\"""
+    from warroom.envs.tickets.scenario import scenario
+
+"""
+HEADERS = {"fleet": FLEET, "logs": LOGS, "tickets": TICKETS}
+
+
+def written(folder: Path, env: str, lines: str, name: str = "my_scenario") -> str:
+    """The id of a scenario in a file that ends with these lines."""
+    path = folder / f"{name}.py"
+    path.write_text(dedent(HEADERS[env]) + lines + "\n")
+    return f"{env}/{path}"
+
+
+@pytest.mark.parametrize(
+    ("env", "lines"),
+    [
+        ("fleet", "SCENARIO = scenario(__name__, __doc__, FaultSpec(MEMORY_LEAK))"),
+        (
+            "fleet",
+            "M = Mechanism('slow', SERVICE, 'rollback', 'overload', begin, end)\n"
+            "SCENARIO = scenario(__name__, __doc__, FaultSpec(M, verb='toggle'))",
+        ),
+        ("logs", "SCENARIO = scenario(__name__, __doc__, budget=10, causes=(CRASH,))"),
+        (
+            "logs",
+            "M = Mechanism('slow', ANY, 'restart', 'lock', begin, reset_service)\n"
+            "SCENARIO = scenario(__name__, __doc__, budget=12, causes=(M,), onset=(-6, -4), min_noise=0.5)",
+        ),
+        ("tickets", "SCENARIO = scenario(__name__, __doc__, tests=('stale',))"),
+        (
+            "tickets",
+            "SCENARIO = scenario(__name__, __doc__, tests=('stale', 'poisoned'), omission_rate=1.0, chatter=5)",
+        ),
+    ],
+)
+@pytest.mark.parametrize("tier", ["easy", "hard"])
+def test_a_scenario_of_yours_plays_in_every_environment(env: str, lines: str, tier: str, tmp_path: Path) -> None:
+    id = written(tmp_path, env, lines)
+    played = make(id, tier, 1)
+    while not played.done:
+        played.step(played.oracle())
+    assert played.score() == 1.0 and played.outcome()["solved"]
+    expert = play(f"{id}@{tier}#train:2", policy_set(env, "expert"))
+    assert expert.steps and expert.spec.scenario == id
+
+
+def test_tickets_of_several_tests_are_of_each(tmp_path: Path) -> None:
+    id = written(tmp_path, "tickets", "SCENARIO = scenario(__name__, __doc__, tests=('stale', 'poisoned'))")
+    assert {make(id, "easy", seed).truth()["test"] for seed in range(12)} == {"stale", "poisoned"}
+
+
+def test_tickets_say_as_little_as_the_scenario_wants(tmp_path: Path) -> None:
+    lines = "SCENARIO = scenario(__name__, __doc__, tests=('one_article',), context=3, omission_rate=1.0)"
+    env = make(written(tmp_path, "tickets", lines), "hard", 1, mode="single")
+    assert len(env.observation().context) == 3  # type: ignore[attr-defined]  # of the tickets environment
+    assert ToolCall("submit_resolution", {}) != env.oracle()
+
+
+WRONG = [
+    ("fleet", "S = scenario(__name__, __doc__, FaultSpec(MEMORY_LEAK, verb='deply'))", 12, "did you mean 'deploy'"),
+    ("fleet", "S = scenario(__name__, __doc__, FaultSpec(MEMORY_LEAK, vreb='deploy'))", 12, "did you mean 'verb'"),
+    ("fleet", "S = scenario(__name__, __doc__, FaultSpec(MEMORY_LEAK), cor=True)", 12, "did you mean 'core'"),
+    ("fleet", "S = scenario(__name__, __doc__, FaultSpec(MEMRY_LEAK))", 12, "did you mean 'MEMORY_LEAK'"),
+    ("fleet", "from warroom.sim.faults import DISK_FUL", 12, "did you mean 'DISK_FULL'"),
+    ("fleet", "S = scenario(__name__, __doc__, MEMORY_LEAK)", 12, "fault_spec must be a FaultSpec, got Mechanism"),
+    ("fleet", "S = scenario(__name__, None, FaultSpec(MEMORY_LEAK))", 12, "opens with its story: a docstring"),
+    (
+        "fleet",
+        "S = FaultSpec(MEMORY_LEAK, verb='evict')",
+        12,
+        "agents evict a cache, and 'memory_leak' strikes a service",
+    ),
+    ("fleet", "S = FaultSpec(MEMORY_LEAK, verb='deploy', person=True)", 12, "a person or an agent"),
+    ("fleet", "M = Mechanism('m', SERVICE, 'rolback', 'heap', begin, end)", 12, "did you mean 'rollback'"),
+    (
+        "fleet",
+        "M = Mechanism('m', {'service'}, 'rollback', 'heap', begin, end)",
+        12,
+        "kinds of a mechanism must be a froz",
+    ),
+    ("fleet", "M = Mechanism('m', frozenset({'servce'}), 'rollback', 'heap', begin, end)", 12, "mean 'service'"),
+    (
+        "fleet",
+        "M = Mechanism('m', SERVICE, 'rollback', 'heap', begin, end, step=begin)",
+        12,
+        "(world, fault, age), got begin",
+    ),
+    (
+        "fleet",
+        "M = Mechanism('m', SERVICE, 'rollback', 'hep', begin, end)\nS = scenario(__name__, __doc__, FaultSpec(M))",
+        13,
+        "did you mean 'heap'",
+    ),
+    (
+        "fleet",
+        "M = Mechanism('m', SERVICE, 'kill-query', 'heap', begin, end)\nS = scenario(__name__, __doc__, FaultSpec(M))",
+        13,
+        "allowed: escalate, restart, rollback, scale",
+    ),
+    (
+        "logs",
+        "S = scenario(__name__, __doc__, budget=10, causes=CRASH)",
+        9,
+        "causes must be a tuple, each item a Mechanism",
+    ),
+    (
+        "logs",
+        "S = scenario(__name__, __doc__, budget='10', causes=(CRASH,))",
+        9,
+        "budget must be a whole number, got '10'",
+    ),
+    ("logs", "S = scenario(__name__, __doc__, budget=10, cause=(CRASH,))", 9, "did you mean 'causes'"),
+    ("logs", "S = scenario(__name__, __doc__, causes=(CRASH,))", 9, "argument: 'budget'"),
+    (
+        "logs",
+        "S = scenario(__name__, __doc__, budget=9, causes=(CRASH,), onset=(-2, -3))",
+        9,
+        "within -6 to -1, got (-2, -3)",
+    ),
+    ("logs", "S = scenario(__name__, __doc__, budget=9, min_noise=1.5)", 9, "min_noise must be 0 to 0.9, got 1.5"),
+    (
+        "logs",
+        "M = Mechanism('m', ANY, 'escalate', 'lock', begin, begin)\n"
+        "S = scenario(__name__, __doc__, budget=9, causes=(M,))",
+        10,
+        "allowed: flush-cache, kill-query, restart, rollback, scale",
+    ),
+    ("tickets", "S = scenario(__name__, __doc__, tests=('stail',))", 4, "did you mean 'stale'"),
+    (
+        "tickets",
+        "S = scenario(__name__, __doc__, tests='stale')",
+        4,
+        "tests must be a tuple, each item a text, got 'stale'",
+    ),
+    ("tickets", "S = scenario(__name__, __doc__, tests=())", 4, "needs tests, some of one_article"),
+    ("tickets", "S = scenario(__name__, __doc__, tests=('stale',), chatter=50)", 4, "chatter must be 0 to 6, got 50"),
+    ("tickets", "S = scenario(__name__, __doc__, test=('stale',))", 4, "did you mean 'tests'"),
+    ("tickets", "S = scenario(__name__, __doc__", 4, "SyntaxError"),
+]
+
+
+@pytest.mark.parametrize(("env", "lines", "line", "message"), WRONG)
+def test_an_error_of_an_author_names_file_line_and_what_is_allowed(
+    env: str, lines: str, line: int, message: str, tmp_path: Path
+) -> None:
+    id = written(tmp_path, env, lines)
+    with pytest.raises(ValueError, match=rf"my_scenario\.py:{line}: .*{re.escape(message)}"):
+        make(id, "easy", 1)
+
+
+def test_a_file_without_a_scenario_or_with_that_of_another_environment_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"none\.py: defines no SCENARIO"):
+        make(written(tmp_path, "fleet", "SCENARO = 1", "none"), "easy", 1)
+    fleet = written(tmp_path, "fleet", "SCENARIO = scenario(__name__, __doc__, FaultSpec(MEMORY_LEAK))", "leak")
+    with pytest.raises(ValueError, match=r"must be a OutageScenario or RecordedScenario.*, got FailureScenario"):
+        make(fleet.replace("fleet/", "logs/", 1), "easy", 1)
+    with pytest.raises(ValueError, match="lower-case letters, digits"):
+        make(written(tmp_path, "tickets", "S = scenario(__name__, __doc__, tests=('stale',))", "My-File"), "easy", 1)
+    with pytest.raises(ValueError, match="a shipped scenario is called 'stale' already"):
+        make(
+            written(tmp_path, "tickets", "SCENARIO = scenario(__name__, __doc__, tests=('stale',))", "stale"), "easy", 1
+        )
+
+
+def test_a_variant_that_draws_no_incident_is_refused(tmp_path: Path) -> None:
+    lines = """
+from warroom.envs.fleet.scenario import IncidentSpec, variant
+def draw(rng, failures):
+    return IncidentSpec('memory_leek', FaultSpec(MEMORY_LEAK))
+SCENARIO = variant(__name__, __doc__, draw)"""
+    with pytest.raises(ValueError, match="did you mean 'memory_leak'"):
+        make(written(tmp_path, "fleet", lines), "easy", 1)
+
+
+def test_a_shipped_file_that_does_not_load_is_reported_and_hides_no_other(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text('"""A story."""\n\nSCENARIO = scenrio()\n')
+    code = f"""
+import warnings
+import warroom.envs.logs.scenarios as shipped
+shipped.__path__.append({str(tmp_path)!r})
+from warroom.envs import broken_scenarios, find, scenarios, suite
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    assert len(scenarios()) == {len(scenarios())} and suite("logs"), scenarios()
+assert "broken.py:3: NameError" in str(caught[0].message), caught
+assert list(broken_scenarios()) == ["logs/broken"]
+find("logs/single_crash")
+try:
+    find("logs/broken")
+except ValueError as error:
+    assert "broken.py:3: NameError" in str(error), error
+else:
+    raise AssertionError("a broken file was found")
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_story_is_the_first_paragraph_on_one_line() -> None:
+    header = read_header("warroom.envs.fleet.scenarios.mine", "\n    A story\n    of two lines.\n\n    More.\n    ")
+    assert header == ("mine", "A story of two lines.")

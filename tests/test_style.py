@@ -1,0 +1,100 @@
+"""The habits of the code that a machine can check: names, records in place of tuples, imports at the top, few `Any`."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[1] / "src" / "warroom"
+RETIRED = frozenset(
+    """
+    Arm Asked Cast Chosen Declined Desk Dial Entrant Exchange FleetPage Here Host Language Lexicon Note Notice Oddity
+    Place Plot Probes Reading Rota Setting Shelf Shift Shorthand Tally Thinker Told Trap LEAVING
+    answered_together bystander burn colleagues cure deed deeds dial digest felt happen happened heal healed hushed
+    language languages lexicon mend mended mends nats oddities phrase portions promise remember shorthand stranger
+    strangers thinker thinker_of trajectory_digest understand unmet
+    """.split()
+)
+"""Names of the project's early days, each of which has a standard term; `docs/decisions/` says which."""
+DATA_MODEL = frozenset({"digest"})
+"""Retired names that a library of ours defines: `hashlib`'s `digest()` is its own."""
+MAX_POSITIONAL, MAX_TUPLE_RETURNS, MAX_LATE_IMPORTS, MAX_ANY = 5, 10, 10, 620
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def functions() -> Iterator[tuple[Path, Function]]:
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, Function):
+                yield path, node
+
+
+def identifiers(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, Function | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Attribute) and node.attr not in DATA_MODEL:
+            yield node.attr
+
+
+def test_no_retired_name_is_an_identifier() -> None:
+    found = {f"{path.relative_to(SOURCE)}: {name}" for path, tree in trees().items() for name in identifiers(tree)
+             if name in RETIRED}  # fmt: skip
+    assert not found, sorted(found)
+
+
+def test_a_class_name_stands_in_one_module() -> None:
+    homes = defaultdict(list)
+    for path, tree in trees().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(str(path.relative_to(SOURCE)))
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+
+
+def test_public_functions_take_few_arguments_by_position() -> None:
+    found = []
+    for path, node in functions():
+        names = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args) if arg.arg not in ("self", "cls")]
+        if len(names) > MAX_POSITIONAL and (not node.name.startswith("_") or node.name == "__init__"):
+            found.append(f"{path.relative_to(SOURCE)}:{node.lineno} {node.name}({', '.join(names)})")
+    assert not found, "\n".join(found)
+
+
+def test_several_values_are_returned_as_a_record() -> None:
+    found = []
+    for path, node in functions():
+        returns = node.returns
+        if (
+            isinstance(returns, ast.Subscript)
+            and getattr(returns.value, "id", "") == "tuple"
+            and isinstance(returns.slice, ast.Tuple)
+            and len(returns.slice.elts) >= 3
+        ):
+            found.append(f"{path.relative_to(SOURCE)}:{node.lineno} {node.name}")
+    assert len(found) <= MAX_TUPLE_RETURNS, "\n".join(found)
+
+
+def test_modules_import_at_their_top() -> None:
+    found = [
+        f"{path.relative_to(SOURCE)}:{inner.lineno} in {node.name}"
+        for path, node in functions()
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Import | ast.ImportFrom)
+    ]
+    assert len(found) <= MAX_LATE_IMPORTS, "\n".join(found)
+
+
+def test_any_is_rare() -> None:
+    count = sum(isinstance(node, ast.Name) and node.id == "Any" for tree in trees().values() for node in ast.walk(tree))
+    assert count <= MAX_ANY

@@ -1,0 +1,89 @@
+"""What works without the libraries of an extra, and under `python -OO`."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from warroom.core.episode import Episode
+
+from warroom.envs import environments
+from warroom.policies import policy_set
+from warroom.rollout import play
+
+EXTRAS = (
+    "torch",
+    "transformers",
+    "trl",
+    "openai",
+    "fastapi",
+    "uvicorn",
+    "gradio",
+    "fastmcp",
+    "mcp",
+    "openenv",
+    "websockets",
+)
+"""The libraries of train, serve and llm; those of plots are there."""
+REFUSED = f"import sys; sys.modules |= dict.fromkeys({EXTRAS}); from warroom.__main__ import main; main()"
+
+
+def without_extras(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", REFUSED, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def optimized(*words: object) -> str:
+    command = [sys.executable, "-OO", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_scripts_are_evaluated_without_torch(tmp_path: Path) -> None:
+    matrix = ("--policies", "heuristic,expert,random", "--scenarios", "db_deadlock", "--tiers", "easy", "--seeds", 1)
+    done = without_extras("eval", *matrix, "--workers", 1, "--out", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run" / "report.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["train", "--model", "nano"], "torch is not installed; run: pip install 'warroom[train]'"),
+        (["train", "--model", "nano", "--from-scratch"], "torch is not installed; run: pip install 'warroom[train]'"),
+        (["eval", "--policies", "nano"], "torch is not installed; run: pip install 'warroom[train]'"),
+        (["play", "fleet/cascade", "--policy", "llm:x"], "openai is not installed; run: pip install 'warroom[llm]'"),
+        (["serve"], "fastapi is not installed; run: pip install 'warroom[serve]'"),
+        (["ui", "--port", "0"], "gradio is not installed; run: pip install 'warroom[serve]'"),
+        (["mcp"], "mcp is not installed; run: pip install 'warroom[serve]'"),
+    ],
+)
+def test_what_needs_an_extra_says_how_to_install_it(words: list[str], line: str, tmp_path: Path) -> None:
+    out = ["--out", str(tmp_path / "run")] if words[0] in ("train", "eval") else []
+    done = without_extras(*words, *out)
+    assert (done.returncode, done.stderr.strip()) == (2, f"error: {line}")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", ["train", "jobs", "serve", "ui", "mcp"])
+def test_help_needs_no_extra(command: str) -> None:
+    done = without_extras(command, "--help")
+    assert done.returncode == 0 and f"Example: warroom {command}" in done.stdout
+
+
+def test_stripped_docstrings_change_nothing() -> None:
+    words = ("play", "fleet/db_deadlock", "--policy", "expert", "--split", "train", "--seed", 3, "--json")
+    expected = play("fleet/db_deadlock", "easy", 3, policy_set("fleet", "expert"))
+    assert Episode.from_json(optimized("-m", "warroom", *words)).trajectory_hash == expected.trajectory_hash
+    assert "Example: warroom eval" in optimized("-m", "warroom", "eval", "--help")
+
+
+def test_stripped_docstrings_leave_the_tools_and_stories_as_they_are() -> None:
+    code = (
+        "import json; from warroom.envs import environments, make, scenarios, suite; "
+        "made = [make(suite(env)[0], 'easy', 0) for env in environments()]; "
+        "print(json.dumps([[str(env.brief(env.seat)) for env in made], [s.story for s in scenarios().values()]]))"
+    )
+    own = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert json.loads(optimized("-c", code)) == json.loads(own)
+    assert "description" in own and len(environments()) == 3
