@@ -49,7 +49,7 @@ def scoring(multiplier: float) -> str:
 
 
 def fleet_brief(
-    seat: str, facts: ServiceMap, budget: int, reads: int, failures: dict[str, FailureScenario], multiplier: float
+    seat: str, facts: ServiceMap, failures: dict[str, FailureScenario], *, budget: int, reads: int, multiplier: float
 ) -> str:
     """The job text of a seat."""
     rules = (

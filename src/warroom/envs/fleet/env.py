@@ -112,7 +112,8 @@ class FleetEnv(Env):
 
     def brief(self, seat: str) -> Brief:
         """The seat's job, the rules, the map and its tools."""
-        job = fleet_brief(seat, self.map, self.budget, self.READS_PER_TURN, self._causes, self._multiplier)
+        limits = {"budget": self.budget, "reads": self.READS_PER_TURN}
+        job = fleet_brief(seat, self.map, self._causes, multiplier=self._multiplier, **limits)
         return self.make_brief(seat, job, ToolCall("wait"), self.map)
 
     def observation(self) -> FleetObservation:

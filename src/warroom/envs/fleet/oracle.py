@@ -136,7 +136,7 @@ def certify(world: World) -> FleetCertificate:
     return FleetCertificate(True, turns, lasts, harmful)
 
 
-class CertifiedIncident(NamedTuple):
+class CertifiedFleetIncident(NamedTuple):
     """A drawn incident."""
 
     redraws: int
@@ -154,15 +154,18 @@ def draw_certified(
     service_topology: ServiceTopology | None = None,
     wording: Split = Split.TRAIN,
     names: Split = Split.TRAIN,
-) -> CertifiedIncident:
+) -> CertifiedFleetIncident:
     """Draw until the certificate holds.
 
     The latest draws are kept, for the same incident is often played several times on end: play a copy of the world.
     """
 
-    def draw(attempt: int) -> CertifiedIncident:
-        world = at_page(draw_incident(fault_spec, tier, seed, attempt, service_topology, wording, names))
-        return CertifiedIncident(attempt, world, certify(world))
+    def draw(attempt: int) -> CertifiedFleetIncident:
+        incident = draw_incident(
+            fault_spec, tier, seed, attempt, service_topology=service_topology, wording=wording, names=names
+        )
+        world = at_page(incident)
+        return CertifiedFleetIncident(attempt, world, certify(world))
 
     return draw_until_certified(draw, ATTEMPTS, f"{fault_spec.mechanism.name!r} (tier {tier}, seed {seed})")
 

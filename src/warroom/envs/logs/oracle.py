@@ -246,7 +246,7 @@ def _next_share(mild: float | None, bad: float | None, guess: float) -> float:
     return max(0.0, min(guess, (bad or 0.0) - MIN_STEP))
 
 
-class CertifiedIncident(NamedTuple):
+class CertifiedLogsIncident(NamedTuple):
     """A drawn incident."""
 
     redraws: int
@@ -259,7 +259,7 @@ class CertifiedIncident(NamedTuple):
 @lru_cache(maxsize=16)
 def draw_certified(
     scenario: OutageScenario, tier: str, seed: int, *, topology_factory: TopologyFactory, wording: Split, names: Split
-) -> CertifiedIncident:
+) -> CertifiedLogsIncident:
     """Draw until the certificate holds.
 
     The latest draws are kept, for the same incident is often played several times on end: play a copy of the world.
@@ -273,7 +273,7 @@ def draw_certified(
 
     found = draw_until_certified(draw, ATTEMPTS, f"{scenario.name!r} (tier {tier}, seed {seed})")
     incident = draw_incident(found.draft, seed, found.redraws)
-    return CertifiedIncident(found.redraws, incident, found.world, found.certificate)
+    return CertifiedLogsIncident(found.redraws, incident, found.world, found.certificate)
 
 
 def most_points(rubric: Rubric, incident: LogsIncident, turns: int) -> float:

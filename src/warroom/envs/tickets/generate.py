@@ -298,7 +298,7 @@ class KnowledgeBaseBuilder:
         return (self.prose().say(phrases.REPLACES, self.new_id(ARTICLE)),) if cluster.claims_replacement else ()
 
     def document(
-        self, cluster: Cluster, kind: str, facts: tuple[Fact, ...], cell: Precondition, notes: Sequence[str] = (),
+        self, cluster: Cluster, kind: str, facts: tuple[Fact, ...], cell: Precondition, *, notes: Sequence[str] = (),
         team: str = "", title: str = "",
     ) -> Document:  # fmt: skip
         """Write a procedure down, with asides and checks as all articles have them."""
