@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from warroom.envs.fleet.views import ChatMessage, Deploy, FleetObservation, HealthRow, ServiceRow
 from warroom.sim.health import DEGRADED, health
-from warroom.sim.logs import Line, LineCounts
+from warroom.sim.logs import LineCounts, LineRecord
 from warroom.sim.telemetry import Action, FleetAlert, FleetLogLine, Telemetry
 
 LOGS_SHOWN, ALERTS_SHOWN, CHAT_SHOWN = 6, 18, 8
@@ -57,7 +57,7 @@ class ObservationBuilder:
             answer=answer,
         )  # fmt: skip
 
-    def log_line(self, line: Line) -> FleetLogLine:
+    def log_line(self, line: LineRecord) -> FleetLogLine:
         """A line with the service's name."""
         return FleetLogLine(line.minute, self.names[line.service], line.level, line.text)
 

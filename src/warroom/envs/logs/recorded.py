@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warroom.core.rng import stream
 from warroom.core.rubric import Rubric, credits_once
@@ -15,14 +15,12 @@ from warroom.envs.logs import scene
 from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.incident import OWNERS
 from warroom.envs.logs.options import LogsOptions
+from warroom.envs.logs.recording_summary import RecordingSummary
 from warroom.envs.logs.scenario import RECORDED
 from warroom.envs.logs.tail import FIRST, LATER
 from warroom.envs.logs.views import ALL, TEAMS, Catalogue, LogsObservation, Overview, ServiceEntry, ServiceLogs
-
-if TYPE_CHECKING:  # only those who play a recording wait until its reader is loaded
-    from warroom.envs.logs.recording_summary import RecordingSummary
-    from warroom.sim.recording import Archive, Label
-    from warroom.sim.recording import RecordedIncident as Incident
+from warroom.sim.recording import INDEX, LABELS, Archive, Label, read_archive
+from warroom.sim.recording import RecordedIncident as Incident
 
 RIGHT, WRONG = 100.0, -10.0
 """Points of the first root that is named."""
@@ -187,15 +185,11 @@ def _gateway(archive: "Archive", name: str) -> bool:
 
 def _written(folder: Path) -> int:
     """Changes whenever index or answers are written: what was read before that is out of date."""
-    from warroom.sim.recording import INDEX, LABELS
-
     return sum(path.stat().st_mtime_ns for path in (folder / INDEX, folder / LABELS) if path.is_file())
 
 
 @lru_cache(maxsize=4)
 def _opened(folder: Path, written: int) -> tuple["Archive", dict[str, "Label"]]:
-    from warroom.sim.recording import read_archive
-
     archive = read_archive(folder)
     return archive, archive.labels()
 
@@ -203,7 +197,5 @@ def _opened(folder: Path, written: int) -> tuple["Archive", dict[str, "Label"]]:
 @lru_cache(maxsize=32)
 def _recording_summary(folder: Path, id: str, written: int) -> "RecordingSummary":
     """Reading one takes a fifth of a second, and many policies play the same incident."""
-    from warroom.envs.logs.recording_summary import RecordingSummary
-
     archive, _ = _opened(folder, written)
     return RecordingSummary(archive, next(incident for incident in archive.incidents if incident.id == id))

@@ -7,7 +7,7 @@ from random import Random
 from warroom.core.policy import PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.tickets.policies.notes import instructed_facts
-from warroom.envs.tickets.search import Index
+from warroom.envs.tickets.search import SearchIndex
 from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
 
 AnswerStrategy = Callable[[str, Sequence[OpenedDocument]], ToolCall]
@@ -62,7 +62,7 @@ def ranked(ticket: str, documents: Sequence[OpenedDocument]) -> list[tuple[Opene
     """Documents by how well their words match the ticket's, normalised to 0..1, the best first."""
     if not documents:
         return []
-    index = Index({document.id: f"{document.title}\n{document.body}" for document in documents})
+    index = SearchIndex({document.id: f"{document.title}\n{document.body}" for document in documents})
     known = {document.id: document for document in documents}
     return [(known[id], score) for id, score in index.search_normalised(ticket, len(documents))]
 
