@@ -468,7 +468,7 @@ def test_an_episode_that_cannot_be_played_is_left_out_and_played_by_a_resumption
     peer = serve(script)
     done = evaluate(peer, tmp_path / "run", "--retries", "1")
     assert done.exit_code == 3
-    assert "1 of 3 episodes could not be played; the first failure: m at" in done.output
+    assert "1 of 3 episodes could not be played\nllm:m: m at" in done.output
     assert "it answered 500: out of memory (2 tries)" in done.output and "--resume" in done.output
     assert len(episodes(tmp_path / "run")) == 2 and usage(tmp_path / "run")["unplayed"] == 1
     broken = False
