@@ -139,7 +139,7 @@ def test_a_model_plays_its_seats_by_the_tools_of_the_api(serve: Serve) -> None:
 def test_what_a_model_writes_beside_its_calls_is_recorded_with_the_first_of_them(serve: Serve) -> None:
     peer = serve(lambda body, number: calls(("wait", {}), ("wait", {}), content="It is the cart."))
     episode = incident(peer, policy="sre=llm:m,rest=noop")
-    assert [step.message for step in episode.steps[:6]] == ["It is the cart.", "", "", ""] + ["It is the cart.", ""]
+    assert [step.message for step in episode.steps[:6]] == ["It is the cart.", "", "", "", "It is the cart.", ""]
 
 
 def test_the_conversation_holds_every_call_and_its_answer(serve: Serve) -> None:
