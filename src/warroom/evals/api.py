@@ -7,11 +7,11 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
-from warroom.core.errors import MissingExtra
 from warroom.core.options import Options
 from warroom.envs import env_spec
 from warroom.episode import Episode
@@ -95,11 +95,9 @@ class Results:
 
         A `MissingExtra` names the command that installs pandas.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise MissingExtra("pandas", error) from error
-        return pandas.DataFrame(episode_rows(self.episodes()))
+        module = import_module("warroom.evals.data_frame")  # which needs pandas
+        frame: pandas.DataFrame = module.data_frame(episode_rows(self.episodes()))
+        return frame
 
     def to_messages(self, *, renderer: str = "plain", closed: bool = True) -> list[dict[str, object]]:
         """Conversations in the format of the OpenAI API, one per seat and episode, for supervised fine-tuning or DPO.
