@@ -5,6 +5,7 @@ from pathlib import Path
 
 from warroom.core.options import Options, option
 from warroom.core.splits import Split, split_of
+from warroom.sim.service_topology import load_service_topology
 
 SPLITS = tuple(split.value for split in Split)
 MAX_TOPOLOGY_LENGTH = 100_000
@@ -13,8 +14,6 @@ MAX_TOPOLOGY_LENGTH = 100_000
 
 def load_topology(text: str) -> str:
     """The JSON text of a topology from the path of a file that `warroom import topology` wrote."""
-    from warroom.sim.service_topology import load_service_topology  # only who imports a topology needs its reader
-
     return text if text.lstrip().startswith("{") else load_service_topology(Path(text)).to_json()
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from warroom.core.options import option
 from warroom.envs.options import MAX_TOPOLOGY_LENGTH, WorldOptions, load_topology
+from warroom.sim.recording import read_archive
 
 DOCUMENT, DRAWN = "document", "drawn"
 """Systems that are asked for by name: the seven services of the specification, and one that is drawn from the seed."""
@@ -18,8 +19,6 @@ def load_logs_topology(text: str) -> str:
 
 def load_recordings(text: str) -> str:
     """The absolute path of a folder of recorded incidents, so that a replay finds it from wherever it is started."""
-    from warroom.sim.recording import read_archive  # only who plays recordings needs their reader
-
     return str(read_archive(Path(text).resolve()).folder)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warroom.core.rng import stream
 from warroom.core.rubric import Rubric, credits_once
@@ -15,14 +15,12 @@ from warroom.envs.logs import scene
 from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.incident import OWNERS
 from warroom.envs.logs.options import LogsOptions
+from warroom.envs.logs.recording_summary import RecordingSummary
 from warroom.envs.logs.scenario import RECORDED
 from warroom.envs.logs.tail import FIRST, LATER
 from warroom.envs.logs.views import ALL, TEAMS, Catalogue, LogsObservation, Overview, ServiceEntry, ServiceLogs
-
-if TYPE_CHECKING:  # only those who play a recording wait until its reader is loaded
-    from warroom.envs.logs.recording_summary import RecordingSummary
-    from warroom.sim.recording import Archive, Label
-    from warroom.sim.recording import RecordedIncident as Incident
+from warroom.sim.recording import INDEX, LABELS, Archive, Label, read_archive
+from warroom.sim.recording import RecordedIncident as Incident
 
 RIGHT, WRONG = 100.0, -10.0
 """Points of the first root that is named."""
@@ -146,7 +144,7 @@ class RecordedLogsEnv(BaseLogsEnv):
         return scene.recorded_scene(self) if seat is None else scene.seat_scene(self, seat)
 
 
-def playable(folder: Path) -> list["Incident"]:
+def playable(folder: Path) -> list[Incident]:
     """The incidents of a folder of recordings that can be graded, in its order: seed 0 plays the first."""
     archive, labels = _opened(folder, _written(folder))
     found = [incident for incident in archive.incidents if incident.id in labels]
@@ -155,7 +153,7 @@ def playable(folder: Path) -> list["Incident"]:
     return found
 
 
-def catalogue_of(archive: "Archive") -> Catalogue:
+def catalogue_of(archive: Archive) -> Catalogue:
     """The services of a recording, the gateway first, callers before callees as far as calls go one way.
 
     Where the recording knows no team, it is the one that usually owns such a service.
@@ -167,7 +165,7 @@ def catalogue_of(archive: "Archive") -> Catalogue:
     return Catalogue(tuple([entries[name] for name in _in_order(archive)]))
 
 
-def _in_order(archive: "Archive") -> list[str]:
+def _in_order(archive: Archive) -> list[str]:
     """A circle of calls is entered at its first service by alphabet; services of which no call is known come last."""
     left = sorted(
         {name for edge in archive.calls for name in edge}, key=lambda name: (not _gateway(archive, name), name)
@@ -181,29 +179,23 @@ def _in_order(archive: "Archive") -> list[str]:
     return order + rest
 
 
-def _gateway(archive: "Archive", name: str) -> bool:
+def _gateway(archive: Archive, name: str) -> bool:
     return archive.services[name][0] == "gateway"
 
 
 def _written(folder: Path) -> int:
     """Changes whenever index or answers are written: what was read before that is out of date."""
-    from warroom.sim.recording import INDEX, LABELS
-
     return sum(path.stat().st_mtime_ns for path in (folder / INDEX, folder / LABELS) if path.is_file())
 
 
 @lru_cache(maxsize=4)
-def _opened(folder: Path, written: int) -> tuple["Archive", dict[str, "Label"]]:
-    from warroom.sim.recording import read_archive
-
+def _opened(folder: Path, written: int) -> tuple[Archive, dict[str, Label]]:
     archive = read_archive(folder)
     return archive, archive.labels()
 
 
 @lru_cache(maxsize=32)
-def _recording_summary(folder: Path, id: str, written: int) -> "RecordingSummary":
+def _recording_summary(folder: Path, id: str, written: int) -> RecordingSummary:
     """Reading one takes a fifth of a second, and many policies play the same incident."""
-    from warroom.envs.logs.recording_summary import RecordingSummary
-
     archive, _ = _opened(folder, written)
     return RecordingSummary(archive, next(incident for incident in archive.incidents if incident.id == id))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from warroom.core.options import option
 from warroom.envs.options import WordingOptions
+from warroom.envs.tickets.storage import load_knowledge
 
 MULTI, SINGLE = "multi", "single"
 FACTS, ROUGE_L = "facts", "rouge_l"
@@ -15,8 +16,6 @@ MAX_MULTIPLIER = 1000.0
 
 def load_knowledge_base(text: str) -> str:
     """The absolute path of a knowledge base that `warroom import` wrote."""
-    from warroom.envs.tickets.storage import load_knowledge  # only who imports one needs its reader
-
     folder = Path(text)
     load_knowledge(folder)
     return str(folder.resolve())
