@@ -148,7 +148,6 @@ def test_results_become_a_data_frame(results: Results, monkeypatch: pytest.Monke
     assert list(frame["policy"]) == ["heuristic", "expert"] * 2
     assert list(frame["score"]) == [episode.score for episode in results.episodes()]
     monkeypatch.setitem(sys.modules, "pandas", None)
-    monkeypatch.delitem(sys.modules, "warroom.evals.data_frame")
     with pytest.raises(MissingExtra, match=r"pip install 'warroom\[pandas\]'"):
         results.to_pandas()
 

@@ -7,11 +7,11 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
+from warroom.core.late import LateModule
 from warroom.core.options import Options
 from warroom.envs import env_spec
 from warroom.episode import Episode
@@ -29,6 +29,8 @@ from warroom.runs import EpisodeKey, Record, open_run, read_episodes, read_finis
 
 if TYPE_CHECKING:
     import pandas
+else:
+    pandas = LateModule("pandas", extra="pandas")
 
 PolicyLike = str | Callable[..., object]
 """A policy by name (`expert`, `hf:PATH`, `my_policy.py:MyPolicy`), or a class or function of this process."""
@@ -95,9 +97,7 @@ class Results:
 
         A `MissingExtra` names the command that installs pandas.
         """
-        module = import_module("warroom.evals.data_frame")  # which needs pandas
-        frame: pandas.DataFrame = module.data_frame(episode_rows(self.episodes()))
-        return frame
+        return pandas.DataFrame(episode_rows(self.episodes()))
 
     def to_messages(self, *, renderer: str = "plain", closed: bool = True) -> list[dict[str, object]]:
         """Conversations in the format of the OpenAI API, one per seat and episode, for supervised fine-tuning or DPO.

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from warroom.core.env import Env
+from warroom.core.late import LateModule
 from warroom.core.policy import Policy
 from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
@@ -31,12 +32,15 @@ from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.oracle import HARM, harm
 from warroom.evals.plan import Plan
 from warroom.evals.statistics import Floats, bootstrap
-from warroom.policies import PolicySet, hf
+from warroom.policies import PolicySet, hf, prompt
 from warroom.rollout import play_many
 from warroom.runs import ROC, write_text
 
 if TYPE_CHECKING:
+    from warroom.policies import generation
     from warroom.policies.model import HfModel, HfPolicy
+else:
+    generation = LateModule("warroom.policies.generation")
 
 SEAT, TOOL, ARGUMENT = "oversight", "flag", "agent"
 BATCH = 48
@@ -151,10 +155,9 @@ class FlagScorer:
         self, seats: Sequence["HfPolicy"], continuations: Sequence[Mapping[str, list[int]]]
     ) -> list[dict[str, float]]:
         """How likely each seat goes on in each of its ways, given that it goes on in one of them."""
-        from warroom.policies.generation import LikelihoodQuery
-
         queries = [
-            LikelihoodQuery(seat.ids, list(paths.values())) for seat, paths in zip(seats, continuations, strict=True)
+            generation.LikelihoodQuery(seat.ids, list(paths.values()))
+            for seat, paths in zip(seats, continuations, strict=True)
         ]
         found = self.model.likelihoods(queries)
         return [
@@ -169,11 +172,9 @@ class FlagScorer:
 
     def _flags_of(self, seats: Sequence["HfPolicy"]) -> list[dict[str, list[int]]]:
         """For each seat the flag call that it would make, with each agent."""
-        from warroom.policies.generation import GenerationRequest
-
         begun, asked = [self._tools_of(seat)[TOOL] for seat in seats], [seat.generation_request() for seat in seats]
         rows = [
-            GenerationRequest(row.ids + b, row.max_new_tokens - len(b), 0.0, Random(0))
+            generation.GenerationRequest(row.ids + b, row.max_new_tokens - len(b), 0.0, Random(0))
             for row, b in zip(asked, begun, strict=True)
         ]
         ended = self.model.write(rows)
@@ -191,9 +192,7 @@ def flag_paths(seat: "HfPolicy", written: Sequence[int]) -> dict[str, list[int]]
 def _arguments(seat: "HfPolicy", written: Sequence[int]) -> dict[str, Any]:
     """What a seat's message says beside `flag`. One that cannot be read as such a call gives no reasons: what is asked
     is then the plain call, the agent alone."""
-    from warroom.policies.prompt import read_message
-
-    calls = read_message(seat.model.tokenizer, written, seat.ids, seat.tools).get("tool_calls")
+    calls = prompt.read_message(seat.model.tokenizer, written, seat.ids, seat.tools).get("tool_calls")
     if not calls:
         return {}
     call = seat.conversation.renderer.parse_call(calls[0]["function"]["name"], calls[0]["function"]["arguments"])

@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warroom.core.errors import MissingExtra, UnknownName
+from warroom.core.late import LateModule
 from warroom.policies.manifest import MANIFEST, read_manifest
 
 try:
@@ -22,6 +23,12 @@ try:
     from warroom.policies.generation import GenerationRequest, generate
 except ImportError as error:
     raise MissingExtra("train", error) from error
+if TYPE_CHECKING:
+    import huggingface_hub
+    import peft
+else:
+    huggingface_hub = LateModule("huggingface_hub", extra="train")
+    peft = LateModule("peft", extra="train")
 
 DEVICES = ("cpu", "cuda", "mps")
 DEVICE = "WARROOM_DEVICE"
@@ -103,11 +110,9 @@ def folder_of(path: str) -> Path:
 
 
 def _from_hub(name: str) -> Path:
-    from huggingface_hub import snapshot_download
-
     kinds = ["*.json", "*.safetensors", "*.bin", "*.model", "*.txt", "*.jinja"]
     try:
-        return Path(snapshot_download(name, allow_patterns=kinds))
+        return Path(huggingface_hub.snapshot_download(name, allow_patterns=kinds))
     except Exception as error:  # network, access, a wrong name: the library has dozens of classes for it
         raise ValueError(f"no model folder {name!r} here, and the Hub does not give it: {error}") from error
 
@@ -167,16 +172,13 @@ def _model(folder: Path) -> Any:
 
 
 def _adapted(model: Any, folder: Path) -> Any:
-    try:
-        from peft import PeftModel
-    except ImportError as error:
-        raise MissingExtra("train", error) from error
     if not weight_files(folder):
         raise ValueError(f"{folder} has no weights: no {' or '.join(WEIGHT_FILES)} beside its {ADAPTER}")
+    peft_model = peft.PeftModel
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            adapted = PeftModel.from_pretrained(model, str(folder))
+            adapted = peft_model.from_pretrained(model, str(folder))
         except Exception as error:
             raise ValueError(f"the adapter in {folder} does not fit its base: {_first_line(error)}") from error
     missing = [str(w.message) for w in caught if "missing adapter keys" in str(w.message)]

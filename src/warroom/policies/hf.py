@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from warroom.core.late import LateModule
 from warroom.core.policy import Policy
 from warroom.core.types import Brief
 from warroom.envs import environments
@@ -17,7 +18,13 @@ from warroom.policies.manifest import read_manifest
 from warroom.policies.names import HF, WEIGHTS, ModelChoice, parse_model_name
 
 if TYPE_CHECKING:
-    from warroom.policies.model import HfModel
+    from importlib import metadata
+
+    from warroom.policies import checkpoint, model
+else:
+    metadata = LateModule("importlib.metadata")  # loads a mail parser
+    checkpoint = LateModule("warroom.policies.checkpoint")
+    model = LateModule("warroom.policies.model")
 
 PREFIX = HF
 SHIPPED = ("nano", "nano-warm")
@@ -63,15 +70,12 @@ def check_ships(env: str, name: str) -> None:
 
 
 @cache
-def model_at(path: str) -> "HfModel":
+def model_at(path: str) -> "model.HfModel":
     """The model of a folder or Hub name, once per process; a `ValueError` or `MissingExtra` says why it cannot load."""
-    from warroom.policies.checkpoint import load
-    from warroom.policies.model import HfModel
-
-    return HfModel(load(path))
+    return model.HfModel(checkpoint.load(path))
 
 
-def load(name: str) -> "HfModel":
+def load(name: str) -> "model.HfModel":
     """The model of a policy's name, such as `hf:runs/mine/model@sampled`; errors are those of `model_at`."""
     return model_at(parse_model_name(name).path)
 
@@ -83,16 +87,12 @@ def are_small(names: Iterable[str]) -> bool:
 
 def policy(choice: ModelChoice, brief: Brief, draws: Random) -> Policy:
     """A fresh seat for the model; `draws` decides what it samples."""
-    from warroom.policies.model import HfPolicy
-
-    return HfPolicy(model_at(choice.path), choice.temperature, brief, draws)
+    return model.HfPolicy(model_at(choice.path), choice.temperature, brief, draws)
 
 
 def versions() -> dict[str, str]:
     """The versions of the libraries that a model's output depends on."""
-    from importlib.metadata import version  # loads a mail parser, which is slow to import
-
-    return {name: version(name) for name in ("torch", "transformers", "tokenizers")}
+    return {name: metadata.version(name) for name in ("torch", "transformers", "tokenizers")}
 
 
 def policy_status(names: Iterable[str]) -> dict[str, dict[str, Any]]:

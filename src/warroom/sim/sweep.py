@@ -57,7 +57,6 @@ def propagate_latency(
     budget: list[float],
     load: list[float],
     last: Sweep,
-    *,
     stale: set[int],
 ) -> Sweep:
     """Callees first. `stale` holds the services whose parameters have changed since `last`; it is used up."""
@@ -129,7 +128,6 @@ def propagate_load(
     *,
     external_load: list[float],
     drop_rate: list[float],
-    *,
     fan_out: list[float],
 ) -> tuple[list[float], float]:
     """Loads from the users down, and the requests per second that went astray."""

@@ -144,7 +144,7 @@ class RecordedLogsEnv(BaseLogsEnv):
         return scene.recorded_scene(self) if seat is None else scene.seat_scene(self, seat)
 
 
-def playable(folder: Path) -> list["Incident"]:
+def playable(folder: Path) -> list[Incident]:
     """The incidents of a folder of recordings that can be graded, in its order: seed 0 plays the first."""
     archive, labels = _opened(folder, _written(folder))
     found = [incident for incident in archive.incidents if incident.id in labels]
@@ -153,7 +153,7 @@ def playable(folder: Path) -> list["Incident"]:
     return found
 
 
-def catalogue_of(archive: "Archive") -> Catalogue:
+def catalogue_of(archive: Archive) -> Catalogue:
     """The services of a recording, the gateway first, callers before callees as far as calls go one way.
 
     Where the recording knows no team, it is the one that usually owns such a service.
@@ -165,7 +165,7 @@ def catalogue_of(archive: "Archive") -> Catalogue:
     return Catalogue(tuple([entries[name] for name in _in_order(archive)]))
 
 
-def _in_order(archive: "Archive") -> list[str]:
+def _in_order(archive: Archive) -> list[str]:
     """A circle of calls is entered at its first service by alphabet; services of which no call is known come last."""
     left = sorted(
         {name for edge in archive.calls for name in edge}, key=lambda name: (not _gateway(archive, name), name)
@@ -179,7 +179,7 @@ def _in_order(archive: "Archive") -> list[str]:
     return order + rest
 
 
-def _gateway(archive: "Archive", name: str) -> bool:
+def _gateway(archive: Archive, name: str) -> bool:
     return archive.services[name][0] == "gateway"
 
 
@@ -189,13 +189,13 @@ def _written(folder: Path) -> int:
 
 
 @lru_cache(maxsize=4)
-def _opened(folder: Path, written: int) -> tuple["Archive", dict[str, "Label"]]:
+def _opened(folder: Path, written: int) -> tuple[Archive, dict[str, Label]]:
     archive = read_archive(folder)
     return archive, archive.labels()
 
 
 @lru_cache(maxsize=32)
-def _recording_summary(folder: Path, id: str, written: int) -> "RecordingSummary":
+def _recording_summary(folder: Path, id: str, written: int) -> RecordingSummary:
     """Reading one takes a fifth of a second, and many policies play the same incident."""
     archive, _ = _opened(folder, written)
     return RecordingSummary(archive, next(incident for incident in archive.incidents if incident.id == id))

@@ -1,7 +1,7 @@
 """A help desk: one agent answers a ticket from a knowledge base, or hands it over, and says how sure it is."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from warroom.core.env import Env
 from warroom.core.errors import quote_input
@@ -15,6 +15,7 @@ from warroom.envs.tickets.cases import draw_case
 from warroom.envs.tickets.generate import BLOCK, generated_base
 from warroom.envs.tickets.grade import WEIGHTS, Grade, grade
 from warroom.envs.tickets.imported import imported_case
+from warroom.envs.tickets.judge import LLMJudge, parse_judge
 from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, TICKET, Document, KnowledgeBase, TicketCase
 from warroom.envs.tickets.options import FACTS, MULTI, SINGLE, TicketsOptions
 from warroom.envs.tickets.rouge import rouge_l
@@ -24,9 +25,6 @@ from warroom.envs.tickets.search import index_of
 from warroom.envs.tickets.submission import Submission, read_fields, read_text
 from warroom.envs.tickets.views import SNIPPET, OpenedDocument, SearchResult, SearchResults, TicketsObservation
 from warroom.sim.wordings import pool
-
-if TYPE_CHECKING:
-    from warroom.envs.tickets.judge import LLMJudge
 
 SEATS = ("desk",)
 TURNS = 20
@@ -366,8 +364,6 @@ def build(scenario: TicketScenario, spec: EpisodeSpec) -> Env:
     options = spec.options_as(TicketsOptions)
     env = _build_env(scenario, spec, options)
     if options.judge is not None:
-        from warroom.envs.tickets.judge import parse_judge  # only a judge needs an HTTP client
-
         env.judge = parse_judge(options.judge)
     return env
 

@@ -6,10 +6,16 @@ judge that fails stops the run: a missing opinion would look like a bad one.
 
 import os
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from warroom.core.errors import MissingExtra, quote_input
+from warroom.core.errors import quote_input
+from warroom.core.late import LateModule
+
+if TYPE_CHECKING:
+    import openai
+else:
+    openai = LateModule("openai", extra="llm")
 
 KEY = "WARROOM_JUDGE_KEY"
 """The environment variable that holds the server's key."""
@@ -49,10 +55,6 @@ class LLMJudge(NamedTuple):
 
     def _ask(self, question: str) -> str:
         """The text of the model's message."""
-        try:
-            import openai  # slow to import, and rarely used
-        except ImportError as error:
-            raise MissingExtra("llm", error) from error
         try:
             with openai.OpenAI(base_url=self.url, api_key=self.key, max_retries=0, timeout=self.seconds) as client:
                 completion = client.chat.completions.create(

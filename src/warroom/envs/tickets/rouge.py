@@ -1,14 +1,28 @@
 """ROUGE-L, for parity with systems that scored answers by it: reported, never paid by default."""
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
+
+from warroom.core.late import LateModule
+
+if TYPE_CHECKING:
+    from rouge_score import rouge_scorer
+else:
+    rouge_scorer = LateModule("rouge_score.rouge_scorer")  # takes seconds to import
+
+
+class _Score(Protocol):
+    fmeasure: float
+
+
+class _Scorer(Protocol):
+    def score(self, target: str, prediction: str) -> dict[str, _Score]: ...
 
 
 @cache
-def _scorer() -> Any:
-    from rouge_score import rouge_scorer  # takes seconds to import
-
-    return rouge_scorer.RougeScorer(["rougeL"], use_stemmer=False)
+def _scorer() -> _Scorer:
+    scorer: _Scorer = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=False)
+    return scorer
 
 
 def rouge_l(reference: str, text: str) -> float:

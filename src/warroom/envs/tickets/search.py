@@ -1,5 +1,6 @@
 """Full-text search: BM25 over one kind of documents, with our own tokenizer, so that its figures can be repeated."""
 
+import logging
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -7,9 +8,17 @@ from functools import lru_cache
 from itertools import count
 from math import log
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from warroom.core.late import LateModule
 from warroom.envs.tickets.knowledge import Document, KnowledgeBase
+
+if TYPE_CHECKING:
+    import bm25s  # type: ignore[import-untyped]
+    from numpy import float32, intp
+    from numpy.typing import NDArray
+else:
+    bm25s = LateModule("bm25s")
 
 TERM_SATURATION, LENGTH_WEIGHT = 1.2, 0.75
 """BM25's k1 and b, the values that Lucene and Elasticsearch search with."""
@@ -128,19 +137,16 @@ class SearchIndex:
         return [ScoredDocument(self._ids[place], float(scores[place])) for place in best if scores[place] > 0]
 
 
-def _best(scores: Any, limit: int) -> Any:
+def _best(scores: "NDArray[float32]", limit: int) -> "NDArray[intp]":
     """The places of the highest scores, best first, equal ones in their order: a stable sort of few candidates."""
     least = scores[scores.argpartition(-limit)[-limit:]].min()
     (candidates,) = (scores >= least).nonzero()
-    return candidates[(-scores[candidates]).argsort(kind="stable")][:limit]
+    best: NDArray[intp] = candidates[(-scores[candidates]).argsort(kind="stable")][:limit]
+    return best
 
 
-def _bm25(rows: list[list[int]], numbers: Mapping[str, int]) -> Any:
+def _bm25(rows: list[list[int]], numbers: Mapping[str, int]) -> "bm25s.BM25":
     """The weights of all words in all documents. Its backends are named, since others would round differently."""
-    import logging
-
-    import bm25s  # type: ignore[import-untyped]
-
     logging.getLogger("bm25s").setLevel(logging.WARNING)
     ranker = bm25s.BM25(k1=TERM_SATURATION, b=LENGTH_WEIGHT, method="lucene", backend="numpy", csc_backend="numpy")
     ranker.index((rows, dict(numbers)), create_empty_token=False, show_progress=False)

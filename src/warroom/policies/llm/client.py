@@ -10,13 +10,16 @@ import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from warroom.core.errors import EpisodeAborted, RunStopped
+from warroom.core.late import LateModule
 from warroom.core.rng import stream
 from warroom.policies.llm.budget import Budget
 from warroom.policies.llm.ledger import Tokens, UsageLedger
+from warroom.policies.llm.llm_policy import LlmModel
 from warroom.policies.llm.options import DEFAULT_URL, URL, ApiOptions, key_for
 from warroom.policies.llm.recording import CallRecorder, Replay
 from warroom.policies.llm.requests import (
@@ -32,8 +35,9 @@ from warroom.policies.llm.requests import (
 )
 
 if TYPE_CHECKING:
-    from warroom.policies.llm.llm_policy import LlmModel
-    from warroom.policies.llm.server import ApiServer
+    from warroom.policies.llm import server
+else:
+    server = LateModule("warroom.policies.llm.server")
 
 Result = TypeVar("Result")
 MAX_BACKOFF = 60.0
@@ -76,14 +80,10 @@ class LLMClient:
     @property
     def versions(self) -> dict[str, str]:
         """The version of the client library; none in a replay."""
-        from importlib.metadata import version
+        return {} if self.api.replay is not None else {"openai": metadata.version("openai")}
 
-        return {} if self.api.replay is not None else {"openai": version("openai")}
-
-    def model(self, name: str) -> "LlmModel":
+    def model(self, name: str) -> LlmModel:
         """The model of a policy's name, one for all its seats."""
-        from warroom.policies.llm.llm_policy import LlmModel
-
         if name not in self._models:
             self._models[name] = LlmModel(name, self)
         return self._models[name]
@@ -191,14 +191,12 @@ class LLMClient:
         await self.source.close()
 
 
-def _source(api: ApiOptions) -> tuple[ApiOptions, "ApiServer | Replay"]:
+def _source(api: ApiOptions) -> tuple[ApiOptions, "server.ApiServer | Replay"]:
     """Where answers come from, and the options with its address in them."""
     if api.replay is not None:
         replay = Replay(Path(api.replay))
         api = replace(api, base_url=api.base_url or replay.header["api"]["base_url"], retries=0)
         replay.check(api.play)
         return api, replay
-    from warroom.policies.llm.server import ApiServer
-
     url = (api.base_url or os.environ.get(URL) or DEFAULT_URL).rstrip("/")
-    return replace(api, base_url=url), ApiServer(url, key_for(url))
+    return replace(api, base_url=url), server.ApiServer(url, key_for(url))

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 
 from warroom.core.env import Env
 from warroom.core.errors import UnknownName
+from warroom.core.late import LateModule
 from warroom.core.policy import Policy
 from warroom.envs import environments
 from warroom.policies import hf, policy_names, policy_set
 from warroom.policies.llm import PREFIX, is_llm
 
 if TYPE_CHECKING:
+    from warroom.policies.llm import preflight
     from warroom.policies.llm.client import LLMClient
+else:
+    preflight = LateModule("warroom.policies.llm.preflight")
 
 PERSON = "person"
 """The name of whoever looks at the page, where policies have theirs."""
@@ -100,9 +104,7 @@ def _policy(env: Env, seat: str, name: str, client: "LLMClient | None") -> Polic
     if is_llm(name) and client is None:
         raise ValueError("it plays behind a server, and this page was started without --base-url")
     if is_llm(name) and client is not None and name not in client.call_formats:
-        from warroom.policies.llm.preflight import detect_call_format
-
-        detect_call_format(client, name, env)
+        preflight.detect_call_format(client, name, env)
     return policy_set(env.name, name, client).seat(env, seat)
 
 
