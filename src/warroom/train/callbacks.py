@@ -12,6 +12,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol, Self
 
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
 from warroom.core.errors import MissingExtra
 from warroom.policies.manifest import MANIFEST
 from warroom.train.config import TrainConfig
@@ -215,9 +218,6 @@ class ProgressBar:
     """A bar with the latest step under it, on a terminal."""
 
     def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
         self._bar = Progress(*columns, console=Console(stderr=True))
         self._task = self._bar.add_task("the first step is under way", total=None)
@@ -245,9 +245,6 @@ def phases_shown(log_line: Callable[[str], None]) -> Iterator[Callable[[str, int
     if not sys.stderr.isatty():
         yield partial(_phase_line, log_line)
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
     text = TextColumn("{task.description} | loss {task.fields[loss]:.3f}")
     with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), text, console=Console(stderr=True)) as bar:
         tasks: dict[str, Any] = {}
