@@ -44,7 +44,7 @@ class Interrupts:
         self._log_line, self._before = log_line, signal.SIG_DFL
 
     def __enter__(self) -> Self:
-        # Python delivers signals to the main thread only; elsewhere whoever owns it decides.
+        # Python delivers signals to the main thread only; elsewhere its owner decides.
         if threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._on_signal)  # type: ignore[assignment]
         return self

@@ -277,8 +277,8 @@ def _parameters(config: Mapping[str, Any]) -> str:
 
 
 def _limits(env: str) -> str:
-    told = filter(None, (*LIMITS, _training_profile(env).caution))
-    return "## Limits\n\n" + "\n".join(f"- {limit}" for limit in told)
+    limits = filter(None, (*LIMITS, _training_profile(env).caution))
+    return "## Limits\n\n" + "\n".join(f"- {limit}" for limit in limits)
 
 
 def _reproduce(record: Record) -> str:

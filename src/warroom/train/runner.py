@@ -237,7 +237,7 @@ def manifest_of(config: TrainConfig, status: PolicyStatus) -> dict[str, Any]:
 def save_model(
     folder: Path, model: Any, tokenizer: Any, manifest: Mapping[str, Any], stored: "torch.dtype | None"
 ) -> None:
-    """Write weights, tokenizer and manifest. Whoever evaluates the model plays these very numbers.
+    """Write weights, tokenizer and manifest. An evaluation plays exactly these numbers.
 
     Weights are trained in float32 and written as the start's files were, the shipped nano's in bfloat16; an adapter
     stays as it is.
