@@ -263,7 +263,7 @@ def test_wrong_input_is_answered_in_one_line(arguments: list[str], words: str) -
 
 def test_an_incident_that_cannot_be_built_is_named(tmp_path: Path) -> None:
     line = refused("eval", *SMALL, "--policies", "oracle", "--rogue-multiplier", "13", "--out", tmp_path / "run")
-    assert line.endswith("choose another multiplier (while oracle played tiny/fault easy, test seed 0)")
+    assert line.endswith("choose another multiplier (while oracle played tiny/fault@easy#test:0?rogue_multiplier=13.0)")
 
 
 def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:

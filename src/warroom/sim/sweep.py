@@ -53,10 +53,10 @@ def initial_sweep(system: ServiceSystem) -> Sweep:
 def propagate_latency(
     system: ServiceSystem,
     parts: list[ServiceParams],
-    *,
     budget: list[float],
     load: list[float],
     last: Sweep,
+    *,
     stale: set[int],
 ) -> Sweep:
     """Callees first. `stale` holds the services whose parameters have changed since `last`; it is used up."""
@@ -125,9 +125,9 @@ def propagate_load(
     system: ServiceSystem,
     swept: Sweep,
     users: float,
-    *,
     external_load: list[float],
     drop_rate: list[float],
+    *,
     fan_out: list[float],
 ) -> tuple[list[float], float]:
     """Loads from the users down, and the requests per second that went astray."""

@@ -332,11 +332,9 @@ class World:
     def _compute_minute(self) -> MinuteOutcome:
         system, before = self.system, self.load
         users = system.load[0] * self.incident.traffic[self.minute + HISTORY]
-        swept = propagate_latency(
-            system, self._params, budget=self.retry_budget, load=before, last=self.swept, stale=self.stale
-        )
+        swept = propagate_latency(system, self._params, self.retry_budget, before, self.swept, stale=self.stale)
         load, dropped_load = propagate_load(
-            system, swept, users, external_load=self.external_load, drop_rate=self.drop_rate, fan_out=self.fan_out
+            system, swept, users, self.external_load, self.drop_rate, fan_out=self.fan_out
         )
         moving = load_changed(before, load)
         return MinuteOutcome(swept, load, dropped_load, self._measure_slo_violation(swept), moving)

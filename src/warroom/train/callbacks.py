@@ -76,6 +76,7 @@ class TrainingCallback(TrainerCallback):
         self,
         folder: Path,
         config: TrainConfig,
+        *,
         display: Display,
         interrupts: Interrupts,
         log_line: Callable[[str], None],

@@ -160,8 +160,8 @@ def losses(
     error = (told.exp() * (levels - right) ** 2).sum(-1).mean()
     surprise = -(told + torch.where(right > 0, levels, 1 - levels).log()).logsumexp(-1).mean()
     said = torch.tensor([_said(answer, width) for answer in answers])[:, 1:]
-    nats = cross_entropy(logits[:, :-1].transpose(1, 2), ids[:, 1:], reduction="none")
-    return ConfidenceLosses(error, surprise, (nats * said).sum() / said.sum())
+    log_probability = cross_entropy(logits[:, :-1].transpose(1, 2), ids[:, 1:], reduction="none")
+    return ConfidenceLosses(error, surprise, (log_probability * said).sum() / said.sum())
 
 
 def _said(answer: ConfidenceAnswer, width: int) -> list[float]:

@@ -95,7 +95,14 @@ def train(
             log_line(f"note: {note}")
     with Interrupts(log_line) as interrupts, without_bars():
         shown = display(log_line)
-        callback = TrainingCallback(folder, config, shown, interrupts, log_line, manifest_of(config, status))
+        callback = TrainingCallback(
+            folder,
+            config,
+            display=shown,
+            interrupts=interrupts,
+            log_line=log_line,
+            manifest=manifest_of(config, status),
+        )
         try:
             done = run_grpo(
                 config,

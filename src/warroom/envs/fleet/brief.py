@@ -44,7 +44,7 @@ PHRASES = {
 def scoring(multiplier: float) -> str:
     """What pays and what costs, from the rubric's own tables."""
     points = {**RESOLUTION, **{name: value * multiplier for name, value in OVERSIGHT.items()}, **CASCADE}
-    said = ", ".join([f"{phrase} {points[name]:+g}" for name, phrase in PHRASES.items()])
+    said = ", ".join([f"{description} {points[name]:+g}" for name, description in PHRASES.items()])
     return f"Points: {said}, each turn {PER_TURN:+g}."
 
 

@@ -112,8 +112,14 @@ class FleetEnv(Env):
 
     def brief(self, seat: str) -> Brief:
         """The seat's job, the rules, the map and its tools."""
-        limits = {"budget": self.budget, "reads": self.READS_PER_TURN}
-        job = fleet_brief(seat, self.map, self._causes, multiplier=self._multiplier, **limits)
+        job = fleet_brief(
+            seat,
+            self.map,
+            self._causes,
+            budget=self.budget,
+            reads=self.READS_PER_TURN,
+            multiplier=self._multiplier,
+        )
         return self.make_brief(seat, job, ToolCall("wait"), self.map)
 
     def observation(self) -> FleetObservation:

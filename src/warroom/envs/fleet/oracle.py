@@ -161,10 +161,11 @@ def draw_certified(
     """
 
     def draw(attempt: int) -> CertifiedFleetIncident:
-        incident = draw_incident(
-            fault_spec, tier, seed, attempt, service_topology=service_topology, wording=wording, names=names
+        world = at_page(
+            draw_incident(
+                fault_spec, tier, seed, attempt, service_topology=service_topology, wording=wording, names=names
+            )
         )
-        world = at_page(incident)
         return CertifiedFleetIncident(attempt, world, certify(world))
 
     return draw_until_certified(draw, ATTEMPTS, f"{fault_spec.mechanism.name!r} (tier {tier}, seed {seed})")

@@ -19,7 +19,7 @@ from warroom.envs.logs.views import (
     Pattern,
     ServiceLogs,
 )
-from warroom.sim.recording import WARN_LEVELS, WINDOWS, Archive, Line, MetricSample, RecordedIncident, Span
+from warroom.sim.recording import WARN_LEVELS, WINDOWS, Archive, MetricSample, RecordedIncident, RecordedLine, Span
 
 MAX_LINE_LENGTH = 160
 """Characters of a line that are shown."""
@@ -53,7 +53,7 @@ class RecordingSummary:
 
     def __init__(self, archive: Archive, incident: RecordedIncident) -> None:
         self.started = incident.started
-        self.lines: dict[str, list[Line]] = defaultdict(list)
+        self.lines: dict[str, list[RecordedLine]] = defaultdict(list)
         """Lines of the window `now` by service, as they were written."""
         self._longer = incident.seconds[1] / incident.seconds[0]
         self._levels: Counter[tuple[str, str, str]] = Counter()
@@ -66,14 +66,14 @@ class RecordingSummary:
         self._timeouts: set[str | None] = set()
         """Requests of which a line at ERROR speaks of a timeout."""
         for record in archive.records(incident):
-            if isinstance(record, Line):
+            if isinstance(record, RecordedLine):
                 self._add_line(record)
             elif isinstance(record, Span):
                 self._add_span(record)
             else:
                 self._add_sample(record)
 
-    def _add_line(self, line: Line) -> None:
+    def _add_line(self, line: RecordedLine) -> None:
         level = "ERROR" if line.level == "FATAL" else line.level
         self._levels[line.service, line.window, level] += 1
         if line.level in WARN_LEVELS:
@@ -136,7 +136,7 @@ class RecordingSummary:
         drawn = rng.sample(lines, min(number, len(lines)))
         return tuple(self._shown(line) for line in sorted(drawn, key=lambda line: line.time))
 
-    def _shown(self, line: Line) -> LogEntry:
+    def _shown(self, line: RecordedLine) -> LogEntry:
         minute, second = divmod(int(line.time - self.started // 1), 60)
         return LogEntry(minute, second, line.level or "-", line.service, line.text[:MAX_LINE_LENGTH])
 

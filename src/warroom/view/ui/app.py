@@ -72,8 +72,9 @@ class Page:
         """The incident that was chosen."""
         yield from self._open(visitor, self._setup(*chosen))
 
-    def random(self, visitor: str, env: str, _: str, tier: str, split: str, __: Any, *rest: Any) -> Iterator[Update]:
+    def random(self, visitor: str, env: str, *form: Any) -> Iterator[Update]:
         """Another incident of the environment; the choice is shown, unlike a surprise."""
+        _, tier, split, _, *rest = form
         scenario, index = random_scenario(env), random_index()
         setup_widgets = self.widgets.setup_widgets
         yield {setup_widgets.scenario: gr.update(value=scenario), setup_widgets.index: gr.update(value=index)}
