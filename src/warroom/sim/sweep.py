@@ -53,7 +53,6 @@ def initial_sweep(system: ServiceSystem) -> Sweep:
 def propagate_latency(
     system: ServiceSystem,
     parts: list[ServiceParams],
-    *,
     budget: list[float],
     load: list[float],
     last: Sweep,
@@ -125,7 +124,6 @@ def propagate_load(
     system: ServiceSystem,
     swept: Sweep,
     users: float,
-    *,
     external_load: list[float],
     drop_rate: list[float],
     fan_out: list[float],
