@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -71,7 +70,7 @@ class CheckResult:
     detail: str
     advice: str = ""
     """How to fix it, if it can be fixed."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, object] = field(default_factory=dict)
     """Figures for programs."""
 
 

@@ -141,7 +141,8 @@ def _best(scores: "NDArray[float32]", limit: int) -> "NDArray[intp]":
     """The places of the highest scores, best first, equal ones in their order: a stable sort of few candidates."""
     least = scores[scores.argpartition(-limit)[-limit:]].min()
     (candidates,) = (scores >= least).nonzero()
-    return candidates[(-scores[candidates]).argsort(kind="stable")][:limit]
+    best: NDArray[intp] = candidates[(-scores[candidates]).argsort(kind="stable")][:limit]
+    return best
 
 
 def _bm25(rows: list[list[int]], numbers: Mapping[str, int]) -> "bm25s.BM25":
