@@ -226,7 +226,7 @@ def test_a_compose_file_becomes_a_topology_to_play_on(tmp_path: Path) -> None:
     found = json.loads(run("import", "topology", compose, "--out", out, "--force", "--json").stdout)
     assert found["dependencies"] == [["shop", "db"], ["web", "shop"]]
     episode = Episode.from_json(run("play", "tiny/fault", "--policy", "oracle", "--topology", out, "--json").stdout)
-    assert json.loads(episode.options["topology"])["names"] == ["web", "shop", "db"]
+    assert json.loads(episode.spec.options.to_json()["topology"])["names"] == ["web", "shop", "db"]
 
 
 # -- wrong input ----------------------------------------------------------------------------------------

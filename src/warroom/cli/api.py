@@ -12,6 +12,7 @@ from warroom.cli import heavy
 from warroom.cli.flags import with_options
 from warroom.cli.output import say
 from warroom.core.env import Env
+from warroom.core.types import JsonObject
 from warroom.policies import PolicySet
 from warroom.policies.llm import ApiOptions, SpendingCaps, is_llm
 from warroom.policies.llm.ledger import UsageLedger
@@ -78,7 +79,7 @@ def _note_usage(ledger: UsageLedger, api: ApiOptions, quiet: bool) -> None:
         say(f"API usage: {in_words(usage)}")
 
 
-def prepare_models(client: "LLMClient", names: Iterable[str], env: Env, recorded: Mapping[str, Any]) -> dict[str, Any]:
+def prepare_models(client: "LLMClient", names: Iterable[str], env: Env, recorded: Mapping[str, Any]) -> JsonObject:
     """Make one request for each model, or go on with what its run has recorded of it; returns what the run records."""
     out, preflight = {}, heavy.llm_preflight
     for name in names:

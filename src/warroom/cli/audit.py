@@ -1,7 +1,7 @@
 """`warroom audit`."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -11,12 +11,12 @@ from warroom.cli.flags import env_options, with_env_options
 from warroom.cli.options import Json, Split
 from warroom.cli.output import console, print_json, say
 from warroom.cli.progress import progress
-from warroom.evals.audit.bars import BARS
 from warroom.evals.audit.leaks import LeakScan, scan_leaks
 from warroom.evals.plan import parse_seeds
 
 if TYPE_CHECKING:
     from warroom.evals.audit.run import Audit
+    from warroom.evals.statistics import Estimate
 from warroom.cli.options import tiers_of
 
 Env = Annotated[str, typer.Option(help="Environment.")]
@@ -31,7 +31,7 @@ SHOWN = 12
 @with_env_options
 def audit_command(
     *,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     env: Env = "fleet",
     tiers: Tiers = "easy,medium,hard",
     seeds: Annotated[
@@ -81,7 +81,7 @@ def _print_audit(found: "Audit", scan: LeakScan) -> None:
     broken = {violation.bar for violation in found.violations}
     for bar in found.bars:
         state = "FAILS" if bar in broken else "holds"
-        print(f"{state}  {bar}: every policy that weighs no evidence {BARS[bar]}")
+        print(f"{state}  {bar}: every policy that weighs no evidence {heavy.bars.BARS[bar]}")
     if found.within_chance:
         print(f"  {len(found.within_chance)} means lie on the wrong side of a bar within chance; --json names them")
     print(f"{'FAILS' if scan.leaks else 'holds'}  no leaks: {scan.texts} texts of {scan.episodes} episodes")
@@ -94,7 +94,7 @@ def _print_audit(found: "Audit", scan: LeakScan) -> None:
         say(f"leak, {leak.check}: {leak.where}: {leak.detail}", "red")
 
 
-def _span(estimate: Any, scale: float) -> str:
-    if estimate.lo is None:
+def _span(estimate: "Estimate", scale: float) -> str:
+    if estimate.lo is None or estimate.hi is None:
         return f"{scale * estimate.mean:.1f}"
     return f"{scale * estimate.mean:.1f} ({scale * estimate.lo:.1f} to {scale * estimate.hi:.1f})"

@@ -1,7 +1,7 @@
 """`warroom bench`."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,7 +14,7 @@ from warroom.evals.bench import COMPONENTS, BenchmarkConfig, run_bench
 @with_env_options
 def bench_command(
     *,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     env: Annotated[str, typer.Option(help="Environment.")] = "fleet",
     tier: Tier = "hard",
     seconds: Annotated[float, typer.Option(help="Seconds per measurement.")] = 3.0,

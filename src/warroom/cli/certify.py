@@ -1,7 +1,7 @@
 """`warroom certify`."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -30,7 +30,7 @@ SHOWN = 12
 @with_env_options
 def certify_command(
     *,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     env: Env = "fleet",
     tiers: Tiers = "easy,medium,hard",
     seeds: Annotated[

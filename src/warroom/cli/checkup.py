@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -30,6 +29,7 @@ EXTRAS = {
     "train": "the nano and other models as policies, and their training",
     "serve": "the OpenEnv and MCP servers, and the web page",
     "llm": "language models behind an API as policies",
+    "pandas": "results of an evaluation as a table of pandas",
     "dev": "the tests and what `make check` runs",
 }
 """What each extra adds."""
@@ -71,7 +71,7 @@ class CheckResult:
     detail: str
     advice: str = ""
     """How to fix it, if it can be fixed."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, object] = field(default_factory=dict)
     """Figures for programs."""
 
 

@@ -1,7 +1,7 @@
 """`warroom compare`."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -10,6 +10,7 @@ from rich.text import Text
 from warroom.cli import heavy
 from warroom.cli.options import Json, RunFolder
 from warroom.cli.output import console, print_json, say
+from warroom.core.types import JsonObject
 
 
 def compare_command(
@@ -32,7 +33,7 @@ def compare_command(
         _print_comparison(found, everything)
 
 
-def _print_comparison(found: Mapping[str, Any], everything: bool) -> None:
+def _print_comparison(found: JsonObject, everything: bool) -> None:
     screen = console()
     for note in found["notes"]:
         say(f"note: {note}", "yellow")
@@ -46,7 +47,7 @@ def _print_comparison(found: Mapping[str, Any], everything: bool) -> None:
         screen.print(Text(f"{left_out} rows without any difference are omitted; show them with --all"))
 
 
-def _comparison_table(found: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
+def _comparison_table(found: JsonObject, rows: Sequence[JsonObject]) -> Table:
     table = Table(title=f"B {found['second']} minus A {found['first']}", title_justify="left")
     for heading in ("policy", "where", "metric"):
         table.add_column(heading)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -65,7 +65,7 @@ Roc = Annotated[
 @with_env_options
 def eval_command(
     *,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     api: ApiOptions | None,
     env: Annotated[str, typer.Option(help="Environment.")] = "fleet",
     policies: Policies = "random,heuristic,expert,oracle",

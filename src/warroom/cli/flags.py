@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from functools import wraps
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -30,7 +30,7 @@ def with_options(
         added = [inspect.Parameter(name, keyword, default=None, annotation=kind) for name, kind in flags.items()]
 
         @wraps(command)
-        def run(**given: Any) -> None:
+        def run(**given: object) -> None:
             typed = {name: given.pop(name) for name in flags}
             command(**given, **{param: {name: value for name, value in typed.items() if value is not None}})
 
@@ -47,7 +47,7 @@ def with_env_options(command: Callable[..., None]) -> Callable[..., None]:
     return with_options(*kinds, param="given", group=ENV_GROUP)(command)
 
 
-def env_options(env: str, given: Mapping[str, Any]) -> Options:
+def env_options(env: str, given: Mapping[str, object]) -> Options:
     """The options of an environment from what was typed: files are read, names and limits checked."""
     kind = env_spec(env).options
     for name in given:
@@ -58,11 +58,11 @@ def env_options(env: str, given: Mapping[str, Any]) -> Options:
     return kind.parse({name: _loaded(kind.declared()[name], value) for name, value in given.items()}, env)
 
 
-def _loaded(declared: Option, value: Any) -> Any:
-    return declared.info.load(value) if declared.info.load is not None else value
+def _loaded(declared: Option, value: object) -> object:
+    return declared.info.load(value) if declared.info.load is not None and isinstance(value, str) else value
 
 
-def _annotation(name: str, kinds: tuple[type[Options], ...], group: str) -> Any:
+def _annotation(name: str, kinds: tuple[type[Options], ...], group: str) -> object:
     owners = [kind.declared()[name] for kind in kinds if name in kind.declared()]
     first = owners[0]
     texts = dict.fromkeys(_help(declared) for declared in owners)

@@ -9,32 +9,18 @@ from typing import TYPE_CHECKING
 from warroom.core.late import LateModule
 
 if TYPE_CHECKING:
-    from warroom.cli import http_server as http_server
-    from warroom.cli import page as page
-    from warroom.envs.logs import recorded as recorded
-    from warroom.envs.tickets import imported as imported
+    from warroom.cli import http_server, page
+    from warroom.envs.logs import recorded
+    from warroom.envs.tickets import imported
     from warroom.envs.tickets import storage as knowledge
-    from warroom.evals import compare as compare
-    from warroom.evals import merge as merge
-    from warroom.evals import parquet as parquet
-    from warroom.evals import power as power
-    from warroom.evals import publish as publish
-    from warroom.evals import report as report
-    from warroom.evals import roc as roc
-    from warroom.evals import run as run
-    from warroom.evals.audit import certify as certify
+    from warroom.evals import compare, merge, parquet, power, publish, report, roc, run
+    from warroom.evals.audit import bars, certify, search
     from warroom.evals.audit import run as audit
-    from warroom.evals.audit import search as search
     from warroom.evals.audit import spec as audit_spec
     from warroom.policies.llm import client as llm_client
     from warroom.policies.llm import preflight as llm_preflight
-    from warroom.serve import mcp as mcp
-    from warroom.serve import remote as remote
-    from warroom.train import callbacks as callbacks
-    from warroom.train import grpo as grpo
-    from warroom.train import loading as loading
-    from warroom.train import runner as runner
-    from warroom.train import warmstart as warmstart
+    from warroom.serve import mcp, remote
+    from warroom.train import callbacks, grpo, loading, runner, warmstart
     from warroom.view.ui import server as ui_server
 else:
     http_server = LateModule("warroom.cli.http_server", extra="serve")
@@ -42,6 +28,7 @@ else:
     recorded = LateModule("warroom.envs.logs.recorded")
     imported = LateModule("warroom.envs.tickets.imported")
     knowledge = LateModule("warroom.envs.tickets.storage")
+    bars = LateModule("warroom.evals.audit.bars", extra="plots")
     certify = LateModule("warroom.evals.audit.certify", extra="plots")
     audit = LateModule("warroom.evals.audit.run", extra="plots")
     search = LateModule("warroom.evals.audit.search", extra="plots")

@@ -1,7 +1,7 @@
 """`warroom import incidents`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -10,6 +10,7 @@ from rich.text import Text
 from warroom.cli.options import Json
 from warroom.cli.output import console, print_json, say
 from warroom.cli.progress import progress
+from warroom.core.types import JsonObject
 from warroom.importers.incidents.recording import ArchiveWriter, import_incidents, open_source
 
 app = typer.Typer(no_args_is_help=True, help="Import data of a real system for the other commands.")
@@ -70,7 +71,7 @@ def _print_archive(archive_writer: ArchiveWriter) -> None:
     )
 
 
-def _archive_as_json(archive_writer: ArchiveWriter) -> dict[str, Any]:
+def _archive_as_json(archive_writer: ArchiveWriter) -> JsonObject:
     return {
         "out": str(archive_writer.folder),
         "incidents": [{"id": id, "counts": row["counts"]} for id, row in archive_writer.incidents.items()],

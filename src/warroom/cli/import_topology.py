@@ -7,6 +7,7 @@ import typer
 
 from warroom.cli.options import Json
 from warroom.cli.output import print_json
+from warroom.core.types import JsonObject
 from warroom.importers.topology.compose import describe, read_compose
 
 app = typer.Typer(no_args_is_help=True, help="Import data of a real system for the other commands.")
@@ -51,7 +52,7 @@ def _write(path: Path, text: str) -> None:
         raise ValueError(f"cannot write {path}: {error.strerror}") from error
 
 
-def _as_json(imported: Any, out: Path) -> dict[str, Any]:
+def _as_json(imported: Any, out: Path) -> JsonObject:
     names = ("dependencies", "calls", "infrastructure", "omitted", "warnings")
     return {
         "out": str(out),

@@ -21,7 +21,7 @@ class Verb(NamedTuple):
     """`module:function`."""
     help: str
     """One sentence: the first line of the function's docstring."""
-    settings: Mapping[str, Any] = {}
+    settings: Mapping[str, object] = {}
     """Settings of its click context."""
 
     def load(self, name: str) -> TyperCommand:

@@ -1,6 +1,6 @@
 """`warroom list`."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -11,6 +11,7 @@ from warroom.cli.output import console, print_json
 from warroom.core.errors import UnknownName
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, held_out
+from warroom.core.types import JsonObject
 from warroom.envs import environments, scenarios
 from warroom.policies import hf, llm, policy_names
 
@@ -30,7 +31,7 @@ def list_command(
         _print(found)
 
 
-def catalogue(env: str | None = None) -> dict[str, Any]:
+def catalogue(env: str | None = None) -> JsonObject:
     """Everything that the other commands take, by name."""
     if env is not None and env not in environments():
         raise UnknownName("environment", env, environments())
@@ -41,7 +42,7 @@ def catalogue(env: str | None = None) -> dict[str, Any]:
     }
 
 
-def _environment(name: str) -> dict[str, Any]:
+def _environment(name: str) -> JsonObject:
     found = environments()[name]
     own = {id: scenario for id, scenario in scenarios().items() if id.startswith(name + "/")}
     return {
@@ -57,7 +58,7 @@ def _environment(name: str) -> dict[str, Any]:
     }
 
 
-def _print(found: dict[str, Any]) -> None:
+def _print(found: JsonObject) -> None:
     screen = console()
     for env in found["environments"]:
         screen.print(Text.assemble((env["name"], "bold"), f"  {env['summary']}"))

@@ -31,7 +31,7 @@ ALL = "all"
 @with_env_options
 def mcp_command(
     *,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     env: Annotated[str | None, typer.Option(help="Environment. Default: the scenario's, else fleet.")] = None,
     seat: Annotated[
         str | None, typer.Option(help="Seats of the client, comma-separated, or all. Default: the first seat.")
@@ -87,7 +87,7 @@ def mcp_config_of(
     teammates: str | None,
     scenario: str | None,
     player: str,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     **more: Any,
 ) -> McpConfig:
     """What is offered to clients; a `ValueError` says which name is unknown, or has nobody who plays it."""

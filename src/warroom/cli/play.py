@@ -1,7 +1,7 @@
 """`warroom play`."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -23,7 +23,7 @@ from warroom.view.terminal import TerminalSeats, closing_view, is_interactive, o
 @with_env_options
 def play_command(
     *,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     api: ApiOptions | None,
     incident: Incident,
     tier: Annotated[str | None, typer.Option(help="Difficulty: easy, medium or hard. Default: easy.")] = None,

@@ -1,7 +1,7 @@
 """The incident that a command plays, from one argument: a scenario with flags, or the text of a spec."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -19,7 +19,7 @@ Incident = Annotated[
 
 
 def spec_from(
-    text: str, tier: str | None, split: str | None, seed: int | None, given: Mapping[str, Any]
+    text: str, tier: str | None, split: str | None, seed: int | None, given: Mapping[str, object]
 ) -> EpisodeSpec:
     """The spec that an argument and its flags mean; flags beside a whole spec are refused."""
     if "@" not in text:

@@ -1,14 +1,13 @@
 """The table of an evaluation at the terminal."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 from warroom.cli import heavy
 from warroom.cli.output import console
+from warroom.core.types import JsonObject
 from warroom.policies.llm.usage import in_words
 
 HEADLINES = (
@@ -18,7 +17,7 @@ HEADLINES = (
 """Metrics of the table at the terminal; the report has all."""
 
 
-def print_summary(summary: Mapping[str, Any], folder: Path) -> None:
+def print_summary(summary: JsonObject, folder: Path) -> None:
     """The pooled rows as a table, and where the rest is."""
     rows = [row for row in summary["rows"] if row["scenario"] is None]
     table = Table(title=f"{summary['env']}, {summary['split']} split: means with 95 % intervals", title_justify="left")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -16,6 +16,7 @@ from warroom.cli.flags import ENV_GROUP, env_options, with_options
 from warroom.cli.options import Json
 from warroom.cli.output import command_line, console, print_json, say
 from warroom.core.errors import EpisodeAborted
+from warroom.core.types import JsonObject
 from warroom.envs import environments
 from warroom.policies.manifest import read_manifest
 from warroom.runs import RECORD
@@ -113,9 +114,9 @@ def train_command(
         _print_summary(summary, folder)
 
 
-def configuration(params: Mapping[str, Any]) -> TrainConfig:
+def configuration(params: Mapping[str, object]) -> TrainConfig:
     """The configuration that the parameters of `warroom train` mean, checked; None is what was not typed."""
-    typed = {name: value for name, value in params.items() if value is not None}
+    typed: JsonObject = {name: value for name, value in params.items() if value is not None}
     file = read_config_file(typed["config"]) if "config" in typed else {}
     values = {**file, **typed}
     start = StartOptions.parse({name: typed[name] for name in StartOptions.declared() if name in typed})
@@ -198,7 +199,7 @@ def _preflight(config: TrainConfig, rehearse: int, backend: RolloutBackend | Non
 
 def _train(
     config: TrainConfig, folder: Path, out: Path | None, resume: bool, rehearse: int, backend: RolloutBackend | None
-) -> dict[str, Any]:
+) -> JsonObject:
     command, again = _typed(out, folder, resume=False), _typed(out, folder, resume=True)
     try:
         summary, interrupted = heavy.runner.train(
@@ -237,7 +238,7 @@ def _short(model: str) -> str:
     return model.rstrip("/").rpartition("/")[2] or "model"
 
 
-def _print_summary(summary: Mapping[str, Any], folder: Path) -> None:
+def _print_summary(summary: JsonObject, folder: Path) -> None:
     """First and last rewards by tier, why the run ended, and where things are."""
     table = Table(title="mean score of rollouts (0: do nothing, 1: oracle) on the training split", title_justify="left")
     table.add_column("tier")

@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -13,6 +13,7 @@ from warroom.cli.options import Json
 from warroom.cli.output import console, print_json, say
 from warroom.cli.progress import bytes_bar
 from warroom.core.errors import UnknownName
+from warroom.core.types import JsonObject
 from warroom.triage.case import TriageCase, build_case
 from warroom.triage.log_file import STDIN, read_log, size_of
 from warroom.triage.topology import read_owners, read_topology
@@ -150,7 +151,7 @@ class TriageReport:
         notes = [*own, *self.case.warnings, *([assumed] if self.case.split.before is None else [])]
         return [*notes, UNCALIBRATED] if self.diagnosis.roots else notes
 
-    def as_json(self, file: str) -> dict[str, Any]:
+    def as_json(self, file: str) -> JsonObject:
         """One object for a program."""
         found, case = self.diagnosis, self.case
         return {

@@ -9,10 +9,9 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 
-def function_docstring(function: Callable[..., Any]) -> str:
+def function_docstring(function: Callable[..., object]) -> str:
     """The docstring of a function or method without its indentation; empty if it has none."""
     written = inspect.getdoc(function)
     if written is None and sys.flags.optimize > 1:

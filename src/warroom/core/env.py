@@ -2,14 +2,14 @@
 
 from abc import ABC, abstractmethod
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from warroom.core.errors import unknown_name_message
 from warroom.core.rubric import Rubric, scaled
 from warroom.core.scene import Scene, Section
 from warroom.core.spec import EpisodeSpec
 from warroom.core.tools import Tool, ToolError, tools_of
-from warroom.core.types import Brief, Event, Message, Observation, StepResult, ToolCall
+from warroom.core.types import Brief, Event, JsonObject, Message, Observation, StepResult, ToolCall
 
 EPISODE_OVER = "The incident is over; the call changed nothing."
 
@@ -69,7 +69,7 @@ class Env(ABC):
         """Let the world move on after a seat's turn."""
 
     @abstractmethod
-    def truth(self) -> dict[str, Any]:
+    def truth(self) -> JsonObject:
         """What only the rubric and the oracle may know; JSON-serialisable."""
 
     @abstractmethod
@@ -98,7 +98,7 @@ class Env(ABC):
         """Once the incident is over: what would have been, in sentences for a person; empty where nothing is known."""
         return ()
 
-    def make_brief(self, seat: str, job: str, noop_call: ToolCall, facts: Any = None) -> Brief:
+    def make_brief(self, seat: str, job: str, noop_call: ToolCall, facts: object = None) -> Brief:
         """The brief of a seat with the schemas of its tools."""
         tools = self.tools_of(seat)
         return Brief(
@@ -178,7 +178,7 @@ class Env(ABC):
         """Points scaled so that 0 is the no-op policy and 1 the oracle on this incident, clipped to [-1, 1]."""
         return scaled(self.total, *self.bounds())
 
-    def _accept(self, call: ToolCall) -> tuple[Tool, dict[str, Any]]:
+    def _accept(self, call: ToolCall) -> tuple[Tool, JsonObject]:
         seat = self.seat
         tool = self.tools.get(call.name) if isinstance(call.name, str) else None
         if tool is None:

@@ -7,9 +7,11 @@ the environment refuses it, and the model is told why.
 import ast
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-MessageDict = dict[str, Any]
+from warroom.core.types import JsonObject
+
+MessageDict = JsonObject
 """One message: `role`, `content`, and `tool_calls`, `tool_call_id` or `name` where they belong."""
 UNREADABLE = "unreadable_call"
 """The tool that a call means whose name cannot be read."""
@@ -21,7 +23,7 @@ class ParsedCall(NamedTuple):
     """One call that a model wrote."""
 
     name: str
-    arguments: dict[str, Any]
+    arguments: JsonObject
     id: str = ""
     """The API's name for the call."""
     error: str = ""
@@ -31,7 +33,7 @@ class ParsedCall(NamedTuple):
 class ParsedArguments(NamedTuple):
     """The arguments of a call."""
 
-    arguments: dict[str, Any]
+    arguments: JsonObject
     error: str = ""
     """Why they could not be read; empty if they could."""
 
@@ -60,7 +62,7 @@ def parse_arguments(given: object) -> ParsedArguments:
     return ParsedArguments({"arguments": raw[:MAX_RAW_LENGTH]}, "its arguments are no JSON object")
 
 
-def parse_object(raw: str) -> dict[str, Any] | None:
+def parse_object(raw: str) -> JsonObject | None:
     """An object of JSON, or of the Python literals that models write in place of it; None if it is neither."""
     if "{" not in raw:
         return None

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Self, Union, get_args, get_origin, get_type_
 from urllib.parse import quote
 
 from warroom.core.errors import UnknownName, quote_input
+from warroom.core.types import JsonObject
 
 _METADATA = "warroom.option"
 _JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", tuple: "array"}
@@ -58,7 +59,7 @@ class Option(NamedTuple):
     """`str`, `int`, `float`, `bool` or `tuple` (of texts)."""
     optional: bool
     """Whether None is a value."""
-    default: Any
+    default: object
     info: OptionInfo
 
     @property
@@ -66,7 +67,7 @@ class Option(NamedTuple):
         """The command-line flag."""
         return self.info.flag or f"--{self.name.replace('_', '-')}"
 
-    def parse(self, value: object) -> Any:
+    def parse(self, value: object) -> object:
         """A value of the option's type from a value or its text form; a `ValueError` says what is allowed."""
         if value is None and self.optional:
             return None
@@ -92,10 +93,10 @@ class Option(NamedTuple):
             limits.append(f"of at most {info.longest} characters")
         return " ".join([words[self.type], " and ".join(limits)]).strip()
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> JsonObject:
         """The JSON schema of the option."""
         info = self.info
-        out: dict[str, Any] = {"type": _JSON_TYPES[self.type], "description": info.help}
+        out: JsonObject = {"type": _JSON_TYPES[self.type], "description": info.help}
         if self.type is tuple:
             out["items"] = {"type": "string"}
         bounds = {
@@ -104,10 +105,10 @@ class Option(NamedTuple):
         }  # fmt: skip
         out |= {key: bound for key, bound in bounds.items() if bound is not None}
         if self.default is not None:
-            out["default"] = list(self.default) if self.type is tuple else self.default
+            out["default"] = list(self.default) if isinstance(self.default, tuple) else self.default
         return out
 
-    def _converted(self, value: object) -> Any:
+    def _converted(self, value: object) -> object:
         """The value in the option's type; None if it has none."""
         if type(value) is self.type and self.type is not tuple:
             return value
@@ -117,7 +118,7 @@ class Option(NamedTuple):
             return tuple(value) if all(isinstance(item, str) for item in value) else None
         return self._from_text(value) if isinstance(value, str) else None
 
-    def _from_text(self, text: str) -> Any:
+    def _from_text(self, text: str) -> object:
         if self.type is bool:
             return True if text.lower() in _TRUE else False if text.lower() in _FALSE else None
         if self.type is tuple:
@@ -127,21 +128,21 @@ class Option(NamedTuple):
         except ValueError:
             return None
 
-    def _is_allowed(self, value: Any) -> bool:
+    def _is_allowed(self, value: object) -> bool:
         info = self.info
-        if self.type in (int, float):
+        if self.type in (int, float) and isinstance(value, int | float):
             return (self.type is int or math.isfinite(value)) and (
                 (info.above is None or value > info.above)
                 and (info.at_least is None or value >= info.at_least)
                 and (info.at_most is None or value <= info.at_most)
             )
-        if info.longest is not None and len(value) > info.longest:
+        if info.longest is not None and isinstance(value, str | tuple) and len(value) > info.longest:
             return False
-        values = value if self.type is tuple else (value,)
+        values = value if isinstance(value, tuple) else (value,)
         return not info.choices or all(item in info.choices for item in values)
 
 
-def option(default: Any, help: str, **info: Any) -> Any:
+def option(default: object, help: str, **info: Any) -> Any:
     """Declare one field of an `Options` class; `info` are further fields of `OptionInfo`."""
     metadata = {_METADATA: OptionInfo(help, **info)}
     if default is ...:
@@ -171,7 +172,7 @@ class Options:
                 raise UnknownName(f"option of {owner}" if owner else "option", name, known)
         return cls(**{name: known[name].parse(value) for name, value in values.items()})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The values that differ from their defaults, for a run file."""
         values = {name: getattr(self, name) for name in self.declared()}
         return {
@@ -185,20 +186,20 @@ class Options:
         return "&".join(f"{name}={quote(_text(value), safe=',:')}" for name, value in sorted(self.to_json().items()))
 
     @classmethod
-    def json_schema(cls) -> dict[str, Any]:
+    def json_schema(cls) -> JsonObject:
         """The JSON schema of the options that a client of a server may set."""
         properties = {name: declared.schema() for name, declared in cls.declared().items() if declared.info.remote}
         return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(value) if isinstance(value, list) else str(value)
 
 
 @cache
-def _declared(owner: Any) -> dict[str, Option]:
+def _declared(owner: type[Options]) -> dict[str, Option]:
     hints = get_type_hints(owner)
     return {
         entry.name: _option(entry, hints[entry.name])
@@ -207,7 +208,7 @@ def _declared(owner: Any) -> dict[str, Option]:
     }
 
 
-def _option(entry: "dataclasses.Field[Any]", hint: Any) -> Option:
+def _option(entry: "dataclasses.Field[Any]", hint: object) -> Option:
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     (kind,) = [k for k in kinds if k is not NoneType]
     default = None if entry.default is dataclasses.MISSING else entry.default

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from warroom.core.schemas import Schema, open_schemas
-from warroom.core.types import Brief, Observation, ToolCall
+from warroom.core.types import Brief, JsonObject, Observation, ToolCall
 
 
 class Renderer(Protocol):
@@ -19,11 +19,11 @@ class Renderer(Protocol):
         """A page, a reading or a notice as the model reads it. Call it once per observation, in order."""
         ...
 
-    def parse_call(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
+    def parse_call(self, name: str, arguments: Mapping[str, object]) -> ToolCall:
         """The tool call that the model means. Nonsense is passed on: the environment answers it."""
         ...
 
-    def format_call(self, call: ToolCall) -> tuple[str, dict[str, Any]]:
+    def format_call(self, call: ToolCall) -> tuple[str, JsonObject]:
         """The words in which a model makes that call: (tool, arguments). For demonstrations."""
         ...
 
@@ -62,11 +62,11 @@ class PlainRenderer:
         """The observation's own text."""
         return observation.render()
 
-    def parse_call(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
+    def parse_call(self, name: str, arguments: Mapping[str, object]) -> ToolCall:
         """The call as it is."""
         return ToolCall(name, dict(arguments))
 
-    def format_call(self, call: ToolCall) -> tuple[str, dict[str, Any]]:
+    def format_call(self, call: ToolCall) -> tuple[str, JsonObject]:
         """The call as it is."""
         return call.name, dict(call.arguments)
 

@@ -8,10 +8,12 @@ templates print schemas, so their bytes belong to what a model was trained on: o
 trainers derive from Python functions, in the order of the alphabet.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Iterable
+from typing import Protocol
 
-Schema = dict[str, Any]
+from warroom.core.types import JsonObject
+
+Schema = JsonObject
 """The JSON schema of one function: `name`, `description` and `parameters`."""
 _OPEN_KEYS = ("type", "items", "description")
 
@@ -34,7 +36,7 @@ def open_schemas(schemas: Iterable[Schema]) -> tuple[Schema, ...]:
     return tuple(_open(schema) for schema in sorted(schemas, key=lambda schema: str(schema["name"])))
 
 
-def _open(schema: Mapping[str, Any]) -> Schema:
+def _open(schema: Schema) -> Schema:
     parameters = schema["parameters"]
     properties = {
         name: {key: field[key] for key in _OPEN_KEYS if key in field}

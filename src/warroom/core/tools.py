@@ -3,12 +3,13 @@
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin
+from typing import Annotated, NamedTuple, TypeVar, get_args, get_origin
 
 from warroom.core.docstrings import function_docstring
 from warroom.core.errors import quote_input, unknown_name_message
+from warroom.core.types import JsonObject
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+Method = TypeVar("Method", bound=Callable[..., object])
 _JSON = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array"}
 _MARK = "__warroom_tool__"
 MAX_TEXT_LENGTH = 400
@@ -43,16 +44,16 @@ class Parameter:
     max_length: int = MAX_TEXT_LENGTH
     """Characters of a free text; of each item, and number of items, of a list of texts."""
 
-    def schema(self, allowed_values: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    def schema(self, allowed_values: Mapping[str, Sequence[str]]) -> JsonObject:
         """JSON schema of the argument in an incident with these vocabularies."""
-        out: dict[str, Any] = {"type": _JSON[self.kind], "description": self.description}
+        out: JsonObject = {"type": _JSON[self.kind], "description": self.description}
         if self.kind is list:
             out["items"] = {"type": "string"}
         if self.one_of is not None:
             out["enum"] = list(allowed_values[self.one_of])
         return out
 
-    def check(self, value: object, allowed_values: Mapping[str, Sequence[str]]) -> Any:
+    def check(self, value: object, allowed_values: Mapping[str, Sequence[str]]) -> object:
         """`value` as the method wants it, or a `ToolError` that says what is allowed."""
         if self.one_of is not None:
             allowed = allowed_values[self.one_of]
@@ -63,13 +64,12 @@ class Parameter:
             return float(value)
         if type(value) is not self.kind:
             raise ToolError(f"{self.name} must be of type {_JSON[self.kind]}, {_got(value)}")
-        sized: Any = value
-        if self.kind is list and not all(type(item) is str and len(item) <= self.max_length for item in sized):
+        if isinstance(value, list) and not all(type(item) is str and len(item) <= self.max_length for item in value):
             raise ToolError(
                 f"{self.name} must be a list of texts of at most {self.max_length} characters, {_got(value)}"
             )
-        if self.kind in (str, list) and len(sized) > self.max_length:
-            raise ToolError(f"{self.name} has a length of {len(sized)}; at most {self.max_length} is allowed")
+        if isinstance(value, str | list) and len(value) > self.max_length:
+            raise ToolError(f"{self.name} has a length of {len(value)}; at most {self.max_length} is allowed")
         return value
 
 
@@ -85,7 +85,7 @@ class Tool:
     ends_turn: bool
     """False for the reading tools, which are free within the turn's allowance."""
 
-    def schema(self, allowed_values: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    def schema(self, allowed_values: Mapping[str, Sequence[str]]) -> JsonObject:
         """The function schema that LLM APIs, TRL, OpenEnv and MCP take."""
         return {
             "name": self.name,
@@ -97,11 +97,11 @@ class Tool:
             },
         }
 
-    def bind(self, arguments: object, allowed_values: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    def bind(self, arguments: object, allowed_values: Mapping[str, Sequence[str]]) -> JsonObject:
         """The checked arguments, or a `ToolError` that says what was wrong and what is allowed."""
         if not isinstance(arguments, dict):
             raise ToolError(f"{self.name} takes its arguments by name, got {quote_input(arguments)}")
-        bound: dict[str, Any] = {}
+        bound: JsonObject = {}
         for parameter in self.parameters:
             if parameter.name in arguments:
                 bound[parameter.name] = parameter.check(arguments[parameter.name], allowed_values)
@@ -130,7 +130,7 @@ def tools_of(owner: type) -> dict[str, Tool]:
     return {name: _describe(name, method) for name, method in marked.items()}
 
 
-def _describe(name: str, method: Callable[..., Any]) -> Tool:
+def _describe(name: str, method: Callable[..., object]) -> Tool:
     seats, ends_turn = getattr(method, _MARK)
     text, arguments = _split_docstring(function_docstring(method))
     signature = inspect.signature(method, eval_str=True)

@@ -3,6 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+JsonObject = dict[str, Any]
+"""An object of JSON, such as the arguments of a call: what its values are is known by whoever reads them."""
+
 
 class Observation(Protocol):
     """What a seat may know now: a frozen structure that scripts read, and its rendering that models read.
@@ -31,7 +34,7 @@ class ToolCall:
     """One call of one tool, arguments by name."""
 
     name: str
-    arguments: dict[str, Any] = field(default_factory=dict)
+    arguments: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ class Brief:
     seat: str
     job: str
     """Prose: who the seat is and what ends the incident."""
-    tools: tuple[dict[str, Any], ...]
+    tools: tuple[JsonObject, ...]
     """JSON schemas of the seat's tools, closed vocabularies as `enum`."""
     acts: tuple[str, ...]
     """Names of the tools that end a turn."""

@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack, ExitStack, suppress
 from typing import Any, Self
 
 from warroom.core.errors import MissingExtra
+from warroom.core.types import JsonObject
 from warroom.serve.client_protocol import (
     Backoff,
     ClientProtocol,
@@ -66,7 +67,7 @@ class _ClientBase:
     _protocol: ClientProtocol
 
     @property
-    def tools(self) -> dict[str, list[dict[str, Any]]]:
+    def tools(self) -> dict[str, list[JsonObject]]:
         """Function schemas of the tools of each seat met in this episode."""
         return self._protocol.tools
 
@@ -279,7 +280,7 @@ def _detail(error: urllib.error.HTTPError, url: str) -> str:
         return f"{url}: {error}"
 
 
-def _settings(timeout: float) -> dict[str, Any]:
+def _settings(timeout: float) -> JsonObject:
     # The server pings; pings of the client would break the sockets of a busy one.
     return {"open_timeout": timeout, "ping_interval": None, "compression": None, "max_size": MAX_ANSWER_BYTES}
 

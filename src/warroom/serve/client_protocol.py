@@ -8,11 +8,12 @@ import hashlib
 import json
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
 from warroom.core.errors import quote_input
+from warroom.core.types import JsonObject
 
 Parsed = TypeVar("Parsed")
 CAPACITY_REACHED = "CAPACITY_REACHED"
@@ -35,7 +36,7 @@ class SeatObservation:
     """Most turns that the incident lasts."""
     refused: bool = False
     """Whether the call was wrong and cost its turn."""
-    tools: list[dict[str, Any]] = field(default_factory=list)
+    tools: list[JsonObject] = field(default_factory=list)
     """Function schemas of the seat's tools, with its first observation; empty later."""
     score: float | None = None
     """Once it is over: 0 for the no-op policy, 1 for the oracle, clipped to [-1, 1]."""
@@ -49,7 +50,7 @@ class SeatObservation:
     """Once it is over: the episode as one text; empty unless the client named the scenario itself."""
     debug: bool = False
     """Whether the server reveals the truth: nothing played there is a result."""
-    truth: dict[str, Any] = field(default_factory=dict)
+    truth: JsonObject = field(default_factory=dict)
     """What only the rubric knows; empty without `debug`."""
 
 
@@ -152,7 +153,7 @@ class ClientProtocol:
         self.open = False
         """Whether there is a socket, and the server on it knows the episode."""
         self.episode_id: str | None = None
-        self.tools: dict[str, list[dict[str, Any]]] = {}
+        self.tools: dict[str, list[JsonObject]] = {}
         """Function schemas of the tools of each seat met in this episode."""
         self.reconnections = 0
         """How often a socket broke and the episode was resumed on another."""
@@ -191,13 +192,13 @@ class ClientProtocol:
         data = yield from self._request(_encode({"type": "state"}))
         return _parsed(EpisodeStatus, data)
 
-    def _observation(self, data: dict[str, Any]) -> SeatObservation:
+    def _observation(self, data: JsonObject) -> SeatObservation:
         observation = _parsed(SeatObservation, {**data["observation"], "reward": data["reward"], "done": data["done"]})
         if observation.tools:
             self.tools[observation.seat] = observation.tools
         return observation
 
-    def _request(self, text: str) -> ProtocolFlow[dict[str, Any]]:
+    def _request(self, text: str) -> ProtocolFlow[JsonObject]:
         """The data of the answer, on a new socket if the present one is broken."""
         last_error: Exception | None = None
         for attempt in range(self.attempts):
@@ -248,20 +249,20 @@ def _encode(message: Mapping[str, object]) -> str:
         raise ValueError(f"a call is sent as JSON, and this one cannot be: {error}") from error
 
 
-def _data(answer: str) -> dict[str, Any]:
+def _data(answer: str) -> JsonObject:
     """The data of an answer; an error frame is a `RequestRefused`."""
-    message: dict[str, Any] = json.loads(answer)
-    data: dict[str, Any] = message["data"]
+    message: JsonObject = json.loads(answer)
+    data: JsonObject = message["data"]
     if message["type"] == "error":
         detail = "".join(f"; {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in data.get("errors", ()))
         raise RequestRefused(data["message"] + detail, data.get("code", ""))
     return data
 
 
-def _hash(data: dict[str, Any]) -> bytes:
+def _hash(data: JsonObject) -> bytes:
     return hashlib.blake2b(json.dumps(data, sort_keys=True).encode(), digest_size=16).digest()
 
 
-def _parsed(kind: type[Parsed], data: dict[str, Any]) -> Parsed:
+def _parsed(kind: type[Parsed], data: JsonObject) -> Parsed:
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     return kind(**{name: value for name, value in data.items() if name in known})

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 from uuid import uuid4
 
 import warroom
@@ -15,6 +15,7 @@ from warroom.chat import Answer, Chat
 from warroom.core.env import Env
 from warroom.core.errors import NotInstalled, quote_input
 from warroom.core.messages import encodable
+from warroom.core.types import JsonObject
 from warroom.envs import env_spec
 from warroom.episode import trajectory_hash
 from warroom.serve import tasks
@@ -99,25 +100,25 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
 
     # -- play ---------------------------------------------------------------------------------------
 
-    def reset(self, /, seed: int | None = None, episode_id: str | None = None, **options: Any) -> WarroomObservation:
+    def reset(self, /, seed: int | None = None, episode_id: str | None = None, **options: object) -> WarroomObservation:
         """Begin an incident. Without a seed a session plays incidents 0, 1, 2, ... of what it asks for."""
         request = self._parse_request(seed, episode_id, options)
         return self._begin_episode(request, _hiding_internal_errors(request.open))
 
     async def reset_async(
-        self, /, seed: int | None = None, episode_id: str | None = None, **options: Any
+        self, /, seed: int | None = None, episode_id: str | None = None, **options: object
     ) -> WarroomObservation:
         """The same without keeping other sessions waiting."""
         request = self._parse_request(seed, episode_id, options)
         return self._begin_episode(request, await self._run_in_background(request.is_slow, request.open))
 
-    def step(self, action: WarroomAction, timeout_s: float | None = None, **more: Any) -> WarroomObservation:
+    def step(self, action: WarroomAction, timeout_s: float | None = None, **more: object) -> WarroomObservation:
         """Play one call of the acting seat; after the end it changes nothing and is answered so."""
         chat = self._take_step().chat
         return self._answer_step(_hiding_internal_errors(lambda: _play_action(chat, action)))
 
     async def step_async(
-        self, action: WarroomAction, timeout_s: float | None = None, **more: Any
+        self, action: WarroomAction, timeout_s: float | None = None, **more: object
     ) -> WarroomObservation:
         """The same without keeping other sessions waiting."""
         chat, request, _ = self._take_step()
@@ -151,7 +152,7 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
             author="Warroom",
         )
 
-    def render_web(self, observation: dict[str, Any]) -> str:
+    def render_web(self, observation: JsonObject) -> str:
         """The whole page, for the interface that OpenEnv shows at `/web` where it is asked to."""
         return f"<pre style='white-space: pre-wrap'>{escape(str(observation.get('text', '')))}</pre>"
 
@@ -236,7 +237,7 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
         )
 
 
-def _ending(episode: OpenEpisode) -> dict[str, Any]:
+def _ending(episode: OpenEpisode) -> JsonObject:
     """What is reported once an incident is over; its spec only to a client that named the scenario itself."""
     env = episode.env
     return {
@@ -248,7 +249,7 @@ def _ending(episode: OpenEpisode) -> dict[str, Any]:
     }
 
 
-def _debug_fields(env: Env) -> dict[str, Any]:
+def _debug_fields(env: Env) -> JsonObject:
     return {"truth": {"scenario": env.scenario, "tier": env.tier, "seed": env.seed, **env.truth()}}
 
 
@@ -258,7 +259,7 @@ def _play_action(chat: Chat, action: WarroomAction) -> Answer:
     return chat.call(name, _readable_arguments(action))
 
 
-def _readable_arguments(action: WarroomAction) -> dict[str, Any] | InvalidArguments:
+def _readable_arguments(action: WarroomAction) -> JsonObject | InvalidArguments:
     """The arguments, or why they cannot be read."""
     arguments = {} if action.arguments is None else action.arguments
     size = _size(action.tool, arguments, action.model_extra)

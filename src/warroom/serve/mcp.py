@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from warroom import __version__
 from warroom.core.errors import MissingExtra
+from warroom.core.types import JsonObject
 from warroom.envs import env_spec
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
 from warroom.serve.mcp_session import LOOK, START, CallReply, McpSession, ToolListing
@@ -46,7 +47,7 @@ class SeatTool(Tool):
 
     seats: Annotated[SkipJsonSchema[Any], Field(exclude=True)]
 
-    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+    async def run(self, arguments: JsonObject) -> ToolResult:
         """Play the call."""
         reply: CallReply = await self.seats.call(self.name, arguments)
         # Apart from the text, for programs: clients show structured content to a model instead of the text.
@@ -64,7 +65,7 @@ class Seats(Provider):
         # and a slow teammate or a large knowledge base keeps no client from connecting.
         self._thread = CapacityLimiter(1)
 
-    async def call(self, name: str, arguments: dict[str, Any]) -> CallReply:
+    async def call(self, name: str, arguments: JsonObject) -> CallReply:
         """Play one call of the requesting client."""
         answer = await self.ask(lambda mcp_session: mcp_session.call(name, arguments))
         if answer.new:

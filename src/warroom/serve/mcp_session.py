@@ -5,13 +5,13 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from warroom.chat import Chat
 from warroom.core.env import Env
 from warroom.core.errors import UnknownName, quote_input
 from warroom.core.scenario import TIERS
-from warroom.core.types import Message
+from warroom.core.types import JsonObject, Message
 from warroom.episode import Episode
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig, debriefing
 
@@ -29,7 +29,7 @@ class ToolListing(NamedTuple):
 
     name: str
     description: str
-    parameters: dict[str, Any]
+    parameters: JsonObject
     """JSON schema of the arguments."""
     read_only: bool
     """Whether a call changes nothing, so that a client need not ask its user."""
@@ -39,7 +39,7 @@ class CallReply(NamedTuple):
     """The result of a call."""
 
     text: str
-    state: dict[str, Any]
+    state: JsonObject
     """For programs: seat, turn, budget and done, and once it is over the score."""
     new: bool = False
     """Whether another incident began, whose schemas have other names."""
@@ -88,14 +88,14 @@ class McpSession:
     def list_tools(self) -> list[ToolListing]:
         """The tools of the client's seats in this incident, and those of the session itself."""
         owners: dict[str, list[str]] = {}
-        found: dict[str, dict[str, Any]] = {}
+        found: dict[str, JsonObject] = {}
         for seat in self.config.seats:
             for schema in self.chat.conversations[seat].schemas:
                 owners.setdefault(schema["name"], []).append(seat)
                 found[schema["name"]] = schema
         return [*(self._listing(schema, owners[name]) for name, schema in found.items()), *SESSION_TOOLS]
 
-    def _listing(self, schema: Mapping[str, Any], owners: list[str]) -> ToolListing:
+    def _listing(self, schema: JsonObject, owners: list[str]) -> ToolListing:
         env, name = self._env, schema["name"]
         whose = f" Seat: {', '.join(owners)}." if set(owners) != set(self.config.seats) else ""
         # A tool that leaves the turn open may still be a declaration that counts; a reading returns data.
@@ -109,7 +109,7 @@ class McpSession:
 
     # -- what the client does ---------------------------------------------------------------------------
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> CallReply:
+    def call(self, name: str, arguments: Mapping[str, object]) -> CallReply:
         """Play a call of any name: a tool of the session, or of the acting seat; a wrong call costs its turn."""
         new = False
         if name == START:
@@ -120,7 +120,7 @@ class McpSession:
             text = OVER_MESSAGE if self.chat.done else self._played(name, arguments)
         return CallReply(text, self._state(), new)
 
-    def _played(self, name: str, arguments: Mapping[str, Any]) -> str:
+    def _played(self, name: str, arguments: Mapping[str, object]) -> str:
         turn = self._env.turn
         answer = self.chat.call(name[:MAX_NAME_LENGTH], _recordable(arguments))
         if self.chat.done:
@@ -130,12 +130,12 @@ class McpSession:
         self._turn_texts = [*self._turn_texts, text] if self._env.turn == turn else [text]
         return text
 
-    def _state(self) -> dict[str, Any]:
+    def _state(self) -> JsonObject:
         env, done = self._env, self.chat.done
         score = {"score": round(env.score(), 4)} if done else {}
         return {"seat": self.chat.seat, "turn": env.turn, "budget": env.budget, "done": done, **score}
 
-    def _start(self, arguments: Mapping[str, Any]) -> tuple[str, bool]:
+    def _start(self, arguments: Mapping[str, object]) -> tuple[str, bool]:
         try:
             wanted = self._parse_start(arguments)
             if self._in_progress and not wanted.abandon:
@@ -155,7 +155,7 @@ class McpSession:
         """Whether the client has begun to play; until then it may exchange the incident for another."""
         return self.chat.calls > 0 and not self.chat.done
 
-    def _parse_start(self, arguments: Mapping[str, Any]) -> StartArguments:
+    def _parse_start(self, arguments: Mapping[str, object]) -> StartArguments:
         strange = [name for name in arguments if name not in START_PARAMETERS]
         if strange:
             raise UnknownName(f"argument of {START}", strange[0], START_PARAMETERS)
@@ -211,7 +211,7 @@ class McpSession:
         return self.chat.session.result(self.config.player)
 
 
-START_PARAMETERS: dict[str, dict[str, Any]] = {
+START_PARAMETERS: dict[str, JsonObject] = {
     "tier": {"type": "string", "enum": list(TIERS), "description": "how hard; the present one's if left out"},
     "index": {"type": "integer", "minimum": 0, "description": "which incident, from 0; the next one if left out"},
     "abandon": {
@@ -244,7 +244,7 @@ SESSION_TOOLS = (
 """The tools of the session itself; they take no turn."""
 
 
-def _recordable(arguments: Mapping[str, Any]) -> Mapping[str, Any] | str:
+def _recordable(arguments: Mapping[str, object]) -> Mapping[str, object] | str:
     """Arguments that a record can hold; of others a text is left, which the environment refuses."""
     try:
         size = len(json.dumps(arguments, allow_nan=False))

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, WithJsonSchema
 
+from warroom.core.types import JsonObject
 from warroom.serve.openenv_server import Action, Observation, State
 
 
@@ -39,7 +40,7 @@ class WarroomObservation(Observation):
     turn: int = Field(ge=0, description="turns spent")
     budget: int = Field(ge=1, description="most turns that the incident lasts")
     refused: bool = Field(default=False, description="whether the call was wrong and cost its turn")
-    tools: list[dict[str, Any]] = Field(
+    tools: list[JsonObject] = Field(
         default_factory=list, description="function schemas of the seat's tools, with its first observation"
     )
     score: float | None = Field(
@@ -63,9 +64,7 @@ class DebugObservation(WarroomObservation):
     """The answer of a server with `--debug-truth`: every one holds the truth, and is marked as such."""
 
     debug: bool = Field(default=True, description="this server reveals the truth: nothing played here is a result")
-    truth: dict[str, Any] = Field(
-        default_factory=dict, description="scenario, tier, seed, and what only the rubric knows"
-    )
+    truth: JsonObject = Field(default_factory=dict, description="scenario, tier, seed, and what only the rubric knows")
 
 
 class WarroomState(State):

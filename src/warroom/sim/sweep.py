@@ -53,6 +53,7 @@ def initial_sweep(system: ServiceSystem) -> Sweep:
 def propagate_latency(
     system: ServiceSystem,
     parts: list[ServiceParams],
+    *,
     budget: list[float],
     load: list[float],
     last: Sweep,
@@ -124,6 +125,7 @@ def propagate_load(
     system: ServiceSystem,
     swept: Sweep,
     users: float,
+    *,
     external_load: list[float],
     drop_rate: list[float],
     fan_out: list[float],

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 from warroom.core.env import Env
 from warroom.core.spec import EpisodeSpec
+from warroom.core.types import JsonObject
 from warroom.episode import Episode, Step
 from warroom.policies import policy_set
 from warroom.rollout import play
@@ -18,7 +18,7 @@ NETWORK_OPTIONS = ("judge",)
 class Debrief:
     """What nobody may know before the end."""
 
-    truth: dict[str, Any]
+    truth: JsonObject
     counterfactual: tuple[str, ...]
     """Sentences; empty where nothing can be said truly."""
     oracle: tuple[Step, ...]

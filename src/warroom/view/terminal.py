@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from textwrap import shorten
-from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -18,7 +17,7 @@ from warroom.core.env import Env
 from warroom.core.policy import Policy
 from warroom.core.scene import Node, Scene
 from warroom.core.splits import format_seed
-from warroom.core.types import Observation, StepResult, ToolCall
+from warroom.core.types import JsonObject, Observation, StepResult, ToolCall
 from warroom.episode import Episode, Step
 from warroom.policies import PolicySet, SeatPolicyFactory
 from warroom.policies.human import Human
@@ -297,12 +296,12 @@ def points_table(points: dict[str, float]) -> Table:
     return table
 
 
-def _facts(title: str, facts: dict[str, Any]) -> Text:
+def _facts(title: str, facts: JsonObject) -> Text:
     shown = ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in facts.items() if value is not None)
     return Text.assemble((f"{title}: ", "bold"), shown)
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

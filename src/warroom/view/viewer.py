@@ -11,10 +11,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from warroom.core.scene import Scene
 from warroom.core.spec import EpisodeSpec
+from warroom.core.types import JsonObject
 from warroom.episode import Episode
 from warroom.runs import REPORT
 from warroom.view.debrief import incident_of
@@ -46,7 +47,7 @@ def viewer_page(
 
     With `scenes` every episode is played again; a `Mismatch` says which cannot be.
     """
-    rows, blobs = list[dict[str, Any]](), list[Blob]()
+    rows, blobs = list[JsonObject](), list[Blob]()
     numbers: dict[EpisodeSpec, int] = {}
     first: list[Episode] = []
     union_scene: list[list[Scene]] = []
@@ -66,15 +67,15 @@ def viewer_page(
     return _page(_index(sources, rows, scenes, page_folder), blobs)
 
 
-def packed(data: Mapping[str, Any]) -> str:
+def packed(data: Mapping[str, object]) -> str:
     """Data as base64 of gzipped JSON: letters that mean nothing to HTML."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode("ascii"), COMPRESSION_LEVEL, mtime=0)).decode()
 
 
 def _index(
-    sources: Sequence[RunEpisodes], rows: Sequence[Mapping[str, Any]], scenes: bool, page_folder: Path | None
-) -> dict[str, Any]:
+    sources: Sequence[RunEpisodes], rows: Sequence[Mapping[str, object]], scenes: bool, page_folder: Path | None
+) -> JsonObject:
     """What the list and the head of the page show."""
     names = [source.folder.resolve().name for source in sources]
     if len(set(names)) < len(names):
@@ -93,7 +94,7 @@ def _index(
     return {"runs": runs, "rows": rows, "notes": notes, "scenes": scenes}
 
 
-def _page(index: Mapping[str, Any], blobs: Sequence[Blob]) -> str:
+def _page(index: JsonObject, blobs: Sequence[Blob]) -> str:
     """Template, style, script and data in one."""
     script = "\n".join([(HERE / name).read_text(encoding="utf-8") for name in SCRIPTS])
     script_hash = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -7,13 +7,12 @@ oracle would have done) is there once.
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from warroom.core.env import Env
 from warroom.core.errors import UnknownName
 from warroom.core.scene import Edge, Node, Scene
 from warroom.core.splits import SEEDS_PER_SPLIT, format_seed
-from warroom.core.types import ToolCall
+from warroom.core.types import JsonObject, ToolCall
 from warroom.envs import find, make
 from warroom.episode import Episode, Step
 from warroom.runs import EPISODES, Record, ReplayMismatch, read_record, resume_command
@@ -126,7 +125,7 @@ def _check(episode_filter: EpisodeFilter, found: Sequence[Episode]) -> None:
 # -- the list ---------------------------------------------------------------------------------------
 
 
-def row(episode: Episode, incident: int, run: int) -> dict[str, Any]:
+def row(episode: Episode, incident: int, run: int) -> JsonObject:
     """An episode as the list shows it."""
     return {
         "i": incident,
@@ -161,13 +160,13 @@ def tags(episode: Episode) -> list[str]:
 class EpisodeData:
     """An episode as the page's script reads it, and one scene with every node that its drawing has to hold."""
 
-    data: dict[str, Any]
+    data: JsonObject
     union_scene: Scene | None
 
 
 def episode_data(episode: Episode, scenes: bool) -> EpisodeData:
     """Steps, points, and with `scenes` what was true and what the acting seat knew, turn by turn."""
-    data: dict[str, Any] = {
+    data: JsonObject = {
         "steps": list(_steps(episode)), "points": episode.points, "total": round(episode.total, 2),
         "score": round(episode.score, 3), "outcome": episode.outcome, "truth": episode.truth,
     }  # fmt: skip
@@ -180,11 +179,11 @@ def episode_data(episode: Episode, scenes: bool) -> EpisodeData:
     return EpisodeData(data, union_scenes((*true, *known)))
 
 
-def _steps(episode: Episode) -> Iterator[dict[str, Any]]:
+def _steps(episode: Episode) -> Iterator[JsonObject]:
     """Calls in order; what only repeats what went before is left out."""
     before, points = "", dict[str, float]()
     for step in episode.steps:
-        out: dict[str, Any] = {"turn": step.turn, "seat": step.seat, "tool": step.tool, "args": step.arguments}
+        out: JsonObject = {"turn": step.turn, "seat": step.seat, "tool": step.tool, "args": step.arguments}
         if step.observation != before:
             out["shown"] = step.observation
         if step.message:
@@ -229,7 +228,7 @@ def _mismatch(episode: Episode, number: int, why: str) -> ReplayMismatch:
     )
 
 
-def _compact(scene: Scene) -> dict[str, Any]:
+def _compact(scene: Scene) -> JsonObject:
     """A scene with its nodes already put into the words of the drawing."""
     nodes = {
         visible(n.name): [n.state, state_symbol(n), state_label(n), *visible_facts(n), n.mark, tooltip(n)]
@@ -241,10 +240,10 @@ def _compact(scene: Scene) -> dict[str, Any]:
 # -- one incident -----------------------------------------------------------------------------------
 
 
-def incident_data(episode: Episode, union_scene: Collection[Scene]) -> dict[str, Any]:
+def incident_data(episode: Episode, union_scene: Collection[Scene]) -> JsonObject:
     """What all plays of an incident share; the drawing holds every node that any of them has."""
     environment, scenario = find(episode.scenario)
-    data: dict[str, Any] = {
+    data: JsonObject = {
         "env": episode.env, "scenario": episode.scenario, "tier": episode.tier, "seed": episode.seed % SEEDS_PER_SPLIT,
         "split": episode.split, "story": scenario.story, "seats": environment.seats, "briefs": episode.briefs,
     }  # fmt: skip
@@ -255,7 +254,7 @@ def incident_data(episode: Episode, union_scene: Collection[Scene]) -> dict[str,
     return data
 
 
-def _call(step: Step) -> dict[str, Any]:
+def _call(step: Step) -> JsonObject:
     return {"turn": step.turn, "seat": step.seat, "tool": step.tool, "args": step.arguments}
 
 

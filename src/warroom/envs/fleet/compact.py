@@ -324,7 +324,7 @@ class FleetCompactRenderer(LineRenderer):
     def format_call(self, call: ToolCall) -> tuple[str, dict[str, Any]]:
         """The call on one line."""
         arguments = call.arguments
-        words = []
+        words = list[str]()
         if "service" in arguments:
             words.append(self.slot.get(arguments["service"], arguments["service"]))
         if "cause" in arguments:

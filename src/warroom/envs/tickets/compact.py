@@ -7,10 +7,9 @@ steps follow from them. It knows the single-turn mode only.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from warroom.core.renderer import Vocab
-from warroom.core.types import Brief, Message, Observation, ToolCall
+from warroom.core.types import Brief, JsonObject, Message, Observation, ToolCall
 from warroom.envs.compact import LineRenderer, make_vocab
 from warroom.envs.tickets.facts import Fact, release
 from warroom.envs.tickets.policies.expert import Person, named_in, product_in
@@ -116,7 +115,7 @@ class TicketsCompactRenderer(LineRenderer):
 
     # -- what the model says --------------------------------------------------------------------------------
 
-    def parse_call(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
+    def parse_call(self, name: str, arguments: Mapping[str, object]) -> ToolCall:
         """The submission that a line means; anything else is passed on."""
         line = arguments.get("line")
         if name != SUBMIT or not isinstance(line, str):
@@ -124,7 +123,7 @@ class TicketsCompactRenderer(LineRenderer):
         words = line.split()
         cited = [self.notes[word] for word in words if word in self.notes]
         sure = next((SURE.index(word) / 10 for word in words if word in SURE), None)
-        fields: dict[str, Any] = {"citations": [notes.id for notes in cited], "escalate": HAND in words}
+        fields: JsonObject = {"citations": [notes.id for notes in cited], "escalate": HAND in words}
         fields["resolution"] = (
             self._handover(cited) if HAND in words else plain_instructions(_facts(cited)) if cited else ""
         )
@@ -140,7 +139,7 @@ class TicketsCompactRenderer(LineRenderer):
         known = [*queue, named] if queue else [named, release(person.version), person.site]
         return f"Escalate to a human: {', '.join(filter(None, known))}."
 
-    def format_call(self, call: ToolCall) -> tuple[str, dict[str, Any]]:
+    def format_call(self, call: ToolCall) -> tuple[str, JsonObject]:
         """The documents that a submission cites, whether it hands over, and how sure it is; another call as it is."""
         if call.name != SUBMIT:
             return call.name, dict(call.arguments)

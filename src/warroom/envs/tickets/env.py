@@ -1,14 +1,14 @@
 """A help desk: one agent answers a ticket from a knowledge base, or hands it over, and says how sure it is."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from warroom.core.env import Env
 from warroom.core.errors import quote_input
 from warroom.core.scene import Scene
 from warroom.core.spec import EpisodeSpec
 from warroom.core.tools import MaxLength, ToolError, tool
-from warroom.core.types import Brief, Message, Observation, StepResult, ToolCall
+from warroom.core.types import Brief, JsonObject, Message, Observation, StepResult, ToolCall
 from warroom.envs.tickets import scene
 from warroom.envs.tickets.brief import tickets_brief
 from warroom.envs.tickets.cases import draw_case
@@ -147,7 +147,7 @@ class TicketsEnv(Env):
     def advance(self) -> None:
         """Nothing moves by itself."""
 
-    def truth(self) -> dict[str, Any]:
+    def truth(self) -> JsonObject:
         """The right decision, the documents it rests on, and what has to be done."""
         case = self.case
         return {
@@ -353,7 +353,7 @@ def _missing_note(missing: Sequence[str]) -> str:
     return f" (no {', no '.join(missing)} given)" if missing else ""
 
 
-def _parse_submission(arguments: Mapping[str, Any]) -> Submission:
+def _parse_submission(arguments: Mapping[str, object]) -> Submission:
     """An answer from its fields, or from the one field `text` that holds all of it as a model wrote it."""
     text = arguments.get("text")
     return read_text(text) if isinstance(text, str) and len(arguments) == 1 else read_fields(arguments)

@@ -4,12 +4,14 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import NamedTuple, TypeVar, get_type_hints
 
 from warroom.core.errors import UnknownName, quote_input
+from warroom.core.types import JsonObject
 from warroom.envs.tickets.facts import Fact
 from warroom.envs.tickets.knowledge import KINDS, Document, KnowledgeBase, TicketCase
 
+Record = TypeVar("Record", Document, TicketCase)
 FORMAT = 1
 """Version of the folder's layout; a reader refuses any other."""
 HEADER, DOCUMENTS, TICKETS = "knowledge.json", "documents.jsonl", "tickets.jsonl"
@@ -95,7 +97,7 @@ def is_knowledge_base(path: Path) -> bool:
     return any((path / name).is_file() for name in (HEADER, DOCUMENTS))
 
 
-def _write_lines(path: Path, records: Iterable[Any], indent: int | None = None) -> None:
+def _write_lines(path: Path, records: Iterable[object], indent: int | None = None) -> None:
     # ASCII only: a lone surrogate in a source is no character that UTF-8 could hold.
     half = path.with_suffix(".part")
     with half.open("w", encoding="ascii", newline="\n") as file:
@@ -103,7 +105,7 @@ def _write_lines(path: Path, records: Iterable[Any], indent: int | None = None) 
     half.replace(path)
 
 
-def _source_as_json(source: ImportSource) -> dict[str, Any]:
+def _source_as_json(source: ImportSource) -> JsonObject:
     return {**source._asdict(), "warnings": [asdict(warned) for warned in source.warnings]}
 
 
@@ -111,16 +113,16 @@ _DOCUMENT = {field.name: field.default for field in fields(Document) if field.de
 _CASE = TicketCase._field_defaults
 
 
-def _values(document: Document) -> dict[str, Any]:
+def _values(document: Document) -> JsonObject:
     return {field.name: getattr(document, field.name) for field in fields(Document)}
 
 
-def _as_json(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+def _as_json(values: Mapping[str, object], defaults: Mapping[str, object]) -> JsonObject:
     """A record without the fields that hold what they hold anyway."""
     return {name: value for name, value in values.items() if name not in defaults or value != defaults[name]}
 
 
-def _header(path: Path) -> dict[str, Any]:
+def _header(path: Path) -> JsonObject:
     if not (path / HEADER).is_file():
         raise ValueError(f"{str(path)!r} is no knowledge base (no {HEADER}); make one: warroom import runbooks DIR")
     try:
@@ -132,14 +134,14 @@ def _header(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path / HEADER}: not the header of a knowledge base: {error}") from error
 
 
-def _source(data: Mapping[str, Any]) -> ImportSource:
+def _source(data: JsonObject) -> ImportSource:
     warnings = tuple(ImportWarningCount(**{**row, "examples": tuple(row["examples"])}) for row in data["warnings"])
     return ImportSource(data["importer"], data["name"], data["counts"], warnings)
 
 
-def _by_id(path: Path, build: Callable[[Any], Any]) -> dict[str, Any]:
+def _by_id(path: Path, build: Callable[[object], Record]) -> dict[str, Record]:
     """The records of a file in its order; every one has its own id."""
-    found: dict[str, Any] = {}
+    found: dict[str, Record] = {}
     for number, line in _lines(path):
         try:
             value = build(json.loads(line))
@@ -159,42 +161,42 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         raise ValueError(f"cannot read {path}: {error.strerror}; import again") from error
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError(f"want a text, got {quote_input(value)}")
     return value
 
 
-def _flag(value: Any) -> bool:
+def _flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"want true or false, got {quote_input(value)}")
     return value
 
 
-def _texts(value: Any) -> tuple[str, ...]:
+def _texts(value: object) -> tuple[str, ...]:
     if not isinstance(value, list):
         raise ValueError(f"want a list of texts, got {quote_input(value)}")
     return tuple(map(_text, value))
 
 
-def _facts(value: Any) -> tuple[Fact, ...]:
+def _facts(value: object) -> tuple[Fact, ...]:
     """Facts as they are written: `[["command", ["kubectl", "drain", "node-7"]]]`."""
     if not (isinstance(value, list) and all(isinstance(fact, list) and len(fact) == 2 for fact in value)):
         raise ValueError(f"want a list of facts, each a kind and its words, got {quote_input(value)}")
     return tuple(Fact(_text(kind), _texts(words)) for kind, words in value)
 
 
-_PARSERS: dict[Any, Callable[[Any], Any]] = {
+_PARSERS: dict[object, Callable[[object], object]] = {
     str: _text,
     bool: _flag,
     tuple[str, ...]: _texts,
     tuple[Fact, ...]: _facts,
 }
 """How each type of a field is read."""
-_TYPES: dict[type, dict[str, Any]] = {kind: get_type_hints(kind) for kind in (Document, TicketCase)}
+_TYPES: dict[type, dict[str, object]] = {kind: get_type_hints(kind) for kind in (Document, TicketCase)}
 
 
-def _parsed_record(record: Any, kind: type, defaults: Mapping[str, Any]) -> dict[str, Any]:
+def _parsed_record(record: object, kind: type, defaults: Mapping[str, object]) -> JsonObject:
     if not isinstance(record, dict):
         raise ValueError(f"want an object, got {quote_input(record)}")
     types = _TYPES[kind]
@@ -204,7 +206,7 @@ def _parsed_record(record: Any, kind: type, defaults: Mapping[str, Any]) -> dict
     return {name: _parsed_field(name, value, types) for name, value in record.items()}
 
 
-def _parsed_field(name: str, value: Any, types: Mapping[str, Any]) -> Any:
+def _parsed_field(name: str, value: object, types: Mapping[str, object]) -> object:
     if name not in types:
         raise UnknownName("field", name, types)
     try:
@@ -213,14 +215,14 @@ def _parsed_field(name: str, value: Any, types: Mapping[str, Any]) -> Any:
         raise ValueError(f"{name}: {error}") from error
 
 
-def _document(record: Any) -> Document:
+def _document(record: object) -> Document:
     document = Document(**_parsed_record(record, Document, _DOCUMENT))
     if document.kind not in KINDS:
         raise UnknownName("kind of document", document.kind, KINDS)
     return document
 
 
-def _case(record: Any) -> TicketCase:
+def _case(record: object) -> TicketCase:
     return TicketCase(**_parsed_record(record, TicketCase, _CASE))
 
 

@@ -4,7 +4,9 @@ import json
 import re
 from collections.abc import Mapping
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from warroom.core.types import JsonObject
 
 FENCED, SURROUNDED, REPAIRED, MISTYPED = 0.1, 0.2, 0.2, 0.2
 """What a code fence, text around the object, a repair of its syntax and each missing or mistyped field cost."""
@@ -55,7 +57,7 @@ def read_text(text: str) -> Submission:
     return answer._replace(format=max(LEAST, answer.format - cost - repair))
 
 
-def _load(text: str) -> tuple[dict[str, Any] | None, float]:
+def _load(text: str) -> tuple[JsonObject | None, float]:
     """The object in a text, and what its repair cost."""
     for repaired, cost in ((text, 0.0), (_COMMA.sub(r"\1", text), REPAIRED)):
         try:
@@ -66,7 +68,7 @@ def _load(text: str) -> tuple[dict[str, Any] | None, float]:
     return None, 0.0
 
 
-def read_fields(fields: Mapping[str, Any]) -> Submission:
+def read_fields(fields: Mapping[str, object]) -> Submission:
     """An answer from fields of any type; each that is missing or has another type than it should costs a little."""
     resolution, a = _resolution(fields.get("resolution"))
     citations, b = _citations(fields.get("citations"))
@@ -76,7 +78,7 @@ def read_fields(fields: Mapping[str, Any]) -> Submission:
     return Submission(resolution, citations, confidence, escalate, form, missing=tuple(missing))
 
 
-def _resolution(value: Any) -> tuple[str, bool]:
+def _resolution(value: object) -> tuple[str, bool]:
     if isinstance(value, str):
         return value, False
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
@@ -84,7 +86,7 @@ def _resolution(value: Any) -> tuple[str, bool]:
     return "", True
 
 
-def _citations(value: Any) -> tuple[tuple[str, ...], bool]:
+def _citations(value: object) -> tuple[tuple[str, ...], bool]:
     if isinstance(value, (list, tuple)):
         return tuple([str(item).strip() for item in value]), not all(isinstance(item, str) for item in value)
     if isinstance(value, str):
@@ -92,17 +94,17 @@ def _citations(value: Any) -> tuple[tuple[str, ...], bool]:
     return (), True
 
 
-def _confidence(value: Any) -> tuple[float, bool]:
+def _confidence(value: object) -> tuple[float, bool]:
     """A number from 0 to 1. One in quotes is understood, and a percentage: by its sign, or above 1 and up to 100."""
     number = _number(value)
     if number is None:
         return 0.0, True
-    typed = not isinstance(value, str)
-    percent = (not typed and value.strip().endswith("%")) or 1 < number <= PERCENT
-    return min(1.0, max(0.0, number / PERCENT if percent else number)), not typed or not 0 <= number <= 1
+    quoted = isinstance(value, str)
+    percent = (isinstance(value, str) and value.strip().endswith("%")) or 1 < number <= PERCENT
+    return min(1.0, max(0.0, number / PERCENT if percent else number)), quoted or not 0 <= number <= 1
 
 
-def _number(value: Any) -> float | None:
+def _number(value: object) -> float | None:
     """A finite number, also in quotes and with a sign of percent; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
@@ -113,7 +115,7 @@ def _number(value: Any) -> float | None:
     return number if isfinite(number) else None
 
 
-def _escalate(value: Any) -> tuple[bool, bool]:
+def _escalate(value: object) -> tuple[bool, bool]:
     if isinstance(value, bool):
         return value, False
     return (value.strip().lower() in ("true", "yes"), True) if isinstance(value, str) else (False, True)

@@ -4,11 +4,13 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from warroom.core.errors import MissingExtra, NotInstalled, UnknownName
 from warroom.core.splits import Split, seed_of
+from warroom.core.types import JsonObject
 from warroom.envs import environments, episode_spec
 from warroom.view.ui import form, pages
 from warroom.view.ui.lobby import Lobby, Visit
@@ -30,6 +32,7 @@ from warroom.view.ui.widgets import (
 
 try:
     import gradio as gr
+    from gradio.components import Component
 except ImportError as error:
     raise MissingExtra("serve", error) from error
 
@@ -39,6 +42,26 @@ BUSY = 32
 BROKEN = "Something of ours broke; the server's log has it. Start another incident."
 GONE = "This incident is no longer kept. Start one."
 Event = Callable[..., Iterator[Update]]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a visitor chose to start: the values of `SetupWidgets.all`, not yet checked."""
+
+    env: str
+    scenario: str
+    tier: str
+    split: str
+    index: float | None
+    mode: str
+    policies: tuple[str | None, ...]
+    """By seat, in the order of the environment's seats."""
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> Self:
+        """The choice from the values in the order of `SetupWidgets.all`."""
+        env, scenario, tier, split, index, mode, *policies = values
+        return cls(env, scenario, tier, split, index, mode, tuple(policies))
 
 
 class Page:
@@ -66,36 +89,40 @@ class Page:
             box: gr.update(**seat_update(env, i, self.allowed_policies)) for i, box in enumerate(setup_widgets.seats)
         }
         scenario = gr.update(choices=scenario_choices(env), value=playable(env)[0])
-        yield {setup_widgets.scenario: scenario, setup_widgets.mode: gr.update(visible=env == "tickets"), **seats}
+        updates: Update = {setup_widgets.scenario: scenario, setup_widgets.mode: gr.update(visible=env == "tickets")}
+        updates.update(seats)
+        yield updates
 
     def start(self, visitor: str, *chosen: Any) -> Iterator[Update]:
         """The incident that was chosen."""
-        yield from self._open(visitor, self._setup(*chosen))
+        yield from self._open(visitor, self._setup(Choice.of(chosen)))
 
-    def random(self, visitor: str, env: str, *form: Any) -> Iterator[Update]:
+    def random(self, visitor: str, *chosen: Any) -> Iterator[Update]:
         """Another incident of the environment; the choice is shown, unlike a surprise."""
-        _, tier, split, _, *rest = form
-        scenario, index = random_scenario(env), random_index()
-        setup_widgets = self.widgets.setup_widgets
-        yield {setup_widgets.scenario: gr.update(value=scenario), setup_widgets.index: gr.update(value=index)}
-        yield from self.start(visitor, env, scenario, tier, split, index, *rest)
+        choice = Choice.of(chosen)
+        choice = replace(choice, scenario=random_scenario(choice.env), index=random_index())
+        boxes = self.widgets.setup_widgets
+        yield {boxes.scenario: gr.update(value=choice.scenario), boxes.index: gr.update(value=choice.index)}
+        yield from self._open(visitor, self._setup(choice))
 
     def restart(self, visitor: str) -> Iterator[Update]:
         """The same incident from its beginning, by the same policies."""
         yield from self._open(visitor, self._visit(visitor).match.setup)
 
-    def _setup(self, env: str, scenario: str, tier: str, split: str, index: Any, mode: str, *names: str) -> Setup:
-        hidden = scenario == SURPRISE
-        chosen = random_scenario(env) if hidden else str(scenario)
+    def _setup(self, choice: "Choice") -> Setup:
+        env, hidden = choice.env, choice.scenario == SURPRISE
+        chosen = random_scenario(env) if hidden else str(choice.scenario)
         if chosen not in playable(env):
             raise UnknownName("scenario", chosen, playable(env))
-        if mode not in MODES or not isinstance(index, (int, float)):
+        if choice.mode not in MODES or not isinstance(choice.index, (int, float)):
             raise ValueError("choose a mode, and the number of an incident")
-        seats = {seat: str(name or "").strip() for seat, name in zip(environments()[env].seats, names, strict=False)}
+        names = zip(environments()[env].seats, choice.policies, strict=False)
+        seats = {seat: str(name or "").strip() for seat, name in names}
         for name in seats.values():
             self.allowed_policies.check(env, name)
-        options = {"mode": mode} if env == "tickets" else {}
-        return Setup(episode_spec(chosen, tier, seed_of(split, int(index)), options), seats, hidden)
+        options = {"mode": choice.mode} if env == "tickets" else {}
+        spec = episode_spec(chosen, choice.tier, seed_of(choice.split, int(choice.index)), options)
+        return Setup(spec, seats, hidden)
 
     def _open(self, visitor: str, setup: Setup) -> Iterator[Update]:
         slow = model_names(setup.seats.values())
@@ -141,7 +168,7 @@ class Page:
         """The questions of another tool."""
         yield fields_update(self.widgets.form_widgets, self._visit(visitor).match, name)
 
-    def send(self, visitor: str, name: str, *values: Any) -> Iterator[Update]:
+    def send(self, visitor: str, name: str, *values: object) -> Iterator[Update]:
         """A person's call, then its colleagues until a person's next turn."""
         visit = self._visit(visitor)
         match = visit.match
@@ -194,7 +221,7 @@ def build(allowed_policies: AllowedPolicies | None = None, lobby: Lobby | None =
     return made
 
 
-def look() -> dict[str, Any]:
+def look() -> JsonObject:
     """Theme and style, as Gradio's `launch` and `mount_gradio_app` take them. Fonts are those of the system."""
     theme = gr.themes.Base(
         primary_hue="blue", neutral_hue="slate", text_size="md", spacing_size="sm", radius_size="md",
@@ -211,7 +238,7 @@ def _wire(blocks: gr.Blocks, page: Page) -> None:
     setup_widgets, controls, form_widgets = page.widgets.setup_widgets, page.widgets.controls, page.widgets.form_widgets
     outputs = page.widgets.changing
 
-    def on(trigger: Callable[..., Any], event: Event, inputs: Sequence[Any] = (), **more: Any) -> None:
+    def on(trigger: Callable[..., object], event: Event, inputs: Sequence[Component] = (), **more: str) -> None:
         trigger(_guarded(page, event), list(inputs), outputs, show_progress="hidden", api_visibility="private", **more)
 
     on(blocks.load, page.welcome)
@@ -225,7 +252,7 @@ def _wire(blocks: gr.Blocks, page: Page) -> None:
     on(controls.restart.click, page.restart)
     looks = [controls.moment, controls.spoilers, controls.who, controls.pace]
     on(controls.moment.input, page.look, looks, trigger_mode="always_last")
-    for widget in looks[1:]:
+    for widget in (controls.spoilers, controls.who, controls.pace):
         on(widget.input, page.look, looks)
     on(form_widgets.tool.input, page.choose_tool, [form_widgets.tool])
     on(form_widgets.send.click, page.send, [form_widgets.tool, *form_widgets.fields])
@@ -235,7 +262,7 @@ def _wire(blocks: gr.Blocks, page: Page) -> None:
 def _guarded(page: Page, event: Event) -> Event:
     """An event of one visitor's. What is wrong is said in a line; a defect of ours goes to the log, not to the page."""
 
-    def run(request: gr.Request, *values: Any) -> Iterator[Update]:
+    def run(request: gr.Request, *values: object) -> Iterator[Update]:
         try:
             yield from event(str(request.session_hash), *values)
         except (ValueError, NotInstalled) as error:

@@ -1,11 +1,11 @@
 """A form for a person's call, made from a tool: what it asks for, and the call that its answers mean."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from warroom.core.env import Env
 from warroom.core.tools import MAX_TEXT_LENGTH, Parameter, Tool
-from warroom.core.types import ToolCall
+from warroom.core.types import JsonObject, ToolCall
 
 Kind = Literal["choice", "text", "number", "flag"]
 
@@ -39,9 +39,9 @@ def fields(tool: Tool, allowed_values: Mapping[str, Sequence[str]]) -> list[Fiel
     return [_field(parameter, allowed_values) for parameter in tool.parameters]
 
 
-def call_of(tool: Tool, answers: Mapping[str, Any]) -> ToolCall:
+def call_of(tool: Tool, answers: Mapping[str, object]) -> ToolCall:
     """The call that the answers mean. A `ValueError` asks for what is missing; the environment judges the rest."""
-    arguments = dict[str, Any]()
+    arguments = JsonObject()
     for parameter in tool.parameters:
         value = _value(parameter, answers.get(parameter.name))
         if value is not None:
@@ -75,7 +75,7 @@ def _field(parameter: Parameter, allowed_values: Mapping[str, Sequence[str]]) ->
     return Field(parameter.name, kind, parameter.description + hint, parameter.required, choices, lines)
 
 
-def _value(parameter: Parameter, answer: Any) -> Any:
+def _value(parameter: Parameter, answer: object) -> object:
     """The answer as the tool takes it; None where it was left empty."""
     if parameter.kind is list:
         return [part.strip() for line in str(answer or "").splitlines() for part in line.split(",") if part.strip()]

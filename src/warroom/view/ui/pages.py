@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from html import escape
 from itertools import groupby
-from typing import Any
 
 from warroom.core.scene import Scene, Section
 from warroom.core.tools import Tool
+from warroom.core.types import JsonObject
 from warroom.episode import Step
 from warroom.view.ui.form import display_name, reads_left, signed
 from warroom.view.ui.match import Match, Visibility
@@ -112,7 +112,7 @@ def hint(tool: Tool) -> str:
     return f'<p class="wr-help"><b>{cost}</b> {escape(tool.description)}</p>'
 
 
-def facts(title: str, known: dict[str, Any]) -> str:
+def facts(title: str, known: JsonObject) -> str:
     """Names and values in two columns."""
     rows = "".join(
         f"<dt>{escape(display_name(name))}</dt><dd>{escape(plain(value))}</dd>"
@@ -122,7 +122,7 @@ def facts(title: str, known: dict[str, Any]) -> str:
     return f'<section class="wr-card"><h3>{escape(title)}</h3><dl class="wr-facts">{rows}</dl></section>'
 
 
-def plain(value: Any) -> str:
+def plain(value: object) -> str:
     """A value as a person reads it."""
     if isinstance(value, bool):
         return "yes" if value else "no"

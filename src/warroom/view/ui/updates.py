@@ -1,8 +1,7 @@
 """What an event changes on the page, for one visitor: drawings, buttons, and the form of a person at a seat."""
 
-from typing import Any
-
 from warroom.core.errors import MissingExtra
+from warroom.core.types import JsonObject
 from warroom.view.ui import form, pages
 from warroom.view.ui.drawing import draw
 from warroom.view.ui.lobby import Visit
@@ -11,10 +10,12 @@ from warroom.view.ui.widgets import DisplayWidgets, FormWidgets, Widgets
 
 try:
     import gradio as gr
+    from gradio.blocks import Block
 except ImportError as error:
     raise MissingExtra("serve", error) from error
 
-Update = dict[Any, Any]
+Update = dict[Block, JsonObject]
+"""What changes of each widget."""
 
 
 def notice_update(widgets: Widgets, text: str, kind: str = "info") -> Update:
@@ -97,17 +98,17 @@ def _pictures(display: DisplayWidgets, visit: Visit) -> Update:
     }
 
 
-def _shown(text: str) -> Any:
+def _shown(text: str) -> JsonObject:
     return gr.update(value=text, visible=bool(text) or "hidden")
 
 
-def _box(kind: str, field: form.Field | None) -> Any:
+def _box(kind: str, field: form.Field | None) -> JsonObject:
     """A field of the pool as the question needs it; hidden where it is not asked for."""
     empty = {"flag": False, "text": ""}.get(kind)
     if field is None or field.kind != kind:
         return gr.update(visible=False, value=empty)
     label = form.display_name(field.name) + ("" if field.required else " (optional)")
-    more: dict[str, Any] = {}
+    more: JsonObject = {}
     if kind == "choice":
         more = {"choices": list(field.choices)}
     elif kind == "text":

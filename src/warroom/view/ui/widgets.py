@@ -1,11 +1,12 @@
 """The widgets of the page and where they stand. What they do is wired in `app`."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 from warroom.core.errors import MissingExtra
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split
+from warroom.core.types import JsonObject
 from warroom.envs import environments, make
 from warroom.view.ui import form, pages
 from warroom.view.ui.match import playable
@@ -13,6 +14,8 @@ from warroom.view.ui.policy_choice import AllowedPolicies
 
 try:
     import gradio as gr
+    from gradio.blocks import Block
+    from gradio.components import Component
 except ImportError as error:
     raise MissingExtra("serve", error) from error
 
@@ -28,6 +31,7 @@ TYPED = (
 FIRST_TIER = "hard"
 FIRST_POLICY = "expert"
 BUTTONS = {"call": "One call", "turn": "One turn", "run": "Run to the end", "stop": "Stop", "restart": "Restart"}
+Variant = Literal["primary", "secondary", "stop"]
 KINDS = ("choice", "text", "number", "flag")
 
 
@@ -35,19 +39,19 @@ KINDS = ("choice", "text", "number", "flag")
 class SetupWidgets:
     """What is to be played, and by whom."""
 
-    panel: Any
-    env: Any
-    scenario: Any
-    tier: Any
-    split: Any
-    index: Any
-    mode: Any
-    seats: list[Any]
-    start: Any
-    surprise: Any
+    panel: gr.Accordion
+    env: gr.Radio
+    scenario: gr.Dropdown
+    tier: gr.Radio
+    split: gr.Radio
+    index: gr.Number
+    mode: gr.Radio
+    seats: list[gr.Dropdown]
+    start: gr.Button
+    surprise: gr.Button
 
     @property
-    def all(self) -> list[Any]:
+    def all(self) -> list[Component]:
         """What a start reads, in the order in which it reads it."""
         return [self.env, self.scenario, self.tier, self.split, self.index, self.mode, *self.seats]
 
@@ -56,31 +60,31 @@ class SetupWidgets:
 class ControlWidgets:
     """What makes it go on, and how one looks at it."""
 
-    call: Any
-    turn: Any
-    run: Any
-    stop: Any
-    restart: Any
-    pace: Any
-    spoilers: Any
-    moment: Any
-    who: Any
+    call: gr.Button
+    turn: gr.Button
+    run: gr.Button
+    stop: gr.Button
+    restart: gr.Button
+    pace: gr.Radio
+    spoilers: gr.Checkbox
+    moment: gr.Slider
+    who: gr.Radio
 
 
 @dataclass(frozen=True)
 class FormWidgets:
     """The form of a person at a seat: a pool of fields of every kind, of which a tool shows those that it needs."""
 
-    panel: Any
-    turn_panel: Any
-    tool: Any
-    help: Any
-    slots: list[dict[str, Any]]
+    panel: gr.Column
+    turn_panel: gr.HTML
+    tool: gr.Radio
+    help: gr.HTML
+    slots: list[dict[str, Component]]
     """One field of each kind, for each question of the longest form."""
-    send: Any
+    send: gr.Button
 
     @property
-    def fields(self) -> list[Any]:
+    def fields(self) -> list[Component]:
         """All fields of the pool, in the order in which a call reads them."""
         return [field for slot in self.slots for field in slot.values()]
 
@@ -89,14 +93,14 @@ class FormWidgets:
 class DisplayWidgets:
     """What is drawn."""
 
-    notice: Any
-    status: Any
-    result: Any
-    graph: Any
-    conversation: Any
-    points_chart: Any
-    sections: Any
-    debrief: Any
+    notice: gr.HTML
+    status: gr.HTML
+    result: gr.HTML
+    graph: gr.HTML
+    conversation: gr.HTML
+    points_chart: gr.HTML
+    sections: gr.HTML
+    debrief: gr.HTML
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,7 @@ class Widgets:
     display: DisplayWidgets
 
     @property
-    def changing(self) -> list[Any]:
+    def changing(self) -> list[Block]:
         """Whatever an event may change."""
         setup_widgets, controls, form_widgets = self.setup_widgets, self.controls, self.form_widgets
         return [
@@ -150,7 +154,7 @@ def scenario_choices(env: str) -> list[tuple[str, str]]:
     return [(SURPRISE, SURPRISE), *[(form.display_name(id.partition("/")[2]), id) for id in playable(env)]]
 
 
-def seat_update(env: str, number: int, allowed_policies: AllowedPolicies) -> dict[str, Any]:
+def seat_update(env: str, number: int, allowed_policies: AllowedPolicies) -> JsonObject:
     """What the chooser of seat `number` shows for `env`."""
     seats = environments()[env].seats
     if number >= len(seats):
@@ -160,7 +164,7 @@ def seat_update(env: str, number: int, allowed_policies: AllowedPolicies) -> dic
     return {"visible": True, "label": seats[number], "choices": names, "value": first}
 
 
-def _html(text: str = "", elem_id: str | None = None) -> Any:
+def _html(text: str = "", elem_id: str | None = None) -> gr.HTML:
     return gr.HTML(
         text, elem_id=elem_id, elem_classes="wr-block", apply_default_css=False, visible=bool(text) or "hidden"
     )
@@ -198,16 +202,16 @@ def _choosing(allowed_policies: AllowedPolicies) -> SetupWidgets:
     return SetupWidgets(panel, env, scenario, tier, split, index, mode, seats, start, surprise)
 
 
-def _seat(number: int, allowed_policies: AllowedPolicies) -> Any:
+def _seat(number: int, allowed_policies: AllowedPolicies) -> gr.Dropdown:
     shown = seat_update(allowed_policies.envs[0], number, allowed_policies)
     return gr.Dropdown(
         **shown, allow_custom_value=allowed_policies.allow_typed_models, min_width=150, elem_id=f"wr-seat-{number}"
     )
 
 
-def _buttons() -> dict[str, Any]:
+def _buttons() -> JsonObject:
     with gr.Row(elem_classes="wr-bar"):
-        made: dict[str, Any] = {name: _button(name, text) for name, text in BUTTONS.items()}
+        made: JsonObject = {name: _button(name, text) for name, text in BUTTONS.items()}
         made["pace"] = gr.Radio(
             list(PACES), value="steadily", show_label=False, container=False, elem_id="wr-pace", elem_classes="wr-pills"
         )
@@ -217,9 +221,9 @@ def _buttons() -> dict[str, Any]:
     return made
 
 
-def _button(name: str, text: str) -> Any:
-    variant: Any = {"run": "primary", "stop": "stop"}.get(name, "secondary")
-    return gr.Button(text, variant=variant, size="sm", min_width=84, elem_id=f"wr-{name}")
+def _button(name: str, text: str) -> gr.Button:
+    variants: dict[str, Variant] = {"run": "primary", "stop": "stop"}
+    return gr.Button(text, variant=variants.get(name, "secondary"), size="sm", min_width=84, elem_id=f"wr-{name}")
 
 
 def _answering(allowed_policies: AllowedPolicies) -> FormWidgets:
@@ -239,6 +243,6 @@ def _longest_form(allowed_policies: AllowedPolicies) -> int:
     )
 
 
-def _slot(number: int) -> dict[str, Any]:
+def _slot(number: int) -> dict[str, Component]:
     made = {"choice": gr.Dropdown, "text": gr.Textbox, "number": gr.Number, "flag": gr.Checkbox}
     return {kind: made[kind](visible=False, elem_id=f"wr-field-{number}-{kind}") for kind in KINDS}
