@@ -19,8 +19,8 @@ from warroom.sim.recording import (
     INDEX,
     WINDOWS,
     Label,
-    Line,
     MetricSample,
+    RecordedLine,
     Span,
     read_archive,
 )
@@ -202,8 +202,8 @@ def test_records_hold_what_the_source_said_without_its_clothes(source, tmp_path)
     archive = read_archive(archive_writer.folder)
     records = [record for record in archive.records(archive.incidents[0]) if record.window == "now"]
     assert records[:2] == [
-        Line("now", MINUTE + 1, "shop", "ERROR", "c.S#12 [sold out]", "t1"),
-        Line("now", MINUTE + 1, "web-gateway", "", "hello", "t1"),
+        RecordedLine("now", MINUTE + 1, "shop", "ERROR", "c.S#12 [sold out]", "t1"),
+        RecordedLine("now", MINUTE + 1, "web-gateway", "", "hello", "t1"),
     ]
     assert records[2:5] == [
         Span("now", MINUTE + 1, "web-gateway", "GET /", 9.0, failed=False, trace="t1"),

@@ -12,9 +12,9 @@ from warroom.sim.recording import (
     LEVELS,
     WINDOWS,
     Label,
-    Line,
     MetricSample,
     Record,
+    RecordedLine,
     Span,
     read_archive,
     read_records,
@@ -38,7 +38,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 WINDOW = st.sampled_from(WINDOWS)
 MAYBE = st.none() | NAMES
 RECORDS: st.SearchStrategy[Record] = st.one_of(
-    st.builds(Line, WINDOW, TIMES, NAMES, st.sampled_from(["", *LEVELS]), TEXTS, MAYBE),
+    st.builds(RecordedLine, WINDOW, TIMES, NAMES, st.sampled_from(["", *LEVELS]), TEXTS, MAYBE),
     st.builds(Span, WINDOW, TIMES, NAMES, TEXTS, TIMES, MAYBE, st.none() | TIMES, st.none() | st.booleans(), MAYBE),
     st.builds(MetricSample, WINDOW, TIMES, NAMES, TEXTS, TIMES),
 )
@@ -143,7 +143,7 @@ def test_what_is_on_the_shelf_is_in_the_archive(tmp_path):
         "a", ParsedIncident(7.5, (120.0, 60.0), calls), Label("shop", "slow"), lambda name: "gateway"
     )
     archive_writer.add_incident(
-        "b", ParsedIncident(8.5, (60.0, 60.0), [Line("before", 1, "web", "INFO", "hello")]), None
+        "b", ParsedIncident(8.5, (60.0, 60.0), [RecordedLine("before", 1, "web", "INFO", "hello")]), None
     )
     archive = read_archive(tmp_path)
     assert archive.source == "mine" and archive.services == {"shop": ("gateway", ""), "web": ("service", "")}

@@ -69,7 +69,7 @@ def test_who_follows_orders_in_documents_loses_the_tickets_that_hold_some() -> N
     exploit = RECIPES["follows_orders"]
     for scenario, solved in (("poisoned", False), ("one_article", True)):
         env = make(f"tickets/{scenario}", "medium", seed_of("test", 3), **audit_spec.options)
-        seat = exploit.seats["desk"](env, "desk", 0)
+        seat = exploit.seats["desk"](env, "desk")
         while not env.done:
             env.step(seat.act(env.observe()))
         assert env.outcome()["solved"] is solved

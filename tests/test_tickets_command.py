@@ -97,7 +97,8 @@ def test_the_audit_takes_the_mode() -> None:
 
 
 def test_a_person_at_the_desk_types_lists_and_learns_what_the_last_call_was_answered() -> None:
-    typed = 'answer\nsubmit_resolution "it\'s off\nsubmit_resolution "it\'s off" KB-1,KB-2 0.5\nsubmit_resolution "it\'s off" KB-1,KB-2 0.5 false\n'
+    whole = 'submit_resolution "it\'s off" KB-1,KB-2 0.5'
+    typed = f"answer\nsubmit_resolution \"it's off\n{whole}\n{whole} false\n"
     said = run("play", "tickets/stale", "--mode", "single", stdin=typed).output
     assert "no tool 'answer'; your tools:" in said and "a quotation mark is never closed" in said
     assert "needs the argument 'escalate'" in said and "Answered." in said

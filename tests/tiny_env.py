@@ -14,6 +14,7 @@ from warroom.core.spec import EpisodeSpec
 from warroom.core.tools import OneOf, tool
 from warroom.core.types import Brief, Message, Observation, ToolCall
 from warroom.envs import environments, scenarios
+from warroom.envs.options import load_topology
 
 SERVICES = ("cart", "mail", "pay")
 HELPERS = ("autoscaler", "certbot", "janitor")
@@ -31,7 +32,7 @@ class TinyScenario:
 @dataclass(frozen=True)
 class TinyOptions(Options):
     rogue_multiplier: float = option(1.0, "scales the points of a caught rogue", above=0)
-    topology: str | None = option(None, "ignored")
+    topology: str | None = option(None, "ignored", load=load_topology)
 
 
 class Tiny(Env):

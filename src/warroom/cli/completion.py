@@ -67,7 +67,9 @@ def split_names(context: typer.Context, typed: str) -> list[str]:
 
 def _env_of(context: typer.Context) -> str:
     """The environment of the command so far: its option, or what stands before the scenario's name."""
-    named = str(context.params.get("env") or context.params.get("scenario") or "").partition("/")[0]
+    named = str(
+        context.params.get("env") or context.params.get("incident") or context.params.get("scenario") or ""
+    ).partition("/")[0]
     return named if named in environments() else next(iter(environments()))
 
 
@@ -78,6 +80,7 @@ def _behind_commas(typed: str, names: Iterable[str]) -> list[str]:
 
 NAMES: dict[str, Completer] = {
     "env": environment_names,
+    "incident": scenario_names,
     "scenario": scenario_names,
     "scenarios": scenarios_of_env,
     "suite": suite_names,

@@ -326,7 +326,7 @@ class FleetCompactRenderer(LineRenderer):
         arguments = call.arguments
         words = list[str]()
         if "service" in arguments:
-            words.append(self.slot.get(arguments["service"], arguments["service"]))
+            words.append(str(self.slot.get(arguments["service"], arguments["service"])))
         if "cause" in arguments:
             words.append(arguments["cause"])
         if "replicas" in arguments:

@@ -85,12 +85,10 @@ class Page:
     def choose_env(self, visitor: str, env: str) -> Iterator[Update]:
         """Scenarios and seats of another environment."""
         setup_widgets = self.widgets.setup_widgets
-        seats = {
-            box: gr.update(**seat_update(env, i, self.allowed_policies)) for i, box in enumerate(setup_widgets.seats)
-        }
         scenario = gr.update(choices=scenario_choices(env), value=playable(env)[0])
         updates: Update = {setup_widgets.scenario: scenario, setup_widgets.mode: gr.update(visible=env == "tickets")}
-        updates.update(seats)
+        for i, box in enumerate(setup_widgets.seats):
+            updates[box] = gr.update(**seat_update(env, i, self.allowed_policies))
         yield updates
 
     def start(self, visitor: str, *chosen: Any) -> Iterator[Update]:
