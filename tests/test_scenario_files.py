@@ -193,7 +193,7 @@ def test_a_file_without_a_scenario_or_with_that_of_another_environment_is_refuse
     with pytest.raises(ValueError, match=r"none\.py: defines no SCENARIO"):
         make(written(tmp_path, "fleet", "SCENARO = 1", "none"), "easy", 1)
     fleet = written(tmp_path, "fleet", "SCENARIO = scenario(__name__, __doc__, FaultSpec(MEMORY_LEAK))", "leak")
-    with pytest.raises(ValueError, match="must be a OutageScenario or RecordedScenario.*, got FailureScenario"):
+    with pytest.raises(ValueError, match=r"must be a OutageScenario or RecordedScenario.*, got FailureScenario"):
         make(fleet.replace("fleet/", "logs/", 1), "easy", 1)
     with pytest.raises(ValueError, match="lower-case letters, digits"):
         make(written(tmp_path, "tickets", "S = scenario(__name__, __doc__, tests=('stale',))", "My-File"), "easy", 1)

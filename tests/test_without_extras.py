@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from warroom.core.episode import Episode
 
-from warroom.envs import environments
+from warroom.envs import environments, episode_spec
+from warroom.episode import Episode
 from warroom.policies import policy_set
 from warroom.rollout import play
 
@@ -73,7 +73,7 @@ def test_help_needs_no_extra(command: str) -> None:
 
 def test_stripped_docstrings_change_nothing() -> None:
     words = ("play", "fleet/db_deadlock", "--policy", "expert", "--split", "train", "--seed", 3, "--json")
-    expected = play("fleet/db_deadlock", "easy", 3, policy_set("fleet", "expert"))
+    expected = play(episode_spec("fleet/db_deadlock", "easy", 3), policy_set("fleet", "expert"))
     assert Episode.from_json(optimized("-m", "warroom", *words)).trajectory_hash == expected.trajectory_hash
     assert "Example: warroom eval" in optimized("-m", "warroom", "eval", "--help")
 

@@ -95,6 +95,6 @@ def _print_audit(found: "Audit", scan: LeakScan) -> None:
 
 
 def _span(estimate: "Estimate", scale: float) -> str:
-    if estimate.lo is None:
+    if estimate.lo is None or estimate.hi is None:
         return f"{scale * estimate.mean:.1f}"
     return f"{scale * estimate.mean:.1f} ({scale * estimate.lo:.1f} to {scale * estimate.hi:.1f})"

@@ -4,8 +4,9 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from warroom.core.errors import MissingExtra, NotInstalled, UnknownName
 from warroom.core.splits import Split, seed_of
@@ -43,7 +44,8 @@ GONE = "This incident is no longer kept. Start one."
 Event = Callable[..., Iterator[Update]]
 
 
-class Choice(NamedTuple):
+@dataclass(frozen=True)
+class Choice:
     """What a visitor chose to start: the values of `SetupWidgets.all`, not yet checked."""
 
     env: str
@@ -58,8 +60,8 @@ class Choice(NamedTuple):
     @classmethod
     def of(cls, values: Sequence[Any]) -> Self:
         """The choice from the values in the order of `SetupWidgets.all`."""
-        named = len(cls._fields) - 1
-        return cls(*values[:named], tuple(values[named:]))
+        env, scenario, tier, split, index, mode, *policies = values
+        return cls(env, scenario, tier, split, index, mode, tuple(policies))
 
 
 class Page:
@@ -83,7 +85,7 @@ class Page:
     def choose_env(self, visitor: str, env: str) -> Iterator[Update]:
         """Scenarios and seats of another environment."""
         setup_widgets = self.widgets.setup_widgets
-        seats = {
+        seats: Update = {
             box: gr.update(**seat_update(env, i, self.allowed_policies)) for i, box in enumerate(setup_widgets.seats)
         }
         scenario = gr.update(choices=scenario_choices(env), value=playable(env)[0])
@@ -96,7 +98,7 @@ class Page:
     def random(self, visitor: str, *chosen: Any) -> Iterator[Update]:
         """Another incident of the environment; the choice is shown, unlike a surprise."""
         choice = Choice.of(chosen)
-        choice = choice._replace(scenario=random_scenario(choice.env), index=random_index())
+        choice = replace(choice, scenario=random_scenario(choice.env), index=random_index())
         boxes = self.widgets.setup_widgets
         yield {boxes.scenario: gr.update(value=choice.scenario), boxes.index: gr.update(value=choice.index)}
         yield from self._open(visitor, self._setup(choice))
@@ -246,10 +248,10 @@ def _wire(blocks: gr.Blocks, page: Page) -> None:
     on(controls.run.click, lambda visitor: page.move(visitor, "end"))
     on(controls.stop.click, page.stop)
     on(controls.restart.click, page.restart)
-    looks = [controls.moment, controls.spoilers, controls.who, controls.pace]
+    looks: list[Component] = [controls.moment, controls.spoilers, controls.who, controls.pace]
     on(controls.moment.input, page.look, looks, trigger_mode="always_last")
-    for widget in looks[1:]:
-        on(widget.input, page.look, looks)
+    for changed in (controls.spoilers.input, controls.who.input, controls.pace.input):
+        on(changed, page.look, looks)
     on(form_widgets.tool.input, page.choose_tool, [form_widgets.tool])
     on(form_widgets.send.click, page.send, [form_widgets.tool, *form_widgets.fields])
     blocks.unload(_leaving(page))
