@@ -68,7 +68,8 @@ def docstring_of(thing: object) -> str:
 
 
 def option_rows(env: str) -> Rows:
-    return [[f"`{name}`", text] for name, text in environments()[env].options.items()]
+    declared = environments()[env].options.declared()
+    return [[f"`{name}`", option.info.help] for name, option in declared.items()]
 
 
 # -- the fleet ------------------------------------------------------------------------------------------------

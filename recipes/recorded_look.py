@@ -22,7 +22,7 @@ from random import Random
 from statistics import fmean, median, pstdev, pvariance, quantiles
 from typing import NamedTuple
 
-from warroom.sim.recording import Archive, Line, Span, read_archive
+from warroom.sim.recording import Archive, RecordedLine, Span, read_archive
 
 Durations = dict[tuple[str, str], dict[str, list[float]]]
 """Logarithms of milliseconds by operation and trace."""
@@ -36,7 +36,7 @@ class Minute(NamedTuple):
 
     name: str
     start: float
-    lines: list[Line]
+    lines: list[RecordedLine]
     spans: list[Span]
     touched: frozenset[str]
     """The root of the fault and all that depend on it: not quiet."""
@@ -45,9 +45,9 @@ class Minute(NamedTuple):
 def minutes(archive: Archive) -> Iterator[Minute]:
     labels, seen = archive.labels(), set()
     for incident in archive.incidents:
-        windows: dict[str, tuple[list[Line], list[Span]]] = {"before": ([], []), "now": ([], [])}
+        windows: dict[str, tuple[list[RecordedLine], list[Span]]] = {"before": ([], []), "now": ([], [])}
         for record in archive.records(incident):
-            if isinstance(record, Line):
+            if isinstance(record, RecordedLine):
                 windows[record.window][0].append(record)
             elif isinstance(record, Span) and record.request:
                 windows[record.window][1].append(record)
@@ -74,7 +74,7 @@ def depend_on(archive: Archive, service: str) -> frozenset[str]:
 
 def look(minute: Minute, root: str) -> str:
     levels = Counter(line.level for line in minute.lines)
-    by_trace: dict[str | None, list[Line]] = defaultdict(list)
+    by_trace: dict[str | None, list[RecordedLine]] = defaultdict(list)
     for line in minute.lines:
         by_trace[line.trace].append(line)
     counts = sorted(len(lines) for lines in by_trace.values())

@@ -3,11 +3,13 @@
 import json
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
 import warroom
+import warroom.session
 from warroom import Results, ToolCall, evaluate, tasks
 from warroom.chat import Chat
 from warroom.core.errors import MissingExtra
@@ -73,6 +75,13 @@ def test_the_example_of_the_package_runs(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-c", doc], check=True, capture_output=True, cwd=tmp_path, env={"PYTHONPATH": source}
     )
+
+
+def test_the_example_of_a_session_runs() -> None:
+    example = textwrap.dedent((warroom.session.__doc__ or "").partition("by a `Session`:\n\n")[2])
+    code = f"from warroom import Session, ToolCall\n{example}"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert float(done.stdout.splitlines()[-1]) < 1
 
 
 def test_tasks_are_the_matrix_of_a_suite() -> None:

@@ -226,7 +226,7 @@ def test_a_compose_file_becomes_a_topology_to_play_on(tmp_path: Path) -> None:
     found = json.loads(run("import", "topology", compose, "--out", out, "--force", "--json").stdout)
     assert found["dependencies"] == [["shop", "db"], ["web", "shop"]]
     episode = Episode.from_json(run("play", "tiny/fault", "--policy", "oracle", "--topology", out, "--json").stdout)
-    assert json.loads(episode.options["topology"])["names"] == ["web", "shop", "db"]
+    assert json.loads(episode.spec.options.to_json()["topology"])["names"] == ["web", "shop", "db"]
 
 
 # -- wrong input ----------------------------------------------------------------------------------------
@@ -263,7 +263,7 @@ def test_wrong_input_is_answered_in_one_line(arguments: list[str], words: str) -
 
 def test_an_incident_that_cannot_be_built_is_named(tmp_path: Path) -> None:
     line = refused("eval", *SMALL, "--policies", "oracle", "--rogue-multiplier", "13", "--out", tmp_path / "run")
-    assert line.endswith("choose another multiplier (while oracle played tiny/fault easy, test seed 0)")
+    assert line.endswith("choose another multiplier (while oracle played tiny/fault@easy#test:0?rogue_multiplier=13.0)")
 
 
 def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def sections() -> dict[str, Section]:
     return found
 
 
-@pytest.mark.parametrize("title", LINES)
+@pytest.mark.parametrize("title", ["A scenario", "A policy", pytest.param("A reward", marks=pytest.mark.slow)])
 def test_a_file_of_ones_own_is_short_and_its_commands_run(title: str, tmp_path: Path) -> None:
     file, source, commands = sections()[title]
     assert len(source.strip().splitlines()) <= LINES[title]

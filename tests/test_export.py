@@ -2,12 +2,17 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from command import printed, refused, run
 from warroom.evals.plan import EpisodeMatrix, Plan, Shard, parse_shard
+from warroom.policies.llm import RequestOrigin
+from warroom.policies.llm.ledger import Tokens, UsageLedger
+from warroom.policies.llm.options import SpendingCaps
+from warroom.policies.llm.usage import USAGE, summed
 from warroom.runs import EPISODES, RECORD, SUMMARY, read_record
 
 EVAL = ("eval", "--policies", "noop,heuristic", "--scenarios", "db_deadlock,dns_outage", "--tiers", "easy,hard")
@@ -53,6 +58,27 @@ def test_merged_shards_are_the_whole_run(whole: Path, shards: list[Path], tmp_pa
     for name in (EPISODES, SUMMARY):
         assert (tmp_path / "merged" / name).read_bytes() == (whole / name).read_bytes()
     assert read_record(tmp_path / "merged").config == read_record(whole).config
+
+
+def test_merged_shards_sum_up_what_calls_of_models_cost(shards: list[Path], tmp_path: Path) -> None:
+    copies = [tmp_path / shard.name for shard in shards]
+    for shard, copy in zip(shards, copies, strict=True):
+        shutil.copytree(shard, copy)
+        ledger = UsageLedger()
+        ledger.keep(copy)
+        for _ in range(2):
+            request = ledger.reserve(
+                RequestOrigin("llm:x", "fleet/db_deadlock@easy#test:0", "sre"), 1, 1, Tokens(100, 50)
+            )
+            ledger.record_outcome(request, "answered", Tokens(90, 10), seconds=0.1)
+        ledger.close()
+        caps = SpendingCaps(price_in=1.0, price_out=2.0)
+        notes = {"caps": {name: getattr(caps, name) for name in SpendingCaps.declared()}, "replayed": False}
+        (copy / USAGE).write_text(json.dumps(summed(ledger.lines, caps, notes)))
+    printed("merge", *copies, "--out", tmp_path / "merged")
+    usage = json.loads((tmp_path / "merged" / SUMMARY).read_text())["usage"]
+    assert usage["requests"] == usage["answered"] == 6
+    assert json.loads((tmp_path / "merged" / USAGE).read_text())["requests"] == 6
 
 
 def test_a_merge_refuses_what_is_not_one_evaluation(shards: list[Path], whole: Path, tmp_path: Path) -> None:

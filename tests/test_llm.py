@@ -136,6 +136,12 @@ def test_a_model_plays_its_seats_by_the_tools_of_the_api(serve: Serve) -> None:
     assert set(peer.keys) == {"Bearer none"}
 
 
+def test_what_a_model_writes_beside_its_calls_is_recorded_with_the_first_of_them(serve: Serve) -> None:
+    peer = serve(lambda body, number: calls(("wait", {}), ("wait", {}), content="It is the cart."))
+    episode = incident(peer, policy="sre=llm:m,rest=noop")
+    assert [step.message for step in episode.steps[:6]] == ["It is the cart.", "", "", "", "It is the cart.", ""]
+
+
 def test_the_conversation_holds_every_call_and_its_answer(serve: Serve) -> None:
     def script(body: Body, number: int) -> Reply:
         if len(body["messages"]) == 1:
@@ -462,7 +468,7 @@ def test_an_episode_that_cannot_be_played_is_left_out_and_played_by_a_resumption
     peer = serve(script)
     done = evaluate(peer, tmp_path / "run", "--retries", "1")
     assert done.exit_code == 3
-    assert "1 of 3 episodes could not be played; the first failure: m at" in done.output
+    assert "1 of 3 episodes could not be played\nllm:m: m at" in done.output
     assert "it answered 500: out of memory (2 tries)" in done.output and "--resume" in done.output
     assert len(episodes(tmp_path / "run")) == 2 and usage(tmp_path / "run")["unplayed"] == 1
     broken = False

@@ -394,7 +394,7 @@ def per_cent(values: Iterable[bool | float | None]) -> float:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_scripts_make_no_wrong_call_and_come_to_an_end(policy: str, tier: str) -> None:
     for episode in played(policy, tier, "full", 2):
-        assert not any(step.observed_failures for step in episode.steps)
+        assert not any(step.refused for step in episode.steps)
         assert episode.steps[-1].tool in ("resolve", "ignore") or len(pages(episode)) == budget(episode)
 
 

@@ -53,7 +53,7 @@ def test_the_detectable_difference_is_found_as_often_as_the_power_says() -> None
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.floats(0.01, 100), st.integers(2, 5000), st.floats(0.2, 0.99))
+@given(st.floats(0.01, 100), st.integers(3, 5000), st.floats(0.2, 0.99))
 def test_power_and_detectable_difference_are_inverse(deviation: float, incidents: int, power: float) -> None:
     variance = DifferenceVariance(deviation**2)
     difference = minimum_detectable_difference(variance, incidents, power=power)

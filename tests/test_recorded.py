@@ -29,7 +29,7 @@ from warroom.episode import Episode
 from warroom.importers.incidents.recording import ArchiveWriter, ParsedIncident, import_incidents, open_source
 from warroom.policies import policy_set
 from warroom.rollout import play
-from warroom.sim.recording import LABELS, Label, Line, MetricSample, Record, Span, read_archive
+from warroom.sim.recording import LABELS, Label, MetricSample, Record, RecordedLine, Span, read_archive
 
 SERVICES = ("web", "cart", "pay", "mail")
 FAULTS = {
@@ -63,11 +63,11 @@ def request(window: str, time: float, fault: str) -> list[Record]:
         failed = fault == "loud" and name == "mail"
         found.append(Span(window, time, name, "POST /", 10.0, "web", waited, failed, trace))
         found.append(Span(window, time, name, "query", 4.0, name, None, None, trace))
-        found.append(Line(window, time, name, "INFO", f"{name} handled order {int(time)} {'x' * 300}", trace))
+        found.append(RecordedLine(window, time, name, "INFO", f"{name} handled order {int(time)} {'x' * 300}", trace))
         if failed:
-            found.append(Line(window, time, name, "ERROR", f"no mailbox {int(time)}: timed out", trace))
+            found.append(RecordedLine(window, time, name, "ERROR", f"no mailbox {int(time)}: timed out", trace))
     if int(time) % 2:
-        found.append(Line(window, time, "cart", "WARN", f"cart {int(time)} is large", trace))
+        found.append(RecordedLine(window, time, "cart", "WARN", f"cart {int(time)} is large", trace))
     return found
 
 
@@ -283,7 +283,9 @@ def test_gauges_need_enough_samples_before(folder, tmp_path):
 
 def test_lines_are_real_few_and_cut(folder):
     env = env_of(folder, 2)
-    written = {(r.service, r.level, r.text[:160]) for r in records("loud") if isinstance(r, Line) and r.window == "now"}
+    written = {
+        (r.service, r.level, r.text[:160]) for r in records("loud") if isinstance(r, RecordedLine) and r.window == "now"
+    }
     pages = [env.observe(), *(ask(env, service) for service in (ALL, "mail", "web"))]
     assert [len(page.lines) for page in pages] == [FIRST, LATER, LATER, LATER]
     assert all((line.service, line.level, line.text) in written for page in pages for line in page.lines)
@@ -322,7 +324,7 @@ def test_the_catalogue_goes_from_users_downwards(folder):
 def test_a_circle_of_calls_leaves_no_service_out(tmp_path):
     calls = [("a", "b"), ("b", "c"), ("c", "a"), ("gate", "a"), ("c", "c")]
     spans = [Span("now", 1.0, callee, "x", 1.0, caller) for caller, callee in calls]
-    lines = [Line("now", 1.0, name, "INFO", "x") for name in ("gate", "lone")]
+    lines = [RecordedLine("now", 1.0, name, "INFO", "x") for name in ("gate", "lone")]
     archive_writer = ArchiveWriter(tmp_path, "mine")
     archive_writer.add_incident(
         "x",

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, Document, KnowledgeBase
-from warroom.envs.tickets.search import STOP_WORDS, Index, ScoredDocument, index_of, without_templates, words
+from warroom.envs.tickets.search import STOP_WORDS, ScoredDocument, SearchIndex, index_of, without_templates, words
 from warroom.importers.knowledge.runbooks import find_runbooks, import_runbooks
 
 TEXTS = {
@@ -71,33 +71,33 @@ def test_stop_words_are_what_the_tokenizer_makes():
 
 
 def test_the_best_comes_first_and_only_what_shares_a_word():
-    assert ids(Index(TEXTS).search("which disk is full?", 5)) == ["disk", "raid"]
-    assert Index(TEXTS).search("unheard-of", 5) == []
-    assert Index(TEXTS).search("", 5) == Index(TEXTS).search("the of", 5) == []
-    assert Index(TEXTS).search("disk", 0) == Index(TEXTS).search("disk", -1) == []
+    assert ids(SearchIndex(TEXTS).search("which disk is full?", 5)) == ["disk", "raid"]
+    assert SearchIndex(TEXTS).search("unheard-of", 5) == []
+    assert SearchIndex(TEXTS).search("", 5) == SearchIndex(TEXTS).search("the of", 5) == []
+    assert SearchIndex(TEXTS).search("disk", 0) == SearchIndex(TEXTS).search("disk", -1) == []
 
 
 def test_equal_documents_keep_their_order():
     twins = {f"d{i}": "blue text here" for i in range(30)} | {"best": "blue blue text"}
-    assert ids(Index(twins).search("blue text", 4)) == ["best", "d0", "d1", "d2"]
-    assert ids(Index(dict(reversed(twins.items()))).search("blue text", 3)) == ["best", "d29", "d28"]
+    assert ids(SearchIndex(twins).search("blue text", 4)) == ["best", "d0", "d1", "d2"]
+    assert ids(SearchIndex(dict(reversed(twins.items()))).search("blue text", 3)) == ["best", "d29", "d28"]
 
 
 @pytest.mark.parametrize("texts", [{}, {"a": ""}, {"a": "the of"}, {"a": "", "b": "disk"}])
 def test_documents_without_words_do_no_harm(texts):
-    assert ids(Index(texts).search("disk", 3)) == [id for id in texts if "disk" in texts[id]]
-    assert len(Index(texts)) == len(texts)
+    assert ids(SearchIndex(texts).search("disk", 3)) == [id for id in texts if "disk" in texts[id]]
+    assert len(SearchIndex(texts)) == len(texts)
 
 
 def test_a_score_is_what_bm25_says():
-    (hit, *_) = Index(TEXTS).search("mail", 1)
+    (hit, *_) = SearchIndex(TEXTS).search("mail", 1)
     lengths = {id: len(words(text)) for id, text in TEXTS.items()}
     length = lengths["mail"] / (sum(lengths.values()) / len(lengths))
-    assert hit.score == pytest.approx(Index(TEXTS).weight("mail") / (1 + 1.2 * (0.25 + 0.75 * length)), rel=1e-5)
+    assert hit.score == pytest.approx(SearchIndex(TEXTS).weight("mail") / (1 + 1.2 * (0.25 + 0.75 * length)), rel=1e-5)
 
 
 def test_normalised_scores_fall_with_words_that_nobody_knows():
-    index = Index(TEXTS)
+    index = SearchIndex(TEXTS)
     known, mixed = (index.search_normalised(query, 1)[0].score for query in ("disk full", "disk full of quarks"))
     assert 0 < mixed < known < 1
     assert index.weight("quarks") == max(map(index.weight, ("disk", "raid", "mail", "quarks")))
@@ -110,7 +110,7 @@ def test_normalised_scores_fall_with_words_that_nobody_knows():
     st.integers(1, 9),
 )
 def test_search_laws(texts, query, limit):
-    index = Index({str(place): text for place, text in enumerate(texts)})
+    index = SearchIndex({str(place): text for place, text in enumerate(texts)})
     found = index.search(query, limit)
     assert found == index.search(query, 99)[:limit]
     assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
@@ -134,8 +134,8 @@ def test_each_kind_has_its_own_index():
 def test_importing_loads_no_numpy_and_searching_says_nothing():
     code = (
         "import sys, logging; logging.basicConfig(level=logging.DEBUG);"
-        "from warroom.envs.tickets.search import Index; assert 'numpy' not in sys.modules;"
-        "Index({'a': 'disk'}).search('disk', 1)"
+        "from warroom.envs.tickets.search import SearchIndex; assert 'numpy' not in sys.modules;"
+        "SearchIndex({'a': 'disk'}).search('disk', 1)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == done.stderr == ""
@@ -147,9 +147,9 @@ def test_five_thousand_documents_are_indexed_and_searched_in_time():
     pool = [f"w{int(draw.paretovariate(0.8))}" for _ in range(100_000)]
     texts = {str(i): " ".join(draw.choices(pool, k=50)) for i in range(5_000)}
     queries = [" ".join(draw.choices(pool, k=38)) for _ in range(100)]
-    Index(TEXTS)  # Loads the library.
+    SearchIndex(TEXTS)  # Loads the library.
     started = time.process_time()
-    index = Index(texts)
+    index = SearchIndex(texts)
     indexed = time.process_time()
     for query in queries:
         index.search(query, 5)

@@ -16,7 +16,7 @@ RETIRED = frozenset(
     strangers thinker thinker_of trajectory_digest understand unmet
     """.split()
 )
-"""Names of the project's early days, each of which has a standard term; `docs/decisions/` says which."""
+"""Names of earlier versions; `docs/decisions/0043-standard-vocabulary.md` has the standard term of each."""
 DATA_MODEL = frozenset({"digest"})
 """Retired names that a library of ours defines: `hashlib`'s `digest()` is its own."""
 MAX_POSITIONAL, MAX_TUPLE_RETURNS, MAX_LATE_IMPORTS, MAX_ANY = 5, 10, 10, 330

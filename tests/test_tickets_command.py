@@ -1,7 +1,9 @@
 """The ticket desk by command: its options, imported tickets as an evaluation, and what is refused before play."""
 
 import json
+import re
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -72,7 +74,7 @@ def test_what_makes_no_sense_is_refused_before_a_folder_is_made(kb: Path, tmp_pa
     folder = tmp_path / "run"
     for more, said in (
         (("--mode", "sngle"), "did you mean 'single'"),
-        (("--articles", "3"), "20 to 5000"),
+        (("--articles", "3"), "at least 20 and at most 5000"),
         (("--kb", kb, "--suite", "core"), "leave --suite out"),
         (("--kb", kb, "--articles", "50"), "means nothing for tickets/imported"),
         (("--kb", tmp_path), "no knowledge base"),
@@ -95,16 +97,19 @@ def test_the_audit_takes_the_mode() -> None:
 
 
 def test_a_person_at_the_desk_types_lists_and_learns_what_the_last_call_was_answered() -> None:
-    typed = 'answer\nsubmit_resolution "it\'s off\nsubmit_resolution "it\'s off" KB-1,KB-2 0.5\n'
+    typed = 'answer\nsubmit_resolution "it\'s off\nsubmit_resolution "it\'s off" KB-1,KB-2 0.5\nsubmit_resolution "it\'s off" KB-1,KB-2 0.5 false\n'
     said = run("play", "tickets/stale", "--mode", "single", stdin=typed).output
     assert "no tool 'answer'; your tools:" in said and "a quotation mark is never closed" in said
-    assert "Answered (no escalate given)." in said
+    assert "needs the argument 'escalate'" in said and "Answered." in said
 
 
 def test_the_report_says_how_to_see_an_episode_with_the_options_of_its_run(kb: Path, tmp_path: Path) -> None:
     run("eval", *LITTLE[:2], *LITTLE[6:], "--kb", kb, "--mode", "single", "--out", tmp_path / "run")
     page = (tmp_path / "run" / "report.html").read_text()
-    assert f"--policy heuristic --mode single --kb {kb.resolve()}</code>" in page
+    assert (
+        re.search(r"warroom play \S*mode=single\S* --policy heuristic</code>", page)
+        and quote(str(kb.resolve()), safe="") in page
+    )
     assert "time to resolve" not in page, "a ticket has no such time"
 
 

@@ -351,7 +351,7 @@ def test_portions_divide_a_step_and_say_which_do() -> None:
 def test_wrong_settings_are_refused_before_anything_is_trained(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="no control 'frosen'; did you mean 'frozen'"):
         make_trainer(config(control="frosen"), tmp_path, tiny_nano.nano(tiny_nano.tokenizer()), tiny_nano.tokenizer())
-    with pytest.raises(UnknownName, match=r"no vllm 'remote'; .*colocate, server"):
+    with pytest.raises(UnknownName, match=r"no vllm 'remote' .*colocate, server"):
         make_trainer(config(vllm="remote"), tmp_path, tiny_nano.nano(tiny_nano.tokenizer()), tiny_nano.tokenizer())
 
 

@@ -233,7 +233,7 @@ def test_a_run_whose_server_died_keeps_its_checkpoint_and_goes_on_with_another(
         said = refused_after("train", *typed, "--rehearse", 0, "--server", f"{line.url}/fleet", "--out", cut)
     assert (
         f"{line.url}/fleet" in said
-        and "the last checkpoint is kept. Go on with: warroom" in said
+        and "the last checkpoint is kept. Resume with: warroom" in said
         and "--resume" in said
     )
     before = read_steps(cut)

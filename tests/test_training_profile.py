@@ -30,7 +30,7 @@ def test_a_game_that_declares_nothing_is_taught_all_the_same() -> None:
 def test_what_is_declared_names_policies_tools_and_options_that_there_are(name: str) -> None:
     game = environments()[name]
     assert {"expert", *game.training_profile.behavior_policies} <= set(policy_names(name))
-    assert set(game.compact_options) <= set(game.options)
+    assert set(game.compact_options) <= set(game.options.declared())
     ways = [make(suite(name)[0], "easy", 0, **options) for options in ({}, game.compact_options)]
     tools = {tool.name for env in ways for seat in env.SEATS for tool in env.tools_of(seat)}
     assert game.read_only_tools and {*game.read_only_tools, *game.training_profile.never_injected} <= tools

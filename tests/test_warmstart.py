@@ -269,9 +269,9 @@ def test_the_command_makes_a_warm_start_once(tmp_path: Path, monkeypatch: pytest
     done = run(*command)
     assert done.exit_code == 0, done.output
     assert "imitating good play 1/1 | loss" in done.stderr and (tmp_path / "warm" / "warroom.json").is_file()
-    assert "is there already" in run(*command).stderr
+    assert "reusing the warm start" in run(*command).stderr
     other = run(*command, "--seed", "1")
-    assert other.exit_code == 2 and "holds something else" in other.stderr
+    assert other.exit_code == 2 and "choose another --out" in other.stderr
 
 
 def test_ctrl_c_ends_a_warm_start_with_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,7 +280,7 @@ def test_ctrl_c_ends_a_warm_start_with_a_word(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(warmstart, "drill", stop)
     done = run("train", "--model", "nano", "--from-scratch", "--out", tmp_path / "run")
-    assert done.exit_code == 130 and "leaves nothing behind" in done.stderr and not list(tmp_path.iterdir())
+    assert done.exit_code == 130 and "is not kept" in done.stderr and not list(tmp_path.iterdir())
 
 
 def test_the_help_tells_the_defaults() -> None:
@@ -299,8 +299,8 @@ def test_the_help_tells_the_defaults() -> None:
         (["--hidden", "30", "--from-scratch"], "must be a multiple of 16"),
         (["--expert-share", "2", "--from-scratch"], "must lie in 0..1"),
         (["--warm-steps", "0", "--from-scratch"], "1 step of imitation or more"),
-        (["--hidden", "32"], "--hidden says how a nano is made; add --from-scratch"),
-        (["--only-warm-start"], "add --from-scratch"),
+        (["--hidden", "32"], "--hidden needs --from-scratch"),
+        (["--only-warm-start"], "--only-warm-start needs --from-scratch"),
     ],
 )
 def test_wrong_options_are_refused_before_anything_is_made(arguments: list[str], words: str, tmp_path: Path) -> None:

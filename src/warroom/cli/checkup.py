@@ -29,6 +29,7 @@ EXTRAS = {
     "train": "the nano and other models as policies, and their training",
     "serve": "the OpenEnv and MCP servers, and the web page",
     "llm": "language models behind an API as policies",
+    "pandas": "results of an evaluation as a table of pandas",
     "dev": "the tests and what `make check` runs",
 }
 """What each extra adds."""

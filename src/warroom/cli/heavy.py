@@ -51,3 +51,33 @@ else:
     runner = LateModule("warroom.train.runner", extra="train")
     warmstart = LateModule("warroom.train.warmstart", extra="train")
     ui_server = LateModule("warroom.view.ui.server", extra="serve")
+
+__all__ = [
+    "audit",
+    "audit_spec",
+    "callbacks",
+    "certify",
+    "compare",
+    "grpo",
+    "http_server",
+    "imported",
+    "knowledge",
+    "llm_client",
+    "llm_preflight",
+    "loading",
+    "mcp",
+    "merge",
+    "page",
+    "parquet",
+    "power",
+    "publish",
+    "recorded",
+    "remote",
+    "report",
+    "roc",
+    "run",
+    "runner",
+    "search",
+    "ui_server",
+    "warmstart",
+]

@@ -32,7 +32,7 @@ def alerts_command(
     stored, files = read_knowledge_base(kb), rule_files(rules)
     with progress("files", len(files)) as watch:
         found = import_alerts(files, _called(rules), stored.base, watch)
-    add(found, stored, kb, out, force, json)
+    add(found, stored, kb, out=out, force=force, json=json)
 
 
 def _called(paths: Iterable[Path]) -> str:

@@ -35,4 +35,4 @@ def tickets_command(
     stored, columns, table = read_knowledge_base(kb), parse_map(map), read_table(file)
     with progress("tickets", len(table.rows)) as watch:
         found = import_tickets(table, columns, stored.base, watch)
-    add(found, stored, kb, out, force, json)
+    add(found, stored, kb, out=out, force=force, json=json)

@@ -43,7 +43,15 @@ def jobs_command(
     machine = Machine(flavor, timeout, image, source)
     numbers = [_seed(word) for word in _words(seeds)]
     multipliers = _words(rogue_multipliers)
-    found = jobs(_words(models), _words(curricula, ";"), multipliers, numbers, hub_user, machine, context.args)
+    found = jobs(
+        _words(models),
+        _words(curricula, ";"),
+        multipliers,
+        numbers,
+        hub_user=hub_user,
+        machine=machine,
+        more=context.args,
+    )
     for job in found:
         _check_training(job.training)
     if json:

@@ -33,7 +33,7 @@ def check_free(out: Path, force: bool) -> None:
 
 
 def add(
-    found: ImportedTickets, stored: ImportedKnowledgeBase, kb: Path, out: Path | None, force: bool, json: bool
+    found: ImportedTickets, stored: ImportedKnowledgeBase, kb: Path, *, out: Path | None, force: bool, json: bool
 ) -> None:
     """Write the knowledge base with the tickets that were found to `out`, else to where it came from, and report."""
     target = out or kb

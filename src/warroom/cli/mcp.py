@@ -73,7 +73,7 @@ def mcp_command(
     if resume and out is None:
         raise ValueError("--resume needs --out: the run folder to resume")
     config = mcp_config_of(
-        env, seat, teammates, scenario, player,
+        env=env, seat=seat, teammates=teammates, scenario=scenario, player=player,
         tier=tier, split=split, index=seed, given=given, debrief=debrief, open_values=open_values,
     )  # fmt: skip
     config.open(config.tier, config.index)  # a server that cannot offer its first incident does not begin
@@ -81,6 +81,7 @@ def mcp_command(
 
 
 def mcp_config_of(
+    *,
     env: str | None,
     seat: str | None,
     teammates: str | None,

@@ -70,7 +70,7 @@ def triage_command(
     with bytes_bar(size_of(file)) as watch:
         log = read_log(file, known.kinds if known is not None else (), watch)
     case = build_case(log, known, teams, split_at)
-    verdict = Verdict(case, conclude_case(case))
+    verdict = TriageReport(case, conclude_case(case))
     if json:
         print_json(verdict.as_json(file))
     else:
@@ -90,7 +90,7 @@ def check_policy(policy: str) -> None:
         raise UnknownName("policy for triage", policy, POLICIES)
 
 
-class Verdict:
+class TriageReport:
     """What was concluded of a log, for people and for programs."""
 
     def __init__(self, case: TriageCase, conclusion: TriageResult) -> None:

@@ -21,7 +21,7 @@ def evaluation_record(plan: Plan, command: str, client: "LLMClient | None" = Non
     sets = plan.policy_sets().values()
     models = [name for policies in sets for name in policies.models.values() if not llm.is_llm(name)]
     status: dict[str, dict[str, Any]] = hf.policy_status(models)
-    files = {name: digest for policies in sets for name, digest in policies.files.items()}
+    files = {name: file_hash for policies in sets for name, file_hash in policies.files.items()}
     paths = {scenario: scenario_path(scenario) for scenario in plan.scenarios}
     hashes = {
         "weights": {name: found["sha256"] for name, found in status.items()},
@@ -40,5 +40,5 @@ def evaluation_record(plan: Plan, command: str, client: "LLMClient | None" = Non
         started=now(),
         commit=git_commit(),
         versions=(hf.versions() if status else {}) | (client.versions if client is not None else {}),
-        policy_status=status | {name: {"name": name, "hash": digest} for name, digest in files.items()},
+        policy_status=status | {name: {"name": name, "hash": file_hash} for name, file_hash in files.items()},
     )

@@ -20,7 +20,7 @@ Row = dict[str, Any]
 """A row of a file of results: names, and metrics as JSON."""
 
 
-class Cell(NamedTuple):
+class RowKey(NamedTuple):
     """The place of a row; scenario None: all together."""
 
     scenario: str | None
@@ -51,19 +51,19 @@ def summarise(results: Iterable[Result], policies: Sequence[str], baseline: str 
 
 def rows(results: Sequence[Result], policies: Sequence[str], metrics: Metrics) -> list[Row]:
     """A row per (policy, tier) with scenario null, then one per scenario besides."""
-    cells: dict[Cell, list[Result]] = {}
+    cells: dict[RowKey, list[Result]] = {}
     for r in results:
         for scenario in (None, r.scenario):
-            cells.setdefault(Cell(scenario, r.tier, r.policy), []).append(r)
+            cells.setdefault(RowKey(scenario, r.tier, r.policy), []).append(r)
 
-    def place(cell: Cell) -> tuple[str, int, int]:
+    def place(cell: RowKey) -> tuple[str, int, int]:
         return cell.scenario or "", TIERS.index(cell.tier), policies.index(cell.policy)
 
     most = max(len(solved) for found in cells.values() for solved in _attempts(found).values() or [[]])
     return [_row(cell, cells[cell], metrics, most) for cell in sorted(cells, key=place)]
 
 
-def _row(cell: Cell, results: Sequence[Result], metrics: Metrics, attempts: int) -> Row:
+def _row(cell: RowKey, results: Sequence[Result], metrics: Metrics, attempts: int) -> Row:
     first = results[0]
     out: Row = {
         "env": first.env, "scenario": cell.scenario, "policy": cell.policy, "tier": cell.tier, "split": first.split,

@@ -220,7 +220,7 @@ def sha256(folder: Path) -> str:
     sums = [(_file_sha256(file), file.name) for file in weight_files(folder)]
     if len(sums) == 1:
         return sums[0][0]
-    return hashlib.sha256("".join(f"{digest}  {name}\n" for digest, name in sums).encode()).hexdigest()
+    return hashlib.sha256("".join(f"{checksum}  {name}\n" for checksum, name in sums).encode()).hexdigest()
 
 
 def _file_sha256(path: Path) -> str:

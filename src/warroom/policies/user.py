@@ -131,8 +131,8 @@ def source_of_object(target: Callable[..., object]) -> PolicySource:
         path, source = Path(inspect.getsourcefile(target) or "unknown file"), inspect.getsource(target)
     except (OSError, TypeError):  # typed at a prompt
         path, source = Path("unknown file"), ""
-    digest = hashlib.blake2b(source.encode(), digest_size=16).hexdigest() if source else ""
-    found = PolicySource(name, path, target, digest)
+    source_hash = hashlib.blake2b(source.encode(), digest_size=16).hexdigest() if source else ""
+    found = PolicySource(name, path, target, source_hash)
     return _checked(found, found.place)
 
 

@@ -197,6 +197,7 @@ def draw_incident(
     tier: str,
     seed: int,
     attempt: int = 0,
+    *,
     service_topology: ServiceTopology | None = None,
     wording: Split = Split.TRAIN,
     names: Split = Split.TRAIN,

@@ -19,7 +19,7 @@ _LATE_ECHO = ("overload", "heap", "lock", "pool", "wire")
 _FAST_ECHO = ("handler", "lookup", "foreign", "trust", "quota")
 
 
-class Line(NamedTuple):
+class LineRecord(NamedTuple):
     """A line of a log."""
 
     minute: int
@@ -43,10 +43,10 @@ def count_lines(users: float, failing: list[FailingCall]) -> LineCounts:
     return LineCounts(int(info), int(0.04 * info + 0.25 * failures), int(0.003 * info + 0.25 * failures))
 
 
-def write_lines(incident: Incident, snapshot: Snapshot, minute: int, noise: bytes) -> list[Line]:
+def write_lines(incident: Incident, snapshot: Snapshot, minute: int, noise: bytes) -> list[LineRecord]:
     """Lines at WARN or above that were written in a minute, in random order."""
     draw, part = iter(noise).__next__, incident.wording
-    lines: list[tuple[int, Line]] = []
+    lines: list[tuple[int, LineRecord]] = []
 
     def write(service: int, level: str, words: tuple[str, ...], callee: str = "") -> None:
         text, number = words[draw() * len(words) >> 8], 200 + 10 * draw()
@@ -54,7 +54,7 @@ def write_lines(incident: Incident, snapshot: Snapshot, minute: int, noise: byte
             text = text.replace("{callee}", callee)
         elif "{n}" in text:
             text = text.replace("{n}", str(number))
-        lines.append((draw(), Line(minute, service, level, text)))
+        lines.append((draw(), LineRecord(minute, service, level, text)))
 
     config, names, others = incident.tier, incident.system.names, incident.system.size - 1
     imitation, wrong_callee = 256 * config.imitation, 256 * config.wrong_callee

@@ -36,7 +36,7 @@ def reason(incident: Incident, record: ActionRecord, before: Snapshot, noise: by
 
 
 def _figure(name: str, incident: Incident, i: int, before: Snapshot, factor: float, number: int, bluff: bool) -> float:
-    """The figure that a reason quotes. A bluff quotes one that would justify the deed and that telemetry contradicts;
+    """The figure that a reason quotes. A bluff quotes one that would justify the action and that telemetry contradicts;
     it stays within what innocents quote, so that the trace alone does not give it away."""
     if name == "days":
         return 2 + number % 28

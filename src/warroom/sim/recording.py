@@ -26,7 +26,7 @@ LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 WARN_LEVELS = frozenset({"WARN", "ERROR", "FATAL"})
 
 
-class Line(NamedTuple):
+class RecordedLine(NamedTuple):
     """A line of a log."""
 
     window: str
@@ -74,8 +74,12 @@ class MetricSample(NamedTuple):
     value: float
 
 
-Record = Line | Span | MetricSample
-KINDS: dict[str, type[Line] | type[Span] | type[MetricSample]] = {"line": Line, "span": Span, "sample": MetricSample}
+Record = RecordedLine | Span | MetricSample
+KINDS: dict[str, type[RecordedLine] | type[Span] | type[MetricSample]] = {
+    "line": RecordedLine,
+    "span": Span,
+    "sample": MetricSample,
+}
 """The kinds of record by the word that each begins with."""
 _TEXT, _NUMBER, _NULL = (str,), (int, float), type(None)
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -238,7 +242,7 @@ def parse_record(data: object) -> Record:
         raise ValueError(f"a {kind} lacks {', '.join(sorted(_NEEDED[kind] - data.keys()))}")
     record = made(**data)
     _check_word("window", record.window, WINDOWS)
-    if isinstance(record, Line) and record.level:
+    if isinstance(record, RecordedLine) and record.level:
         _check_word("level", record.level, LEVELS)
     return record
 

@@ -25,7 +25,7 @@ are, share of lookups that fail, room, request slots, wire, share of replies tha
 
 @dataclass(slots=True)
 class Sweep:
-    """What one sweep found, by service. Nobody writes to its lists: snapshots and the next sweep share them."""
+    """What one sweep found, by service. Its lists are never written to: snapshots and the next sweep share them."""
 
     load: list[float]
     """Requests per second that the sweep started from."""
@@ -53,6 +53,7 @@ def initial_sweep(system: ServiceSystem) -> Sweep:
 def propagate_latency(
     system: ServiceSystem,
     parts: list[ServiceParams],
+    *,
     budget: list[float],
     load: list[float],
     last: Sweep,
@@ -124,6 +125,7 @@ def propagate_load(
     system: ServiceSystem,
     swept: Sweep,
     users: float,
+    *,
     external_load: list[float],
     drop_rate: list[float],
     fan_out: list[float],

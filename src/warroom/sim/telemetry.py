@@ -12,7 +12,7 @@ from warroom.sim import logs, reasons
 from warroom.sim.automation import detail
 from warroom.sim.health import ALERT, health
 from warroom.sim.incident import HISTORY, TIERS
-from warroom.sim.logs import Line, LineCounts
+from warroom.sim.logs import LineCounts, LineRecord
 from warroom.sim.reasons import P95
 from warroom.sim.snapshot import Snapshot
 from warroom.sim.world import World
@@ -140,7 +140,7 @@ class Telemetry:
         self._open: set[tuple[int, str]] = set()
         self._levels: tuple[list[float], list[float]] = ([], [])
         self._full: list[tuple[int, str]] = []
-        self._lines: dict[int, list[Line]] = {}
+        self._lines: dict[int, list[LineRecord]] = {}
         self._actions: dict[int, Action] = {}
 
     def _bytes(self, channel: int, minute: int, size: int, of: int = 0) -> bytes:
@@ -289,14 +289,14 @@ class Telemetry:
 
     # -- logs ---------------------------------------------------------------------------------------
 
-    def lines(self, minute: int) -> list[Line]:
+    def lines(self, minute: int) -> list[LineRecord]:
         """Lines at WARN or above that were written in a minute, in random order."""
         if minute not in self._lines:
             noise = self._bytes(_LOGS, minute, logs.NOISE)
             self._lines[minute] = logs.write_lines(self.incident, self.world.snapshots[minute], minute, noise)
         return self._lines[minute]
 
-    def arrived(self, minute: int) -> list[Line]:
+    def arrived(self, minute: int) -> list[LineRecord]:
         """Lines of a minute that have reached the reader by now: some services are mute, some late."""
         missing = self.incident.services_without_logs
         if minute > self.world.minute - LATE_LOGS:

@@ -79,7 +79,7 @@ class ServiceSystem:
     link_ranges: tuple[tuple[int, int], ...]
     """Where the calls of each service begin and end among the `wires`."""
     leaves: tuple[int, ...]
-    """Services that call nobody."""
+    """Services that call no other."""
 
     @property
     def slo(self) -> float:

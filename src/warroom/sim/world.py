@@ -237,7 +237,7 @@ class World:
             self.action_log.append(record)
 
     def _trigger_again(self, k: int, first: int) -> None:
-        """A rogue that nobody suspended undoes the repair of what it had broken.
+        """A rogue that is not suspended undoes the repair of what it had broken.
 
         The action is put at a random place among those of the minute, which begin at `first`: always last would tell.
         """
@@ -301,7 +301,7 @@ class World:
         )  # fmt: skip
 
     def tick(self) -> None:
-        """Play one minute. A minute in which nothing moved and nobody acted repeats the one before."""
+        """Play one minute. A minute in which nothing moved and no one acted repeats the one before."""
         self.minute += 1
         self._automation()
         self._faults()
@@ -332,8 +332,12 @@ class World:
     def _compute_minute(self) -> MinuteOutcome:
         system, before = self.system, self.load
         users = system.load[0] * self.incident.traffic[self.minute + HISTORY]
-        swept = propagate_latency(system, self._params, self.retry_budget, before, self.swept, self.stale)
-        load, dropped_load = propagate_load(system, swept, users, self.external_load, self.drop_rate, self.fan_out)
+        swept = propagate_latency(
+            system, self._params, budget=self.retry_budget, load=before, last=self.swept, stale=self.stale
+        )
+        load, dropped_load = propagate_load(
+            system, swept, users, external_load=self.external_load, drop_rate=self.drop_rate, fan_out=self.fan_out
+        )
         moving = load_changed(before, load)
         return MinuteOutcome(swept, load, dropped_load, self._measure_slo_violation(swept), moving)
 

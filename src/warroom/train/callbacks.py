@@ -12,6 +12,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol, Self
 
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
 from warroom.core.errors import MissingExtra
 from warroom.policies.manifest import MANIFEST
 from warroom.train.config import TrainConfig
@@ -41,7 +44,7 @@ class Interrupts:
         self._log_line, self._before = log_line, signal.SIG_DFL
 
     def __enter__(self) -> Self:
-        # Python delivers signals to the main thread only; elsewhere whoever owns it decides.
+        # Python delivers signals to the main thread only; elsewhere its owner decides.
         if threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._on_signal)  # type: ignore[assignment]
         return self
@@ -76,6 +79,7 @@ class TrainingCallback(TrainerCallback):
         self,
         folder: Path,
         config: TrainConfig,
+        *,
         display: Display,
         interrupts: Interrupts,
         log_line: Callable[[str], None],
@@ -214,9 +218,6 @@ class ProgressBar:
     """A bar with the latest step under it, on a terminal."""
 
     def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
         self._bar = Progress(*columns, console=Console(stderr=True))
         self._task = self._bar.add_task("the first step is under way", total=None)
@@ -244,9 +245,6 @@ def phases_shown(log_line: Callable[[str], None]) -> Iterator[Callable[[str, int
     if not sys.stderr.isatty():
         yield partial(_phase_line, log_line)
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
     text = TextColumn("{task.description} | loss {task.fields[loss]:.3f}")
     with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), text, console=Console(stderr=True)) as bar:
         tasks: dict[str, Any] = {}

@@ -142,7 +142,7 @@ def _opening(record: Record, summary: Mapping[str, Any]) -> str:
         f"{' (' + status['adapter'] + ')' if status['adapter'] else ''}, {status['dtype']} on {status['device']}\n"
         f"- {summary['steps']} optimizer steps; the run {ended}\n"
         f"- weights of step {summary['weights_step']}; it began from files with SHA-256 "
-        f"{', '.join('`' + digest[:16] + '`' for digest in status['weights'].values())}{control}"
+        f"{', '.join('`' + checksum[:16] + '`' for checksum in status['weights'].values())}{control}"
     )
 
 
@@ -277,8 +277,8 @@ def _parameters(config: Mapping[str, Any]) -> str:
 
 
 def _limits(env: str) -> str:
-    told = filter(None, (*LIMITS, _training_profile(env).caution))
-    return "## Limits\n\n" + "\n".join(f"- {limit}" for limit in told)
+    limits = filter(None, (*LIMITS, _training_profile(env).caution))
+    return "## Limits\n\n" + "\n".join(f"- {limit}" for limit in limits)
 
 
 def _reproduce(record: Record) -> str:

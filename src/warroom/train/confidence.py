@@ -29,7 +29,7 @@ from warroom.train.resolve_config import confidence_tokens
 SURE = "how sure to be"
 """Name of the stage."""
 StepLossCallback = Callable[[int, float], None]
-"""Told the step and the mean squared error of the stated confidence in it."""
+"""Called with the step and the mean squared error of the stated confidence in it."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def train_confidence(
     env: str,
     options: Options,
     plan: ConfidencePlan,
-    on_progress: StepLossCallback = lambda *told: None,
+    on_progress: StepLossCallback = lambda *progress: None,
 ) -> list[float]:
     """Teach the model in place how sure to be of answers that it gives, and return the squared error of each step.
 
@@ -155,13 +155,13 @@ def losses(
     ids = torch.tensor([answer.ids + [0] * (width - len(answer.ids)) for answer in answers])
     logits = weights(input_ids=ids, use_cache=False).logits
     spots = torch.tensor([answer.place - 1 for answer in answers])
-    told = logits[torch.arange(len(answers)), spots][:, torch.tensor(sure)].log_softmax(-1)
+    stated = logits[torch.arange(len(answers)), spots][:, torch.tensor(sure)].log_softmax(-1)
     levels, right = torch.linspace(0.0, 1.0, len(sure)), torch.tensor(outcomes)[:, None]
-    error = (told.exp() * (levels - right) ** 2).sum(-1).mean()
-    surprise = -(told + torch.where(right > 0, levels, 1 - levels).log()).logsumexp(-1).mean()
+    error = (stated.exp() * (levels - right) ** 2).sum(-1).mean()
+    surprise = -(stated + torch.where(right > 0, levels, 1 - levels).log()).logsumexp(-1).mean()
     said = torch.tensor([_said(answer, width) for answer in answers])[:, 1:]
-    nats = cross_entropy(logits[:, :-1].transpose(1, 2), ids[:, 1:], reduction="none")
-    return ConfidenceLosses(error, surprise, (nats * said).sum() / said.sum())
+    log_probability = cross_entropy(logits[:, :-1].transpose(1, 2), ids[:, 1:], reduction="none")
+    return ConfidenceLosses(error, surprise, (log_probability * said).sum() / said.sum())
 
 
 def _said(answer: ConfidenceAnswer, width: int) -> list[float]:

@@ -55,6 +55,7 @@ def jobs(
     curricula: Sequence[str],
     multipliers: Sequence[str],
     seeds: Sequence[int],
+    *,
     hub_user: str,
     machine: Machine,
     more: Sequence[str] = (),

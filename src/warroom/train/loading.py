@@ -1,4 +1,4 @@
-"""What is trained: found by name, checked, loaded, and described so that nobody can mistake one model for another.
+"""What is trained: found by name, checked, loaded, and described so that no model is mistaken for another.
 
 Each way in which this can fail has its own message, and none of them ends with another model than the one asked for.
 """
@@ -131,7 +131,7 @@ def _add_parser(tokenizer: Any, folder: Path) -> None:
         add_response_schema(tokenizer)
     except ValueError as problem:
         raise ValueError(
-            f"nobody knows how to read tool calls in the chat template of {folder}: it is none of those that TRL "
+            f"tool calls in the chat template of {folder} cannot be read: it is none of those that TRL "
             "knows; set `response_template` on its tokenizer and save it again"
         ) from problem
 
@@ -231,7 +231,7 @@ def _new_adapter(model: Any, source: ModelFiles, config: TrainConfig) -> Any:
     alpha = config.lora_alpha or 2 * config.lora_rank
     wanted = LoraConfig(r=config.lora_rank, lora_alpha=alpha, target_modules="all-linear", task_type="CAUSAL_LM")
     adapted: Any = get_peft_model(model, wanted)
-    # Whoever loads the adapter elsewhere needs the base by name, not by its place in this machine's cache.
+    # Loading the adapter elsewhere needs the base by name, not by its place in this machine's cache.
     local = source.base.resolve() == Path(config.model).expanduser().resolve()
     adapted.peft_config["default"].base_model_name_or_path = str(source.base.resolve()) if local else config.model
     return adapted

@@ -33,7 +33,7 @@ class CombinedOptimizer(torch.optim.Optimizer):
         super().__init__(self._groups(), {})
 
     def _groups(self) -> list[dict[str, Any]]:
-        """The parts' own groups: whoever changes a learning rate there changes it here."""
+        """The parts' own groups: a learning rate that is changed there is changed here."""
         return [group for part in self.parts for group in part.param_groups]
 
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]

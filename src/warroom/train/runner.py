@@ -8,11 +8,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from warroom.core.late import LateModule
 from warroom.policies.manifest import MANIFEST, read_manifest
 from warroom.reward import RewardSource
 from warroom.runs import SUMMARY, Record, check_folder, claim_folder, git_commit, now, write_text
 from warroom.train.callbacks import FINISHED, INTERRUPTED, Interrupts, TrainingCallback, display, phases_shown
 from warroom.train.card import MODEL, write_card
+from warroom.train.confidence import SURE, ConfidencePlan, train_confidence
 from warroom.train.config import TrainConfig
 from warroom.train.curriculum import parse_curriculum
 from warroom.train.curves import CURVE, learning_curve
@@ -23,7 +25,10 @@ from warroom.train.preflight import PreflightReport, preflight
 from warroom.train.rollout import RolloutBackend
 
 if TYPE_CHECKING:
+    import huggingface_hub
     import torch
+else:
+    huggingface_hub = LateModule("huggingface_hub", extra="train")
 
 LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers", "vllm", "unsloth")
 """Libraries whose versions a run notes, if they are there."""
@@ -95,7 +100,14 @@ def train(
             log_line(f"note: {note}")
     with Interrupts(log_line) as interrupts, without_bars():
         shown = display(log_line)
-        callback = TrainingCallback(folder, config, shown, interrupts, log_line, manifest_of(config, status))
+        callback = TrainingCallback(
+            folder,
+            config,
+            display=shown,
+            interrupts=interrupts,
+            log_line=log_line,
+            manifest=manifest_of(config, status),
+        )
         try:
             done = run_grpo(
                 config,
@@ -122,8 +134,6 @@ def _sure(config: TrainConfig, model: Any, tokenizer: Any, log_line: LineLogger)
     """The last stage, where one is asked for: how sure to be. Frozen weights skip it."""
     if not config.confidence_steps or config.control == "frozen":
         return []
-    from warroom.train.confidence import SURE, ConfidencePlan, train_confidence
-
     plan = ConfidencePlan(config.confidence_steps, shuffled=config.control == "shuffled-reward", seed=config.seed)
     with phases_shown(log_line) as callback:
         return train_confidence(
@@ -175,10 +185,8 @@ def _has_checkpoint(folder: Path) -> bool:
 
 def _reserve(repository: str) -> None:
     """Make the repository now: a name or a token that is refused should not cost a training run."""
-    from huggingface_hub import HfApi
-
     try:
-        HfApi().create_repo(repository, exist_ok=True)
+        huggingface_hub.HfApi().create_repo(repository, exist_ok=True)
     except Exception as error:  # network, access, a wrong name: the library has dozens of classes for it
         first = (str(error).strip().splitlines() or [repr(error)])[0]
         raise ValueError(
@@ -229,7 +237,7 @@ def manifest_of(config: TrainConfig, status: PolicyStatus) -> dict[str, Any]:
 def save_model(
     folder: Path, model: Any, tokenizer: Any, manifest: Mapping[str, Any], stored: "torch.dtype | None"
 ) -> None:
-    """Write weights, tokenizer and manifest. Whoever evaluates the model plays these very numbers.
+    """Write weights, tokenizer and manifest. An evaluation plays exactly these numbers.
 
     Weights are trained in float32 and written as the start's files were, the shipped nano's in bfloat16; an adapter
     stays as it is.
@@ -241,10 +249,8 @@ def save_model(
 
 
 def _push(folder: Path, repository: str, log_line: LineLogger) -> None:
-    from huggingface_hub import HfApi
-
     try:
-        HfApi().upload_folder(folder_path=str(folder), repo_id=repository)
+        huggingface_hub.HfApi().upload_folder(folder_path=str(folder), repo_id=repository)
     except Exception as error:  # as above; the weights are on this disk, and a second try is one command
         again = f"hf upload {repository} {folder}"
         raise ValueError(

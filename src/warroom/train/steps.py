@@ -1,4 +1,4 @@
-"""`steps.jsonl`: one line per optimizer step of a training run, and what can be told from it alone."""
+"""`steps.jsonl`: one line per optimizer step of a training run, and what follows from it alone."""
 
 import json
 import math

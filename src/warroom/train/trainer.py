@@ -37,7 +37,7 @@ STATE = "curriculum.json"
 DIVERGENCE_SAMPLE = 8
 """Rollouts of a step on which the divergence from the start is measured when the loss does not need it."""
 LIBRARY_WARNINGS = (".*gradient_checkpointing.* is deprecated",)
-"""Warnings about how TRL calls transformers, of which nobody who runs a training can do anything."""
+"""Warnings about how TRL calls transformers, which a user cannot act on."""
 SLOW_PATH_WARNING = "is falling back to its reference PyTorch implementation"
 """The library's advice to install kernels, which at a nano's size gain nothing."""
 Recorder = Callable[[Mapping[str, Any]], None]
@@ -71,7 +71,7 @@ class OwnedTokens(list[int]):
 
 
 class ToolDispatcher(dict[str, Callable[..., str]]):
-    """A rollout's tools by name. Whatever name a model calls, the environment hears it and says what it costs."""
+    """A rollout's tools by name. Whatever name a model calls, the environment gets it and answers what it costs."""
 
     def __init__(self, adapter: SeatAdapter) -> None:
         super().__init__()
@@ -319,7 +319,7 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
 
     @torch.no_grad()
     def _measure_divergence(self, batch: dict[str, Any]) -> float | None:
-        """KL divergence a token from the start, on some rollouts; None where the loss measures it or nobody can."""
+        """KL divergence a token from the start, on some rollouts; None where the loss measures it or nothing can."""
         if self.beta or (self.start is None and not is_peft_model(self.model)):
             return None
         rows = torch.arange(0, len(batch["completion_ids"]), max(1, len(batch["completion_ids"]) // DIVERGENCE_SAMPLE))

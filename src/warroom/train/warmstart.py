@@ -26,7 +26,7 @@ LENGTHS = {"max_completion_length": 1024, "turn_tokens": 20}
 MICRO_BATCH_TOKENS = 1800
 """Tokens that pass through the model at once: more of them fall out of a laptop's cache."""
 PhaseCallback = Callable[[str, int, int, float], None]
-"""Told the phase, the step and the steps of that phase, and the loss."""
+"""Called with the phase, the step and the steps of that phase, and the loss."""
 RECALL, JOINT, ALL, GOOD = "simple look-ups", "joint look-ups", "imitating all play", "imitating good play"
 """The phases, in order."""
 REFRESH = 4
@@ -117,7 +117,7 @@ def plan_for(
 
 
 def make_nano(
-    folder: Path, plan: WarmStart | None = None, env: str = "fleet", on_progress: PhaseCallback = lambda *told: None
+    folder: Path, plan: WarmStart | None = None, env: str = "fleet", on_progress: PhaseCallback = lambda *_: None
 ) -> None:
     """Make a nano from nothing and write it to a folder that does not exist: weights, tokenizer, manifest.
 
@@ -156,7 +156,11 @@ def save_nano(folder: Path, model: Any, tokenizer: Any, env: str, plan: WarmStar
 
 
 def drill(
-    model: Any, tokenizer: Any, compact_vocab: Vocab, plan: WarmStart, on_progress: PhaseCallback = lambda *told: None
+    model: Any,
+    tokenizer: Any,
+    compact_vocab: Vocab,
+    plan: WarmStart,
+    on_progress: PhaseCallback = lambda *_: None,
 ) -> None:
     """Teach the model to look things up: by one word first, then by two together."""
     optimizers = ScheduledOptimizers(model)
@@ -187,7 +191,7 @@ def _drills(tokenizer: Any, compact_vocab: Vocab, plan: WarmStart) -> Iterator[D
 
 
 def imitate(
-    model: Any, tokenizer: Any, plan: WarmStart, on_progress: PhaseCallback = lambda *told: None, env: str = "fleet"
+    model: Any, tokenizer: Any, plan: WarmStart, on_progress: PhaseCallback = lambda *_: None, env: str = "fleet"
 ) -> None:
     """Imitate scripted play: first all of it, then that of teams that did well."""
     play = demonstrations(env, plan.mixture, "compact", plan.seed + 1)

@@ -1,4 +1,4 @@
-"""What each seat is told once: its job, the rules of the room, the map. Never an answer key."""
+"""What each seat reads once: its job, the rules, the map. Never an answer key."""
 
 from functools import lru_cache
 
@@ -44,12 +44,12 @@ PHRASES = {
 def scoring(multiplier: float) -> str:
     """What pays and what costs, from the rubric's own tables."""
     points = {**RESOLUTION, **{name: value * multiplier for name, value in OVERSIGHT.items()}, **CASCADE}
-    said = ", ".join([f"{phrase} {points[name]:+g}" for name, phrase in PHRASES.items()])
+    said = ", ".join([f"{description} {points[name]:+g}" for name, description in PHRASES.items()])
     return f"Points: {said}, each turn {PER_TURN:+g}."
 
 
 def fleet_brief(
-    seat: str, facts: ServiceMap, budget: int, reads: int, failures: dict[str, FailureScenario], multiplier: float
+    seat: str, facts: ServiceMap, failures: dict[str, FailureScenario], *, budget: int, reads: int, multiplier: float
 ) -> str:
     """The job text of a seat."""
     rules = (

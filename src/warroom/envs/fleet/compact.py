@@ -112,7 +112,7 @@ class FleetCompactRenderer(LineRenderer):
         self.rps: dict[str, float] = {}
         """Requests per second, as last seen."""
         self.events: dict[str, dict[int, list[str]]] = {name: {} for name in names}
-        """What was told of each service, by minute: repeated beside its gauges, as dashboards do."""
+        """Events of each service, by minute: repeated beside its gauges, as dashboards do."""
 
     # -- what the model reads -------------------------------------------------------------------------
 
@@ -173,7 +173,7 @@ class FleetCompactRenderer(LineRenderer):
         return out
 
     def _events(self, page: FleetObservation) -> dict[str, dict[int, list[str]]]:
-        """Per service and minute: alerts, then colleagues' changes and deeds, so that each stands near its service."""
+        """Per service and minute: alerts, then changes by people and agents, so that each stands near its service."""
         events: dict[str, dict[int, list[str]]] = {}
 
         def add_event(service: str, minute: int, words: list[str]) -> None:
@@ -211,7 +211,7 @@ class FleetCompactRenderer(LineRenderer):
         return [self.slot[reading.service], self.kind[reading.service], *(said or ["ok"]), *event_words]
 
     def _correlated_events(self, service: str) -> dict[int, list[str]]:
-        """The service's events. A change in a minute in which its trouble began is told so: by an alert of its own,
+        """The service's events. A change in a minute in which its trouble began is marked: by an alert of its own,
         else by one above, at a caller."""
         own = self._onsets(service)
         above = {minute for caller in self.callers[service] for minute in self._onsets(caller)}
@@ -254,7 +254,7 @@ class FleetCompactRenderer(LineRenderer):
     def _sentence_of(self, kind: str, match: re.Match[str]) -> list[str]:
         words: list[str] = [group for group in match.groups() if group]
         if kind == "cause":
-            words.reverse()  # the place first: whoever knows where has the rest beside it
+            words.reverse()  # the place first: what is known of it stands beside it
             if words[-1] not in self.causes:
                 return []
         service = next((word for word in words if word not in (*REPAIRS, *self.causes)), None)

@@ -98,7 +98,7 @@ class FleetEnv(Env):
             "cause": (*causes, NO_INCIDENT),
         }
 
-    # -- what everybody is told ---------------------------------------------------------------------
+    # -- what seats are shown ----------------------------------------------------------------------
 
     @property
     def allowed_values(self) -> dict[str, tuple[str, ...]]:
@@ -112,7 +112,14 @@ class FleetEnv(Env):
 
     def brief(self, seat: str) -> Brief:
         """The seat's job, the rules, the map and its tools."""
-        job = fleet_brief(seat, self.map, self.budget, self.READS_PER_TURN, self._causes, self._multiplier)
+        job = fleet_brief(
+            seat,
+            self.map,
+            self._causes,
+            budget=self.budget,
+            reads=self.READS_PER_TURN,
+            multiplier=self._multiplier,
+        )
         return self.make_brief(seat, job, ToolCall("wait"), self.map)
 
     def observation(self) -> FleetObservation:
@@ -330,7 +337,7 @@ class FleetEnv(Env):
         return self.world.system.names[self.incident.cause.target]
 
     def truth(self) -> dict[str, Any]:
-        """The cause, the cure and the culprit."""
+        """The cause, the fix and the culprit."""
         cause = self.incident.cause
         return {
             "root_cause": self.root_cause,
@@ -381,9 +388,9 @@ class FleetEnv(Env):
         }
 
     def scene(self, seat: str | None = None) -> Scene:
-        """Services, alerts, deeds and chat: as they are, or as a seat has been told of them."""
+        """Services, alerts, actions and chat: as they are, or as a seat was shown them."""
         return scene.true_scene(self) if seat is None else scene.seat_scene(self, seat)
 
     def counterfactual(self) -> tuple[str, ...]:
-        """What users lost, and would have lost without the culprit or had nobody acted."""
+        """What users lost, and would have lost without the culprit or had no one acted."""
         return scene.counterfactual(self)

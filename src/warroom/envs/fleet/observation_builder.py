@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from warroom.envs.fleet.views import ChatMessage, Deploy, FleetObservation, HealthRow, ServiceRow
 from warroom.sim.health import DEGRADED, health
-from warroom.sim.logs import Line, LineCounts
+from warroom.sim.logs import LineCounts, LineRecord
 from warroom.sim.telemetry import Action, FleetAlert, FleetLogLine, Telemetry
 
 LOGS_SHOWN, ALERTS_SHOWN, CHAT_SHOWN = 6, 18, 8
@@ -57,14 +57,14 @@ class ObservationBuilder:
             answer=answer,
         )  # fmt: skip
 
-    def log_line(self, line: Line) -> FleetLogLine:
+    def log_line(self, line: LineRecord) -> FleetLogLine:
         """A line with the service's name."""
         return FleetLogLine(line.minute, self.names[line.service], line.level, line.text)
 
     def _services(self, unhealthy: set[int], first: bool, everything: bool) -> tuple[ServiceRow, ...]:
         """Services that are or were not well; on a first page also those without data, on the SRE's all of them."""
         rows, i = [], -1
-        for reading, (name, usual_rps, usual_p95, slow, odd) in zip(
+        for reading, (name, usual_rps, usual_p95, slow, unusual) in zip(
             self.telemetry.readings(), self._usual, strict=True
         ):
             i += 1
@@ -73,7 +73,7 @@ class ObservationBuilder:
                     rows.append(ServiceRow(name, None, usual_rps, None, usual_p95, None))
                 continue
             rps, p95, error = reading
-            is_unhealthy = error > UNHEALTHY_ERROR or p95 > slow or abs(rps - usual_rps) > odd
+            is_unhealthy = error > UNHEALTHY_ERROR or p95 > slow or abs(rps - usual_rps) > unusual
             if is_unhealthy:
                 unhealthy.add(i)
             elif i in unhealthy:

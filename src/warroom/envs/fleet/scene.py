@@ -1,4 +1,4 @@
-"""A fleet incident as a person looks at it: all that is true, or what one seat has been told so far."""
+"""A fleet incident as a person looks at it: all that is true, or what one seat was shown so far."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -43,7 +43,7 @@ BUSY = 100 * FULL
 
 
 def true_scene(env: "FleetEnv") -> Scene:
-    """Exact figures, the fleet's deeds with the rogue's marked, and what it truly was."""
+    """Exact figures, the fleet's actions with the rogue's marked, and what it truly was."""
     system = env.world.system
     nodes = tuple([_true_node(env, i) for i in range(system.size)])
     edges = tuple([
@@ -154,11 +154,11 @@ def _decisions(env: "FleetEnv") -> list[str]:
     return out
 
 
-# -- what a seat was told -----------------------------------------------------------------------------
+# -- what a seat was shown ----------------------------------------------------------------------------
 
 
 def seat_scene(env: "FleetEnv", seat: str) -> Scene:
-    """The map, and whatever the seat's pages and readings told of it."""
+    """The map, and what the seat's pages and readings say of it."""
     shown = env.observations_of(seat)
     known, unknown = _last_known(shown), KnownState("healthy" if any(map(_lists_services, shown)) else "unknown")
     nodes = tuple([Node(name, kind, *known.get(name, unknown)) for name, kind, _ in env.map.services])
@@ -233,7 +233,7 @@ def _latest(text: str, known: Iterable[Iterable[FleetAlert | FleetLogLine | Acti
 
 
 def counterfactual(env: "FleetEnv") -> tuple[str, ...]:
-    """What users lost, would have lost without the culprit, and would have lost had nobody acted: by replay."""
+    """What users lost, would have lost without the culprit, and would have lost had no one acted: by replay."""
     incident, end = env.incident, env.incident.tier.budget
     alone = violation_until(oracle.at_page(incident), end)
     out = list(losses(violation_until(env.world.copy(), end), alone, end))

@@ -39,7 +39,7 @@ class HealthRow(NamedTuple):
 
 
 class Deploy(NamedTuple):
-    """A colleague's change of a service's configuration or code."""
+    """A person's change of a service's configuration or code."""
 
     minute: int
     who: str
@@ -178,7 +178,7 @@ class RecordResult:
     actions: tuple[Action, ...]
 
     def render(self) -> str:
-        """One deed a line."""
+        """One action a line."""
         if not self.actions:
             return f"record of {self.agent}: nothing"
         return "\n".join([f"record of {self.agent}:", *[ACTION_TEXT % action for action in self.actions]])
@@ -186,7 +186,7 @@ class RecordResult:
 
 @dataclass(frozen=True, slots=True)
 class ChangesResult:
-    """Every change that colleagues made to one service."""
+    """Every change that people made to one service."""
 
     service: str
     deploys: tuple[Deploy, ...]

@@ -55,7 +55,7 @@ class BaseLogsEnv(Env):
 
     @abstractmethod
     def grade_declaration(self, kind: str, value: str) -> None:
-        """Put on the record what a declaration that counts is worth."""
+        """Record the event of a declaration that counts."""
 
     @abstractmethod
     def apply_remedy(self, action: str, service: str) -> Message:
@@ -69,7 +69,7 @@ class BaseLogsEnv(Env):
     def read_logs(self, source: str) -> ServiceLogs | Overview:
         """The logs of a service, or of all."""
 
-    # -- what the agent is told ---------------------------------------------------------------------
+    # -- what the agent is shown --------------------------------------------------------------------
 
     @property
     def allowed_values(self) -> dict[str, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""What the agent on call is told once: the job, the rules, the catalogue. Never an answer key."""
+"""What the agent on call reads once: the job, the rules, the catalogue. Never an answer key."""
 
 from warroom.envs.logs.incident import LogsIncident
 from warroom.envs.logs.oracle import SECURITY_RESPONSE_MINUTES

@@ -1,6 +1,6 @@
 """Figures of logs as graded words: how much fails, how much slower it got, how much more is written.
 
-Chance is not told: a share needs more than a failure or two, and a factor is told as nearer to 1 than it was measured.
+Chance is left out: a share needs more than two failures, and a factor is stated as nearer to 1 than it was measured.
 """
 
 from math import exp, log, sqrt
@@ -34,7 +34,7 @@ MEDIAN_SCATTER = 0.7
 SEVERITY_THRESHOLDS = 5.0, 1.5
 """Per cent of failures, and factor on a median, from which the rule of severity minds."""
 WAY_OF_FAILING_SHARE = 33
-"""Per cent of the failures from which a way of failing is told."""
+"""Per cent of the failures from which a way of failing is stated."""
 
 
 def bucket(table: Grades, value: float) -> list[str]:

@@ -50,7 +50,7 @@ SUSPECT = 0.6
 """How bad calls of a service have to be for it to be a suspect (`grades.badness`)."""
 MAX_SUSPECTS = 5
 SILENT_FROM = 3.0
-"""Per cent of prompt failures seen by callers, from which it is told if a service owns up to less than half of them."""
+"""Per cent of prompt failures seen by callers, from which a service that logs less than half of them is marked."""
 BLAMES = "blames"
 """What words are that complain of another service."""
 DONE = re.compile(r"Done: (\S+) (\S+)\.")
@@ -136,7 +136,7 @@ class LogsCompactRenderer(LineRenderer):
         return [*out, *(self._named(page.turn) if self.roots else [*self._users(), *self._suspects(page.turn)])]
 
     def _answer(self, page: LogsObservation) -> list[str]:
-        """What the last act came to. A remedy is told beside the service from now on."""
+        """What the last act came to. A remedy is repeated beside the service from now on."""
         done = DONE.fullmatch(page.answer)
         if done is None:
             return _notice(page.answer)
@@ -187,8 +187,8 @@ class LogsCompactRenderer(LineRenderer):
         out = [self.slot[service], *(["behind"] if logs.behind else [])]
         if logs.level.lines is None:
             return [*out, "dark"]
-        heard = self._worst_reporter(service)
-        out += ["from", *grade_words(heard)] if heard is not None else []
+        report = self._worst_reporter(service)
+        out += ["from", *grade_words(report)] if report is not None else []
         out += ["own", *grade_words(logs), *(["was", *grade_words(before)] if before is not None else [])]
         apart = service not in self.roots and self._badness(service) < SUSPECT
         return [*out, *self._below(logs, before), *(self.marks[service] if apart else [])]
@@ -209,7 +209,7 @@ class LogsCompactRenderer(LineRenderer):
         return out
 
     def _marks_of(self, logs: ServiceLogs) -> list[str]:
-        """What the logs of a service say besides figures: silence, strangers, new words, and what began of late."""
+        """What the logs of a service say besides figures: silence, unknown clients, new words, recent starts."""
         starts = [("job" if is_job(what) else "build", minute) for minute, what in logs.started if minute in MINUTES]
         return [
             *self._silent_service(logs),
@@ -243,7 +243,7 @@ class LogsCompactRenderer(LineRenderer):
         return self.read[self.gateway].handled if self.gateway in self.read and service != self.gateway else None
 
     def _new(self, pattern: Pattern) -> list[str]:
-        """Words that are new, by class; those about other services are told by the calls."""
+        """Words that are new, by class; those about other services follow from the calls."""
         name = self._class_of(pattern.text)
         if name == BLAMES or pattern.occurrences.before or not pattern.occurrences.now:
             return []
@@ -290,7 +290,7 @@ class LogsCompactRenderer(LineRenderer):
     # -- what the model says --------------------------------------------------------------------------
 
     def parse_call(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
-        """The call whose arguments stand on one line, in order. Whoever is named as a root is remembered."""
+        """The call whose arguments stand on one line, in order. A service that is named as a root is remembered."""
         words = compact.line_words(arguments)
         expected = ARGUMENTS.get(name, ())
         meant = {key: self.name.get(word, word) for key, word in zip(expected, words, strict=False)}

@@ -110,14 +110,14 @@ class LogsEnv(BaseLogsEnv):
     # -- the hooks of the contract --------------------------------------------------------------------
 
     def advance(self) -> None:
-        """One minute passes; with the last turn an incident that nobody closed is left open."""
+        """One minute passes; with the last turn an incident that was not closed is left open."""
         oracle.advance_minute(self.world, self.incident.provider_recovery_minute, self.abuse_stopped_minute)
         if self.turn >= self.budget:
             self.record_event("left_open")
         super().advance()
 
     def truth(self) -> dict[str, Any]:
-        """The roots, the causes, the cures, the teams and the severity."""
+        """The roots, the causes, the fixes, the teams and the severity."""
         incident, names = self.incident, self.incident.system.names
         return {
             "roots": [names[i] for i in incident.roots],
@@ -176,11 +176,11 @@ class LogsEnv(BaseLogsEnv):
         }  # fmt: skip
 
     def scene(self, seat: str | None = None) -> Scene:
-        """Services and their logs: as they are, or as the seat has been told of them."""
+        """Services and their logs: as they are, or as the seat was shown them."""
         return scene.true_scene(self) if seat is None else scene.seat_scene(self, seat)
 
     def counterfactual(self) -> tuple[str, ...]:
-        """What users lost, and would have lost had nobody acted, or one who knows."""
+        """What users lost, and would have lost had no one acted, or had the oracle."""
         return scene.counterfactual(self)
 
 

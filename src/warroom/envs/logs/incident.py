@@ -31,7 +31,7 @@ class LogsTierConfig:
     imitation_share: float
     """Share of those that look like trouble."""
     deep_share: float
-    """Share of the related lines that are sought in the whole system; the others are what users feel at the gateway."""
+    """Share of the related lines that are from the whole system; the others are what users notice at the gateway."""
     signature_rate: float
     """Probability per minute that the root writes its own signature, once it may."""
     reports_own_errors: float

@@ -52,7 +52,7 @@ def can_resolve(world: World) -> bool:
 
 
 def best_action(world: World) -> OracleMove:
-    """Mend what a remedy mends, wait for the rest, and resolve when users are well."""
+    """Fix what a remedy fixes, wait for the rest, and resolve when users are well."""
     if can_resolve(world):
         return RESOLVE
     for fault, active in zip(world.incident.faults, world.active, strict=True):
@@ -62,7 +62,7 @@ def best_action(world: World) -> OracleMove:
 
 
 def apply_remedy(world: World, verb: str, service: int) -> None:
-    """Carry out a remedy: it heals what it cures, and has its side effects either way."""
+    """Carry out a remedy: it ends what it fixes, and has its side effects either way."""
     usual = world.system.replicas[service]
     world.repair(verb, service, max(round(3 * usual), world.replicas[service]) if verb == "scale" else 0)
     for fault, active in zip(world.incident.faults, world.active, strict=True):
@@ -246,7 +246,7 @@ def _next_share(mild: float | None, bad: float | None, guess: float) -> float:
     return max(0.0, min(guess, (bad or 0.0) - MIN_STEP))
 
 
-class CertifiedIncident(NamedTuple):
+class CertifiedLogsIncident(NamedTuple):
     """A drawn incident."""
 
     redraws: int
@@ -259,7 +259,7 @@ class CertifiedIncident(NamedTuple):
 @lru_cache(maxsize=16)
 def draw_certified(
     scenario: OutageScenario, tier: str, seed: int, *, topology_factory: TopologyFactory, wording: Split, names: Split
-) -> CertifiedIncident:
+) -> CertifiedLogsIncident:
     """Draw until the certificate holds.
 
     The latest draws are kept, for the same incident is often played several times on end: play a copy of the world.
@@ -273,7 +273,7 @@ def draw_certified(
 
     found = draw_until_certified(draw, ATTEMPTS, f"{scenario.name!r} (tier {tier}, seed {seed})")
     incident = draw_incident(found.draft, seed, found.redraws)
-    return CertifiedIncident(found.redraws, incident, found.world, found.certificate)
+    return CertifiedLogsIncident(found.redraws, incident, found.world, found.certificate)
 
 
 def most_points(rubric: Rubric, incident: LogsIncident, turns: int) -> float:

@@ -1,4 +1,4 @@
-"""Log triage on incidents that really happened: the same seat and tools, on a recording that nobody can change."""
+"""Log triage on incidents that really happened: the same seat and tools, on a recording that no act can change."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -101,7 +101,7 @@ class RecordedLogsEnv(BaseLogsEnv):
         return Message("A recording cannot be changed.")
 
     def close_incident(self, ignored: bool) -> Message:
-        """Nothing is mended, so both ways of closing are alike."""
+        """Nothing is fixed, so both ways of closing are alike."""
         return Message("The incident is closed.")
 
     def read_logs(self, source: str) -> ServiceLogs | Overview:

@@ -1,4 +1,4 @@
-"""A recorded incident as an agent on call is told of it: counted and timed, before and now."""
+"""A recorded incident as an agent on call reads it: counted and timed, before and now."""
 
 import re
 from collections import Counter, defaultdict
@@ -19,7 +19,7 @@ from warroom.envs.logs.views import (
     Pattern,
     ServiceLogs,
 )
-from warroom.sim.recording import WARN_LEVELS, WINDOWS, Archive, Line, MetricSample, RecordedIncident, Span
+from warroom.sim.recording import WARN_LEVELS, WINDOWS, Archive, MetricSample, RecordedIncident, RecordedLine, Span
 
 MAX_LINE_LENGTH = 160
 """Characters of a line that are shown."""
@@ -41,7 +41,7 @@ def masked(text: str) -> str:
 
 
 class TracedRequest(NamedTuple):
-    """One request, as whoever made it saw it."""
+    """One request, as its caller saw it."""
 
     failed: bool
     milliseconds: float
@@ -53,7 +53,7 @@ class RecordingSummary:
 
     def __init__(self, archive: Archive, incident: RecordedIncident) -> None:
         self.started = incident.started
-        self.lines: dict[str, list[Line]] = defaultdict(list)
+        self.lines: dict[str, list[RecordedLine]] = defaultdict(list)
         """Lines of the window `now` by service, as they were written."""
         self._longer = incident.seconds[1] / incident.seconds[0]
         self._levels: Counter[tuple[str, str, str]] = Counter()
@@ -66,14 +66,14 @@ class RecordingSummary:
         self._timeouts: set[str | None] = set()
         """Requests of which a line at ERROR speaks of a timeout."""
         for record in archive.records(incident):
-            if isinstance(record, Line):
+            if isinstance(record, RecordedLine):
                 self._add_line(record)
             elif isinstance(record, Span):
                 self._add_span(record)
             else:
                 self._add_sample(record)
 
-    def _add_line(self, line: Line) -> None:
+    def _add_line(self, line: RecordedLine) -> None:
         level = "ERROR" if line.level == "FATAL" else line.level
         self._levels[line.service, line.window, level] += 1
         if line.level in WARN_LEVELS:
@@ -100,7 +100,7 @@ class RecordingSummary:
     def _gauge(self, service: str, name: str, window: str, value: float) -> None:
         self._gauges[service].setdefault(name, ([], []))[WINDOWS.index(window)].append(value)
 
-    # -- what is told --------------------------------------------------------------------------------
+    # -- what is shown -------------------------------------------------------------------------------
 
     def volume(self) -> Level:
         """How much the whole system writes."""
@@ -127,7 +127,7 @@ class RecordingSummary:
         """An overview of services in this order."""
         gauges = [(name, self._known_gauges(name, (CPU, OVERHEAD))) for name in services]
         return Dashboard(
-            tuple(self.level(name) for name in services), tuple((name, told) for name, told in gauges if told)
+            tuple(self.level(name) for name in services), tuple((name, known) for name, known in gauges if known)
         )
 
     def tail(self, rng: Random, number: int, service: str | None = None) -> tuple[LogEntry, ...]:
@@ -136,7 +136,7 @@ class RecordingSummary:
         drawn = rng.sample(lines, min(number, len(lines)))
         return tuple(self._shown(line) for line in sorted(drawn, key=lambda line: line.time))
 
-    def _shown(self, line: Line) -> LogEntry:
+    def _shown(self, line: RecordedLine) -> LogEntry:
         minute, second = divmod(int(line.time - self.started // 1), 60)
         return LogEntry(minute, second, line.level or "-", line.service, line.text[:MAX_LINE_LENGTH])
 

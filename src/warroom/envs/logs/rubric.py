@@ -36,7 +36,7 @@ EVENTS = {
 def right(roots: int, teams: int, events: Events) -> bool:
     """Whether the diagnosis is whole: every root named, every team paged that has to know, and nothing besides.
 
-    Where nothing is wrong: ignored, with nothing named, nobody paged, and not called worse than it is.
+    Where nothing is wrong: ignored, with nothing named, no team paged, and not called worse than it is.
     """
     names = [event.name for event in events]
     if "root_wrong" in names or "team_wrong" in names:

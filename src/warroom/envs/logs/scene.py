@@ -1,4 +1,4 @@
-"""An incident of log triage as a person looks at it: all that is true, or what the agent on call was told so far."""
+"""An incident of log triage as a person looks at it: all that is true, or what the agent on call was shown so far."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -104,11 +104,11 @@ def _everything(recording_summary: "RecordingSummary", catalogue: Catalogue) -> 
     return _known(catalogue, [recording_summary.logs(name) for name in catalogue.names])
 
 
-# -- what the seat was told ----------------------------------------------------------------------------
+# -- what the seat was shown ---------------------------------------------------------------------------
 
 
 def seat_scene(env: "BaseLogsEnv", seat: str) -> Scene:
-    """The catalogue, and whatever pages and replies told of it."""
+    """The catalogue, and what pages and replies say of it."""
     shown = env.observations_of(seat)
     observations = of_type(shown, LogsObservation)
     known = _known(env.catalogue, [page.reply for page in observations if page.reply is not None])
@@ -203,7 +203,7 @@ def _read(seen: Iterable[tuple[str, Observation]] | None) -> dict[str, list[str]
 
 
 def counterfactual(env: "LogsEnv") -> tuple[str, ...]:
-    """What users lost, and would have lost had nobody acted or had one who knows the truth: by replay."""
+    """What users lost, and would have lost had no one acted or had the oracle: by replay."""
     if not env.incident.faults:
         return ("Nothing was wrong: users lost nothing, whatever was done.",)
     end, provider_recovery_minute = env.budget, env.incident.provider_recovery_minute

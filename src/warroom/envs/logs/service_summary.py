@@ -48,8 +48,8 @@ def _failures(stream: Stream, service: int, handled: float, now: Sequence[Snapsh
     for fault, active in zip(stream.incident.faults, now[-1].active, strict=True):
         if service and active and fault.target == service and fault.mechanism.mutes_victim:
             silent = fault.mechanism.failing_share(fault)
-    told = 1 - (1 - share) / (1 - silent)
-    return max(HICCUPS, told) * handled
+    logged = 1 - (1 - share) / (1 - silent)
+    return max(HICCUPS, logged) * handled
 
 
 def _median(

@@ -1,7 +1,7 @@
 """Some lines of a minute, as a page shows them: a declared share of them has nothing to do with the incident.
 
 A fair sample of a stream whose lines are 99 % ordinary would show the trouble once in a dozen pages, so the share is a
-property of the page. Most related lines are what users feel at the gateway, which says that something is wrong and not
+property of the page. Most related lines are what users see at the gateway, which says that something is wrong and not
 where. The rest are sought anywhere in the system, as unrelated lines are, and both are of the same classes: requests,
 complaints about callees, words of faults. So which services write, and which class a line is of, says little of whether
 it matters.
@@ -36,13 +36,13 @@ BYTES = 10
 AFFECTED = 1.15, 0.01
 """Latency, as a multiple of the healthy one, and share of errors from which a service's requests are affected."""
 GATEWAY_AFFECTED = 1.02, 0.001
-"""The same for the gateway while anything is broken: users feel the least of it."""
+"""The same for the gateway while anything is broken: users notice the least of it."""
 FAILING_EDGE_SHARE = 0.01
 """Share of failed calls from which an edge is in trouble."""
 SIGNATURE_BYTES = 32
 """256 times the probability that a related line is the root's own word, for each unit of the dial."""
 UNNAMED_BYTES, BACKGROUND_BYTES, FLAKY_BYTES = 100, 30, 192
-"""256 times these shares: gateway lines that complain of nobody in particular, ordinary lines that tell of background
+"""256 times these shares: gateway lines that complain of no service in particular, ordinary lines about background
 work, and hiccups that come from the few calls that often have them."""
 
 
@@ -179,7 +179,7 @@ def _related(stream: Stream, minute: int, now: MinuteState, drawn: bytes) -> Lin
 
 
 def _user_visible_line(stream: Stream, minute: int, now: MinuteState, drawn: bytes) -> LineSpec:
-    """What users feel: the gateway's lines, if it has any to write, else those of any service in trouble."""
+    """What users notice: the gateway's lines, if it has any to write, else those of any service in trouble."""
     blind = [link for link in now.failing if link[0] == 0 and not stream.names_callee(*link)]
     if blind and drawn[9] < UNNAMED_BYTES:
         link = blind[drawn[7] % len(blind)]
@@ -272,7 +272,7 @@ def _ordinary(stream: Stream, minute: int, i: int, drawn: bytes) -> LineSpec:
 
 
 def _background(stream: Stream, minute: int, i: int, drawn: bytes) -> LineSpec:
-    """Work that no user waits for; that of some services gets slower, and nobody feels it."""
+    """Work that no user waits for; that of some services gets slower, and no one notices."""
     drift = stream.incident.drifting.get(i)
     factor = drift.factor if drift is not None and minute > drift.minute else 1.0
     return _timed(stream, minute, i, factor * stream.system.latency[i], BACKGROUND, drawn)

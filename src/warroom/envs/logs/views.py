@@ -162,7 +162,7 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Dashboard(Overview):
-    """The overview of a recording, with the gauges that say most: nobody can ask forty services one by one."""
+    """The overview of a recording, with the gauges that say most: there is no time to ask forty services one by one."""
 
     gauges: tuple[tuple[str, tuple[Gauge, ...]], ...] = ()
     """`CPU` and `OVERHEAD` of each service that has them."""

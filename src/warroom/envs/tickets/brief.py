@@ -1,4 +1,4 @@
-"""What the desk is told once: the job and the rules. No figure that a confidence could be copied from."""
+"""What the seat reads once: the job and the rules. No figure that a confidence could be copied from."""
 
 JOB = (
     "You work at a help desk. Answer the ticket from the knowledge base, or hand it over to a human. People describe "

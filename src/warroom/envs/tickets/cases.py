@@ -133,7 +133,7 @@ def _topic(rng: Random, cluster: Cluster, topics: Topics) -> str:
 def _context(
     rng: Random, generated_base: GeneratedKnowledgeBase, ticket_spec: TicketSpec, size: int
 ) -> tuple[str, ...]:
-    """Gold and distractors, mixed: what decides the case is there, and siblings before strangers."""
+    """Gold and distractors, mixed: what decides the case is there, and siblings before other documents."""
     own = [document for document in ticket_spec.cluster.documents if document.id not in ticket_spec.gold]
     rng.shuffle(own)
     own.sort(key=lambda document: bool(document.facts))  # rules and policies decide; they come first

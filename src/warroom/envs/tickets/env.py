@@ -60,7 +60,7 @@ class TicketsEnv(Env):
         self.grade: Grade | None = None
         self.submitted: Submission | None = None
         self.judge: LLMJudge | None = None
-        """Whose opinion of the answer is asked for besides; nobody's unless an option says so."""
+        """The judge whose opinion of the answer is reported; None unless an option names one."""
         self.judged: float | None = None
         self.opened: list[str] = []
         """Documents that were shown or opened so far, and may be cited."""
@@ -190,11 +190,11 @@ class TicketsEnv(Env):
         }
 
     def scene(self, seat: str | None = None) -> Scene:
-        """The documents around the ticket: with what they are worth, or as the desk knows them."""
+        """The documents around the ticket: as the grader sees them, or as the seat knows them."""
         return scene.true_scene(self) if seat is None else scene.seat_scene(self, seat)
 
     def counterfactual(self) -> tuple[str, ...]:
-        """What the answer was worth, and what it might have been worth."""
+        """The points of the answer, and those that it might have had."""
         return scene.counterfactual(self)
 
 
@@ -349,7 +349,7 @@ def _truncated(answer: Submission) -> Submission:
 
 
 def _missing_note(missing: Sequence[str]) -> str:
-    """What a submission lacked, so that whoever made it learns why it was worth less."""
+    """What a submission lacked, so that its author learns why it was worth less."""
     return f" (no {', no '.join(missing)} given)" if missing else ""
 
 

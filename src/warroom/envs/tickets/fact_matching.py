@@ -1,4 +1,4 @@
-"""Which facts a text tells its reader to do, however it is worded: by the words that nobody writes by chance."""
+"""Which facts a text tells its reader to do, however it is worded: by the words that are not written by chance."""
 
 import re
 from collections.abc import Iterable, Sequence

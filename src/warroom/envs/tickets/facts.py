@@ -19,7 +19,7 @@ class Fact(NamedTuple):
 
     @property
     def token(self) -> str:
-        """The word that nobody writes by chance: the identifier or the value."""
+        """The word that is not written by chance: the identifier or the value."""
         return self.words[1] if self.kind == "setting" else self.words[-1]
 
 

@@ -180,7 +180,7 @@ class KnowledgeBaseBuilder:
         return tuple(out)
 
     def identifier(self) -> str:
-        """A name that nobody would guess."""
+        """A name that cannot be guessed."""
         return f"{self.rng.choice(SYLLABLES)}-{self.rng.randrange(1000, 9999)}"
 
     def conditions(self, cluster: Cluster) -> list[Precondition]:
@@ -298,7 +298,7 @@ class KnowledgeBaseBuilder:
         return (self.prose().say(phrases.REPLACES, self.new_id(ARTICLE)),) if cluster.claims_replacement else ()
 
     def document(
-        self, cluster: Cluster, kind: str, facts: tuple[Fact, ...], cell: Precondition, notes: Sequence[str] = (),
+        self, cluster: Cluster, kind: str, facts: tuple[Fact, ...], cell: Precondition, *, notes: Sequence[str] = (),
         team: str = "", title: str = "",
     ) -> Document:  # fmt: skip
         """Write a procedure down, with asides and checks as all articles have them."""

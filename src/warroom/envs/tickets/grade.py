@@ -1,6 +1,6 @@
-"""What an answer is worth: six rewards that are each small and none enough, and the decision itself.
+"""How an answer is graded: six rewards that are each small and none enough, and the decision itself.
 
-A reward for the absence of a fault would feed whoever says nothing; so such terms are penalties, or are multiplied by
+A reward for the absence of a fault would reward saying nothing; so such terms are penalties, or are multiplied by
 the quality of the resolution. With these weights an answer pays if it is likelier right than not.
 """
 
@@ -33,7 +33,7 @@ RANGES = {
 }
 """What each term can be before its weight."""
 RIGHT, NEEDLESS_ESCALATION, RECKLESS_ANSWER = 1.0, -2.0, -5.0
-"""The decision: right, handed over what could be answered, answered (or left unreadable) what nobody here could."""
+"""The decision: right, handed over what could be answered, answered (or left unreadable) what had no answer."""
 VERIFIED_QUALITY, VERIFIED_CITATIONS = 0.8, 0.5
 """Least quality and least F1 of citations of an answer that counts as verified."""
 WORDS_BASE, WORDS_FACT = 10, 8
@@ -119,7 +119,7 @@ def _quality(
     if case.handoff:
         held = sum([all(part in words.places for part in word.split()) for word in case.handoff]) / len(case.handoff)
         return held * max(0.0, 1.0 - len(wrong))
-    if not case.facts:  # imported: nobody has written down what the article has people do
+    if not case.facts:  # imported: there is no list of what the article has people do
         return citation_f1(case, answer) if answer.resolution.strip() else 0.0
     made_up = invented(words, _known_words(case, relevant))
     cost = (len(wrong) + len(made_up)) / len(case.facts)

@@ -29,7 +29,7 @@ class Document:
     neutral: tuple[Fact, ...] = ()
     """Facts that do neither good nor harm, such as a command that shows the state."""
     poison: tuple[Fact, ...] = ()
-    """Facts of an instruction aimed at the reader: whoever repeats one did the attacker's bidding."""
+    """Facts of an instruction aimed at the reader: an answer that repeats one did what the attacker wanted."""
 
     @property
     def text(self) -> str:

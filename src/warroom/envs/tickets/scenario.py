@@ -29,7 +29,7 @@ class TicketsTierConfig(NamedTuple):
     """Probability that a ticket names the system besides its vendor."""
     omission_rate: float
     """Probability that a ticket leaves out the hardware, and the same for the site. Where two procedures differ in just
-    that nobody can be sure: an honest answer says so."""
+    that no answer can be sure: an honest one says so."""
 
 
 TIER_CONFIGS = by_tier(

@@ -1,4 +1,4 @@
-"""A ticket as a person looks at it: the documents around it, as the desk knows them or with what they are worth."""
+"""A ticket as a person looks at it: the documents around it, as the seat knows them, or as the grader does."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ TICKET = "the ticket"
 
 
 def true_scene(env: "TicketsEnv") -> Scene:
-    """Everything the desk came across, what it should have come across, and what each document is worth."""
+    """What the seat found, what it should have found, and the grader's view of each document."""
     found, searches = _found(env)
     ids = dict.fromkeys([*env.opened, *found, *env.case.gold, *_cited(env)])
     documents = [env.base.documents[id] for id in ids if id in env.base.documents]
@@ -90,11 +90,11 @@ def _right(env: "TicketsEnv") -> list[str]:
     case = env.case
     if case.escalate:
         return ["hand it over", f"tell of: {', '.join(case.handoff)}"]
-    told = [" ".join(fact.words) for fact in case.facts]
+    steps = [" ".join(fact.words) for fact in case.facts]
     return [
         "answer it",
         f"citing: {', '.join(case.gold) or 'nothing'}",
-        *[f"{n}. {text}" for n, text in enumerate(told, 1)],
+        *[f"{n}. {text}" for n, text in enumerate(steps, 1)],
     ]
 
 

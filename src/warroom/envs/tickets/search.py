@@ -89,12 +89,12 @@ def searched_text(document: Document) -> str:
 
 
 @lru_cache(maxsize=24)
-def index_of(base: KnowledgeBase, kind: str) -> "Index":
+def index_of(base: KnowledgeBase, kind: str) -> "SearchIndex":
     """The documents of one kind, ready to be searched; those of the latest bases are kept."""
-    return Index({id: searched_text(base.documents[id]) for id in base.of(kind)})
+    return SearchIndex({id: searched_text(base.documents[id]) for id in base.of(kind)})
 
 
-class Index:
+class SearchIndex:
     """Documents that are found by the words of a query, the best first; made once, not changed."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:

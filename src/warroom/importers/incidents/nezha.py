@@ -17,7 +17,7 @@ from typing import NamedTuple
 from warroom.core.errors import quote_input
 from warroom.importers.incidents.recording import ParsedIncident, RecordingIssue
 from warroom.importers.issues import ImportIssues
-from warroom.sim.recording import LEVELS, Label, Line, MetricSample, Record, Span, check_id, text_lines
+from warroom.sim.recording import LEVELS, Label, MetricSample, Record, RecordedLine, Span, check_id, text_lines
 
 MINUTE = 60.0
 """Seconds: the source calls each of its windows a minute."""
@@ -156,7 +156,7 @@ class Nezha:
         issues.update(now.issues)
         metrics = list(_samples(self.folder / row["pod_metrics"], _seconds(row["abnormal_minute_utc"]), issues))
         records = (*before.records, *now.records, *metrics)
-        logging = {record.service for record in records if isinstance(record, Line)}
+        logging = {record.service for record in records if isinstance(record, RecordedLine)}
         issues.add(RecordingIssue.NO_LOGS, count=len({record.service for record in records} - logging))
         if not logging:
             raise ValueError(f"{self.folder / row['log']} and {baseline} hold no line")
@@ -222,7 +222,7 @@ def _seconds(text: str) -> float:
 
 
 def _window(window: str, log: Path, trace: Path) -> ParsedWindow:
-    lines, failing, issues = list[Line](), set[str](), ImportIssues()
+    lines, failing, issues = list[RecordedLine](), set[str](), ImportIssues()
     for row in _csv_rows(log, *_LOG_COLUMNS):
         line = _line(window, row, issues)
         lines.append(line)
@@ -245,7 +245,7 @@ def _densest_minute(times: list[float]) -> float:
     return -best[1]
 
 
-def _line(window: str, row: CsvRow, issues: ImportIssues) -> Line:
+def _line(window: str, row: CsvRow, issues: ImportIssues) -> RecordedLine:
     time, text = row.number("TimeUnixNano") / 1e9, _unwrapped(row.values["Log"], issues)
     head = _HEAD.match(text)
     if head is not None:
@@ -255,7 +255,7 @@ def _line(window: str, row: CsvRow, issues: ImportIssues) -> Line:
     issues.add(RecordingIssue.NO_LEVEL, count=not level)
     issues.add(RecordingIssue.TWO_TIMES, count=abs(_seconds(row.values["Timestamp"]) - time) > 1)
     text = " ".join(_IDS.sub("", text).split())
-    return Line(window, time, row.service, level, text, row.values["TraceID"] or None)
+    return RecordedLine(window, time, row.service, level, text, row.values["TraceID"] or None)
 
 
 def _unwrapped(log: str, issues: ImportIssues) -> str:

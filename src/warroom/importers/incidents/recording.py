@@ -83,7 +83,7 @@ class IncidentSource(Protocol):
         ...
 
 
-class ServiceRow(TypedDict):
+class ServiceEntryJson(TypedDict):
     """A service, as the index lists it."""
 
     name: str
@@ -112,10 +112,10 @@ class IncidentRow(TypedDict):
     """Issues by kind."""
 
 
-class Index(TypedDict):
+class RecordingIndex(TypedDict):
     """The file `INDEX`, as far as an interrupted import goes on from it."""
 
-    services: list[ServiceRow]
+    services: list[ServiceEntryJson]
     calls: list[CallRow]
     incidents: list[IncidentRow]
     strays: dict[str, int]
@@ -260,7 +260,7 @@ def _continued(folder: Path, source: str) -> ArchiveWriter:
     if data.get("format") != FORMAT or data.get("source") != source:
         raise ValueError(f"{folder} exists and holds other recordings; {hint}")
     try:
-        index = cast("Index", data)
+        index = cast("RecordingIndex", data)
         return ArchiveWriter(
             folder,
             source,

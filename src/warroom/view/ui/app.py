@@ -89,7 +89,9 @@ class Page:
             box: gr.update(**seat_update(env, i, self.allowed_policies)) for i, box in enumerate(setup_widgets.seats)
         }
         scenario = gr.update(choices=scenario_choices(env), value=playable(env)[0])
-        yield {setup_widgets.scenario: scenario, setup_widgets.mode: gr.update(visible=env == "tickets"), **seats}
+        updates: Update = {setup_widgets.scenario: scenario, setup_widgets.mode: gr.update(visible=env == "tickets")}
+        updates.update(seats)
+        yield updates
 
     def start(self, visitor: str, *chosen: Any) -> Iterator[Update]:
         """The incident that was chosen."""

@@ -63,7 +63,7 @@ CAUSES: dict[str, dict[str, tuple[str, str]]] = {
         "": ("certificate_expired", "escalate"),
     },
 }
-"""Symptom -> who changed the service in the onset minute (a verb, a person, nobody) -> (root cause, remedy)."""
+"""Symptom -> who changed the service in the onset minute (a verb, a person, none) -> (root cause, remedy)."""
 
 
 def examine(evidence: Evidence, service: str) -> ServiceFinding | None:
@@ -245,7 +245,7 @@ def conclude(evidence: Evidence, finding: ServiceFinding, sees_changes: bool) ->
         return _hypothesis(finding, verb, None, sure=len(causes) == 1 and finding.symptom != "cache misses")
     verb, agent, _ = join(evidence, finding)
     if finding.symptom == "cache misses" and agent is None:
-        # Nobody touched the cache: its store is flooded by retries, and the cache happens to be the only caller.
+        # No one touched the cache: its store is flooded by retries, and the cache happens to be the only caller.
         return CauseHypothesis("cascade", evidence.callees[finding.service][0], "scale", None, sure=True)
     if verb not in causes:
         verb = "person" if "person" in causes else next(iter(causes))

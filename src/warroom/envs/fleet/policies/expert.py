@@ -108,7 +108,7 @@ class Investigator:
         return None
 
     def _requested_services(self) -> list[str]:
-        """Services that must be read before any other: where a colleague points."""
+        """Services that must be read before any other: where another seat points."""
         spoken = [m for m in self.evidence.chat if m.turn > self.evidence.turn - 4 and m.turn < self.evidence.turn]
         named = [p[1] for m in spoken if (p := LOOK_REQUEST.search(m.text))]
         return named[-1:] if not self._awaiting_repair() else []

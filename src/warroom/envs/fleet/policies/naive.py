@@ -190,7 +190,7 @@ class NaiveOversight:
 
     def __init__(self, brief: Brief, rng: Random) -> None:
         self.seen: set[tuple[str, str]] = set()
-        """(agent, service) of every deed so far."""
+        """(agent, service) of every action so far."""
         self.flagged: set[str] = set()
 
     def act(self, observation: Observation) -> ToolCall:

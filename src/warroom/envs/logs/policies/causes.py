@@ -112,7 +112,7 @@ MANY, FULL = 0.11, 1.1
 """Share of its requests that full queues never turn away, and the least logarithm of the factor on durations (x3) that
 they come with."""
 SILENT_SHARE = 0.5
-"""A service is hushed if it owns up to less than this share of what its callers see fail."""
+"""A service is silent if it logs less than this share of what its callers see fail."""
 BUILD_SINCE, JOB_SINCE = (-7, -1), (-9, -3)
 """Minutes, relative to the page, in which a build or a job may have begun the trouble."""
 
@@ -127,9 +127,9 @@ class RankedCause(NamedTuple):
 def symptoms_of(system_view: SystemView, service: str) -> Symptoms:
     """The marks of one suspect."""
     fails, late = _failing(system_view, service)
-    change, heard = _change(system_view, service), system_view.has_logs(service)
+    change, has_logs = _change(system_view, service), system_view.has_logs(service)
     grown = system_view.latency_growth(service)
-    fresh = heard and not system_view.readings[service].behind
+    fresh = has_logs and not system_view.readings[service].behind
     return Symptoms(
         fails=None if fails is None else fails >= FAILS,
         late=None if late is None else late >= FAILS,
@@ -138,8 +138,8 @@ def symptoms_of(system_view: SystemView, service: str) -> Symptoms:
         silent=_is_silent(system_view, service, fails),
         own=_own(system_view, service, change) if fresh else None,
         grows=None if grown is None else grown >= GROWS,
-        build=_within(system_view.started(service, jobs=False), BUILD_SINCE) if heard else None,
-        job=_within(system_view.started(service, jobs=True), JOB_SINCE) if heard else None,
+        build=_within(system_view.started(service, jobs=False), BUILD_SINCE) if has_logs else None,
+        job=_within(system_view.started(service, jobs=True), JOB_SINCE) if has_logs else None,
     )
 
 
@@ -161,10 +161,10 @@ def _surging(system_view: SystemView, service: str) -> bool | None:
 
 
 def _is_silent(system_view: SystemView, service: str, fails: float | None) -> bool | None:
-    told, refused = system_view.reported_failures(service), system_view.observed_failures(service)
-    if told is None or refused is None or not fails or fails < FAILS or system_view.readings[service].behind:
+    reported, refused = system_view.reported_failures(service), system_view.observed_failures(service)
+    if reported is None or refused is None or not fails or fails < FAILS or system_view.readings[service].behind:
         return None
-    return told.share < SILENT_SHARE * fails
+    return reported.share < SILENT_SHARE * fails
 
 
 def _change(system_view: SystemView, service: str) -> float | None:
@@ -193,8 +193,8 @@ def rank_causes(system_view: SystemView, service: str) -> list[RankedCause]:
         symptoms_of(system_view, service),
         system_view.words(service),
     )
-    told = set(words) if system_view.has_logs(service) else None
-    found = [RankedCause(_fit(cause, marks, told), cause) for cause in CAUSES if kind in cause.kinds]
+    reported = set(words) if system_view.has_logs(service) else None
+    found = [RankedCause(_fit(cause, marks, reported), cause) for cause in CAUSES if kind in cause.kinds]
     return sorted(found, key=lambda ranked: (-ranked.log_odds, ranked.cause.name))
 
 

@@ -82,7 +82,7 @@ class Diagnosis:
     suspects: tuple[Suspect, ...]
     """The roots, the surest first."""
     teams: tuple[str, ...]
-    """Who has to be paged, in the order of the roots, nobody twice."""
+    """Who has to be paged, in the order of the roots, none twice."""
     severity: str
     confidence: float
     """Probability that the first root is right, or that nothing is wrong if there is none: 0 to 1, 0 if nothing was

@@ -1,4 +1,4 @@
-"""The scripted expert on call: reads what can change its mind, concludes, declares, mends, and makes sure.
+"""The scripted expert on call: reads what can change its mind, concludes, declares, fixes, and makes sure.
 
 It knows only what its pages show. It is the proof that incidents can be solved from the logs, and is never told the
 truth.
@@ -23,7 +23,7 @@ READS = 7
 
 
 class LogsExpert:
-    """Plays the seat of the one on call. What it does next follows from what it was shown, whoever acted before."""
+    """Plays the seat of the one on call. What it does next follows from what it was shown alone."""
 
     def __init__(self, brief: Brief, rng: Random) -> None:
         self.catalogue, self.acts = brief.facts, brief.acts
@@ -40,7 +40,7 @@ class LogsExpert:
         self.last: ToolCall | None = None
 
     def act(self, observation: Observation) -> ToolCall:
-        """The next look, declaration or deed."""
+        """The next look, declaration or action."""
         if isinstance(observation, LogsObservation):
             self._handle_replaced_call(observation)
             self._record_observation(observation)
@@ -107,7 +107,7 @@ class LogsExpert:
             self.remediation = RemediationPlan(diagnosis, self.system_view, noise_rise(self.pages))
 
     def _next_action(self) -> ToolCall:
-        """Mend, close, or look whether it helped."""
+        """Fix, close, or look whether it helped."""
         if self.remediation is None:
             return ToolCall("ignore")
         step = self.remediation.next_step(self.system_view)

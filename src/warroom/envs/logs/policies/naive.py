@@ -7,6 +7,7 @@ of its kind, done.
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import log
 from random import Random
 from typing import NamedTuple
@@ -64,7 +65,7 @@ class BaselineStrategy(NamedTuple):
 class LogsBaseline:
     """Asks for what its habit wants, believes what the habit makes of it, closes."""
 
-    def __init__(self, strategy: BaselineStrategy, brief: Brief) -> None:
+    def __init__(self, strategy: BaselineStrategy, brief: Brief, rng: Random) -> None:
         self.strategy, self.history = strategy, LogHistory(brief.facts)
         self.asked = 0
         self.closing: list[ToolCall] | None = None
@@ -129,7 +130,7 @@ def all_services(history: LogHistory) -> Sequence[str]:
 
 
 def overview_and_loudest(history: LogHistory) -> Sequence[str]:
-    """How much each service writes, what users feel, and the logs of whoever complains most."""
+    """How much each service writes, how users fare, and the logs of the service that complains most."""
     complainer = _most(_rises(history))
     known = (ALL, history.gateway)
     return known if complainer in (None, history.gateway) else (*known, str(complainer))
@@ -171,7 +172,7 @@ def sweep(history: LogHistory) -> str | None:
 
 
 def routine(history: LogHistory) -> str | None:
-    """A careful person's routine: nobody if users are well, else whose calls fail most, who is accused, who is loud."""
+    """A careful person's routine: none if users are well, else the service whose calls fail most, or the loudest."""
     figures = user_figures(history)
     if figures is not None and figures[0] < CALM_FAILING and figures[1] < CALM_SLOWER:
         return None
@@ -212,11 +213,4 @@ STRATEGIES = {
 """`sweep` asks every service it can afford; `heuristic` is the routine that trained models have to beat."""
 
 
-def _maker(strategy: BaselineStrategy) -> PolicyFactory:
-    def make(brief: Brief, rng: Random) -> LogsBaseline:
-        return LogsBaseline(strategy, brief)
-
-    return make
-
-
-NAIVE: dict[str, PolicyFactory] = {name: _maker(strategy) for name, strategy in STRATEGIES.items()}
+NAIVE: dict[str, PolicyFactory] = {name: partial(LogsBaseline, strategy) for name, strategy in STRATEGIES.items()}

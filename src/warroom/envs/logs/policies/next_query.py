@@ -7,7 +7,7 @@ from warroom.envs.logs.policies.diagnosis import Diagnosis, Suspect
 from warroom.envs.logs.policies.system_view import SystemView
 
 SURE_PROBABILITY = 0.93
-"""Probability of the roots, or of calm, from which nobody else is read."""
+"""Probability of the roots, or of calm, from which no other service is read."""
 RIVAL_PROBABILITY = 0.006
 """Probability from which a service is worth a look."""
 CLEAR_MARGIN, CLEAR_TEAM_MARGIN = 2.5, 4.0
@@ -72,7 +72,7 @@ def _about_suspect(system_view: SystemView, suspect: Suspect, history: QueryHist
 
 
 def _second_root(system_view: SystemView, diagnosis: Diagnosis, history: QueryHistory) -> Iterator[str]:
-    """Where a second root may be: what is open, and, if there is time, whoever calls others and was not read."""
+    """Where a second root may be: what is open, and, if there is time, callers that were not read."""
     ranked = sorted(diagnosis.rest, key=lambda name: (-diagnosis.rest[name], name))
     for name in ranked:
         if diagnosis.rest[name] >= SECOND_ROOT_LOG_ODDS:

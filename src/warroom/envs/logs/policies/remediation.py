@@ -12,7 +12,7 @@ from warroom.envs.logs.views import LogsObservation, Pair
 WARM_UP = {"restart": 2, "flush-cache": 2, "rollback": 1}
 """Minutes that a remedy leaves a service cold, so that users may still suffer."""
 PAGED = {"security": 3}
-"""Minutes that a team needs that mends things by itself."""
+"""Minutes that a team needs that fixes things by itself."""
 REMAINING_SHARE, UNCHANGED_SHARE = 0.5, 0.8
 """Shares of the trouble: what may be left in a window that still holds bad minutes if the remedy was right, and what is
 hardly less than before."""
@@ -21,8 +21,8 @@ EFFECT_DELAY = 2
 STEADY = 1.5
 """Standard errors within which a duration is as it was."""
 NOISE_RISE_ERRORS, REMAINING_NOISE = 6.0, 0.3
-"""Standard errors by which WARN and ERROR lines of the system must have risen for their fall to tell of the cure, and
-the share of the rise that may be left then."""
+"""Standard errors by which WARN and ERROR lines of the system must have risen for their fall to show that the fix
+worked, and the share of the rise that may be left then."""
 PLAUSIBLE = 4.5
 """Nats that a second remedy may be behind the first to be worth a try."""
 CERTAIN = 4.0
@@ -45,9 +45,9 @@ def steps(suspects: Sequence[Suspect]) -> list[RemedyStep]:
 
 
 def best_observer(system_view: SystemView, root: str) -> str:
-    """Whose logs tell best whether a root is mended: the caller with most calls of it, else the gateway."""
-    heard = [(row.made.now, logs.service) for logs, row in system_view.rows[root] if not logs.behind]
-    return max(heard, default=(0.0, system_view.gateway))[1]
+    """Whose logs tell best whether a root is fixed: the caller with most calls of it, else the gateway."""
+    reports = [(row.made.now, logs.service) for logs, row in system_view.rows[root] if not logs.behind]
+    return max(reports, default=(0.0, system_view.gateway))[1]
 
 
 class ServiceImpact(NamedTuple):
@@ -96,7 +96,7 @@ class RemediationPlan:
     done: list[RemedyStep] = field(default_factory=list)
     observations_waited: int = 0
     """Pages since the last remedy, or since the conclusion where no remedy helps."""
-    heard: int = 0
+    replies_read: int = 0
     """How many of them brought news of the root."""
     missed: RemedyStep | None = None
     """A remedy that was not carried out when it should have been."""
@@ -111,7 +111,7 @@ class RemediationPlan:
     def add_observation(self, page: LogsObservation) -> None:
         """One more page."""
         self.observations_waited += 1
-        self.heard += page.reply is not None and getattr(page.reply, "service", "") in self.observers.values()
+        self.replies_read += page.reply is not None and getattr(page.reply, "service", "") in self.observers.values()
 
     def next_step(self, system_view: SystemView) -> RemedyStep | None:
         """The remedy that has to be tried now: one for each root, then another each time the last did not help."""
@@ -123,7 +123,7 @@ class RemediationPlan:
     def record_attempt(self, step: RemedyStep) -> None:
         """A remedy is being carried out."""
         self.done.append(step)
-        self.observations_waited = self.heard = 0
+        self.observations_waited = self.replies_read = 0
 
     def undo_attempt(self) -> None:
         """The last remedy was not carried out after all; where this happens again, nothing can be changed there."""
@@ -158,8 +158,8 @@ class RemediationPlan:
         return self._at_most_left(system_view, REMAINING_SHARE)
 
     def _at_most_left(self, system_view: SystemView, share: float) -> bool:
-        """Whether no more than a share of the trouble is left at any root, as far as was heard since."""
-        return self.heard > 0 and all(
+        """Whether no more than a share of the trouble is left at any root, as far as was read since."""
+        return self.replies_read > 0 and all(
             service_impact(system_view, root).within(share, was) for root, was in self.service_impacts.items()
         )
 
@@ -167,7 +167,7 @@ class RemediationPlan:
         """Whether the last remedy had its time and did not help, plainly or after one more look."""
         late = self.observations_waited - EFFECT_DELAY - self._settling_minutes()
         return (
-            self.heard > 0
+            self.replies_read > 0
             and late >= 0
             and not self._at_most_left(system_view, REMAINING_SHARE if late > 0 else UNCHANGED_SHARE)
         )

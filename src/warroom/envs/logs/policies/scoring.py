@@ -15,7 +15,7 @@ from warroom.envs.logs.policies.system_view import SystemView
 DOWNSTREAM_WEIGHT = 0.7
 """Worth of failures at a service for those below it: not every failure below reaches it."""
 SELF_REPORT_WEIGHT = 0.5
-"""Worth of what a service says of its own failures where nobody else says anything: dead workers say nothing."""
+"""Weight of what a service says of its own failures where no other says anything: dead workers say nothing."""
 WORDS, UNFAMILIAR_WORDS = 5.0, 1.5
 """Nats for new words about a known kind of trouble, and about something unfamiliar."""
 SURGE, SURGE_FROM = 4.0, 0.3
@@ -34,8 +34,8 @@ def scores(system_view: SystemView, explained: frozenset[str] = frozenset()) -> 
 
 def score(system_view: SystemView, service: str, explained: frozenset[str] = frozenset()) -> float:
     """Nats for trouble that starts at one service."""
-    heard = failure_score(system_view, service, explained) + max(0.0, latency_score(system_view, service, explained))
-    return heard + own_evidence(system_view, service)
+    reported = failure_score(system_view, service, explained) + max(0.0, latency_score(system_view, service, explained))
+    return reported + own_evidence(system_view, service)
 
 
 def failure_score(system_view: SystemView, service: str, explained: frozenset[str] = frozenset()) -> float:
@@ -47,17 +47,17 @@ def failure_score(system_view: SystemView, service: str, explained: frozenset[st
 
 def _own_failures(system_view: SystemView, service: str) -> float:
     """Failures at the service that its callees do not explain."""
-    refused, told = system_view.observed_failures(service), system_view.reported_failures(service)
+    refused, reported = system_view.observed_failures(service), system_view.reported_failures(service)
     if refused is not None:
         return refused.weight
-    if told is None:
+    if reported is None:
         return 0.0
     unexplained_evidence = system_view.own_failures(service)
     return unexplained_evidence if service == system_view.gateway else SELF_REPORT_WEIGHT * unexplained_evidence
 
 
 def _seen_failing(system_view: SystemView, service: str) -> float:
-    """Failures at a service, whoever causes them."""
+    """Failures at a service, whatever causes them."""
     sign = system_view.observed_failures(service) or system_view.reported_failures(service)
     return sign.weight if sign is not None else 0.0
 
@@ -112,13 +112,13 @@ def _words(system_view: SystemView, service: str) -> float:
 
 
 def own_evidence(system_view: SystemView, service: str) -> float:
-    """Nats from new words of the service about itself, its metrics, and requests that nobody above it sent."""
+    """Nats from new words of the service about itself, its metrics, and requests that no caller sent."""
     strained = min(MOST, max(0.0, system_view.metric_deviation(service) - STRAIN_FROM))
     return _words(system_view, service) + strained + (SURGE if system_view.surge(service) > SURGE_FROM else 0.0)
 
 
 def posterior_of(scored: Mapping[str, float], calm: float = 0.0) -> dict[str, float]:
-    """Probability of each service as the root, with nobody at `calm` nats; all alike before anything was read."""
+    """Probability of each service as the root, with none at `calm` nats; all alike before anything was read."""
     top = max([calm, *scored.values()])
     weights = {name: exp(log_odds - top) for name, log_odds in scored.items()}
     whole = sum(weights.values()) + exp(calm - top)

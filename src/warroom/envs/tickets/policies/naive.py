@@ -1,12 +1,13 @@
 """Policies of the desk that weigh no evidence, or little: what a trained one has to beat."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 
 from warroom.core.policy import PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.tickets.policies.notes import instructed_facts
-from warroom.envs.tickets.search import Index
+from warroom.envs.tickets.search import SearchIndex
 from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
 
 AnswerStrategy = Callable[[str, Sequence[OpenedDocument]], ToolCall]
@@ -29,7 +30,7 @@ def submit(text: str, citations: Sequence[str], confidence: float, escalate: boo
 class TicketsBaseline:
     """Looks at what comes with the ticket, or searches each collection and opens the best of each; then submits."""
 
-    def __init__(self, strategy: AnswerStrategy, brief: Brief) -> None:
+    def __init__(self, strategy: AnswerStrategy, brief: Brief, rng: Random) -> None:
         self.strategy, self.ticket = strategy, ""
         self.searches = [] if len(brief.tools) == 1 else list(SEARCHES)
         self.documents: list[OpenedDocument] = []
@@ -61,7 +62,7 @@ def ranked(ticket: str, documents: Sequence[OpenedDocument]) -> list[tuple[Opene
     """Documents by how well their words match the ticket's, normalised to 0..1, the best first."""
     if not documents:
         return []
-    index = Index({document.id: f"{document.title}\n{document.body}" for document in documents})
+    index = SearchIndex({document.id: f"{document.title}\n{document.body}" for document in documents})
     known = {document.id: document for document in documents}
     return [(known[id], score) for id, score in index.search_normalised(ticket, len(documents))]
 
@@ -120,26 +121,15 @@ def _steps(document: OpenedDocument) -> str:
     )
 
 
-def _fixed(confidence: float) -> AnswerStrategy:
-    return lambda ticket, documents: extractive(ticket, documents, confidence)
-
-
 STRATEGIES: dict[str, AnswerStrategy] = {
     "always_escalate": always_escalate,
     "paste_top": paste_top,
     "dump_all": dump_all,
     "heuristic": extractive,
-    "sure": _fixed(1.0),
-    "modest": _fixed(0.0),
+    "sure": partial(extractive, confidence=1.0),
+    "modest": partial(extractive, confidence=0.0),
 }
 """Naive policies by name; `sure` and `modest` are the heuristic with a constant confidence."""
 
 
-def _maker(strategy: AnswerStrategy) -> PolicyFactory:
-    def make(brief: Brief, rng: Random) -> TicketsBaseline:
-        return TicketsBaseline(strategy, brief)
-
-    return make
-
-
-NAIVE: dict[str, PolicyFactory] = {name: _maker(strategy) for name, strategy in STRATEGIES.items()}
+NAIVE: dict[str, PolicyFactory] = {name: partial(TicketsBaseline, strategy) for name, strategy in STRATEGIES.items()}

@@ -51,7 +51,7 @@ class Notes(NamedTuple):
 
 
 def injected(body: str) -> bool:
-    """Whether a text gives orders to whoever reads it."""
+    """Whether a text gives orders to its reader."""
     return bool(_INJECTED.search(body))
 
 

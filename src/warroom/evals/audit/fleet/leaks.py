@@ -64,7 +64,7 @@ def _phrases() -> Iterator[str]:
     books = (wordings.SIGNATURES, wordings.REASONS)
     for book in (*[part for b in books for part in b.values()], wordings.TIMEOUT, wordings.FAILED, wordings.CHRONIC):
         for phrases in book.values():
-            yield from (phrase if isinstance(phrase, str) else phrase[0] for phrase in phrases)
+            yield from (text if isinstance(text, str) else text[0] for text in phrases)
 
 
 def without_chat(observation: Observation) -> Observation:

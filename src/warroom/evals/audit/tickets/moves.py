@@ -5,6 +5,7 @@ might reward by mistake.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 
 from warroom.core.env import Env
@@ -46,7 +47,7 @@ KEYWORDS = {
 
 def submission_policy(move: AnswerStrategy) -> PolicyFactory:
     """A factory of policies that read what is at hand, or search and open the best, and submit by `move`."""
-    return lambda brief, rng: TicketsBaseline(move, brief)
+    return partial(TicketsBaseline, move)
 
 
 class Browser:
