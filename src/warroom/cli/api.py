@@ -79,9 +79,11 @@ def _note_usage(ledger: UsageLedger, api: ApiOptions, quiet: bool) -> None:
         say(f"API usage: {in_words(usage)}")
 
 
-def prepare_models(client: "LLMClient", names: Iterable[str], env: Env, recorded: Mapping[str, Any]) -> JsonObject:
+def prepare_models(
+    client: "LLMClient", names: Iterable[str], env: Env, recorded: Mapping[str, JsonObject]
+) -> JsonObject:
     """Make one request for each model, or go on with what its run has recorded of it; returns what the run records."""
-    out, preflight = {}, heavy.llm_preflight
+    out, preflight = dict[str, JsonObject](), heavy.llm_preflight
     for name in names:
         if name in recorded:
             preflight.restore_call_format(client, name, recorded[name])

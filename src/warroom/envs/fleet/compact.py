@@ -326,7 +326,8 @@ class FleetCompactRenderer(LineRenderer):
         arguments = call.arguments
         words = list[str]()
         if "service" in arguments:
-            words.append(str(self.slot.get(arguments["service"], arguments["service"])))
+            service = str(arguments["service"])
+            words.append(self.slot.get(service, service))
         if "cause" in arguments:
             words.append(arguments["cause"])
         if "replicas" in arguments:

@@ -147,7 +147,7 @@ def _best(scores: "NDArray[float32]", limit: int) -> "NDArray[intp]":
 
 def _bm25(rows: list[list[int]], numbers: Mapping[str, int]) -> "bm25s.BM25":
     """The weights of all words in all documents. Its backends are named, since others would round differently."""
-    logging.getLogger("bm25s").setLevel(logging.WARNING)
     ranker = bm25s.BM25(k1=TERM_SATURATION, b=LENGTH_WEIGHT, method="lucene", backend="numpy", csc_backend="numpy")
+    logging.getLogger("bm25s").setLevel(logging.WARNING)  # after the import, which sets a level of its own
     ranker.index((rows, dict(numbers)), create_empty_token=False, show_progress=False)
     return ranker

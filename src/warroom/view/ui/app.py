@@ -248,10 +248,10 @@ def _wire(blocks: gr.Blocks, page: Page) -> None:
     on(controls.run.click, lambda visitor: page.move(visitor, "end"))
     on(controls.stop.click, page.stop)
     on(controls.restart.click, page.restart)
-    looks = [controls.moment, controls.spoilers, controls.who, controls.pace]
+    looks: list[Component] = [controls.moment, controls.spoilers, controls.who, controls.pace]
     on(controls.moment.input, page.look, looks, trigger_mode="always_last")
-    for widget in (controls.spoilers, controls.who, controls.pace):
-        on(widget.input, page.look, looks)
+    for changed in (controls.spoilers.input, controls.who.input, controls.pace.input):
+        on(changed, page.look, looks)
     on(form_widgets.tool.input, page.choose_tool, [form_widgets.tool])
     on(form_widgets.send.click, page.send, [form_widgets.tool, *form_widgets.fields])
     blocks.unload(_leaving(page))
