@@ -26,9 +26,8 @@ def main() -> None:
     print(f"files                 {len(files)} (median {quantile(files, 0.5)} lines, longest {max(files)})")
     print(f"lines                 {sum(files)}")
     print(f"functions             {len(lengths)}")
-    print(
-        f"lines a function      median {quantile(lengths, 0.5)}, 90 % {quantile(lengths, 0.9)}, longest {max(lengths)}"
-    )
+    median, most = quantile(lengths, 0.5), quantile(lengths, 0.9)
+    print(f"lines per function    median {median}, 90 % {most}, longest {max(lengths)}")
     print(f"imports in functions  {late}")
     print(f"uses of Any           {loose}")
 

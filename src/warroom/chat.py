@@ -208,7 +208,7 @@ class Chat:
         conversation = self.conversations[self._seat]
         if conversation.has_left:
             return
-        if isinstance(conversation.renderer, PlainRenderer):  # its text is the one that the record has anyway
+        if type(conversation.renderer) is PlainRenderer:  # its text is the one that the record has anyway
             conversation.add_text(self.session.observation_text())
         else:
             conversation.add_observation(self.session.env.observe())

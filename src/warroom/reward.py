@@ -1,4 +1,4 @@
-"""The reward: what a trainer is given for one rollout. It is made here and nowhere else.
+"""Rewards: what a trainer is given, for a whole rollout or call by call. They are made here and nowhere else.
 
 Points are by rubric term and add up to a total; the score is the total scaled so that 0 is the no-op policy and 1 the
 oracle; the reward is what a policy is trained on: by default `score_reward`, or a function of one's own:
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
+from warroom.core.env import Env
 from warroom.core.errors import quote_input
 from warroom.core.messages import MessageDict
 from warroom.core.spec import EpisodeSpec
@@ -63,6 +64,14 @@ class Reward(NamedTuple):
 def score_reward(result: RolloutResult) -> float:
     """The default reward: the team's score, less a penalty for a seat that left early."""
     return result.score - EARLY_EXIT_PENALTY * result.left_early
+
+
+def step_reward(env: Env, rewarded: float, *, dense: bool) -> float:
+    """The reward of a single call, as servers give it, when earlier calls were rewarded with `rewarded` in all.
+
+    Rewards sum to the score, -1 to 1: if they are dense each brings the change of the score, else the last brings all.
+    """
+    return env.score() - rewarded if dense or env.done else 0.0
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ class Env(ABC):
     """An incident that seats play by tool calls, one seat's turn at a time.
 
     There is no reset: whoever wants another episode builds another env, so no policy can undo an outcome.
-    A subclass adds `@tool` methods and the hooks below; seats, permissions, budgets and rewards are held here.
+    A subclass adds `@tool` methods and the hooks below; seats, permissions, budgets and points are held here.
     """
 
     name: ClassVar[str]
@@ -46,7 +46,7 @@ class Env(ABC):
         self.last_results: dict[str, str] = {}
         """What each seat was answered to its last act; its next page repeats it."""
         self.observation_trace: list[tuple[str, Observation]] | None = None
-        """What each seat was shown, in order; None unless somebody asked for it by `remember`."""
+        """What each seat was shown, in order; None unless somebody asked for it by `trace_observations`."""
         self._current_observation: Observation | None = None
 
     # -- what a subclass provides -------------------------------------------------------------
@@ -84,12 +84,12 @@ class Env(ABC):
     def outcome(self) -> dict[str, bool | float | None]:
         """The metrics of the episode so far; None where a metric does not apply."""
 
-    # -- what a subclass may better ------------------------------------------------------------
+    # -- what a subclass may override ------------------------------------------------------------
 
     def scene(self, seat: str | None = None) -> Scene:
         """What a person looks at now: everything, the truth included; with a seat, no more than it has been shown.
 
-        What a seat has been shown is known from `remember` on.
+        What a seat has been shown is known from `trace_observations` on.
         """
         shown = tuple(self.observe().render().splitlines()) if seat in (None, self.seat) else ()
         return Scene(f"turn {self.turn} of {self.budget}", sections=(Section(self.seat, shown),))
@@ -116,9 +116,9 @@ class Env(ABC):
             )
 
     def observations_of(self, seat: str) -> list[Observation]:
-        """What a seat has been shown so far, in order; a `ValueError` where nobody asked to `remember` it."""
+        """What a seat has been shown so far, in order; a `ValueError` where nobody asked to `trace_observations` it."""
         if self.observation_trace is None:
-            raise ValueError("what seats were shown was not kept: call remember() before the first turn")
+            raise ValueError("what seats were shown was not kept: call trace_observations() before the first turn")
         return [shown for whose, shown in self.observation_trace if whose == seat]
 
     @property

@@ -1,4 +1,4 @@
-"""Rewards: named terms in points, each a pure function of what has happened so far."""
+"""Rubrics: named terms in points, each a pure function of what has happened so far."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """A tuple of terms. A turn's reward is the total after it less the total before it, so rewards sum to the total."""
+    """A tuple of terms. A turn gains the total after it less the total before it, so gains sum to the total."""
 
     terms: tuple[Term, ...]
 

@@ -56,7 +56,7 @@ class TrainingProfile:
 
 @dataclass(frozen=True)
 class EnvSpec:
-    """One of the games, as its package declares it in `ENVIRONMENT`."""
+    """One of the environments, as its package declares it in `ENVIRONMENT`."""
 
     name: str
     summary: str

@@ -19,7 +19,7 @@ _OPEN_KEYS = ("type", "items", "description")
 
 
 class HasSchemas(Protocol):
-    """What words a seat's tools: a renderer."""
+    """Whatever describes a seat's tools by schema: a renderer."""
 
     def tool_schemas(self, *, closed: bool = False) -> tuple[Schema, ...]:
         """Function schemas of the seat's tools."""

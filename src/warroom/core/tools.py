@@ -23,7 +23,7 @@ class OneOf(NamedTuple):
 
 
 class MaxLength(NamedTuple):
-    """Marks a free-text parameter that may be longer than `LONGEST_TEXT`."""
+    """Marks a free-text parameter that may be longer than `MAX_TEXT_LENGTH`."""
 
     characters: int
 

@@ -18,6 +18,7 @@ from warroom.core.messages import encodable
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec
 from warroom.episode import trajectory_hash
+from warroom.reward import step_reward
 from warroom.serve import tasks
 from warroom.serve.openenv_server import Environment, EnvironmentMetadata
 from warroom.serve.reset_request import BadRequest, ResetRequest, parse_reset_request
@@ -69,14 +70,6 @@ class OpenEpisode(NamedTuple):
     def env(self) -> Env:
         """The environment proper."""
         return self.chat.session.env
-
-
-def reward_of(env: Env, rewarded: float, *, dense: bool) -> float:
-    """The reward of a call, given the score that calls before it were rewarded with.
-
-    Rewards sum to the score, -1 to 1: each brings the change of the score if they are dense, else the last brings all.
-    """
-    return env.score() - rewarded if dense or env.done else 0.0
 
 
 class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, WarroomState]):
@@ -213,7 +206,7 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
 
     def _answer_step(self, answer: Answer) -> WarroomObservation:
         assert self._episode is not None
-        reward = reward_of(self._episode.env, self._rewarded, dense=self._episode.request.dense_rewards)
+        reward = step_reward(self._episode.env, self._rewarded, dense=self._episode.request.dense_rewards)
         if reward:
             self._rewarded = self._episode.env.score()
         return self._observation(self._episode, answer, reward)
