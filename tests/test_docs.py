@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -27,12 +28,15 @@ def test_the_commands_of_the_readme_parse() -> None:
     assert lines
     for line in lines:
         words = line.split()
-        verb = words[:2] if words[0] == "import" else words[:1]
-        shown = subprocess.run(
-            [sys.executable, "-m", "warroom", *verb, "--help"], capture_output=True, text=True, check=True
-        )
+        verb = tuple(words[:2] if words[0] == "import" else words[:1])
         for option in (word for word in words if word.startswith("--")):
-            assert option in shown.stdout, f"warroom {' '.join(verb)} has no {option}"
+            assert option in help_of(verb), f"warroom {' '.join(verb)} has no {option}"
+
+
+@cache
+def help_of(verb: tuple[str, ...]) -> str:
+    command = [sys.executable, "-m", "warroom", *verb, "--help"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def test_links_between_documents_lead_somewhere() -> None:
