@@ -160,9 +160,9 @@ def test_the_truth_is_marked_and_a_seats_view_of_it_is_not() -> None:
     assert "rogue" not in " ".join(line for s in env.scene("sre").sections for line in s.lines)
 
 
-def test_a_mended_fault_is_said_to_be_mended() -> None:
+def test_a_fixed_fault_is_said_to_be_fixed() -> None:
     *_, env = watched("fleet/autoscaler_cost_cut", "easy", "oracle", {})
-    assert {node.mark for node in env.scene().nodes} == {"", "root cause, mended"}
+    assert {node.mark for node in env.scene().nodes} == {"", "root cause, fixed"}
     assert all(node.state == "healthy" for node in env.scene().nodes)
 
 
@@ -176,7 +176,7 @@ def test_who_was_told_nothing_knows_of_no_state() -> None:
 def test_what_seats_were_shown_is_kept_for_who_asks_and_for_nobody_else() -> None:
     env = make("fleet/db_deadlock", "easy", 1)
     env.observe()
-    with pytest.raises(ValueError, match="call remember"):
+    with pytest.raises(ValueError, match="call trace_observations"):
         env.scene("sre")
     assert env.observation_trace is None and env.scene().nodes
     env.trace_observations()

@@ -85,7 +85,7 @@ def _fault_mark(env: "FleetEnv", i: int) -> str:
     """What the simulator knows of a service: whether trouble begins there."""
     for k, fault in enumerate(env.incident.faults):
         if fault.target == i and (env.world.started_at[k] is not None or not fault.second_order):
-            return _title(env, fault) + ("" if env.world.active[k] or env.world.started_at[k] is None else ", mended")
+            return _title(env, fault) + ("" if env.world.active[k] or env.world.started_at[k] is None else ", fixed")
     return ""
 
 
@@ -132,7 +132,7 @@ def _fault_lines(env: "FleetEnv") -> list[str]:
             continue
         since = f"from minute {fault.onset if begun is None else begun:+d}"
         now = "in force" if world.active[k] else "to come" if begun is None else "over"
-        fix = f"; {fault.mechanism.fix} mends it" if fault.mechanism.fix else ""
+        fix = f"; fixed by {fault.mechanism.fix}" if fault.mechanism.fix else ""
         out.append(f"{fault.mechanism.name} at {names[fault.target]} {since}, {now}{fix}")
     rogues = sorted(env.incident.rogues)
     return out + [f"{rogue} is a rogue, {'suspended' if rogue in world.suspended else 'loose'}" for rogue in rogues]

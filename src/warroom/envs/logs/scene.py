@@ -52,7 +52,7 @@ def _true_node(env: "LogsEnv", i: int) -> Node:
 def _mark(env: "LogsEnv", i: int) -> str:
     for fault, active in zip(env.incident.faults, env.world.active, strict=True):
         if fault.target == i:
-            return "root cause" if active else "root cause, mended"
+            return "root cause" if active else "root cause, fixed"
     return ""
 
 
@@ -60,7 +60,7 @@ def _wrong(env: "LogsEnv") -> list[str]:
     names, user_impact = env.incident.system.names, env.certificate.impact
     out = [
         f"{fault.mechanism.name} at {names[fault.target]} from minute {fault.onset:+d}, "
-        f"{'in force' if active else 'over'}{f'; {fix} mends it' if (fix := fault.mechanism.fix) else ''}"
+        f"{'in force' if active else 'over'}{f'; fixed by {fix}' if (fix := fault.mechanism.fix) else ''}"
         for fault, active in zip(env.incident.faults, env.world.active, strict=True)
     ]
     if not out:
