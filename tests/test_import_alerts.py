@@ -280,7 +280,7 @@ def test_two_imports_make_the_same_bytes_in_place_and_elsewhere(real, realdata, 
     before = {path.name: path.read_bytes() for path in real.iterdir()}
     rules, strangers = realdata / "alert_runbooks" / "rules", real.parent / "strangers.yaml"
     output = printed("import", "alerts", rules, strangers, "--kb", real, "--out", tmp_path / "copy")
-    assert "160 tickets took the place of those with the same id" in output
+    assert "160 tickets replaced older ones with the same id" in output
     assert {path.name: path.read_bytes() for path in (tmp_path / "copy").iterdir()} == before
 
 
