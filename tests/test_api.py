@@ -66,6 +66,7 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
         warroom.evaluation  # noqa: B018
 
 
+@pytest.mark.slow
 def test_the_example_of_the_package_runs(tmp_path: Path) -> None:
     doc = (warroom.__doc__ or "").partition("\n\n")[2]
     (tmp_path / "my_policy.py").write_text(
@@ -104,6 +105,7 @@ def test_a_scenario_is_loaded_by_its_id_or_from_a_file(tmp_path: Path) -> None:
         warroom.load_scenario(str(tmp_path / "wrong.py"))
 
 
+@pytest.mark.slow
 def test_an_evaluation_is_the_same_as_the_command(results: Results, tmp_path: Path) -> None:
     command = "eval --policies heuristic,expert --scenarios db_deadlock --tiers easy --seeds 2 --json --out"
     subprocess.run(

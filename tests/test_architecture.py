@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1] / "src" / "warroom"
 LAYERS = (
     "core", "sim", "envs", "scheduler", "policies", "episode", "rollout", "session", "reward", "chat", "runs",
@@ -49,6 +51,7 @@ def modules() -> list[tuple[str, Path]]:
     return [(path.relative_to(ROOT).with_suffix("").parts[0], path) for path in files]
 
 
+@pytest.mark.slow
 def test_imports_point_down_and_never_from_leaf_to_leaf() -> None:
     wrong = [
         f"{path.relative_to(ROOT)} imports {package}"
@@ -68,6 +71,7 @@ def test_core_and_sim_use_the_standard_library_only() -> None:
                     assert top in sys.stdlib_module_names | {"warroom"}, f"{path.name} imports {top}"
 
 
+@pytest.mark.slow
 def test_play_loads_nothing_heavy_and_at_once(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPYCACHEPREFIX"] = str(tmp_path)  # compiled by the first run, as it is for whoever installed it
@@ -86,6 +90,7 @@ def test_play_loads_nothing_heavy_and_at_once(tmp_path: Path) -> None:
     assert min(float(run[0]) for run in runs) < 0.3  # 0.16 alone; half as much again beside other work
 
 
+@pytest.mark.slow
 def test_files_and_functions_stay_short() -> None:
     lengths = []
     for _, path in modules():

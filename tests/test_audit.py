@@ -36,6 +36,7 @@ def test_there_are_many_degenerate_policies_and_each_has_a_story(audit_spec: Aud
     assert all(exploit.description for exploit in audit_spec.exploits.values())
 
 
+@pytest.mark.slow
 @every_environment
 def test_every_degenerate_policy_plays_to_the_end_in_every_tier(audit_spec: AuditSpec) -> None:
     played = {(row.tier, row.policy): row.n for row in audited(audit_spec.env).summaries if row.kind != "searched"}
@@ -119,12 +120,14 @@ def test_a_credit_that_pays_again_is_seen(monkeypatch: pytest.MonkeyPatch) -> No
     assert any("mttr again" in detail for detail in found)
 
 
+@pytest.mark.slow
 def test_points_above_the_oracle_are_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FleetEnv, "bounds", lambda self: (-1000.0, -900.0))
     found = run_audit(FLEET, ["easy"], [0], workers=1, budget=LITTLE)
     assert {violation.bar for violation in found.violations} == {"ceiling"}
 
 
+@pytest.mark.slow
 @every_environment
 def test_a_search_finds_the_same_scripts_again(audit_spec: AuditSpec) -> None:
     found = search(audit_spec, "easy", LITTLE)
@@ -139,6 +142,7 @@ def test_candidates_are_different_and_as_many_as_asked(audit_spec: AuditSpec) ->
     assert script(audit_spec.scripts, audit_spec.scripts.default) in drawn
 
 
+@pytest.mark.slow
 def test_processes_change_nothing() -> None:
     candidates = [
         Candidate(name, partial(degenerate_policy_set, "fleet", name)) for name in ("restart_worst", "random_legal")
@@ -160,6 +164,7 @@ def test_an_outcome_says_whether_anything_was_wrong() -> None:
     assert not calm.wrong and wrong.wrong and wrong.passive and wrong.score == 0
 
 
+@pytest.mark.slow
 def test_the_command_prints_json_and_succeeds_where_nothing_fails() -> None:
     app = typer.Typer()
     app.command()(audit_command)

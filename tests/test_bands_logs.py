@@ -35,6 +35,7 @@ def per_cent(policy: str, tier: str, metric: str) -> float:
     return 100 * sum(values) / len(values)
 
 
+@pytest.mark.slow
 @every_tier
 @pytest.mark.parametrize("policy", [*AT_LEAST, *AT_MOST])
 def test_the_share_of_roots_found_is_within_its_band(policy: str, tier: str) -> None:
@@ -59,6 +60,7 @@ def test_every_severity_is_common() -> None:
     assert min(found.values()) >= 0.2 * found.total() and len(found) == 3
 
 
+@pytest.mark.slow
 @every_tier
 def test_the_share_of_lines_that_mean_nothing_is_the_declared_one(tier: str) -> None:
     found = measure_noise(incidents(SUITE, tier, "test", range(SEEDS)))

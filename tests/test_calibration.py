@@ -18,6 +18,7 @@ def split(pairs: list[tuple[float, bool]]) -> tuple[np.ndarray, np.ndarray, np.n
     return np.array(stated), np.array(right, float), np.ones(len(pairs))
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(PAIRS)
 def test_auroc_is_the_textbook_one(pairs: list[tuple[float, bool]]) -> None:
@@ -25,6 +26,7 @@ def test_auroc_is_the_textbook_one(pairs: list[tuple[float, bool]]) -> None:
     assert auroc(stated, right, weights) == pytest.approx(roc_auc_score(right, stated))
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(PAIRS, st.floats(0, 1))
 def test_a_constant_has_no_skill(pairs: list[tuple[float, bool]], constant: float) -> None:

@@ -52,6 +52,7 @@ def fleet(scenario: str, tier: str = "hard", seed: int = 0) -> FleetEnv:
     return env
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize(
     "audit_spec", [find_audit_spec("fleet"), find_audit_spec("logs")], ids=lambda audit_spec: audit_spec.env
@@ -61,6 +62,7 @@ def test_every_incident_is_fair(audit_spec: AuditSpec, tier: str) -> None:
     assert [row for row in rows if not row.valid] == []
 
 
+@pytest.mark.slow
 def test_nearly_all_innocents_do_no_harm() -> None:
     summary = aggregate(run_certify(certify, suite("fleet", "core"), TIERS, [0], split="test"))
     assert [tier["n"] for tier in summary] == [len(suite("fleet", "core"))] * 3
@@ -110,6 +112,7 @@ def test_a_cause_of_nature_has_no_author_and_a_colleagues_exactly_one() -> None:
     assert changes_of_victim(fleet("bad_config_push").incident) == (1, True)
 
 
+@pytest.mark.slow
 def test_hardly_any_incident_of_log_triage_has_a_rival_elsewhere() -> None:
     (tier,) = aggregate(run_certify(certify_logs, suite("logs", "core"), ["hard"], range(6)))
     assert tier["shares"][ALTERNATIVE_CHECK]["mean"] > 0.9

@@ -49,6 +49,7 @@ def test_every_command_teaches_by_example(command: str) -> None:
     assert done.exit_code == 0 and f"Example: warroom {command}" in done.output
 
 
+@pytest.mark.slow
 def test_help_and_completion_load_nothing_heavy() -> None:
     code = (
         "import sys; from warroom.cli.app import GROUPS; "
@@ -151,6 +152,7 @@ def test_eval_prints_its_summary_for_programs(tmp_path: Path) -> None:
     assert json.loads(done.stdout) == json.loads((tmp_path / "run" / "summary.json").read_text())
 
 
+@pytest.mark.slow
 def test_eval_resumes_where_a_run_was_cut_and_comes_to_the_same_summary(tmp_path: Path) -> None:
     whole, cut = evaluated(tmp_path / "whole"), evaluated(tmp_path / "cut")
     lines = (cut / EPISODES).read_bytes().splitlines(keepends=True)
@@ -174,6 +176,7 @@ def test_replay_plays_a_run_again_and_fails_loudly_if_it_differs(tmp_path: Path)
     assert len(json.loads(run("replay", folder, "--json").stdout)["differing"]) == 1
 
 
+@pytest.mark.slow
 def test_report_makes_summary_and_pictures_again(tmp_path: Path) -> None:
     folder = evaluated(tmp_path / "run")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -185,6 +188,7 @@ def test_report_makes_summary_and_pictures_again(tmp_path: Path) -> None:
     assert found["baseline"] == "random"
 
 
+@pytest.mark.slow
 def test_compare_pairs_two_runs(tmp_path: Path) -> None:
     one = evaluated(tmp_path / "a", "--policies", "random")
     other = evaluated(tmp_path / "b", "--policies", "oracle")
@@ -200,6 +204,7 @@ def test_compare_leaves_out_what_does_not_differ_unless_all_is_asked_for(tmp_pat
     assert "score" in full and "score" not in short
 
 
+@pytest.mark.slow
 def test_bench_measures_its_parts() -> None:
     found = json.loads(run("bench", "--env", "tiny", "--seconds", "0.05", "--json").stdout)
     for arm in ("acting_seat", "all_seats"):
@@ -336,6 +341,7 @@ def lines_of(folder: Path) -> list[str]:
     return path.read_text().splitlines(keepends=True) if path.is_file() else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole_group", [True, False], ids=["terminal", "parent"])
 def test_ctrl_c_keeps_finished_episodes_and_resume_comes_to_the_same_summary(
     tmp_path: Path, uninterrupted: Path, whole_group: bool

@@ -37,6 +37,7 @@ def played(scenario: str, tier: str, seed: int, policy: str) -> Episode:
     return play(episode_spec(scenario, tier, seed), policy_set(scenario.partition("/")[0], policy))
 
 
+@pytest.mark.slow
 @every_tier
 @every_scenario
 def test_the_oracle_solves_and_scores_one(scenario: str, tier: str) -> None:
@@ -48,6 +49,7 @@ def test_the_oracle_solves_and_scores_one(scenario: str, tier: str) -> None:
         assert not any(episode.outcome[name] for name in WRONG & set(episode.outcome))
 
 
+@pytest.mark.slow
 @every_tier
 @every_scenario
 def test_doing_nothing_solves_nothing_and_scores_zero(scenario: str, tier: str) -> None:
@@ -57,6 +59,7 @@ def test_doing_nothing_solves_nothing_and_scores_zero(scenario: str, tier: str) 
         assert episode.score == 0.0
 
 
+@pytest.mark.slow
 @every_tier
 @every_scenario
 def test_step_rewards_sum_to_the_total(scenario: str, tier: str) -> None:
@@ -123,6 +126,7 @@ def test_free_calls_are_free_within_their_allowance_and_no_further(env: str) -> 
     assert turn.refused and turn.ended
 
 
+@pytest.mark.slow
 @every_tier
 @every_scenario
 def test_seeds_differ_and_neighbours_share_nothing(scenario: str, tier: str) -> None:
@@ -144,6 +148,7 @@ def transcript() -> str:
     return json.dumps(found, sort_keys=True)
 
 
+@pytest.mark.slow
 def test_the_same_inputs_give_the_same_bytes_in_another_process_with_another_hash_seed() -> None:
     code = "from test_contract import transcript; print(transcript())"
     environment = {**os.environ, "PYTHONHASHSEED": "4242", "PYTHONPATH": str(Path(__file__).parent)}
@@ -160,6 +165,7 @@ def other_pythons() -> list[str]:
     return [str(p) for p in beside if str(p) != f"{sys.base_prefix}/bin/python3"] + [p for p in found if p]
 
 
+@pytest.mark.slow
 def test_every_installed_python_gives_the_same_bytes() -> None:
     code = (
         "import json; from warroom.envs import episode_spec, suite; from warroom.policies import policy_set;"
@@ -212,6 +218,7 @@ def test_names_that_do_not_exist_get_a_guess() -> None:
             call()
 
 
+@pytest.mark.slow
 @every_scenario
 def test_random_tool_calls_of_any_kind_never_break_an_episode(scenario: str) -> None:
     """Fuzz: any tool with any argument values, right and wrong ones mixed."""
@@ -240,6 +247,7 @@ def test_seats_act_in_order_within_the_documents_budgets(tier: str) -> None:
     assert order == [("sre", "oversight", "developer", "manager")[k % 4] for k in range(env.budget)]
 
 
+@pytest.mark.slow
 @every_environment
 def test_every_policy_plays_every_tier(env: str) -> None:
     for policy in set(policy_names(env)) - {"human"}:

@@ -6,6 +6,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -15,6 +17,7 @@ def test_the_environments_page_is_up_to_date(tmp_path: Path) -> None:
     assert made.read_text() == (ROOT / "docs" / "environments.md").read_text(), "run: make docs"
 
 
+@pytest.mark.slow
 def test_the_python_of_the_readme_runs() -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert blocks
@@ -22,6 +25,7 @@ def test_the_python_of_the_readme_runs() -> None:
         subprocess.run([sys.executable, "-c", block], check=True, capture_output=True)
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_readme_parse() -> None:
     """Every `warroom` command that the README shows exists, with the options that it shows."""
     lines = re.findall(r"^(?:\.venv/bin/)?warroom ([^#\n]+)", (ROOT / "README.md").read_text(), re.MULTILINE)

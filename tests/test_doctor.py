@@ -54,6 +54,7 @@ def test_a_whole_installation_works_and_every_model_moves(tmp_path: Path) -> Non
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_what_is_broken_is_told_and_not_a_traceback(tmp_path: Path) -> None:
     """A torch without its libraries, a gradio that takes Python down with it, and OpenEnv under both its names."""
     site, away = tmp_path / "site", tmp_path / "away"
@@ -85,6 +86,7 @@ def library(site: Path, name: str, code: str) -> None:
     (site / name / "__init__.py").write_text(code)
 
 
+@pytest.mark.slow
 def test_an_extra_that_is_absent_says_what_it_would_add_and_how(bare: Path, tmp_path: Path) -> None:
     """Without any library of an extra everything that needs none still works."""
     done = subprocess.run(
@@ -173,6 +175,7 @@ def completed(words: str, shell: str = "bash") -> list[str]:
     return subprocess.run([script], env=environment, capture_output=True, text=True, check=True).stdout.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
@@ -191,6 +194,7 @@ def test_names_are_completed(words: str, offered: list[str]) -> None:
     assert completed(words) == offered
 
 
+@pytest.mark.slow
 def test_every_shell_is_answered_and_at_once() -> None:
     start = time.perf_counter()
     assert "fleet/rogue_deploy_bot" in " ".join(completed("warroom play fleet/ro", "zsh"))
@@ -208,6 +212,7 @@ def test_the_script_of_each_shell_is_sound(shell: str) -> None:
         subprocess.run([program, "-n"], input=said, check=True, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
 def test_completion_is_installed_by_one_command(tmp_path: Path) -> None:
     asked = """

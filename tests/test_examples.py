@@ -46,6 +46,7 @@ def test_the_readme_lists_every_example_with_a_command_that_names_it() -> None:
 # -- a scenario in a file of one's own ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_scenario_in_a_file_is_played_and_certified() -> None:
     mine = "fleet/examples/verbose_tracing.py"
     rows = json.loads(warroom("certify", "--scenarios", mine, "--seeds", 2, "--json"))["rows"]

@@ -52,6 +52,7 @@ def test_a_shard_is_an_index_and_a_count(text: str) -> None:
         parse_shard(text)
 
 
+@pytest.mark.slow
 def test_merged_shards_are_the_whole_run(whole: Path, shards: list[Path], tmp_path: Path) -> None:
     assert [read_record(shard).config["shard"] for shard in shards] == ["1/3", "2/3", "3/3"]
     printed("merge", *reversed(shards), "--out", tmp_path / "merged")

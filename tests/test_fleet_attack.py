@@ -21,6 +21,7 @@ def attacked(seat: str, tier: str, learner: str) -> AttackResult:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("learner", ["trees", "bayes"])
 def test_neither_the_fleets_trace_nor_all_that_oversight_sees_first_gives_the_culprit_away(
@@ -31,6 +32,7 @@ def test_neither_the_fleets_trace_nor_all_that_oversight_sees_first_gives_the_cu
     assert found.solved <= SOLVED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("learner", "tier"), [("trees", "hard"), ("bayes", "easy"), ("bayes", "medium"), ("bayes", "hard")]
 )
@@ -39,5 +41,6 @@ def test_no_other_seats_first_page_solves_an_incident(seat: str, learner: str, t
     assert attacked(seat, tier, learner).solved <= SOLVED
 
 
+@pytest.mark.slow
 def test_the_managers_first_page_says_next_to_nothing() -> None:
     assert attacked("manager", "easy", "bayes").solved <= 0.2

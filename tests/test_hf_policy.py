@@ -114,6 +114,7 @@ def _adapter(**config: Any) -> Any:
     return make_one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -260,6 +261,7 @@ def test_the_prompt_holds_the_seats_tools(qwen: Path) -> None:
 # -- play ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["hf:{}", "hf:{}@sampled", "oversight=hf:{}@sampled,rest=expert"])
 def test_playing_together_is_playing_one_by_one(nano: Path, text: str) -> None:
     players = policy_set("fleet", text.format(nano))
@@ -269,6 +271,7 @@ def test_playing_together_is_playing_one_by_one(nano: Path, text: str) -> None:
     assert {step.seat for step in together[0].steps} == {"sre", "oversight", "developer", "manager"}
 
 
+@pytest.mark.slow
 def test_a_sampled_model_repeats_itself_and_its_attempts_differ(nano: Path) -> None:
     sampled, greedy = policy_set("fleet", f"hf:{nano}@sampled"), policy_set("fleet", f"hf:{nano}")
     first, again, other = (play(replace(SPECS[1], attempt=attempt), sampled) for attempt in (0, 0, 1))

@@ -409,6 +409,7 @@ def test_more_services_than_a_blueprint_holds_are_refused(read):
         read("services:\n" + "".join(f"  s{i}: {{}}\n" for i in range(1001)))
 
 
+@pytest.mark.slow
 def test_aliases_of_aliases_do_not_grow_without_bound(read):
     levels = "".join(f"x{i}: &x{i} [{', '.join([f'*x{i - 1}'] * 9)}]\n" for i in range(1, 9))
     with pytest.raises(ValueError, match="aliases refer to aliases"):

@@ -129,6 +129,7 @@ def rows_of(path: Path) -> list[dict]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_every_real_line_and_span_becomes_one_record(imported, train_ticket):
     assert not imported.broken and len(imported.incidents) == 10
     for text in (train_ticket / "incidents.jsonl").read_text().splitlines():
@@ -186,6 +187,7 @@ def test_real_answers_are_in_their_own_file_and_nowhere_else(imported, train_tic
     assert "cpu_contention" not in index and "network_delay" not in index
 
 
+@pytest.mark.slow
 def test_real_times_are_utc(imported):
     archive = read_archive(imported.folder)
     for incident in archive.incidents:

@@ -42,6 +42,7 @@ def full(env: str, tier: str, seeds: int) -> list[IncidentKey]:
     return incidents(suite(env, "full"), tier, "dev", range(seeds))
 
 
+@pytest.mark.slow
 @every_tier
 @every_environment
 def test_no_page_reading_result_or_error_holds_a_word_of_the_truth(audit_spec: AuditSpec, tier: str) -> None:
@@ -74,6 +75,7 @@ def test_wrong_calls_are_answered_the_same_whatever_is_wrong(audit_spec: AuditSp
     assert compare_errors(audit_spec.leaks, full(audit_spec.env, tier, 1)) == []
 
 
+@pytest.mark.slow
 @every_tier
 @every_environment
 def test_right_and_wrong_deeds_and_declarations_are_answered_alike(audit_spec: AuditSpec, tier: str) -> None:
@@ -86,6 +88,7 @@ def test_the_place_of_a_rogues_first_deed_in_its_minute_is_chance() -> None:
     assert found.n > 100 and found.p > MAX_P_VALUE
 
 
+@pytest.mark.slow
 def test_the_place_of_the_victim_among_the_fitting_services_is_chance() -> None:
     found = victim_position_bias([incident for tier in TIERS for incident in full("fleet", tier, 6)])
     assert found.n > 200 and found.p > MAX_P_VALUE

@@ -185,6 +185,7 @@ def test_what_a_server_is_sent_again_is_valid_whatever_the_model_wrote(serve: Se
     assert set(result) == {"role", "tool_call_id", "content"} and result["tool_call_id"] == call["id"] != ""
 
 
+@pytest.mark.slow
 def test_requests_are_made_side_by_side_and_no_more_than_allowed(serve: Serve, tmp_path: Path) -> None:
     peer = serve(lambda body, number: heals(body)._replace(seconds=0.05))
     plan = [*PLAN[:7], "8", *PLAN[8:]]
@@ -397,6 +398,7 @@ def test_a_server_that_calls_the_limit_otherwise_is_asked_as_it_likes(serve: Ser
 # -- failures are infrastructure's ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
@@ -429,6 +431,7 @@ def test_a_server_that_is_not_there_is_told(tmp_path: Path, serve: Serve) -> Non
     assert f"m at {peer.url}: it cannot be reached" in line
 
 
+@pytest.mark.slow
 def test_a_request_that_fails_is_made_again_and_changes_nothing(serve: Serve, tmp_path: Path) -> None:
     bad = [
         fails(429, "slow down", retry_after="0.01"),
@@ -509,6 +512,7 @@ def spent(folder: Path) -> int:
     return sum(sum(line["tokens"]) for line in read_lines(folder) if "outcome" in line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("concurrency", [1, 6])
 def test_a_cap_on_tokens_is_never_passed_and_stops_only_where_nothing_fits(
     serve: Serve, tmp_path: Path, concurrency: int
@@ -542,6 +546,7 @@ def test_a_cap_on_dollars_counts_to_the_last_fraction(serve: Serve, tmp_path: Pa
     assert usage(tmp_path)["dollars"] == pytest.approx(len(peer.asked) * 13e-6) and usage(tmp_path)["dollars"] <= 2e-4
 
 
+@pytest.mark.slow
 def test_a_cap_on_time_ends_requests_that_are_under_way(serve: Serve, tmp_path: Path) -> None:
     peer = serve(lambda body, number: heals(body)._replace(seconds=0.02 if number < 9 else 30))
     start = time.monotonic()
@@ -556,6 +561,7 @@ def test_a_server_that_writes_more_than_it_may_ends_a_run_with_caps(serve: Serve
     assert done.exit_code != 0 and "no cap can be kept with it" in done.output and len(peer.asked) <= 2
 
 
+@pytest.mark.slow
 def test_answers_without_a_count_are_taken_at_the_worst(serve: Serve, tmp_path: Path) -> None:
     def script(body: Body, number: int) -> Reply:
         reply = heals(body) if number < 9 else fails(401)
@@ -618,6 +624,7 @@ def by_lot(body: Body, number: int) -> Reply:
     return calls(("wait", {})) if number % 3 else heals(body)
 
 
+@pytest.mark.slow
 def test_a_recorded_run_is_replayed_byte_for_byte_without_a_server(serve: Serve, tmp_path: Path) -> None:
     peer, file = serve(lambda body, number: by_lot(body, number)._replace(seconds=number % 4 / 200)), tmp_path / "calls"
     plan = [*PLAN, "--attempts", "3"]
@@ -632,6 +639,7 @@ def test_a_recorded_run_is_replayed_byte_for_byte_without_a_server(serve: Serve,
         assert all(usage(again)[name] == usage(tmp_path / "run")[name] for name in same) and usage(again)["replayed"]
 
 
+@pytest.mark.slow
 def test_a_stopped_and_resumed_run_is_replayed_too(serve: Serve, tmp_path: Path) -> None:
     peer, file, plan = serve(by_lot), tmp_path / "calls", [*PLAN[:7], "9", *PLAN[8:]]
     more = ("--record", file, "--max-output-tokens", "50")
@@ -699,6 +707,7 @@ def test_a_run_does_not_go_on_with_another_server_or_other_options(serve: Serve,
     assert other.asked == []
 
 
+@pytest.mark.slow
 def test_the_example_evaluates_a_model_from_python(serve: Serve, tmp_path: Path) -> None:
     peer = serve(
         lambda body, number: calls(("submit_resolution", {"resolution": "", "citations": [], "escalate": True}))

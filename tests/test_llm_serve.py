@@ -58,6 +58,7 @@ def calls(folder: Path) -> list[list[tuple[str, str, object, bool]]]:
     return [[(s.seat, s.tool, s.arguments, s.refused) for s in e.steps] for e in read_episodes(folder)]
 
 
+@pytest.mark.slow
 def test_a_nano_makes_the_same_calls_behind_a_server_as_here(url: str, tmp_path: Path) -> None:
     what = [
         "--env",
@@ -94,6 +95,7 @@ def test_four_seats_talk_with_a_server_as_with_the_model_itself(url: str, tmp_pa
     assert len(seats) == 4
 
 
+@pytest.mark.slow
 def test_a_model_that_the_server_does_not_have_is_told(url: str, tmp_path: Path) -> None:
     words = ["--env", "tickets", "--policies", "llm:/no/such/model", "--base-url", url, "--retries", "0"]
     done = run("eval", *words, "--out", tmp_path / "run")

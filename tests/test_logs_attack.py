@@ -31,16 +31,19 @@ def named(tier: str, learner: str) -> float:
     return attack(drawn(tier, "train", TRAIN), drawn(tier, "test", TEST), learner)["all"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("learner", ["trees", "bayes", "words"])
 def test_the_first_page_seldom_gives_the_root_away(learner: str, tier: str) -> None:
     assert named(tier, learner) <= NAMED[tier]
 
 
+@pytest.mark.slow
 def test_the_attack_finds_the_evidence_that_an_easy_page_holds() -> None:
     assert named("easy", "trees") >= named("easy", "prior") + BEYOND
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["trees", "bayes", "words"])
 def test_a_page_that_marks_the_root_is_caught(learner: str) -> None:
     def marked(sample: LogsAttackSample) -> LogsAttackSample:

@@ -51,6 +51,7 @@ def played(env: Env, name: str) -> Iterator[Seen]:
 # -- what is read -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_every_word_that_is_shown_is_in_the_lexicon_and_pages_are_short(name: str) -> None:
     words, replies = set(compact_vocab().words), set()
@@ -112,6 +113,7 @@ def test_whoever_is_blamed_stands_in_the_text() -> None:
                 assert all(line.callee in line.text for line in observation.lines)
 
 
+@pytest.mark.slow
 def test_other_names_for_the_services_change_the_slots_and_nothing_else() -> None:
     for env in (*games(), *games("dev", topology="drawn")):
         names = [name for name in env.allowed_values["service"] if name != "gateway"]  # which is a kind as well
@@ -175,6 +177,7 @@ def test_grades_hold_the_borders_of_the_rule_of_severity() -> None:
         assert 100 * share in [bound for bound, _ in FAILING] and factor in [bound for bound, _ in SLOWER]
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.integers(0, 40), st.integers(1, 400), st.integers(0, 400), st.integers(1, 400))
 def test_a_share_is_a_share_and_one_or_two_failures_are_chance(was: int, of: int, now: int, made: int) -> None:

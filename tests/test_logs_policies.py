@@ -390,6 +390,7 @@ def per_cent(values: Iterable[bool | float | None]) -> float:
     return 100 * sum(known) / len(known)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_scripts_make_no_wrong_call_and_come_to_an_end(policy: str, tier: str) -> None:
@@ -407,6 +408,7 @@ def budget(episode: Episode) -> int:
     return make(episode.scenario, episode.tier, episode.seed).budget
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tier", TIERS)
 def test_the_expert_finds_the_root(tier: str) -> None:
     bar = {"easy": 95, "medium": 92, "hard": 88}[tier]
@@ -419,6 +421,7 @@ def test_the_expert_is_far_above_the_heuristic(tier: str) -> None:
     assert sum(expert) / len(expert) > sum(heuristic) / len(heuristic) + 0.4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("policy", ["loudest", "loudest_delta", "first_error", "keyword"])
 def test_scripts_that_weigh_no_evidence_seldom_find_the_root(policy: str, tier: str) -> None:

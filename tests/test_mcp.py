@@ -124,6 +124,7 @@ def calls_of(episode: Episode, *seats: str) -> list[tuple[str, dict[str, Any]]]:
 # -- the same game ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_episode_over_standard_io_goes_as_in_process_and_its_record_replays(tmp_path: Path) -> None:
     within = play("fleet/cache_janitor_flush@medium#dev:3", policy_set("fleet", "expert"))
     arguments = ["--scenario", "cache_janitor_flush", "--tier", "medium", "--seed", 3, "--out", tmp_path / "run"]
@@ -428,6 +429,7 @@ def serving(*arguments: object) -> Iterator[str]:
     assert (process.returncode, output, errors) == (130, "", "")
 
 
+@pytest.mark.slow
 def test_sessions_over_http_do_not_see_one_another_and_pages_elsewhere_reach_none(tmp_path: Path) -> None:
     within = play("fleet/cascade@easy#dev:4", policy_set("fleet", "expert"))
     calls = calls_of(within, "manager")
@@ -460,6 +462,7 @@ def test_sessions_over_http_do_not_see_one_another_and_pages_elsewhere_reach_non
     assert [episode.trajectory_hash for episode in read_episodes(tmp_path / "run")] == [within.trajectory_hash] * 4
 
 
+@pytest.mark.slow
 def test_a_session_that_ends_leaves_nothing_behind() -> None:
     async def script() -> int:
         seats = mcp.Seats(offer(teammates="noop"))
@@ -476,6 +479,7 @@ def test_a_session_that_ends_leaves_nothing_behind() -> None:
 # -- standard input and output ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_garbage_on_standard_input_kills_nobody_and_ctrl_c_ends_the_server() -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     lines = [
@@ -568,6 +572,7 @@ def test_a_missing_library_is_answered_with_its_install_line(monkeypatch: pytest
 # -- what the documents show ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_example_plays_an_incident() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "examples" / "play_by_mcp.py", "--seat", "developer", "--teammates", "noop"],

@@ -80,6 +80,7 @@ def run(program: Path, *arguments: object, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_package_whole_and_nothing_else(built: Built) -> None:
     with zipfile.ZipFile(built.wheel) as archive:
         names = set(archive.namelist())
@@ -91,6 +92,7 @@ def test_the_wheel_holds_the_package_whole_and_nothing_else(built: Built) -> Non
     assert built.wheel.stat().st_size <= LARGEST
 
 
+@pytest.mark.slow
 def test_the_version_is_written_once(built: Built, installed: Path, tmp_path: Path) -> None:
     assert "version" in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dynamic"]
     assert built.wheel.name.startswith(f"warroom-{warroom.__version__}-")
@@ -103,6 +105,7 @@ def test_an_installed_package_is_itself_and_not_the_checkout(installed: Path, tm
     assert Path(where).is_relative_to(installed.parent) and commit == "None"
 
 
+@pytest.mark.slow
 def test_an_installed_package_plays_what_the_checkout_plays(installed: Path, tmp_path: Path) -> None:
     found: dict[str, Any] = json.loads(run(installed / "warroom", "list", "--json", folder=tmp_path))
     assert [env["name"] for env in found["environments"]] == ["fleet", "logs", "tickets"]

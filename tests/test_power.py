@@ -122,6 +122,7 @@ def test_policies_whose_difference_never_varies_need_no_power() -> None:
 # -- from a run ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_has_its_own_variances_and_answers_for_other_designs(tmp_path: Path) -> None:
     folder = played(tmp_path / "run", attempts=2)
     rows = run_power(folder, "points", None, PowerQuestion(difference=10.0))
@@ -134,6 +135,7 @@ def test_a_run_has_its_own_variances_and_answers_for_other_designs(tmp_path: Pat
         assert planned.detectable == own.detectable == 0 or planned.detectable < own.detectable / 2
 
 
+@pytest.mark.slow
 def test_what_a_run_does_not_hold_is_refused(tmp_path: Path) -> None:
     folder = played(tmp_path / "a")
     with pytest.raises(ValueError, match="did you mean 'score'"):

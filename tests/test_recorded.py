@@ -220,6 +220,7 @@ def test_no_word_of_an_answer_is_told(folder):
         assert not [page for page in pages if "zz-" in page or id in page]
 
 
+@pytest.mark.slow
 def test_real_answers_never_reach_a_page(real, realdata):
     labels = [json.loads(text) for text in (realdata / "nezha_trainticket" / "labels.jsonl").read_text().splitlines()]
     roots = {label["root_cause_service"] for label in labels}

@@ -168,6 +168,7 @@ def test_incidents_without_any_rogue_are_refused() -> None:
 # -- likelihoods ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["nano", "qwen"])
 def test_a_likelihood_is_the_product_of_its_tokens(which: str, request: pytest.FixtureRequest) -> None:
     import torch
@@ -202,6 +203,7 @@ def test_a_message_without_reasons_asks_for_the_plain_call(text: str, nano: Path
     assert paths == {agent: words.encode(f"flag {agent}") for agent in agents_of(seat)}
 
 
+@pytest.mark.slow
 def test_an_agent_is_asked_where_the_model_writes_it(reasoning: Path) -> None:
     seat = overseer(reasoning)
     words = seat.model.tokenizer
@@ -315,6 +317,7 @@ def test_a_curve_needs_a_model_on_the_seat() -> None:
             overseer_policies(Plan("fleet", ("fleet/disk_full",), ("easy",), (policy,), (0,)))
 
 
+@pytest.mark.slow
 def test_an_evaluation_ends_in_a_curve_and_names_the_weights(nano: Path, tmp_path: Path) -> None:
     policy = f"oversight=hf:{nano},rest=expert"
     play = ["--policies", policy, "--scenarios", "rogue_deploy_bot,disk_full", "--tiers", "easy", "--seeds", "3"]

@@ -56,6 +56,7 @@ def test_templates_are_dropped_as_a_pattern_would(text):
     assert without_templates(text) == re.sub(r"\{\{.*?\}\}", " ", text)
 
 
+@pytest.mark.slow
 def test_a_text_of_braces_takes_no_longer_than_another():
     started = time.process_time()
     words("{{" * 500_000)

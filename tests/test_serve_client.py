@@ -45,6 +45,7 @@ def played(client: Client) -> SeatObservation:
     return observation
 
 
+@pytest.mark.slow
 def test_an_episode_goes_on_where_its_socket_was_cut_and_ends_the_same(server: str) -> None:
     with Client(server) as client:
         unbroken, steps = played(client), client.state().step_count
@@ -81,6 +82,7 @@ def test_an_async_episode_goes_on_where_its_socket_was_cut(server: str) -> None:
         assert asyncio.run(play(line.url)) == unbroken
 
 
+@pytest.mark.slow
 def test_many_async_sessions_at_once_are_apart(server: str) -> None:
     async def play(seed: int) -> tuple[str, str, int]:
         async with AsyncClient(server) as client:
@@ -98,6 +100,7 @@ def test_many_async_sessions_at_once_are_apart(server: str) -> None:
     assert done[:12] == done[12:] and len({trajectory_hash for trajectory_hash, _, _ in done}) == 12
 
 
+@pytest.mark.slow
 def test_a_server_that_hangs_is_given_up_after_its_time_and_the_episode_can_go_on(server: str) -> None:
     with Client(server) as client:
         unbroken = played(client)

@@ -35,6 +35,7 @@ def served(*words: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
             process.kill()
 
 
+@pytest.mark.slow
 def test_a_server_says_where_it_is_plays_and_ends_cleanly_at_ctrl_c() -> None:
     with served("--env", "logs") as (url, process):
         with Client(url, attempts=10) as client:
@@ -69,6 +70,7 @@ def test_a_busy_port_a_wrong_host_and_wrong_names_are_one_line_each() -> None:
     assert "no policy 'exprt'; did you mean 'expert'" in refused("serve", "--team", "exprt")
 
 
+@pytest.mark.slow
 def test_the_page_at_the_root_says_what_is_there() -> None:
     from browser import open_page
 

@@ -171,6 +171,7 @@ def exchanges(env: str) -> st.SearchStrategy[list[tuple[int, Any]]]:
     return st.builds(lambda first, second, rest: [(0, first), (1, second), *rest], RESETS, RESETS, more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", ENVS)
 def test_sessions_side_by_side_are_each_answered_as_if_alone(server: str, env: str) -> None:
     @settings(max_examples=30, **BOUNDED)  # type: ignore[arg-type]
@@ -258,6 +259,7 @@ def test_a_torn_frame_closes_its_own_socket_with_the_reason_and_no_other(server:
         assert answered(beside, STEP.decode())["data"]["observation"]["turn"] == 1
 
 
+@pytest.mark.slow
 def test_a_client_that_dies_while_it_is_answered_leaves_nothing_behind(server: str) -> None:
     before = held()
     for number in range(60):
@@ -287,6 +289,7 @@ def standing() -> tuple[int, int]:
     return len(list(Path("/proc/self/fd").iterdir())), threading.active_count()
 
 
+@pytest.mark.slow
 def test_a_closed_session_leaves_neither_its_incident_nor_a_file_nor_a_thread(server: str) -> None:
     alive(server)
     assert held() == 0
@@ -368,6 +371,7 @@ def test_messages_of_one_socket_on_the_other_are_errors_and_change_nothing(serve
 # -- HTTP -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_request_by_the_schema_or_against_it_breaks_the_server(server: str) -> None:
     schemathesis = pytest.importorskip("schemathesis")
     schema = schemathesis.openapi.from_url(f"{server}/logs/openapi.json")

@@ -87,6 +87,7 @@ def fetched(url: str, data: bytes | None = None, **headers: str) -> tuple[int, s
         return error.code, url, error.read().decode()
 
 
+@pytest.mark.slow
 def test_an_incident_is_played_on_the_page_while_a_client_plays_on_the_socket(one: str) -> None:
     alone = episode(one)
     with ThreadPoolExecutor(1) as aside, visiting(one) as page:
@@ -147,6 +148,7 @@ def test_beside_several_environments_the_index_names_the_page() -> None:
             page.get_by_role("link", name="take a seat").click()
             page.wait_for_selector("#wr-status .wr-status")
             page.locator("#wr-choose button").first.click()
+            page.wait_for_selector("#wr-env label")
             assert page.locator("#wr-env label").all_inner_texts() == ["fleet", "logs", "tickets"]
         assert episode(f"{url}/logs")[1]
 
@@ -155,6 +157,7 @@ def test_a_page_lives_in_one_process() -> None:
     assert "--page needs --workers 1, got 2" in refused("serve", "--page", "--workers", 2)
 
 
+@pytest.mark.slow
 def test_without_the_page_nothing_of_it_is_loaded() -> None:
     code = (
         "import sys; import warroom.cli.http_server; from warroom.serve.app import ServeOptions, application;"

@@ -61,6 +61,7 @@ def test_every_space_passes_what_openenv_checks_at_run_time(spaces: Path, env: s
     assert set(found.values()) == {"pass", "skip"}, report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", list(environments()))
 def test_a_served_environment_passes_openenvs_probe_six_of_six(env: str) -> None:
     with running(application(ServeOptions(env))) as url:
@@ -68,6 +69,7 @@ def test_a_served_environment_passes_openenvs_probe_six_of_six(env: str) -> None
     assert [criterion["passed"] for criterion in criteria] == [True] * 6, criteria
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", list(environments()))
 def test_every_environment_passes_our_checks_of_reserved_ids(spaces: Path, server: str, env: str) -> None:
     checks = run_checks(of(spaces, env, server))
@@ -109,6 +111,7 @@ def test_the_checks_see_a_server_that_reveals_the_truth(spaces: Path) -> None:
         assert not CHECKS["runtime.oracle_containment"](subject(spaces / "fleet", url))[0]
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_start_is_reported_with_what_it_printed(tmp_path: Path) -> None:
     from space_process import RunningProcess, StartupError
 

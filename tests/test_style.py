@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(__file__).parents[1] / "src" / "warroom"
 RETIRED = frozenset(
     """
@@ -47,6 +49,7 @@ def identifiers(tree: ast.Module) -> Iterator[str]:
             yield node.attr
 
 
+@pytest.mark.slow
 def test_no_retired_name_is_an_identifier() -> None:
     found = {f"{path.relative_to(SOURCE)}: {name}" for path, tree in trees().items() for name in identifiers(tree)
              if name in RETIRED}  # fmt: skip

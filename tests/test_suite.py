@@ -335,6 +335,7 @@ def test_a_report_lists_episodes_below_the_oracle_by_commands_that_work_as_typed
     assert "Worst episodes of oracle" in page and "None below the oracle" in page
 
 
+@pytest.mark.slow
 def test_a_report_links_a_viewer_only_where_there_is_one(tmp_path: Path) -> None:
     folder = played(tmp_path, plan(tiers=("easy",), policies=("oracle",), baseline=None))
     publish(folder)
@@ -350,6 +351,7 @@ def test_a_report_links_a_viewer_only_where_there_is_one(tmp_path: Path) -> None
     assert (folder / "report.html").read_text() == anew
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tiers", [("easy",), ("easy", "medium", "hard")])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_pictures_are_never_larger_than_they_are_nor_than_the_screen(

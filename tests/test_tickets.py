@@ -40,11 +40,13 @@ def average(policy: str, seeds: range, mode: str = "single", split: str = "test"
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["single", "multi"])
 def test_the_expert_comes_near_the_oracle_on_unseen_wordings(mode: str) -> None:
     assert average("expert", range(6), mode) >= 0.93  # 0.95 on 500 tickets, where chance weighs less
 
 
+@pytest.mark.slow
 def test_the_heuristic_lies_between_and_what_weighs_nothing_far_below() -> None:
     assert 0.25 <= average("heuristic", range(6)) <= 0.6
     for policy in ("always_escalate", "paste_top", "dump_all", "random"):
@@ -74,6 +76,7 @@ def procedure_template(document: Document, place: int) -> list[float]:
     return [len(body), len(body.split()), place, *marks, float(document.id[:2] == "KB")]
 
 
+@pytest.mark.slow
 def test_the_shape_of_an_article_does_not_tell_whether_it_is_the_right_one() -> None:
     def rows(split: str, seeds: range) -> tuple[list[list[float]], list[bool]]:
         found, gold = [], []
@@ -103,6 +106,7 @@ def test_no_phrase_of_the_test_is_ever_seen_in_training() -> None:
         assert not seen & {line for s in domain.symptoms[Split.TEST] for line in (s.technical, *s.plain)}
 
 
+@pytest.mark.slow
 def test_tickets_and_references_hardly_ever_repeat() -> None:
     pairs = Counter()
     for scenario in SCENARIOS:

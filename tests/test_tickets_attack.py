@@ -43,6 +43,7 @@ def unknown(split: str) -> list[TicketsAttackSample]:
     return samples("hard", split, range(5000, 5000 + SEEDS))
 
 
+@pytest.mark.slow
 @every_wording
 def test_a_learner_finds_hardly_anything_in_tickets_articles_and_pages(split: str) -> None:
     found = attack(known(split), unknown(split))
@@ -50,6 +51,7 @@ def test_a_learner_finds_hardly_anything_in_tickets_articles_and_pages(split: st
     assert not {name: area for name, area in found.items() if area > BARS[name]}
 
 
+@pytest.mark.slow
 def test_a_learner_would_find_a_word_that_only_one_side_has() -> None:
     """The attacks can see: a word in every ticket that needs a human gives them away."""
     tell = {True: " kindly", False: ""}
@@ -67,6 +69,7 @@ def test_neither_place_nor_length_tells_the_right_document(split: str) -> None:
         assert abs(guess.hits - guess.chance) <= 0.06
 
 
+@pytest.mark.slow
 def test_the_best_match_is_right_as_often_in_words_of_the_test_as_of_training() -> None:
     found = [best_match_is_right([*known(split), *unknown(split)]) for split in ("train", "test")]
     for kind in ANSWERED:

@@ -42,6 +42,7 @@ def test_there_are_many_ways_to_weigh_nothing_and_many_single_faults() -> None:
     assert all(exploit.description for exploit in RECIPES.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["single", "multi"])
 def test_who_weighs_nothing_gets_little(mode: str) -> None:
     assert not audited(mode).violations and audited(mode).options == {"mode": mode}

@@ -43,6 +43,7 @@ def test_the_mode_and_the_size_of_the_base_travel_into_the_record(tmp_path: Path
     assert oracle["score"]["mean"] == oracle["fact_quality"]["mean"] == oracle["citation_f1"]["mean"] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["single", "multi"])
 def test_every_ticket_of_a_knowledge_base_is_played_once_in_one_tier(kb: Path, tmp_path: Path, mode: str) -> None:
     folder = tmp_path / "run"
@@ -61,6 +62,7 @@ def test_one_ticket_can_be_looked_at(kb: Path) -> None:
     assert Episode.from_json(played).outcome["citation_f1"] == 1.0
 
 
+@pytest.mark.slow
 def test_it_is_listed_and_measured() -> None:
     found = json.loads(run("list", "--env", "tickets", "--json").stdout)["environments"][0]
     assert {"mode", "articles", "wording", "kb", "judge", "calibration", "quality"} == set(found["options"])
@@ -89,6 +91,7 @@ def test_what_makes_no_sense_is_refused_before_a_folder_is_made(kb: Path, tmp_pa
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_the_audit_takes_the_mode() -> None:
     done = run("audit", "--env", "tickets", "--mode", "single", "--tiers", "easy", "--seeds", "1", "--suite", "core",
                "--scripts", "4", "--workers", "1", "--json")  # fmt: skip
@@ -114,6 +117,7 @@ def test_the_report_says_how_to_see_an_episode_with_the_options_of_its_run(kb: P
     assert "time to resolve" not in page, "a ticket has no such time"
 
 
+@pytest.mark.slow
 def test_runs_of_two_environments_are_told_apart(tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     run("eval", *LITTLE, "--mode", "single", "--suite", "core", "--out", one)

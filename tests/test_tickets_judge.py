@@ -109,6 +109,7 @@ def test_the_judge_is_told_ticket_reference_and_answer_and_is_asked_once(serve: 
     assert body["temperature"] == 0 and env.case.text in question and env.case.reference in question
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reply", "said"),
     [

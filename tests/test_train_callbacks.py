@@ -164,6 +164,7 @@ def test_the_first_ctrl_c_asks_and_the_second_stops() -> None:
 # -- the picture ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tiers", ["eeemmmhhh", "e", "ehm" * 5], ids=["phases", "one step", "to and fro"])
 def test_every_run_has_a_picture(tmp_path: Path, tiers: str) -> None:
     for step in run_of(tiers):
@@ -171,6 +172,7 @@ def test_every_run_has_a_picture(tmp_path: Path, tiers: str) -> None:
     assert learning_curve(tmp_path).read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_the_same_steps_give_the_same_picture_and_missing_measures_do_no_harm(tmp_path: Path) -> None:
     for step in run_of("eeh"):
         StepLog(tmp_path).append({**step, "kl": None, "entropy": None, "terms": {}})

@@ -79,6 +79,7 @@ def trained(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_run_that_ctrl_c_stopped_goes_on_to_a_whole_run_folder(trained: Path) -> None:
     assert [row["step"] for row in read_steps(trained)] == [1, 2, 3]
     names = {path.name for path in trained.iterdir()}
@@ -198,6 +199,7 @@ def test_wrong_input_is_answered_in_one_line(model: Path, arguments: list[str], 
     assert words in refused("train", *chosen, *arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("library", "extra"), [("torch", "train"), ("matplotlib", "plots")])
 def test_a_missing_library_is_answered_with_its_install_line(library: str, extra: str) -> None:
     code = (
@@ -319,6 +321,7 @@ def empty(result):
 """
 
 
+@pytest.mark.slow
 def test_a_reward_of_ones_own_is_trained_on_and_logged_by_part(model: Path, tmp_path: Path) -> None:
     mine, folder = tmp_path / "mine.py", tmp_path / "run"
     mine.write_text(MINE)

@@ -114,6 +114,7 @@ def expert(rollout: Rollout) -> list[tuple[str, dict[str, Any]]]:
     return [chat.conversations[rollout.seat].renderer.format_call(call)]
 
 
+@pytest.mark.slow
 def test_experts_calls_play_whole_incidents_through_trl_and_score_as_outside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,6 +131,7 @@ def test_experts_calls_play_whole_incidents_through_trl_and_score_as_outside(
     assert all(adapter._rollout.done for adapter in trainer.environments)
 
 
+@pytest.mark.slow
 def test_a_rollout_whose_incident_is_over_says_nothing_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trainer, rows, waiting = spoken(monkeypatch, tmp_path, expert, curriculum="easy:1")
     asked = sum(waiting)
@@ -138,6 +140,7 @@ def test_a_rollout_whose_incident_is_over_says_nothing_more(tmp_path: Path, monk
     assert waiting == sorted(waiting, reverse=True) and len(set(waiting)) > 1
 
 
+@pytest.mark.slow
 def test_a_message_without_a_call_leaves_the_incident_to_the_colleagues(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +155,7 @@ def test_a_message_without_a_call_leaves_the_incident_to_the_colleagues(
     assert rows[0]["clipped"] == 0, "it was the model's choice"
 
 
+@pytest.mark.slow
 def test_wrong_calls_cost_the_turn_that_they_cost_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """TRL answers unknown tools and odd arguments itself, for free; here the environment hears them all."""
     nonsense = {"sre": "resolve", "oversight": "restart", "developer": "flag", "manager": "metrics"}
@@ -164,6 +168,7 @@ def test_wrong_calls_cost_the_turn_that_they_cost_outside(tmp_path: Path, monkey
     assert rows[0]["failed_calls"] == 1.0
 
 
+@pytest.mark.slow
 def test_every_call_of_a_message_is_played_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The compact renderer's parser reads one call a message, so this one is given to TRL's loop as parsed."""
     tokenizer = tiny_tokenizer()
@@ -190,6 +195,7 @@ def test_every_call_of_a_message_is_played_in_order(tmp_path: Path, monkeypatch:
 # -- what a run is, whoever speaks ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_group_shares_its_incident_and_the_record_holds_the_step(tmp_path: Path) -> None:
     seen: list[list[CurriculumRow]] = []
 
@@ -212,6 +218,7 @@ def test_a_group_shares_its_incident_and_the_record_holds_the_step(tmp_path: Pat
     assert rows[0]["seconds"]["total"] >= rows[0]["seconds"]["generation"] > 0 < rows[0]["seconds"]["environment"]
 
 
+@pytest.mark.slow
 def test_training_moves_weights_and_the_frozen_control_leaves_every_bit(tmp_path: Path) -> None:
     start = weights(tiny_nano.nano(tiny_nano.tokenizer()))
     moved, rows = train(tmp_path / "moved", entropy_coefficient=0.1)
@@ -221,6 +228,7 @@ def test_training_moves_weights_and_the_frozen_control_leaves_every_bit(tmp_path
     assert rows[0]["kl"] == 0 < rows[1]["kl"] and same_rows[1]["kl"] == 0
 
 
+@pytest.mark.slow
 def test_the_shuffled_control_pays_other_rollouts_and_records_the_truth(tmp_path: Path) -> None:
     paid: dict[str | None, list[float]] = {}
 
@@ -251,6 +259,7 @@ def test_the_shuffled_control_pays_other_rollouts_and_records_the_truth(tmp_path
     assert records[None] == records["shuffled-reward"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "more",
     [
@@ -271,6 +280,7 @@ def test_a_resumed_run_goes_on_where_it_stopped(tmp_path: Path, more: dict[str, 
 
 
 # PEFT 0.19 and TRL 1.16 read a property that transformers 5.23 has renamed.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.is_gradient_checkpointing. is deprecated:FutureWarning")
 def test_a_language_model_with_an_adapter_trains_saves_and_loads_again(tmp_path: Path) -> None:
     from peft import LoraConfig, PeftModel, get_peft_model
@@ -292,6 +302,7 @@ def test_a_language_model_with_an_adapter_trains_saves_and_loads_again(tmp_path:
     assert len(rows) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("renderer", ["plain", "compact"])
 def test_a_seat_reads_the_same_tokens_in_training_and_in_evaluation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, renderer: str
@@ -372,6 +383,7 @@ def test_colleagues_who_are_the_models_own_start_play_as_they_do_one_by_one(tmp_
     assert record["calls_per_rollout"] > 0 and not trainer.rollout_config.ready
 
 
+@pytest.mark.slow
 def test_a_snapshot_stays_the_start_while_the_model_learns(tmp_path: Path) -> None:
     model = tiny_nano.nano(tiny_nano.tokenizer())
     wanted = config(teammates="snapshot", entropy_coefficient=0.1, turn_tokens=4, max_completion_length=300)

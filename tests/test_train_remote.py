@@ -99,6 +99,7 @@ def trained(
     return list(model.state_dict().values()), [{**row, "seconds": 0} for row in rows], facts
 
 
+@pytest.mark.slow
 def test_a_training_through_the_socket_is_the_training_in_process_hash_for_hash(
     tmp_path: Path, server: str, start: Any
 ) -> None:
@@ -114,6 +115,7 @@ def test_a_training_through_the_socket_is_the_training_in_process_hash_for_hash(
     assert any(left) and sum(calls) > sum(wrong) > 0, "sound calls, wrong ones and silence all took place"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("renderer", ["plain", "compact"])
 @pytest.mark.parametrize("env", CALLS)
 def test_every_call_is_answered_there_as_here(server: str, env: str, renderer: str) -> None:
@@ -209,6 +211,7 @@ def test_an_address_where_nobody_listens_is_refused(tmp_path: Path, monkeypatch:
 # -- a server that dies ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_whose_server_died_keeps_its_checkpoint_and_goes_on_with_another(
     tmp_path: Path, server: str, start: Any
 ) -> None:

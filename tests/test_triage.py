@@ -198,6 +198,7 @@ def test_a_calm_log_is_calm(logs: dict[str, Path]) -> None:
     assert run(logs["calm"]).exit_code == UNDETERMINED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_the_format_of_a_log_changes_nothing(tmp_path: Path, form: str) -> None:
     path = tmp_path / "app.log"
@@ -285,6 +286,7 @@ def test_a_gzipped_log_says_what_the_plain_one_says(logs: dict[str, Path], tmp_p
     assert found("-", stdin=logs["crash"].read_text())["roots"] == ["stock-service"]
 
 
+@pytest.mark.slow
 def test_two_readings_are_the_same_to_the_byte(logs: dict[str, Path]) -> None:
     code = "import sys; from warroom.cli.app import main; sys.argv[1:] = ['triage', sys.argv[1], '--json']; main()"
     outputs = [
@@ -599,6 +601,7 @@ def listen() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_it_quietly() -> None:
     command = [sys.executable, "-m", "warroom", "triage", "-"]
     pipe = subprocess.PIPE
@@ -670,6 +673,7 @@ def test_recordings_packed_as_csv_are_refused_rather_than_misread(realdata: Path
     assert "no format fits" in refused(log)
 
 
+@pytest.mark.slow
 def test_real_log_texts_are_read_once_they_are_unpacked(realdata: Path, tmp_path: Path) -> None:
     """The same lines as `docker compose logs` would show them: all are read, and levels and services are found."""
     import csv

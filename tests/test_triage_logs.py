@@ -483,6 +483,7 @@ def test_a_refused_moment_is_not_put_on_another_day(read: Reading) -> None:
 # -- memory ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_whatever_the_texts_say(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Each line has words of its own and a second of its own: the worst case for both bounds."""
     monkeypatch.setattr("warroom.triage.log_stats.COMPACTION_INTERVAL", 500)

@@ -399,6 +399,7 @@ CONTRASTS = """(texts) => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True])
 def test_soft_text_is_never_too_pale_and_boxes_that_scroll_show_it(site: str, dark: bool) -> None:
     with visiting(site, dark=dark) as page:
@@ -430,6 +431,7 @@ def run_to_the_end(page: "Page") -> None:
     page.wait_for_selector("#wr-debrief .wr-debrief")
 
 
+@pytest.mark.slow
 def test_a_run_can_be_stopped_and_at_its_end_the_truth_is_told(site: str) -> None:
     with visiting(site, dark=True) as page:
         page.locator("#wr-pace label", has_text="slowly").click()
@@ -451,6 +453,7 @@ def test_a_run_can_be_stopped_and_at_its_end_the_truth_is_told(site: str) -> Non
         assert page.locator("#wr-talk .wr-turn").count() == 0
 
 
+@pytest.mark.slow
 def test_a_person_plays_a_seat_to_the_end_and_refusals_are_explained(site: str) -> None:
     with visiting(site, width=390, height=844) as page:
         choose(page, "logs", seat_0="person")
@@ -487,6 +490,7 @@ def pick(page: "Page", value: str) -> None:
     box.press("Enter")
 
 
+@pytest.mark.slow
 def test_a_broken_model_is_called_unavailable_and_nothing_is_played(site: str) -> None:
     with visiting(site) as page:
         choose(page, seat_2="hf:/nowhere/at/all")
@@ -499,6 +503,7 @@ def test_a_broken_model_is_called_unavailable_and_nothing_is_played(site: str) -
         assert visits(site)[-1] == 0
 
 
+@pytest.mark.slow
 def test_visitors_do_not_see_one_another_and_are_forgotten_when_they_leave(site: str) -> None:
     with visiting(site) as page:
         other = page.context.new_page()

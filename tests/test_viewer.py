@@ -93,6 +93,7 @@ def at(page: "Page", file: Path, where: str = "") -> None:
 # -- the list -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_episodes_are_found_by_outcome_policy_and_words(page: "Page", viewer: Path) -> None:
     at(page, viewer)
     assert page.locator(".row").count() == 5 and page.locator("#count").inner_text() == "5 of 5 episodes"
@@ -113,6 +114,7 @@ def test_episodes_are_found_by_outcome_policy_and_words(page: "Page", viewer: Pa
     assert points[0] == min(points)
 
 
+@pytest.mark.slow
 def test_an_episode_is_opened_and_walked_through_by_keys(page: "Page", viewer: Path) -> None:
     at(page, viewer)
     page.locator(".row", has_text="expert").first.click()
@@ -204,6 +206,7 @@ def test_runs_of_different_environments_are_not_shown_together(folder: Path, tmp
     assert code == 2 and "is a run of fleet and" in said and "one of tickets" in said
 
 
+@pytest.mark.slow
 def test_a_link_to_no_episode_says_so(page: "Page", viewer: Path) -> None:
     for where in ("#e=9999", "#e=length", "#e="):
         at(page, viewer, where)
@@ -227,6 +230,7 @@ def test_no_minus_is_a_hyphen_and_the_search_field_holds_its_hint(page: "Page", 
     assert page.evaluate("hint => pen.measureText(hint).width", hint) < width - 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["", "#e=1&t=2", "#e=1&t=end", "#e=1&b=0&t=1"])
 def test_a_phone_never_scrolls_sideways(page: "Page", viewer: Path, where: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
@@ -234,6 +238,7 @@ def test_a_phone_never_scrolls_sideways(page: "Page", viewer: Path, where: str) 
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.slow
 def test_dark_follows_the_system_and_the_button(page: "Page", viewer: Path) -> None:
     background = "getComputedStyle(document.body).backgroundColor"
     page.emulate_media(color_scheme="dark")
@@ -257,6 +262,7 @@ def hostile() -> Episode:
     return session.result(PAYLOAD)
 
 
+@pytest.mark.slow
 def test_nothing_in_an_episode_is_ever_executed(page: "Page", tmp_path: Path) -> None:
     folder = write_run(tmp_path / "bad", [hostile()], env="tickets")
     assert run(folder)[0] == 0
@@ -278,6 +284,7 @@ def test_even_a_script_that_got_in_would_not_run(page: "Page", viewer: Path) -> 
     assert page.evaluate("window.pwned") is None
 
 
+@pytest.mark.slow
 def test_the_page_asks_the_network_for_nothing(page: "Page", viewer: Path) -> None:
     assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", viewer.read_text())
     asked: list[str] = []
@@ -396,6 +403,7 @@ def test_scenes_of_every_turn_and_of_the_end(env: str) -> None:
     assert not any(node.mark for scene in known for node in scene.nodes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", ["logs", "tickets"])
 def test_single_seats_are_shown_too(page: "Page", env: str, tmp_path: Path) -> None:
     games = [

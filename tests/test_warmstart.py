@@ -65,6 +65,7 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # -- what is imitated ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_demonstrations_are_of_the_training_split_and_the_oracle_never_plays(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[EpisodeSpec] = []
 
@@ -84,6 +85,7 @@ def test_demonstrations_are_of_the_training_split_and_the_oracle_never_plays(mon
     assert {held_out(spec.scenario) for spec in made} == {None}
 
 
+@pytest.mark.slow
 def test_the_shares_of_a_mixture_are_kept() -> None:
     """The more seats the expert plays, the better the play; without slips and others it is the expert's own."""
     means = []
@@ -97,6 +99,7 @@ def test_the_shares_of_a_mixture_are_kept() -> None:
         Mixture(0.0)
 
 
+@pytest.mark.slow
 def test_only_what_the_expert_meant_is_imitated() -> None:
     """What naive scripts call is there to be seen; a slip never takes the place of a change that is remembered."""
     played = [
@@ -158,6 +161,7 @@ def test_what_the_model_writes_is_what_is_weighed() -> None:
 # -- what is learnt -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_drills_lower_their_loss() -> None:
     words, losses = tiny_nano.tokenizer(), dict[str, list[float]]()
     plan = replace(TINY, recall_steps=60, drill_steps=20)
@@ -172,6 +176,7 @@ def test_drills_lower_their_loss() -> None:
     assert sum(losses[RECALL][-5:]) / 5 < losses[RECALL][0] - 1
 
 
+@pytest.mark.slow
 def test_imitation_lowers_its_loss_and_is_the_same_twice() -> None:
     words, runs = tiny_nano.tokenizer(), []
     for seed in (0, 0, 1):
@@ -241,6 +246,7 @@ def test_a_plan_is_the_usual_one_but_for_what_is_given() -> None:
 # -- training goes on from it -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_trained_model_and_its_checkpoints_play_and_remember_their_start(warm: Path, tmp_path: Path) -> None:
     config = resolve_config({
         "model": str(warm), "seats": ("manager",), "curriculum": "easy:6", "groups": 1, "group_size": 2,

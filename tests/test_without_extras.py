@@ -39,6 +39,7 @@ def optimized(*words: object) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 def test_scripts_are_evaluated_without_torch(tmp_path: Path) -> None:
     matrix = ("--policies", "heuristic,expert,random", "--scenarios", "db_deadlock", "--tiers", "easy", "--seeds", 1)
     done = without_extras("eval", *matrix, "--workers", 1, "--out", tmp_path / "run")
@@ -46,6 +47,7 @@ def test_scripts_are_evaluated_without_torch(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "report.html").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "line"),
     [
@@ -65,12 +67,14 @@ def test_what_needs_an_extra_says_how_to_install_it(words: list[str], line: str,
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["train", "jobs", "serve", "ui", "mcp"])
 def test_help_needs_no_extra(command: str) -> None:
     done = without_extras(command, "--help")
     assert done.returncode == 0 and f"Example: warroom {command}" in done.stdout
 
 
+@pytest.mark.slow
 def test_stripped_docstrings_change_nothing() -> None:
     words = ("play", "fleet/db_deadlock", "--policy", "expert", "--split", "train", "--seed", 3, "--json")
     expected = play("fleet/db_deadlock@easy#train:3", policy_set("fleet", "expert"))
@@ -78,6 +82,7 @@ def test_stripped_docstrings_change_nothing() -> None:
     assert "Example: warroom eval" in optimized("-m", "warroom", "eval", "--help")
 
 
+@pytest.mark.slow
 def test_stripped_docstrings_leave_the_tools_and_stories_as_they_are() -> None:
     code = (
         "import json; from warroom.envs import environments, make, scenarios, suite; "

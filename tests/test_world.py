@@ -124,6 +124,7 @@ def test_looking_changes_nothing() -> None:
     assert (blind.total, blind.world.slo_violation) == (curious.total, curious.world.slo_violation)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_any_fitting_service_can_be_the_root(name: str) -> None:
     """Over many seeds the victim stands at every place of the graph where the mechanism can strike."""
