@@ -46,7 +46,7 @@ TRACING = Mechanism(
     end=turn_off,
 )
 
-# 5. By whose hand: `verb` makes it the deed of a rogue agent, which repeats it until Oversight suspends it.
-#    `person=True` would make it a colleague's change, neither of the two the work of nature. Innocent agents who do
-#    things that look like it come by themselves.
+# 5. Who caused it: `verb` makes it the action of a rogue agent, which repeats it until Oversight suspends it.
+#    `person=True` would make it a colleague's change, neither of the two a fault without an author. Innocent agents who
+#    do things that look like it come by themselves.
 SCENARIO = scenario(__name__, __doc__, FaultSpec(TRACING, verb="toggle"))

@@ -123,7 +123,7 @@ def fleet_page() -> str:
         "## fleet", "", f"{fleet.summary}.", "",
         f"{len(scenarios)} scenarios: {len(named)} failures, {rogue} of them caused by a rogue agent, and "
         f"{len(scenarios) - len(named)} arms that vary them.", "",
-        table(["scenario", "story", "by whose hand", "mended by", "suite"], fleet_rows()),
+        table(["scenario", "story", "caused by", "fixed by", "suite"], fleet_rows()),
         "### What each seat sees", "",
         table(["", *env.SEATS], SEES),
         "Later pages hold only what is new or not well. Nobody sees the truth.", "",
@@ -182,7 +182,7 @@ def logs_page() -> str:
     ]
     return "\n".join([
         "## logs", "", f"{logs.summary}.", "",
-        table(["scenario", "story", "causes (mended by)", "turns", "suite"], logs_rows()),
+        table(["scenario", "story", "causes (fixed by)", "turns", "suite"], logs_rows()),
         "### What is seen", "",
         "The first page shows some lines of the last minute, a declared share of which has nothing to do with the "
         "incident, and how much the whole system writes. All else must be asked for, one service a turn: its lines, "

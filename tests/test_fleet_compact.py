@@ -1,8 +1,7 @@
 """The laws of the compact rendering: a closed vocabulary, calls that round-trip, nothing that the page lacks."""
 
-import re
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from renaming import renamed
 from warroom.core.env import Env
 from warroom.core.renderer import Vocab
 from warroom.core.splits import seed_of
@@ -118,18 +118,6 @@ def test_other_names_for_the_services_change_the_slots_and_nothing_else() -> Non
         for _, seat, renderer, observation, text, _ in played(env, "expert", curious=True):
             said = twins[seat].render_observation(renamed(observation, new))
             assert without_names(twins[seat], said) == without_names(renderer, text)
-
-
-def renamed(value: Any, new: dict[str, str]) -> Any:
-    """The same with other names wherever a text holds one."""
-    if isinstance(value, str):
-        return re.sub(r"[\w-]+", lambda word: new.get(word[0], word[0]), value)
-    if isinstance(value, tuple):
-        parts = [renamed(part, new) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    if is_dataclass(value):
-        return replace(value, **{field.name: renamed(getattr(value, field.name), new) for field in fields(value)})
-    return value
 
 
 def test_it_tells_no_number_finer_than_the_text_of_the_page() -> None:

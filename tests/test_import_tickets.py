@@ -31,14 +31,14 @@ def table(tmp_path):
 def test_columns_of_a_csv_file_become_tickets(table):
     text = (
         "number,subject,body,article,human,answer\n"
-        '7,Disk,"It is, full",node/NodeDiskFull.md;redis/README,no,Mend\n'
+        '7,Disk,"It is, full",node/NodeDiskFull.md;redis/README,no,Fix\n'
         "8,Raid,,,,\n"
         "9,Pay,Payroll,redis/README,YES,\n"
     )
     columns = "id=number, text=subject+body, gold=article, escalate=human, reference=answer"
     assert table(text, columns).cases == (
         TicketCase(
-            "7", "Disk\nIt is, full", "imported", ("node/NodeDiskFull", "redis/README"), (), False, reference="Mend"
+            "7", "Disk\nIt is, full", "imported", ("node/NodeDiskFull", "redis/README"), (), False, reference="Fix"
         ),
         TicketCase("8", "Raid", "imported", (), (), True),
         TicketCase("9", "Pay\nPayroll", "imported", ("redis/README",), (), True),

@@ -1,6 +1,5 @@
 """The laws of the compact rendering of logs: a closed vocabulary, calls that round-trip, nothing the texts lack."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from itertools import product
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from renaming import renamed
 from warroom.core.env import Env
 from warroom.core.renderer import Vocab
 from warroom.core.splits import seed_of
@@ -127,18 +127,6 @@ def test_other_names_for_the_services_change_the_slots_and_nothing_else() -> Non
                 opened = True
             assert placed(twin, twin.render_observation(renamed(observation, new))) == placed(renderer, text)
             twin.parse_call(*twin.format_call(ToolCall(call.name, renamed_values(call.arguments, new))))
-
-
-def renamed(value: Any, new: dict[str, str]) -> Any:
-    """The same with other names wherever a text holds one."""
-    if isinstance(value, str):
-        return re.sub(r"[\w-]+", lambda word: new.get(word[0], word[0]), value)
-    if isinstance(value, tuple):
-        parts = [renamed(part, new) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    if is_dataclass(value):
-        return replace(value, **{field.name: renamed(getattr(value, field.name), new) for field in fields(value)})  # type: ignore[type-var]
-    return value
 
 
 def renamed_values(arguments: dict[str, Any], new: dict[str, str]) -> dict[str, Any]:

@@ -259,11 +259,11 @@ def cause(service_impact: ServiceImpact, root: ServiceLogs, late: int = 0) -> tu
 
 PAY_FAILS: ServiceImpact = {"front": (0.2, 1.0), "pay": (0.3, 1.0)}
 PAY_SLOW: ServiceImpact = {"front": (0.0, 1.6), "pay": (0.0, 2.4)}
-HUSHED = counted(0.0)[1]
+SILENT = counted(0.0)[1]
 
 
 def test_a_service_that_owns_up_to_nothing_has_crashed() -> None:
-    assert cause(PAY_FAILS, read("pay", PAY_FAILS, failed=HUSHED))[:2] == ("crash", "restart")
+    assert cause(PAY_FAILS, read("pay", PAY_FAILS, failed=SILENT))[:2] == ("crash", "restart")
 
 
 @pytest.mark.parametrize(("service_impact", "name"), [(PAY_FAILS, "bad release"), (PAY_SLOW, "slower release")])

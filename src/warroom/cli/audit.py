@@ -8,7 +8,7 @@ from rich.table import Table
 
 from warroom.cli import heavy
 from warroom.cli.flags import env_options, with_env_options
-from warroom.cli.options import Json, Split
+from warroom.cli.options import SHOWN, VIOLATED, EnvName, Json, Split, Suite, Tiers, tiers_of
 from warroom.cli.output import console, print_json, say
 from warroom.cli.progress import progress
 from warroom.evals.audit.leaks import LeakScan, scan_leaks
@@ -17,22 +17,13 @@ from warroom.evals.plan import parse_seeds
 if TYPE_CHECKING:
     from warroom.evals.audit.run import Audit
     from warroom.evals.statistics import Estimate
-from warroom.cli.options import tiers_of
-
-Env = Annotated[str, typer.Option(help="Environment.")]
-VIOLATED = 1
-"""Exit code when a bar fails."""
-Tiers = Annotated[str, typer.Option(help="Tiers, comma-separated.")]
-Suite = Annotated[str, typer.Option(help="Suite of scenarios; see `warroom list`.")]
-SHOWN = 12
-"""Failures that are printed; --json has all."""
 
 
 @with_env_options
 def audit_command(
     *,
     given: Mapping[str, object],
-    env: Env = "fleet",
+    env: EnvName = "fleet",
     tiers: Tiers = "easy,medium,hard",
     seeds: Annotated[
         str, typer.Option(help="Incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from warroom.cli import heavy
 from warroom.cli.flags import env_options, with_env_options
-from warroom.cli.options import Json, Split, tiers_of
+from warroom.cli.options import SHOWN, VIOLATED, EnvName, Json, Split, Suite, Tiers, tiers_of
 from warroom.cli.output import console, print_json, say
 from warroom.cli.progress import progress
 from warroom.core.splits import format_seed
@@ -18,20 +18,12 @@ if TYPE_CHECKING:
     from warroom.evals.audit.certify import CertificateRow, TierSummary
     from warroom.evals.statistics import EstimateJson
 
-Env = Annotated[str, typer.Option(help="Environment.")]
-VIOLATED = 1
-"""Exit code when a bar fails."""
-Tiers = Annotated[str, typer.Option(help="Tiers, comma-separated.")]
-Suite = Annotated[str, typer.Option(help="Suite of scenarios; see `warroom list`.")]
-SHOWN = 12
-"""Failures that are printed; --json has all."""
-
 
 @with_env_options
 def certify_command(
     *,
     given: Mapping[str, object],
-    env: Env = "fleet",
+    env: EnvName = "fleet",
     tiers: Tiers = "easy,medium,hard",
     seeds: Annotated[
         str, typer.Option(help="Incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")

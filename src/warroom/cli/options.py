@@ -12,7 +12,14 @@ from warroom.evals.plan import split_commas
 RunFolder = Annotated[Path, typer.Argument(help="Run folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
 Tier = Annotated[str, typer.Option(help="Difficulty: easy, medium or hard.")]
+EnvName = Annotated[str, typer.Option("--env", help="Environment.")]
+Tiers = Annotated[str, typer.Option(help="Tiers, comma-separated.")]
+Suite = Annotated[str, typer.Option(help="Suite of scenarios; see `warroom list`.")]
 Split = Annotated[str, typer.Option(help="Split of incidents: train, dev or test. Publish test results only.")]
+VIOLATED = 1
+"""Exit code of a check that fails."""
+SHOWN = 12
+"""Failures that a check prints; --json has all."""
 
 
 def tiers_of(text: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The errors that a caller can make, worded so that the caller can mend them."""
+"""The errors that a caller can make, worded so that the caller can correct them."""
 
 from collections.abc import Callable, Collection
 from difflib import get_close_matches
