@@ -1,0 +1,65 @@
+"""Requests between seats: one line such as `developer diff CHG-7718`, carried out by the seat that it names.
+
+A request costs the seat that carries it out one of its readings. The result is passed on by itself with its next act.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from warroom.core.errors import unknown_name_message
+from warroom.core.tools import Tool, ToolError
+from warroom.core.types import ToolCall
+
+
+class Request(NamedTuple):
+    """A reading that one seat asks another for."""
+
+    asked_by: str
+    seat: str
+    """Who is asked."""
+    call: ToolCall
+
+    def render(self) -> str:
+        """The request as the asked seat reads it."""
+        arguments = " ".join(str(value) for value in self.call.arguments.values())
+        return f"{self.asked_by} asks: {self.call.name} {arguments}".rstrip()
+
+
+def parse_request(
+    text: str, asked_by: str, readings: Mapping[str, list[Tool]], allowed_values: Mapping[str, tuple[str, ...]]
+) -> Request:
+    """A request from its line: the seat, one of its reading tools, and the arguments in order.
+
+    `readings` holds the reading tools of each seat. Raises a `ToolError` that says what is allowed.
+    """
+    words = text.split()
+    if not words:
+        raise ToolError(f"a request names a seat and a reading, such as {example(readings)!r}; got nothing")
+    seat, words = words[0].rstrip(":,"), words[1:]
+    if seat not in readings or seat == asked_by:
+        raise ToolError(unknown_name_message("seat to ask", seat, [name for name in readings if name != asked_by]))
+    names = {tool.name: tool for tool in readings[seat]}
+    if not words or words[0] not in names:
+        raise ToolError(unknown_name_message(f"reading of {seat}", " ".join(words[:1]), list(names)))
+    tool = names[words[0]]
+    return Request(asked_by, seat, ToolCall(tool.name, _bind(tool, words[1:], allowed_values)))
+
+
+def example(readings: Mapping[str, list[Tool]]) -> str:
+    """A request as it may read."""
+    seat, tools = next((seat, tools) for seat, tools in readings.items() if tools)
+    return f"{seat} {tools[0].name} {' '.join(p.name.upper() for p in tools[0].parameters if p.required)}".rstrip()
+
+
+def _bind(tool: Tool, words: list[str], allowed_values: Mapping[str, tuple[str, ...]]) -> dict[str, object]:
+    """Arguments in the order of the tool's parameters; the last one takes all words that are left."""
+    arguments: dict[str, object] = {}
+    for parameter in tool.parameters:
+        if not words:
+            break
+        last = parameter is tool.parameters[-1]
+        arguments[parameter.name] = " ".join(words) if last else words[0]
+        words = [] if last else words[1:]
+    if words:
+        raise ToolError(f"{tool.name} takes no argument, got {' '.join(words)!r}")
+    return dict(tool.bind(arguments, allowed_values))
