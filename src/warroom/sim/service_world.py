@@ -4,13 +4,19 @@ A setting that changes within a minute is felt from the next full minute on, so 
 Until the first change is felt every minute is that of an ordinary day.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from warroom.sim.effects import Hurt, Rollout, freeze, hurts, restart, roll_back
 from warroom.sim.faults import RETRY_BUDGET
 from warroom.sim.sweep import ServiceParams, Sweep, initial_sweep, load_changed, propagate_latency, propagate_load
 from warroom.sim.topology import ServiceSystem
 
+Manner = Literal["failing", "wrong", "lost"]
+"""How errors show: the service counts them as failed; it counts them as served, and only its callers see that the
+replies are wrong; or the requests never reach it. Drawn for a service whatever the family: no manner names one."""
+MANNERS: tuple[Manner, ...] = get_args(Manner)
 UNMOVED = 1e-4
 """Change of a hurt share below which it counts as unmoved."""
 
@@ -24,12 +30,18 @@ class ServiceMinute:
     swept: Sweep
     wrong: list[float]
     """Share of each service's replies that callers refuse, though the service counts them as served."""
+    lost: list[float]
+    """Share of the requests sent to each service that never reach it."""
     late: list[float]
     """Share of each service's replies that come after every caller's deadline."""
     hurt: dict[int, tuple[Hurt, ...]]
     """What is hurt by changes and by nature, by service."""
     users: float
     """Requests per second of users."""
+
+    def sent(self, service: int) -> float:
+        """Requests per second that are sent to a service: the load that is shown, and that formulas use."""
+        return self.load[service] / (1.0 - self.lost[service])
 
 
 class ServiceWorld:
@@ -41,11 +53,11 @@ class ServiceWorld:
         traffic: tuple[float, ...],
         first: int,
         rollouts: tuple[Rollout, ...],
-        silent: frozenset[int] = frozenset(),
+        manners: Mapping[int, Manner] = {},
     ) -> None:
-        """`traffic` is the users' load of each minute from `first` on, relative to the usual. A service in `silent`
-        counts what it fails as served: only its callers see that the replies are wrong."""
-        self.system, self.traffic, self.first, self.silent = system, traffic, first, silent
+        """`traffic` is the users' load of each minute from `first` on, relative to the usual. `manners` says how the
+        errors of a service show, "failing" where it is silent."""
+        self.system, self.traffic, self.first, self.manners = system, traffic, first, manners
         self.rollouts = rollouts
         self.minute = first
         """The last minute that is over."""
@@ -113,7 +125,7 @@ class ServiceWorld:
             swept = propagate_latency(
                 system, params, budget=[RETRY_BUDGET] * system.size, load=load, last=initial_sweep(system), stale=set()
             )
-            known = self._ordinary[level] = ServiceMinute(load, swept, zero, zero, {}, load[0])
+            known = self._ordinary[level] = ServiceMinute(load, swept, zero, zero, zero, {}, load[0])
         return known
 
     def _next_minute(self) -> ServiceMinute:
@@ -128,7 +140,7 @@ class ServiceWorld:
         """What is hurt this minute, and the services at which that has changed."""
         second, found = 60 * self.minute, {}
         for i in {r.force.service for r in self.rollouts if r.reach(second)}:
-            found[i] = hurts(self.rollouts, i, second, before.load[i])
+            found[i] = hurts(self.rollouts, i, second, before.sent(i))
         stale = set()
         for i in found.keys() | before.hurt.keys():
             if _unmoved(found.get(i, ()), before.hurt.get(i, ())):
@@ -141,21 +153,22 @@ class ServiceWorld:
         self, before: ServiceMinute, hurt: dict[int, tuple[Hurt, ...]], stale: set[int], level: float
     ) -> ServiceMinute:
         system, n = self.system, self.system.size
-        wrong, late = before.wrong[:], before.late[:]
+        wrong, lost, late = before.wrong[:], before.lost[:], before.late[:]
         for i in stale:
             errors = sum([h.share for h in hurt.get(i, ()) if h.harm == "errors"])
             late[i] = sum([h.share for h in hurt.get(i, ()) if h.harm == "late"])
-            wrong[i] = errors if i in self.silent else 0.0
-            self._params[i] = self._service_params(i, errors - wrong[i], 1.0 - (1.0 - wrong[i]) * (1.0 - late[i]))
-        zero = [0.0] * n
+            manner = self.manners.get(i, "failing")
+            wrong[i], lost[i] = errors * (manner == "wrong"), errors * (manner == "lost")
+            hidden = 1.0 - (1.0 - wrong[i]) * (1.0 - lost[i]) * (1.0 - late[i])
+            self._params[i] = self._service_params(i, errors * (manner == "failing"), hidden, errors - lost[i] + late[i])
+        zero, users = [0.0] * n, system.load[0] * level
         swept = propagate_latency(
             system, self._params, budget=[RETRY_BUDGET] * n, load=before.load, last=before.swept, stale=stale,
             late_replies=late,
         )  # fmt: skip
-        users = system.load[0] * level
-        load, _ = propagate_load(system, swept, users, external_load=zero, drop_rate=zero, fan_out=[1.0] * n)
+        load, _ = propagate_load(system, swept, users, external_load=zero, drop_rate=lost, fan_out=[1.0] * n)
         self._moving = load_changed(before.load, load)
-        return ServiceMinute(load, swept, wrong, late, hurt, users)
+        return ServiceMinute(load, swept, wrong, lost, late, hurt, users)
 
     def copy(self) -> "ServiceWorld":
         """An independent world in the same state and with the same past, to try things on."""
@@ -164,10 +177,11 @@ class ServiceWorld:
         twin._minutes, twin._params = dict(self._minutes), self._params[:]
         return twin
 
-    def _service_params(self, i: int, failing: float, hidden: float) -> ServiceParams:
+    def _service_params(self, i: int, failing: float, hidden: float, unworked: float = 0.0) -> ServiceParams:
+        """Requests that are hurt are turned away or set aside: that share of them, `unworked`, costs no processor."""
         system = self.system
         return (
-            i, system.base[i], 1.0 - failing, 0.0, system.replicas[i] * system.unit[i],
+            i, system.base[i], 1.0 - failing, 0.0, system.replicas[i] * system.unit[i] / (1.0 - unworked),
             system.replicas[i] * system.pool[i], 0.0, hidden, system.edges[i],
         )  # fmt: skip
 

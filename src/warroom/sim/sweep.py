@@ -45,6 +45,15 @@ class Sweep:
     """As callers see it: with lost, wrong and late replies."""
 
 
+def timeout_share(latency: float, error: float, deadline: float) -> float:
+    """Share of the attempts of a call that time out because the callee is slow as a whole, as the sweep has it.
+
+    `latency` and `error` are those that callers see; the law is a test's, since the sweep writes it out.
+    """
+    z = latency / deadline
+    return 0.0 if z < 0.6 and error < 1e-3 else z**8 / (1.0 + z**8)
+
+
 def initial_sweep(system: ServiceSystem) -> Sweep:
     """A healthy world before its first sweep; no load equals its loads, so that sweep works every service out."""
     nowhere, zero, latency = [-1.0] * system.size, [0.0] * system.size, list(system.latency)
