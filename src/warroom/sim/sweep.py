@@ -20,7 +20,8 @@ FailingCall = tuple[int, int, float, float, float]
 timeouts, first attempts per second). A bare tuple: a world makes thousands."""
 ServiceParams = tuple[int, float, float, float, float, float, float, float, tuple[Edge, ...]]
 """What a sweep must know of one service: (service, own milliseconds, share of replies that are right if all callees
-are, share of lookups that fail, room, request slots, wire, share of replies that get lost or are wrong, its calls)."""
+are, share of lookups that fail, room, request slots, wire, share of replies that get lost, are wrong or come too late
+for every caller, its calls)."""
 
 
 @dataclass(slots=True)
@@ -41,7 +42,16 @@ class Sweep:
     caller_latency: list[float]
     """As callers see it: with the wire."""
     caller_error: list[float]
-    """As callers see it: with lost and wrong replies."""
+    """As callers see it: with lost, wrong and late replies."""
+
+
+def timeout_share(latency: float, error: float, deadline: float) -> float:
+    """Share of the attempts of a call that time out because the callee is slow as a whole, as the sweep has it.
+
+    `latency` and `error` are those that callers see; the law is a test's, since the sweep writes it out.
+    """
+    z = latency / deadline
+    return 0.0 if z < 0.6 and error < 1e-3 else z**8 / (1.0 + z**8)
 
 
 def initial_sweep(system: ServiceSystem) -> Sweep:
@@ -58,8 +68,13 @@ def propagate_latency(
     load: list[float],
     last: Sweep,
     stale: set[int],
+    late_replies: Sequence[float] | None = None,
 ) -> Sweep:
-    """Callees first. `stale` holds the services whose parameters have changed since `last`; it is used up."""
+    """Callees first. `stale` holds the services whose parameters have changed since `last`; it is used up.
+
+    `late_replies` is the share of each service's replies that come after every caller has given up. Their callers wait
+    to the deadline and see a timeout, everybody else is served as before; the shares are part of `ServiceParams` too.
+    """
     before, latency, error, accepted = last.load, last.latency[:], last.error[:], last.accepted[:]
     cpu, slots, flow, failing_calls = last.cpu[:], last.slots[:], last.flow[:], last.failing_calls[:]
     caller_latency, caller_error = last.caller_latency[:], last.caller_error[:]
@@ -89,7 +104,12 @@ def propagate_latency(
             extra = p * (retries if cap < 1.0 else 3.0)
             if extra > cap:
                 extra = cap
-            wait += rate * (lj if lj < deadline else deadline) * (1.0 + extra)
+            mean = lj if lj < deadline else deadline
+            if late_replies is not None:
+                mean += late_replies[j] * (deadline - mean)
+                late = 1.0 - (1.0 - late) * (1.0 - late_replies[j])
+                ej = 1.0 - (1.0 - ej) / (1.0 - late_replies[j])
+            wait += rate * mean * (1.0 + extra)
             flow[place] = rate * (1.0 + extra) * (1.0 - lookup_failure)
             if not failing_calls[i]:
                 failing_calls[i] = failing = []

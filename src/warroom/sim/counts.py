@@ -1,0 +1,159 @@
+"""What instruments count in one minute: whole requests, from which every telling of that minute is made.
+
+Noise and rounding happen here and nowhere else. The requests of a service are the calls that its callers made of it, so
+metrics, traces, logs and alerts of one minute agree to the last request, for every seat and in any order of asking.
+"""
+
+from functools import cached_property
+from hashlib import shake_128
+from typing import NamedTuple
+
+from warroom.sim.service_world import ServiceWorld
+from warroom.sim.sweep import timeout_share
+
+USERS = -1
+"""In place of a call: the requests of users to the gateway."""
+_ORDINARY_ERRORS = 0.0003, 0.0012
+"""Least and largest share of requests that a service fails on any day."""
+_LOAD_NOISE, _ERROR_NOISE, _LATENCY_NOISE, _GAP, _CHANNELS = 0, 1, 2, 3, 4
+
+
+class CallCounts(NamedTuple):
+    """The attempts of one call in one minute: every attempt is exactly one of these."""
+
+    served: int
+    refused: int
+    """Answered with an error by the callee, which counts it as failed."""
+    wrong: int
+    """Answered with something the caller refuses, though the callee counts it as served."""
+    late: int
+    """Answered after the caller had given up."""
+    lost: int
+    """Never arrived."""
+
+    @property
+    def attempts(self) -> int:
+        """All of them."""
+        return sum(self)
+
+    @property
+    def failed(self) -> int:
+        """Attempts that did the caller no good."""
+        return self.refused + self.wrong + self.late + self.lost
+
+
+class RequestCounts(NamedTuple):
+    """The requests of one service in one minute, as the service counts them."""
+
+    received: int
+    failed: int
+    late: int
+    """Of those it served: answered after the caller had given up."""
+
+    @property
+    def served(self) -> int:
+        """Requests that it answered, whenever and however."""
+        return self.received - self.failed
+
+
+class Counts:
+    """The counts of a world's minutes, each made once and only if somebody asks."""
+
+    def __init__(self, world: ServiceWorld, key: bytes, noise: float = 0.0, gap: float = 0.0) -> None:
+        """`key` seeds the noise. `noise` is the relative standard deviation of requests and errors of one minute,
+        latency has half of it; `gap` is the probability that a service is not scraped in a minute."""
+        self.world, self.system, self.key = world, world.system, key
+        self.noise, self._gap = noise, 256 * gap
+        self._calls: dict[tuple[int, int], CallCounts] = {}
+        self._requests: dict[tuple[int, int], RequestCounts] = {}
+        self._noise: dict[int, bytes] = {}
+
+    # -- noise ------------------------------------------------------------------------------------------
+
+    def _byte(self, minute: int, channel: int, service: int) -> int:
+        found = self._noise.get(minute)
+        if found is None:
+            seed = self.key + b"count" + minute.to_bytes(4, "big")
+            found = self._noise[minute] = shake_128(seed).digest(_CHANNELS * self.system.size)
+        return found[channel * self.system.size + service]
+
+    def _factor(self, minute: int, channel: int, service: int) -> float:
+        """A factor with mean one and the standard deviation `noise`, uniform."""
+        return 1 + 1.73 * self.noise * (self._byte(minute, channel, service) - 127.5) / 127.5
+
+    @cached_property
+    def _ordinary_errors(self) -> list[float]:
+        """The share of requests that each service fails on any day."""
+        low, high = _ORDINARY_ERRORS
+        draw = shake_128(self.key + b"errors").digest(self.system.size)
+        return [low + (high - low) * byte / 255 for byte in draw]
+
+    # -- counts -----------------------------------------------------------------------------------------
+
+    def call(self, minute: int, place: int) -> CallCounts:
+        """The attempts on one of the system's `links`, or of `USERS`, in a minute that is over."""
+        found = self._calls.get((minute, place))
+        if found is None:
+            found = self._calls[minute, place] = self._count(minute, place)
+        return found
+
+    def _count(self, minute: int, place: int) -> CallCounts:
+        happened = self.world.at(minute)
+        swept = happened.swept
+        if place == USERS:
+            callee, attempts, timeouts = 0, 60 * happened.users, 0.0
+        else:
+            caller, callee = self.system.links[place]
+            attempts = 60 * happened.load[caller] * swept.accepted[caller] * swept.flow[place]
+            deadline = self._deadline(place)
+            timeouts = timeout_share(swept.caller_latency[callee], swept.caller_error[callee], deadline)
+        attempts *= self._factor(minute, _LOAD_NOISE, callee)
+        more = self._factor(minute, _ERROR_NOISE, callee)
+        lost = happened.lost[callee]
+        refused = (1 - lost) * (1 - (1 - swept.error[callee]) * (1 - self._ordinary_errors[callee]))
+        wrong = (1 - lost - refused) * happened.wrong[callee]
+        late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - happened.late[callee]))
+        failed = [round(attempts * share * more) for share in (refused, wrong, late, lost)]
+        return CallCounts(max(0, round(attempts) - sum(failed)), *failed)
+
+    def _deadline(self, place: int) -> float:
+        caller = self.system.links[place][0]
+        return self.system.calls[caller][place - self.system.link_ranges[caller][0]].deadline
+
+    def incoming(self, service: int) -> tuple[int, ...]:
+        """The calls of a service by others, as places among the system's `links`; users first."""
+        return self._incoming[service]
+
+    @cached_property
+    def _incoming(self) -> tuple[tuple[int, ...], ...]:
+        found: list[list[int]] = [[USERS], *[[] for _ in range(self.system.size - 1)]]
+        for place, (_, callee) in enumerate(self.system.links):
+            found[callee].append(place)
+        return tuple(map(tuple, found))
+
+    def requests(self, minute: int, service: int) -> RequestCounts:
+        """The requests of a service in a minute that is over."""
+        found = self._requests.get((minute, service))
+        if found is None:
+            calls = [self.call(minute, place) for place in self._incoming[service]]
+            received = sum([c.served + c.refused + c.wrong + c.late for c in calls])
+            found = RequestCounts(received, sum([c.refused for c in calls]), sum([c.late for c in calls]))
+            self._requests[minute, service] = found
+        return found
+
+    def scraped(self, minute: int, service: int) -> bool:
+        """Whether the service's metrics and traces were collected in a minute; the gateway's always are."""
+        return not service or self._byte(minute, _GAP, service) >= self._gap
+
+    def latency(self, minute: int, service: int) -> float:
+        """Mean milliseconds of requests that are not held up, callees included."""
+        mean = self.world.at(minute).swept.latency[service]
+        return mean * (1 + (self._factor(minute, _LATENCY_NOISE, service) - 1) / 2)
+
+    def waiting(self, minute: int, place: int) -> float:
+        """Mean milliseconds that a caller waits for one attempt, never more than its deadline."""
+        callee, deadline = self.system.links[place][1], self._deadline(place)
+        counts = self.call(minute, place)
+        mean = min(deadline, self.latency(minute, callee))
+        late = counts.late / counts.attempts if counts.attempts else 0.0
+        return mean + late * (deadline - mean)

@@ -1,0 +1,146 @@
+"""What changes do to the running system: by the formulas of the handbook, at the load of the minute.
+
+A `Force` is what a change does to a service while it is live; a `Rollout` says when it is. Both are plain records, and
+everything that people and controllers do to a change (roll it back, restart its service, apply it again) makes a new
+record of the old one. Whatever a family is called, its effect is one of three: requests of a slice fail, they are
+answered wrongly, or they are answered too late. So no curve of a dashboard names a family.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from warroom.sim.families import FAMILIES
+from warroom.sim.formulas import Terms, overload
+from warroom.sim.records import EVERYTHING, Change, Harm, Target
+from warroom.sim.service_state import ServiceState, terms_of
+
+NATURE = 0
+"""In place of the number of a change: what no change did."""
+READ_AT_RESTART = frozenset({"config"})
+"""Families whose parts out of use wait for a restart of the service, which makes them live."""
+MOST_HURT = 0.95
+"""Largest share of a service's requests that all effects together can hurt."""
+
+
+class Force(NamedTuple):
+    """What a change does to one service while it is live on all hosts."""
+
+    change: int
+    """Its number; `NATURE` if no change did it."""
+    family: str
+    """Empty for nature."""
+    service: int
+    target: Target
+    harm: Harm
+    terms: Terms
+    """The numbers of the handbook, with load and headroom as they were when the incident was drawn."""
+    lever: float
+    """The family's lever; for nature the share of the service's requests that is hurt, 0 to 1."""
+
+    def terms_at(self, load: float) -> Terms:
+        """The terms at another load, in requests per second; capacity stays what it is."""
+        terms = self.terms
+        return terms._replace(load=load, headroom=terms.headroom * terms.load / load)
+
+    def extra_load(self) -> float:
+        """Requests per second of work that it brings to a store, beside the requests of its callers; 0 elsewhere."""
+        if self.family == "evict":
+            return self.terms.new / 100 * self.lever
+        return self.terms.new * self.lever if self.family == "backup" else 0.0
+
+    def share(self, load: float) -> float:
+        """Share of the service's requests that it hurts by itself at that load."""
+        if not self.family:
+            return self.lever
+        return FAMILIES[self.family].formula.predict(self.terms_at(load), self.lever)
+
+
+class Hurt(NamedTuple):
+    """A share of a service's requests that is hurt in some minute, and which requests those are."""
+
+    target: Target
+    harm: Harm
+    share: float
+    """Of all requests of the service, 0 to 1."""
+
+
+class Rollout(NamedTuple):
+    """How a change comes into force and out of it. Times are seconds of the day."""
+
+    force: Force
+    live_from: int | None
+    """None: it is not live, and nothing will make it so but a restart or its controller."""
+    hosts: float = 1.0
+    """Share of the hosts that have it while it is live; below 1 the rollout is paused."""
+    waits_for_restart: bool = False
+    reapply_after: int | None = None
+    """Seconds after a rollback at which its controller applies it again; None if nobody does."""
+
+    def reach(self, second: int) -> float:
+        """Share of the hosts on which it is live."""
+        return self.hosts if self.live_from is not None and self.live_from <= second else 0.0
+
+
+def force_of(change: Change, states: dict[str, ServiceState], names: tuple[str, ...]) -> Force:
+    """What a change does if its part is in use, at the service that it harms: for a cache, the store behind."""
+    own = states[change.service]
+    place, lever = own.behind or own.service, own.part(change.family, change.part).lever
+    return Force(
+        change.id, change.family, names.index(place), change.target, change.harm, terms_of(change, states), lever
+    )
+
+
+def land(
+    change: Change, states: dict[str, ServiceState], names: tuple[str, ...], reapply_after: int | None = None
+) -> Rollout:
+    """A change as the states say: live from its uptake on, if its part is in use."""
+    own = states[change.service]
+    uptake, in_use = own.uptake(change.id), own.part(change.family, change.part).in_use
+    return Rollout(
+        force_of(change, states, names),
+        uptake.at if in_use else None,
+        uptake.hosts,
+        waits_for_restart=not in_use and change.family in READ_AT_RESTART,
+        reapply_after=reapply_after,
+    )
+
+
+def roll_back(rollout: Rollout, second: int) -> Rollout:
+    """The change is undone; its controller, if one is at work, applies it again later."""
+    again = None if rollout.reapply_after is None or rollout.live_from is None else second + rollout.reapply_after
+    return rollout._replace(live_from=again, waits_for_restart=False)
+
+
+def restart(rollout: Rollout, second: int) -> Rollout:
+    """The service restarts: what waits for that is live from then on; nothing else changes."""
+    if not rollout.waits_for_restart:
+        return rollout
+    return rollout._replace(live_from=second, waits_for_restart=False)
+
+
+def freeze(rollout: Rollout, second: int) -> Rollout:
+    """Its agent is suspended, or changes of its service are frozen: its controller does not apply it again.
+
+    What is live stays live.
+    """
+    pending = rollout.live_from is not None and rollout.live_from > second and rollout.reapply_after is not None
+    return rollout._replace(reapply_after=None, live_from=None if pending else rollout.live_from)
+
+
+def hurts(rollouts: Iterable[Rollout], service: int, second: int, load: float) -> tuple[Hurt, ...]:
+    """What is hurt at a service that receives so many requests per second. Loads on a store add up before they hurt."""
+    found, extra, terms = [], 0.0, None
+    for rollout in rollouts:
+        force, reach = rollout.force, rollout.reach(second)
+        if force.service != service or not reach:
+            continue
+        if force.extra_load():
+            extra, terms = extra + reach * force.extra_load(), force.terms_at(load)
+        elif share := reach * force.share(load):
+            found.append(Hurt(force.target, force.harm, share))
+    if terms is not None and (share := overload(terms, extra)):
+        found.append(Hurt(EVERYTHING, "errors", share))
+    total = sum([hurt.share for hurt in found])
+    if total > MOST_HURT:
+        found = [hurt._replace(share=hurt.share * MOST_HURT / total) for hurt in found]
+    return tuple(found)

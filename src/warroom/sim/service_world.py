@@ -1,0 +1,193 @@
+"""A system of services under the changes that are in force: one sweep a minute of the clock.
+
+A setting that changes within a minute is felt from the next full minute on, so no count tells the second of a landing.
+Until the first change is felt every minute is that of an ordinary day.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from warroom.sim.effects import Hurt, Rollout, freeze, hurts, restart, roll_back
+from warroom.sim.faults import RETRY_BUDGET
+from warroom.sim.sweep import ServiceParams, Sweep, initial_sweep, load_changed, propagate_latency, propagate_load
+from warroom.sim.topology import ServiceSystem
+
+Manner = Literal["failing", "wrong", "lost"]
+"""How errors show: the service counts them as failed; it counts them as served, and only its callers see that the
+replies are wrong; or the requests never reach it. Drawn for a service whatever the family: no manner names one."""
+MANNERS: tuple[Manner, ...] = get_args(Manner)
+UNMOVED = 1e-4
+"""Change of a hurt share below which it counts as unmoved."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceMinute:
+    """What happens in one minute, before anything counts it. Its lists are shared and never written to."""
+
+    load: list[float]
+    """Requests per second that reach each service."""
+    swept: Sweep
+    wrong: list[float]
+    """Share of each service's replies that callers refuse, though the service counts them as served."""
+    lost: list[float]
+    """Share of the requests sent to each service that never reach it."""
+    late: list[float]
+    """Share of each service's replies that come after every caller's deadline."""
+    hurt: dict[int, tuple[Hurt, ...]]
+    """What is hurt by changes and by nature, by service."""
+    users: float
+    """Requests per second of users."""
+
+    def sent(self, service: int) -> float:
+        """Requests per second that are sent to a service: the load that is shown, and that formulas use."""
+        return self.load[service] / (1.0 - self.lost[service])
+
+
+class ServiceWorld:
+    """What a system of services goes through, minute by minute of the clock; minutes count from midnight."""
+
+    def __init__(
+        self,
+        system: ServiceSystem,
+        traffic: tuple[float, ...],
+        first: int,
+        rollouts: tuple[Rollout, ...],
+        manners: Mapping[int, Manner] = {},
+    ) -> None:
+        """`traffic` is the users' load of each minute from `first` on, relative to the usual. `manners` says how the
+        errors of a service show, "failing" where it is silent."""
+        self.system, self.traffic, self.first, self.manners = system, traffic, first, manners
+        self.rollouts = rollouts
+        self.minute = first
+        """The last minute that is over."""
+        self._ordinary: dict[float, ServiceMinute] = {}
+        self._minutes: dict[int, ServiceMinute] = {}
+        self._quiet_until = self._first_felt()
+        self._params = [self._service_params(i, 0.0, 0.0) for i in range(system.size)]
+        self._moving = True
+
+    def _first_felt(self) -> int:
+        """The first minute that is not one of an ordinary day, as far as is known now."""
+        felt = [-(-r.live_from // 60) for r in self.rollouts if r.live_from is not None]
+        return max(min(felt, default=self.first + len(self.traffic)), self.first)
+
+    def at(self, minute: int) -> ServiceMinute:
+        """A minute of the past or the current one; an `IndexError` for any other."""
+        if not self.first <= minute <= self.minute:
+            raise IndexError(f"minutes {self.first} to {self.minute} are over, got {minute}")
+        if minute < self._quiet_until:
+            return self._ordinary_minute(self.traffic[minute - self.first])
+        return self._minutes[minute]
+
+    def advance(self, minute: int) -> None:
+        """Play up to the end of that minute; a minute that is over stays as it was."""
+        if minute - self.first >= len(self.traffic):
+            raise IndexError(f"traffic is drawn up to minute {self.first + len(self.traffic) - 1}, got {minute}")
+        self.minute = max(self.minute, min(minute, self._quiet_until - 1))
+        while self.minute < minute:
+            self.minute += 1
+            self._minutes[self.minute] = self._next_minute()
+
+    # -- what people do: each is felt from the next full minute on --------------------------------------
+
+    def roll_back(self, change: int, second: int) -> None:
+        """Undo one change and nothing else."""
+        self._act([roll_back(r, second) if r.force.change == change else r for r in self.rollouts])
+
+    def restart(self, service: int, second: int) -> None:
+        """Restart a service: what waits for that becomes live."""
+        self._act([restart(r, second) if r.force.service == service else r for r in self.rollouts])
+
+    def stop_controllers(self, changes: frozenset[int], second: int) -> None:
+        """Nobody applies these changes again: their agent is suspended, or their service is frozen."""
+        self._act([freeze(r, second) if r.force.change in changes else r for r in self.rollouts])
+
+    def end_nature(self, service: int, second: int) -> None:
+        """What no change did at a service is put right."""
+        self._act([roll_back(r, second) if r.force.service == service and not r.force.change else r
+                   for r in self.rollouts])  # fmt: skip
+
+    def _act(self, rollouts: list[Rollout]) -> None:
+        self.rollouts = tuple(rollouts)
+        if self.minute < self._quiet_until:
+            self._quiet_until = max(self._first_felt(), self.minute + 1)
+
+    # -- one minute -------------------------------------------------------------------------------------
+
+    def _ordinary_minute(self, level: float) -> ServiceMinute:
+        """A minute without any change in force, at that level of traffic, at rest."""
+        known = self._ordinary.get(level)
+        if known is None:
+            system, zero = self.system, [0.0] * self.system.size
+            params = [self._service_params(i, 0.0, 0.0) for i in range(system.size)]
+            load = [level * usual for usual in system.load]
+            swept = propagate_latency(
+                system, params, budget=[RETRY_BUDGET] * system.size, load=load, last=initial_sweep(system), stale=set()
+            )
+            known = self._ordinary[level] = ServiceMinute(load, swept, zero, zero, zero, {}, load[0])
+        return known
+
+    def _next_minute(self) -> ServiceMinute:
+        level = self.traffic[self.minute - self.first]
+        before = self.at(self.minute - 1) if self.minute > self.first else self._ordinary_minute(level)
+        hurt, stale = self._hurt(before)
+        if not (stale or self._moving or level != self.traffic[self.minute - 1 - self.first]):
+            return before
+        return self._sweep(before, hurt, stale, level)
+
+    def _hurt(self, before: ServiceMinute) -> tuple[dict[int, tuple[Hurt, ...]], set[int]]:
+        """What is hurt this minute, and the services at which that has changed."""
+        second, found = 60 * self.minute, {}
+        for i in {r.force.service for r in self.rollouts if r.reach(second)}:
+            found[i] = hurts(self.rollouts, i, second, before.sent(i))
+        stale = set()
+        for i in found.keys() | before.hurt.keys():
+            if _unmoved(found.get(i, ()), before.hurt.get(i, ())):
+                found[i] = before.hurt.get(i, ())
+            else:
+                stale.add(i)
+        return found, stale
+
+    def _sweep(
+        self, before: ServiceMinute, hurt: dict[int, tuple[Hurt, ...]], stale: set[int], level: float
+    ) -> ServiceMinute:
+        system, n = self.system, self.system.size
+        wrong, lost, late = before.wrong[:], before.lost[:], before.late[:]
+        for i in stale:
+            errors = sum([h.share for h in hurt.get(i, ()) if h.harm == "errors"])
+            late[i] = sum([h.share for h in hurt.get(i, ()) if h.harm == "late"])
+            manner = self.manners.get(i, "failing")
+            wrong[i], lost[i] = errors * (manner == "wrong"), errors * (manner == "lost")
+            hidden = 1.0 - (1.0 - wrong[i]) * (1.0 - lost[i]) * (1.0 - late[i])
+            self._params[i] = self._service_params(i, errors * (manner == "failing"), hidden, errors - lost[i] + late[i])
+        zero, users = [0.0] * n, system.load[0] * level
+        swept = propagate_latency(
+            system, self._params, budget=[RETRY_BUDGET] * n, load=before.load, last=before.swept, stale=stale,
+            late_replies=late,
+        )  # fmt: skip
+        load, _ = propagate_load(system, swept, users, external_load=zero, drop_rate=lost, fan_out=[1.0] * n)
+        self._moving = load_changed(before.load, load)
+        return ServiceMinute(load, swept, wrong, lost, late, hurt, users)
+
+    def copy(self) -> "ServiceWorld":
+        """An independent world in the same state and with the same past, to try things on."""
+        twin = ServiceWorld.__new__(ServiceWorld)
+        twin.__dict__.update(self.__dict__)
+        twin._minutes, twin._params = dict(self._minutes), self._params[:]
+        return twin
+
+    def _service_params(self, i: int, failing: float, hidden: float, unworked: float = 0.0) -> ServiceParams:
+        """Requests that are hurt are turned away or set aside: that share of them, `unworked`, costs no processor."""
+        system = self.system
+        return (
+            i, system.base[i], 1.0 - failing, 0.0, system.replicas[i] * system.unit[i] / (1.0 - unworked),
+            system.replicas[i] * system.pool[i], 0.0, hidden, system.edges[i],
+        )  # fmt: skip
+
+
+def _unmoved(now: tuple[Hurt, ...], before: tuple[Hurt, ...]) -> bool:
+    return len(now) == len(before) and all(
+        [a.target == b.target and a.harm == b.harm and abs(a.share - b.share) < UNMOVED
+         for a, b in zip(now, before, strict=True)]
+    )  # fmt: skip

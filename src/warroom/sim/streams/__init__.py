@@ -1,0 +1,1 @@
+"""Log streams: what each kind of component writes, one file per kind."""

@@ -1,0 +1,71 @@
+"""What an application service writes: handlers, jobs, clients of other services."""
+
+from warroom.core.splits import Split
+from warroom.sim.streams.template import KindTemplates, Template
+
+SERVICE: dict[Split, KindTemplates] = {
+    Split.TRAIN: KindTemplates(
+        {
+            "handler": ("ReadHandler", "ListHandler", "UpdateHandler", "BatchHandler", "LookupHandler"),
+            "module": ("core.dispatch", "core.pipeline", "domain.rules", "domain.assembly", "io.codec"),
+            "job": ("expire-drafts", "sync-catalogue", "recount-totals", "flush-metrics"),
+        },
+        (
+            Template("served", "INFO", 1.0, "{handler} done in {ms} ms"),
+            Template("served", "INFO", 0.6, "{handler} assembled reply, {n} parts, {kb} kB"),
+            Template("served", "INFO", 0.3, "validated request for {handler}"),
+            Template("served", "INFO", 0.1, "audit: read through {handler}, entry {seq}"),
+            Template("failed", "ERROR", 1.0, "{handler}: could not complete request, at {module}"),
+            Template("failed", "ERROR", 1.0, "unexpected state in {module}, request of {handler} answered 500"),
+            Template("failed", "ERROR", 1.0, "{handler} raised, reply is an error; see {module}"),
+            Template("failed", "ERROR", 1.0, "request refused by {handler} after {ms} ms, nothing was changed"),
+            Template("slow", "WARN", 1.0, "{handler} slow: {ms} ms, {n} steps in {module}"),
+            Template("slow", "WARN", 1.0, "reply of {handler} written after {ms} ms, nobody was waiting"),
+            Template("refused", "WARN", 1.0, "{callee} answered with an error, attempt {n}"),
+            Template("refused", "WARN", 1.0, "client of {callee}: reply not usable, counted as failed"),
+            Template("late", "WARN", 1.0, "client of {callee}: deadline of {ms} ms exceeded"),
+            Template("late", "WARN", 1.0, "call to {callee} cancelled after {ms} ms"),
+            Template("lost", "WARN", 1.0, "client of {callee}: no connection, gave up after {ms} ms"),
+            Template("lost", "WARN", 1.0, "call to {callee} ended before it was sent"),
+            Template("chore", "INFO", 1.0, "job {job} finished, {n} rows"),
+            Template("chore", "INFO", 1.5, "gc: young collection, {ms} ms, {n} MB freed"),
+            Template("chore", "INFO", 0.5, "settings unchanged, revision {seq}"),
+            Template("chore", "INFO", 0.4, "feature flags polled, {n} known"),
+            Template("stray", "WARN", 0.003, "deprecated field in request to {handler}, ignored"),
+            Template("stray", "WARN", 0.003, "job {job} skipped a row it could not read"),
+            Template("stray", "ERROR", 0.007, "metrics push failed, {n} points are kept"),
+        ),
+    ),
+    Split.TEST: KindTemplates(
+        {
+            "handler": ("fetchView", "listEntries", "applyPatch", "bulkResolve", "queryDetail"),
+            "module": ("kernel/router", "kernel/steps", "model/checks", "model/compose", "wire/decode"),
+            "job": ("close-stale", "import-feed", "rebuild-index", "report-usage"),
+        },
+        (
+            Template("served", "INFO", 1.0, "op={handler} result=ok took={ms}ms"),
+            Template("served", "INFO", 0.6, "op={handler} composed {n} fragments ({kb} kB)"),
+            Template("served", "INFO", 0.3, "op={handler} input accepted"),
+            Template("served", "INFO", 0.1, "op={handler} journal entry {seq} written"),
+            Template("failed", "ERROR", 1.0, "op={handler} result=error took={ms}ms where={module}"),
+            Template("failed", "ERROR", 1.0, "op={handler} stopped halfway in {module}, caller gets an error"),
+            Template("failed", "ERROR", 1.0, "exception reached the top of op={handler}, frame {module}"),
+            Template("failed", "ERROR", 1.0, "op={handler} turned down, no result after {ms} ms"),
+            Template("slow", "WARN", 1.0, "op={handler} exceeded its budget: {ms} ms in {module}"),
+            Template("slow", "WARN", 1.0, "op={handler} finished at {ms} ms, past the deadline of its caller"),
+            Template("refused", "WARN", 1.0, "dep={callee} status=error try={n}"),
+            Template("refused", "WARN", 1.0, "dep={callee} gave a reply that does not pass its check"),
+            Template("late", "WARN", 1.0, "dep={callee} status=timeout after={ms}ms"),
+            Template("late", "WARN", 1.0, "stopped waiting on dep={callee} at {ms} ms"),
+            Template("lost", "WARN", 1.0, "dep={callee} status=unreachable, peer never took the call"),
+            Template("lost", "WARN", 1.0, "dep={callee}: channel closed while it was being set up"),
+            Template("chore", "INFO", 1.0, "scheduler ran {job}, touched {n}"),
+            Template("chore", "INFO", 1.5, "heap trimmed by {n} MB, pause {ms} ms"),
+            Template("chore", "INFO", 0.5, "config watch alive, generation {seq}"),
+            Template("chore", "INFO", 0.4, "toggle store polled: {n} entries"),
+            Template("stray", "WARN", 0.003, "op={handler} got an unknown query parameter, left out"),
+            Template("stray", "WARN", 0.003, "{job}: one record skipped, cannot be parsed"),
+            Template("stray", "ERROR", 0.007, "telemetry agent not reachable, {n} points buffered"),
+        ),
+    ),
+}

@@ -1,0 +1,44 @@
+"""What a kind of component writes: templates, each with the event that makes it write a line."""
+
+from typing import Literal, NamedTuple, get_args
+
+from warroom.core.splits import Split
+
+Level = Literal["INFO", "WARN", "ERROR"]
+Role = Literal["served", "failed", "slow", "refused", "late", "lost", "chore", "stray"]
+"""The event behind a line: a request that the service served, one that it failed, one that it answered after its
+caller's deadline; a call of its own that was refused, that came back too late, that never arrived; work of the clock,
+per host and minute; and trouble of any ordinary day that fails no request, per request received."""
+ROLES: tuple[Role, ...] = get_args(Role)
+REQUEST_ROLES: frozenset[Role] = frozenset({"served", "failed", "slow", "refused", "late", "lost"})
+"""Lines that belong to one request, and carry its context."""
+CALL_ROLES: frozenset[Role] = frozenset({"refused", "late", "lost"})
+FIGURES = ("ms", "kb", "n", "pct", "seq")
+"""Slots that take another figure in every line: milliseconds that the request took, kilobytes, a small count, a
+percentage, a running number."""
+
+
+class Template(NamedTuple):
+    """One kind of line. Slots in braces are figures (`FIGURES`), `callee`, or names of the component (`Names`)."""
+
+    role: Role
+    level: Level
+    rate: float
+    """Lines per event of the role, 0 to 1; for `chore` lines per host and minute."""
+    text: str
+
+
+Names = dict[str, tuple[str, ...]]
+"""What a name slot may be filled with; a service keeps one filling for each of its streams."""
+
+
+class KindTemplates(NamedTuple):
+    """What a kind of component writes in one group of splits."""
+
+    names: Names
+    templates: tuple[Template, ...]
+
+
+def group(split: Split) -> Split:
+    """The group of splits whose wordings are shown: development reads what training does."""
+    return Split.TEST if split is Split.TEST else Split.TRAIN
