@@ -1,0 +1,170 @@
+"""What the seats' readings find, apart from telemetry: the ledger, charters, diffs, rollouts, approvals, the calendar.
+
+Scripts read the records, models their text; each holds what the other holds.
+"""
+
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from warroom.sim.records import Approval, Charter, Freeze, Harm, Statement, Target
+from warroom.sim.service_state import Uptake
+
+
+class Facts(Protocol):
+    """What a reading found: records and figures, and their text."""
+
+    def render(self) -> str:
+        """The same as text."""
+        ...
+
+
+F = TypeVar("F", bound=Facts, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[F]):
+    """What a seat found by one reading. Its number lets the seat pass it on."""
+
+    id: str
+    """Such as `S-3`: the third reading of the SRE."""
+    seat: str
+    tool: str
+    facts: F
+
+    def render(self) -> str:
+        """The text, under its number."""
+        return f"[{self.id}] {self.facts.render()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A reading that is nothing but its text, such as a page of the handbook."""
+
+    text: str
+
+    def render(self) -> str:
+        """The text."""
+        return self.text
+
+
+class LedgerRow(NamedTuple):
+    """A change as the ledger tells it: who, when and why, but not what."""
+
+    id: int
+    asked: int
+    landed: int
+    actor: str
+    signer: str
+    family: str
+    service: str
+    approval: int | None
+    statement: Statement | None
+    text: str
+
+
+class Content(NamedTuple):
+    """What a change edits, whoever made it."""
+
+    id: int
+    family: str
+    service: str
+    part: str
+    harm: Harm
+    target: Target
+    old: float
+    new: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFacts:
+    """The rows of the ledger about an agent or a service, in the order of asking."""
+
+    subject: str
+    rows: tuple[LedgerRow, ...]
+    left_out: int
+    """Older rows that are not shown."""
+
+    def render(self) -> str:
+        """One row a line."""
+        if not self.rows:
+            return f"ledger of {self.subject}: no change on record"
+        head = f"ledger of {self.subject}" + (f", {self.left_out} older rows left out" if self.left_out else "")
+        return "\n".join([head, *[row.text for row in self.rows]])
+
+
+@dataclass(frozen=True, slots=True)
+class CharterFacts:
+    """What binds an agent."""
+
+    charter: Charter
+    text: str
+
+    def render(self) -> str:
+        """Three to six sentences."""
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class DiffFacts:
+    """What a change did, whoever made it and why."""
+
+    content: Content
+    text: str
+
+    def render(self) -> str:
+        """The edits, one of which matters."""
+        return f"diff of CHG-{self.content.id} ({self.content.service})\n{self.text}"
+
+
+class Arrival(NamedTuple):
+    """How far a change has arrived in the running system."""
+
+    change: int
+    family: str
+    landed: int
+    """Second of the day, as the running system has it, whatever the ledger says."""
+    uptake: Uptake
+    in_force: bool
+    """False once it was rolled back."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunningFacts:
+    """What runs at a service: its latest changes, and how far each has arrived."""
+
+    service: str
+    arrivals: tuple[Arrival, ...]
+
+    def render(self) -> str:
+        """One change a line."""
+        if not self.arrivals:
+            return f"running at {self.service}: no change since the morning"
+        return "\n".join([f"running at {self.service}", *[arrival.text for arrival in self.arrivals]])
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalFacts:
+    """The rows of the register about a service."""
+
+    service: str
+    approvals: tuple[Approval, ...]
+    texts: tuple[str, ...]
+
+    def render(self) -> str:
+        """One approval a line."""
+        if not self.approvals:
+            return f"approvals for {self.service}: none in the register"
+        return "\n".join([f"approvals for {self.service}", *self.texts])
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarFacts:
+    """The freezes of the day."""
+
+    freezes: tuple[Freeze, ...]
+    texts: tuple[str, ...]
+
+    def render(self) -> str:
+        """One entry a line."""
+        return "\n".join(["calendar of today", *self.texts]) if self.freezes else "calendar of today: no freeze"
