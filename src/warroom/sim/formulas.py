@@ -11,7 +11,7 @@ from typing import NamedTuple
 CAREFUL = 1.1
 """Before a change, its lever stood at least this factor away from harm."""
 NEGLIGIBLE = 0.06
-"""Shares of harm below this, as a load on a store, stay at this part of its headroom: far below the knee."""
+"""A harm below this is none at a store: it stands for a fifth of that part of the load, far below the knee."""
 
 
 class Terms(NamedTuple):
@@ -137,7 +137,7 @@ def overload(t: Terms, extra: float) -> float:
 
 
 def extra_load(t: Terms, harm: float) -> float:
-    """Requests a second that do this harm to a store; for a negligible one, that part of its headroom."""
+    """Requests a second that do this harm to a store; for a negligible one, a small part of its load."""
     if harm < NEGLIGIBLE:
-        return harm * (t.headroom - 1) * t.load
+        return harm * t.load / 5
     return t.headroom * t.load / (1 - harm) - t.load
