@@ -1,4 +1,4 @@
-"""The table of docs/experiments/2026-11-seen-and-predicted.md: what changes of each family do, and what the handbook says.
+"""The table of docs/experiments/2026-11-seen-and-predicted.md: what changes do, and what the handbook says.
 
 A change hits a service of a drawn system, six minutes pass, and the calls of the service that come to no good, as its
 callers count them, are compared with the handbook at the load that is shown then.
@@ -147,7 +147,9 @@ def main(draws: int) -> None:
             rows = [measure(draw_case(family, harm, seed)) for seed in range(draws)]
             now, usual = (sum([agree(row.seen, row[k]) for row in rows]) for k in (1, 2))
             means = [sum([row[k] for row in rows]) / draws for k in (1, 0)]
-            print(f"| {family.name} | {harm} | {means[0]:.3f} | {means[1]:.3f} | {now} of {draws} | {usual} of {draws} |")
+            print(
+                f"| {family.name} | {harm} | {means[0]:.3f} | {means[1]:.3f} | {now} of {draws} | {usual} of {draws} |"
+            )
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from functools import cached_property
 from hashlib import shake_128
 from typing import NamedTuple
 
-from warroom.sim.service_world import ServiceWorld
+from warroom.sim.service_world import ServiceMinute, ServiceWorld
 from warroom.sim.sweep import timeout_share
 
 USERS = -1
@@ -42,6 +42,15 @@ class CallCounts(NamedTuple):
         return self.refused + self.wrong + self.late + self.lost
 
 
+class CallShares(NamedTuple):
+    """Shares of the attempts of one call, 0 to 1: the ways to fail of `CallCounts`."""
+
+    refused: float
+    wrong: float
+    late: float
+    lost: float
+
+
 class RequestCounts(NamedTuple):
     """The requests of one service in one minute, as the service counts them."""
 
@@ -66,6 +75,7 @@ class Counts:
         self.noise, self._gap = noise, 256 * gap
         self._calls: dict[tuple[int, int], CallCounts] = {}
         self._requests: dict[tuple[int, int], RequestCounts] = {}
+        self._shares: dict[tuple[int, int], CallShares] = {}
         self._noise: dict[int, bytes] = {}
 
     # -- noise ------------------------------------------------------------------------------------------
@@ -82,7 +92,7 @@ class Counts:
         return 1 + 1.73 * self.noise * (self._byte(minute, channel, service) - 127.5) / 127.5
 
     @cached_property
-    def _ordinary_errors(self) -> list[float]:
+    def ordinary_errors(self) -> list[float]:
         """The share of requests that each service fails on any day."""
         low, high = _ORDINARY_ERRORS
         draw = shake_128(self.key + b"errors").digest(self.system.size)
@@ -99,24 +109,38 @@ class Counts:
 
     def _count(self, minute: int, place: int) -> CallCounts:
         happened = self.world.at(minute)
-        swept = happened.swept
         if place == USERS:
-            callee, attempts, timeouts = 0, 60 * happened.users, 0.0
+            callee, attempts = 0, 60 * happened.users
         else:
             caller, callee = self.system.links[place]
-            attempts = 60 * happened.load[caller] * swept.accepted[caller] * swept.flow[place]
-            deadline = self._deadline(place)
-            timeouts = timeout_share(swept.caller_latency[callee], swept.caller_error[callee], deadline)
+            attempts = 60 * happened.load[caller] * happened.swept.accepted[caller] * happened.swept.flow[place]
         attempts *= self._factor(minute, _LOAD_NOISE, callee)
-        more = self._factor(minute, _ERROR_NOISE, callee)
-        lost = happened.lost[callee]
-        refused = (1 - lost) * (1 - (1 - swept.error[callee]) * (1 - self._ordinary_errors[callee]))
-        wrong = (1 - lost - refused) * happened.wrong[callee]
-        late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - happened.late[callee]))
-        failed = [round(attempts * share * more) for share in (refused, wrong, late, lost)]
+        more = attempts * self._factor(minute, _ERROR_NOISE, callee)
+        failed = [round(share * more) for share in self.shares(happened, place)]
         return CallCounts(max(0, round(attempts) - sum(failed)), *failed)
 
-    def _deadline(self, place: int) -> float:
+    def shares(self, happened: ServiceMinute, place: int) -> CallShares:
+        """The shares of the attempts of a call, or of `USERS`, that fail in each way, before noise."""
+        key = id(happened), place  # what happens lives as long as its world
+        found = self._shares.get(key)
+        if found is None:
+            found = self._shares[key] = self._shares_of(happened, place)
+        return found
+
+    def _shares_of(self, happened: ServiceMinute, place: int) -> CallShares:
+        swept, timeouts = happened.swept, 0.0
+        callee = 0 if place == USERS else self.system.links[place][1]
+        if place != USERS:
+            seen = swept.caller_latency[callee], swept.caller_error[callee]
+            timeouts = timeout_share(*seen, self.deadline(place))
+        lost = happened.lost[callee]
+        refused = (1 - lost) * (1 - (1 - swept.error[callee]) * (1 - self.ordinary_errors[callee]))
+        wrong = (1 - lost - refused) * happened.wrong[callee]
+        late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - happened.late[callee]))
+        return CallShares(refused, wrong, late, lost)
+
+    def deadline(self, place: int) -> float:
+        """Milliseconds after which the caller gives up on one attempt of a call."""
         caller = self.system.links[place][0]
         return self.system.calls[caller][place - self.system.link_ranges[caller][0]].deadline
 
@@ -152,7 +176,7 @@ class Counts:
 
     def waiting(self, minute: int, place: int) -> float:
         """Mean milliseconds that a caller waits for one attempt, never more than its deadline."""
-        callee, deadline = self.system.links[place][1], self._deadline(place)
+        callee, deadline = self.system.links[place][1], self.deadline(place)
         counts = self.call(minute, place)
         mean = min(deadline, self.latency(minute, callee))
         late = counts.late / counts.attempts if counts.attempts else 0.0

@@ -160,7 +160,9 @@ class ServiceWorld:
             manner = self.manners.get(i, "failing")
             wrong[i], lost[i] = errors * (manner == "wrong"), errors * (manner == "lost")
             hidden = 1.0 - (1.0 - wrong[i]) * (1.0 - lost[i]) * (1.0 - late[i])
-            self._params[i] = self._service_params(i, errors * (manner == "failing"), hidden, errors - lost[i] + late[i])
+            self._params[i] = self._service_params(
+                i, errors * (manner == "failing"), hidden, errors - lost[i] + late[i]
+            )
         zero, users = [0.0] * n, system.load[0] * level
         swept = propagate_latency(
             system, self._params, budget=[RETRY_BUDGET] * n, load=before.load, last=before.swept, stale=stale,
@@ -188,6 +190,6 @@ class ServiceWorld:
 
 def _unmoved(now: tuple[Hurt, ...], before: tuple[Hurt, ...]) -> bool:
     return len(now) == len(before) and all(
-        [a.target == b.target and a.harm == b.harm and abs(a.share - b.share) < UNMOVED
-         for a, b in zip(now, before, strict=True)]
+        a.target == b.target and a.harm == b.harm and abs(a.share - b.share) < UNMOVED
+         for a, b in zip(now, before, strict=True)
     )  # fmt: skip

@@ -1,0 +1,166 @@
+"""Which requests fail at a service, and where the trouble sits: slices of the request mix, with their shares.
+
+Trouble at one service is seen at all that call it, in the same slices of their own requests.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from warroom.sim.counts import Counts
+from warroom.sim.records import EVERYTHING, Condition, Harm, Target
+from warroom.sim.request_mix import RequestMix
+from warroom.sim.service_world import ServiceMinute
+
+NO_SHARE = 1e-6
+"""Share of the failures below which a slice is left out."""
+
+
+class FailingSlice(NamedTuple):
+    """A slice of the requests that fail, are late, or are lost."""
+
+    origin: int
+    """The service at which they come to harm."""
+    target: Target
+    harm: Harm
+    share: float
+    """Of all of them, 0 to 1."""
+
+
+class BreakdownRow(NamedTuple):
+    """The requests of one value of an attribute in one minute."""
+
+    value: str
+    received: int
+    failed: int
+    late: int
+
+
+Slices = tuple[FailingSlice, ...]
+
+
+class FailingSlices:
+    """The slices of a world's minutes; `mixes` has the request mix of each service."""
+
+    def __init__(self, counts: Counts, mixes: tuple[RequestMix, ...]) -> None:
+        self.counts, self.world, self.system, self.mixes = counts, counts.world, counts.system, mixes
+        self._failed: dict[tuple[int, int], Slices] = {}
+        """By what happens in a minute, and a service or the complement of a call."""
+        self._values: dict[tuple[int, str, Target], tuple[float, ...]] = {}
+
+    def failed(self, minute: int, service: int) -> Slices:
+        """Of the requests that a service fails, by its own count."""
+        return self._failed_of(self.world.at(minute), service)
+
+    def _failed_of(self, happened: ServiceMinute, service: int) -> Slices:
+        key = id(happened), service  # minutes live as long as their world
+        if key not in self._failed:
+            self._failed[key] = _normalized(self._own_and_inherited(happened, service))
+        return self._failed[key]
+
+    def _own_and_inherited(self, happened: ServiceMinute, service: int) -> Iterator[FailingSlice]:
+        ordinary = self.counts.ordinary_errors[service] + 1 - happened.swept.accepted[service]
+        yield FailingSlice(service, EVERYTHING, "errors", ordinary)
+        if self.world.manners.get(service, "failing") == "failing":
+            yield from self._hurt(happened, service, "errors")
+        begin, end = self.system.link_ranges[service]
+        for place, call in zip(range(begin, end), self.system.calls[service], strict=True):
+            if call.weight:
+                for part in self._of_call(happened, place):
+                    yield part._replace(share=part.share * call.weight)
+
+    def _hurt(self, happened: ServiceMinute, service: int, harm: Harm) -> list[FailingSlice]:
+        return [
+            FailingSlice(service, hurt.target, harm, hurt.share)
+            for hurt in happened.hurt.get(service, ())
+            if hurt.harm == harm
+        ]
+
+    def _of_call(self, happened: ServiceMinute, place: int) -> Iterator[FailingSlice]:
+        """Of the attempts of a call: those that fail, as shares of all attempts."""
+        shares, callee = self.counts.shares(happened, place), self.system.links[place][1]
+        for part in self._failed_of(happened, callee):
+            yield part._replace(share=part.share * shares.refused)
+        for part in _normalized(self._hurt(happened, callee, "errors")):
+            yield part._replace(share=part.share * (shares.wrong + shares.lost))
+        for part in self._late_of(happened, callee):
+            yield part._replace(share=part.share * shares.late)
+
+    def late(self, minute: int, service: int) -> Slices:
+        """Of the requests that a service answers too late."""
+        return self._late_of(self.world.at(minute), service)
+
+    def _late_of(self, happened: ServiceMinute, service: int) -> Slices:
+        slow = self._hurt(happened, service, "late")
+        return _normalized(slow) if slow else (FailingSlice(service, EVERYTHING, "late", 1.0),)
+
+    def lost(self, minute: int, service: int) -> Slices:
+        """Of the requests that never reach a service."""
+        hurt = self._hurt(self.world.at(minute), service, "errors")
+        return _normalized(hurt) if hurt else (FailingSlice(service, EVERYTHING, "errors", 1.0),)
+
+    def refused(self, minute: int, place: int) -> Slices:
+        """Of the attempts of a call whose reply is an error, or is wrong."""
+        happened, callee = self.world.at(minute), self.system.links[place][1]
+        key = id(happened), ~place
+        if key not in self._failed:
+            shares = self.counts.shares(happened, place)
+            failed = [part._replace(share=part.share * shares.refused) for part in self._failed_of(happened, callee)]
+            wrong = _normalized(self._hurt(happened, callee, "errors"))
+            failed += [part._replace(share=part.share * shares.wrong) for part in wrong]
+            self._failed[key] = _normalized(failed)
+        return self._failed[key]
+
+    # -- by attribute -----------------------------------------------------------------------------------
+
+    def breakdown(self, minute: int, service: int, attribute: str) -> tuple[BreakdownRow, ...]:
+        """Requests of a service by the values of an attribute; each column adds up to the service's own count."""
+        counts = self.counts.requests(minute, service)
+        mix = self.mixes[service]
+        received = split(counts.received, self._shares(service, attribute, EVERYTHING))
+        failed = split(counts.failed, self._mixed(service, attribute, self.failed(minute, service)))
+        late = split(counts.late, self._mixed(service, attribute, self.late(minute, service)))
+        return tuple(map(BreakdownRow, mix.values_of(attribute), received, failed, late))
+
+    def _mixed(self, service: int, attribute: str, slices: Slices) -> tuple[float, ...]:
+        rows = [(part.share, self._shares(service, attribute, at(part, service))) for part in slices]
+        return tuple([sum([share * row[k] for share, row in rows])
+                      for k in range(len(self.mixes[service].values_of(attribute)))])  # fmt: skip
+
+    def _shares(self, service: int, attribute: str, target: Target) -> tuple[float, ...]:
+        """The share of each value among the requests that meet the target."""
+        key = service, attribute, target
+        if key not in self._values:
+            mix = self.mixes[service]
+            self._values[key] = tuple([
+                mix.share_within(Target((Condition(attribute, "==", (value,)),)), target)
+                for value in mix.values_of(attribute)
+            ])  # fmt: skip
+        return self._values[key]
+
+
+def at(part: FailingSlice, service: int) -> Target:
+    """The slice's requests as another service knows them: hosts are those of the origin, and mean nothing elsewhere."""
+    if part.origin == service or not any(c.attribute == "host" for c in part.target.conditions):
+        return part.target
+    return Target(tuple([c for c in part.target.conditions if c.attribute != "host"]))
+
+
+def _normalized(parts: Iterator[FailingSlice] | list[FailingSlice]) -> Slices:
+    """Slices of the same requests together, the largest first, their shares made to add up to one."""
+    sums: dict[tuple[int, Target, Harm], float] = {}
+    for origin, target, harm, share in parts:
+        if share > NO_SHARE:
+            sums[origin, target, harm] = sums.get((origin, target, harm), 0.0) + share
+    total = sum(sums.values())
+    order = sorted(sums.items(), key=lambda item: -item[1])
+    return tuple([FailingSlice(*key, share / total) for key, share in order])
+
+
+def split(number: int, shares: tuple[float, ...]) -> list[int]:
+    """A number in whole parts that add up to it: by largest remainder."""
+    exact = [number * share for share in shares]
+    parts = [int(x) for x in exact]
+    order = sorted(range(len(parts)), key=lambda k: parts[k] - exact[k])
+    for k in order[: max(0, number - sum(parts))]:
+        parts[k] += 1
+    return parts

@@ -1,0 +1,316 @@
+"""Log lines: how many a component wrote in a minute, and the newest of those that are kept.
+
+The number of lines is an expectation. Of each kind of line the newest `KEPT` of a minute are kept, at the seconds that
+their number implies. A request that comes to harm has one trace id, one context and one second wherever it is told.
+A line is a pure function of (incident, minute, component, kind of line, place in the minute): all seats read the same.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from hashlib import shake_128
+from itertools import accumulate
+from typing import NamedTuple
+
+from warroom.core.rng import hash_bytes
+from warroom.core.splits import Split
+from warroom.sim.counts import USERS
+from warroom.sim.failing_slices import FailingSlice, FailingSlices, Slices, at
+from warroom.sim.records import EVERYTHING, Target
+from warroom.sim.request_mix import RequestMix, meets
+from warroom.sim.streams.component import Stream, StreamGroup, stream_groups
+from warroom.sim.streams.template import CALL_ROLES, REQUEST_ROLES, Role
+from warroom.sim.trace_ids import SERVED, TraceId, TraceIds, failing
+
+KEPT = 16
+"""Lines of a kind and minute that are kept, at most."""
+_INDEXES = 64
+"""Requests of a kind and minute that may be told of by a kept line."""
+_DRAWS = 7
+"""Bytes for one request: second (2), whether it is told of, cohort and version, region and class, host, stream."""
+
+
+_HARMED: frozenset[Role] = CALL_ROLES | {"failed", "slow"}
+"""Roles whose lines tell of requests that come to harm."""
+
+
+class Context(NamedTuple):
+    """Which request a line belongs to."""
+
+    cohort: str
+    app: str
+    region: str
+    request_class: str
+
+    def meets(self, target: Target) -> bool:
+        """Whether the request meets all conditions of a target, those on hosts apart."""
+        values = {"cohort": self.cohort, "app": self.app, "region": self.region, "class": self.request_class}
+        return all(meets(values[c.attribute], c) for c in target.conditions if c.attribute in values)
+
+    def __str__(self) -> str:
+        return f"{self.cohort}/{self.app},{self.region},{self.request_class}"
+
+
+class LogLine(NamedTuple):
+    """One line of a log."""
+
+    second: float
+    """Of the day."""
+    level: str
+    host: str
+    trace: str
+    """Eight hexadecimal digits; "-" for a line that belongs to no request."""
+    message: str
+    context: Context | None
+
+    def render(self) -> str:
+        """As it is shown."""
+        minutes, milliseconds = divmod(int(self.second * 1000), 60_000)
+        clock = f"{minutes // 60:02d}:{minutes % 60:02d}:{milliseconds // 1000:02d}.{milliseconds % 1000:03d}"
+        context = f" ctx={self.context}" if self.context else ""
+        return f"{clock} {self.level} {self.host} trace={self.trace} {self.message}{context}"
+
+
+class Cells(NamedTuple):
+    """The requests that meet a target, as cumulated weights of the two tables of the request mix."""
+
+    people: tuple[tuple[str, str], ...]
+    people_weights: tuple[int, ...]
+    places: tuple[tuple[str, str], ...]
+    place_weights: tuple[int, ...]
+    hosts: tuple[str, ...]
+
+
+class LineSource(NamedTuple):
+    """The lines of one group and minute that tell of requests of one slice."""
+
+    minute: int
+    service: int
+    group: StreamGroup
+    part: FailingSlice
+    kind: int
+    """The kind of event that its trace ids tell."""
+    requests: float
+    """Such requests in the minute, whether or not they are told of here."""
+    told: float
+    """The share of them that is, 0 to 1."""
+    cells: Cells
+
+
+class KeptLine(NamedTuple):
+    """A line before its text. What is drawn of its context are places in the source's cells."""
+
+    source: LineSource
+    index: int
+    """Its place among the requests of the minute, 0 the newest."""
+    second: float
+    people: int
+    place: int
+    host: int
+    stream: Stream
+
+
+def cells_of(mix: RequestMix, target: Target) -> Cells:
+    """The cells of the mix that meet a target."""
+
+    def allowed(attribute: str, value: str) -> bool:
+        return all(meets(value, c) for c in target.conditions if c.attribute == attribute)
+
+    values = mix.values
+    people = [
+        ((cohort, app), weight)
+        for cohort, row in zip(values.cohort, mix.cohort_and_app, strict=True)
+        for app, weight in zip(values.app, row, strict=True)
+        if allowed("cohort", cohort) and allowed("app", app)
+    ]
+    places = [
+        ((region, request_class), weight)
+        for region, row in zip(values.region, mix.region_and_class, strict=True)
+        for request_class, weight in zip(values.request_class, row, strict=True)
+        if allowed("region", region) and allowed("class", request_class)
+    ]
+    return Cells(
+        tuple([cell for cell, _ in people]),
+        tuple(accumulate([weight for _, weight in people])),
+        tuple([cell for cell, _ in places]),
+        tuple(accumulate([weight for _, weight in places])),
+        tuple([host for host in mix.hosts if allowed("host", host)]),
+    )
+
+
+class LogLines:
+    """The logs of one world."""
+
+    def __init__(self, slices: FailingSlices, split: Split) -> None:
+        self.slices, self.counts, self.system, self.mixes = slices, slices.counts, slices.system, slices.mixes
+        self.world = slices.world
+        self.key, self._split = self.counts.key, split
+        self.traces = TraceIds(self.key)
+        self._groups: dict[int, tuple[StreamGroup, ...]] = {}
+        self._draws: dict[tuple[int, int, int], bytes] = {}
+        self._cells: dict[tuple[int, Target], Cells] = {}
+        self._numbers: dict[tuple[int, int], list[float]] = {}
+
+    def groups(self, service: int) -> tuple[StreamGroup, ...]:
+        """What a component may write."""
+        if service not in self._groups:
+            self._groups[service] = stream_groups(self.system, service, self._split, self.key)
+        return self._groups[service]
+
+    def numbers(self, minute: int, service: int) -> list[float]:
+        """Lines of each group in a minute, as expectations."""
+        key = minute, service
+        if key not in self._numbers:
+            requests = self.counts.requests(minute, service)
+            events = {"served": requests.served, "failed": requests.failed, "slow": requests.late,
+                      "stray": requests.received, "chore": len(self.mixes[service].hosts)}  # fmt: skip
+            self._numbers[key] = [
+                group.rate * (events[group.role] if group.place == USERS else self._calls(minute, group))
+                for group in self.groups(service)
+            ]
+        return self._numbers[key]
+
+    def _calls(self, minute: int, group: StreamGroup) -> int:
+        call = self.counts.call(minute, group.place)
+        if group.role == "refused":
+            return call.refused + call.wrong
+        return call.late if group.role == "late" else call.lost
+
+    def cells(self, service: int, target: Target) -> Cells:
+        """The cells of a service's requests that meet a target."""
+        key = service, target
+        if key not in self._cells:
+            self._cells[key] = cells_of(self.mixes[service], target)
+        return self._cells[key]
+
+    def parts(self, minute: int, service: int, group: StreamGroup) -> Slices:
+        """The slices that the lines of a group come from; of served requests, all of them."""
+        if group.role == "failed":
+            return self.slices.failed(minute, service)
+        if group.role == "slow":
+            return self.slices.late(minute, service)
+        if group.place == USERS:
+            return (FailingSlice(service, EVERYTHING, "errors", 1.0),)
+        if group.role == "refused":
+            return self.slices.refused(minute, group.place)
+        callee = self.system.links[group.place][1]
+        if group.role == "late":
+            return self.slices.late(minute, callee)
+        return self.slices.lost(minute, callee)
+
+    # -- kept lines -------------------------------------------------------------------------------------
+
+    def sources(self, minute: int, service: int, group: StreamGroup) -> Iterator[LineSource]:
+        """Where the lines of a group and minute come from."""
+        number = self.numbers(minute, service)[group.index]
+        if not number:
+            return
+        if group.role not in _HARMED:
+            part = FailingSlice(service, EVERYTHING, "errors", 1.0)
+            yield LineSource(
+                minute, service, group, part, SERVED + group.index, number, 1.0, self.cells(service, EVERYTHING)
+            )
+            return
+        happened = self.world.at(minute)
+        for part in self.parts(minute, service, group):
+            hurt = [(h.target, h.harm) for h in happened.hurt.get(part.origin, ())]
+            known = (part.target, part.harm)
+            place = 1 + hurt.index(known) if known in hurt else 0
+            at_origin = self._requests_at_origin(minute, part, place)
+            told = min(1.0, number * part.share / at_origin)
+            kind = failing(part.harm, place)
+            yield LineSource(
+                minute, service, group, part, kind, at_origin, told, self.cells(service, at(part, service))
+            )
+
+    def _requests_at_origin(self, minute: int, part: FailingSlice, place: int) -> float:
+        """Requests of the slice that come to harm in a minute, by their hurt's place, 0 for those of any day."""
+        happened, origin = self.world.at(minute), part.origin
+        if place:
+            share = happened.hurt[origin][place - 1].share
+        elif part.harm == "late":
+            return max(1.0, self.counts.requests(minute, origin).late)
+        else:
+            share = self.counts.ordinary_errors[origin] + 1 - happened.swept.accepted[origin]
+        return 60 * happened.sent(origin) * share
+
+    def kept(self, source: LineSource) -> Iterator[KeptLine]:
+        """The lines of a source that are kept, the newest first."""
+        minute, service, group, part, kind, requests, told, cells = source
+        block, told_byte = self._block(minute, part.origin, kind), 256 * told
+        number = min(_INDEXES, int(requests + block[-1] / 256))
+        spread, end, kept = 60 / max(requests, number, 1.0), 60 * (minute + 1), 0
+        salt, first = 37 * service + 11 * group.index, 256 * group.streams[0].share
+        for index in range(number):
+            a, b, chance, people, place, host, stream = block[_DRAWS * index : _DRAWS * (index + 1)]
+            if (chance ^ salt & 255) >= told_byte:
+                continue
+            yield KeptLine(
+                source,
+                index,
+                end - spread * (index + (256 * a + b) / 65536),
+                bisect_right(cells.people_weights, people * cells.people_weights[-1] >> 8),
+                bisect_right(cells.place_weights, place * cells.place_weights[-1] >> 8),
+                (host ^ salt & 255) * len(cells.hosts) >> 8,
+                group.streams[-1 if stream >= first else 0],
+            )
+            kept += 1
+            if kept == KEPT:
+                return
+
+    def _block(self, minute: int, origin: int, kind: int) -> bytes:
+        """The draws of all requests of one kind at one service, wherever they are told of."""
+        key = minute, origin, kind
+        found = self._draws.get(key)
+        if found is None:
+            seed = self.key + b"lines" + bytes((minute >> 8, minute & 255, origin, kind))
+            found = self._draws[key] = shake_128(seed).digest(_DRAWS * _INDEXES + 1)
+        return found
+
+    def context(self, line: KeptLine) -> Context | None:
+        """The request of a line; None if it belongs to none."""
+        source = line.source
+        if source.group.role not in REQUEST_ROLES:
+            return None
+        return Context(*source.cells.people[line.people], *source.cells.places[line.place])
+
+    def is_told(self, line: KeptLine) -> bool:
+        """Whether the line was written: of requests that come to harm in large part few are told of as served."""
+        source = line.source
+        if source.group.role != "served":
+            return True
+        requests = self.counts.requests(source.minute, source.service)
+        if requests.failed < 0.02 * requests.received:
+            return True
+        context, mix, rate = self.context(line), self.mixes[source.service], requests.failed / requests.received
+        failing_share = sum([
+            rate * part.share / max(rate * part.share, mix.share(at(part, source.service)))
+            for part in self.slices.failed(source.minute, source.service)
+            if context is not None and context.meets(at(part, source.service))
+        ])  # fmt: skip
+        chance = self._block(source.minute, source.service, source.kind)[_DRAWS * line.index + 2]
+        return chance >= 256 * failing_share
+
+    def write(self, line: KeptLine) -> LogLine:
+        """A kept line with its text."""
+        source, stream = line.source, line.stream
+        minute, service, group = source.minute, source.service, source.group
+        draw = hash_bytes(8, minute, "figures", self.key.hex(), service, group.index, line.index)
+        took = self.counts.latency(minute, service) * (0.3 + draw[0] / 128)
+        if group.role in ("late", "slow"):
+            took = self._patience(service, group) * (1.0 if group.role == "late" else 1.1 + draw[0] / 160)
+        figures = {
+            "ms": max(1, round(took)), "kb": 1 + draw[1] // 3, "n": 1 + draw[2] % 9, "pct": 100 + draw[3] % 40,
+            "seq": 10_000 + int.from_bytes(draw[4:7]) % 900_000,
+        }  # fmt: skip
+        context, trace = self.context(line), "-"
+        if context is not None:
+            trace = self.traces.encode(TraceId(minute, source.part.origin, source.kind, line.index))
+        host = source.cells.hosts[line.host]
+        return LogLine(line.second, stream.level, host, trace, stream.text.format(**figures), context)
+
+    def _patience(self, service: int, group: StreamGroup) -> float:
+        """The deadline of a call, or the longest one of the callers of a service, in milliseconds."""
+        if group.place != USERS:
+            return self.counts.deadline(group.place)
+        places = [place for place in self.counts.incoming(service) if place != USERS]
+        return max([self.counts.deadline(place) for place in places], default=self.system.slo)

@@ -1,0 +1,307 @@
+"""Searching logs by words: how many lines match, a minute at a time, and the newest of them.
+
+Counts are expectations, rounded once per minute, so the same question has the same answer for every seat and in any
+order of asking.
+"""
+
+from collections.abc import Iterator
+from heapq import merge
+from itertools import islice, pairwise
+from operator import mul
+from typing import NamedTuple
+
+from warroom.core.errors import quote_input
+from warroom.sim.failing_slices import Slices, at
+from warroom.sim.log_lines import KEPT, Cells, KeptLine, LineSource, LogLine, LogLines
+from warroom.sim.records import EVERYTHING, Target
+from warroom.sim.streams.component import Stream, StreamGroup
+from warroom.sim.streams.template import REQUEST_ROLES
+
+MOST_WORDS, NEWEST = 4, 10
+LEVELS = ("info", "warn", "error")
+_HELP = (
+    f"a search has at most {MOST_WORDS} words, such as: error mobile -kiosk level:warn; "
+    "-word leaves lines out, level: is info, warn or error, trace: takes an id from a line"
+)
+
+
+class Query(NamedTuple):
+    """What a line has to contain. Words are in lower case and match anywhere in a line, figures apart."""
+
+    words: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    level: str | None = None
+    trace: str | None = None
+
+    @property
+    def all_words(self) -> tuple[str, ...]:
+        """Words to have and words to lack, in this order."""
+        return self.words + self.without
+
+
+class LogMatches(NamedTuple):
+    """The answer to a search."""
+
+    service: str
+    first: int
+    """First minute that was searched."""
+    last: int
+    lines: int
+    """Lines in the searched minutes."""
+    per_minute: tuple[int, ...]
+    """Lines that match."""
+    newest: tuple[LogLine, ...]
+
+    @property
+    def matches(self) -> int:
+        """Lines that match, in all."""
+        return sum(self.per_minute)
+
+    def render(self) -> str:
+        """As it is shown: numbers first, then the newest lines that were kept."""
+        begin, end = minute_text(self.first), minute_text(self.last + 1)
+        head = f"{self.matches:,} of {self.lines:,} lines of {self.service}, {begin} to {end}."
+        if not self.matches:
+            return head
+        out = [head + " A minute: " + " ".join([f"{count:,}" for count in self.per_minute])]
+        if not self.newest:
+            out.append(f"none of them was kept (of one kind of line, {KEPT} a minute are)")
+        return "\n".join([*out, *[line.render() for line in self.newest]])
+
+
+def minute_text(minute: int) -> str:
+    """A minute of the day, as "14:32"."""
+    return f"{minute // 60 % 24:02d}:{minute % 60:02d}"
+
+
+def parse_query(text: str) -> Query:
+    """Read a search; a `ValueError` says what is wrong and what a search may be."""
+    tokens = text.lower().split()
+    if len(tokens) > MOST_WORDS:
+        raise ValueError(f"got {len(tokens)} words in {quote_input(text)}: {_HELP}")
+    words, without, level, trace = [], [], None, None
+    for token in tokens:
+        name, colon, value = token.partition(":")
+        if colon and name == "level":
+            if value not in LEVELS or level is not None:
+                raise ValueError(f"level: is one of {', '.join(LEVELS)}, once; got {quote_input(text)}")
+            level = value
+        elif colon and name == "trace":
+            if not _is_trace(value) or trace is not None:
+                raise ValueError(f"trace: takes one id of eight digits and letters a to f, got {quote_input(text)}")
+            trace = value
+        elif token.strip("-") == "":
+            raise ValueError(f"a word has at least one letter, got {quote_input(text)}: {_HELP}")
+        elif token.startswith("-"):
+            without.append(token[1:])
+        else:
+            words.append(token)
+    return Query(tuple(words), tuple(without), level, trace)
+
+
+def _is_trace(text: str) -> bool:
+    return len(text) == 8 and all(letter in "0123456789abcdef" for letter in text)
+
+
+class LogSearch:
+    """Searches in the logs of one world."""
+
+    def __init__(self, lines: LogLines) -> None:
+        self.lines, self.system = lines, lines.system
+
+    def search(self, service: int, query: Query, first: int, last: int) -> LogMatches:
+        """Lines of a service in the minutes from `first` to `last`, both included."""
+        minutes = range(first, last + 1)
+        written = sum([round(sum(self.lines.numbers(minute, service))) for minute in minutes])
+        words = Words(self.lines, service, query.all_words)
+        groups = [Matching(self.lines, service, group, query, words) for group in self.lines.groups(service)]
+        groups = [group for group in groups if group.streams]
+        if query.trace is not None:
+            kept = list(self._of_trace(groups, query.trace, minutes))
+            per_minute = [sum([line.source.minute == minute for line in kept]) for minute in minutes]
+        else:
+            per_minute = self._expected(service, groups, minutes)
+            kept = list(islice(self._newest(groups, per_minute, minutes), NEWEST))
+        newest = tuple([self.lines.write(line) for line in kept[:NEWEST]])
+        return LogMatches(self.system.names[service], first, last, written, tuple(per_minute), newest)
+
+    def _expected(self, service: int, groups: "list[Matching]", minutes: range) -> list[int]:
+        """Lines that match, a minute at a time. Chances are the same in all minutes in which the same happens."""
+        known: dict[int, Chances] = {}
+        found = []
+        for minute in minutes:
+            happened = id(self.lines.world.at(minute))
+            if happened not in known:
+                known[happened] = self._chances(service, groups, minute)
+            chances = known[happened]
+            failed = self.lines.counts.requests(minute, service).failed
+            number = sum(map(mul, self.lines.numbers(minute, service), chances.groups))
+            found.append(max(0, round(number + failed * chances.more_if_failed)))
+        return found
+
+    def _chances(self, service: int, groups: "list[Matching]", minute: int) -> "Chances":
+        chances, more_if_failed = [0.0] * len(self.lines.groups(service)), 0.0
+        for matching in groups:
+            group = matching.group
+            chances[group.index] = matching.chance(minute)
+            if group.role == "served":
+                more_if_failed += group.rate * (chances[group.index] - matching.chance_of_failed(minute))
+        return Chances(chances, more_if_failed)
+
+    def _newest(self, groups: "list[Matching]", per_minute: list[int], minutes: range) -> Iterator[KeptLine]:
+        """Kept lines that match, the newest first."""
+        for minute, count in zip(reversed(minutes), reversed(per_minute), strict=True):
+            if count:
+                sources = [source for group in groups for source in group.kept(minute)]
+                yield from islice(merge(*sources, key=lambda line: -line.second), count)
+
+    def _of_trace(self, groups: "list[Matching]", trace: str, minutes: range) -> Iterator[KeptLine]:
+        decoded = self.lines.traces.decode(trace)
+        if decoded is None or decoded.minute not in minutes:
+            return
+        for source in [source for group in groups for source in group.kept(decoded.minute)]:
+            for line in source:
+                kind = line.source
+                if (kind.part.origin, kind.kind, line.index) == (decoded.origin, decoded.kind, decoded.index):
+                    yield line
+
+
+class Chances(NamedTuple):
+    """Shares of lines that match, in minutes in which the same happens."""
+
+    groups: list[float]
+    """Of each group of streams; of served requests as if none failed."""
+    more_if_failed: float
+    """Lines more that match, for each request that failed."""
+
+
+class Matching:
+    """One group of streams of a service against one query."""
+
+    def __init__(self, lines: LogLines, service: int, group: StreamGroup, query: Query, words: "Words") -> None:
+        self.lines, self.service, self.group, self.query = lines, service, group, query
+        self.words = words
+        self._wanted = (1 << len(query.words)) - 1
+        """The words that a line must have, as bits; a line's other bits must be clear."""
+        self.streams = self._possible()
+
+    def _possible(self) -> "list[MatchingStream]":
+        """The streams of the group that may match, with the words that each of their lines contains."""
+        found = []
+        for stream in self.group.streams:
+            mask = _mask(stream.literal, self.words.texts)
+            if mask & ~self._wanted == 0 and self.query.level in (None, stream.level.lower()):
+                found.append(MatchingStream(stream, mask))
+        return found
+
+    def chance(self, minute: int) -> float:
+        """Share of the group's lines that match; for served requests as if none failed."""
+        if self.group.role == "served" or self.group.role not in REQUEST_ROLES:
+            return sum([s.stream.share * self._chance_of(EVERYTHING, s.mask) for s in self.streams])
+        return self._chance_in(self.lines.parts(minute, self.service, self.group))
+
+    def chance_of_failed(self, minute: int) -> float:
+        """Share of the requests that failed whose lines would match, had they been served."""
+        return self._chance_in(self.lines.slices.failed(minute, self.service))
+
+    def _chance_in(self, parts: Slices) -> float:
+        return sum([
+            part.share * stream.share * self._chance_of(at(part, self.service), mask)
+            for part in parts
+            for stream, mask in self.streams
+        ])  # fmt: skip
+
+    def _chance_of(self, target: Target, literal: int) -> float:
+        if not self.words.texts:
+            return 1.0
+        masks = self.words.masks(target)
+        shares = masks.shares if self.group.role in REQUEST_ROLES else masks.by_host
+        return sum([share for mask, share in shares.items() if mask | literal == self._wanted])
+
+    def kept(self, minute: int) -> list[Iterator[KeptLine]]:
+        """The kept lines of the group in a minute that match, by the source they come from, the newest first."""
+        return [self._matching(source) for source in self.lines.sources(minute, self.service, self.group)]
+
+    def _matching(self, source: LineSource) -> Iterator[KeptLine]:
+        literals = {id(stream): mask for stream, mask in self.streams}
+        if self.words.texts:
+            found = self._with_words(source, literals)
+        else:
+            found = (line for line in self.lines.kept(source) if id(line.stream) in literals)
+        return (line for line in found if self.lines.is_told(line))
+
+    def _with_words(self, source: LineSource, literals: dict[int, int]) -> Iterator[KeptLine]:
+        masks, wanted = self.words.masks(at(source.part, self.service)), self._wanted
+        people, places, hosts = masks.people, masks.places, masks.hosts
+        if self.group.role not in REQUEST_ROLES:
+            people, places = (0,) * len(people), (0,) * len(places)
+        for line in self.lines.kept(source):
+            literal = literals.get(id(line.stream))
+            if literal is not None and literal | people[line.people] | places[line.place] | hosts[line.host] == wanted:
+                yield line
+
+
+class MatchingStream(NamedTuple):
+    """A stream whose lines may match, and the words that all of them contain, as bits."""
+
+    stream: Stream
+    mask: int
+
+
+def _mask(text: str, words: tuple[str, ...]) -> int:
+    """The words that a text contains, as bits."""
+    return sum([1 << k for k, word in enumerate(words) if word in text])
+
+
+Masks = dict[int, float]
+"""The share of lines that contain each set of words; sets as bits."""
+
+
+class WordMasks(NamedTuple):
+    """The words that each cell of the request mix and each host contains, as bits, for the requests of one target."""
+
+    people: tuple[int, ...]
+    places: tuple[int, ...]
+    hosts: tuple[int, ...]
+    by_host: Masks
+    """The share of lines without a request that contain each set of words."""
+    shares: Masks
+    """The share of the requests that contain each set of words."""
+
+
+class Words:
+    """Words of a query against the requests of one service."""
+
+    def __init__(self, lines: LogLines, service: int, words: tuple[str, ...]) -> None:
+        self._lines, self._service, self.texts = lines, service, words
+        self._masks: dict[Target, WordMasks] = {}
+
+    def masks(self, target: Target) -> WordMasks:
+        """Which words stand in the context and the host of requests that meet a target."""
+        if target not in self._masks:
+            self._masks[target] = self._make(self._lines.cells(self._service, target))
+        return self._masks[target]
+
+    def _make(self, cells: Cells) -> WordMasks:
+        people, places = (
+            tuple([_mask("\n".join(cell), self.texts) for cell in table]) for table in (cells.people, cells.places)
+        )
+        hosts = tuple([_mask(host, self.texts) for host in cells.hosts])
+        by_host = _combine({0: 1.0}, hosts, [1 / len(hosts)] * len(hosts))
+        shares = _combine(by_host, people, _weights(cells.people_weights))
+        return WordMasks(people, places, hosts, by_host, _combine(shares, places, _weights(cells.place_weights)))
+
+
+def _weights(cumulated: tuple[int, ...]) -> list[float]:
+    return [(b - a) / cumulated[-1] for a, b in pairwise((0, *cumulated))]
+
+
+def _combine(masks: Masks, found: tuple[int, ...], shares: list[float]) -> Masks:
+    here: Masks = {}
+    for mask, share in zip(found, shares, strict=True):
+        here[mask] = here.get(mask, 0.0) + share
+    both: Masks = {}
+    for a, x in masks.items():
+        for b, y in here.items():
+            both[a | b] = both.get(a | b, 0.0) + x * y
+    return both
