@@ -72,6 +72,8 @@ class Difficulty(NamedTuple):
     gaps: float
     """Probability that a service's readings are missing in a minute."""
     readings_per_turn: int
+    stable_minutes: int
+    """Minutes for which service levels must have held before the incident may be closed."""
     readings_to_proof: Span
     bounds: Bounds
 
@@ -98,6 +100,7 @@ TIERS = by_tier(
     noise=(0.02, 0.06, 0.10),
     gaps=(0.0, 0.06, 0.12),
     readings_per_turn=(4, 3, 2),
+    stable_minutes=(1, 2, 2),
     readings_to_proof=(Span(2, 3), Span(4, 4), Span(5, 6)),
     bounds=(Bounds(0.95, 0.40, 0.10, 0.60), Bounds(0.92, 0.25, 0.10, 0.50), Bounds(0.88, 0.20, 0.10, 0.40)),
 )

@@ -1,0 +1,181 @@
+"""An incident under way: the running world, and what people have done to it. Environment and oracle share it."""
+
+from typing import NamedTuple
+
+from warroom.envs.fleet.incident import USER_VISIBLE, FleetIncident, user_loss
+from warroom.envs.fleet.remedies import ENOUGH, REMEDIES, Repair
+from warroom.sim.casting import Site
+from warroom.sim.effects import NATURE, Rollout
+from warroom.sim.records import Change
+
+CRITICAL = 0.3
+"""Share of a service's requests that fail from which it counts as critical."""
+SECOND_ORDER = 2
+"""Services that a wrong act must make critical to count as a second-order failure."""
+
+
+class Act(NamedTuple):
+    """What a seat does to the world."""
+
+    tool: str
+    service: str
+    change: int | None = None
+    replicas: int = 0
+
+    def __str__(self) -> str:
+        what = f"CHG-{self.change}" if self.change is not None else self.service
+        return f"{self.tool} {what}{f' to {self.replicas}' if self.replicas else ''}"
+
+
+class Situation:
+    """The world as it goes on, one minute a turn. The incident itself is not changed."""
+
+    def __init__(self, incident: FleetIncident) -> None:
+        self.incident, self.world = incident, incident.world.copy()
+        self.facts, self.names = incident.casting.facts, incident.system.names
+        self.second = incident.casting.page
+        """Of the day, now: the turn's minute begins."""
+        self.suspended: set[str] = set()
+        self.frozen: set[str] = set()
+        self.undone: set[int] = set()
+        """Changes that people rolled back."""
+        self._quiet = self._quiet_before()
+
+    def copy(self) -> "Situation":
+        """An independent situation, to try things on."""
+        twin = Situation.__new__(Situation)
+        twin.__dict__.update(self.__dict__)
+        twin.world = self.world.copy()
+        twin.suspended, twin.frozen, twin.undone = set(self.suspended), set(self.frozen), set(self.undone)
+        return twin
+
+    # -- what is the case -----------------------------------------------------------------------------
+
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """The services in trouble, that of the page first."""
+        return self.incident.casting.sites
+
+    def loss(self) -> float:
+        """Share of users' requests that fail or wait too long in the last minute that is over."""
+        return user_loss(self.world, self.world.minute)
+
+    @property
+    def quiet_minutes(self) -> int:
+        """Minutes up to now in which service levels held."""
+        return self._quiet
+
+    def _quiet_before(self) -> int:
+        quiet, minute = 0, self.world.minute
+        while minute > self.world.minute - 3 and user_loss(self.world, minute) <= USER_VISIBLE:
+            quiet, minute = quiet + 1, minute - 1
+        return quiet
+
+    def in_force(self, site: Site) -> bool:
+        """Whether the cause at a site is at work now."""
+        return any(rollout.reach(self.second) > 0 for rollout in self._causes(site))
+
+    def can_return(self, site: Site) -> bool:
+        """Whether a controller may bring the cause back."""
+        return any(rollout.reapply_after is not None for rollout in self._causes(site))
+
+    def can_close(self) -> bool:
+        """Service levels have held, no cause is at work, and nobody brings one back."""
+        gone = not any(self.in_force(site) or self.can_return(site) for site in self.sites)
+        return gone and self._quiet >= self.incident.difficulty.stable_minutes
+
+    def _causes(self, site: Site) -> list[Rollout]:
+        place = self.names.index(site.service)
+        return [
+            rollout for rollout in self.world.rollouts
+            if rollout.force.change == (site.hit or NATURE) and (site.hit or rollout.force.service == place)
+        ]  # fmt: skip
+
+    def is_live(self, change: int) -> bool:
+        """Whether a change is in the running system: nobody rolled it back, or its controller made it again."""
+        again = [r for r in self.world.rollouts if r.force.change == change and r.reach(self.second) > 0]
+        return change not in self.undone or bool(again)
+
+    # -- what people do -------------------------------------------------------------------------------
+
+    def suspend(self, agent: str) -> None:
+        """Stop an agent: its controller makes no change again."""
+        self.suspended.add(agent)
+        self._stop([change for change in self._candidates() if change.signer == agent])
+
+    def freeze(self, service: str) -> None:
+        """Let nobody change a service any more, people in this incident apart."""
+        self.frozen.add(service)
+        self._stop([change for change in self._candidates() if change.service == service])
+
+    def _candidates(self) -> list[Change]:
+        return [dossier.change for dossier in self.incident.casting.dossiers]
+
+    def _stop(self, changes: list[Change]) -> None:
+        self.world.stop_controllers(frozenset([change.id for change in changes]), self.second)
+
+    def removes(self, act: Act) -> bool:
+        """Whether an act goes at a cause of this incident."""
+        return any(self._removes(act, site) for site in self.sites)
+
+    def _removes(self, act: Act, site: Site) -> bool:
+        if site.hit is None:
+            return act.service == site.service and act.tool == REMEDIES[site.mechanism] and self._is_enough(act)
+        change = self.incident.change(site.hit)
+        if act.tool == "rollback":
+            return act.change == change.id
+        if act.tool == "freeze":
+            return act.service == change.service
+        return act.tool == "scale" == change.family and act.service == change.service and act.replicas >= change.old
+
+    def _is_enough(self, act: Act) -> bool:
+        return act.tool != "scale" or act.replicas >= enough_replicas(self.incident, act.service)
+
+    def carry_out(self, act: Act) -> None:
+        """What an act does to the world, be it right or wrong."""
+        if act.tool == "freeze":
+            self.freeze(act.service)
+            return
+        for site in self.sites:
+            if self._removes(act, site):
+                self._end(site)
+        if act.tool == "rollback" and act.change is not None:
+            self.undone.add(act.change)
+            self.world.roll_back(act.change, self.second)
+        if act.tool == "restart":
+            self.world.restart(self.names.index(act.service), self.second)
+
+    def _end(self, site: Site) -> None:
+        if site.hit is None:
+            self.world.end_nature(self.names.index(site.service), self.second)
+        else:
+            self.world.roll_back(site.hit, self.second)
+
+    # -- time -----------------------------------------------------------------------------------------
+
+    def advance(self) -> None:
+        """A minute passes."""
+        self.second += 60
+        self.world.advance(self.second // 60 - 1)
+        self._quiet = self._quiet + 1 if self.loss() <= USER_VISIBLE else 0
+
+    def critical(self) -> frozenset[int]:
+        """Services that fail so many requests that they count as critical."""
+        swept = self.world.at(self.world.minute).swept
+        return frozenset([i for i, error in enumerate(swept.caller_error) if error >= CRITICAL])
+
+
+def enough_replicas(incident: FleetIncident, service: str) -> int:
+    """Replicas that a failure of nature at a service needs."""
+    return round(ENOUGH * incident.system.replicas[incident.system.names.index(service)])
+
+
+def remedy_of(incident: FleetIncident, site: Site) -> Act | None:
+    """The act that ends the cause at a site; None for a hiccup."""
+    if site.hit is not None:
+        change = incident.change(site.hit)
+        return Act("rollback", change.service, change.id)
+    repair: Repair | None = REMEDIES[site.mechanism]
+    if repair is None:
+        return None
+    return Act(repair, site.service, None, enough_replicas(incident, site.service) if repair == "scale" else 0)
