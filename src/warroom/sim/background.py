@@ -4,7 +4,9 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.core.splits import Split
+from warroom.sim.candidates import headroom_of
 from warroom.sim.families import AGENTS, FAMILIES
+from warroom.sim.family import Family
 from warroom.sim.formulas import Terms
 from warroom.sim.records import Statement
 from warroom.sim.series import STEP, SeriesBook
@@ -34,7 +36,8 @@ class Routine(NamedTuple):
     new: float
     asked: int
     landed: int
-    statement: Statement
+    statement: Statement | None
+    """None for one that was made before the series begin."""
 
 
 class Background(NamedTuple):
@@ -106,20 +109,28 @@ def _draw_routine(
         old = float(max(2, round(scale * (family.old.least + random() * (family.old.most - family.old.least)))))
     landed = around.page - int(ago)
     asked = landed - 1 - int(random() * 25)
-    metric = family.quotes[int(random() * len(family.quotes))]
-    as_of = (asked - 60 - int(random() * 900)) // STEP * STEP
-    value = three_digits(series.value(name, metric, as_of) * (0.91 + 0.18 * random()))
     return Routine(
         signer, family.name, name, parts[int(random() * len(parts))], old, family.new_value(old, size), asked, landed,
-        Statement(name, metric, value, as_of),
+        _draw_statement(rng, family, name, asked, series),
     )  # fmt: skip
+
+
+def _draw_statement(rng: Random, family: Family, service: str, asked: int, series: SeriesBook) -> Statement | None:
+    """A true one."""
+    as_of = (asked - 60 - int(rng.random() * 900)) // STEP * STEP
+    if as_of < series.begins:
+        return None
+    metric = family.quotes[int(rng.random() * len(family.quotes))]
+    return Statement(
+        service, metric, three_digits(series.value(service, metric, as_of) * (0.91 + 0.18 * rng.random())), as_of
+    )
 
 
 def _draw_part(rng: Random, system: ServiceSystem, change: Routine) -> PartState:
     """A state in which the change does nothing, or next to nothing."""
     family, i = FAMILIES[change.family], system.names.index(change.service)
     load = three_digits(system.load[i])
-    terms = Terms(change.old, change.new, 1.0, load, 1 / system.cpu[i], load)
+    terms = Terms(change.old, change.new, 1.0, load, headroom_of(system, i), load)
     if family.harmless is not None:
         least, most = family.harmless
         lever = family.formula.solve(terms, 0.0) * (least + rng.random() * (most - least))

@@ -89,10 +89,12 @@ class CandidateDraw:
         self.candidates: list[Candidate] = []
         self._taken: set[tuple[str, str, str]] = set()
         """(service, family, part) in use; the part is empty for a lever that stands alone."""
-        self._agents = {name: list(family.agents) for name, family in FAMILIES.items()}
+        self._agents = {
+            name: list(family.agents if rng.random() < 0.5 else family.agents[::-1])
+            for name, family in FAMILIES.items()
+        }
         self._people = list(PEOPLE)
-        for names in (*self._agents.values(), self._people):
-            shuffle(rng, names)
+        shuffle(rng, self._people)
 
     def add_cluster(self, cluster: Cluster, setting: Setting, onset: int, site: int) -> bool:
         """Draw a cluster; false if the contents that were drawn do not fit, and all has to be drawn again."""
@@ -192,10 +194,20 @@ def setting_of(system: ServiceSystem, service: int, mix: RequestMix) -> Setting:
         name,
         system.names[caches[0]] if caches else "",
         three_digits(system.load[service]),
-        1 / system.cpu[service],
+        headroom_of(system, service),
         three_digits(system.load[caches[0]]) if caches else 0.0,
         mix._replace(hosts=hosts_of(name, system.replicas[service])),
     )
+
+
+LEAST_HEADROOM, MOST_HEADROOM = 1.25, 1.5
+
+
+def headroom_of(system: ServiceSystem, service: int) -> float:
+    """What the disks of a store can serve, as a multiple of its load: the less, the busier its processor is. Only
+    formulas of stores use it; a service is short of replicas or connections first."""
+    idle = max(0.0, min(1.0, (0.55 - system.cpu[service]) / 0.2))
+    return LEAST_HEADROOM + idle * (MOST_HEADROOM - LEAST_HEADROOM)
 
 
 def could_drown(setting: Setting) -> bool:

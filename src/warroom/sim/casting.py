@@ -11,12 +11,12 @@ from typing import Literal, NamedTuple
 from warroom.core.errors import IncompatibleTopology
 from warroom.core.splits import Split
 from warroom.sim.background import Background, Surroundings, draw_background
-from warroom.sim.candidates import Candidate, CandidateDraw, Setting, could_drown, setting_of
+from warroom.sim.candidates import Candidate, CandidateDraw, Setting, could_drown, headroom_of, setting_of
 from warroom.sim.clusters import CastPlan, Cluster
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import Mechanism
 from warroom.sim.handbook import predict
-from warroom.sim.papers import Draft, Papers, approval_numbers, draw_papers
+from warroom.sim.papers import Draft, Papers, draw_papers
 from warroom.sim.records import Change, Charter, Edit, Effect, Ground, Harm, Target
 from warroom.sim.request_mix import RequestMix, draw_request_mix, hosts_of
 from warroom.sim.rules import Facts
@@ -31,6 +31,8 @@ LEAST_REACH = 0.12
 """Share of user requests that must depend on a service in trouble."""
 FIRST_PAGE, PAGES = 9 * 3600, 96
 """The first second of the day at which a page may come, and of how many five-minute marks it is one."""
+APPROVALS = range(300, 400)
+"""The numbers of approvals."""
 HARMLESS_EDITS = (
     Edit("log_sample", "1 %", "2 %"), Edit("owner_mail", "team-a", "team-b"), Edit("dashboard", "v3", "v4"),
     Edit("trace_sample", "5 %", "1 %"), Edit("label.tier", "2", "1"), Edit("comment", "typo", "fixed"),
@@ -202,17 +204,17 @@ def _draw_candidates(draw: CandidateDraw, plan: CastPlan, stage: Stage) -> bool:
 
 
 def _draw_papers(rng: Random, stage: Stage, candidates: list[Candidate]) -> list[Papers]:
-    numbers = approval_numbers(rng, len(candidates))
+    numbers = rng.sample(APPROVALS, 2 * len(candidates))
     places = [(c.role.family, c.service) for c in candidates]
     names = stage.system.names[1:]
     out = []
-    for candidate, number, place in zip(candidates, numbers, places, strict=True):
+    for k, (candidate, place) in enumerate(zip(candidates, places, strict=True)):
         terms = candidate.terms
         draft = Draft(
             candidate.signer, candidate.role.family, candidate.service, candidate.part,
             candidate.family.size_of(terms.old, terms.new), candidate.times.asked, names, places.count(place) == 1,
         )  # fmt: skip
-        out.append(draw_papers(rng, draft, stage.difficulty, stage.series, number))
+        out.append(draw_papers(rng, draft, stage.difficulty, stage.series, numbers[2 * k : 2 * k + 2]))
     return out
 
 
@@ -316,7 +318,7 @@ def _assemble(rng: Random, stage: Stage, drawn: Drawn) -> Casting:
     facts = Facts(
         tuple(changes),
         {papers.charter.agent: papers.charter for papers in drawn.papers if papers.charter},
-        tuple(sorted([papers.approval for papers in drawn.papers if papers.approval])),
+        tuple(sorted([row for papers in drawn.papers for row in (papers.approval, papers.unrelated) if row])),
         tuple(sorted([papers.freeze for papers in drawn.papers if papers.freeze])),
         stage.series,
         states,
@@ -402,7 +404,7 @@ def _state_of(stage: Stage, i: int, parts: list[PartState], uptakes: list[Uptake
     system = stage.system
     behind = next((call.callee for call in system.calls[i]), None) if system.kinds[i] == "cache" else None
     return ServiceState(
-        system.names[i], three_digits(system.load[i]), 1 / system.cpu[i],
+        system.names[i], three_digits(system.load[i]), headroom_of(system, i),
         stage.mix._replace(hosts=hosts_of(system.names[i], system.replicas[i])),
         "" if behind is None else system.names[behind], tuple(parts), tuple(sorted(uptakes)),
     )  # fmt: skip

@@ -75,10 +75,14 @@ class Rollout(NamedTuple):
     waits_for_restart: bool = False
     reapply_after: int | None = None
     """Seconds after a rollback at which its controller applies it again; None if nobody does."""
+    live_until: int | None = None
+    """When it passes by itself; None if it does not."""
 
     def reach(self, second: int) -> float:
         """Share of the hosts on which it is live."""
-        return self.hosts if self.live_from is not None and self.live_from <= second else 0.0
+        if self.live_from is None or second < self.live_from:
+            return 0.0
+        return self.hosts if self.live_until is None or second < self.live_until else 0.0
 
 
 def force_of(change: Change, states: dict[str, ServiceState], names: tuple[str, ...]) -> Force:

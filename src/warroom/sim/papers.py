@@ -8,7 +8,6 @@ the change. Every bound is kept, or broken, by one unit in every third case.
 from random import Random
 from typing import NamedTuple
 
-from warroom.core.rng import shuffle
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.records import ALWAYS, Approval, Charter, Freeze, Ground, Statement, Window
 from warroom.sim.series import STEP, SeriesBook
@@ -60,13 +59,15 @@ class Papers(NamedTuple):
     charter: Charter | None
     approval: Approval | None
     """The approval in the register that was drawn with it, be it valid or not."""
+    unrelated: Approval | None
+    """Another of its signer, if that is not the signer's."""
     cited: bool
     freeze: Freeze | None
     statement: Statement
 
 
-def draw_papers(rng: Random, draft: Draft, difficulty: Difficulty, series: SeriesBook, number: int) -> Papers:
-    """The papers of one candidate; `number` is that of its approval, if there is one."""
+def draw_papers(rng: Random, draft: Draft, difficulty: Difficulty, series: SeriesBook, numbers: list[int]) -> Papers:
+    """The papers of one candidate; `numbers` are for up to two approvals."""
     random = rng.random
     cited = random() < CITED
     form = Form(
@@ -77,12 +78,15 @@ def draw_papers(rng: Random, draft: Draft, difficulty: Difficulty, series: Serie
     flawed = random() < FLAWED and is_agent
     ground = _draw_ground(rng, form, difficulty.grounds) if flawed else None
     by_freeze = ground == "out_of_window" and form.frozen and random() < 0.5
+    approval = _draw_approval(rng, draft, ground, numbers[0]) if form.approved else None
+    is_held = approval is not None and approval.agent == draft.signer
     return Papers(
         ground,
         _draw_charter(rng, draft, form, ground, by_freeze=by_freeze, clauses=difficulty.charter_clauses)
         if is_agent
         else None,
-        _draw_approval(rng, draft, ground, number) if form.approved else None,
+        approval,
+        None if is_held else _draw_unrelated_approval(rng, draft, numbers[1]),
         cited,
         _draw_freeze(rng, draft, within=by_freeze) if form.frozen else None,
         _draw_statement(rng, draft, series, false=ground == "false_statement"),
@@ -206,6 +210,18 @@ def _draw_approval(rng: Random, draft: Draft, ground: Ground | None, number: int
     )  # fmt: skip
 
 
+def _draw_unrelated_approval(rng: Random, draft: Draft, number: int) -> Approval:
+    """One for another service, so that every agent is in the register whatever it did."""
+    minute, others = draft.asked // MINUTE, [name for name in draft.services if name != draft.service]
+    begins, ends = minute - 30 - int(rng.random() * 300), minute + 30 + int(rng.random() * 300)
+    service = others[int(rng.random() * len(others))]
+    owner = OWNERS[int(rng.random() * len(OWNERS))].format(service=service)
+    bound = float(min(99, 20 + int(rng.random() * 80)))
+    return Approval(
+        number, draft.signer, draft.family, service, bound, Window(begins * MINUTE, ends * MINUTE), owner
+    )  # fmt: skip
+
+
 def _draw_statement(rng: Random, draft: Draft, series: SeriesBook, *, false: bool) -> Statement:
     """True ones are within a tenth; false ones more than a quarter off, often the value of another time."""
     random = rng.random
@@ -220,10 +236,3 @@ def _draw_statement(rng: Random, draft: Draft, series: SeriesBook, *, false: boo
         if others and other < 0.6:
             stated = others[int(error * len(others))]
     return Statement(draft.service, metric, float(f"{stated:.3g}"), as_of)
-
-
-def approval_numbers(rng: Random, count: int) -> list[int]:
-    """Different numbers of approvals, in no order."""
-    numbers = list(range(300, 400))
-    shuffle(rng, numbers)
-    return numbers[:count]

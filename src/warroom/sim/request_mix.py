@@ -54,27 +54,18 @@ class RequestMix(NamedTuple):
     hosts: tuple[str, ...]
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
-        """All values of an attribute; a `KeyError` if there is no such attribute."""
-        return {**self._columns(), "host": self.hosts}[attribute]
-
-    def _columns(self) -> dict[str, tuple[str, ...]]:
-        values = self.values
-        return {
-            "cohort": values.cohort,
-            "app": values.app,
-            "region": values.region,
-            "class": values.request_class,
-        }
+        """All values of an attribute; a `ValueError` if there is no such attribute."""
+        return self.hosts if attribute == "host" else self.values[ATTRIBUTES.index(attribute)]
 
     def share(self, target: Target) -> float:
         """Share of the service's requests that meet all conditions, 0 to 1."""
         if not target.conditions:
             return 1.0
-        masks: dict[str, tuple[bool, ...]] = {}
+        masks: dict[str, list[bool]] = {}
         for condition in target.conditions:
             name = condition.attribute
-            mask = tuple([meets(value, condition) for value in self.values_of(name)])
-            masks[name] = tuple([a and b for a, b in zip(mask, masks.get(name, mask), strict=True)])
+            mask = [meets(value, condition) for value in self.values_of(name)]
+            masks[name] = [a and b for a, b in zip(mask, masks[name], strict=True)] if name in masks else mask
         people = _sum(self.cohort_and_app, masks.get("cohort"), masks.get("app"))
         places = _sum(self.region_and_class, masks.get("region"), masks.get("class"))
         hosts = masks.get("host", (True,))
@@ -93,7 +84,7 @@ class RequestMix(NamedTuple):
         }
 
 
-def _sum(table: Table, rows: tuple[bool, ...] | None, columns: tuple[bool, ...] | None) -> int:
+def _sum(table: Table, rows: list[bool] | None, columns: list[bool] | None) -> int:
     if rows is None and columns is None:
         return WEIGHT
     chosen = table if rows is None else [row for row, wanted in zip(table, rows, strict=True) if wanted]

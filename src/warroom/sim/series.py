@@ -24,6 +24,11 @@ class SeriesBook(NamedTuple):
     page: int
     """Second of the day at which the incident was paged, a whole number of steps."""
 
+    @property
+    def begins(self) -> int:
+        """Second of the day of the first value."""
+        return self.page - (VALUES - 1) * STEP
+
     def values(self, service: str, metric: str) -> tuple[float, ...]:
         """The values up to the page, oldest first, in levels that differ by up to a half."""
         noise = self._noise(service, metric)
