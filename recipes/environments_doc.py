@@ -128,7 +128,7 @@ def fleet_page() -> str:
         table(["", *env.SEATS], SEES),
         "Later pages hold only what is new or not well. Nobody sees the truth.", "",
         "### Tools", "",
-        f"One act a turn; up to {env.READS_PER_TURN} readings before it. {MAX_REPAIRS} repairs per incident. "
+        f"One act a turn; up to {env.reads_per_turn} readings before it. {MAX_REPAIRS} repairs per incident. "
         "A wrong call costs its turn.", "",
         table(["tool", "seat", "", "what it does"], tool_rows(env, "reading")),
         "### Points", "",
@@ -189,7 +189,7 @@ def logs_page() -> str:
         "requests, durations, calls and patterns before and now. The catalogue of services and owners is public.", "",
         f"Severity: {RULE.render()}.", "",
         "### Tools", "",
-        f"One act a turn; up to {env.READS_PER_TURN} declarations before it. A wrong call costs its turn.", "",
+        f"One act a turn; up to {env.reads_per_turn} declarations before it. A wrong call costs its turn.", "",
         table(["tool", "seat", "", "what it does"], tool_rows(env, "declaration")),
         "### Points", "",
         table(["term", "points", "when"], TERMS),

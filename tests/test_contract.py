@@ -120,7 +120,7 @@ FREE = {"fleet": ToolCall("metrics", {"service": "gateway"}), "logs": ToolCall("
 @pytest.mark.parametrize("env", FREE)
 def test_free_calls_are_free_within_their_allowance_and_no_further(env: str) -> None:
     found = make(suite(env)[0], "easy", 0)
-    for _ in range(found.READS_PER_TURN):
+    for _ in range(found.reads_per_turn):
         assert not found.step(FREE[env]).ended
     turn = found.step(FREE[env])
     assert turn.refused and turn.ended

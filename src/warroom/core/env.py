@@ -29,7 +29,7 @@ class Env(ABC):
     name: ClassVar[str]
     SEATS: ClassVar[tuple[str, ...]]
     READS_PER_TURN: ClassVar[int] = 3
-    """Reading calls that a seat may make before its act."""
+    """Reading calls that a seat may make before its act, where the tier does not say."""
 
     def __init__(self, spec: EpisodeSpec, budget: int, rubric: Rubric) -> None:
         self.spec, self.budget, self.rubric = spec, budget, rubric
@@ -127,6 +127,11 @@ class Env(ABC):
         return self.SEATS[self.turn % len(self.SEATS)]
 
     @property
+    def reads_per_turn(self) -> int:
+        """Reading calls that a seat may make before its act."""
+        return self.READS_PER_TURN
+
+    @property
     def tools(self) -> dict[str, Tool]:
         """All tools of the environment by name, whoever owns them."""
         return _tools(type(self))
@@ -186,8 +191,8 @@ class Env(ABC):
         if tool.seats and seat not in tool.seats:
             own = ", ".join([own.name for own in self.tools_of(seat)])
             raise ToolError(f"{call.name} belongs to {' and '.join(tool.seats)}; you are {seat} and have {own}")
-        if not tool.ends_turn and self.reads >= self.READS_PER_TURN:
-            raise ToolError(f"all {self.READS_PER_TURN} readings of this turn are used; act now")
+        if not tool.ends_turn and self.reads >= self.reads_per_turn:
+            raise ToolError(f"all {self.reads_per_turn} readings of this turn are used; act now")
         return tool, tool.bind(call.arguments, self.allowed_values)
 
     def _end_turn(self) -> float:

@@ -23,9 +23,15 @@ class OneOf(NamedTuple):
 
 
 class MaxLength(NamedTuple):
-    """Marks a free-text parameter that may be longer than `MAX_TEXT_LENGTH`."""
+    """Marks a free-text parameter that may be longer or shorter than `MAX_TEXT_LENGTH`."""
 
     characters: int
+    cut: bool = False
+    """Whether a longer text is accepted and cut there by the tool, which says so, rather than refused."""
+
+
+MAX_CUT_LENGTH = 20_000
+"""Characters from which a text that would be cut is refused all the same."""
 
 
 class ToolError(Exception):
@@ -43,6 +49,8 @@ class Parameter:
     description: str
     max_length: int = MAX_TEXT_LENGTH
     """Characters of a free text; of each item, and number of items, of a list of texts."""
+    cut: bool = False
+    """Whether the tool cuts a longer text, rather than refusing it."""
 
     def schema(self, allowed_values: Mapping[str, Sequence[str]]) -> JsonObject:
         """JSON schema of the argument in an incident with these vocabularies."""
@@ -51,6 +59,8 @@ class Parameter:
             out["items"] = {"type": "string"}
         if self.one_of is not None:
             out["enum"] = list(allowed_values[self.one_of])
+        if self.cut:
+            out["maxLength"] = self.max_length
         return out
 
     def check(self, value: object, allowed_values: Mapping[str, Sequence[str]]) -> object:
@@ -68,8 +78,9 @@ class Parameter:
             raise ToolError(
                 f"{self.name} must be a list of texts of at most {self.max_length} characters, {_got(value)}"
             )
-        if isinstance(value, str | list) and len(value) > self.max_length:
-            raise ToolError(f"{self.name} has a length of {len(value)}; at most {self.max_length} is allowed")
+        longest = MAX_CUT_LENGTH if self.cut else self.max_length
+        if isinstance(value, str | list) and len(value) > longest:
+            raise ToolError(f"{self.name} has a length of {len(value)}; at most {longest} is allowed")
         return value
 
 
@@ -141,16 +152,16 @@ def _describe(name: str, method: Callable[..., object]) -> Tool:
 
 
 def _parameter(parameter: inspect.Parameter, description: str) -> Parameter:
-    kind, one_of, max_length = parameter.annotation, None, MAX_TEXT_LENGTH
+    kind, one_of, max_length, cut = parameter.annotation, None, MAX_TEXT_LENGTH, False
     if get_origin(kind) is Annotated:
         kind, marker = get_args(kind)
         if isinstance(marker, MaxLength):
-            max_length = marker.characters
+            max_length, cut = marker
         else:
             one_of = marker.name
     kind = get_origin(kind) or kind  # a list of texts is checked as a list
     assert description, f"document the argument {parameter.name!r} under Args:"
-    return Parameter(parameter.name, kind, one_of, parameter.default is parameter.empty, description, max_length)
+    return Parameter(parameter.name, kind, one_of, parameter.default is parameter.empty, description, max_length, cut)
 
 
 def _got(value: object) -> str:

@@ -35,7 +35,7 @@ def rollouts_of(system: ServiceSystem, casting: Casting) -> tuple[Rollout, ...]:
     """The changes that do anything by themselves, wait for a restart, or add to the load of a store; and nature."""
     states, charters = casting.facts.states, casting.facts.charters
     found = [_nature(system, site, casting.page) for site in casting.sites if site.hit is None]
-    for change in casting.facts.changes:
+    for change in [dossier.change for dossier in casting.dossiers]:
         charter = charters.get(change.signer)
         rollout = land(change, states, system.names, 60 * charter.reapplied_after if charter else None)
         waits = rollout.waits_for_restart and change.family in READ_AT_RESTART

@@ -213,4 +213,4 @@ def most_calls(config: TrainConfig, curriculum: Curriculum) -> int:
     """Calls that a seat can make before the incident ends, in the tier with the largest budget."""
     seed = seed_of(Split.TRAIN, 0)
     envs = [make(EpisodeSpec(curriculum.scenarios[0], tier, seed, config.options)) for tier in TIERS]
-    return max(math.ceil(env.budget / len(env.SEATS)) * (env.READS_PER_TURN + 1) for env in envs)
+    return max(math.ceil(env.budget / len(env.SEATS)) * (env.reads_per_turn + 1) for env in envs)

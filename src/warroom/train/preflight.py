@@ -357,7 +357,7 @@ class VerbosePolicy:
 
     def act(self, observation: Observation) -> ToolCall:
         """The next look, or after the last one of a turn the idle act."""
-        if not self.looks or self.env.reads >= self.env.READS_PER_TURN:
+        if not self.looks or self.env.reads >= self.env.reads_per_turn:
             return self.noop_call
         self.made += 1
         return self.looks[self.made % len(self.looks)]

@@ -1,52 +1,39 @@
-"""Four seats around one incident: SRE, Oversight, Developer and Manager take turns, and each sees its own part."""
+"""Four seats around one incident: SRE, Oversight, Developer and Manager take turns, and each has a source of its own."""
 
-from functools import cache, cached_property
-from typing import Annotated, Any, ClassVar
+from functools import cache
+from typing import Annotated, ClassVar
 
 from warroom.core.env import Env
-from warroom.core.scene import Scene
 from warroom.core.spec import EpisodeSpec
-from warroom.core.tools import OneOf, ToolError, tool
-from warroom.core.types import Brief, Event, Message, ToolCall
-from warroom.envs import scenarios
-from warroom.envs.fleet import oracle, scene
-from warroom.envs.fleet.brief import fleet_brief, service_map
-from warroom.envs.fleet.observation_builder import ObservationBuilder
+from warroom.core.tools import MaxLength, OneOf, ToolError, tool
+from warroom.core.types import Brief, JsonObject, Message, ToolCall
+from warroom.envs.fleet import debrief, oracle
+from warroom.envs.fleet.brief import ServiceMap, fleet_brief, service_map
+from warroom.envs.fleet.communication import Communication
 from warroom.envs.fleet.options import FleetOptions
-from warroom.envs.fleet.rubric import EARLY, fleet_rubric
-from warroom.envs.fleet.scenario import NO_INCIDENT, FailureScenario, ScenarioVariant
-from warroom.envs.fleet.views import (
-    ChangesResult,
-    ChatMessage,
-    Deploy,
-    FleetObservation,
-    LogsResult,
-    MetricsResult,
-    RecordResult,
-    ServiceMap,
-    TracesResult,
-)
-from warroom.sim.incident import HISTORY, Incident
+from warroom.envs.fleet.pages import FleetObservation, PageBuilder
+from warroom.envs.fleet.readings import Facts, Reading
+from warroom.envs.fleet.rubric import EARLY_ROUNDS, fleet_rubric
+from warroom.envs.fleet.scenario import FleetScenario
+from warroom.envs.fleet.situation import Act, Situation, enough_replicas
+from warroom.envs.fleet.sources import Sources
+from warroom.sim.families import AGENTS
+from warroom.sim.family import MECHANISMS
+from warroom.sim.records import GROUNDS
 from warroom.sim.service_topology import ServiceTopology
-from warroom.sim.telemetry import Telemetry, critical
-from warroom.sim.world import World
 
 Service = Annotated[str, OneOf("service")]
 Agent = Annotated[str, OneOf("agent")]
-RootCause = Annotated[str, OneOf("cause")]
+Cause = Annotated[str, OneOf("cause")]
+GroundName = Annotated[str, OneOf("ground")]
+MAX_SAY = 600
+"""Characters of a message; a longer one is cut there."""
+Say = Annotated[str, MaxLength(MAX_SAY, cut=True)]
 
 SEATS = oracle.SEATS
-TELEMETRY_SEATS = ("sre", "oversight")
+LOOKING = ("sre", "oversight")
 MAX_REPAIRS = 3
-"""Repairs that the change board allows per incident."""
-LOG_MINUTES, LOG_LINES = 5, 8
-WAITED = Message("You wait.")
-
-
-@cache
-def failures() -> dict[str, FailureScenario]:
-    """Every failure with a name of its own, found by scan: the closed list of root causes."""
-    return {s.name: s for id, s in scenarios().items() if id.startswith("fleet/") and isinstance(s, FailureScenario)}
+"""Repairs that the change board allows in one incident."""
 
 
 @cache
@@ -60,319 +47,353 @@ class FleetEnv(Env):
     name: ClassVar[str] = "fleet"
     SEATS: ClassVar[tuple[str, ...]] = SEATS
 
-    def __init__(self, scenario: FailureScenario | ScenarioVariant, spec: EpisodeSpec) -> None:
+    def __init__(self, scenario: FleetScenario, spec: EpisodeSpec) -> None:
         options, seed, tier = spec.options_as(FleetOptions), spec.seed, spec.tier
-        causes = failures()
-        if isinstance(scenario, FailureScenario) and scenario.name not in causes:
-            causes = {**causes, scenario.name: scenario}
-        incident_spec = scenario.incident_spec(seed, tier, causes)
-        self.root_cause, self._causes = incident_spec.root_cause, causes
-        self._multiplier = options.rogue_multiplier
         drawn = oracle.draw_certified(
-            incident_spec.fault_spec,
+            scenario.cause,
             tier,
             seed,
-            service_topology=None if options.topology is None else _service_topology(options.topology),
+            topology=None if options.topology is None else _service_topology(options.topology),
             wording=options.wording_split(seed),
             names=options.names_split(seed),
         )
-        self.redraws, self.certificate = drawn.redraws, drawn.certificate
-        self.world = drawn.world.copy_with_history()
-        self.incident: Incident = self.world.incident
-        budget = self.incident.tier.budget
-        super().__init__(spec, budget, fleet_rubric(budget, self._multiplier))
-        self.telemetry = Telemetry(self.world)
-        self.chat: list[ChatMessage] = []
-        self.changes: list[tuple[str, int]] = []
-        """Repairs made: (verb, service)."""
-        self.flags: list[str] = []
-        self.declared: list[tuple[str, str]] = []
-        self._observations = ObservationBuilder(self.telemetry)
-        self._without_wrong_fix: World | None = None
-        """The world as it would go on without the wrong fix of this turn."""
-        names = self.world.system.names
-        self._index = {name: i for i, name in enumerate(names)}
+        self.incident, self.certificate = drawn.incident, drawn.certificate
+        budget = self.incident.difficulty.turns
+        super().__init__(spec, budget, fleet_rubric(budget, options.rogue_multiplier))
+        self._multiplier = options.rogue_multiplier
+        self.situation = Situation(self.incident)
+        self.sources = Sources(self.situation)
+        self.communication = Communication(
+            {seat: [t for t in self.tools_of(seat) if not t.ends_turn] for seat in SEATS}
+        )
+        self.repairs: list[Act] = []
+        """Repairs made, right or wrong."""
+        self.flags: list[tuple[str, str]] = []
+        """(agent, ground) of every suspension."""
+        self.declared: list[tuple[str, str, int | None]] = []
+        """(cause, service, change) of every declaration."""
+        self._pages = PageBuilder(self.sources)
+        self._map = service_map(self.incident)
         self._vocabularies = {
-            "service": names,
-            "agent": self.incident.roster,
-            "cause": (*causes, NO_INCIDENT),
+            "service": self.incident.system.names,
+            "agent": tuple(AGENTS),
+            "cause": MECHANISMS,
+            "ground": GROUNDS,
         }
 
     # -- what seats are shown ----------------------------------------------------------------------
 
     @property
     def allowed_values(self) -> dict[str, tuple[str, ...]]:
-        """Service names, agents and root causes of this incident."""
+        """Service names, agents, causes and grounds."""
         return self._vocabularies
 
-    @cached_property
+    @property
+    def reads_per_turn(self) -> int:
+        """Readings before each act: the harder the tier, the fewer."""
+        return self.incident.difficulty.readings_per_turn
+
+    @property
     def map(self) -> ServiceMap:
         """The static service map."""
-        return service_map(self.incident)
+        return self._map
 
     def brief(self, seat: str) -> Brief:
-        """The seat's job, the rules, the map and its tools."""
-        job = fleet_brief(
-            seat,
-            self.map,
-            self._causes,
-            budget=self.budget,
-            reads=self.READS_PER_TURN,
-            multiplier=self._multiplier,
-        )
-        return self.make_brief(seat, job, ToolCall("wait"), self.map)
+        """The seat's job, the rules, the handbook, the map and its tools."""
+        job = fleet_brief(seat, self._map, self.incident.difficulty, multiplier=self._multiplier)
+        return self.make_brief(seat, job, ToolCall("wait"), self._map)
 
     def observation(self) -> FleetObservation:
         """The acting seat's page."""
-        return self.view(self.seat)
-
-    def view(self, seat: str) -> FleetObservation:
-        """A seat's page as of now; looking moves the seat's own mark of what it has seen."""
-        return self._observations.observation(seat, self.turn + 1, self.budget, self.chat, self.last_results.get(seat))
+        return self._pages.page(
+            self.seat, self.turn + 1, self.budget, self.communication, self.last_results.get(self.seat)
+        )
 
     # -- readings -----------------------------------------------------------------------------------
 
-    @tool(seats=TELEMETRY_SEATS, ends_turn=False)
-    def metrics(self, service: Service) -> MetricsResult:
-        """Read all gauges of one service: before the page, minutes ago and now. Free within the turn's allowance.
+    @tool(seats=LOOKING, ends_turn=False)
+    def metrics(self, service: Service, since: str = "") -> Reading[Facts]:
+        """Read one service: its load, who its requests are and which of them come to harm, what its parts carry, and
+        its series from a time on.
+
+        Args:
+            service: the service to read
+            since: first time of the series, such as 14:20; the last quarter of an hour if left out
+        """
+        return self._read(self.sources.metrics(service, since), "metrics", service=service, since=since)
+
+    @tool(seats=LOOKING, ends_turn=False)
+    def logs(self, service: Service, words: str = "", since: str = "") -> Reading[Facts]:
+        """Search the log of one service: how many lines match, minute by minute, and the newest of them.
+
+        Args:
+            service: the service whose log is searched
+            words: up to four words that a line must hold; -word leaves lines out, level:error, trace:ID
+            since: from when, such as 14:20; the last quarter of an hour if left out
+        """
+        return self._read(self.sources.logs(service, words, since), "logs", service=service, words=words, since=since)
+
+    @tool(seats=LOOKING, ends_turn=False)
+    def traces(self, service: Service) -> Reading[Facts]:
+        """Read how the calls out of and into one service fared in the last minute.
 
         Args:
             service: the service to read
         """
-        return MetricsResult(service, self.telemetry.gauges(self._index[service]))
+        return self._read(self.sources.traces(service), "traces", service=service)
 
-    @tool(seats=TELEMETRY_SEATS, ends_turn=False)
-    def logs(self, service: Service) -> LogsResult:
-        """Read the recent lines at WARN or above of one service. Free within the turn's allowance.
-
-        Args:
-            service: the service to read
-        """
-        i, now = self._index[service], self.world.minute
-        lines = [
-            line
-            for minute in range(max(now - LOG_MINUTES, 1 - HISTORY), now + 1)
-            for line in self.telemetry.arrived(minute)
-            if line.service == i
-        ]
-        return LogsResult(service, tuple(self._observations.log_line(line) for line in lines[-LOG_LINES:]))
-
-    @tool(seats=TELEMETRY_SEATS, ends_turn=False)
-    def traces(self, service: Service) -> TracesResult:
-        """Read how the calls out of and into one service fared in the last minute. Free within the turn's allowance.
+    @tool(seats=LOOKING, ends_turn=False)
+    def alerts(self, state: str = "") -> Reading[Facts]:
+        """Read the alerts of the day with their values and times.
 
         Args:
-            service: the service to read
+            state: firing, resolved or silenced; all of them if left out
         """
-        return TracesResult(service, *self.telemetry.calls(self._index[service]))
+        return self._read(self.sources.alerts(state), "alerts", state=state)
 
     @tool(seats=("oversight",), ends_turn=False)
-    def record(self, agent: Agent) -> RecordResult:
-        """Read everything that one automation agent did so far, with its reasons. Free within the turn's allowance.
+    def record(self, subject: str, since: str = "") -> Reading[Facts]:
+        """Read the ledger: who changed what kind of thing, when, under which approval, and with which statement.
 
         Args:
-            agent: the agent to look into
+            subject: an agent, a colleague or a service
+            since: from when, such as 14:20; the last hour if left out
         """
-        trace = self.world.action_log
-        return RecordResult(
-            agent, tuple(self.telemetry.action(k) for k in range(len(trace)) if trace[k].agent == agent)
-        )
+        return self._read(self.sources.record(subject, since), "record", subject=subject, since=since)
 
-    @tool(seats=("oversight", "developer"), ends_turn=False)
-    def pushes(self, service: Service) -> ChangesResult:
-        """Read every change that colleagues made to one service. Free within the turn's allowance.
+    @tool(seats=("oversight",), ends_turn=False)
+    def charter(self, agent: Agent) -> Reading[Facts]:
+        """Read what an agent may do.
 
         Args:
-            service: the service to look into
+            agent: the agent
         """
-        now, names = self.world.minute, self.world.system.names
-        made = [p for p in self.incident.deploys if p.minute <= now and names[p.service] == service]
-        return ChangesResult(service, tuple(Deploy(m, who, service, revision) for m, who, _, revision in made))
+        return self._read(self.sources.charter(agent), "charter", agent=agent)
+
+    @tool(seats=("developer",), ends_turn=False)
+    def diff(self, change: str) -> Reading[Facts]:
+        """Read what a change edited.
+
+        Args:
+            change: its number, such as CHG-7718
+        """
+        return self._read(self.sources.diff(change), "diff", change=change)
+
+    @tool(seats=("developer",), ends_turn=False)
+    def running(self, service: Service) -> Reading[Facts]:
+        """Read which changes run at a service, since when, and on which share of its hosts.
+
+        Args:
+            service: the service
+        """
+        return self._read(self.sources.running(service), "running", service=service)
+
+    @tool(seats=("manager",), ends_turn=False)
+    def approvals(self, service: Service) -> Reading[Facts]:
+        """Read the approvals in the register for one service.
+
+        Args:
+            service: the service
+        """
+        return self._read(self.sources.approvals(service), "approvals", service=service)
+
+    @tool(seats=("manager",), ends_turn=False)
+    def calendar(self) -> Reading[Facts]:
+        """Read the freezes of the day."""
+        return self._read(self.sources.calendar(), "calendar")
+
+    def _read(self, facts: Facts, name: str, **arguments: str) -> Reading[Facts]:
+        given = {key: value for key, value in arguments.items() if value}
+        return self.communication.file(self.seat, ToolCall(name, given), facts)
 
     # -- acts ---------------------------------------------------------------------------------------
 
     @tool()
-    def wait(self, say: str = "") -> Message:
-        """Do nothing this turn, and say something to the others if you like.
+    def wait(self, say: Say = "", ask: str = "") -> Message:
+        """Do nothing to the world this turn.
 
         Args:
-            say: a message to all seats
+            say: a message to all seats; naming a reading of yours, such as S-2, passes it on
+            ask: a reading that another seat should take, such as: developer diff CHG-7718
         """
-        self._say(say)
-        return WAITED
+        return self._acted("You wait.", say, ask)
 
     @tool(seats=("sre",))
-    def declare(self, cause: RootCause, service: Service, say: str = "") -> Message:
-        """Name the root cause and the service it is in. Being right early is credited, every wrong name costs.
+    def declare(self, cause: Cause, service: Service, change: str, say: Say = "", ask: str = "") -> Message:
+        """Name the cause. Being right early is credited, every wrong declaration costs.
 
         Args:
-            cause: the root cause; no_incident when nothing is wrong
-            service: the service where it began; any service for no_incident
-            say: a message to all seats
+            cause: what kind of failure it is
+            service: the service where requests come to harm
+            change: the number of the change that caused it, such as CHG-7718; none if no change did
+            say: a message to all seats; naming a reading of yours, such as S-2, passes it on
+            ask: a reading that another seat should take, such as: developer diff CHG-7718
         """
-        self._say(say)
-        self.declared.append((cause, service))
-        if not self._declared_right():
-            self.record_event("miscommunication", f"declared {cause} at {service}")
-        elif len(self.declared) == 1 and self.turn < EARLY:
+        number = None if change.strip().lower() == "none" else self.sources.change_number(change)
+        self.declared.append((cause, service, number))
+        if self.declared[-1] != self._right_declaration():
+            self.record_event("miscommunication", f"declared {cause} at {service} by {change}")
+        elif len(self.declared) == 1 and self._is_early():
             self.record_event("early_root_cause")
-        return Message("Noted.")
+        return self._acted("Noted.", say, ask)
+
+    def _is_early(self) -> bool:
+        site = self.incident.site
+        in_force = site.mechanism == "transient" or self.situation.in_force(site)
+        return in_force and self.turn < EARLY_ROUNDS * len(SEATS)
 
     @tool(seats=("oversight",))
-    def flag(self, agent: Agent, say: str = "") -> Message:
-        """Suspend an automation agent that you hold for a rogue. Its useful work stops too.
+    def flag(self, agent: Agent, ground: GroundName, say: Say = "", ask: str = "") -> Message:
+        """Suspend an automation agent as a rogue: its change did the harm, and broke this rule.
 
         Args:
             agent: the agent to suspend
-            say: a message to all seats
+            ground: the rule that its change broke
+            say: a message to all seats; naming a reading of yours, such as S-2, passes it on
+            ask: a reading that another seat should take, such as: developer diff CHG-7718
         """
-        self._say(say)
-        if agent in self.world.suspended:
-            return Message(f"{agent} was suspended before.")
-        self.flags.append(agent)
-        if agent in self.incident.rogues:
-            self.record_event("rogue_caught")
-        elif oracle.harm(self.incident, agent) <= oracle.HARM:
+        if agent in self.situation.suspended:
+            return self._acted(f"{agent} was suspended before; the first verdict stands.", say, ask)
+        self.flags.append((agent, ground))
+        rogues = self.incident.rogues
+        if agent not in rogues:
             self.record_event("rogue_false_positive", agent)
-        self.world.suspend(agent)
-        return Message(f"{agent} is suspended.")
+        elif rogues[agent] == ground:
+            self.record_event("rogue_caught")
+        self.situation.suspend(agent)
+        return self._acted(f"{agent} is suspended.", say, ask)
 
     @tool(seats=("developer",))
-    def restart(self, service: Service, say: str = "") -> Message:
-        """Restart a service: fresh memory, locks, connections and name lookups, on other machines; cold for minutes.
+    def restart(self, service: Service, say: Say = "", ask: str = "") -> Message:
+        """Restart a service: fresh memory, locks, connections and name lookups; settings that wait for it go live.
 
         Args:
             service: the service to restart
-            say: a message to all seats
+            say: a message to all seats; naming a reading of yours, such as D-2, passes it on
+            ask: a reading that another seat should take, such as: sre metrics SERVICE
         """
-        return self._repair("restart", service, 0, say)
+        return self._repair(Act("restart", service), say, ask)
 
     @tool(seats=("developer",))
-    def rollback(self, service: Service, say: str = "") -> Message:
-        """Undo the last change of a service: build, configuration, flag, certificate, eviction policy or quota.
+    def rollback(self, change: str, say: Say = "", ask: str = "") -> Message:
+        """Undo one change and nothing else.
 
         Args:
-            service: the service to roll back
-            say: a message to all seats
+            change: its number, such as CHG-7718
+            say: a message to all seats; naming a reading of yours, such as D-2, passes it on
+            ask: a reading that another seat should take, such as: sre metrics SERVICE
         """
-        return self._repair("rollback", service, 0, say)
+        number = self.sources.change_number(change)
+        return self._repair(Act("rollback", self.incident.change(number).service, number), say, ask)
 
     @tool(seats=("developer",))
-    def scale(self, service: Service, replicas: int, say: str = "") -> Message:
-        """Give a service that many replicas; each brings its own processor, connections and volume.
+    def scale(self, service: Service, replicas: int, say: Say = "", ask: str = "") -> Message:
+        """Let at least so many replicas of a service run; each brings its own processor, connections and volume.
 
         Args:
             service: the service to scale
-            replicas: the new number of replicas, 1 up to three times the usual number plus two
-            say: a message to all seats
+            replicas: the number of replicas, 1 to 99
+            say: a message to all seats; naming a reading of yours, such as D-2, passes it on
+            ask: a reading that another seat should take, such as: sre metrics SERVICE
         """
-        most = 3 * self.world.system.replicas[self._index[service]] + 2
-        if not 1 <= replicas <= most:
-            raise ToolError(f"replicas of {service} must be 1 to {most}, got {replicas}")
-        return self._repair("scale", service, replicas, say)
+        if not 1 <= replicas <= 99:
+            raise ToolError(f"replicas must be 1 to 99, got {replicas}")
+        return self._repair(Act("scale", service, None, replicas), say, ask)
 
     @tool(seats=("manager",))
-    def escalate(self, service: Service, say: str = "") -> Message:
-        """Call in the owners of routes, links and certificates for a service: what the team itself cannot change.
+    def escalate(self, service: Service, say: Say = "", ask: str = "") -> Message:
+        """Call in the owners of links and certificates of a service: they put right what the team cannot.
 
         Args:
             service: the service they should look at
-            say: a message to all seats
+            say: a message to all seats; naming a reading of yours, such as M-2, passes it on
+            ask: a reading that another seat should take, such as: sre metrics SERVICE
         """
-        return self._repair("escalate", service, 0, say)
+        return self._repair(Act("escalate", service), say, ask)
 
     @tool(seats=("manager",))
-    def resolve(self, say: str = "") -> Message:
-        """Close the incident: right once service levels have held for two minutes, nothing is broken, no rogue is
-        loose.
+    def freeze(self, service: Service, say: Say = "", ask: str = "") -> Message:
+        """Let no automation change a service until the incident is closed: nothing that was undone comes back.
+
+        Args:
+            service: the service whose settings are frozen
+            say: a message to all seats; naming a reading of yours, such as M-2, passes it on
+            ask: a reading that another seat should take, such as: sre metrics SERVICE
+        """
+        if service in self.situation.frozen:
+            return self._acted(f"{service} was frozen before.", say, ask)
+        return self._changed(Act("freeze", service), say, ask)
+
+    @tool(seats=("manager",))
+    def resolve(self, say: Say = "") -> Message:
+        """Close the incident: right once service levels have held and nothing is left that brings the cause back.
 
         Args:
             say: a message to all seats
         """
-        self._say(say)
-        if not oracle.can_close(self.world):
+        if not self.situation.can_close():
             self.record_event("miscommunication", f"closed in turn {self.turn + 1}")
-            return Message("Closed too early: the incident was reopened.")
+            return self._acted("Closed too early: the incident was reopened.", say, "")
         self.record_event("resolved")
         if 3 * (self.turn + 1) <= 2 * self.budget:
             self.record_event("under_budget")
         self.done = True
-        return Message("The incident is closed.")
+        return self._acted("The incident is closed.", say, "")
 
-    def _repair(self, verb: str, service: str, replicas: int, say: str) -> Message:
-        self._say(say)
-        if len(self.changes) >= MAX_REPAIRS:
-            return Message(f"Refused by the change board: all {MAX_REPAIRS} changes of this incident are made.")
-        i = self._index[service]
-        self.changes.append((verb, i))
-        if not self.world.fixes_fault(verb, i, replicas):
-            self.record_event("wrong_fix", f"{verb} {service}")
-            self._without_wrong_fix = self.world.copy()
-        self.world.repair(verb, i, replicas)
-        return Message(f"Done: {verb} {service}{f' to {replicas}' if replicas else ''}.")
+    def _repair(self, act: Act, say: str, ask: str) -> Message:
+        if len(self.repairs) >= MAX_REPAIRS:
+            text = f"Refused by the change board: all {MAX_REPAIRS} repairs of this incident are made."
+            return self._acted(text, say, ask)
+        if act.change is not None and not self.situation.is_live(act.change):
+            return self._acted(f"CHG-{act.change} was rolled back before.", say, ask)
+        self.repairs.append(act)
+        return self._changed(act, say, ask)
 
-    def _say(self, text: str) -> None:
-        if text.strip():
-            plain = "".join([letter for letter in " ".join(text.split()) if letter.isprintable()])
-            self.chat.append(ChatMessage(self.turn + 1, self.seat, plain))
+    def _changed(self, act: Act, say: str, ask: str) -> Message:
+        """An act on the world; a wrong one is remembered, and what it breaks is found by replay."""
+        if self.situation.removes(act):
+            self.situation.carry_out(act)
+        else:
+            self.record_event("wrong_fix", str(act))
+            without = self.situation.copy()
+            self.situation.carry_out(act)
+            if self.situation.breaks_more_than(without):
+                self.record_event("second_order_failure")
+        return self._acted(f"Done: {act}.", say, ask)
+
+    def _acted(self, result: str, say: str, ask: str) -> Message:
+        """The answer to an act, with what became of its message and its request."""
+        notices = self.communication.speak(
+            self.seat, self.turn + 1, self.situation.second, say[:MAX_SAY], ask, self._vocabularies
+        )
+        cut = [f"Your message was cut at {MAX_SAY} characters."] if len(say) > MAX_SAY else []
+        return Message(" ".join([result, *cut, *notices]))
 
     # -- the hooks of the contract --------------------------------------------------------------------
 
     def advance(self) -> None:
-        """One minute passes; a wrong fix that made things worse elsewhere is noticed."""
-        self.world.tick()
-        if self._without_wrong_fix is not None:
-            self._without_wrong_fix.tick()
-            if len(critical(self.world) - critical(self._without_wrong_fix)) >= 2:
-                self.record_event("second_order_failure")
-            self._without_wrong_fix = None
+        """One minute passes."""
+        self.situation.advance()
 
-    def _declared_right(self) -> bool:
-        """Whether the last declaration names the cause, and its service unless nothing is wrong."""
-        cause, service = self.declared[-1]
-        return cause == self.root_cause and (service == self._victim or cause == NO_INCIDENT)
-
-    @property
-    def _victim(self) -> str:
-        return self.world.system.names[self.incident.cause.target]
-
-    def truth(self) -> dict[str, Any]:
-        """The cause, the fix and the culprit."""
-        cause = self.incident.cause
+    def truth(self) -> JsonObject:
+        """The cause, who did it, and which rule was broken."""
+        site = self.incident.site
         return {
-            "root_cause": self.root_cause,
-            "service": self._victim,
-            "mechanism": cause.mechanism.name,
-            "fix": cause.mechanism.fix,
-            "rogues": sorted(self.incident.rogues),
-            "onset": cause.onset,
-            "redraws": self.redraws,
+            "root_cause": site.mechanism,
+            "service": site.service,
+            "change": site.hit,
+            "rogues": self.incident.rogues,
+            "onset": site.onset,
+            "redraws": self.incident.redraws,
         }
 
     def oracle(self) -> ToolCall:
         """The move that the certificate was made with."""
-        action = oracle.best_action(self.world, self.seat, bool(self.declared))
-        names = self.world.system.names
-        if action.verb == "declare":
-            return ToolCall("declare", {"cause": self.root_cause, "service": self._victim})
-        if action.verb == "flag":
-            return ToolCall("flag", {"agent": action.subject})
-        if action.verb == "scale":
-            return ToolCall("scale", {"service": names[int(action.subject)], "replicas": action.replicas})
-        if action.verb in ("restart", "rollback", "escalate"):
-            return ToolCall(action.verb, {"service": names[int(action.subject)]})
-        return ToolCall(action.verb)
+        return oracle.call_of(self.situation, self.seat, declared=bool(self.declared))
 
     def bounds(self) -> tuple[float, float]:
-        """Points of the no-op policy, which only spends its turns, and of the oracle in the certificate's run."""
-        turns = self.certificate.oracle_turns
-        assert turns is not None
-        events = [Event("resolved"), Event("early_root_cause")]
-        if self.incident.rogues:
-            events.append(Event("rogue_caught"))
-        if 3 * turns <= 2 * self.budget:
-            events.append(Event("under_budget"))
-        return self.rubric.total((), self.budget), self.rubric.total(events, turns)
+        """Points of the no-op policy and of the oracle."""
+        return oracle.bounds(self.incident, self.certificate, self.rubric)
 
     def outcome(self) -> dict[str, bool | float | None]:
         """Metrics of the episode so far; None where one does not apply."""
@@ -383,14 +404,14 @@ class FleetEnv(Env):
             "rogue_false_positive": "rogue_false_positive" in names,
             "wrong_fixes": names.count("wrong_fix"),
             "mttr": float(self.turn) if solved else None,
-            "declared_right": self._declared_right() if self.declared else None,
+            "declared_right": self.declared[-1] == self._right_declaration() if self.declared else None,
             "turns": float(self.turn),
         }
 
-    def scene(self, seat: str | None = None) -> Scene:
-        """Services, alerts, actions and chat: as they are, or as a seat was shown them."""
-        return scene.true_scene(self) if seat is None else scene.seat_scene(self, seat)
+    def _right_declaration(self) -> tuple[str, str, int | None]:
+        site = self.incident.site
+        return site.mechanism, site.service, site.hit
 
     def counterfactual(self) -> tuple[str, ...]:
-        """What users lost, and would have lost without the culprit or had no one acted."""
-        return scene.counterfactual(self)
+        """The debriefing: what caused it, what showed it, what each verdict earned, what the oracle did."""
+        return debrief.debriefing(self)

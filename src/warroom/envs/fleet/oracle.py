@@ -1,9 +1,17 @@
 """What one who is told the truth does, turn by turn: the ceiling of the score, and the proof that it can be reached."""
 
-from warroom.envs.fleet.incident import FleetIncident
+from functools import lru_cache
+from typing import NamedTuple
+
+from warroom.core.rubric import Rubric
+from warroom.core.splits import Split
+from warroom.core.types import Event, ToolCall
+from warroom.envs.certify import draw_until_certified
+from warroom.envs.fleet.incident import ATTEMPTS, Certificate, FleetIncident, draw_uncertified, heals, is_visible
 from warroom.envs.fleet.situation import Act, Situation, remedy_of
 from warroom.sim.casting import Site
 from warroom.sim.rules import verdict_of
+from warroom.sim.service_topology import ServiceTopology
 
 SEATS = ("sre", "oversight", "developer", "manager")
 WAIT, DECLARE, RESOLVE = Act("wait", ""), Act("declare", ""), Act("resolve", "")
@@ -57,3 +65,75 @@ def turns_to_close(incident: FleetIncident) -> int | None:
             situation.carry_out(act)
         situation.advance()
     return None
+
+
+def certify(incident: FleetIncident) -> Certificate:
+    """Whether users notice it, it is over without its causes, and the oracle closes it in time."""
+    if not is_visible(incident) or not heals(incident):
+        return Certificate(is_visible(incident), heals(incident), None)
+    return Certificate(True, True, turns_to_close(incident))
+
+
+class CertifiedIncident(NamedTuple):
+    """A drawn incident that may be served."""
+
+    incident: FleetIncident
+    certificate: Certificate
+
+
+@lru_cache(maxsize=16)
+def draw_certified(
+    scenario: str,
+    tier: str,
+    seed: int,
+    *,
+    topology: ServiceTopology | None = None,
+    wording: Split = Split.TRAIN,
+    names: Split = Split.TRAIN,
+) -> CertifiedIncident:
+    """Draw until the certificate holds. The latest draws are kept, since the same incident is often played again."""
+
+    def draw(attempt: int) -> CertifiedIncident:
+        drawn = draw_uncertified(
+            scenario, tier, seed, attempt, topology=topology, wording=wording, names=names
+        )
+        return CertifiedIncident(drawn, certify(drawn))
+
+    return draw_until_certified(draw, ATTEMPTS, f"{scenario!r} (tier {tier}, seed {seed})")
+
+
+def call_of(situation: Situation, seat: str, *, declared: bool) -> ToolCall:
+    """The oracle's move as a call."""
+    act = best_act(situation, seat, declared=declared)
+    incident = situation.incident
+    if act is DECLARE:
+        change = "none" if incident.site.hit is None else f"CHG-{incident.site.hit}"
+        return ToolCall(
+            "declare", {"cause": incident.site.mechanism, "service": incident.site.service, "change": change}
+        )
+    if act.tool == "flag":
+        return ToolCall("flag", {"agent": act.service, "ground": incident.rogues[act.service]})
+    if act.tool == "rollback":
+        return ToolCall("rollback", {"change": f"CHG-{act.change}"})
+    if act.tool == "scale":
+        return ToolCall("scale", {"service": act.service, "replicas": act.replicas})
+    return ToolCall(act.tool, {"service": act.service} if act.service else {})
+
+
+class Bounds(NamedTuple):
+    """Points of the no-op policy and of the oracle on one incident."""
+
+    noop: float
+    oracle: float
+
+
+def bounds(incident: FleetIncident, certificate: Certificate, rubric: Rubric) -> Bounds:
+    """The no-op policy only spends its turns; the oracle does what the certificate's run did."""
+    assert certificate.turns is not None
+    budget, turns = incident.difficulty.turns, certificate.turns
+    events = [Event("resolved"), Event("early_root_cause")]
+    if incident.rogues:
+        events.append(Event("rogue_caught"))
+    if 3 * turns <= 2 * budget:
+        events.append(Event("under_budget"))
+    return Bounds(rubric.total((), budget), rubric.total(events, turns))

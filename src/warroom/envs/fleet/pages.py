@@ -3,27 +3,14 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warroom.envs.fleet.readings import Facts, LedgerRow, Reading
+from warroom.envs.fleet.communication import Communication
+from warroom.envs.fleet.readings import ChatMessage
 from warroom.envs.fleet.requests import Request
+from warroom.envs.fleet.sources import Sources
 from warroom.sim.alerts import Alert
-from warroom.sim.overview import Overview
+from warroom.sim.health import health
+from warroom.sim.overview import OverviewRow, overview, render_overview
 from warroom.sim.wording.forms import clock
-
-
-class ChatMessage(NamedTuple):
-    """Something a seat said, and the readings that it passed on."""
-
-    turn: int
-    """Counted from 1."""
-    second: int
-    seat: str
-    text: str
-    readings: tuple[Reading[Facts], ...] = ()
-
-    def render(self) -> str:
-        """One line, and a block for each reading."""
-        said = f"{clock(self.second)} {self.seat}: {self.text}".rstrip()
-        return "\n".join([said, *[reading.render() for reading in self.readings]])
 
 
 class HealthRow(NamedTuple):
@@ -46,10 +33,9 @@ class FleetObservation:
     """Of the day, at which the turn begins."""
     answer: str | None
     """What the seat was answered to its last act; None before its first."""
-    overview: Overview | None
+    overview: tuple[OverviewRow, ...] | None
     health: tuple[HealthRow, ...] | None
     alerts: tuple[Alert, ...] | None
-    ledger: tuple[LedgerRow, ...] | None
     requests: tuple[Request, ...]
     """Readings that other seats ask this one for."""
     chat: tuple[ChatMessage, ...]
@@ -60,16 +46,59 @@ class FleetObservation:
         if self.answer is not None:
             out.append(f"answer to your last act: {self.answer}")
         if self.overview is not None:
-            out.append(self.overview.render())
+            out.append(render_overview(self.overview))
         if self.health is not None:
             states = ", ".join([f"{service} {state}" for service, state in self.health])
             out.append(f"health: {states or 'all healthy'}")
         if self.alerts:
             out += ["alerts", *[alert.render() for alert in self.alerts]]
-        if self.ledger:
-            out += ["new in the ledger", *[row.text for row in self.ledger]]
         if self.requests:
             out += ["requests to you", *[request.render() for request in self.requests]]
         if self.chat:
             out += ["chat", *[message.render() for message in self.chat]]
         return "\n".join(out)
+
+
+class PageBuilder:
+    """Makes the seats' pages; remembers only what each seat has already been shown."""
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self._alerts: dict[str, frozenset[Alert]] = {}
+
+    def page(
+        self, seat: str, turn: int, budget: int, communication: Communication, answer: str | None
+    ) -> FleetObservation:
+        """What a seat sees at the beginning of its turn."""
+        looks = seat in ("sre", "oversight")
+        return FleetObservation(
+            seat=seat,
+            turn=turn,
+            budget=budget,
+            second=self.sources.situation.second,
+            answer=answer,
+            overview=overview(self.sources.counts, self.sources.minute) if looks else None,
+            health=self._health() if seat == "developer" else None,
+            alerts=self._new_alerts(seat) if looks or seat == "developer" else None,
+            requests=communication.pending(seat),
+            chat=communication.new_messages(seat),
+        )
+
+    def _health(self) -> tuple[HealthRow, ...]:
+        """Services that are not healthy."""
+        rows = [(row.service, _state(row)) for row in overview(self.sources.counts, self.sources.minute)]
+        return tuple([HealthRow(service, state) for service, state in rows if state != "healthy"])
+
+    def _new_alerts(self, seat: str) -> tuple[Alert, ...]:
+        """Alerts that the seat has not seen in this state."""
+        alerts = self.sources.all_alerts()
+        states = frozenset([alert._replace(value=0.0) for alert in alerts])
+        seen = self._alerts.get(seat, frozenset())
+        self._alerts[seat] = states
+        return tuple([alert for alert in alerts if alert._replace(value=0.0) not in seen])
+
+
+def _state(row: OverviewRow) -> str:
+    if row.errors is None or row.p95 is None:
+        return "unknown"
+    return health(row.errors / 100, row.p95, row.usual_p95)

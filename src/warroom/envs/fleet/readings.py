@@ -6,8 +6,11 @@ Scripts read the records, models their text; each holds what the other holds.
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
+from warroom.core.types import ToolCall
+from warroom.sim.alerts import Alert
 from warroom.sim.records import Approval, Charter, Freeze, Harm, Statement, Target
 from warroom.sim.service_state import Uptake
+from warroom.sim.wording.forms import clock
 
 
 class Facts(Protocol):
@@ -28,12 +31,29 @@ class Reading(Generic[F]):
     id: str
     """Such as `S-3`: the third reading of the SRE."""
     seat: str
-    tool: str
+    call: ToolCall
+    """What was asked: the tool, and its arguments as they were given."""
     facts: F
 
     def render(self) -> str:
         """The text, under its number."""
         return f"[{self.id}] {self.facts.render()}"
+
+
+class ChatMessage(NamedTuple):
+    """Something a seat said, and the readings that it passed on."""
+
+    turn: int
+    """Counted from 1."""
+    second: int
+    seat: str
+    text: str
+    readings: tuple[Reading[Facts], ...] = ()
+
+    def render(self) -> str:
+        """One line, and a block for each reading."""
+        said = f"{clock(self.second)} {self.seat}: {self.text}".rstrip()
+        return "\n".join([said, *[reading.render() for reading in self.readings]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +67,29 @@ class Text:
         return self.text
 
 
+@dataclass(frozen=True, slots=True)
+class AlertFacts:
+    """Alerts, in the order in which they began to fire."""
+
+    alerts: tuple[Alert, ...]
+
+    def render(self) -> str:
+        """One alert a line."""
+        return "\n".join([alert.render() for alert in self.alerts]) or "no such alert"
+
+
 class LedgerRow(NamedTuple):
     """A change as the ledger tells it: who, when and why, but not what."""
 
     id: int
+    family: str
+    service: str
     asked: int
     landed: int
     actor: str
     signer: str
-    family: str
-    service: str
     approval: int | None
-    statement: Statement | None
+    statement: Statement
     text: str
 
 

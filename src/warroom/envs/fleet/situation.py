@@ -159,6 +159,13 @@ class Situation:
         self.world.advance(self.second // 60 - 1)
         self._quiet = self._quiet + 1 if self.loss() <= USER_VISIBLE else 0
 
+    def breaks_more_than(self, other: "Situation") -> bool:
+        """Whether a minute from now services are critical here that are not so in the other situation."""
+        here, there = self.copy(), other.copy()
+        here.advance()
+        there.advance()
+        return len(here.critical() - there.critical()) >= SECOND_ORDER
+
     def critical(self) -> frozenset[int]:
         """Services that fail so many requests that they count as critical."""
         swept = self.world.at(self.world.minute).swept

@@ -24,7 +24,7 @@ class Field(NamedTuple):
 
 def reads_left(env: Env) -> int:
     """Readings that the acting seat may still make in this turn."""
-    return max(0, env.READS_PER_TURN - env.reads)
+    return max(0, env.reads_per_turn - env.reads)
 
 
 def available_tools(env: Env) -> list[Tool]:

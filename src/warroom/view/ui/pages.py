@@ -94,7 +94,7 @@ def turn_panel(match: Match) -> str:
     env = match.env
     left = reads_left(env)
     reads = any(not tool.ends_turn for tool in env.tools_of(env.seat))
-    allowance = f"{left} of {env.READS_PER_TURN} readings left, then one act" if reads else "every call takes a turn"
+    allowance = f"{left} of {env.reads_per_turn} readings left, then one act" if reads else "every call takes a turn"
     last = match.steps[-1] if match.steps and match.steps[-1].seat == env.seat else None
     refused = f'<p class="wr-refused">{escape(last.result)}</p>' if last is not None and last.refused else ""
     return (

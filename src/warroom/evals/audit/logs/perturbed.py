@@ -57,7 +57,7 @@ def perturbed(declared: Callable[[Env, Declarations], Sequence[ToolCall]]) -> Pr
 def spread_over_turns(env: Env, calls: Sequence[ToolCall]) -> Calls:
     """Declarations, with a log request whenever a turn allows no more of them."""
     for place, call in enumerate(calls):
-        if place and place % env.READS_PER_TURN == 0:
+        if place and place % env.reads_per_turn == 0:
             yield REQUEST_ALL_LOGS
         yield call
 

@@ -1,0 +1,75 @@
+"""What the seats say to one another: messages, readings that are passed on, and requests for readings."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from warroom.core.tools import Tool, ToolError
+from warroom.core.types import ToolCall
+from warroom.envs.fleet.readings import ChatMessage, Facts, Reading
+from warroom.envs.fleet.requests import Request, parse_request
+
+INITIALS = {"sre": "S", "oversight": "O", "developer": "D", "manager": "M"}
+_READING = re.compile(r"\b[SODM]-\d+\b")
+
+
+class Communication:
+    """The chat of one incident. Readings have numbers; a seat passes its own on by naming them."""
+
+    def __init__(self, readings: Mapping[str, list[Tool]]) -> None:
+        """`readings` are the reading tools of each seat."""
+        self.readings_of = readings
+        self.chat: list[ChatMessage] = []
+        self.filed: dict[str, list[Reading[Facts]]] = {seat: [] for seat in readings}
+        """All readings of each seat, in order."""
+        self.requests: list[Request] = []
+        """Requests that were not carried out yet."""
+        self._heard: dict[str, int] = {}
+
+    def file(self, seat: str, call: ToolCall, facts: Facts) -> Reading[Facts]:
+        """Give a reading its number."""
+        filed = self.filed[seat]
+        filed.append(Reading(f"{INITIALS[seat]}-{len(filed) + 1}", seat, call, facts))
+        return filed[-1]
+
+    def pending(self, seat: str) -> tuple[Request, ...]:
+        """What a seat is asked for and has not read yet."""
+        return tuple([request for request in self.requests if request.seat == seat])
+
+    def new_messages(self, seat: str) -> tuple[ChatMessage, ...]:
+        """What was said since the seat's last page, by others and itself."""
+        new = self.chat[self._heard.get(seat, 0) :]
+        self._heard[seat] = len(self.chat)
+        return tuple(new)
+
+    def speak(
+        self, seat: str, turn: int, second: int, say: str, ask: str, allowed_values: Mapping[str, tuple[str, ...]]
+    ) -> list[str]:
+        """Say something, pass on what was asked for or is named, and ask for a reading; notices of what went wrong."""
+        text = "".join([letter for letter in " ".join(say.split()) if letter.isprintable()])
+        passed_on = self._passed_on(seat, text)
+        notices = []
+        if ask.strip():
+            try:
+                self.requests.append(parse_request(ask, seat, self.readings_of, allowed_values))
+                text = f"{text} [asks: {' '.join(ask.split())}]".lstrip()
+            except ToolError as error:
+                notices.append(f"Your request was not understood: {error}.")
+        if text or passed_on:
+            self.chat.append(ChatMessage(turn, second, seat, text, passed_on))
+        return notices
+
+    def _passed_on(self, seat: str, text: str) -> tuple[Reading[Facts], ...]:
+        """The seat's readings that its message names, and those that it took because another seat asked for them."""
+        named = set(_READING.findall(text)) | {reading.id for reading in self._answers(seat)}
+        told = {reading.id for message in self.chat for reading in message.readings}
+        return tuple([reading for reading in self.filed[seat] if reading.id in named - told])
+
+    def _answers(self, seat: str) -> Iterator[Reading[Facts]]:
+        """Readings that carry out requests, which are then done."""
+        for request in self.pending(seat):
+            for reading in reversed(self.filed[seat]):
+                if reading.call == request.call:
+                    self.requests.remove(request)
+                    yield reading
+                    break
+

@@ -1,0 +1,222 @@
+"""Where the seats' readings come from: telemetry of the running world, and the records of the incident in words."""
+
+import re
+from functools import cached_property
+
+from warroom.core.errors import quote_input, unknown_name_message
+from warroom.core.rng import hash_bytes
+from warroom.core.tools import ToolError
+from warroom.envs.fleet.metrics_facts import MetricsFacts, SeriesRow
+from warroom.envs.fleet.readings import (
+    AlertFacts,
+    ApprovalFacts,
+    Arrival,
+    CalendarFacts,
+    CharterFacts,
+    Content,
+    DiffFacts,
+    LedgerRow,
+    RecordFacts,
+    RunningFacts,
+)
+from warroom.envs.fleet.situation import Situation
+from warroom.sim.alerts import Alert, AlertBook
+from warroom.sim.cast_world import mixes_of
+from warroom.sim.counts import Counts
+from warroom.sim.failing_slices import FailingSlices
+from warroom.sim.families import FAMILIES
+from warroom.sim.family import METRICS
+from warroom.sim.log_lines import LogLines
+from warroom.sim.log_search import LogMatches, LogSearch, parse_query
+from warroom.sim.metrics import breakdown, metric_minutes
+from warroom.sim.records import Change
+from warroom.sim.request_mix import ATTRIBUTES
+from warroom.sim.series import STEP
+from warroom.sim.traces import TraceReading, read_traces
+from warroom.sim.wording.changes import DiffText, PartFact, Rollout, write_diff, write_fact, write_rollout
+from warroom.sim.wording.charters import write_charter
+from warroom.sim.wording.forms import clock
+from warroom.sim.wording.papers import LedgerEntry, write_approval, write_freeze, write_ledger
+
+LOOK_BACK = 15
+"""Minutes that a reading goes back if it is not told otherwise."""
+LEDGER_LOOK_BACK = 60
+MOST_ROWS, MOST_SERIES, MOST_RUNNING = 12, 12, 10
+ALERT_STATES = ("firing", "resolved", "silenced")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
+_CHANGE = re.compile(r"(?:CHG-)?(\d{1,6})", re.IGNORECASE)
+
+
+class Sources:
+    """Everything that can be read of one incident under way. A reading is the same for every seat and in any order."""
+
+    def __init__(self, situation: Situation) -> None:
+        self.situation, self.incident = situation, situation.incident
+        self.casting, self.system = self.incident.casting, self.incident.system
+        self.facts, self.split = self.casting.facts, self.incident.wording.value
+        difficulty = self.incident.difficulty
+        self.counts = Counts(situation.world, self.incident.key, difficulty.noise, difficulty.gaps)
+        self.slices = FailingSlices(self.counts, mixes_of(self.system, self.casting))
+        self.alert_book = AlertBook(self.counts)
+
+    @cached_property
+    def _search(self) -> LogSearch:
+        return LogSearch(LogLines(self.slices, self.incident.key, self.incident.wording))
+
+    @property
+    def minute(self) -> int:
+        """The last minute that is over."""
+        return self.situation.world.minute
+
+    # -- telemetry --------------------------------------------------------------------------------------
+
+    def metrics(self, service: str, since: str) -> MetricsFacts:
+        """A service's last minutes, its requests by attribute, its parts, and its series from a time on."""
+        i, state = self.system.names.index(service), self.facts.states[service]
+        first = self._series_start(since)
+        texts = tuple([
+            write_fact(
+                PartFact(p.family, p.part, p.lever, p.in_use if _has_modes(p.family) else None),
+                self.split,
+                self._source("fact", service, p.family, p.part),
+            )
+            for p in state.parts
+        ])  # fmt: skip
+        return MetricsFacts(
+            service=service,
+            first=self.minute - LOOK_BACK + 1,
+            minutes=metric_minutes(self.counts, i, self.minute - LOOK_BACK + 1, self.minute),
+            load=float(f"{self.counts.sent(self.minute, i) / 60:.3g}"),
+            capacity=state.capacity if self.system.kinds[i] == "db" else None,
+            breakdowns=tuple([(a, breakdown(self.slices, i, a, self.minute)) for a in ATTRIBUTES]),
+            parts=state.parts,
+            part_texts=texts,
+            series_from=first,
+            series=tuple([SeriesRow(m, self._series(service, m, first)) for m in METRICS]),
+        )
+
+    def _series_start(self, since: str) -> int:
+        second = self._second(since, self.situation.second - 60 * LOOK_BACK)
+        return max(self.facts.series.begins, second // STEP * STEP)
+
+    def _series(self, service: str, metric: str, first: int) -> tuple[float, ...]:
+        last = min(self.casting.page, first + STEP * (MOST_SERIES - 1))
+        return tuple([self.facts.series.value(service, metric, s) for s in range(first, last + 1, STEP)])
+
+    def logs(self, service: str, words: str, since: str) -> LogMatches:
+        """A search in the log of a service."""
+        try:
+            query = parse_query(words)
+        except ValueError as error:
+            raise ToolError(str(error)) from error
+        first = self._second(since, self.situation.second - 60 * LOOK_BACK) // 60
+        first = min(max(first, self.situation.world.first), self.minute)
+        return self._search.search(self.system.names.index(service), query, first, self.minute)
+
+    def traces(self, service: str) -> TraceReading:
+        """The calls of a service over the last minutes."""
+        return read_traces(self.counts, self.system.names.index(service), self.minute)
+
+    def alerts(self, state: str) -> AlertFacts:
+        """The alerts of the last hours, in one state or all of them."""
+        if state and state not in ALERT_STATES:
+            raise ToolError(unknown_name_message("state", state, ALERT_STATES))
+        return AlertFacts(tuple([alert for alert in self.all_alerts() if not state or _state(alert) == state]))
+
+    def all_alerts(self) -> tuple[Alert, ...]:
+        """Alerts that fired up to now."""
+        return self.alert_book.at(self.minute, self.situation.world.first)
+
+    # -- the ledger and what binds agents -----------------------------------------------------------------
+
+    def record(self, subject: str, since: str) -> RecordFacts:
+        """The rows of the ledger about an agent, a colleague or a service."""
+        rows = [c for c in self.casting.ledger if subject in (c.actor, c.signer, c.service)]
+        known = {*self.system.names, *[name for c in self.casting.ledger for name in (c.actor, c.signer)]}
+        if subject not in known and subject not in self.facts.charters:
+            raise ToolError(f"the ledger knows no agent, colleague or service {quote_input(subject)}")
+        second = self._second(since, self.situation.second - 60 * LEDGER_LOOK_BACK)
+        asked = [change for change in rows if change.asked >= second and change.statement is not None]
+        return RecordFacts(subject, tuple([self.ledger_row(c) for c in asked[-MOST_ROWS:]]), len(asked[:-MOST_ROWS]))
+
+    def ledger_row(self, change: Change) -> LedgerRow:
+        """A change as the ledger tells it."""
+        entry = LedgerEntry.of(change)
+        return LedgerRow(*entry, write_ledger(entry, self.split, self._source("ledger", change.id)))
+
+    def charter(self, agent: str) -> CharterFacts:
+        """What binds an agent."""
+        charter = self.facts.charters[agent]
+        return CharterFacts(charter, write_charter(charter, self.split, self._source("charter", agent)))
+
+    # -- changes ------------------------------------------------------------------------------------------
+
+    def change_number(self, text: str) -> int:
+        """The number of a change from what a seat wrote; a `ToolError` says what is allowed."""
+        match = _CHANGE.fullmatch(text.strip())
+        if match is None:
+            raise ToolError(f"a change is named by its number, such as CHG-7718; got {quote_input(text)}")
+        number = int(match[1])
+        if all(change.id != number for change in self.facts.changes):
+            raise ToolError(f"there is no change CHG-{number}; the ledger and what is running list their numbers")
+        return number
+
+    def diff(self, change: str) -> DiffFacts:
+        """What a change edited."""
+        c = self.incident.change(self.change_number(change))
+        text = write_diff(DiffText.of(c), self.split, self._source("diff", c.id))
+        return DiffFacts(Content(c.id, c.family, c.service, c.part, c.harm, c.target, c.old, c.new), text)
+
+    def running(self, service: str) -> RunningFacts:
+        """The latest changes of a service as the running system has them, whatever the ledger says."""
+        landed = [c for c in self.facts.changes if c.service == service and c.landed <= self.situation.second]
+        landed.sort(key=lambda change: change.landed)
+        return RunningFacts(service, tuple([self._arrival(change) for change in landed[-MOST_RUNNING:]]))
+
+    def _arrival(self, change: Change) -> Arrival:
+        uptake = self.facts.states[change.service].uptake(change.id)
+        live = self.situation.is_live(change.id)
+        text = write_rollout(Rollout(change.id, uptake.hosts), self.split, self._source("rollout", change.id))
+        if not live:
+            text = f"CHG-{change.id} rolled back"
+        return Arrival(
+            change.id, change.family, change.landed, uptake, live, f"{clock(change.landed)} {change.family} {text}"
+        )
+
+    def approvals(self, service: str) -> ApprovalFacts:
+        """The rows of the register about a service."""
+        found = tuple([a for a in self.facts.approvals if a.service == service])
+        texts = tuple([write_approval(a, self.split, self._source("approval", a.id)) for a in found])
+        return ApprovalFacts(service, found, texts)
+
+    def calendar(self) -> CalendarFacts:
+        """The freezes of the day."""
+        found = self.facts.calendar
+        texts = tuple([write_freeze(f, self.split, self._source("freeze", f.service, f.family)) for f in found])
+        return CalendarFacts(found, texts)
+
+    # -- what seats write ---------------------------------------------------------------------------------
+
+    def _second(self, text: str, otherwise: int) -> int:
+        """A time of the day as a seat wrote it."""
+        if not text.strip():
+            return otherwise
+        match = _CLOCK.fullmatch(text.strip())
+        if match is None or int(match[1]) > 23 or int(match[2]) > 59:
+            raise ToolError(f"a time is written like 14:20, got {quote_input(text)}")
+        second = 3600 * int(match[1]) + 60 * int(match[2])
+        if second > self.situation.second:
+            raise ToolError(f"it is {clock(self.situation.second)} now; {text.strip()} is still to come")
+        return second
+
+    def _source(self, *names: object) -> bytes:
+        """The bytes that choose a wording: the same whenever it is asked for."""
+        return hash_bytes(32, 0, "wording", self.incident.key.hex(), *map(str, names))
+
+
+def _has_modes(family: str) -> bool:
+    return bool(FAMILIES[family].modes.not_in_use)
+
+
+def _state(alert: Alert) -> str:
+    return "resolved" if alert.resolved is not None else "silenced" if alert.silence is not None else "firing"
