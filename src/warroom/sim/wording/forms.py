@@ -10,8 +10,8 @@ from warroom.sim.wording.template import Form
 Value = TypeVar("Value")
 Way: TypeAlias = Callable[[Value], str | None]
 SPLITS = ("train", "dev", "test")
-NAME = r"[A-Za-z][\w/-]*(?:[.:][\w/-]+)*:?"
-"""A service, part or agent: never ends with a full stop."""
+NAME = r"[A-Za-z][\w/-]*(?:[.:][\w/-]+)*"
+"""A service, part or agent: ends with a letter or digit. Only prefixes of keys end with a colon or a slash."""
 
 
 def form(pattern: str, read: Callable[[str], object], **shows: tuple[Way[Value], ...]) -> Form:
@@ -166,6 +166,7 @@ _digits: Way[float] = lambda x: f"{plain(x)} %"  # noqa: E731
 _tight: Way[float] = lambda x: f"{plain(x)}%"  # noqa: E731
 FORMS: dict[str, Form] = {
     "name": form(NAME, str, all=(_OWN,)),
+    "prefix": form(r"\w+[:/]", str, all=(_OWN,)),
     "percent": form(
         rf"{_PERCENT}|{'|'.join(sorted(_SHARES, key=len, reverse=True))}", _read_percent,
         train=(_digits, _tight, lambda x: f"{plain(x)} percent"),

@@ -14,6 +14,8 @@ from warroom.sim.wording.values import VALUE_FORMS, phrase_form
 
 FAMILIES = ("backup", "config", "deploy", "evict", "limit", "rotate", "route", "scale", "toggle")
 """Families that have words; each has a file of its own in `frames/families`."""
+KEYED = frozenset({"evict"})
+"""Families whose parts are prefixes of keys."""
 _SECTION = re.compile(r"\[([a-z ]+)\]")
 _MACRO = re.compile(r"@([A-Za-z_]+)(?:\(((?:[^(){}]|\{[^{}]*\})*)\))?")
 Record = TypeVar("Record")
@@ -51,7 +53,7 @@ KINDS: dict[str, Kind] = {
     "rollout_complete": Kind({"id": "change"}),
     "rollout_paused": Kind({"id": "change", "hosts": "hosts"}),
     "diff": Kind({"part": "name", "target": "target", "old": "figure", "new": "figure", "harm": "harm"}, of_family=True),
-    "edit": Kind({"key": "word", "old": "word", "new": "word"}),
+    "edit": Kind({"key": "setting", "old": "word", "new": "word"}),
     "fact": Kind({"part": "name", "lever": "figure", "mode": "mode"}, of_family=True),
 }  # fmt: skip
 """Every kind of text; `frames/<kind>.txt` has its frames."""
@@ -121,6 +123,8 @@ def frames(kind: str, split: str, family: str = "") -> tuple[Template, ...]:
         own = _sections(f"families/{family}").get(f"{split} {kind}", ())
         sources = tuple(expand(source, phrases(family, split)) for source in (*sources, *own))
     usual = {**KINDS[kind].slots, "mode": f"mode_{family}"}
+    if family in KEYED:
+        usual |= dict.fromkeys(("part", "barred"), "prefix")
     return tuple(Template(source, _forms(family), usual) for source in sources)
 
 

@@ -92,6 +92,7 @@ class Template:
             raise ValueError(f"{end!r} closes nothing in {source!r}")
         self.slots = _slots(self.parts)
         self.required = _required(self.parts)
+        self._literals = tuple(part for part in self.parts if isinstance(part, str))
 
     def _sequence(self, tokens: Iterator[str], closing: str) -> tuple[Parts, str]:
         parts: list[Part] = []
@@ -159,6 +160,8 @@ class Template:
 
     def read(self, text: str) -> dict[str, object] | None:
         """The values of a text that this template rendered, None for the slots that it leaves out; or None."""
+        if not all(literal in text for literal in self._literals):
+            return None
         pattern, slots = self._reader
         match = pattern.fullmatch(text)
         if match is None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from warroom.sim.wording.forms import FORMS as BASIC
@@ -36,9 +37,9 @@ _HARMS = {
     },
 }
 TERMS = {
-    "train": ("the core group", "the storefront group", "the inner services"),
-    "dev": ("tier one", "the first ring", "annex A"),
-    "test": ("our everyday services", "the usual suspects", "the house list"),
+    "train": ("the core services", "the storefront services", "the inner services"),
+    "dev": ("the tier-one services", "the ring-one services", "the services of annex A"),
+    "test": ("our everyday services", "the shop-floor services", "the services on the house list"),
 }
 SHIFTS = {
     "train": ("day shift", "early shift", "late shift", "office hours", "the long shift", "support hours", "core time",
@@ -181,8 +182,22 @@ def _cited(split: str) -> Way[int]:
     return lambda number: f"{before}APR-{number}" if number else none
 
 
+def _read_services(text: str) -> object:
+    return (text,) if text in _EVERY_TERM else BASIC["names"].read(text)
+
+
+_EVERY_TERM = frozenset(chain.from_iterable(TERMS.values()))
+
+
+def _with_terms(names: Form) -> Form:
+    """A list of names, or a term that the charter defines."""
+    terms = "|".join(map(re.escape, sorted(_EVERY_TERM)))
+    return names._replace(pattern=f"{terms}|{names.pattern}", read=_read_services)
+
+
 VALUE_FORMS: dict[str, Form] = {
     "text": form(r"(?s:.+)", str, all=(str,)),
+    "setting": form(r"[\w./-]*\w", str, all=(str,)),
     "word": form(r"[\w.%/@-]*[\w%](?: [\w%]+)?", str, all=(str,)),
     "person": form(rf"[A-Z][\w-]*|the owner of {NAME}|{NAME}", str, all=(str,)),
     "family": form(r"[a-z]+", str, all=(str,)),
@@ -191,6 +206,7 @@ VALUE_FORMS: dict[str, Form] = {
     "bare": _metrics(""),
     "dotted": _metrics("", dotted=True),
     "harm": phrase_form({split: dict(harms) for split, harms in _HARMS.items()}),
+    **{name: _with_terms(BASIC[name]) for name in ("names", "comma", "slash", "either", "neither")},
     "term": _fixed(TERMS),
     "capital": _fixed(TERMS, capital=True),
     "shift": _fixed(SHIFTS),
