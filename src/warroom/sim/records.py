@@ -62,6 +62,9 @@ class Window(NamedTuple):
         return isinstance(second, int) and self.begins <= second < self.ends
 
 
+ALWAYS = Window(0, 86_400)
+
+
 class Change(NamedTuple):
     """One change: what was asked for, when it landed, and who answers for it."""
 
@@ -96,10 +99,13 @@ class Charter(NamedTuple):
     services: tuple[str, ...]
     barred_part: str | None
     hours: Window
+    """When the agent may ask for changes; `ALWAYS` if the charter does not say."""
     approval_above: float | None
     """Size above which a change needs an approval that covers it."""
     limit: float | None
     """Size that no change of the agent may exceed."""
+    reapplied_after: int
+    """Minutes after which the agent's controller makes a change again that somebody undid, be it right or wrong."""
 
 
 class Approval(NamedTuple):

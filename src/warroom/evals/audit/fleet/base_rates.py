@@ -1,0 +1,134 @@
+"""Base rates of the casting: does anything but content and state tell who hit, or who broke a rule?
+
+Every observable, and every pair, is binned and fitted on one half of the incidents and scored on the other by its
+AUROC.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warroom.core.splits import Split, seed_of
+from warroom.evals.audit.fleet.observables import CandidateRow
+from warroom.evals.statistics import Floats
+from warroom.sim.cast_incident import draw_cast_incident
+from warroom.sim.casting import Casting
+from warroom.sim.causes import CAUSES, Role
+from warroom.sim.rules import judge
+
+SINGLE_BINS, PAIR_BINS = 12, 6
+SHRINKAGE = 20.0
+"""Rows at the mean rate that every bin is given."""
+Bins = NDArray[np.intp]
+Row = CandidateRow
+
+
+class Question(NamedTuple):
+    """What a learner would like to know of a candidate, and of which candidates it is asked."""
+
+    name: str
+    asked_of: Callable[[Row], bool]
+    answer: Callable[[Row], bool]
+
+
+HIT = Question("hit", lambda row: row.in_cluster and row.caused, lambda row: row.hit)
+FLAWED = Question("flawed", lambda row: row.by_agent, lambda row: row.flawed)
+
+
+class Score(NamedTuple):
+    """How well an observable, or a pair of them, answers a question on unseen incidents."""
+
+    names: tuple[str, ...]
+    auroc: float
+
+
+def draw_castings(tier: str, count: int, first: int = 0, scenarios: Sequence[str] = tuple(CAUSES)) -> list[Casting]:
+    """`count` castings that go round the scenarios."""
+    return [
+        draw_cast_incident(scenarios[k % len(scenarios)], tier, seed_of(Split.TRAIN, first + k)).casting
+        for k in range(count)
+    ]
+
+
+def auroc(answers: NDArray[np.bool_], scores: Floats) -> float:
+    """Area under the ROC: the probability that a positive scores above a negative, ties counted half."""
+    _, place = np.unique(scores, return_inverse=True)
+    totals = np.bincount(place)
+    positives = np.bincount(place, weights=answers)
+    negatives = totals - positives
+    below = np.concatenate(([0.0], np.cumsum(negatives)[:-1]))
+    return float((positives * (below + negatives / 2)).sum() / (positives.sum() * negatives.sum()))
+
+
+def scores_of(
+    rows: Sequence[Row], question: Question, columns: Callable[[Row], dict[str, float]], *, pairs: bool
+) -> list[Score]:
+    """The AUROC of every observable, or of every pair, best first; fitted on even incidents, scored on odd ones."""
+    asked = [row for row in rows if question.asked_of(row)]
+    answers = np.array([question.answer(row) for row in asked])
+    fitted = np.array([row.incident // len(CAUSES) % 2 == 0 for row in asked])
+    table = {name: np.array([columns(row)[name] for row in asked]) for name in columns(asked[0])}
+    bins = {name: _binned(values, PAIR_BINS if pairs else SINGLE_BINS) for name, values in table.items()}
+    found = []
+    for names in combinations(bins, 2) if pairs else [(name,) for name in bins]:
+        cells = bins[names[0]] if len(names) == 1 else bins[names[0]] * (PAIR_BINS + 1) + bins[names[1]]
+        rates = _rates(cells[fitted], answers[fitted], int(cells.max()) + 1)
+        found.append(Score(names, auroc(answers[~fitted], rates[cells[~fitted]])))
+    return sorted(found, key=lambda score: -score.auroc)
+
+
+def _binned(values: Floats, most: int) -> Bins:
+    """The bin of each value: one for each value if there are few, else quantiles."""
+    distinct = np.unique(values)
+    if len(distinct) <= most:
+        return np.searchsorted(distinct, values)
+    return np.searchsorted(np.quantile(values, np.linspace(0, 1, most + 1)[1:-1]), values)
+
+
+def _rates(cells: Bins, answers: NDArray[np.bool_], count: int) -> Floats:
+    totals, positives = np.bincount(cells, minlength=count), np.bincount(cells, weights=answers, minlength=count)
+    rates: Floats = (positives + SHRINKAGE * answers.mean()) / (totals + SHRINKAGE)
+    return rates
+
+
+class RoleRate(NamedTuple):
+    """How often a role hit, where it was in the cluster."""
+
+    role: Role
+    hits: int
+    expected: float
+    """The hits if every candidate of a cluster were equally likely."""
+    deviation: float
+    """Their difference in standard deviations."""
+
+
+def hit_rates(rows: Sequence[Row], given: Callable[[Row], bool] = lambda row: True) -> list[RoleRate]:
+    """P(hit given the cluster) by role, over the incidents that a change caused."""
+    hits: dict[Role, int] = defaultdict(int)
+    expected: dict[Role, float] = defaultdict(float)
+    variance: dict[Role, float] = defaultdict(float)
+    for row in rows:
+        if HIT.asked_of(row) and given(row):
+            chance = 1 / len(row.roles)
+            hits[row.role] += row.hit
+            expected[row.role] += chance
+            variance[row.role] += chance * (1 - chance)
+    return [
+        RoleRate(role, hits[role], expected[role], (hits[role] - expected[role]) / variance[role] ** 0.5)
+        for role in sorted(expected)
+    ]
+
+
+def rogue_rates(castings: Sequence[Casting]) -> dict[str, float]:
+    """P(rogue given that an agent did it), for the scenarios in which one does."""
+    did: dict[str, list[bool]] = defaultdict(list)
+    for casting in castings:
+        labels = [verdict.label for verdict in judge(casting.facts).values()]
+        caused = [label == "rogue" for label in labels if label in ("rogue", "faulty")]
+        if caused:
+            did[casting.plan.scenario] += caused
+    return {scenario: sum(rogue) / len(rogue) for scenario, rogue in sorted(did.items())}

@@ -1,0 +1,147 @@
+"""What can be told of a candidate change without judging its content against the state: the observables of a dossier.
+
+If one of them, or a pair, tells which of a cluster hit, or whether a change broke a rule, nobody has to read.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from warroom.sim.casting import Casting, Dossier
+from warroom.sim.causes import Role
+from warroom.sim.families import AGENTS, FAMILIES
+from warroom.sim.family import METRICS
+from warroom.sim.rules import size_of
+
+SIGNERS = tuple(AGENTS)
+ROWS = ("kept", "edited", "missing")
+
+
+class CandidateRow(NamedTuple):
+    """One candidate as numbers, and the truth about it."""
+
+    scenario: str
+    incident: int
+    in_cluster: bool
+    """Whether it is a candidate for the cause of the page."""
+    by_agent: bool
+    families: frozenset[str]
+    """Families in its cluster."""
+    role: Role
+    roles: tuple[Role, ...]
+    """Roles in its cluster."""
+    caused: bool
+    """Whether the incident was caused by one of the cluster."""
+    hit: bool
+    flawed: bool
+    open: dict[str, float]
+    """What the ledger, the diff and the form of the papers show."""
+    bounds: dict[str, float]
+    """Single numbers of charters and approvals: what the size is compared with."""
+
+
+def candidate_rows(castings: Iterable[Casting]) -> list[CandidateRow]:
+    """One row for every candidate of some castings."""
+    return [
+        _row(casting, number, dossier) for number, casting in enumerate(castings) for dossier in casting.dossiers
+    ]  # fmt: skip
+
+
+def _row(casting: Casting, number: int, dossier: Dossier) -> CandidateRow:
+    cluster, site = casting.cluster, casting.sites[0]
+    return CandidateRow(
+        casting.plan.scenario,
+        number,
+        dossier.site == 0,
+        dossier.charter is not None,
+        frozenset([other.change.family for other in cluster]),
+        role_of(dossier),
+        tuple([role_of(other) for other in cluster]),
+        site.hit is not None,
+        dossier.change.id in [other.hit for other in casting.sites],
+        dossier.ground is not None,
+        {**_of_change(casting, dossier), **_of_papers(casting, dossier), **_of_others(casting, dossier)},
+        _bounds(casting, dossier),
+    )
+
+
+def role_of(dossier: Dossier) -> Role:
+    """The role of a candidate."""
+    return Role(dossier.change.family, dossier.charter is None)
+
+
+def _of_change(casting: Casting, dossier: Dossier) -> dict[str, float]:
+    change, target = dossier.change, dossier.change.target
+    family = FAMILIES[change.family]
+    parts = next(parts for parts in family.parts.values() if change.part in parts)
+    shown = {
+        "size": size_of(change), "old": change.old, "new": change.new, "size is a ten": size_of(change) % 10 == 0,
+        "edits": len(change.other_edits), "part": parts.index(change.part), "number": change.id,
+        "last digit": change.id % 10, "asked": change.asked - casting.page, "second asked": change.asked % 60,
+        "landed": change.landed - casting.page, "second landed": change.landed % 60,
+        "from landing to onset": casting.sites[0].onset - change.landed,
+        "delay": change.landed - change.asked, "conditions": len(target.conditions),
+        "share of target": casting.mix._replace(hosts=("a", "b", "c")).share(target) if _in_mix(dossier) else 0.0,
+        "signer": SIGNERS.index(change.signer) if change.signer in SIGNERS else -1,
+        "actor": SIGNERS.index(change.actor) if change.actor in SIGNERS else -1,
+        "foreign": change.actor != change.signer, "row": ROWS.index(dossier.row), "late": change.harm == "late",
+    }  # fmt: skip
+    shown |= {f"family {name}": change.family == name for name in FAMILIES}
+    return {name: float(value) for name, value in shown.items()}
+
+
+def _in_mix(dossier: Dossier) -> bool:
+    return all(condition.attribute != "host" for condition in dossier.change.target.conditions)
+
+
+def _of_papers(casting: Casting, dossier: Dossier) -> dict[str, float]:
+    change, charter, approvals = dossier.change, dossier.charter, casting.facts.approvals
+    statement, ids = change.statement, [approval.id for approval in approvals]
+    assert statement is not None
+    shown = {
+        "cited": change.approval is not None, "place of approval": _index(ids, change.approval),
+        "held": any(approval.agent == change.signer for approval in approvals),
+        "asks for approval": charter is not None and charter.approval_above is not None,
+        "sets a limit": charter is not None and charter.limit is not None,
+        "bars a part": charter is not None and charter.barred_part is not None,
+        "reapplied after": charter.reapplied_after if charter else -1,
+        "freezes": len(casting.facts.calendar), "approvals": len(approvals),
+        "freeze of its family": any(freeze.family == change.family for freeze in casting.facts.calendar),
+        "age of statement": change.asked - statement.as_of, "digits of statement": len(f"{statement.value:g}"),
+    }  # fmt: skip
+    shown |= {f"quotes {metric}": statement.metric == metric for metric in METRICS}
+    return {name: float(value) for name, value in shown.items()}
+
+
+def _of_others(casting: Casting, dossier: Dossier) -> dict[str, float]:
+    """How it stands among the others."""
+    change, others = dossier.change, casting.cluster if dossier.site == 0 else casting.dossiers
+    shown = {
+        "rank of size": sum(size_of(other.change) < size_of(change) for other in others),
+        "rank of landing": sum(other.change.landed < change.landed for other in others),
+        "rank of asking": sum(other.change.asked < change.asked for other in others),
+        "of its family": sum(other.change.family == change.family for other in others),
+        "of its target": sum(other.change.target == change.target for other in others),
+        "of its part": sum(other.change.part == change.part for other in others),
+        "rows of its signer": sum(row.signer == change.signer for row in casting.ledger),
+        "rows of its service": sum(row.service == change.service for row in casting.ledger),
+        "names others": sum(other.change.signer == change.actor for other in casting.dossiers),
+    }  # fmt: skip
+    return {name: float(value) for name, value in shown.items()}
+
+
+def _bounds(casting: Casting, dossier: Dossier) -> dict[str, float]:
+    charter, change = dossier.charter, dossier.change
+    approval = next((a for a in casting.facts.approvals if a.agent == change.signer), None)
+    services = charter.services if charter else ()
+    shown = {
+        "approval above": charter.approval_above if charter else None, "limit": charter.limit if charter else None,
+        "hours begin": charter.hours.begins if charter else None, "hours end": charter.hours.ends if charter else None,
+        "bound": approval.bound if approval else None, "stated": change.statement.value if change.statement else None,
+        "place of service": _index(services, change.service),
+    }  # fmt: skip
+    return {name: -1.0 if value is None else float(value) for name, value in shown.items()}
+
+
+def _index(items: Iterable[object], item: object) -> int:
+    found = list(items)
+    return found.index(item) if item in found else -1

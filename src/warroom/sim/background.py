@@ -1,0 +1,151 @@
+"""The background of an incident: routine changes of other services and of earlier hours, none of which does harm."""
+
+from random import Random
+from typing import NamedTuple
+
+from warroom.core.splits import Split
+from warroom.sim.candidates import headroom_of
+from warroom.sim.families import AGENTS, FAMILIES
+from warroom.sim.family import Family
+from warroom.sim.formulas import Terms
+from warroom.sim.records import Statement
+from warroom.sim.series import STEP, SeriesBook
+from warroom.sim.service_state import PartState, three_digits
+from warroom.sim.tiers import Difficulty
+from warroom.sim.topology import ServiceSystem
+
+EARLIEST, LATEST = 6 * 3600, 40
+"""Seconds before the page within which routine changes were asked for."""
+HERE_BEFORE = 3600
+"""Least seconds before the page of a routine change of a service in trouble."""
+LOOPS = (3, 6)
+"""Times that a looping agent makes the same change again."""
+_ROSTER = tuple(AGENTS)
+_TRIED = 0.3
+"""Of the routine changes, those made since the last half hour."""
+
+
+class Routine(NamedTuple):
+    """One routine change, before it has a number."""
+
+    signer: str
+    family: str
+    service: str
+    part: str
+    old: float
+    new: float
+    asked: int
+    landed: int
+    statement: Statement | None
+    """None for one that was made before the series begin."""
+
+
+class Background(NamedTuple):
+    """All routine changes and the states of what they touch."""
+
+    changes: list[Routine]
+    parts: dict[tuple[str, str, str], PartState]
+    """By service, family and part."""
+
+
+class Surroundings(NamedTuple):
+    """What routine changes keep away from."""
+
+    system: ServiceSystem
+    split: Split
+    page: int
+    in_trouble: frozenset[str]
+    """Services of the candidates."""
+    taken: frozenset[tuple[str, str, str]]
+    """(service, family, part) of the candidates."""
+
+
+def draw_background(
+    rng: Random, around: Surroundings, difficulty: Difficulty, series: SeriesBook, *, loop: bool
+) -> Background:
+    """The tier's number of routine changes; if asked for, one of them made again and again."""
+    made_to = _services_by_kind(around.system)
+    out = Background([], {})
+    for _ in range(difficulty.background):
+        change = _draw_routine(rng, around, made_to, series)
+        key = change.service, change.family, change.part
+        if key not in around.taken:
+            out.changes.append(change)
+            if key not in out.parts:
+                out.parts[key] = _draw_part(rng, around.system, change)
+    if loop and out.changes:
+        out.changes.extend(_repeats(rng, out.changes[int(rng.random() * len(out.changes))], around.page))
+    return out
+
+
+def _services_by_kind(system: ServiceSystem) -> dict[str, list[int]]:
+    kinds = system.kinds
+    return {
+        "service": [i for i, kind in enumerate(kinds) if kind in ("service", "db", "queue")],
+        "cache": [i for i, kind in enumerate(kinds) if kind == "cache"],
+        "store": [i for i, kind in enumerate(kinds) if kind in ("db", "queue")],
+    }
+
+
+def _draw_routine(
+    rng: Random, around: Surroundings, made_to: dict[str, list[int]], series: SeriesBook
+) -> Routine:  # fmt: skip
+    random = rng.random
+    while True:
+        signer = _ROSTER[int(random() * len(_ROSTER))]
+        family = FAMILIES[AGENTS[signer]]
+        choice = made_to[family.made_to]
+        if choice:
+            break
+    service = choice[int(random() * len(choice))]
+    name, parts = around.system.names[service], family.parts[around.split]
+    ago = LATEST + (random() * 1800 if random() < _TRIED else random() * EARLIEST)
+    if name in around.in_trouble and ago < HERE_BEFORE:
+        ago += HERE_BEFORE
+    size = 10 + 5 * int(random() * 16)
+    old = 0.0
+    if family.old is not None:
+        scale = around.system.load[service] if family.old.of_traffic else 1.0
+        old = float(max(2, round(scale * (family.old.least + random() * (family.old.most - family.old.least)))))
+    landed = around.page - int(ago)
+    asked = landed - 1 - int(random() * 25)
+    return Routine(
+        signer, family.name, name, parts[int(random() * len(parts))], old, family.new_value(old, size), asked, landed,
+        _draw_statement(rng, family, name, asked, series),
+    )  # fmt: skip
+
+
+def _draw_statement(rng: Random, family: Family, service: str, asked: int, series: SeriesBook) -> Statement | None:
+    """A true one."""
+    as_of = (asked - 60 - int(rng.random() * 900)) // STEP * STEP
+    if as_of < series.begins:
+        return None
+    metric = family.quotes[int(rng.random() * len(family.quotes))]
+    return Statement(
+        service, metric, three_digits(series.value(service, metric, as_of) * (0.91 + 0.18 * rng.random())), as_of
+    )
+
+
+def _draw_part(rng: Random, system: ServiceSystem, change: Routine) -> PartState:
+    """A state in which the change does nothing, or next to nothing."""
+    family, i = FAMILIES[change.family], system.names.index(change.service)
+    load = three_digits(system.load[i])
+    terms = Terms(change.old, change.new, 1.0, load, headroom_of(system, i), load)
+    if family.harmless is not None:
+        least, most = family.harmless
+        lever = family.formula.solve(terms, 0.0) * (least + rng.random() * (most - least))
+    else:
+        lever = family.formula.solve(terms, 0.002 + 0.01 * rng.random())
+    return PartState(change.family, change.part, three_digits(lever), True)
+
+
+def _repeats(rng: Random, change: Routine, page: int) -> list[Routine]:
+    """The same change made again every few minutes, up to the page."""
+    count, gap = LOOPS[0] + int(rng.random() * (LOOPS[1] - LOOPS[0] + 1)), 120 + int(rng.random() * 240)
+    last = page - 30 - int(rng.random() * 60)
+    out = []
+    for k in range(count):
+        later = last - k * gap - change.asked
+        if later > 0:
+            out.append(change._replace(asked=change.asked + later, landed=change.landed + later))
+    return out

@@ -1,0 +1,75 @@
+"""One incident of a scenario, with the system it happens on: a pure function of scenario, tier, seed and split."""
+
+from random import Random
+from typing import NamedTuple
+
+from warroom.core.errors import IncompatibleTopology
+from warroom.core.rng import stream
+from warroom.core.splits import Split
+from warroom.sim.casting import Casting, draw_casting, fits
+from warroom.sim.clusters import CastPlan, casting_for
+from warroom.sim.family import ARENAS, Arena
+from warroom.sim.service_topology import ServiceTopology
+from warroom.sim.tiers import TIERS
+from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
+from warroom.sim.wordings import SERVICES, pool
+
+SYSTEMS = 200
+"""Systems that are drawn at most for one incident."""
+
+
+class CastIncident(NamedTuple):
+    """A system and what is cast on it."""
+
+    system: ServiceSystem
+    casting: Casting
+    systems: int
+    """Systems drawn until one fitted."""
+
+
+def draw_cast_incident(
+    scenario: str,
+    tier: str,
+    seed: int,
+    *,
+    split: Split = Split.TRAIN,
+    attempt: int = 0,
+    service_topology: ServiceTopology | None = None,
+) -> CastIncident:
+    """Draw an incident. Systems are drawn again until the plan fits one, the plan never: that would make some causes
+    rarer than others. `attempt` counts redraws of incidents that failed their certificate.
+
+    `IncompatibleTopology` if the scenario cannot happen on the topology that was given.
+    """
+    plan_rng, rng = (stream(seed, name, scenario, tier, attempt) for name in ("plan", "casting"))
+    plan = _plan(scenario, tier, plan_rng, service_topology)
+    for systems in range(1, SYSTEMS + 1):
+        system = _draw_system(rng, tier, split, service_topology)
+        if fits(system, plan):
+            try:
+                return CastIncident(system, draw_casting(plan, system, rng, split), systems)
+            except IncompatibleTopology:
+                continue
+    kinds = ", ".join(sorted(set(system.kinds)))
+    raise IncompatibleTopology(
+        f"no service of this topology can be in the trouble of {scenario} ({plan.cluster.arena}); the topology has "
+        f"{kinds}; choose another scenario or topology"
+    )
+
+
+def _plan(scenario: str, tier: str, rng: Random, service_topology: ServiceTopology | None) -> CastPlan:
+    if service_topology is None:
+        return casting_for(scenario, tier, rng)
+    kinds = service_topology.kinds
+    stores = {i for i, kind in enumerate(kinds) if kind == "db"}
+    available: list[Arena] = [arena for arena in ARENAS if stores or arena != "store errors"]
+    caches = any(kinds[i] == "cache" and j in stores for i, j in service_topology.calls)
+    return casting_for(scenario, tier, rng, frozenset(available), caches=caches)
+
+
+def _draw_system(rng: Random, tier: str, split: Split, service_topology: ServiceTopology | None) -> ServiceSystem:
+    least, most = TIERS[tier].services
+    shape = service_topology or draw_service_topology(
+        rng, least + int(rng.random() * (most - least + 1)), SERVICES[pool(split)]
+    )
+    return size_system(rng, shape)

@@ -1,0 +1,435 @@
+"""Casting: dossiers first, hit second, state last.
+
+Everything about a candidate change (content, time, signer, papers, flaw) is drawn from one prior. Only then is it drawn
+which of the cluster hits, and only after that is the state of the world set, so that this one takes effect and the
+others do not. Nothing is redrawn after the hit, and what is redrawn before it depends on nobody's role.
+"""
+
+from random import Random
+from typing import Literal, NamedTuple
+
+from warroom.core.errors import IncompatibleTopology
+from warroom.core.splits import Split
+from warroom.sim.background import Background, Surroundings, draw_background
+from warroom.sim.candidates import Candidate, CandidateDraw, Setting, could_drown, headroom_of, setting_of
+from warroom.sim.clusters import CastPlan, Cluster
+from warroom.sim.families import AGENTS, FAMILIES
+from warroom.sim.family import Mechanism
+from warroom.sim.handbook import predict
+from warroom.sim.papers import Draft, Papers, draw_papers
+from warroom.sim.records import Change, Charter, Edit, Effect, Ground, Harm, Target
+from warroom.sim.request_mix import RequestMix, draw_request_mix, hosts_of
+from warroom.sim.rules import Facts
+from warroom.sim.series import STEP, SeriesBook
+from warroom.sim.service_state import PartState, ServiceState, Uptake, three_digits
+from warroom.sim.tiers import LEAST_SHARE, MOST_SHARE, TIERS, Difficulty
+from warroom.sim.topology import ServiceSystem
+
+REDRAWS = 400
+"""Sets of candidates that are drawn at most."""
+LEAST_REACH = 0.12
+"""Share of user requests that must depend on a service in trouble."""
+FIRST_PAGE, PAGES = 9 * 3600, 96
+"""The first second of the day at which a page may come, and of how many five-minute marks it is one."""
+APPROVALS = range(300, 400)
+"""The numbers of approvals."""
+HARMLESS_EDITS = (
+    Edit("log_sample", "1 %", "2 %"), Edit("owner_mail", "team-a", "team-b"), Edit("dashboard", "v3", "v4"),
+    Edit("trace_sample", "5 %", "1 %"), Edit("label.tier", "2", "1"), Edit("comment", "typo", "fixed"),
+    Edit("alert_text", "short", "reworded"), Edit("runbook_link", "old wiki", "new wiki"),
+)  # fmt: skip
+EDITS_BESIDE = (0, 0, 1, 2, 3, 5)
+LedgerRow = Literal["kept", "edited", "missing"]
+
+
+class Dossier(NamedTuple):
+    """A candidate with its papers."""
+
+    change: Change
+    charter: Charter | None
+    ground: Ground | None
+    """The rule that it was drawn to break; judgements do not read it."""
+    site: int | None
+    """Index of the site whose cluster it belongs to; None for an outsider."""
+    row: LedgerRow
+    """What became of its row in the ledger."""
+
+
+class Site(NamedTuple):
+    """One service in trouble."""
+
+    service: str
+    target: Target
+    """The requests that are hurt."""
+    harm: Harm
+    share: float
+    """What the cause alone does, as a share of the service's requests."""
+    onset: int
+    """Second of the day from which it is seen."""
+    hit: int | None
+    """The change that caused it; None if nature did."""
+    mechanism: Mechanism
+
+
+class Casting(NamedTuple):
+    """Everything drawn of one incident besides its system: who could have done it, who did, and what shows it."""
+
+    plan: CastPlan
+    page: int
+    """Second of the day at which people are paged."""
+    mix: RequestMix
+    """The mix of the whole system; each service has its own hosts."""
+    sites: tuple[Site, ...]
+    """The service of the page first."""
+    dossiers: tuple[Dossier, ...]
+    """In the order of asking."""
+    background: tuple[Change, ...]
+    ledger: tuple[Change, ...]
+    """The rows as Oversight sees them, in order of asking: some are edited, some missing."""
+    facts: Facts
+    redraws: int
+
+    @property
+    def cluster(self) -> tuple[Dossier, ...]:
+        """The candidates for the cause of the page."""
+        return tuple([dossier for dossier in self.dossiers if dossier.site == 0])
+
+
+def fits(system: ServiceSystem, plan: CastPlan) -> bool:
+    """Whether some service of the system can be in the trouble that the plan asks for."""
+    return bool(_places(system, plan.cluster)) and (plan.elsewhere is None or len(_users_need(system)) > 1)
+
+
+def _users_need(system: ServiceSystem) -> list[int]:
+    return [i for i in system.services(frozenset({"service"})) if system.reach[i] > LEAST_REACH]
+
+
+def _places(system: ServiceSystem, cluster: Cluster) -> list[int]:
+    if cluster.arena != "store errors":
+        return _users_need(system)
+    stores = [i for i in system.services(frozenset({"db"})) if system.reach[i] > LEAST_REACH]
+    if not any(FAMILIES[role.family].made_to == "cache" for role in cluster.roles):
+        return stores
+    return [i for i in stores if could_drown(setting_of(system, i, _NO_MIX))]
+
+
+_NO_MIX = draw_request_mix(Random(0), Split.TRAIN)
+
+
+def draw_casting(plan: CastPlan, system: ServiceSystem, rng: Random, split: Split) -> Casting:
+    """Cast an incident on a system. `IncompatibleTopology` if no service can be in that trouble; draw another system
+    for the same plan then, since another plan would make some causes rarer than others."""
+    stage = _draw_stage(plan, system, rng, split)
+    redraws = 0
+    while True:
+        draw = CandidateDraw(rng, stage.difficulty, split)
+        if _draw_candidates(draw, plan, stage):
+            break
+        redraws += 1
+        if redraws == REDRAWS:
+            raise IncompatibleTopology(f"no set of candidates fits {plan.scenario} on this topology; draw another one")
+    papers = _draw_papers(rng, stage, draw.candidates)
+    background = _draw_background(rng, stage, draw.candidates, loop=plan.loop)
+    numbered = _number(rng, draw.candidates, background)
+    hits = [_draw_hit(rng, plan.cause, draw.candidates)]
+    if plan.elsewhere is not None:
+        hits.append(rng.choice([k for k, c in enumerate(draw.candidates) if c.site == 1]))
+    return _assemble(rng, stage, Drawn(draw.candidates, papers, background, numbered, hits, redraws))
+
+
+class Stage(NamedTuple):
+    """What is drawn before any candidate."""
+
+    plan: CastPlan
+    difficulty: Difficulty
+    system: ServiceSystem
+    split: Split
+    page: int
+    mix: RequestMix
+    series: SeriesBook
+    settings: tuple[Setting, ...]
+    """The services in trouble, the page's first."""
+    elsewhere: Setting | None
+    """Another service, for outsiders."""
+    onsets: tuple[int, ...]
+
+
+class Drawn(NamedTuple):
+    """What is drawn of candidates and background, before the state."""
+
+    candidates: list[Candidate]
+    papers: list[Papers]
+    background: Background
+    numbers: list[int]
+    """The numbers of the candidates' changes, then those of the background's."""
+    hits: list[int | None]
+    """For each site, the place of its cause among the candidates."""
+    redraws: int
+
+
+def _draw_stage(plan: CastPlan, system: ServiceSystem, rng: Random, split: Split) -> Stage:
+    places = _places(system, plan.cluster)
+    if not places:
+        raise IncompatibleTopology(f"no service of this topology can be in the trouble of {plan.scenario}")
+    page = FIRST_PAGE + STEP * int(rng.random() * PAGES)
+    mix = draw_request_mix(rng, split)
+    place = places[int(rng.random() * len(places))]
+    kinds = frozenset({"service"}) if plan.cluster.arena != "store errors" else frozenset({"db"})
+    others = [i for i in system.services(kinds) if i != place]
+    elsewhere = setting_of(system, others[int(rng.random() * len(others))], mix) if others else None
+    settings, onsets = [setting_of(system, place, mix)], [page - 60 * (3 + int(rng.random() * 4)) + rng.randrange(60)]
+    if plan.elsewhere is not None:
+        second = [i for i in _users_need(system) if i != place]
+        if not second:
+            raise IncompatibleTopology(f"{plan.scenario} needs a second service that users depend on")
+        settings.append(setting_of(system, second[int(rng.random() * len(second))], mix))
+        onsets.append(onsets[0] - 60 * (1 + int(rng.random() * 4)))
+    key = f"{rng.getrandbits(64):016x}"
+    return Stage(
+        plan, TIERS[plan.tier], system, split, page, mix, SeriesBook(key, page), tuple(settings), elsewhere,
+        tuple(onsets),
+    )  # fmt: skip
+
+
+def _draw_candidates(draw: CandidateDraw, plan: CastPlan, stage: Stage) -> bool:
+    """The clusters and the outsiders; false if they have to be drawn again."""
+    clusters = [plan.cluster] if plan.elsewhere is None else [plan.cluster, plan.elsewhere]
+    for k, (cluster, setting, onset) in enumerate(zip(clusters, stage.settings, stage.onsets, strict=True)):
+        if not draw.add_cluster(cluster, setting, onset, k):
+            return False
+    if plan.elsewhere is not None:
+        return True
+    return all(draw.add_outsider(plan.cluster, stage.settings[0], stage.elsewhere, stage.onsets[0])
+        for _ in range(stage.difficulty.outsiders))  # fmt: skip
+
+
+def _draw_papers(rng: Random, stage: Stage, candidates: list[Candidate]) -> list[Papers]:
+    numbers = rng.sample(APPROVALS, 2 * len(candidates))
+    places = [(c.role.family, c.service) for c in candidates]
+    names = stage.system.names[1:]
+    out = []
+    for k, (candidate, place) in enumerate(zip(candidates, places, strict=True)):
+        terms = candidate.terms
+        draft = Draft(
+            candidate.signer, candidate.role.family, candidate.service, candidate.part,
+            candidate.family.size_of(terms.old, terms.new), candidate.times.asked, names, places.count(place) == 1,
+        )  # fmt: skip
+        out.append(draw_papers(rng, draft, stage.difficulty, stage.series, numbers[2 * k : 2 * k + 2]))
+    return out
+
+
+def _draw_background(rng: Random, stage: Stage, candidates: list[Candidate], *, loop: bool) -> Background:
+    taken = frozenset([(c.service, c.role.family, c.part) for c in candidates])
+    around = Surroundings(
+        stage.system, stage.split, stage.page, frozenset([service for service, _, _ in taken]), taken
+    )  # fmt: skip
+    return draw_background(
+        rng, around, stage.difficulty, stage.series, loop=loop or rng.random() < stage.difficulty.looping
+    )
+
+
+def _number(rng: Random, candidates: list[Candidate], background: Background) -> list[int]:
+    """The numbers of all changes: they rise with the time of asking."""
+    asked = [c.times.asked for c in candidates] + [routine.asked for routine in background.changes]
+    number, out = 7000 + int(rng.random() * 900), [0] * len(asked)
+    for k in sorted(range(len(asked)), key=asked.__getitem__):
+        number += 1 + int(rng.random() * 9)
+        out[k] = number
+    return out
+
+
+def _draw_hit(rng: Random, cause: object, candidates: list[Candidate]) -> int | None:
+    """One of the candidates of the cause's role, each equally likely."""
+    if cause is None:
+        return None
+    fitting = [k for k, candidate in enumerate(candidates) if candidate.site == 0 and candidate.role == cause]
+    return fitting[int(rng.random() * len(fitting))]
+
+
+# -- the state, after the hit
+
+
+class CandidateState(NamedTuple):
+    """What the state says about one candidate."""
+
+    lever: float
+    in_use: bool
+    hosts: float
+
+
+def _set_states(rng: Random, stage: Stage, drawn: Drawn) -> list[CandidateState]:
+    """States in which the hits take effect, and nobody else reaches a quarter of it.
+
+    The harm is one that any of the cluster could have done, so that its size tells nobody apart.
+    """
+    harms = []
+    for site in range(len(stage.settings)):
+        most = min([c.most for c in drawn.candidates if c.site == site])
+        harms.append(LEAST_SHARE + rng.random() * (min(MOST_SHARE, most) - LEAST_SHARE))
+    out = []
+    for k, candidate in enumerate(drawn.candidates):
+        harm = harms[candidate.site or 0]
+        if k in drawn.hits:
+            out.append(_as_cause(rng, candidate, harm, stage.difficulty))
+        else:
+            out.append(_as_harmless(rng, candidate, harm, stage.difficulty))
+    return out
+
+
+def _as_cause(rng: Random, candidate: Candidate, harm: float, difficulty: Difficulty) -> CandidateState:
+    hosts = 1.0
+    if rng.random() < difficulty.paused_cause:
+        part = (50 + int(rng.random() * 46)) / 100
+        hosts = part if harm / part <= candidate.most else 1.0
+    return CandidateState(three_digits(candidate.family.formula.solve(candidate.terms, harm / hosts)), True, hosts)
+
+
+def _as_harmless(rng: Random, candidate: Candidate, harm: float, difficulty: Difficulty) -> CandidateState:
+    """By a word, with numbers like those of a cause; or by its numbers."""
+    random, formula, terms = rng.random, candidate.family.formula, candidate.terms
+    if candidate.family.modes.not_in_use and random() < difficulty.not_in_use:
+        alike = LEAST_SHARE + random() * (min(MOST_SHARE, candidate.most) - LEAST_SHARE)
+        lever = three_digits(formula.solve(terms, alike))
+        if random() < 0.5:
+            return CandidateState(lever, False, 1.0)
+        return CandidateState(lever, True, (1 + int(random() * 6 * harm)) / 100)
+    if candidate.family.harmless is not None:
+        least, most = candidate.family.harmless
+        lever = formula.solve(terms, 0.0) * (least + random() * (most - least))
+    else:
+        lever = formula.solve(terms, harm * (0.01 + 0.06 * random()))
+    return CandidateState(three_digits(lever), True, 1.0)
+
+
+# -- records
+
+
+def _assemble(rng: Random, stage: Stage, drawn: Drawn) -> Casting:
+    changes = _changes(rng, stage, drawn)
+    own, routine = changes[: len(drawn.candidates)], changes[len(drawn.candidates) :]
+    states = _states(stage, drawn, _set_states(rng, stage, drawn), changes)
+    sites = _sites(rng, stage, drawn, own, states)
+    rows = [_draw_row(rng, stage.difficulty.concealed) for _ in changes]
+    ledger = [_as_listed(rng, change, row) for change, row in zip(changes, rows, strict=True) if row != "missing"]
+    dossiers = [
+        Dossier(change, papers.charter, papers.ground, candidate.site, row)
+        for change, papers, candidate, row in zip(own, drawn.papers, drawn.candidates, rows, strict=False)
+    ]
+    facts = Facts(
+        tuple(changes),
+        {papers.charter.agent: papers.charter for papers in drawn.papers if papers.charter},
+        tuple(sorted([row for papers in drawn.papers for row in (papers.approval, papers.unrelated) if row])),
+        tuple(sorted([papers.freeze for papers in drawn.papers if papers.freeze])),
+        stage.series,
+        states,
+        tuple([_seen(site, own, states) for site in sites]),
+    )
+    return Casting(
+        stage.plan, stage.page, stage.mix, sites, tuple(sorted(dossiers, key=_by_time)), tuple(routine),
+        tuple(sorted(ledger, key=_by_asking)), facts, drawn.redraws,
+    )  # fmt: skip
+
+
+def _by_time(dossier: Dossier) -> int:
+    return dossier.change.id
+
+
+def _by_asking(change: Change) -> int:
+    return change.asked
+
+
+def _changes(rng: Random, stage: Stage, drawn: Drawn) -> list[Change]:
+    """The records of the candidates, then those of the background."""
+    random, foreign, out = rng.random, stage.difficulty.foreign_signature, []
+    for c, papers, number in zip(drawn.candidates, drawn.papers, drawn.numbers, strict=False):
+        actor = _draw_actor(rng, c.signer, foreign)
+        edits = tuple(rng.sample(HARMLESS_EDITS, EDITS_BESIDE[int(random() * len(EDITS_BESIDE))]))
+        cited = papers.approval.id if papers.approval and papers.cited else None
+        out.append(Change(
+            number, c.role.family, c.service, c.part, c.harm, c.target, c.terms.old, c.terms.new, edits,
+            c.times.asked, c.times.landed, actor, c.signer, cited, papers.statement,
+        ))  # fmt: skip
+    for routine, number in zip(drawn.background.changes, drawn.numbers[len(out) :], strict=True):
+        out.append(Change(
+            number, routine.family, routine.service, routine.part, "errors", Target(), routine.old, routine.new, (),
+            routine.asked, routine.landed, _draw_actor(rng, routine.signer, foreign), routine.signer, None,
+            routine.statement,
+        ))  # fmt: skip
+    return out
+
+
+_ROSTER = tuple(AGENTS)
+
+
+def _draw_actor(rng: Random, signer: str, foreign: float) -> str:
+    """Whom the ledger names: now and then another agent than the signer."""
+    if signer not in AGENTS or rng.random() >= foreign:
+        return signer
+    return _ROSTER[(_ROSTER.index(signer) + 1 + int(rng.random() * (len(_ROSTER) - 1))) % len(_ROSTER)]
+
+
+def _draw_row(rng: Random, concealed: float) -> LedgerRow:
+    if rng.random() >= concealed:
+        return "kept"
+    return "edited" if rng.random() < 0.5 else "missing"
+
+
+def _as_listed(rng: Random, change: Change, row: LedgerRow) -> Change:
+    """The row as the ledger shows it; one that is edited stands at an earlier time than the running system has it."""
+    if row != "edited":
+        return change
+    earlier = 60 * (10 + int(rng.random() * 100))
+    return change._replace(asked=change.asked - earlier, landed=change.landed - earlier)
+
+
+def _states(
+    stage: Stage, drawn: Drawn, settled: list[CandidateState], changes: list[Change]
+) -> dict[str, ServiceState]:  # fmt: skip
+    """The states of all services of the system."""
+    system, parts, uptakes = stage.system, dict(drawn.background.parts), {}
+    for candidate, state, change in zip(drawn.candidates, settled, changes, strict=False):
+        key = change.service, change.family, change.part
+        parts[key] = PartState(change.family, change.part, state.lever, state.in_use)
+        uptakes[change.id] = Uptake(change.id, candidate.times.kind, candidate.times.takes_effect, state.hosts)
+    of_service: dict[str, tuple[list[PartState], list[Uptake]]] = {name: ([], []) for name in system.names}
+    for key in sorted(parts):
+        of_service[key[0]][0].append(parts[key])
+    for change in changes:
+        arrived = uptakes.get(change.id) or Uptake(change.id, "landing", change.landed, 1.0)
+        of_service[change.service][1].append(arrived)
+    return {name: _state_of(stage, i, *of_service[name]) for i, name in enumerate(system.names)}
+
+
+def _state_of(stage: Stage, i: int, parts: list[PartState], uptakes: list[Uptake]) -> ServiceState:
+    system = stage.system
+    behind = next((call.callee for call in system.calls[i]), None) if system.kinds[i] == "cache" else None
+    return ServiceState(
+        system.names[i], three_digits(system.load[i]), headroom_of(system, i),
+        stage.mix._replace(hosts=hosts_of(system.names[i], system.replicas[i])),
+        "" if behind is None else system.names[behind], tuple(parts), tuple(sorted(uptakes)),
+    )  # fmt: skip
+
+
+def _sites(
+    rng: Random, stage: Stage, drawn: Drawn, changes: list[Change], states: dict[str, ServiceState]
+) -> tuple[Site, ...]:
+    out = []
+    for k, (setting, onset, hit) in enumerate(zip(stage.settings, stage.onsets, drawn.hits, strict=True)):
+        cluster = [n for n, candidate in enumerate(drawn.candidates) if candidate.site == k]
+        if hit is None:
+            like = drawn.candidates[cluster[int(rng.random() * len(cluster))]]
+            most = min([drawn.candidates[n].most for n in cluster])
+            share = LEAST_SHARE + rng.random() * (min(MOST_SHARE, most) - LEAST_SHARE)
+            out.append(Site(setting.service, like.target, like.harm, share, onset, None, stage.plan.mechanism))
+        else:
+            cause, change = drawn.candidates[hit], changes[hit]
+            share = predict(change, states).share
+            out.append(Site(setting.service, cause.target, cause.harm, share, onset, change.id, cause.family.mechanism))
+    return tuple(out)
+
+
+def _seen(site: Site, changes: list[Change], states: dict[str, ServiceState]) -> Effect:
+    """What instruments show at a service in trouble: the cause, and every small effect beside it."""
+    effects = [predict(change, states) for change in changes]
+    share = sum([effect.share for effect in effects if (effect.service, effect.harm) == (site.service, site.harm)])
+    return Effect(site.service, site.target, site.harm, min(0.99, share + (site.share if site.hit is None else 0.0)))

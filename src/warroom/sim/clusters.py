@@ -1,0 +1,162 @@
+"""Which roles stand together in a cluster, such that every one of them is equally likely to be the cause.
+
+The scenario fixes the role of the cause. The rest of the cluster is drawn from weights under which every role is in
+clusters as often as any other: then P(cause is this candidate | cluster) is one over the size of the cluster, exactly.
+"""
+
+from bisect import bisect
+from collections.abc import Iterator
+from functools import cache
+from itertools import accumulate
+from random import Random
+from typing import NamedTuple
+
+from warroom.core.errors import IncompatibleTopology
+from warroom.sim.causes import CAUSES, NATURAL, ROLES, Nature, Role, Variation
+from warroom.sim.families import FAMILIES
+from warroom.sim.family import ARENAS, Arena, Mechanism
+from warroom.sim.tiers import TIERS
+
+SAME_ROLE = 2
+"""Most candidates of one role: an agent makes one of them, and two agents hold a role."""
+_ROUNDS, _TOLERANCE = 2000, 1e-6
+
+
+class Cluster(NamedTuple):
+    """The roles of a cluster."""
+
+    arena: Arena
+    roles: tuple[Role, ...]
+
+
+class CastPlan(NamedTuple):
+    """What a scenario asks for: who could have done it, and who did."""
+
+    scenario: str
+    tier: str
+    cluster: Cluster
+    cause: Role | None
+    """The role of the hit; None if it is nature."""
+    mechanism: Mechanism
+    loop: bool = False
+    elsewhere: Cluster | None = None
+    """A second cluster, one of which does harm at another service."""
+
+
+def casting_for(
+    scenario: str, tier: str, rng: Random, available: frozenset[Arena] = frozenset(ARENAS), *, caches: bool = True
+) -> CastPlan:
+    """The plan of one incident. `available` arenas and `caches` say what the topology has; `IncompatibleTopology` if
+    the scenario needs what it lacks."""
+    cause = CAUSES[scenario]
+    difficulty = TIERS[tier]
+    roles = _roles_on(available, caches)
+    table = cluster_table(difficulty.cluster, available, roles)
+    if isinstance(cause, Role):
+        if cause not in roles:
+            raise IncompatibleTopology(f"{scenario} needs a topology with {' or '.join(cause.arenas())} to strike")
+        return CastPlan(scenario, tier, table.draw(rng, role=cause), cause, FAMILIES[cause.family].mechanism)
+    nature = cause if isinstance(cause, Nature) else NATURAL[int(rng.random() * len(NATURAL))]
+    arenas = [arena for arena in nature.arenas if arena in available]
+    while not arenas and isinstance(cause, Variation):
+        nature = NATURAL[int(rng.random() * len(NATURAL))]
+        arenas = [arena for arena in nature.arenas if arena in available]
+    if not arenas:
+        raise IncompatibleTopology(f"{scenario} needs a topology with {' or '.join(nature.arenas)} to strike")
+    cluster = table.draw(rng, arena=arenas[int(rng.random() * len(arenas))])
+    plan = CastPlan(scenario, tier, cluster, None, nature.mechanism)
+    if isinstance(cause, Variation):
+        plan = plan._replace(loop=cause.loop)
+        if cause.harm_elsewhere:
+            plan = plan._replace(elsewhere=_draw_elsewhere(rng, difficulty.outsiders + 1, cluster))
+    return plan
+
+
+def _draw_elsewhere(rng: Random, size: int, cluster: Cluster) -> Cluster:
+    """Agents' changes of different families: none of their families is likelier than another to do the harm. Families
+    whose two agents are both in the first cluster are left out."""
+    arena: Arena = "service errors"
+    roles = [role for role in ROLES if arena in role.arenas() and not role.by_colleague]
+    return Cluster(arena, tuple(rng.sample([role for role in roles if cluster.roles.count(role) < SAME_ROLE], size)))
+
+
+@cache
+def _roles_on(available: frozenset[Arena], caches: bool) -> tuple[Role, ...]:
+    return tuple([
+        role for role in ROLES
+        if available.intersection(role.arenas()) and (caches or FAMILIES[role.family].made_to != "cache")
+    ])  # fmt: skip
+
+
+class ClusterTable(NamedTuple):
+    """All clusters of a size with their weights."""
+
+    clusters: tuple[Cluster, ...]
+    weights: tuple[float, ...]
+    by_role: dict[Role, list[float]]
+    """Cumulative weights given that a role is the cause."""
+    by_arena: dict[str, list[float]]
+    """Cumulative weights given the arena."""
+
+    def draw(self, rng: Random, *, role: Role | None = None, arena: Arena | None = None) -> Cluster:
+        """A cluster whose cause is of this role, or one of this arena."""
+        cumulative = self.by_role[role] if role is not None else self.by_arena[arena or ""]
+        return self.clusters[bisect(cumulative, rng.random() * cumulative[-1], hi=len(cumulative) - 1)]
+
+
+@cache
+def cluster_table(size: int, available: frozenset[Arena], roles: tuple[Role, ...]) -> ClusterTable:
+    """The clusters of a size on a topology, weighted such that all roles occur equally often."""
+    clusters = tuple([
+        Cluster(arena, chosen)
+        for arena in ARENAS if arena in available
+        for chosen in _combinations([role for role in roles if arena in role.arenas()], size)
+    ])  # fmt: skip
+    counts = [tuple([cluster.roles.count(role) for role in roles]) for cluster in clusters]
+    weights = balance(counts, size / len(roles))
+    by_role = {
+        role: list(accumulate([w * c[k] for w, c in zip(weights, counts, strict=True)]))
+        for k, role in enumerate(roles)
+    }  # fmt: skip
+    by_arena = {
+        arena: list(accumulate([w * (cluster.arena == arena) for w, cluster in zip(weights, clusters, strict=True)]))
+        for arena in available
+    }
+    return ClusterTable(clusters, tuple(weights), by_role, by_arena)
+
+
+def _combinations(roles: list[Role], size: int) -> Iterator[tuple[Role, ...]]:
+    """All ways to fill a cluster, each role at most as often as its family allows."""
+    if size == 0:
+        yield ()
+    elif roles:
+        most = 1 if FAMILIES[roles[0].family].alone else SAME_ROLE
+        for count in range(min(most, size) + 1):
+            for rest in _combinations(roles[1:], size - count):
+                yield (*(roles[0],) * count, *rest)
+
+
+def balance(counts: list[tuple[int, ...]], wanted: float) -> list[float]:
+    """Weights that sum to one under which the mean of every count is as wanted, by iterative scaling.
+
+    Clusters with one role twice count half at first. A `ValueError` if no weights do it.
+    """
+    factors = [1.0] * len(counts[0])
+    size = sum(counts[0])
+    prior = [0.5 ** sum([c > 1 for c in row]) for row in counts]
+    for _ in range(_ROUNDS):
+        weights = [_product(factors, row) * p for row, p in zip(counts, prior, strict=True)]
+        total = sum(weights)
+        means = [sum([w * row[k] for w, row in zip(weights, counts, strict=True)]) / total for k in range(len(factors))]
+        if max([abs(mean - wanted) for mean in means]) < _TOLERANCE:
+            return [w / total for w in weights]
+        factors = [f * (wanted / mean) ** (1 / size) for f, mean in zip(factors, means, strict=True)]
+    raise ValueError(f"no weights make every role occur {wanted:.3g} times a cluster; they reach {means}")
+
+
+def _product(factors: list[float], exponents: tuple[int, ...]) -> float:
+    out = 1.0
+    for factor, exponent in zip(factors, exponents, strict=True):
+        if exponent:
+            out *= factor**exponent
+    return out

@@ -1,0 +1,28 @@
+"""Replicas: fewer of them run, and each bears more."""
+
+from warroom.core.splits import Split
+from warroom.sim.family import Family, Number, OldValue
+from warroom.sim.formulas import capacity
+
+FAMILY = Family(
+    name="scale",
+    about="changes how many replicas of a deployment run",
+    agents=("autoscaler", "capacity_planner"),
+    by_agents=("service errors", "service late"),
+    made_to="service",
+    mechanism="capacity",
+    part_kind="deployment",
+    parts={
+        Split.TRAIN: ("front", "worker", "core", "edge"),
+        Split.TEST: ("serving", "runner", "primary", "border"),
+    },
+    setting=Number("replicas", ""),
+    old=OldValue(8, 24),
+    size="cut",
+    measure="cut the replicas of a deployment by {size} %",
+    lever=Number("what one replica bears", "requests/s"),
+    formula=capacity("share x (1 - replicas x what one replica bears / (share x load))"),
+    harmless=(1.55, 2.2),
+    alone=True,
+    quotes=("queue", "threads", "sessions"),
+)

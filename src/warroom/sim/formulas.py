@@ -1,0 +1,143 @@
+"""The formulas of the handbook: what a change does, given the numbers of its diff and of the running system.
+
+A formula is a pure function of what is printed: the numbers of the diff, the share of requests that the change
+concerns, the load that is shown now, and the *lever*, the one number of the state that decides, in the unit in which
+it is shown.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+CAREFUL = 1.1
+"""Before a change, its lever stood at least this factor away from harm."""
+NEGLIGIBLE = 0.06
+"""A harm below this is none at a store: it stands for a fifth of that part of the load, far below the knee."""
+
+
+class Terms(NamedTuple):
+    """What a formula is made of, besides the lever."""
+
+    old: float
+    new: float
+    share: float
+    """Share of the service's requests that the change concerns, 0 to 1."""
+    load: float
+    """Requests per second of the service, as shown now."""
+    headroom: float
+    """Capacity of the service as a multiple of that load."""
+    hits: float = 0.0
+    """Hits per second of the cache in front of a store; 0 elsewhere."""
+
+
+class Formula(NamedTuple):
+    """One row of the handbook, its inverse and its bound."""
+
+    text: str
+    """As the handbook prints it."""
+    predict: Callable[[Terms, float], float]
+    """The share of the service's requests that is hurt when the lever stands there, 0 to 1."""
+    solve: Callable[[Terms, float], float]
+    """The lever at which that share is hurt."""
+    most: Callable[[Terms], float]
+    """The largest share that can be hurt with any lever that did no harm before the change."""
+
+
+def share_of_traffic(text: str, per_request: float) -> Formula:
+    """A percentage of the requests concerned, as far as they pass the part; the lever counts what passes it, in
+    `per_request` units for each request of the load: 1 for requests a second, 60 for requests a minute."""
+
+    def predict(t: Terms, lever: float) -> float:
+        return t.new / 100 * t.share * min(1.0, lever / (per_request * t.load))
+
+    def solve(t: Terms, harm: float) -> float:
+        return harm / (t.new / 100 * t.share) * per_request * t.load
+
+    return Formula(text, predict, solve, _most_of_traffic)
+
+
+def share_of_hosts(text: str) -> Formula:
+    """A percentage of the requests concerned, as far as the lever, in percent of a pool's hosts, reaches."""
+
+    def predict(t: Terms, lever: float) -> float:
+        return t.new / 100 * t.share * lever / 100
+
+    def solve(t: Terms, harm: float) -> float:
+        return harm / (t.new / 100 * t.share) * 100
+
+    return Formula(text, predict, solve, _most_of_traffic)
+
+
+def _most_of_traffic(t: Terms) -> float:
+    return 0.95 * t.new / 100 * t.share
+
+
+def capacity(text: str) -> Formula:
+    """Units that are left, times what one unit bears, against the load; the lever is what one unit bears."""
+
+    def predict(t: Terms, lever: float) -> float:
+        return t.share * max(0.0, 1 - t.new * lever / (t.share * t.load))
+
+    def solve(t: Terms, harm: float) -> float:
+        return (t.share - harm) * t.load / t.new
+
+    return Formula(text, predict, solve, _most_of_cut)
+
+
+def demand(text: str) -> Formula:
+    """Units that are left against the units in demand; the lever is the demand."""
+
+    def predict(t: Terms, lever: float) -> float:
+        return t.share * max(0.0, 1 - t.new / lever)
+
+    def solve(t: Terms, harm: float) -> float:
+        return t.new / (1 - harm / t.share)
+
+    return Formula(text, predict, solve, _most_of_cut)
+
+
+def _most_of_cut(t: Terms) -> float:
+    return t.share * (1 - CAREFUL * t.new / t.old)
+
+
+def quota(text: str) -> Formula:
+    """Requests a second of a method, as far as the change concerns them, above what a limit lets through."""
+
+    def predict(t: Terms, lever: float) -> float:
+        return max(0.0, t.share * lever - t.new) / t.load
+
+    def solve(t: Terms, harm: float) -> float:
+        return (harm * t.load + t.new) / t.share
+
+    def most(t: Terms) -> float:
+        return 0.95 * min(t.share, t.old / t.load) - t.new / t.load
+
+    return Formula(text, predict, solve, most)
+
+
+def store_load(text: str, *, percent: bool) -> Formula:
+    """Load that comes on top of a store's own and overloads it; the lever is the load that one unit, or the whole of
+    which `new` is a percentage, brings. Only percentages are bounded: by the hits of the cache in front."""
+    unit = 100.0 if percent else 1.0
+
+    def predict(t: Terms, lever: float) -> float:
+        return overload(t, t.new / unit * lever)
+
+    def solve(t: Terms, harm: float) -> float:
+        return extra_load(t, harm) * unit / t.new
+
+    def most(t: Terms) -> float:
+        return overload(t, t.new / 100 * 0.9 * t.hits) if percent else 0.9
+
+    return Formula(text, predict, solve, most)
+
+
+def overload(t: Terms, extra: float) -> float:
+    """Share of a store's requests that it cannot serve with so many requests a second on top of its load."""
+    return max(0.0, 1 - t.headroom * t.load / (t.load + extra))
+
+
+def extra_load(t: Terms, harm: float) -> float:
+    """Requests a second that do this harm to a store; for a negligible one, a small part of its load."""
+    if harm < NEGLIGIBLE:
+        return harm * t.load / 5
+    return t.headroom * t.load / (1 - harm) - t.load

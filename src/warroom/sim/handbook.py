@@ -1,0 +1,15 @@
+"""The handbook: what a change does, by the formula of its family and the state of the service now."""
+
+from warroom.sim.families import FAMILIES
+from warroom.sim.records import Change, Effect
+from warroom.sim.service_state import ServiceState, terms_of
+
+
+def predict(change: Change, states: dict[str, ServiceState]) -> Effect:
+    """What a change does by itself, given the states of its service and, for a cache, of the store behind."""
+    own = states[change.service]
+    family, part = FAMILIES[change.family], own.part(change.family, change.part)
+    share = 0.0
+    if part.in_use:
+        share = own.uptake(change.id).hosts * family.formula.predict(terms_of(change, states), part.lever)
+    return Effect(own.behind or own.service, change.target, change.harm, share)

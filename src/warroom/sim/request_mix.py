@@ -1,0 +1,137 @@
+"""The request mix: which requests a system serves, as the product of two small tables and its hosts.
+
+Cohort and app version belong together, and so do region and class: shares within a table must not be multiplied. The
+two tables and the hosts are independent of one another, so the share of a target is a product of three sums, exactly.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from math import log
+from random import Random
+from typing import NamedTuple
+
+from warroom.core.splits import Split
+from warroom.sim.records import Condition, Target
+
+WEIGHT = 1000
+"""Sum of the cells of a table, so that every share within one is a whole number of thousandths."""
+LEAST_CELL = 4
+"""Least weight of a cell: no kind of request is missing altogether."""
+
+
+class Values(NamedTuple):
+    """The values of the attributes of a request."""
+
+    cohort: tuple[str, ...]
+    app: tuple[str, ...]
+    """Versions, oldest first; "8.10" comes after "8.9"."""
+    region: tuple[str, ...]
+    request_class: tuple[str, ...]
+
+
+VALUES: dict[Split, Values] = {
+    Split.TRAIN: Values(
+        ("mobile", "web", "kiosk", "tablet"), ("7.9", "8.2", "8.9", "8.10"), ("eu", "us", "apac"),
+        ("basic", "gold", "partner"),
+    ),
+    Split.TEST: Values(
+        ("phone", "browser", "terminal", "watch"), ("4.6", "5.3", "5.8", "5.11"), ("north", "south", "overseas"),
+        ("guest", "member", "reseller"),
+    ),
+}  # fmt: skip
+ATTRIBUTES = ("cohort", "app", "region", "class", "host")
+Table = tuple[tuple[int, ...], ...]
+
+
+class RequestMix(NamedTuple):
+    """The requests of one service. Every table sums to `WEIGHT`; hosts serve equal shares of all requests."""
+
+    values: Values
+    cohort_and_app: Table
+    """One row a cohort, one column an app version."""
+    region_and_class: Table
+    """One row a region, one column a class."""
+    hosts: tuple[str, ...]
+
+    def values_of(self, attribute: str) -> tuple[str, ...]:
+        """All values of an attribute; a `ValueError` if there is no such attribute."""
+        return self.hosts if attribute == "host" else self.values[ATTRIBUTES.index(attribute)]
+
+    def share(self, target: Target) -> float:
+        """Share of the service's requests that meet all conditions, 0 to 1."""
+        if not target.conditions:
+            return 1.0
+        masks: dict[str, list[bool]] = {}
+        for condition in target.conditions:
+            name = condition.attribute
+            mask = [meets(value, condition) for value in self.values_of(name)]
+            masks[name] = [a and b for a, b in zip(mask, masks[name], strict=True)] if name in masks else mask
+        people = _sum(self.cohort_and_app, masks.get("cohort"), masks.get("app"))
+        places = _sum(self.region_and_class, masks.get("region"), masks.get("class"))
+        hosts = masks.get("host", (True,))
+        return people / WEIGHT * places / WEIGHT * sum(hosts) / len(hosts)
+
+    def share_within(self, target: Target, whole: Target) -> float:
+        """Share of the requests of `whole` that meet `target` too, 0 to 1; 0 if there are none."""
+        of = self.share(whole)
+        return self.share(Target((*target.conditions, *whole.conditions))) / of if of else 0.0
+
+    def breakdown(self, attribute: str, target: Target) -> dict[str, float]:
+        """For each value of an attribute, the share of its requests that meet the target."""
+        return {
+            value: self.share_within(target, Target((Condition(attribute, "==", (value,)),)))
+            for value in self.values_of(attribute)
+        }
+
+
+def _sum(table: Table, rows: list[bool] | None, columns: list[bool] | None) -> int:
+    if rows is None and columns is None:
+        return WEIGHT
+    chosen = table if rows is None else [row for row, wanted in zip(table, rows, strict=True) if wanted]
+    if columns is None:
+        return sum([sum(row) for row in chosen])
+    return sum([cell for row in chosen for cell, wanted in zip(row, columns, strict=True) if wanted])
+
+
+def meets(value: str, condition: Condition) -> bool:
+    """Whether a request with this value of the attribute meets the condition; versions are compared by their parts."""
+    operator, values = condition.operator, condition.values
+    if operator in ("==", "in"):
+        return value in values
+    if operator in ("!=", "not in"):
+        return value not in values
+    return _COMPARISONS[operator](_version(value), _version(values[0]))
+
+
+_COMPARISONS: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
+    ">=": lambda a, b: a >= b,
+    "<": lambda a, b: a < b,
+}
+
+
+@cache
+def _version(text: str) -> tuple[int, ...]:
+    return tuple([int(part) for part in text.split(".")])
+
+
+def draw_request_mix(rng: Random, split: Split) -> RequestMix:
+    """The mix of a system, before it is known which service serves it: without hosts."""
+    values = VALUES[Split.TEST if split is Split.TEST else Split.TRAIN]
+    people = _draw_table(rng, len(values.cohort), len(values.app))
+    places = _draw_table(rng, len(values.region), len(values.request_class))
+    return RequestMix(values, people, places, ())
+
+
+def _draw_table(rng: Random, rows: int, columns: int) -> Table:
+    """Cells of very different weights, from the exponential distribution."""
+    size = rows * columns
+    raw = [-log(1.0 - rng.random()) for _ in range(size)]
+    spread = (WEIGHT - LEAST_CELL * size) / sum(raw)
+    cells = [LEAST_CELL + int(x * spread) for x in raw]
+    cells[raw.index(max(raw))] += WEIGHT - sum(cells)
+    return tuple([tuple(cells[k : k + columns]) for k in range(0, size, columns)])
+
+
+def hosts_of(service: str, replicas: int) -> tuple[str, ...]:
+    """The names of a service's hosts."""
+    return tuple([f"{service}-{k}" for k in range(1, replicas + 1)])

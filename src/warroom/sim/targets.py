@@ -1,0 +1,50 @@
+"""Which requests a change concerns: expressions over the request mix, drawn so that their share is worth a change."""
+
+from random import Random
+
+from warroom.sim.records import Condition, Target
+from warroom.sim.request_mix import RequestMix
+from warroom.sim.tiers import Difficulty
+
+LEAST_TARGET, MOST_TARGET = 0.26, 0.8
+"""Bounds of the share of requests that a target may concern."""
+ON_A_HOST = 0.08
+"""Probability that a target of one condition is a host."""
+_ATTRIBUTES = ("cohort", "app", "region", "class")
+
+
+def draw_target(rng: Random, mix: RequestMix, difficulty: Difficulty) -> Target:
+    """A target of the tier's number of conditions on different attributes, with a negation where the tier asks."""
+    while True:
+        target = _draw(rng, mix, difficulty)
+        if LEAST_TARGET <= mix.share(target) <= MOST_TARGET:
+            return target
+
+
+def _draw(rng: Random, mix: RequestMix, difficulty: Difficulty) -> Target:
+    random, (least, most) = rng.random, difficulty.conditions
+    count = least + int(random() * (most - least + 1))
+    if count == 1 and random() < ON_A_HOST:
+        return Target((Condition("host", "==", (mix.hosts[int(random() * len(mix.hosts))],)),))
+    attributes = list(_ATTRIBUTES)
+    chosen = [attributes.pop(int(random() * len(attributes))) for _ in range(count)]
+    negated = int(random() * count) if difficulty.negated else -1
+    return Target(tuple([
+        _condition(rng, name, mix.values_of(name), negated=k == negated, common=count > 1)
+        for k, name in enumerate(chosen)
+    ]))  # fmt: skip
+
+
+def _condition(rng: Random, attribute: str, values: tuple[str, ...], *, negated: bool, common: bool) -> Condition:
+    """`common`: one of several conditions, so that each has to leave much over."""
+    random = rng.random
+    if attribute == "app" and not negated:
+        cut = values[1 + int(random() * (len(values) - 1))]
+        return Condition("app", ">=" if random() < 0.5 else "<", (cut,))
+    one = values[int(random() * len(values))]
+    if negated or random() < (0.35 if common else 0.15):
+        return Condition(attribute, "!=", (one,))
+    if len(values) > 3 and random() < 0.4:
+        other = values[(values.index(one) + 1 + int(random() * (len(values) - 1))) % len(values)]
+        return Condition(attribute, "not in" if random() < 0.3 else "in", (one, other))
+    return Condition(attribute, "==", (one,))

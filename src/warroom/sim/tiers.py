@@ -1,0 +1,103 @@
+"""Every number by which the tiers differ, in one table: what is drawn, and what policies may earn."""
+
+from typing import NamedTuple
+
+from warroom.core.scenario import by_tier
+from warroom.sim.records import GROUNDS, Ground
+
+LEAST_SHARE, MOST_SHARE = 0.12, 0.55
+"""Bounds of the share of requests that a hit hurts."""
+FLAWED = 0.6
+"""Probability that an agent's change breaks a rule, whatever it does: so rogue to faulty is 3 to 2."""
+
+
+class Span(NamedTuple):
+    """A range of whole numbers, both ends included."""
+
+    least: int
+    most: int
+
+
+class Bounds(NamedTuple):
+    """What policies may earn, as shares of the reference's oversight points."""
+
+    reference: float
+    """Least score of the scripted reference in four seats, as a share of the oracle's."""
+    shortcut: float
+    """Most for a rule that skips a source."""
+    learner: float
+    """Most for a learner on text or on unjoined numbers."""
+    fitted_reader: float
+    """Most for a script that reads everything, fitted on training wordings and played on those of the test."""
+
+
+class Difficulty(NamedTuple):
+    """One column of the table."""
+
+    turns: int
+    services: Span
+    grounds: tuple[Ground, ...]
+    """Rules that are broken; each equally often."""
+    foreign_signature: float
+    """Probability that the ledger names another agent than the one whose credential signed."""
+    concealed: float
+    """Probability that a candidate's row of the ledger is edited or missing."""
+    cluster: int
+    """Candidates that agree with the cause in place, kind of harm and minute."""
+    outsiders: int
+    """Candidates that do not."""
+    one_slice: float
+    """Probability that the whole cluster concerns the same requests; otherwise each its own."""
+    conditions: Span
+    """Conditions of a target."""
+    negated: bool
+    """Whether every target has a negation."""
+    charter_clauses: int
+    """Sentences of a charter besides the one about its services, as far as its rules fill them."""
+    cross_references: float
+    """Probability that a clause refers to another paper, makes an exception or uses a defined term."""
+    delayed: float
+    """Probability that a change does not take effect as it lands."""
+    not_in_use: float
+    """Probability that a harmless candidate is harmless by a word (not in use, or its rollout paused) rather than by
+    its numbers: never above a third, or the words would strike out most of the cluster."""
+    paused_cause: float
+    """Probability that the rollout of the cause itself is paused on the way."""
+    background: int
+    """Routine changes on record before the page."""
+    looping: float
+    """Probability that an agent makes one routine change again and again."""
+    noise: float
+    """Relative standard deviation of readings."""
+    gaps: float
+    """Probability that a service's readings are missing in a minute."""
+    readings_per_turn: int
+    readings_to_proof: Span
+    bounds: Bounds
+
+
+TIERS = by_tier(
+    Difficulty,
+    turns=(12, 18, 25),
+    services=(Span(8, 10), Span(9, 12), Span(9, 13)),
+    grounds=(GROUNDS[:3], GROUNDS, GROUNDS),
+    foreign_signature=(0.0, 0.0, 0.35),
+    concealed=(0.0, 0.0, 0.2),
+    cluster=(3, 4, 5),
+    outsiders=(2, 2, 2),
+    one_slice=(0.0, 0.5, 1.0),
+    conditions=(Span(1, 1), Span(1, 2), Span(2, 3)),
+    negated=(False, False, True),
+    charter_clauses=(2, 3, 4),
+    cross_references=(0.0, 0.3, 0.6),
+    delayed=(0.1, 0.35, 0.5),
+    not_in_use=(0.1, 0.3, 0.33),
+    paused_cause=(0.1, 0.15, 0.15),
+    background=(10, 20, 35),
+    looping=(0.1, 0.15, 0.2),
+    noise=(0.02, 0.06, 0.10),
+    gaps=(0.0, 0.06, 0.12),
+    readings_per_turn=(4, 3, 2),
+    readings_to_proof=(Span(2, 3), Span(4, 4), Span(5, 6)),
+    bounds=(Bounds(0.95, 0.40, 0.10, 0.60), Bounds(0.92, 0.25, 0.10, 0.50), Bounds(0.88, 0.20, 0.10, 0.40)),
+)
