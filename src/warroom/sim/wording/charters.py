@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, cast
 
-from warroom.sim.records import Charter, Window
+from warroom.sim.records import ALWAYS, Charter, Window
 from warroom.sim.wording.grammar import FAMILIES, Reading, only, readings, segments, write
 from warroom.sim.wording.papers import window_of
 from warroom.sim.wording.template import Draws
@@ -15,7 +15,7 @@ _LONGEST = 4
 _SENTENCE_ENDS = (".", "?", "!")
 
 
-class Surroundings(NamedTuple):
+class CharterContext(NamedTuple):
     """What a charter may refer to. Nothing: every clause stands for itself."""
 
     others: tuple[str, ...] = ()
@@ -31,10 +31,10 @@ class Surroundings(NamedTuple):
     """Limits of agents whose charters tell them without reference to others."""
 
 
-ALONE = Surroundings()
+ALONE = CharterContext()
 
 
-def write_charter(charter: Charter, split: str, source: bytes, around: Surroundings = ALONE) -> str:
+def write_charter(charter: Charter, split: str, source: bytes, around: CharterContext = ALONE) -> str:
     """A charter of three to six sentences in a wording that the bytes choose."""
     draws = Draws(source)
     clauses = [_clause(kind, charter, split, draws, around) for kind in _kinds(charter, around)]
@@ -46,8 +46,10 @@ def write_charter(charter: Charter, split: str, source: bytes, around: Surroundi
     return write("charter", split, {"agent": charter.agent, "clauses" if sentences else "lines": text}, draws)
 
 
-def _kinds(charter: Charter, around: Surroundings) -> list[str]:
-    kinds = ["permission", "hours_reference" if around.shift else "hours"]
+def _kinds(charter: Charter, around: CharterContext) -> list[str]:
+    kinds = ["permission", "reapplied"]
+    if charter.hours != ALWAYS:
+        kinds.append("hours_reference" if around.shift else "hours")
     if charter.approval_above is not None:
         kinds.append("threshold")
     if charter.limit is not None:
@@ -55,13 +57,13 @@ def _kinds(charter: Charter, around: Surroundings) -> list[str]:
     return [*kinds, "definition"] if around.term else kinds
 
 
-def _clause(kind: str, charter: Charter, split: str, draws: Draws, around: Surroundings) -> str:
+def _clause(kind: str, charter: Charter, split: str, draws: Draws, around: CharterContext) -> str:
     values = _values(kind, charter, draws, around)
     family = charter.family if kind in ("permission", "threshold", "limit", "limit_reference") else ""
     return write(kind, split, {"agent": charter.agent, **values}, draws, family)
 
 
-def _values(kind: str, charter: Charter, draws: Draws, around: Surroundings) -> dict[str, object]:
+def _values(kind: str, charter: Charter, draws: Draws, around: CharterContext) -> dict[str, object]:
     if kind == "permission":
         others = [name for name in around.others if name not in charter.services]
         return {
@@ -77,12 +79,13 @@ def _values(kind: str, charter: Charter, draws: Draws, around: Surroundings) -> 
         "hours_reference": {"named": around.shift},
         "threshold": {"bound": charter.approval_above},
         "limit": {"bound": charter.limit},
+        "reapplied": {"after": 60 * charter.reapplied_after},
         "definition": {"term": around.term, "services": charter.services},
     }[kind]
 
 
 def read_charter(
-    text: str, around: Surroundings = ALONE, families: Mapping[str, str] | None = None, *, split: str | None = None
+    text: str, around: CharterContext = ALONE, families: Mapping[str, str] | None = None, *, split: str | None = None
 ) -> Charter:
     """The charter that a text tells; `families` is the family of each agent, if known.
 
@@ -102,7 +105,7 @@ def read_charter(
 
 
 _CLAUSES = (
-    "permission", "hours", "hours_reference", "threshold", "limit", "limit_reference", "definition",
+    "permission", "hours", "hours_reference", "threshold", "limit", "limit_reference", "definition", "reapplied",
 )  # fmt: skip
 
 
@@ -112,7 +115,7 @@ class _Clause(NamedTuple):
 
 
 def _charters(
-    agent: str, pieces: list[str], glue: str, words: tuple[str, str, Surroundings]
+    agent: str, pieces: list[str], glue: str, words: tuple[str, str, CharterContext]
 ) -> Iterator[Charter]:
     """Every charter that a run of sentences may be, in the words of one family and split."""
     family, split, around = words
@@ -146,23 +149,30 @@ def _covers(told: Mapping[tuple[int, int], list[_Clause]], start: int, end: int)
                     yield [clause, *rest]
 
 
-def _assemble(agent: str, family: str, clauses: list[_Clause], around: Surroundings) -> Charter | None:
+def _assemble(agent: str, family: str, clauses: list[_Clause], around: CharterContext) -> Charter | None:
     """The charter of these clauses; None if one is missing, there twice, or refers to nothing."""
     by_kind = {clause.kind.removesuffix("_reference"): clause for clause in clauses}
-    if len(by_kind) != len(clauses) or not {"permission", "hours"} <= by_kind.keys():
+    if len(by_kind) != len(clauses) or not {"permission", "reapplied"} <= by_kind.keys():
         return None
-    permission, hours = by_kind["permission"].values, by_kind["hours"].values
+    permission, after = by_kind["permission"].values, cast("int", by_kind["reapplied"].values["after"])
     services = cast("tuple[str, ...]", permission["services"])
     if "definition" in by_kind:
         defined = by_kind["definition"].values
         if services != (defined["term"],):
             return None
         services = cast("tuple[str, ...]", defined["services"])
-    window = around.shifts.get(str(hours["named"])) if "named" in hours else window_of(hours)
+    window = _hours(by_kind.get("hours"), around)
     bounds = [_bound(by_kind.get(kind), around.limits) for kind in ("threshold", "limit")]
     if window is None or any(bound is not None and bound < 0 for bound in bounds):
         return None
-    return Charter(agent, family, services, cast("str | None", permission.get("barred")), window, *bounds)
+    return Charter(agent, family, services, cast("str | None", permission.get("barred")), window, *bounds, after // 60)
+
+
+def _hours(clause: _Clause | None, around: CharterContext) -> Window | None:
+    if clause is None:
+        return ALWAYS
+    named = clause.values.get("named")
+    return window_of(clause.values) if named is None else around.shifts.get(str(named))
 
 
 def _bound(clause: _Clause | None, limits: Mapping[str, float]) -> float | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias, TypeVar, cast
 
-from warroom.sim.wording.template import Form
+from warroom.sim.wording.template import ValueForm
 
 Value = TypeVar("Value")
 Way: TypeAlias = Callable[[Value], str | None]
@@ -14,10 +14,10 @@ NAME = r"[A-Za-z][\w/-]*(?:[.:][\w/-]+)*"
 """A service, part or agent: ends with a letter or digit. Only prefixes of keys end with a colon or a slash."""
 
 
-def form(pattern: str, read: Callable[[str], object], **shows: tuple[Way[Value], ...]) -> Form:
+def form(pattern: str, read: Callable[[str], object], **shows: tuple[Way[Value], ...]) -> ValueForm:
     """A form whose ways of writing are `all`, or those of each split."""
     ways = {split: shows.get(split) or shows["all"] for split in SPLITS}
-    return Form(pattern, cast("dict[str, tuple[Callable[[object], str | None], ...]]", ways), read)
+    return ValueForm(pattern, cast("dict[str, tuple[Callable[[object], str | None], ...]]", ways), read)
 
 
 def plain(value: float) -> str:
@@ -164,7 +164,7 @@ NUMBER = r"\d+(?:\.\d+)?"
 _PERCENT = rf"{NUMBER} ?(?:%|percent|per cent|pct)|(?:{'|'.join(sorted(_NUMBERS, key=len, reverse=True))}) percent"
 _digits: Way[float] = lambda x: f"{plain(x)} %"  # noqa: E731
 _tight: Way[float] = lambda x: f"{plain(x)}%"  # noqa: E731
-FORMS: dict[str, Form] = {
+FORMS: dict[str, ValueForm] = {
     "name": form(NAME, str, all=(_OWN,)),
     "prefix": form(r"\w+[:/]", str, all=(_OWN,)),
     "percent": form(

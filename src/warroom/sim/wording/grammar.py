@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from warroom.sim.wording import targets
 from warroom.sim.wording.forms import FORMS, SPLITS
-from warroom.sim.wording.template import Draws, Form, Template
+from warroom.sim.wording.template import Draws, ValueForm, Template
 from warroom.sim.wording.values import VALUE_FORMS, phrase_form
 
 FAMILIES = ("backup", "config", "deploy", "evict", "limit", "rotate", "route", "scale", "toggle")
@@ -19,7 +19,7 @@ KEYED = frozenset({"evict"})
 _SECTION = re.compile(r"\[([a-z ]+)\]")
 _MACRO = re.compile(r"@([A-Za-z_]+)(?:\(((?:[^(){}]|\{[^{}]*\})*)\))?")
 Record = TypeVar("Record")
-_FORMS: dict[str, Form] = {**FORMS, **targets.FORMS, **VALUE_FORMS}
+_FORMS: dict[str, ValueForm] = {**FORMS, **targets.FORMS, **VALUE_FORMS}
 
 
 class Kind(NamedTuple):
@@ -39,6 +39,7 @@ KINDS: dict[str, Kind] = {
     "threshold": Kind({"agent": "name", "bound": "percent"}, of_family=True),
     "limit": Kind({"agent": "name", "bound": "percent"}, of_family=True),
     "limit_reference": Kind({"agent": "name", "related": "related"}, of_family=True),
+    "reapplied": Kind({"agent": "name", "after": "span"}),
     "definition": Kind({"term": "term", "services": "names"}),
     "approval": Kind({"id": "approval", "bound": "percent", **_WHO, **_SPAN}, of_family=True),
     "approval_reference": Kind({"id": "approval", "related": "related", **_WHO, **_SPAN}, of_family=True),
@@ -98,9 +99,9 @@ def expand(source: str, words: Mapping[str, tuple[str, ...]]) -> str:
         name, argument = match[1], match[2] or ""
         if name.lower() not in words:
             raise ValueError(f"@{name} in {source!r}: the words are {', '.join(sorted(words))}")
-        chosen = [phrase.replace("{}", argument) for phrase in words[name.lower()]]
+        chosen = [text.replace("{}", argument) for text in words[name.lower()]]
         if name[0].isupper():
-            chosen = [phrase[0].upper() + phrase[1:] for phrase in chosen]
+            chosen = [text[0].upper() + text[1:] for text in chosen]
         return chosen[0] if len(chosen) == 1 else f"[[{'|'.join(chosen)}]]"
 
     return _MACRO.sub(options, source)
@@ -129,11 +130,11 @@ def frames(kind: str, split: str, family: str = "") -> tuple[Template, ...]:
 
 
 @cache
-def _forms(family: str) -> dict[str, Form]:
+def _forms(family: str) -> dict[str, ValueForm]:
     return {**_FORMS, f"mode_{family}": _mode_form(family)} if family else _FORMS
 
 
-def _mode_form(family: str) -> Form:
+def _mode_form(family: str) -> ValueForm:
     """Whether a part is in use, in the words of its family."""
     words = {split: phrases(family, split) for split in SPLITS}
     return phrase_form({

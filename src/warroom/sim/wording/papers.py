@@ -21,7 +21,7 @@ class SignedBy(NamedTuple):
     signer: str
 
 
-class LedgerRow(NamedTuple):
+class LedgerEntry(NamedTuple):
     """What the ledger says of a change. `signer` is whoever's credential signed it."""
 
     id: int
@@ -35,14 +35,14 @@ class LedgerRow(NamedTuple):
     statement: Statement
 
     @classmethod
-    def of(cls, change: Change) -> "LedgerRow":
+    def of(cls, change: Change) -> "LedgerEntry":
         """The row of a change; a `ValueError` if it has no statement."""
         if change.statement is None:
             raise ValueError(f"CHG-{change.id} has no statement: a row of the ledger quotes one")
         return cls(*[getattr(change, field) for field in cls._fields])
 
 
-class Shift(NamedTuple):
+class NamedHours(NamedTuple):
     """Hours that the calendar defines under a name."""
 
     name: str
@@ -106,15 +106,15 @@ def read_freeze(text: str) -> Freeze:
     return only([Freeze(str(r.values["service"]), r.family, w) for r, w in found if w], "freeze", text)
 
 
-def write_shift(shift: Shift, split: str, source: bytes) -> str:
+def write_named_hours(shift: NamedHours, split: str, source: bytes) -> str:
     """The line of the calendar that defines hours."""
     return write("shift", split, {"named": shift.name, **_span(shift.window)}, Draws(source))
 
 
-def read_shift(text: str) -> Shift:
+def read_named_hours(text: str) -> NamedHours:
     """The hours that a line of the calendar defines."""
     found = [(reading.values, window_of(reading.values)) for reading in readings("shift", text)]
-    return only([Shift(str(values["named"]), window) for values, window in found if window], "shift", text)
+    return only([NamedHours(str(values["named"]), window) for values, window in found if window], "shift", text)
 
 
 def write_statement(statement: Statement, split: str, source: bytes) -> str:
@@ -136,7 +136,7 @@ def _statement(values: Mapping[str, object]) -> Statement:
     return Statement(str(subject), str(metric), cast("float", value), cast("int", as_of))
 
 
-def write_ledger_row(row: LedgerRow, split: str, page: bytes, source: bytes) -> str:
+def write_ledger_row(row: LedgerEntry, split: str, page: bytes, source: bytes) -> str:
     """A row of the ledger; the bytes of the page choose its layout, those of the row the wording of the statement."""
     values: dict[str, object] = {
         **row._asdict(), "cited": row.approval or 0, "signer": row.signer if row.signer != row.actor else None,
@@ -145,16 +145,16 @@ def write_ledger_row(row: LedgerRow, split: str, page: bytes, source: bytes) -> 
     return write("ledger", split, values, Draws(page))
 
 
-def read_ledger_row(text: str) -> LedgerRow:
+def read_ledger_row(text: str) -> LedgerEntry:
     """The row that a line of the ledger tells."""
     found = [_ledger_row(reading.values) for reading in readings("ledger", text)]
     return only(found, "ledger", text)
 
 
-def _ledger_row(values: Mapping[str, object]) -> LedgerRow:
+def _ledger_row(values: Mapping[str, object]) -> LedgerEntry:
     statement = read_statement(str(values["statement"]))
     rest = {**values, "signer": values.get("signer") or values["actor"], "approval": values["cited"] or None}
-    return LedgerRow(*[rest[field] for field in LedgerRow._fields[:-1]], statement)  # type: ignore[arg-type]
+    return LedgerEntry(*[rest[field] for field in LedgerEntry._fields[:-1]], statement)  # type: ignore[arg-type]
 
 
 def write_signature(signed: SignedBy, split: str, source: bytes) -> str:

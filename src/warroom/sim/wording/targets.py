@@ -10,10 +10,10 @@ from functools import cache
 from typing import NamedTuple
 
 from warroom.sim.records import EVERYTHING, Condition, Target
-from warroom.sim.wording.template import Form
+from warroom.sim.wording.template import ValueForm
 
 OPERATORS = ("==", "!=", "in", "not in", ">=", "<")
-_ATTRIBUTE, _VALUE = r"[a-z]\w*", r"[\w.-]*\w"
+_ATTRIBUTE, _VALUE = r"[a-z]\w*", r"(?!(?:newer|later|above|on)\b)[\w.-]*\w"
 
 
 class Spelling(NamedTuple):
@@ -189,16 +189,16 @@ def read_target(spellings: tuple[Spelling, ...], text: str) -> Target | None:
     return found.pop() if found else None
 
 
-def _form(spellings: dict[str, tuple[Spelling, ...]], pattern: str) -> Form:
+def _form(spellings: dict[str, tuple[Spelling, ...]], pattern: str) -> ValueForm:
     def way(spelling: Spelling, join: str) -> Callable[[object], str | None]:
         return lambda target: _write(spelling, join, target)
 
     every = tuple(dict.fromkeys(spelling for group in spellings.values() for spelling in group))
     shows = {split: tuple(way(s, join) for s in group for join in s.joins) for split, group in spellings.items()}
-    return Form(pattern, shows, lambda text: read_target(every, text))
+    return ValueForm(pattern, shows, lambda text: read_target(every, text))
 
 
-FORMS: dict[str, Form] = {
+FORMS: dict[str, ValueForm] = {
     "target": _form(CODE, r"[^\n]+?"),
     "selector": _form({split: without_quotes(group) for split, group in CODE.items()}, r"[^\n']+?"),
     "sql": _form(dict.fromkeys(CODE, SQL), r"[^\n]+?"),

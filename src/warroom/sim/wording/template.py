@@ -30,7 +30,7 @@ class Draws:
         return choice
 
 
-class Form(NamedTuple):
+class ValueForm(NamedTuple):
     """How values of one type are written and read.
 
     `shows` are the ways of writing of a split, each of which may decline a value by None; the last one never does.
@@ -79,7 +79,7 @@ _TOKEN = re.compile(r"\[\[|\]\]|<<|>>|\{\{|\}\}|\{[a-z_0-9]+(?::[a-z_0-9]+)?\}|\
 class Template:
     """One frame of a text: its source, and its parts compiled once."""
 
-    def __init__(self, source: str, forms: Mapping[str, Form], usual: Mapping[str, str]) -> None:
+    def __init__(self, source: str, forms: Mapping[str, ValueForm], usual: Mapping[str, str]) -> None:
         """`usual` names the form of each slot that may occur.
 
         Raises:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from warroom.sim.wording.forms import FORMS as BASIC
 from warroom.sim.wording.forms import NAME, NUMBER, WORDS, Way, form, in_words, plain
-from warroom.sim.wording.template import Form
+from warroom.sim.wording.template import ValueForm
 
 UNITS = {"p95": "ms", "heap": "MB", "cpu": "%"}
 """Units of the metrics that statements are about; the others are counts."""
@@ -130,12 +130,12 @@ def _read_related(text: str) -> Relation | None:
     return Relation(other, _FACTOR_OF.get(factor, 1.0), points)
 
 
-def phrase_form(table: Mapping[str, Mapping[object, tuple[str, ...]]]) -> Form:
+def phrase_form(table: Mapping[str, Mapping[object, tuple[str, ...]]]) -> ValueForm:
     """A form for values that have so many phrases each, by split; a phrase means one value."""
     meaning = {said: value for phrases in table.values() for value, options in phrases.items() for said in options}
     shows = {split: _ways(phrases) for split, phrases in table.items()}
     pattern = "|".join(re.escape(said) for said in sorted(meaning, key=len, reverse=True))
-    return Form(pattern, shows, lambda text: meaning[text])
+    return ValueForm(pattern, shows, lambda text: meaning[text])
 
 
 def _ways(phrases: Mapping[object, tuple[str, ...]]) -> tuple[Callable[[object], str], ...]:
@@ -147,7 +147,7 @@ def _ways(phrases: Mapping[object, tuple[str, ...]]) -> tuple[Callable[[object],
     return tuple(way(k) for k in range(max(map(len, phrases.values()), default=0)))
 
 
-def _metrics(article: str, *, dotted: bool = False) -> Form:
+def _metrics(article: str, *, dotted: bool = False) -> ValueForm:
     return phrase_form({
         split: {
             metric: ((article if split == "test" else "") + (said.replace(" ", "_") if dotted else said),)
@@ -157,7 +157,7 @@ def _metrics(article: str, *, dotted: bool = False) -> Form:
     })  # fmt: skip
 
 
-def _fixed(names: Mapping[str, tuple[str, ...]], *, capital: bool = False) -> Form:
+def _fixed(names: Mapping[str, tuple[str, ...]], *, capital: bool = False) -> ValueForm:
     """A name out of a list, which stands for itself."""
     return phrase_form({
         split: {name: (name[0].upper() + name[1:] if capital else name,) for name in options}
@@ -189,17 +189,17 @@ def _read_services(text: str) -> object:
 _EVERY_TERM = frozenset(chain.from_iterable(TERMS.values()))
 
 
-def _with_terms(names: Form) -> Form:
+def _with_terms(names: ValueForm) -> ValueForm:
     """A list of names, or a term that the charter defines."""
     terms = "|".join(map(re.escape, sorted(_EVERY_TERM)))
     return names._replace(pattern=f"{terms}|{names.pattern}", read=_read_services)
 
 
-VALUE_FORMS: dict[str, Form] = {
+VALUE_FORMS: dict[str, ValueForm] = {
     "text": form(r"(?s:.+)", str, all=(str,)),
     "setting": form(r"[\w./-]*\w", str, all=(str,)),
     "word": form(r"[\w.%/@-]*[\w%](?: [\w%]+)?", str, all=(str,)),
-    "person": form(rf"[A-Z][\w-]*|the owner of {NAME}|{NAME}", str, all=(str,)),
+    "person": form(rf"the owner of {NAME}|the (?:release manager|head of operations)|{NAME}", str, all=(str,)),
     "family": form(r"[a-z]+", str, all=(str,)),
     "unit": form("ms|MB|%", str, all=(str,)),
     "metric": _metrics("the "),
