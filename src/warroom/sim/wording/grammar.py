@@ -1,0 +1,198 @@
+"""The grammar of wordings: frames by kind and split from text files, and the words of each family of changes."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from itertools import chain
+from typing import NamedTuple, TypeVar
+
+from warroom.sim.wording import targets
+from warroom.sim.wording.forms import FORMS, SPLITS
+from warroom.sim.wording.template import Draws, ValueForm, Template
+from warroom.sim.wording.values import VALUE_FORMS, phrase_form
+
+FAMILIES = ("backup", "config", "deploy", "evict", "limit", "rotate", "route", "scale", "toggle")
+"""Families that have words; each has a file of its own in `frames/families`."""
+KEYED = frozenset({"evict"})
+"""Families whose parts are prefixes of keys."""
+_SECTION = re.compile(r"\[([a-z ]+)\]")
+_MACRO = re.compile(r"@([A-Za-z_]+)(?:\(((?:[^(){}]|\{[^{}]*\})*)\))?")
+Record = TypeVar("Record")
+_FORMS: dict[str, ValueForm] = {**FORMS, **targets.FORMS, **VALUE_FORMS}
+
+
+class Kind(NamedTuple):
+    """One kind of text: the usual form of each slot, and whether its frames use the words of a family."""
+
+    slots: Mapping[str, str]
+    of_family: bool = False
+
+
+_WHO = {"agent": "name", "service": "name", "by": "person"}
+_SPAN = {"begins": "clock", "ends": "clock", "length": "span"}
+KINDS: dict[str, Kind] = {
+    "charter": Kind({"agent": "name", "clauses": "text", "lines": "text"}),
+    "permission": Kind({"agent": "name", "services": "names", "barred": "name", "other": "name"}, of_family=True),
+    "hours": Kind({"agent": "name", **_SPAN}),
+    "hours_reference": Kind({"agent": "name", "named": "shift"}),
+    "threshold": Kind({"agent": "name", "bound": "percent"}, of_family=True),
+    "limit": Kind({"agent": "name", "bound": "percent"}, of_family=True),
+    "limit_reference": Kind({"agent": "name", "related": "related"}, of_family=True),
+    "reapplied": Kind({"agent": "name", "after": "span"}),
+    "definition": Kind({"term": "term", "services": "names"}),
+    "approval": Kind({"id": "approval", "bound": "percent", **_WHO, **_SPAN}, of_family=True),
+    "approval_reference": Kind({"id": "approval", "related": "related", **_WHO, **_SPAN}, of_family=True),
+    "freeze": Kind({"service": "name", **_SPAN}, of_family=True),
+    "shift": Kind({"named": "shift", **_SPAN}),
+    "statement": Kind({"subject": "name", "metric": "metric", "value": "figure", "unit": "unit", "as_of": "clock"}),
+    "ledger": Kind({
+        "asked": "hhmmss", "landed": "hhmmss", "actor": "name", "signer": "name", "family": "family", "id": "change",
+        "service": "name", "cited": "cited", "statement": "text",
+    }),
+    "signature": Kind({"id": "change", "actor": "name", "signer": "name"}),
+    "rollout_complete": Kind({"id": "change"}),
+    "rollout_paused": Kind({"id": "change", "hosts": "hosts"}),
+    "diff": Kind({"part": "name", "target": "target", "old": "figure", "new": "figure", "harm": "harm"}, of_family=True),
+    "edit": Kind({"key": "setting", "old": "word", "new": "word"}),
+    "fact": Kind({"part": "name", "lever": "figure", "mode": "mode"}, of_family=True),
+}  # fmt: skip
+"""Every kind of text; `frames/<kind>.txt` has its frames."""
+
+
+@cache
+def _sections(name: str) -> dict[str, tuple[str, ...]]:
+    """The lines of a file of frames, by the heading above them; what stands above the first is a comment."""
+    out: dict[str, list[str]] = {}
+    heading = ""
+    text = files(__package__).joinpath("frames", f"{name}.txt").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        match = _SECTION.fullmatch(line)
+        if match:
+            heading = match[1]
+            if heading in out or heading.partition(" ")[0] not in SPLITS:
+                raise ValueError(f"{name}.txt: [{heading}] is there twice or names no split of {', '.join(SPLITS)}")
+            out[heading] = []
+        elif line and heading:
+            out[heading].append(line)
+    return {heading: tuple(lines) for heading, lines in out.items()}
+
+
+@cache
+def phrases(family: str, split: str) -> dict[str, tuple[str, ...]]:
+    """The words of a family in a split: for each name one or more phrases of the same meaning."""
+    out = {"u": ("",)}
+    for line in _sections(f"families/{family}")[f"{split} phrases"]:
+        name, _, text = line.partition(": ")
+        out[name] = tuple(option.strip('"') for option in text.split(" | "))
+    return out
+
+
+def expand(source: str, words: Mapping[str, tuple[str, ...]]) -> str:
+    """A frame with the words of a family in place of `@name` and `@name(text)`; `@Name` begins a sentence.
+
+    Raises:
+        ValueError: the family has no such words.
+    """
+
+    def options(match: re.Match[str]) -> str:
+        name, argument = match[1], match[2] or ""
+        if name.lower() not in words:
+            raise ValueError(f"@{name} in {source!r}: the words are {', '.join(sorted(words))}")
+        chosen = [text.replace("{}", argument) for text in words[name.lower()]]
+        if name[0].isupper():
+            chosen = [text[0].upper() + text[1:] for text in chosen]
+        return chosen[0] if len(chosen) == 1 else f"[[{'|'.join(chosen)}]]"
+
+    return _MACRO.sub(options, source)
+
+
+@cache
+def frames(kind: str, split: str, family: str = "") -> tuple[Template, ...]:
+    """The frames of a kind in a split; those of some kinds are in the words of a family.
+
+    Raises:
+        ValueError: an unknown kind, split or family.
+    """
+    if kind not in KINDS or split not in SPLITS or (family not in FAMILIES) == KINDS[kind].of_family:
+        raise ValueError(
+            f"no frames of kind {kind!r} in split {split!r} and family {family!r}: kinds are {', '.join(KINDS)}, splits "
+            f"{', '.join(SPLITS)}, families (for {', '.join(k for k in KINDS if KINDS[k].of_family)}) {', '.join(FAMILIES)}"
+        )
+    sources = _sections(kind)[split]
+    if family:
+        own = _sections(f"families/{family}").get(f"{split} {kind}", ())
+        sources = tuple(expand(source, phrases(family, split)) for source in (*sources, *own))
+    usual = {**KINDS[kind].slots, "mode": f"mode_{family}"}
+    if family in KEYED:
+        usual |= dict.fromkeys(("part", "barred"), "prefix")
+    return tuple(Template(source, _forms(family), usual) for source in sources)
+
+
+@cache
+def _forms(family: str) -> dict[str, ValueForm]:
+    return {**_FORMS, f"mode_{family}": _mode_form(family)} if family else _FORMS
+
+
+def _mode_form(family: str) -> ValueForm:
+    """Whether a part is in use, in the words of its family."""
+    words = {split: phrases(family, split) for split in SPLITS}
+    return phrase_form({
+        split: {True: w.get("on", ("in use",)), False: w.get("off", ("not in use",))} for split, w in words.items()
+    })  # fmt: skip
+
+
+def fitting(kind: str, split: str, values: Mapping[str, object], family: str = "") -> tuple[Template, ...]:
+    """The frames that these values fill: none of their slots is empty. Which values are given decides, not what they are."""
+    return _fitting(kind, split, frozenset(name for name, value in values.items() if value is not None), family)
+
+
+@cache
+def _fitting(kind: str, split: str, given: frozenset[str], family: str) -> tuple[Template, ...]:
+    return tuple(frame for frame in frames(kind, split, family) if frame.required <= given)
+
+
+def write(kind: str, split: str, values: Mapping[str, object], draws: Draws, family: str = "") -> str:
+    """The text of one record; the draws choose its frame, then its words."""
+    choice = fitting(kind, split, values, family)
+    return choice[draws.pick(len(choice))].render(values, split, draws)
+
+
+class Reading(NamedTuple):
+    """The values of a text, and the family whose words it uses."""
+
+    values: dict[str, object]
+    family: str
+
+
+class Unreadable(ValueError):
+    """A text that no frame of its kind gives, or that may mean two things."""
+
+
+def only(found: Iterable[Record], kind: str, text: str) -> Record:
+    """The one record of all that a text may mean.
+
+    Raises:
+        Unreadable: there is none, or there are several.
+    """
+    different = list(dict.fromkeys(found))
+    if len(different) != 1:
+        means = " or ".join(map(str, different)) or "nothing that a frame says"
+        raise Unreadable(f"as {kind}, {text!r} means {means}")
+    return different[0]
+
+
+def readings(kind: str, text: str, families: tuple[str, ...] = FAMILIES, splits: tuple[str, ...] = SPLITS) -> list[Reading]:
+    """Everything that a text may say according to the frames of its kind, each once."""
+    found: list[Reading] = []
+    for family in families if KINDS[kind].of_family else ("",):
+        for frame in chain.from_iterable(frames(kind, split, family) for split in splits):
+            values = frame.read(text)
+            if values is not None and Reading(values, family) not in found:
+                found.append(Reading(values, family))
+    return found
+
+
+def segments(pieces: list[str], most: int) -> Iterator[tuple[int, int]]:
+    """All runs of one to `most` neighbouring pieces."""
+    return ((i, j) for i in range(len(pieces)) for j in range(i + 1, min(i + most, len(pieces)) + 1))

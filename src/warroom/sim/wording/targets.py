@@ -1,0 +1,207 @@
+"""How the target of a change is written: in the languages of rules, selectors and queries, and as people say it.
+
+A spelling has one pattern for each operator, `{a}` for the attribute and `{v}` for the value or the list of values.
+Some say whom the rule leaves out: conditions are negated and joined by "or".
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+from warroom.sim.records import EVERYTHING, Condition, Target
+from warroom.sim.wording.template import ValueForm
+
+OPERATORS = ("==", "!=", "in", "not in", ">=", "<")
+_ATTRIBUTE, _VALUE = r"[a-z]\w*", r"(?!(?:newer|later|above|on)\b)[\w.-]*\w"
+
+
+class Spelling(NamedTuple):
+    """One way of writing conditions."""
+
+    patterns: tuple[str, str, str, str, str, str]
+    """For `==`, `!=`, `in`, `not in`, `>=` and `<`."""
+    joins: tuple[str, ...]
+    item: str = "{}"
+    """One value of a list."""
+    between: str = ", "
+    """What stands between the values of a list."""
+    frame: str = "{}"
+    everything: str = "true"
+
+
+TRAIN_CODE = (
+    Spelling(('{a} == "{v}"', '{a} != "{v}"', "{a} in ({v})", "{a} not in ({v})", '{a} >= "{v}"', '{a} < "{v}"'),
+             (" and ", " && ", " AND "), item='"{}"'),
+    Spelling(("{a}={v}", "{a}!={v}", "{a} in ({v})", "{a} notin ({v})", "{a}>={v}", "{a}<{v}"), (",", ", ", " ")),
+    Spelling(('ctx.{a} === "{v}"', 'ctx.{a} !== "{v}"', "[{v}].includes(ctx.{a})", "![{v}].includes(ctx.{a})",
+              'ctx.{a} >= "{v}"', 'ctx.{a} < "{v}"'), (" && ", ", ", " and "), item='"{}"', between=","),
+    Spelling(("{a}: {v}", "{a}: not {v}", "{a}: [{v}]", "{a}: not [{v}]", "{a}: >= {v}", "{a}: < {v}"),
+             ("; ", ", ", " + ")),
+    Spelling(("{a} is {v}", "{a} is not {v}", "{a} is one of {v}", "{a} is none of {v}", "{a} is at least {v}",
+              "{a} is below {v}"), (" and ", ", ", " & "), between="/"),
+)  # fmt: skip
+SQL = (
+    Spelling(("{a} = '{v}'", "{a} <> '{v}'", "{a} in ({v})", "{a} not in ({v})", "{a} >= '{v}'", "{a} < '{v}'"),
+             (" and ", " AND "), item="'{}'"),
+)  # fmt: skip
+TRAIN_PROSE = (
+    Spelling(("{a} {v}", "a {a} other than {v}", "{a} {v}", "a {a} other than {v}", "{a} {v} or newer",
+              "{a} older than {v}"), (" and ", ", ", " and with "), between=" or ", frame="requests with {}",
+             everything="all requests"),
+    Spelling(("whose {a} is {v}", "whose {a} is not {v}", "whose {a} is one of {v}", "whose {a} is none of {v}",
+              "whose {a} is {v} or newer", "whose {a} is older than {v}"), (" and ", ", ", ", and "), between="/",
+             frame="requests {}", everything="every request"),
+    Spelling(("by {a} {v}", "not by {a} {v}", "by {a} {v}", "not by {a} {v}", "by {a} {v} and up", "by {a} before {v}"),
+             (", ", " and "), between=" or ", frame="requests {}", everything="all requests"),
+    Spelling(("{a} = {v}", "{a} not {v}", "{a} = {v}", "{a} not {v}", "{a} from {v}", "{a} before {v}"), (", ", " and ", "; "),
+             between="|", frame="requests ({})", everything="all requests"),
+    Spelling(("in {a} {v}", "outside {a} {v}", "in {a} {v}", "outside {a} {v}", "in {a} {v} and later",
+              "in {a} earlier than {v}"), (" and ", ", "), between=" or ", frame="requests {}", everything="all of them"),
+)  # fmt: skip
+DEV_CODE = (
+    Spelling(("request.{a} eq {v}", "request.{a} ne {v}", "request.{a} any({v})", "request.{a} none({v})",
+              "request.{a} ge {v}", "request.{a} lt {v}"), (" and ", " & ", ", "), between="|"),
+    Spelling(('.{a} == "{v}"', '(.{a} == "{v}" | not)', ".{a} | IN({v})", "(.{a} | IN({v}) | not)", '.{a} >= "{v}"',
+              '.{a} < "{v}"'), (" and ", ", ", " && "), item='"{}"'),
+    Spelling(("{a}~{v}", "{a}!~{v}", "{a}~({v})", "{a}!~({v})", "{a}>~{v}", "{a}<~{v}"), (" ", ";", " & "), between="|"),
+    Spelling(("only {a} {v}", "skip {a} {v}", "only {a} {v}", "skip {a} {v}", "only {a} from {v}", "only {a} below {v}"),
+             ("; ", ", ", " / "), between="|"),
+    Spelling(("@{a} == {v}", "@{a} /= {v}", "@{a} <- [{v}]", "@{a} /<- [{v}]", "@{a} >= {v}", "@{a} < {v}"),
+             (", ", " && ", " and ")),
+)  # fmt: skip
+DEV_PROSE = (
+    Spelling(("{a} of {v}", "any {a} but {v}", "{a} of {v}", "any {a} but {v}", "{a} from {v} up", "{a} under {v}"),
+             (" plus ", ", ", " and "), between=" or ", frame="traffic with {}", everything="all traffic"),
+    Spelling(("that has {a} {v}", "that lacks {a} {v}", "that has {a} {v}", "that lacks {a} {v}",
+              "that has {a} {v} at least", "that has {a} below {v}"), (" and ", ", "), between="/", frame="traffic {}",
+             everything="the whole traffic"),
+    Spelling(("{a} {v}", "{a} except {v}", "{a} {v}", "{a} except {v}", "{a} {v} upwards", "{a} up to but not {v}"),
+             (", ", " x ", " and "), between=" + ", frame="traffic of {}", everything="all traffic"),
+    Spelling(("coming as {a} {v}", "not coming as {a} {v}", "coming as {a} {v}", "not coming as {a} {v}",
+              "coming as {a} {v} or above", "coming as {a} short of {v}"), (", ", " and "), between=" or ",
+             frame="traffic {}", everything="all that comes"),
+    Spelling(("{a} in {{v}}", "{a} out of {{v}}", "{a} in {{v}}", "{a} out of {{v}}", "{a} min {v}", "{a} under {v}"),
+             (", ", " and "), frame="traffic where {}", everything="all traffic"),
+)  # fmt: skip
+TEST_CODE = (
+    Spelling(("(= {a} {v})", "(not (= {a} {v}))", "(member {a} ({v}))", "(not (member {a} ({v})))",
+              "(not (older {a} {v}))", "(older {a} {v})"), (" ",), between=" ", frame="(and {})"),
+    Spelling(('{a}:"{v}"', '-{a}:"{v}"', "{a}:({v})", "-{a}:({v})", "{a}:[{v} TO *]", "-{a}:[{v} TO *]"),
+             (" ", " AND ", " +"), item='"{}"', between=" OR "),
+    Spelling(("r.{a}.is({v})", "!r.{a}.is({v})", "r.{a}.isAny({v})", "!r.{a}.isAny({v})", "!r.{a}.isBefore({v})",
+              "r.{a}.isBefore({v})"), (" && ", " and ")),
+    Spelling(("{a} != {v}", "{a} == {v}", "{a} not in {{v}}", "{a} in {{v}}", "{a} < {v}", "{a} >= {v}"),
+             (" or ", " || "), frame="not ({})"),
+    Spelling(("{a} other than {v}", "{a} {v}", "{a} outside {v}", "{a} within {v}", "{a} before {v}",
+              "{a} from {v} on"), (" or ", ", or "), between="/", frame="unless {}"),
+    Spelling(('{"{a}": "{v}"}', '{"{a}": {"not": "{v}"}}', '{"{a}": [{v}]}', '{"{a}": {"not": [{v}]}}',
+              '{"{a}": {"not": {"before": "{v}"}}}', '{"{a}": {"before": "{v}"}}'), (" & ", ", "), item='"{}"',
+             frame="all[{}]"),
+)  # fmt: skip
+TEST_PROSE = (
+    Spelling(("the {a} is not {v}", "the {a} is {v}", "the {a} is none of {v}", "the {a} is one of {v}",
+              "the {a} is older than {v}", "the {a} is {v} or newer"), (" or ", ", or where "), between="/",
+             frame="users except where {}", everything="users without exception"),
+    Spelling(("with {v} for {a}", "with anything but {v} for {a}", "with one of {v} for {a}", "with none of {v} for {a}",
+              "with no older {a} than {v}", "with an older {a} than {v}"), (" and ", ", "), between=", ",
+             frame="users {}", everything="users of every kind"),
+    Spelling(("if their {a} is {v}", "unless their {a} is {v}", "if their {a} is among {v}",
+              "unless their {a} is among {v}", "unless their {a} is older than {v}", "if their {a} is older than {v}"),
+             (" and ", ", "), between="/", frame="users, {}", everything="users, whoever they are"),
+    Spelling(("{v} ({a})", "not {v} ({a})", "any of {v} ({a})", "not any of {v} ({a})", "not before {v} ({a})",
+              "before {v} ({a})"), (", ", " and "), between="/", frame="users that are {}", everything="users that are anything"),
+    Spelling(("count as {a} {v}", "do not count as {a} {v}", "count as {a} {v}", "do not count as {a} {v}",
+              "do not count as {a} before {v}", "count as {a} before {v}"), (" and ", " and also "), between=" or ",
+             frame="users who {}", everything="users of all sorts"),
+    Spelling(("only {a} {v} stays in", "{a} {v} stays out", "only {a} {v} stays in", "{a} {v} stays out",
+              "{a} before {v} stays out", "{a} {v} and newer stays out"), ("; ", ", "), between="/",
+             frame="users ({})", everything="users (all stay in)"),
+)  # fmt: skip
+CODE = {"train": TRAIN_CODE + SQL, "dev": DEV_CODE, "test": TEST_CODE}
+PROSE = {"train": TRAIN_PROSE, "dev": DEV_PROSE, "test": TEST_PROSE}
+
+
+def without_quotes(spellings: tuple[Spelling, ...]) -> tuple[Spelling, ...]:
+    """Those that may stand between single quotes on a command line."""
+    return tuple(spelling for spelling in spellings if "'" not in "".join(spelling.patterns))
+
+
+def _write(spelling: Spelling, join: str, target: object) -> str:
+    if not isinstance(target, Target):
+        raise TypeError(f"a target was expected, got {target!r}")
+    if not target.conditions:
+        return spelling.everything
+    conditions = [_write_condition(spelling, condition) for condition in target.conditions]
+    return spelling.frame.replace("{}", join.join(conditions))
+
+
+def _write_condition(spelling: Spelling, condition: Condition) -> str:
+    pattern = spelling.patterns[OPERATORS.index(condition.operator)]
+    values = condition.values[0]
+    if condition.operator in ("in", "not in"):
+        values = spelling.between.join(spelling.item.replace("{}", value) for value in condition.values)
+    return pattern.replace("{a}", condition.attribute).replace("{v}", values)
+
+
+def _condition_regex(spelling: Spelling, number: int) -> str:
+    """Alternatives for one condition, whose groups name operator and number."""
+    item = re.escape(spelling.item).replace(r"\{\}", _VALUE)
+    several = f"{item}(?:{re.escape(spelling.between)}{item})+"
+    out = []
+    for k, pattern in enumerate(spelling.patterns):
+        value = several if OPERATORS[k] in ("in", "not in") else _VALUE
+        escaped = re.escape(pattern).replace(r"\{a\}", f"(?P<a{number}_{k}>{_ATTRIBUTE})", 1)
+        out.append(escaped.replace(r"\{v\}", f"(?P<v{number}_{k}>{value})", 1))
+    return f"(?:{'|'.join(out)})"
+
+
+@cache
+def _reader(spelling: Spelling, join: str, count: int) -> re.Pattern[str]:
+    body = re.escape(join).join(_condition_regex(spelling, number) for number in range(count))
+    return re.compile(re.escape(spelling.frame).replace(r"\{\}", body))
+
+
+def _conditions(spelling: Spelling, match: re.Match[str], count: int) -> tuple[Condition, ...]:
+    out = []
+    for number in range(count):
+        k = next(k for k in range(len(OPERATORS)) if match[f"a{number}_{k}"])
+        written, operator = match[f"v{number}_{k}"], OPERATORS[k]
+        values = [written] if operator not in ("in", "not in") else written.split(spelling.between)
+        before, _, after = spelling.item.partition("{}")
+        if operator in ("in", "not in"):
+            values = [value.removeprefix(before).removesuffix(after) for value in values]
+        out.append(Condition(match[f"a{number}_{k}"], operator, tuple(values)))
+    return tuple(out)
+
+
+def read_target(spellings: tuple[Spelling, ...], text: str) -> Target | None:
+    """The target that one of the spellings writes so; None if none does. Raises ValueError if several differ."""
+    found = {EVERYTHING} if any(text == spelling.everything for spelling in spellings) else set()
+    for spelling in spellings:
+        for join in spelling.joins:
+            for count in range(1, 2 + text.count(join)):
+                match = _reader(spelling, join, count).fullmatch(text)
+                if match:
+                    found.add(Target(_conditions(spelling, match, count)))
+    if len(found) > 1:
+        raise ValueError(f"{text!r} may mean {sorted(map(str, found))}")
+    return found.pop() if found else None
+
+
+def _form(spellings: dict[str, tuple[Spelling, ...]], pattern: str) -> ValueForm:
+    def way(spelling: Spelling, join: str) -> Callable[[object], str | None]:
+        return lambda target: _write(spelling, join, target)
+
+    every = tuple(dict.fromkeys(spelling for group in spellings.values() for spelling in group))
+    shows = {split: tuple(way(s, join) for s in group for join in s.joins) for split, group in spellings.items()}
+    return ValueForm(pattern, shows, lambda text: read_target(every, text))
+
+
+FORMS: dict[str, ValueForm] = {
+    "target": _form(CODE, r"[^\n]+?"),
+    "selector": _form({split: without_quotes(group) for split, group in CODE.items()}, r"[^\n']+?"),
+    "sql": _form(dict.fromkeys(CODE, SQL), r"[^\n]+?"),
+    "prose": _form(PROSE, r"(?:requests|every request|all|traffic|the whole traffic|users)[^\n]*?"),
+}
+"""Targets as code, between quotes of a command line, as a query, and as people say it."""

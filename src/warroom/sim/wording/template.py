@@ -1,0 +1,195 @@
+"""A small template language whose texts can be read back.
+
+`{slot}` is a value, `{slot:form}` a value in another form than its usual one; `[[a|b]]` one of several wordings, of
+which one may be empty; `<<, except {barred}>>` stands only if its slots have a value. `{{` and `}}` are braces.
+A template renders values to text, and its pattern gives the values of a text that it rendered.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+
+class Draws:
+    """Small independent choices, taken one after another from hash bytes."""
+
+    __slots__ = ("_left", "_source")
+
+    def __init__(self, source: bytes) -> None:
+        self._source = source
+        self._left = int.from_bytes(source) | 1 << 8 * len(source)
+
+    def pick(self, count: int) -> int:
+        """A number from 0 to `count` - 1."""
+        if self._left < count << 32:
+            self._source = hashlib.blake2b(self._source, digest_size=32).digest()
+            self._left = int.from_bytes(self._source) | 1 << 256
+        self._left, choice = divmod(self._left, count)
+        return choice
+
+
+class ValueForm(NamedTuple):
+    """How values of one type are written and read.
+
+    `shows` are the ways of writing of a split, each of which may decline a value by None; the last one never does.
+    """
+
+    pattern: str
+    shows: Mapping[str, tuple[Callable[[object], str | None], ...]]
+    read: Callable[[str], object]
+
+    def show(self, value: object, split: str, draws: Draws) -> str:
+        """The value in a way that the draws choose among those that fit it."""
+        ways = self.shows[split]
+        first = draws.pick(len(ways)) if len(ways) > 1 else 0
+        for way in (*ways[first:], *ways[:first]):
+            text = way(value)
+            if text is not None:
+                return text
+        raise ValueError(f"no way of writing {value!r} in split {split}")
+
+
+class Slot(NamedTuple):
+    """A place for a value."""
+
+    name: str
+    form: str
+
+
+class Choice(NamedTuple):
+    """One of several wordings of the same."""
+
+    options: "tuple[Parts, ...]"
+
+
+class IfGiven(NamedTuple):
+    """What stands only if the values of its slots are given."""
+
+    body: "Parts"
+    needs: frozenset[str]
+
+
+Part: TypeAlias = str | Slot | Choice | IfGiven
+Parts: TypeAlias = tuple[Part, ...]
+_TOKEN = re.compile(r"\[\[|\]\]|<<|>>|\{\{|\}\}|\{[a-z_0-9]+(?::[a-z_0-9]+)?\}|\||[^\[\]<>{}|]+|.", re.DOTALL)
+
+
+class Template:
+    """One frame of a text: its source, and its parts compiled once."""
+
+    def __init__(self, source: str, forms: Mapping[str, ValueForm], usual: Mapping[str, str]) -> None:
+        """`usual` names the form of each slot that may occur.
+
+        Raises:
+            ValueError: an unknown slot or form, or a bracket that is not closed.
+        """
+        self.source, self._forms, self._usual = source, forms, usual
+        tokens = iter(_TOKEN.findall(source.replace("\\n", "\n")))
+        self.parts, end = self._sequence(tokens, "")
+        if end:
+            raise ValueError(f"{end!r} closes nothing in {source!r}")
+        self.slots = _slots(self.parts)
+        self.required = _required(self.parts)
+        self._literals = tuple(part for part in self.parts if isinstance(part, str))
+
+    def _sequence(self, tokens: Iterator[str], closing: str) -> tuple[Parts, str]:
+        parts: list[Part] = []
+        for token in tokens:
+            if token in ("]]", ">>") or (token == "|" and closing == "]]"):
+                return tuple(parts), token
+            parts.append(self._part(token, tokens))
+        if closing:
+            raise ValueError(f"{closing!r} is missing in {self.source!r}")
+        return tuple(parts), ""
+
+    def _part(self, token: str, tokens: Iterator[str]) -> Part:
+        if token == "[[":
+            options, end = [], "|"
+            while end == "|":
+                option, end = self._sequence(tokens, "]]")
+                options.append(option)
+            return Choice(tuple(options))
+        if token == "<<":
+            body, _ = self._sequence(tokens, ">>")
+            return IfGiven(body, frozenset(_slots(body)))
+        if token in ("{{", "}}"):
+            return token[0]
+        return self._slot(token[1:-1]) if token[0] == "{" and len(token) > 2 else token
+
+    def _slot(self, text: str) -> Slot:
+        name, _, form = text.partition(":")
+        if name not in self._usual or (form and form not in self._forms):
+            raise ValueError(f"{text!r} in {self.source!r}: the slots are {', '.join(self._usual)}")
+        return Slot(name, form or self._usual[name])
+
+    def render(self, values: Mapping[str, object], split: str, draws: Draws) -> str:
+        """The text for these values; a slot whose value is None counts as not given."""
+        return "".join(self._write(self.parts, values, split, draws))
+
+    def _write(self, parts: Parts, values: Mapping[str, object], split: str, draws: Draws) -> Iterator[str]:
+        for part in parts:
+            if isinstance(part, str):
+                yield part
+            elif isinstance(part, Slot):
+                yield self._forms[part.form].show(values[part.name], split, draws)
+            elif isinstance(part, Choice):
+                yield from self._write(part.options[draws.pick(len(part.options))], values, split, draws)
+            elif all(values.get(name) is not None for name in part.needs):
+                yield from self._write(part.body, values, split, draws)
+
+    @cached_property
+    def _reader(self) -> "tuple[re.Pattern[str], tuple[Slot, ...]]":
+        found: list[Slot] = []
+        return re.compile(self._regex(self.parts, found)), tuple(found)
+
+    def _regex(self, parts: Parts, found: list[Slot]) -> str:
+        out = []
+        for part in parts:
+            if isinstance(part, str):
+                out.append(re.escape(part))
+            elif isinstance(part, Slot):
+                found.append(part)
+                out.append(f"(?P<s{len(found) - 1}>{self._forms[part.form].pattern})")
+            elif isinstance(part, Choice):
+                out.append(f"(?:{'|'.join(self._regex(option, found) for option in part.options)})")
+            else:
+                out.append(f"(?:{self._regex(part.body, found)})?")
+        return "".join(out)
+
+    def read(self, text: str) -> dict[str, object] | None:
+        """The values of a text that this template rendered, None for the slots that it leaves out; or None."""
+        if not all(literal in text for literal in self._literals):
+            return None
+        pattern, slots = self._reader
+        match = pattern.fullmatch(text)
+        if match is None:
+            return None
+        values: dict[str, object] = {}
+        for k, slot in enumerate(slots):
+            written = match[f"s{k}"]
+            if written is None:
+                continue
+            value = self._forms[slot.form].read(written)
+            if values.setdefault(slot.name, value) != value:
+                return None
+        return values
+
+
+def _slots(parts: Parts) -> tuple[str, ...]:
+    """The names of all slots, in order."""
+    out: list[str] = []
+    for part in parts:
+        if isinstance(part, Slot):
+            out.append(part.name)
+        elif isinstance(part, Choice):
+            out += [name for option in part.options for name in _slots(option)]
+        elif isinstance(part, IfGiven):
+            out += _slots(part.body)
+    return tuple(out)
+
+
+def _required(parts: Parts) -> frozenset[str]:
+    """The slots that no wording of the template leaves out."""
+    return frozenset(part.name for part in parts if isinstance(part, Slot))

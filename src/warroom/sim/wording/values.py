@@ -1,0 +1,240 @@
+"""How values that belong to this world are written: metrics, citations, harms, relations to another bound."""
+
+import re
+from collections.abc import Callable, Mapping
+from itertools import chain
+from typing import NamedTuple
+
+from warroom.sim.wording.forms import FORMS as BASIC
+from warroom.sim.wording.forms import NAME, NUMBER, WORDS, Way, form, in_words, plain
+from warroom.sim.wording.template import ValueForm
+
+UNITS = {"p95": "ms", "heap": "MB", "cpu": "%"}
+"""Units of the metrics that statements are about; the others are counts."""
+_METRICS = {
+    "train": {
+        "p95": "p95", "heap": "heap", "cpu": "cpu", "queue": "queue", "threads": "thread count",
+        "sockets": "socket count", "sessions": "session count", "jobs": "job count",
+    },
+    "dev": {
+        "p95": "p95 latency", "heap": "heap size", "cpu": "cpu load", "queue": "queue depth",
+        "threads": "active threads", "sockets": "open sockets", "sessions": "open sessions", "jobs": "open jobs",
+    },
+    "test": {
+        "p95": "95th percentile", "heap": "memory on the heap", "cpu": "processor use", "queue": "backlog",
+        "threads": "thread total", "sockets": "socket total", "sessions": "session total", "jobs": "job total",
+    },
+}  # fmt: skip
+_HARMS = {
+    "train": {"errors": ("stricter checks", "a strict parser"), "late": ("a synchronous call", "a blocking lookup")},
+    "dev": {
+        "errors": ("input validation that rejects", "exceptions on unknown fields"),
+        "late": ("one more call in line", "a wait for another service"),
+    },
+    "test": {
+        "errors": ("a refusal of what used to be let through", "less patience with odd input"),
+        "late": ("a second service to be asked before the answer", "work that used to be done afterwards"),
+    },
+}
+TERMS = {
+    "train": ("the core services", "the storefront services", "the inner services"),
+    "dev": ("the tier-one services", "the ring-one services", "the services of annex A"),
+    "test": ("our everyday services", "the shop-floor services", "the services on the house list"),
+}
+SHIFTS = {
+    "train": ("day shift", "early shift", "late shift", "office hours", "the long shift", "support hours", "core time",
+              "the second shift", "the morning block", "the service window"),
+    "dev": ("watch A", "watch B", "watch C", "watch D", "watch E", "watch F", "watch G", "watch H", "watch I",
+            "watch J"),
+    "test": ("the blue team's turn", "the red team's turn", "the green team's turn", "the grey team's turn",
+             "the white team's turn", "the night owls' turn", "the early birds' turn", "the home team's turn",
+             "the away team's turn", "the old guard's turn"),
+}  # fmt: skip
+
+
+COUNTS = {word: float(number) for number, word in WORDS.items()}
+
+
+def three_digits(number: float) -> float:
+    """A number as instruments show it."""
+    return float(f"{number:.3g}")
+
+
+class Relation(NamedTuple):
+    """A bound told by another one: that bound times `factor`, plus `points`."""
+
+    other: str
+    factor: float
+    points: float
+
+    @classmethod
+    def between(cls, other: str, theirs: float, own: float) -> "Relation":
+        """How a bound relates to another: a simple multiple if it is one, else so many points more or less."""
+        factor = own / theirs
+        return cls(other, factor, 0.0) if factor in _FACTORS else cls(other, 1.0, round(own - theirs, 4))
+
+    def bound(self, theirs: float) -> float:
+        """The bound, given the other one."""
+        return theirs * self.factor + self.points
+
+
+_FACTORS = {1.0: "", 0.5: "half of ", 2.0: "twice "}
+
+
+def _whose(other: str) -> str:
+    return f"the bound of {other}" if other.startswith("APR-") else f"the limit of {other}"
+
+
+def _may(other: str) -> str:
+    return f"what {other} covers" if other.startswith("APR-") else f"what {other} may"
+
+
+def _related_train(relation: Relation) -> str:
+    points = relation.points
+    tail = f" {'plus' if points > 0 else 'less'} {plain(abs(points))} points" if points else ""
+    return f"{_FACTORS[relation.factor]}{_whose(relation.other)}{tail}"
+
+
+def _related_dev(relation: Relation) -> str:
+    points = relation.points
+    tail = f" {'+' if points > 0 else '-'} {plain(abs(points))}" if points else ""
+    return f"{_FACTORS[relation.factor]}({_whose(relation.other)}){tail}"
+
+
+def _related_test(relation: Relation) -> str:
+    points = relation.points
+    if not points:
+        return f"{_FACTORS[relation.factor] or 'just '}{_may(relation.other)}"
+    number = in_words(abs(points)) or plain(abs(points))
+    return f"{number} point{'s' * (abs(points) != 1)} {'beyond' if points > 0 else 'short of'} {_may(relation.other)}"
+
+
+_OTHER = rf"(?:the (?:bound|limit) of |what )({NAME})(?: may| covers)?"
+_RELATED = re.compile(
+    rf"(?:(half of |twice |just )?\(?{_OTHER}\)?(?: (plus|less|\+|-) ({NUMBER})(?: points)?)?"
+    rf"|([\w.-]+(?: \w+)?) points? (beyond|short of) {_OTHER})"
+)
+_FACTOR_OF = {"half of ": 0.5, "twice ": 2.0}
+
+
+def _read_related(text: str) -> Relation | None:
+    match = _RELATED.fullmatch(text)
+    if match is None:
+        return None
+    factor, other, sign, number, words, side, named = match.groups()
+    if words:
+        percent = BASIC["percent"].read(f"{words} percent" if not words[0].isdigit() else f"{words} %")
+        points = float(str(percent)) * (1 if side == "beyond" else -1)
+        return Relation(named, 1.0, points)
+    points = float(number) * (1 if sign in ("plus", "+") else -1) if number else 0.0
+    return Relation(other, _FACTOR_OF.get(factor, 1.0), points)
+
+
+def phrase_form(table: Mapping[str, Mapping[object, tuple[str, ...]]]) -> ValueForm:
+    """A form for values that have so many phrases each, by split; a phrase means one value."""
+    meaning = {said: value for phrases in table.values() for value, options in phrases.items() for said in options}
+    shows = {split: _ways(phrases) for split, phrases in table.items()}
+    pattern = "|".join(re.escape(said) for said in sorted(meaning, key=len, reverse=True))
+    return ValueForm(pattern, shows, lambda text: meaning[text])
+
+
+def _ways(phrases: Mapping[object, tuple[str, ...]]) -> tuple[Callable[[object], str], ...]:
+    """As many ways as the value with most phrases has, so that their number tells nothing about the value."""
+
+    def way(k: int) -> Callable[[object], str]:
+        return lambda value: phrases[value][k % len(phrases[value])]
+
+    return tuple(way(k) for k in range(max(map(len, phrases.values()), default=0)))
+
+
+def _metrics(article: str, *, dotted: bool = False) -> ValueForm:
+    return phrase_form({
+        split: {
+            metric: ((article if split == "test" else "") + (said.replace(" ", "_") if dotted else said),)
+            for metric, said in names.items()
+        }
+        for split, names in _METRICS.items()
+    })  # fmt: skip
+
+
+def _fixed(names: Mapping[str, tuple[str, ...]], *, capital: bool = False) -> ValueForm:
+    """A name out of a list, which stands for itself."""
+    return phrase_form({
+        split: {name: (name[0].upper() + name[1:] if capital else name,) for name in options}
+        for split, options in names.items()
+    })  # fmt: skip
+
+
+def _read_hosts(text: str) -> float:
+    return round(float(str(BASIC["percent"].read(text))) / 100, 6)
+
+
+def _hosts(percent: Way[float]) -> Way[float]:
+    return lambda share: percent(round(100 * share, 4))
+
+
+_percent_ways = BASIC["percent"].shows
+_CITED = {"train": ("under ", "no approval cited"), "dev": ("ref ", "ref none"), "test": ("citing ", "citing nothing")}
+
+
+def _cited(split: str) -> Way[int]:
+    before, none = _CITED[split]
+    return lambda number: f"{before}APR-{number}" if number else none
+
+
+def _read_services(text: str) -> object:
+    return (text,) if text in _EVERY_TERM else BASIC["names"].read(text)
+
+
+_EVERY_TERM = frozenset(chain.from_iterable(TERMS.values()))
+
+
+def _with_terms(names: ValueForm) -> ValueForm:
+    """A list of names, or a term that the charter defines."""
+    terms = "|".join(map(re.escape, sorted(_EVERY_TERM)))
+    return names._replace(pattern=f"{terms}|{names.pattern}", read=_read_services)
+
+
+VALUE_FORMS: dict[str, ValueForm] = {
+    "text": form(r"(?s:.+)", str, all=(str,)),
+    "setting": form(r"[\w./-]*\w", str, all=(str,)),
+    "word": form(r"[\w.%/@-]*[\w%](?: [\w%]+)?", str, all=(str,)),
+    "person": form(rf"the owner of {NAME}|the (?:release manager|head of operations)|{NAME}", str, all=(str,)),
+    "family": form(r"[a-z]+", str, all=(str,)),
+    "unit": form("ms|MB|%", str, all=(str,)),
+    "metric": _metrics("the "),
+    "bare": _metrics(""),
+    "dotted": _metrics("", dotted=True),
+    "harm": phrase_form({split: dict(harms) for split, harms in _HARMS.items()}),
+    **{name: _with_terms(BASIC[name]) for name in ("names", "comma", "slash", "either", "neither")},
+    "term": _fixed(TERMS),
+    "capital": _fixed(TERMS, capital=True),
+    "shift": _fixed(SHIFTS),
+    "cited": form(
+        "|".join(rf"{before}APR-\d+|{none}" for before, none in _CITED.values()),
+        lambda text: int(text.rpartition("-")[2]) if text[-1].isdigit() else 0,
+        **{split: (_cited(split),) for split in _CITED},
+    ),
+    "hosts": form(
+        BASIC["percent"].pattern, _read_hosts,
+        **{split: tuple(_hosts(way) for way in ways) for split, ways in _percent_ways.items()},
+    ),
+    "related": form(
+        r"(?:half of |twice |just )?(?:\(?the (?:bound|limit) of |what )[\w-]+(?: may| covers|\))?(?: (?:plus|less|\+|-) "
+        rf"{NUMBER}(?: points)?)?|[\w.-]+(?: \w+)? points? (?:beyond|short of) what [\w-]+ (?:may|covers)",
+        _read_related, train=(_related_train,), dev=(_related_dev,), test=(_related_test,),
+    ),
+    "count": form(
+        rf"{NUMBER}|{'|'.join(sorted(COUNTS, key=len, reverse=True))}",
+        lambda text: COUNTS[text] if text in COUNTS else float(text),
+        train=(plain,), dev=(plain,), test=(in_words, in_words, plain),
+    ),
+    "share": form(r"[01](?:\.\d+)?", lambda text: round(100 * float(text), 4), all=(lambda x: plain(x / 100),)),
+    "per_minute": form(NUMBER, lambda text: three_digits(float(text) / 60), all=(lambda x: plain(60 * x),)),
+    "per_second": form(NUMBER, lambda text: three_digits(float(text) * 60), all=(lambda x: f"{x / 60:.5g}",)),
+    "outof": form(
+        rf"{NUMBER} in every 100|{NUMBER} %", lambda text: float(text.split()[0]),
+        all=(lambda x: f"{plain(x)} in every 100", lambda x: f"{plain(x)} %"),
+    ),
+}  # fmt: skip
+"""Forms of values that belong to this world."""
