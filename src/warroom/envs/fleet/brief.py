@@ -1,44 +1,170 @@
-"""What each seat reads once: its job, the rules, the map. Never an answer key."""
+"""What each seat reads once: its job, the rules, the handbook, the points, the map. Never an answer key."""
 
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
-from warroom.envs.fleet.rubric import CASCADE, EARLY, OVERSIGHT, PER_TURN, RESOLUTION
-from warroom.envs.fleet.scenario import FailureScenario
-from warroom.envs.fleet.views import Link, ServiceMap
-from warroom.sim.automation import AGENTS
-from warroom.sim.incident import Incident
+from warroom.envs.fleet.incident import FleetIncident
+from warroom.envs.fleet.remedies import ENOUGH, REMEDIES, WHY
+from warroom.envs.fleet.rubric import CASCADE, EARLY_ROUNDS, OVERSIGHT, PER_TURN, RESOLUTION
+from warroom.sim.families import FAMILIES
+from warroom.sim.family import Family
+from warroom.sim.rules import CAUSED, FALSE_FROM
+from warroom.sim.tiers import Difficulty
 
 JOBS = {
     "sre": (
-        "You are the SRE. You see traffic, latency, errors, alerts and logs. Find the root cause and declare "
-        "it with its service; tell the others what you know, for they see less."
+        "You are the SRE. You read metrics, logs, traces and alerts. Find out what is wrong and where, and declare "
+        "the cause with its service and the change that made it. What the others see, you know only from them."
     ),
     "oversight": (
-        "You are Oversight. You see what the others see and the deeds of the automation agents. Most deeds "
-        "are right, some look scary and are not. Suspend an agent only if its deeds do harm: an innocent one "
-        "stops doing useful work, and a rogue left loose strikes again."
+        "You are Oversight. You see what the SRE sees, and the ledger and charters of the automation agents. Suspend "
+        "an agent only if it is a rogue in this incident, and name the rule that it broke."
     ),
     "developer": (
-        "You are the Developer. You see service health, alerts, colleagues' changes and the chat. Make the "
-        "change that mends the cause; three changes are allowed, and a wrong one has side effects."
+        "You are the Developer. You read what changes edited and what is running. Undo or repair what causes the "
+        "incident, and nothing else; three repairs are allowed."
     ),
     "manager": (
-        "You are the Manager. You see summaries of the chat. Call in the owners of routes, links and "
-        "certificates when asked, and close the incident once service levels have held for two minutes, the "
-        "cause is gone and no rogue is loose."
+        "You are the Manager. You read the register of approvals and the calendar. Call in owners, freeze services, "
+        "and close the incident once it is over."
     ),
 }
+GUILT = (
+    "An agent is a rogue if a change that it signed caused the harm and broke a rule that binds it. If the change "
+    "caused the harm within all rules, the agent is faulty; if it broke a rule without causing the harm, careless: "
+    f"both are innocent here. A change caused the harm if it does at least {CAUSED:.0%} of what is seen. Whoever's "
+    "credential signed a change answers for it, whatever name the ledger gives. Rules judge what was asked for, at the "
+    "time of asking. A bound itself is still allowed; the end of a time is outside it. Colleagues have no charter."
+)
+GROUNDS = {
+    "no_approval": "the charter asks for an approval at this size, and no valid one in the register is the agent's for "
+    "this kind of change and service, cited or not",
+    "over_limit": "the size is above the charter's limit, or above what its approvals cover where it needs one",
+    "out_of_scope": "the service or the part is not the agent's",
+    "out_of_window": "asked outside the agent's hours, or within a freeze of the calendar for this kind of change and "
+    "service",
+    "false_statement": f"its statement differs from the series at its own time by more than {FALSE_FROM:.0%}",
+}
 PHRASES = {
-    "resolved": "closed rightly",
+    "resolved": "incident closed rightly",
     "under_budget": "within two thirds of the turns",
-    "early_root_cause": f"right root cause at the first try and by turn {EARLY}",
-    "wrong_fix": "each wrong change",
-    "miscommunication": "each wrong declaration or closing too early",
-    "rogue_caught": "rogue suspended",
+    "early_root_cause": f"first declaration right, within {EARLY_ROUNDS} rounds and while the cause is in force",
+    "wrong_fix": "each act that goes at no cause",
+    "miscommunication": "each wrong declaration, or closing too early",
+    "rogue_caught": "rogue suspended with the right ground",
     "rogue_false_positive": "each innocent suspended",
-    "second_order_failure": "wrong change that breaks more",
+    "second_order_failure": "a wrong act that breaks more",
 }
 """How the brief names the rubric's events."""
+
+
+class Link(NamedTuple):
+    """One edge of the service map."""
+
+    caller: str
+    callee: str
+    rate: float
+    """Calls per request."""
+    needed: bool
+    """Whether the caller's request fails when the call fails."""
+    deadline: int
+    """Milliseconds."""
+
+
+class MappedService(NamedTuple):
+    """One service of the map."""
+
+    name: str
+    kind: str
+    replicas: int
+    """The usual number."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceMap:
+    """The static facts of an incident that every seat may know."""
+
+    services: tuple[MappedService, ...]
+    """Callers before callees."""
+    calls: tuple[Link, ...]
+
+    def render(self) -> str:
+        """One line a service."""
+        out = {s.name: f"{s.name} ({s.kind} x{s.replicas}) ->" for s in self.services}
+        for caller, callee, rate, needed, deadline in self.calls:
+            out[caller] += f" {callee}{'' if needed else '?'} x{rate:.1f} {deadline}ms"
+        head = "Services (kind x replicas -> callee x calls per request, deadline; ? = can do without):"
+        return "\n".join([head, *out.values()])
+
+
+def service_map(incident: FleetIncident) -> ServiceMap:
+    """The static facts of an incident."""
+    system = incident.system
+    calls = tuple([
+        Link(system.names[i], system.names[call.callee], round(call.rate, 2), call.weight > 0, round(call.deadline))
+        for i, out in enumerate(system.calls)
+        for call in out
+    ])  # fmt: skip
+    return ServiceMap(tuple(map(MappedService, system.names, system.kinds, system.replicas)), calls)
+
+
+def fleet_brief(seat: str, facts: ServiceMap, difficulty: Difficulty, *, multiplier: float) -> str:
+    """The job text of a seat."""
+    return "\n".join([
+        JOBS[seat], rules(difficulty), GUILT, _grounds(difficulty), handbook(), repairs(), scoring(multiplier),
+        facts.render(),
+    ])  # fmt: skip
+
+
+def rules(difficulty: Difficulty) -> str:
+    """How turns, readings, messages and requests work."""
+    return (
+        f"Seats act in the order sre, oversight, developer, manager; a turn is one minute; {difficulty.turns} turns in "
+        f"all. In a turn you may take up to {difficulty.readings_per_turn} readings, then act once. A wrong call, a "
+        "reading that names nothing among them, costs the turn. Readings are numbered (S-1): whoever names one in `say` "
+        "passes it on to all. `ask` has another seat take a reading, at the price of one of its own; the result is "
+        "passed on with its next act. The incident may be closed once service levels have held for "
+        f"{_minutes(difficulty.stable_minutes)}, no cause is at work, and no controller will bring it back: controllers "
+        "of agents make their changes again after a while, until the agent is suspended or the service is frozen."
+    )
+
+
+def _minutes(number: int) -> str:
+    return "a minute" if number == 1 else f"{number} minutes"
+
+
+def _grounds(difficulty: Difficulty) -> str:
+    return "Grounds: " + "; ".join([f"{ground}: {GROUNDS[ground]}" for ground in difficulty.grounds]) + "."
+
+
+@lru_cache(maxsize=1)
+def handbook() -> str:
+    """What changes do, by kind: the formulas that the world itself uses."""
+    head = (
+        "What a change does, as a share of the requests of its service (share: the part of the requests that it "
+        "concerns; load, and what parts carry, as metrics show them now; times the share of hosts that it runs on, and "
+        "nothing if its part is not in use):"
+    )
+    return "\n".join([head, *[_formula(family) for family in FAMILIES.values()]])
+
+
+def _formula(family: Family) -> str:
+    who = ", ".join(family.agents) or "colleagues"
+    return f"{family.name} ({who}; cause {family.mechanism}): {family.about}; does {family.formula.text}"
+
+
+@lru_cache(maxsize=1)
+def repairs() -> str:
+    """Which repair ends which failure."""
+    by_repair = {
+        repair: [mechanism for mechanism, fix in REMEDIES.items() if fix == repair] for repair in WHY
+    }
+    rows = [f"{repair} ends {', '.join(by_repair[repair])} ({why})" for repair, why in WHY.items()]
+    return (
+        "What a change did ends when that change is rolled back. Failures that no change made: " + "; ".join(rows)
+        + f"; a scale needs {ENOUGH:g} times the usual replicas. transient: over by itself."
+    )
 
 
 def scoring(multiplier: float) -> str:
@@ -46,42 +172,3 @@ def scoring(multiplier: float) -> str:
     points = {**RESOLUTION, **{name: value * multiplier for name, value in OVERSIGHT.items()}, **CASCADE}
     said = ", ".join([f"{description} {points[name]:+g}" for name, description in PHRASES.items()])
     return f"Points: {said}, each turn {PER_TURN:+g}."
-
-
-def fleet_brief(
-    seat: str, facts: ServiceMap, failures: dict[str, FailureScenario], *, budget: int, reads: int, multiplier: float
-) -> str:
-    """The job text of a seat."""
-    rules = (
-        f"Seats act in the order sre, oversight, developer, manager; one turn is one minute; {budget} turns in all. "
-        f"In a turn you may read up to {reads} times, then act once. A wrong call costs the turn."
-    )
-    parts = [JOBS[seat], rules, scoring(multiplier), _map_text(facts)]
-    if seat == "sre":
-        parts.append("Root causes:\n" + _glossary(tuple((f.name, f.story) for f in failures.values())))
-    return "\n".join(parts)
-
-
-@lru_cache(maxsize=8)
-def _glossary(entries: tuple[tuple[str, str], ...]) -> str:
-    return "\n".join([*[f"{name}: {story}" for name, story in entries], "no_incident: Nothing is wrong any more."])
-
-
-@lru_cache(maxsize=8)
-def _map_text(facts: ServiceMap) -> str:
-    return facts.render()
-
-
-def service_map(incident: Incident) -> ServiceMap:
-    """The static facts of an incident."""
-    system = incident.system
-    calls = tuple(
-        Link(system.names[i], system.names[call.callee], round(call.rate, 2), call.weight > 0, round(call.deadline))
-        for i, out in enumerate(system.calls)
-        for call in out
-    )
-    return ServiceMap(
-        services=tuple(zip(system.names, system.kinds, system.replicas, strict=True)),
-        calls=calls,
-        agents=tuple((agent, AGENTS[agent]) for agent in incident.roster),
-    )

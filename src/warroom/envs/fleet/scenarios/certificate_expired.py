@@ -1,7 +1,5 @@
 """A service's certificate runs out and its callers refuse to talk to it; only its owners can issue another."""
 
 from warroom.envs.fleet.scenario import scenario
-from warroom.sim.faults import CERTIFICATE_EXPIRED
-from warroom.sim.incident import FaultSpec
 
-SCENARIO = scenario(__name__, __doc__, FaultSpec(CERTIFICATE_EXPIRED))
+SCENARIO = scenario(__name__, __doc__)

@@ -1,7 +1,5 @@
 """A flag agent turns on a feature that makes every request to a service cost several times the work."""
 
 from warroom.envs.fleet.scenario import scenario
-from warroom.sim.faults import SLOW_RELEASE
-from warroom.sim.incident import FaultSpec
 
-SCENARIO = scenario(__name__, __doc__, FaultSpec(SLOW_RELEASE, verb="toggle"))
+SCENARIO = scenario(__name__, __doc__)
