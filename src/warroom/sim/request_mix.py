@@ -132,6 +132,7 @@ def _draw_table(rng: Random, rows: int, columns: int) -> Table:
     return tuple([tuple(cells[k : k + columns]) for k in range(0, size, columns)])
 
 
+@cache
 def hosts_of(service: str, replicas: int) -> tuple[str, ...]:
     """The names of a service's hosts."""
     return tuple([f"{service}-{k}" for k in range(1, replicas + 1)])
