@@ -5,6 +5,7 @@ which of the cluster hits, and only after that is the state of the world set, so
 others do not. Nothing is redrawn after the hit, and what is redrawn before it depends on nobody's role.
 """
 
+from math import fsum
 from random import Random
 from typing import Literal, NamedTuple
 
@@ -374,4 +375,4 @@ def _seen(site: Site, drawn: Drawn, settled: list[CandidateState]) -> Effect:
         if (candidate.harmed.service, candidate.harm) == (site.service, site.harm)
     ]  # fmt: skip
     nature = site.share if site.hit is None else 0.0
-    return Effect(site.service, site.target, site.harm, min(0.99, sum(shares) + nature))
+    return Effect(site.service, site.target, site.harm, min(0.99, fsum(shares) + nature))
