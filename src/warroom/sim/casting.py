@@ -18,7 +18,7 @@ from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import Mechanism
 from warroom.sim.hit_state import CandidateState, draw_share, effect_of, set_states
 from warroom.sim.papers import Draft, Papers, draw_papers
-from warroom.sim.records import Change, Charter, Edit, Effect, Ground, Harm, Target
+from warroom.sim.records import EVERYTHING, Change, Charter, Edit, Effect, Ground, Harm, Target
 from warroom.sim.request_mix import RequestMix, draw_request_mix, hosts_of
 from warroom.sim.rules import Facts
 from warroom.sim.series import STEP, SeriesBook
@@ -131,11 +131,13 @@ def draw_casting(plan: CastPlan, system: ServiceSystem, rng: Random, split: Spli
             raise IncompatibleTopology(f"no set of candidates fits {plan.scenario} on this topology; draw another one")
     papers = _draw_papers(rng, stage, draw.candidates)
     background = _draw_background(rng, stage, draw.candidates, loop=plan.loop)
-    numbered = _number(rng, draw.candidates, background)
-    hits = [_draw_hit(rng, plan.cause, draw.candidates)]
+    changes = _draw_changes(rng, stage, draw.candidates, papers, background)
+    rows = [_draw_row(rng, change, stage.difficulty.concealed) for change in changes]
+    drawn = Drawn(draw.candidates, papers, changes, rows, background.parts, redraws)
+    hits = [_draw_hit(rng, plan.cause, drawn.candidates)]
     if plan.elsewhere is not None:
-        hits.append(rng.choice([k for k, c in enumerate(draw.candidates) if c.site == 1]))
-    return _assemble(rng, stage, Drawn(draw.candidates, papers, background, numbered, hits, redraws))
+        hits.append(rng.choice([k for k, c in enumerate(drawn.candidates) if c.site == 1]))
+    return _assemble(rng, stage, drawn, hits)
 
 
 class Stage(NamedTuple):
@@ -155,16 +157,23 @@ class Stage(NamedTuple):
     onsets: tuple[int, ...]
 
 
+class ListedRow(NamedTuple):
+    """What became of a change's row in the ledger."""
+
+    kind: LedgerRow
+    shown: Change
+    """The row as the ledger shows it, unless it is missing."""
+
+
 class Drawn(NamedTuple):
-    """What is drawn of candidates and background, before the state."""
+    """What is drawn before the hit."""
 
     candidates: list[Candidate]
     papers: list[Papers]
-    background: Background
-    numbers: list[int]
-    """The numbers of the candidates' changes, then those of the background's."""
-    hits: list[int | None]
-    """For each site, the place of its cause among the candidates."""
+    changes: list[Change]
+    """Those of the candidates, then those of the background."""
+    rows: list[ListedRow]
+    routine_parts: dict[tuple[str, str, str], PartState]
     redraws: int
 
 
@@ -247,29 +256,29 @@ def _draw_hit(rng: Random, cause: object, candidates: list[Candidate]) -> int | 
     return fitting[int(rng.random() * len(fitting))]
 
 
-def _assemble(rng: Random, stage: Stage, drawn: Drawn) -> Casting:
-    changes = _changes(rng, stage, drawn)
-    own, routine = changes[: len(drawn.candidates)], changes[len(drawn.candidates) :]
-    settled = set_states(rng, drawn.candidates, drawn.hits, stage.difficulty)
-    states, sites = _states(stage, drawn, settled, changes), _sites(rng, stage, drawn, settled)
-    rows = [_draw_row(rng, stage.difficulty.concealed) for _ in changes]
-    ledger = [_as_listed(rng, change, row) for change, row in zip(changes, rows, strict=True) if row != "missing"]
+def _assemble(rng: Random, stage: Stage, drawn: Drawn, hits: list[int | None]) -> Casting:
+    settled = set_states(rng, drawn.candidates, hits, stage.difficulty)
+    sites, count = _sites(rng, stage, drawn, settled, hits), len(drawn.candidates)
     dossiers = [
-        Dossier(change, papers.charter, papers.ground, candidate.site, row)
-        for change, papers, candidate, row in zip(own, drawn.papers, drawn.candidates, rows, strict=False)
+        Dossier(change, papers.charter, papers.ground, candidate.site, row.kind)
+        for change, papers, candidate, row in zip(
+            drawn.changes, drawn.papers, drawn.candidates, drawn.rows, strict=False
+        )
     ]
     facts = Facts(
-        tuple(changes),
+        tuple(drawn.changes),
         {papers.charter.agent: papers.charter for papers in drawn.papers if papers.charter},
         tuple(sorted([row for papers in drawn.papers for row in papers.approvals])),
         tuple(sorted([papers.freeze for papers in drawn.papers if papers.freeze])),
         stage.series,
-        states,
+        _states(stage, drawn, settled),
         tuple([_seen(site, drawn, settled) for site in sites]),
     )
     return Casting(
-        stage.plan, stage.page, stage.mix, sites, tuple(sorted(dossiers, key=_by_time)), tuple(routine),
-        tuple(sorted(ledger, key=_by_asking)), facts, drawn.redraws,
+        stage.plan, stage.page, stage.mix, sites, tuple(sorted(dossiers, key=_by_time)),
+        tuple(drawn.changes[count:]),
+        tuple(sorted([row.shown for row in drawn.rows if row.kind != "missing"], key=_by_asking)),
+        facts, drawn.redraws,
     )  # fmt: skip
 
 
@@ -281,19 +290,21 @@ def _by_asking(change: Change) -> int:
     return change.asked
 
 
-def _changes(rng: Random, stage: Stage, drawn: Drawn) -> list[Change]:
+def _draw_changes(
+    rng: Random, stage: Stage, candidates: list[Candidate], papers: list[Papers], background: Background
+) -> list[Change]:
     """The records of the candidates, then those of the background."""
+    numbers = _number(rng, candidates, background)
     random, foreign, out = rng.random, stage.difficulty.foreign_signature, []
-    for c, papers, number in zip(drawn.candidates, drawn.papers, drawn.numbers, strict=False):
-        actor = _draw_actor(rng, c.signer, foreign)
+    for c, own, number in zip(candidates, papers, numbers, strict=False):
         edits = tuple(rng.sample(HARMLESS_EDITS, EDITS_BESIDE[int(random() * len(EDITS_BESIDE))]))
         out.append(Change(
             number, c.role.family, c.service, c.part, c.harm, c.target, c.terms.old, c.terms.new, edits,
-            c.times.asked, c.times.landed, actor, c.signer, papers.cited, papers.statement,
+            c.times.asked, c.times.landed, _draw_actor(rng, c.signer, foreign), c.signer, own.cited, own.statement,
         ))  # fmt: skip
-    for routine, number in zip(drawn.background.changes, drawn.numbers[len(out) :], strict=True):
+    for routine, number in zip(background.changes, numbers[len(out) :], strict=True):
         out.append(Change(
-            number, routine.family, routine.service, routine.part, "errors", Target(), routine.old, routine.new, (),
+            number, routine.family, routine.service, routine.part, "errors", EVERYTHING, routine.old, routine.new, (),
             routine.asked, routine.landed, _draw_actor(rng, routine.signer, foreign), routine.signer, None,
             routine.statement,
         ))  # fmt: skip
@@ -310,33 +321,27 @@ def _draw_actor(rng: Random, signer: str, foreign: float) -> str:
     return _ROSTER[(_ROSTER.index(signer) + 1 + int(rng.random() * (len(_ROSTER) - 1))) % len(_ROSTER)]
 
 
-def _draw_row(rng: Random, concealed: float) -> LedgerRow:
+def _draw_row(rng: Random, change: Change, concealed: float) -> ListedRow:
+    """An edited row stands at an earlier time than the running system has it."""
     if rng.random() >= concealed:
-        return "kept"
-    return "edited" if rng.random() < 0.5 else "missing"
-
-
-def _as_listed(rng: Random, change: Change, row: LedgerRow) -> Change:
-    """The row as the ledger shows it; one that is edited stands at an earlier time than the running system has it."""
-    if row != "edited":
-        return change
+        return ListedRow("kept", change)
+    if rng.random() < 0.5:
+        return ListedRow("missing", change)
     earlier = 60 * (10 + int(rng.random() * 100))
-    return change._replace(asked=change.asked - earlier, landed=change.landed - earlier)
+    return ListedRow("edited", change._replace(asked=change.asked - earlier, landed=change.landed - earlier))
 
 
-def _states(
-    stage: Stage, drawn: Drawn, settled: list[CandidateState], changes: list[Change]
-) -> dict[str, ServiceState]:  # fmt: skip
+def _states(stage: Stage, drawn: Drawn, settled: list[CandidateState]) -> dict[str, ServiceState]:
     """The states of all services of the system."""
-    system, parts, uptakes = stage.system, dict(drawn.background.parts), {}
-    for candidate, state, change in zip(drawn.candidates, settled, changes, strict=False):
+    system, parts, uptakes = stage.system, dict(drawn.routine_parts), {}
+    for candidate, state, change in zip(drawn.candidates, settled, drawn.changes, strict=False):
         key = change.service, change.family, change.part
         parts[key] = PartState(change.family, change.part, state.lever, state.in_use)
         uptakes[change.id] = Uptake(change.id, candidate.times.kind, candidate.times.takes_effect, state.hosts)
     of_service: dict[str, tuple[list[PartState], list[Uptake]]] = {name: ([], []) for name in system.names}
     for key in sorted(parts):
         of_service[key[0]][0].append(parts[key])
-    for change in changes:
+    for change in drawn.changes:
         arrived = uptakes.get(change.id) or Uptake(change.id, "landing", change.landed, 1.0)
         of_service[change.service][1].append(arrived)
     return {name: _state_of(stage, i, *of_service[name]) for i, name in enumerate(system.names)}
@@ -352,15 +357,17 @@ def _state_of(stage: Stage, i: int, parts: list[PartState], uptakes: list[Uptake
     )  # fmt: skip
 
 
-def _sites(rng: Random, stage: Stage, drawn: Drawn, settled: list[CandidateState]) -> tuple[Site, ...]:
+def _sites(
+    rng: Random, stage: Stage, drawn: Drawn, settled: list[CandidateState], hits: list[int | None]
+) -> tuple[Site, ...]:
     out = []
-    for k, (setting, onset, hit) in enumerate(zip(stage.settings, stage.onsets, drawn.hits, strict=True)):
+    for k, (setting, onset, hit) in enumerate(zip(stage.settings, stage.onsets, hits, strict=True)):
         cluster = [n for n, candidate in enumerate(drawn.candidates) if candidate.site == k]
         if hit is None:
             cause = drawn.candidates[cluster[int(rng.random() * len(cluster))]]
             share, number, mechanism = draw_share(rng, [drawn.candidates[n] for n in cluster]), None, None
         else:
-            cause, number = drawn.candidates[hit], drawn.numbers[hit]
+            cause, number = drawn.candidates[hit], drawn.changes[hit].id
             share, mechanism = effect_of(cause, settled[hit]), cause.family.mechanism
         out.append(
             Site(setting.service, cause.target, cause.harm, share, onset, number, mechanism or stage.plan.mechanism)
