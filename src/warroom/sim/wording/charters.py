@@ -100,7 +100,9 @@ def read_charter(
         body = str(heading.values.get("clauses") or heading.values.get("lines"))
         pieces = body.split("\n") if "lines" in heading.values else re.split(r"(?<=[.?!]) ", body)
         glue = "\n" if "lines" in heading.values else " "
-        found += [c for split in splits for family in words for c in _charters(agent, pieces, glue, (family, split, around))]
+        found += [
+            c for split in splits for family in words for c in _charters(agent, pieces, glue, (family, split, around))
+        ]
     return only(found, "charter", text)
 
 
@@ -114,9 +116,7 @@ class _Clause(NamedTuple):
     values: dict[str, object]
 
 
-def _charters(
-    agent: str, pieces: list[str], glue: str, words: tuple[str, str, CharterContext]
-) -> Iterator[Charter]:
+def _charters(agent: str, pieces: list[str], glue: str, words: tuple[str, str, CharterContext]) -> Iterator[Charter]:
     """Every charter that a run of sentences may be, in the words of one family and split."""
     family, split, around = words
     told: dict[tuple[int, int], list[_Clause]] = {}

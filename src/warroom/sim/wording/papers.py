@@ -77,7 +77,9 @@ def write_approval(approval: Approval, split: str, source: bytes, bounds: Mappin
     return write("approval_reference", split, values, Draws(source), approval.family)
 
 
-def read_approval(text: str, bounds: Mapping[int, float] | None = None, families: tuple[str, ...] = FAMILIES) -> Approval:
+def read_approval(
+    text: str, bounds: Mapping[int, float] | None = None, families: tuple[str, ...] = FAMILIES
+) -> Approval:
     """The approval that a row tells; `bounds` are those of approvals that it may refer to."""
     found = [_approval(reading.values, reading.family, bounds or {}) for kind in ("approval", "approval_reference")
              for reading in readings(kind, text, families)]  # fmt: skip
