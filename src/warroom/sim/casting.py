@@ -5,6 +5,7 @@ which of the cluster hits, and only after that is the state of the world set, so
 others do not. Nothing is redrawn after the hit, and what is redrawn before it depends on nobody's role.
 """
 
+from math import fsum
 from random import Random
 from typing import Literal, NamedTuple
 
@@ -15,14 +16,14 @@ from warroom.sim.candidates import Candidate, CandidateDraw, Setting, could_drow
 from warroom.sim.clusters import CastPlan, Cluster
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import Mechanism
-from warroom.sim.handbook import predict
+from warroom.sim.hit_state import CandidateState, draw_share, effect_of, set_states
 from warroom.sim.papers import Draft, Papers, draw_papers
 from warroom.sim.records import Change, Charter, Edit, Effect, Ground, Harm, Target
 from warroom.sim.request_mix import RequestMix, draw_request_mix, hosts_of
 from warroom.sim.rules import Facts
 from warroom.sim.series import STEP, SeriesBook
 from warroom.sim.service_state import PartState, ServiceState, Uptake, three_digits
-from warroom.sim.tiers import LEAST_SHARE, MOST_SHARE, TIERS, Difficulty
+from warroom.sim.tiers import TIERS, Difficulty
 from warroom.sim.topology import ServiceSystem
 
 REDRAWS = 400
@@ -246,69 +247,11 @@ def _draw_hit(rng: Random, cause: object, candidates: list[Candidate]) -> int | 
     return fitting[int(rng.random() * len(fitting))]
 
 
-# -- the state, after the hit
-
-
-class CandidateState(NamedTuple):
-    """What the state says about one candidate."""
-
-    lever: float
-    in_use: bool
-    hosts: float
-
-
-def _set_states(rng: Random, stage: Stage, drawn: Drawn) -> list[CandidateState]:
-    """States in which the hits take effect, and nobody else reaches a quarter of it.
-
-    The harm is one that any of the cluster could have done, so that its size tells nobody apart.
-    """
-    harms = []
-    for site in range(len(stage.settings)):
-        most = min([c.most for c in drawn.candidates if c.site == site])
-        harms.append(LEAST_SHARE + rng.random() * (min(MOST_SHARE, most) - LEAST_SHARE))
-    out = []
-    for k, candidate in enumerate(drawn.candidates):
-        harm = harms[candidate.site or 0]
-        if k in drawn.hits:
-            out.append(_as_cause(rng, candidate, harm, stage.difficulty))
-        else:
-            out.append(_as_harmless(rng, candidate, harm, stage.difficulty))
-    return out
-
-
-def _as_cause(rng: Random, candidate: Candidate, harm: float, difficulty: Difficulty) -> CandidateState:
-    hosts = 1.0
-    if rng.random() < difficulty.paused_cause:
-        part = (50 + int(rng.random() * 46)) / 100
-        hosts = part if harm / part <= candidate.most else 1.0
-    return CandidateState(three_digits(candidate.family.formula.solve(candidate.terms, harm / hosts)), True, hosts)
-
-
-def _as_harmless(rng: Random, candidate: Candidate, harm: float, difficulty: Difficulty) -> CandidateState:
-    """By a word, with numbers like those of a cause; or by its numbers."""
-    random, formula, terms = rng.random, candidate.family.formula, candidate.terms
-    if candidate.family.modes.not_in_use and random() < difficulty.not_in_use:
-        alike = LEAST_SHARE + random() * (min(MOST_SHARE, candidate.most) - LEAST_SHARE)
-        lever = three_digits(formula.solve(terms, alike))
-        if random() < 0.5:
-            return CandidateState(lever, False, 1.0)
-        return CandidateState(lever, True, (1 + int(random() * 6 * harm)) / 100)
-    if candidate.family.harmless is not None:
-        least, most = candidate.family.harmless
-        lever = formula.solve(terms, 0.0) * (least + random() * (most - least))
-    else:
-        lever = formula.solve(terms, harm * (0.01 + 0.06 * random()))
-    return CandidateState(three_digits(lever), True, 1.0)
-
-
-# -- records
-
-
 def _assemble(rng: Random, stage: Stage, drawn: Drawn) -> Casting:
     changes = _changes(rng, stage, drawn)
     own, routine = changes[: len(drawn.candidates)], changes[len(drawn.candidates) :]
-    states = _states(stage, drawn, _set_states(rng, stage, drawn), changes)
-    sites = _sites(rng, stage, drawn, own, states)
+    settled = set_states(rng, drawn.candidates, drawn.hits, stage.difficulty)
+    states, sites = _states(stage, drawn, settled, changes), _sites(rng, stage, drawn, settled)
     rows = [_draw_row(rng, stage.difficulty.concealed) for _ in changes]
     ledger = [_as_listed(rng, change, row) for change, row in zip(changes, rows, strict=True) if row != "missing"]
     dossiers = [
@@ -322,7 +265,7 @@ def _assemble(rng: Random, stage: Stage, drawn: Drawn) -> Casting:
         tuple(sorted([papers.freeze for papers in drawn.papers if papers.freeze])),
         stage.series,
         states,
-        tuple([_seen(site, own, states) for site in sites]),
+        tuple([_seen(site, drawn, settled) for site in sites]),
     )
     return Casting(
         stage.plan, stage.page, stage.mix, sites, tuple(sorted(dossiers, key=_by_time)), tuple(routine),
@@ -400,35 +343,36 @@ def _states(
 
 
 def _state_of(stage: Stage, i: int, parts: list[PartState], uptakes: list[Uptake]) -> ServiceState:
-    system = stage.system
+    system, (values, people, places, _) = stage.system, stage.mix
     behind = next((call.callee for call in system.calls[i]), None) if system.kinds[i] == "cache" else None
     return ServiceState(
         system.names[i], three_digits(system.load[i]), headroom_of(system, i),
-        stage.mix._replace(hosts=hosts_of(system.names[i], system.replicas[i])),
+        RequestMix(values, people, places, hosts_of(system.names[i], system.replicas[i])),
         "" if behind is None else system.names[behind], tuple(parts), tuple(sorted(uptakes)),
     )  # fmt: skip
 
 
-def _sites(
-    rng: Random, stage: Stage, drawn: Drawn, changes: list[Change], states: dict[str, ServiceState]
-) -> tuple[Site, ...]:
+def _sites(rng: Random, stage: Stage, drawn: Drawn, settled: list[CandidateState]) -> tuple[Site, ...]:
     out = []
     for k, (setting, onset, hit) in enumerate(zip(stage.settings, stage.onsets, drawn.hits, strict=True)):
         cluster = [n for n, candidate in enumerate(drawn.candidates) if candidate.site == k]
         if hit is None:
-            like = drawn.candidates[cluster[int(rng.random() * len(cluster))]]
-            most = min([drawn.candidates[n].most for n in cluster])
-            share = LEAST_SHARE + rng.random() * (min(MOST_SHARE, most) - LEAST_SHARE)
-            out.append(Site(setting.service, like.target, like.harm, share, onset, None, stage.plan.mechanism))
+            cause = drawn.candidates[cluster[int(rng.random() * len(cluster))]]
+            share, number, mechanism = draw_share(rng, [drawn.candidates[n] for n in cluster]), None, None
         else:
-            cause, change = drawn.candidates[hit], changes[hit]
-            share = predict(change, states).share
-            out.append(Site(setting.service, cause.target, cause.harm, share, onset, change.id, cause.family.mechanism))
+            cause, number = drawn.candidates[hit], drawn.numbers[hit]
+            share, mechanism = effect_of(cause, settled[hit]), cause.family.mechanism
+        out.append(
+            Site(setting.service, cause.target, cause.harm, share, onset, number, mechanism or stage.plan.mechanism)
+        )
     return tuple(out)
 
 
-def _seen(site: Site, changes: list[Change], states: dict[str, ServiceState]) -> Effect:
+def _seen(site: Site, drawn: Drawn, settled: list[CandidateState]) -> Effect:
     """What instruments show at a service in trouble: the cause, and every small effect beside it."""
-    effects = [predict(change, states) for change in changes]
-    share = sum([effect.share for effect in effects if (effect.service, effect.harm) == (site.service, site.harm)])
-    return Effect(site.service, site.target, site.harm, min(0.99, share + (site.share if site.hit is None else 0.0)))
+    shares = [
+        effect_of(candidate, state) for candidate, state in zip(drawn.candidates, settled, strict=True)
+        if (candidate.harmed.service, candidate.harm) == (site.service, site.harm)
+    ]  # fmt: skip
+    nature = site.share if site.hit is None else 0.0
+    return Effect(site.service, site.target, site.harm, min(0.99, fsum(shares) + nature))
