@@ -6,7 +6,7 @@ from typing import NamedTuple, cast
 
 from warroom.sim.records import ALWAYS, Charter, Window
 from warroom.sim.wording.grammar import FAMILIES, Reading, only, readings, segments, write
-from warroom.sim.wording.papers import window_of
+from warroom.sim.wording.papers import span, window_of
 from warroom.sim.wording.template import Draws
 from warroom.sim.wording.values import Relation
 
@@ -73,9 +73,8 @@ def _values(kind: str, charter: Charter, draws: Draws, around: CharterContext) -
     if kind == "limit_reference":
         neighbour = cast("str", around.neighbour)
         return {"related": Relation.between(neighbour, around.limits[neighbour], cast("float", charter.limit))}
-    begins, ends = charter.hours
     return {
-        "hours": {"begins": begins, "ends": ends, "length": ends - begins},
+        "hours": span(charter.hours),
         "hours_reference": {"named": around.shift},
         "threshold": {"bound": charter.approval_above},
         "limit": {"bound": charter.limit},
