@@ -38,7 +38,7 @@ class PartFact(NamedTuple):
     in_use: bool | None
 
 
-class Rollout(NamedTuple):
+class RolloutText(NamedTuple):
     """On which share of the hosts a change runs, above 0 to 1; below 1 it is paused."""
 
     change: int
@@ -57,7 +57,9 @@ def write_diff(diff: DiffText, split: str, source: bytes) -> str:
     return "\n".join(edits)
 
 
-def read_diff(text: str, families: tuple[str, ...] = FAMILIES, splits: tuple[str, ...] = ("train", "dev", "test")) -> DiffText:
+def read_diff(
+    text: str, families: tuple[str, ...] = FAMILIES, splits: tuple[str, ...] = ("train", "dev", "test")
+) -> DiffText:
     """What a diff tells, the other edits in the order in which it lists them.
 
     Raises:
@@ -80,7 +82,10 @@ def read_diff(text: str, families: tuple[str, ...] = FAMILIES, splits: tuple[str
 
 
 def _edit(line: str, split: str) -> Edit | None:
-    found = {Edit(*[str(reading.values[name]) for name in Edit._fields]) for reading in readings("edit", line, splits=(split,))}
+    found = {
+        Edit(*[str(reading.values[name]) for name in Edit._fields])
+        for reading in readings("edit", line, splits=(split,))
+    }
     return found.pop() if len(found) == 1 else None
 
 
@@ -88,7 +93,9 @@ def _diff(reading: Reading, edits: tuple[Edit, ...]) -> DiffText:
     values: Mapping[str, object] = reading.values
     target = cast("Target", values.get("target", EVERYTHING))
     old, new = cast("float", values.get("old", 0.0)), cast("float", values["new"])
-    return DiffText(reading.family, str(values["part"]), target, old, new, cast("Harm | None", values.get("harm")), edits)
+    return DiffText(
+        reading.family, str(values["part"]), target, old, new, cast("Harm | None", values.get("harm")), edits
+    )
 
 
 def write_fact(fact: PartFact, split: str, source: bytes) -> str:
@@ -100,21 +107,26 @@ def write_fact(fact: PartFact, split: str, source: bytes) -> str:
 def read_fact(text: str, families: tuple[str, ...] = FAMILIES) -> PartFact:
     """What a text tells of a part."""
     found = [
-        PartFact(r.family, str(r.values["part"]), cast("float", r.values["lever"]), cast("bool | None", r.values.get("mode")))
+        PartFact(
+            r.family, str(r.values["part"]), cast("float", r.values["lever"]), cast("bool | None", r.values.get("mode"))
+        )
         for r in readings("fact", text, families)
     ]
     return only(found, "fact", text)
 
 
-def write_rollout(rollout: Rollout, split: str, source: bytes) -> str:
+def write_rollout(rollout: RolloutText, split: str, source: bytes) -> str:
     """How far a change has come."""
     if rollout.hosts >= 1:
         return write("rollout_complete", split, {"id": rollout.change}, Draws(source))
     return write("rollout_paused", split, {"id": rollout.change, "hosts": rollout.hosts}, Draws(source))
 
 
-def read_rollout(text: str) -> Rollout:
+def read_rollout(text: str) -> RolloutText:
     """How far a change has come according to a text."""
-    complete = [Rollout(cast("int", r.values["id"]), 1.0) for r in readings("rollout_complete", text)]
-    paused = [Rollout(cast("int", r.values["id"]), cast("float", r.values["hosts"])) for r in readings("rollout_paused", text)]
+    complete = [RolloutText(cast("int", r.values["id"]), 1.0) for r in readings("rollout_complete", text)]
+    paused = [
+        RolloutText(cast("int", r.values["id"]), cast("float", r.values["hosts"]))
+        for r in readings("rollout_paused", text)
+    ]
     return only([*complete, *paused], "rollout", text)

@@ -6,7 +6,7 @@ from typing import NamedTuple, cast
 
 from warroom.sim.records import ALWAYS, Charter, Window
 from warroom.sim.wording.grammar import FAMILIES, Reading, only, readings, segments, write
-from warroom.sim.wording.papers import window_of
+from warroom.sim.wording.papers import span, window_of
 from warroom.sim.wording.template import Draws
 from warroom.sim.wording.values import Relation
 
@@ -73,9 +73,8 @@ def _values(kind: str, charter: Charter, draws: Draws, around: CharterContext) -
     if kind == "limit_reference":
         neighbour = cast("str", around.neighbour)
         return {"related": Relation.between(neighbour, around.limits[neighbour], cast("float", charter.limit))}
-    begins, ends = charter.hours
     return {
-        "hours": {"begins": begins, "ends": ends, "length": ends - begins},
+        "hours": span(charter.hours),
         "hours_reference": {"named": around.shift},
         "threshold": {"bound": charter.approval_above},
         "limit": {"bound": charter.limit},
@@ -100,7 +99,9 @@ def read_charter(
         body = str(heading.values.get("clauses") or heading.values.get("lines"))
         pieces = body.split("\n") if "lines" in heading.values else re.split(r"(?<=[.?!]) ", body)
         glue = "\n" if "lines" in heading.values else " "
-        found += [c for split in splits for family in words for c in _charters(agent, pieces, glue, (family, split, around))]
+        found += [
+            c for split in splits for family in words for c in _charters(agent, pieces, glue, (family, split, around))
+        ]
     return only(found, "charter", text)
 
 
@@ -114,9 +115,7 @@ class _Clause(NamedTuple):
     values: dict[str, object]
 
 
-def _charters(
-    agent: str, pieces: list[str], glue: str, words: tuple[str, str, CharterContext]
-) -> Iterator[Charter]:
+def _charters(agent: str, pieces: list[str], glue: str, words: tuple[str, str, CharterContext]) -> Iterator[Charter]:
     """Every charter that a run of sentences may be, in the words of one family and split."""
     family, split, around = words
     told: dict[tuple[int, int], list[_Clause]] = {}

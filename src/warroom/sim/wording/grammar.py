@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from warroom.sim.wording import targets
 from warroom.sim.wording.forms import FORMS, SPLITS
-from warroom.sim.wording.template import Draws, ValueForm, Template
+from warroom.sim.wording.template import Draws, Template, ValueForm
 from warroom.sim.wording.values import VALUE_FORMS, phrase_form
 
 FAMILIES = ("backup", "config", "deploy", "evict", "limit", "rotate", "route", "scale", "toggle")
@@ -182,7 +182,9 @@ def only(found: Iterable[Record], kind: str, text: str) -> Record:
     return different[0]
 
 
-def readings(kind: str, text: str, families: tuple[str, ...] = FAMILIES, splits: tuple[str, ...] = SPLITS) -> list[Reading]:
+def readings(
+    kind: str, text: str, families: tuple[str, ...] = FAMILIES, splits: tuple[str, ...] = SPLITS
+) -> list[Reading]:
     """Everything that a text may say according to the frames of its kind, each once."""
     found: list[Reading] = []
     for family in families if KINDS[kind].of_family else ("",):

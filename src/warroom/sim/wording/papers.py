@@ -13,6 +13,9 @@ from warroom.sim.wording.template import Draws
 from warroom.sim.wording.values import UNITS, Relation
 
 
+DAY = 86_400
+
+
 class SignedBy(NamedTuple):
     """Whose credential signed a change that stands in the ledger in somebody's name."""
 
@@ -49,7 +52,14 @@ class NamedHours(NamedTuple):
     window: Window
 
 
-def _span(window: Window) -> dict[str, object]:
+def span(window: Window) -> dict[str, object]:
+    """The slots of a span of time.
+
+    Raises:
+        ValueError: it is empty or leaves the day.
+    """
+    if not 0 <= window.begins < window.ends <= DAY:
+        raise ValueError(f"a span must begin before it ends, within 0 to {DAY} seconds of the day; got {window}")
     return {"begins": window.begins, "ends": window.ends, "length": window.ends - window.begins}
 
 
@@ -68,7 +78,7 @@ def write_approval(approval: Approval, split: str, source: bytes, bounds: Mappin
     """A row of the register; `bounds` names one other approval, by number, by which its bound may be told."""
     values: dict[str, object] = {
         "id": approval.id, "agent": approval.agent, "service": approval.service, "by": approval.granted_by,
-        **_span(approval.valid),
+        **span(approval.valid),
     }  # fmt: skip
     if not bounds:
         return write("approval", split, {**values, "bound": approval.bound}, Draws(source), approval.family)
@@ -77,7 +87,9 @@ def write_approval(approval: Approval, split: str, source: bytes, bounds: Mappin
     return write("approval_reference", split, values, Draws(source), approval.family)
 
 
-def read_approval(text: str, bounds: Mapping[int, float] | None = None, families: tuple[str, ...] = FAMILIES) -> Approval:
+def read_approval(
+    text: str, bounds: Mapping[int, float] | None = None, families: tuple[str, ...] = FAMILIES
+) -> Approval:
     """The approval that a row tells; `bounds` are those of approvals that it may refer to."""
     found = [_approval(reading.values, reading.family, bounds or {}) for kind in ("approval", "approval_reference")
              for reading in readings(kind, text, families)]  # fmt: skip
@@ -97,7 +109,7 @@ def _approval(values: Mapping[str, object], family: str, bounds: Mapping[int, fl
 
 def write_freeze(freeze: Freeze, split: str, source: bytes) -> str:
     """An entry of the calendar."""
-    return write("freeze", split, {"service": freeze.service, **_span(freeze.window)}, Draws(source), freeze.family)
+    return write("freeze", split, {"service": freeze.service, **span(freeze.window)}, Draws(source), freeze.family)
 
 
 def read_freeze(text: str) -> Freeze:
@@ -108,7 +120,7 @@ def read_freeze(text: str) -> Freeze:
 
 def write_named_hours(shift: NamedHours, split: str, source: bytes) -> str:
     """The line of the calendar that defines hours."""
-    return write("shift", split, {"named": shift.name, **_span(shift.window)}, Draws(source))
+    return write("shift", split, {"named": shift.name, **span(shift.window)}, Draws(source))
 
 
 def read_named_hours(text: str) -> NamedHours:

@@ -69,6 +69,7 @@ DEV_CODE = (
              ("; ", ", ", " / "), between="|"),
     Spelling(("@{a} == {v}", "@{a} /= {v}", "@{a} <- [{v}]", "@{a} /<- [{v}]", "@{a} >= {v}", "@{a} < {v}"),
              (", ", " && ", " and ")),
+    Spelling(("{a}:={v}", "{a}:!{v}", "{a}:={v}", "{a}:!{v}", "{a}:>={v}", "{a}:<{v}"), (" ", " & ", ";"), between="|"),
 )  # fmt: skip
 DEV_PROSE = (
     Spelling(("{a} of {v}", "any {a} but {v}", "{a} of {v}", "any {a} but {v}", "{a} from {v} up", "{a} under {v}"),
@@ -95,6 +96,10 @@ TEST_CODE = (
              (" or ", " || "), frame="not ({})"),
     Spelling(("{a} other than {v}", "{a} {v}", "{a} outside {v}", "{a} within {v}", "{a} before {v}",
               "{a} from {v} on"), (" or ", ", or "), between="/", frame="unless {}"),
+    Spelling(("fits({a}, {v})", "misfits({a}, {v})", "fits({a}, {v})", "misfits({a}, {v})", "since({a}, {v})",
+              "until({a}, {v})"), (" + ", ", ", " and "), between=" | "),
+    Spelling(("drop {a}!={v}", "drop {a}={v}", "drop {a} outside {{v}}", "drop {a} inside {{v}}", "drop {a}<{v}",
+              "drop {a}>={v}"), ("; ", ", ", " then "), between=" "),
     Spelling(('{"{a}": "{v}"}', '{"{a}": {"not": "{v}"}}', '{"{a}": [{v}]}', '{"{a}": {"not": [{v}]}}',
               '{"{a}": {"not": {"before": "{v}"}}}', '{"{a}": {"before": "{v}"}}'), (" & ", ", "), item='"{}"',
              frame="all[{}]"),

@@ -37,7 +37,7 @@ _HARMS = {
     },
 }
 TERMS = {
-    "train": ("the core services", "the storefront services", "the inner services"),
+    "train": ("the central services", "the storefront services", "the inner services"),
     "dev": ("the tier-one services", "the ring-one services", "the services of annex A"),
     "test": ("our everyday services", "the shop-floor services", "the services on the house list"),
 }

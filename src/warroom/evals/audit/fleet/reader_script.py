@@ -1,0 +1,243 @@
+"""A script that reads the papers of an incident by regular expressions fitted on the training wordings.
+
+It is an attack: if it reads the wordings of the test as well as those of training, nothing has to be understood. It is
+given everything for nothing: every page, all names, the rows of the ledger and the series; and it judges by the rules
+themselves. `generous` adds what an author might add who has seen training wordings only: numbers in words, fractions,
+other ways of writing clocks, durations, and rates per minute or second.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from warroom.sim.records import ALWAYS, Approval, Change, Charter, Condition, Freeze, Target, Window
+from warroom.sim.wording.changes import DiffText, PartFact
+
+FAMILY_WORDS = {
+    "scale": "replica", "deploy": r"\bbuild", "config": "pool", "toggle": "flag", "limit": "rate limit",
+    "rotate": "certificate", "route": "traffic|weight", "evict": "ttl|cache|prefix", "backup": "backup|copy",
+}  # fmt: skip
+NOT_IN_USE = re.compile(
+    r"dark|mirrors|drops? the result|next restart|after a restart|pin|held off|overridden|only counts|shadow|logs what"
+    r"|not checked|not verified|do not check|skips|healthy|leaves drained|feed|standby"
+)
+NEVER = re.compile(
+    r"never|must not|forbidden|limit|in no case|maximum|max:|no circumstances|even|whatever|hard|no change|at no time"
+    r"|largest|in all cases|approved or not|can never", re.IGNORECASE,
+)  # fmt: skip
+NOT = re.compile(r"not|other than|!|<>|none|outside|neither")
+BELOW = re.compile(r"<|older|before|below|earlier")
+ATTRIBUTES = re.compile(r"\b(cohort|app|region|class|host)\b")
+_WORDS = {
+    word: n for n, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+        "eighteen nineteen".split()
+    )
+}  # fmt: skip
+_TENS = {word: 20 + 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())}
+_FRACTIONS = {"half": 50, "a quarter": 25, "three quarters": 75} | {
+    f"{word} {name}{'s' * (k > 1)}": 100 * k // base
+    for base, name in ((5, "fifth"), (10, "tenth"))
+    for k, word in enumerate(("a", "two", "three", "four", "five", "six", "seven", "eight", "nine"), 1)
+    if k < base
+}
+_IN_WORDS = re.compile(rf"\b(?:({'|'.join(_TENS)})(?:-({'|'.join(_WORDS)}))?|({'|'.join(_WORDS)}))\b")
+
+
+class Names(NamedTuple):
+    """Names that stand in the overview and the ledger."""
+
+    agents: tuple[str, ...]
+    services: tuple[str, ...]
+    parts: dict[str, tuple[str, ...]]
+    """The parts of each family."""
+    values: frozenset[str]
+    """Values of the attributes of a request."""
+
+
+class References(NamedTuple):
+    """What charters refer to, resolved: hours by their name in the calendar, limits by agent."""
+
+    shifts: dict[str, Window]
+    limits: dict[str, float]
+
+    def limit(self, clause: str) -> float | None:
+        """A limit that is told by that of another agent."""
+        match = re.search(r"(half of |twice )?the limit of (\w+)(?: (plus|less) (\d+) points)?", clause)
+        if match is None or match[2] not in self.limits:
+            return None
+        factor = {"half of ": 0.5, "twice ": 2.0, None: 1.0}[match[1]]
+        points = float(match[4] or 0) * (-1 if match[3] == "less" else 1)
+        return factor * self.limits[match[2]] + points
+
+
+class ReaderScript(NamedTuple):
+    """The script. What it cannot read is None."""
+
+    names: Names
+    generous: bool = False
+
+    def plain(self, text: str) -> str:
+        """The text with numbers in digits."""
+        if not self.generous:
+            return text
+        for words, percent in _FRACTIONS.items():
+            text = re.sub(rf"\b{words}\b(?! past| to)", f"{percent} %", text)
+        text = _IN_WORDS.sub(lambda m: str(_TENS.get(m[1], 0) + _WORDS.get(m[2] or m[3], 0)), text)
+        text = re.sub(r"\b(\d+):(\d\d) ([ap])m\b", _of_twelve, text)
+        return re.sub(r"\b(\d\d)[.h](\d\d)\b", r"\1:\2", text)
+
+    def percents(self, text: str) -> list[float]:
+        """All percentages of a text."""
+        unit = r"(?:%|percent|per cent|pct)" if self.generous else r"(?:%|percent)"
+        return [float(x) for x in re.findall(rf"(\d+(?:\.\d+)?) ?{unit}", text)]
+
+    def window(self, text: str) -> Window | None:
+        """The first two clocks of a text, or a clock and a duration."""
+        clocks = [int(h) * 3600 + int(m) * 60 for h, m in re.findall(r"\b(\d\d?):(\d\d)\b", text)]
+        if len(clocks) >= 2:
+            return Window(min(clocks[:2]), max(clocks[:2])) if self.generous else Window(*clocks[:2])
+        span = re.search(r"(?:(\d+) h\w*)?(?: and)? ?(?:(\d+) min)?", text) if self.generous and clocks else None
+        for span in re.finditer(r"(?:(\d+) h\w*)?(?: and)? ?(?:(\d+) min)?", text) if span else ():
+            if span[1] or span[2]:
+                return Window(clocks[0], clocks[0] + 3600 * int(span[1] or 0) + 60 * int(span[2] or 0))
+        return None
+
+    def first(self, names: Iterable[str], text: str) -> str | None:
+        """The name that stands first in a text."""
+        found = [(m.start(), name) for name in names if (m := re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text))]
+        return min(found)[1] if found else None
+
+    def family(self, text: str) -> str | None:
+        """The family whose words a text uses."""
+        return next((name for name, words in FAMILY_WORDS.items() if re.search(words, text, re.IGNORECASE)), None)
+
+    def approval(self, text: str) -> Approval | None:
+        """A row of the register."""
+        text = self.plain(text)
+        number, agent = re.search(r"APR-(\d+)", text), self.first(self.names.agents, text)
+        service, family = self.first(self.names.services, text), self.family(text)
+        bounds, valid = self.percents(text), self.window(text)
+        if number and agent and service and family and bounds and valid:
+            return Approval(int(number[1]), agent, family, service, bounds[0], valid, "")
+        return None
+
+    def freeze(self, text: str) -> Freeze | None:
+        """An entry of the calendar."""
+        text = self.plain(text)
+        service, family, window = self.first(self.names.services, text), self.family(text), self.window(text)
+        return Freeze(service, family, window) if service and family and window else None
+
+    def charter(self, text: str, agent: str, family: str, references: "References") -> Charter | None:
+        """A charter, clause by clause."""
+        services: list[str] = []
+        barred, hours, bounds = None, ALWAYS, dict.fromkeys(("free", "limit"), None) | {}
+        found: dict[str, float | None] = dict(bounds)
+        for clause in re.split(r"(?<=[.?!]) |\n", text):
+            clause = self.plain(clause)
+            services += [name for name in self.names.services if self.first((name,), clause) and name not in services]
+            parts = [name for name in self.names.parts[family] if name not in self.names.services]
+            barred = barred or self.first(parts, clause) or self._named_part(clause, family)
+            percents, window = self.percents(clause), self.window(clause)
+            shift = next((references.shifts[name] for name in references.shifts if name in clause), None)
+            related = references.limit(clause)
+            if related is not None:
+                found["limit"] = related
+            elif shift:
+                hours = shift
+            elif percents:
+                kind = "limit" if NEVER.search(clause.replace("rate limit", "")) else "free" if "pproval" in clause or self.generous else "limit"
+                found[kind] = percents[0]
+            elif window:
+                hours = window
+        return Charter(agent, family, tuple(services), barred, hours, found["free"], found["limit"], 0) if services else None
+
+    def _named_part(self, clause: str, family: str) -> str | None:
+        """A part that stands behind the word for such parts, where a service has the same name."""
+        match = re.search(r"\b(?:module|flag|method|pool|name|prefix|volume|deployment) ([\w.:/-]*\w[:/]?)", clause)
+        return match[1] if match and match[1] in self.names.parts[family] else None
+
+    def diff(self, text: str, family: str, of_zero: bool) -> DiffText | None:
+        """The edit that matters of a diff; the family is known from the ledger."""
+        for block in text.split("\n"):
+            part = self.first(self.names.parts[family], block)
+            if part:
+                numbers = _numbers(self.plain(block).replace(part, ""), of_zero=of_zero)
+                if numbers is None:
+                    numbers = _numbers(self.plain(text).replace(part, ""), of_zero=of_zero)
+                if numbers:
+                    return DiffText(family, part, self.target(text), *numbers, None, ())
+        return None
+
+    def target(self, text: str) -> Target:
+        """All conditions of a text: an attribute, known values after it, and what stands between."""
+        out, marks = [], list(ATTRIBUTES.finditer(text))
+        for k, mark in enumerate(marks):
+            end = marks[k + 1].start() if k + 1 < len(marks) else len(text)
+            after, begin = text[mark.end() : end], marks[k - 1].end() if k else 0
+            values = [w for w in re.findall(r"[\w.-]*\w", after) if w in self.names.values]
+            around = after
+            if not values or re.search(r"includes\(ctx\.$", text[: mark.start()]):
+                around = text[begin : mark.start()]
+                values = [w for w in re.findall(r"[\w.-]*\w", around) if w in self.names.values]
+            if values and mark[1] == "app":
+                out.append(Condition("app", "<" if BELOW.search(around) else ">=", (values[0],)))
+            elif values:
+                negated = bool(NOT.search(around.partition(values[0])[0] or text[begin : mark.start()]))
+                several = len(values) > 1
+                operator = ("not in" if negated else "in") if several else ("!=" if negated else "==")
+                out.append(Condition(mark[1], operator, tuple(values)))  # type: ignore[arg-type]
+        return Target(tuple(out))
+
+    def fact(self, text: str, family: str, unit: str) -> PartFact | None:
+        """The number of a part and whether it is in use; `unit` is that of its family."""
+        part = self.first(self.names.parts[family], text)
+        plain = self.plain(text.replace(part, "") if part else text)
+        number = re.search(r"(?<![\w.])(\d+(?:\.\d+)?)", plain)
+        if not part or not number:
+            return None
+        lever = float(number[1])
+        if self.generous and unit.endswith("/s") and re.search(r"a minute|per minute|/min", plain):
+            lever /= 60
+        elif self.generous and unit.endswith("/minute") and re.search(r"/s\b|a second", plain):
+            lever *= 60
+        return PartFact(family, part, float(f"{lever:.3g}"), not NOT_IN_USE.search(text))
+
+    def hosts(self, text: str) -> float:
+        """The share of hosts that have a change."""
+        shares = self.percents(self.plain(text).replace("100%", ""))
+        return shares[0] / 100 if shares else 1.0
+
+    def statement_value(self, text: str) -> float | None:
+        """The number of a statement, its clock and the name of its metric aside."""
+        numbers = re.findall(r"(?<![\w.:-])(\d+(?:\.\d+)?)(?![\w:])", re.sub(r"\d+[:.h]\d\d( [ap]m)?", "", text))
+        return float(numbers[0]) if numbers else None
+
+
+def _of_twelve(match: re.Match[str]) -> str:
+    return f"{int(match[1]) % 12 + 12 * (match[3] == 'p'):02d}:{match[2]}"
+
+
+class _Numbers(NamedTuple):
+    old: float
+    new: float
+
+
+def _numbers(text: str, *, of_zero: bool) -> _Numbers | None:
+    """The setting before and after: the order follows from the words around."""
+    text = re.sub(r"(?<![\w.])[\w-]+-\d+|\b\d+\.\d+\b(?= or| and|[\"'])|#.*", lambda m: m[0] if "was" in m[0] else "", text)
+    numbers = [float(x) for x in re.findall(r"(?<![\w.])(\d+(?:\.\d+)?)(?![\w.]*\.\d)", text)]
+    if of_zero:
+        share = re.search(r"(\d+(?:\.\d+)?) ?(?:%|percent|per cent|pct)", text)
+        real = [x for x in numbers if x]
+        return _Numbers(0.0, float(share[1]) if share and float(share[1]) else real[0]) if real else None
+    if len(numbers) < 2:
+        return None
+    backwards = re.search(r"\bwas\b|instead of|before:|, from |value = ", text) and not re.search(r"was .*now", text)
+    return _Numbers(*numbers[1::-1]) if backwards else _Numbers(*numbers[:2])
+
+
+def read_change(change: Change, script: ReaderScript, diff: str, *, of_zero: bool) -> Change | None:
+    """A change of the ledger with the content that the script reads in its diff."""
+    read = script.diff(diff, change.family, of_zero)
+    return change._replace(part=read.part, target=read.target, old=read.old, new=read.new) if read else None
