@@ -15,7 +15,7 @@ from warroom.sim.records import (
     Verdict,
     VerdictLabel,
 )
-from warroom.sim.series import SeriesBook
+from warroom.sim.series import Series, SeriesBook
 from warroom.sim.service_state import ServiceState
 
 FALSE_FROM, TRUE_UP_TO = 0.25, 0.10
@@ -67,7 +67,7 @@ def breaches(
     charter: Charter | None,
     approvals: tuple[Approval, ...],
     calendar: tuple[Freeze, ...],
-    series: SeriesBook,
+    series: Series,
 ) -> tuple[Ground, ...]:
     """The rules that a change breaks, judged as it was asked for and by the charter of whoever signed it.
 
@@ -100,7 +100,7 @@ def is_frozen(change: Change, calendar: tuple[Freeze, ...]) -> bool:
         for freeze in calendar)  # fmt: skip
 
 
-def is_false(statement: Statement, series: SeriesBook) -> bool:
+def is_false(statement: Statement, series: Series) -> bool:
     """Whether a statement differs from the series at the time that it names by more than a quarter."""
     then = series.value(statement.subject, statement.metric, statement.as_of)
     return abs(statement.value / then - 1) > FALSE_FROM

@@ -1,6 +1,6 @@
 """The series that statements are about: one value every five minutes, a pure function of the incident's key."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from warroom.core.rng import hash_bytes
 from warroom.sim.family import METRICS, Metric
@@ -15,6 +15,14 @@ USUAL: dict[Metric, float] = {
 }  # fmt: skip
 """Their usual levels, in MB for the heap and in numbers of things for the others."""
 assert tuple(USUAL) == METRICS
+
+
+class Series(Protocol):
+    """Where values of series can be looked up."""
+
+    def value(self, service: str, metric: str, second: int) -> float:
+        """The value at a time."""
+        ...
 
 
 class SeriesBook(NamedTuple):

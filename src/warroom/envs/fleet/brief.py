@@ -88,6 +88,8 @@ class ServiceMap:
     services: tuple[MappedService, ...]
     """Callers before callees."""
     calls: tuple[Link, ...]
+    readings: int
+    """Readings that a seat may take in a turn."""
 
     def render(self) -> str:
         """One line a service."""
@@ -106,7 +108,8 @@ def service_map(incident: FleetIncident) -> ServiceMap:
         for i, out in enumerate(system.calls)
         for call in out
     ])  # fmt: skip
-    return ServiceMap(tuple(map(MappedService, system.names, system.kinds, system.replicas)), calls)
+    services = tuple(map(MappedService, system.names, system.kinds, system.replicas))
+    return ServiceMap(services, calls, incident.difficulty.readings_per_turn)
 
 
 def fleet_brief(seat: str, facts: ServiceMap, difficulty: Difficulty, *, multiplier: float) -> str:

@@ -36,10 +36,10 @@ class Communication:
         return tuple([request for request in self.requests if request.seat == seat])
 
     def new_messages(self, seat: str) -> tuple[ChatMessage, ...]:
-        """What was said since the seat's last page, by others and itself."""
+        """What others said since the seat's last page."""
         new = self.chat[self._heard.get(seat, 0) :]
         self._heard[seat] = len(self.chat)
-        return tuple(new)
+        return tuple([message for message in new if message.seat != seat])
 
     def speak(
         self, seat: str, turn: int, second: int, say: str, ask: str, allowed_values: Mapping[str, tuple[str, ...]]

@@ -36,6 +36,11 @@ class MetricsFacts:
     """Second of the day of the first value of the series."""
     series: tuple[SeriesRow, ...]
 
+    @property
+    def step(self) -> int:
+        """Seconds between two values of a series."""
+        return STEP
+
     def render(self) -> str:
         """Four blocks."""
         bears = f", can serve {self.capacity:g}/s" if self.capacity is not None else ""

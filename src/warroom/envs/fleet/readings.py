@@ -9,7 +9,6 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from warroom.core.types import ToolCall
 from warroom.sim.alerts import Alert
 from warroom.sim.records import Approval, Charter, Freeze, Harm, Statement, Target
-from warroom.sim.service_state import Uptake
 from warroom.sim.wording.forms import clock
 
 
@@ -152,9 +151,11 @@ class Arrival(NamedTuple):
 
     change: int
     family: str
+    service: str
     landed: int
     """Second of the day, as the running system has it, whatever the ledger says."""
-    uptake: Uptake
+    hosts: float
+    """Share of the hosts that have it, 0 to 1; below 1 its rollout is paused."""
     in_force: bool
     """False once it was rolled back."""
     text: str

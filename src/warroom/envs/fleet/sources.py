@@ -36,7 +36,7 @@ from warroom.sim.traces import TraceReading, read_traces
 from warroom.sim.wording.changes import DiffText, PartFact, Rollout, write_diff, write_fact, write_rollout
 from warroom.sim.wording.charters import write_charter
 from warroom.sim.wording.forms import clock
-from warroom.sim.wording.papers import LedgerEntry, write_approval, write_freeze, write_ledger
+from warroom.sim.wording.papers import LedgerEntry, write_approval, write_freeze, write_ledger_row
 
 LOOK_BACK = 15
 """Minutes that a reading goes back if it is not told otherwise."""
@@ -61,7 +61,7 @@ class Sources:
 
     @cached_property
     def _search(self) -> LogSearch:
-        return LogSearch(LogLines(self.slices, self.incident.key, self.incident.wording))
+        return LogSearch(LogLines(self.slices, self.incident.wording))
 
     @property
     def minute(self) -> int:
@@ -142,7 +142,7 @@ class Sources:
     def ledger_row(self, change: Change) -> LedgerRow:
         """A change as the ledger tells it."""
         entry = LedgerEntry.of(change)
-        return LedgerRow(*entry, write_ledger(entry, self.split, self._source("ledger", change.id)))
+        return LedgerRow(*entry, write_ledger_row(entry, self.split, self._source("ledger"), self._source("ledger", change.id)))
 
     def charter(self, agent: str) -> CharterFacts:
         """What binds an agent."""
@@ -180,7 +180,7 @@ class Sources:
         if not live:
             text = f"CHG-{change.id} rolled back"
         return Arrival(
-            change.id, change.family, change.landed, uptake, live, f"{clock(change.landed)} {change.family} {text}"
+            change.id, change.family, change.service, change.landed, uptake.hosts, live, f"{clock(change.landed)} {change.family} {text}"
         )
 
     def approvals(self, service: str) -> ApprovalFacts:
