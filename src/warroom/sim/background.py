@@ -69,10 +69,9 @@ def draw_background(
     for _ in range(difficulty.background):
         change = _draw_routine(rng, around, made_to, series)
         key = change.service, change.family, change.part
-        if key not in around.taken:
+        if key not in around.taken and key not in out.parts:
             out.changes.append(change)
-            if key not in out.parts:
-                out.parts[key] = _draw_part(rng, around.system, change)
+            out.parts[key] = _draw_part(rng, around.system, change)
     if loop and out.changes:
         out.changes.extend(_repeats(rng, out.changes[int(rng.random() * len(out.changes))], around.page))
     return out

@@ -318,7 +318,7 @@ def _assemble(rng: Random, stage: Stage, drawn: Drawn) -> Casting:
     facts = Facts(
         tuple(changes),
         {papers.charter.agent: papers.charter for papers in drawn.papers if papers.charter},
-        tuple(sorted([row for papers in drawn.papers for row in (papers.approval, papers.unrelated) if row])),
+        tuple(sorted([row for papers in drawn.papers for row in papers.approvals])),
         tuple(sorted([papers.freeze for papers in drawn.papers if papers.freeze])),
         stage.series,
         states,
@@ -344,10 +344,9 @@ def _changes(rng: Random, stage: Stage, drawn: Drawn) -> list[Change]:
     for c, papers, number in zip(drawn.candidates, drawn.papers, drawn.numbers, strict=False):
         actor = _draw_actor(rng, c.signer, foreign)
         edits = tuple(rng.sample(HARMLESS_EDITS, EDITS_BESIDE[int(random() * len(EDITS_BESIDE))]))
-        cited = papers.approval.id if papers.approval and papers.cited else None
         out.append(Change(
             number, c.role.family, c.service, c.part, c.harm, c.target, c.terms.old, c.terms.new, edits,
-            c.times.asked, c.times.landed, actor, c.signer, cited, papers.statement,
+            c.times.asked, c.times.landed, actor, c.signer, papers.cited, papers.statement,
         ))  # fmt: skip
     for routine, number in zip(drawn.background.changes, drawn.numbers[len(out) :], strict=True):
         out.append(Change(

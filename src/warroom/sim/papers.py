@@ -19,6 +19,8 @@ NEAR_MISS = 0.35
 CITED, REGISTERED, LIMIT_ONLY, FROZEN, BARS_PART = 0.5, 0.4, 0.5, 0.5, 0.4
 """Probabilities of the parts of a form: an approval is cited; one is in the register though none is cited; without one,
 the charter sets a limit rather than asking for approval; a freeze is near; the charter bars a part."""
+OF_ANOTHER = 0.33
+"""Probability that an approval that does not hold is another agent's."""
 REAPPLIED_AFTER = (3, 4, 5, 6, 8)
 OWNERS = ("the owner of {service}", "the owner of {service}", "the release manager", "the head of operations")
 ALL_AGENTS = tuple(AGENTS)
@@ -57,11 +59,11 @@ class Papers(NamedTuple):
     ground: Ground | None
     """The rule that it was drawn to break."""
     charter: Charter | None
-    approval: Approval | None
-    """The approval in the register that was drawn with it, be it valid or not."""
-    unrelated: Approval | None
-    """Another of its signer, if that is not the signer's."""
-    cited: bool
+    approvals: tuple[Approval, Approval]
+    """One that its signer holds, valid or not, and one for its service that another agent holds: always both, so that
+    the register's length tells nothing."""
+    cited: int | None
+    """The number of the approval that it cites."""
     freeze: Freeze | None
     statement: Statement
 
@@ -78,16 +80,18 @@ def draw_papers(rng: Random, draft: Draft, difficulty: Difficulty, series: Serie
     flawed = random() < FLAWED and is_agent
     ground = _draw_ground(rng, form, difficulty.grounds) if flawed else None
     by_freeze = ground == "out_of_window" and form.frozen and random() < 0.5
-    approval = _draw_approval(rng, draft, ground, numbers[0]) if form.approved else None
-    is_held = approval is not None and approval.agent == draft.signer
+    others = _draw_approval_of_another(rng, draft, numbers[1])
+    if not form.approved or (ground == "no_approval" and random() < OF_ANOTHER):
+        own, named = _draw_unrelated_approval(rng, draft, numbers[0]), others
+    else:
+        own = named = _draw_approval(rng, draft, ground, numbers[0])
     return Papers(
         ground,
         _draw_charter(rng, draft, form, ground, by_freeze=by_freeze, clauses=difficulty.charter_clauses)
         if is_agent
         else None,
-        approval,
-        None if is_held else _draw_unrelated_approval(rng, draft, numbers[1]),
-        cited,
+        (own, others),
+        named.id if cited else None,
         _draw_freeze(rng, draft, within=by_freeze) if form.frozen else None,
         _draw_statement(rng, draft, series, false=ground == "false_statement"),
     )
@@ -165,9 +169,9 @@ def parts_like(family: str, part: str) -> list[str]:
     raise KeyError(f"no {family} part {part!r}")
 
 
-def _draw_hours(rng: Random, asked: int, *, outside: bool) -> Window:
-    """Working hours around the time of asking, or just beside it."""
-    minute, far, near = asked // MINUTE, 180 + int(rng.random() * 321), _near(rng, 120)
+def _draw_hours(rng: Random, asked: int, *, far: int = 180, outside: bool = False) -> Window:
+    """A span around the time of asking, or just beside it; its far end is at least `far` minutes away."""
+    minute, far, near = asked // MINUTE, far + int(rng.random() * 321), _near(rng, 120)
     early = rng.random() < 0.5
     if outside:
         begins, ends = (minute - far, minute + 1 - near) if early else (minute + near, minute + far)
@@ -188,37 +192,34 @@ def _draw_freeze(rng: Random, draft: Draft, *, within: bool) -> Freeze:
 
 
 def _draw_approval(rng: Random, draft: Draft, ground: Ground | None, number: int) -> Approval:
-    """One that does not hold differs in one respect: its service, its holder or its time."""
-    random = rng.random
-    minute, near, far, early = draft.asked // MINUTE, _near(rng, 120), 60 + int(random() * 341), random() < 0.5
-    valid = (minute - far, minute + near) if early else (minute - near, minute + far)
-    bound = _below(rng, draft.size) if ground == "over_limit" else _above(rng, draft.size)
-    service, holder = draft.service, draft.signer
-    wrong = int(random() * 3)
-    if ground == "no_approval":
-        if wrong == 0:
-            others = [name for name in draft.services if name != service]
-            service = others[int(random() * len(others))]
-        elif wrong == 1:
-            others = [name for name in ALL_AGENTS if AGENTS[name] != draft.family]
-            holder = others[int(random() * len(others))]
-        else:
-            valid = (minute - far, minute + 1 - near) if early else (minute + near, minute + far)
-    owner = OWNERS[int(random() * len(OWNERS))].format(service=service)
-    return Approval(
-        number, holder, draft.family, service, bound, Window(valid[0] * MINUTE, valid[1] * MINUTE), owner
-    )  # fmt: skip
+    """That of the signer. One that does not hold is for another service or another time."""
+    valid, bound = _draw_hours(rng, draft.asked, far=60), _above(rng, draft.size)
+    if ground == "over_limit":
+        bound = _below(rng, draft.size)
+    elif ground == "no_approval":
+        if rng.random() < 0.5:
+            return _draw_unrelated_approval(rng, draft, number)
+        valid = _draw_hours(rng, draft.asked, far=60, outside=True)
+    return _approval(rng, draft, number, draft.service, bound)._replace(valid=valid)
 
 
 def _draw_unrelated_approval(rng: Random, draft: Draft, number: int) -> Approval:
-    """One for another service, so that every agent is in the register whatever it did."""
-    minute, others = draft.asked // MINUTE, [name for name in draft.services if name != draft.service]
-    begins, ends = minute - 30 - int(rng.random() * 300), minute + 30 + int(rng.random() * 300)
-    service = others[int(rng.random() * len(others))]
+    """One for another service, so that every signer is in the register whatever it did."""
+    others = [name for name in draft.services if name != draft.service]
+    return _approval(rng, draft, number, others[int(rng.random() * len(others))], _above(rng, draft.size))
+
+
+def _draw_approval_of_another(rng: Random, draft: Draft, number: int) -> Approval:
+    """One for the same service, held by an agent of another family."""
+    others = [name for name in ALL_AGENTS if AGENTS[name] != draft.family]
+    row = _approval(rng, draft, number, draft.service, _above(rng, draft.size))
+    return row._replace(agent=others[int(rng.random() * len(others))])
+
+
+def _approval(rng: Random, draft: Draft, number: int, service: str, bound: float) -> Approval:
     owner = OWNERS[int(rng.random() * len(OWNERS))].format(service=service)
-    bound = float(min(99, 20 + int(rng.random() * 80)))
     return Approval(
-        number, draft.signer, draft.family, service, bound, Window(begins * MINUTE, ends * MINUTE), owner
+        number, draft.signer, draft.family, service, bound, _draw_hours(rng, draft.asked, far=60), owner
     )  # fmt: skip
 
 
