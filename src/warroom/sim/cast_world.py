@@ -1,9 +1,11 @@
 """The running system of a casting: every change that can do anything, and nature where no change is the cause."""
 
 from random import Random
+from typing import NamedTuple
 
 from warroom.sim.casting import Casting, Site
-from warroom.sim.effects import NATURE, READ_AT_RESTART, Force, Rollout, land
+from warroom.sim.effects import NATURE, Force, Rollout, land
+from warroom.sim.families import FAMILIES
 from warroom.sim.formulas import Terms
 from warroom.sim.handbook import predict
 from warroom.sim.incident import draw_traffic
@@ -15,6 +17,8 @@ HISTORY_MINUTES = 120
 """Minutes before the page of which there are records."""
 PASSES_AFTER = 60
 """Seconds after the page at which a transient failure has passed."""
+_COUNTED = frozenset([name for name, family in FAMILIES.items() if family.harmless is None and family.sliced])
+"""Families of which a routine change always hurts a few requests; those of the others hurt none."""
 _NO_TERMS = Terms(0.0, 0.0, 0.0, 1.0, 1.0)
 
 
@@ -26,22 +30,40 @@ def world_of(system: ServiceSystem, casting: Casting, rng: Random, minutes: int)
     page = casting.page // 60
     manners = {system.names.index(site.service): MANNERS[int(rng.random() * len(MANNERS))] for site in casting.sites}
     traffic = draw_traffic(rng, HISTORY_MINUTES + minutes + 1)
-    world = ServiceWorld(system, traffic, page - HISTORY_MINUTES, rollouts_of(system, casting), manners)
+    found = rollouts_of(system, casting)
+    world = ServiceWorld(system, traffic, page - HISTORY_MINUTES, found.felt, manners, found.standing)
     world.advance(page - 1)
     return world
 
 
-def rollouts_of(system: ServiceSystem, casting: Casting) -> tuple[Rollout, ...]:
-    """The changes that do anything by themselves, wait for a restart, or add to the load of a store; and nature."""
+class Rollouts(NamedTuple):
+    """The changes of a casting that do anything, and nature."""
+
+    felt: tuple[Rollout, ...]
+    """Those of candidates that do anything by themselves, wait for a restart, or add to the load of a store."""
+    standing: tuple[Rollout, ...]
+    """Routine changes that hurt next to nothing, most of them for hours."""
+
+
+def rollouts_of(system: ServiceSystem, casting: Casting) -> Rollouts:
+    """All changes that do anything, as the states say, and nature."""
     states, charters = casting.facts.states, casting.facts.charters
+<<<<<<< HEAD
     found = [_nature(system, site, casting.page) for site in casting.sites if site.hit is None]
+=======
+    felt = [_nature(system, site, casting.page) for site in casting.sites if site.hit is None]
+>>>>>>> physics
     for change in [dossier.change for dossier in casting.dossiers]:
         charter = charters.get(change.signer)
         rollout = land(change, states, system.names, 60 * charter.reapplied_after if charter else None)
-        waits = rollout.waits_for_restart and change.family in READ_AT_RESTART
-        if waits or rollout.force.extra_load() or predict(change, states).share:
-            found.append(rollout)
-    return tuple(found)
+        if rollout.waits_for_restart or rollout.force.extra_load() or predict(change, states).share:
+            felt.append(rollout)
+    standing: dict[tuple[str, str, str], Rollout] = {}
+    for change in casting.background:
+        key = change.service, change.family, change.part
+        if change.family in _COUNTED and key not in standing:  # made again, it does no more than before
+            standing[key] = land(change, states, system.names)
+    return Rollouts(tuple(felt), tuple(standing.values()))
 
 
 def _nature(system: ServiceSystem, site: Site, page: int) -> Rollout:

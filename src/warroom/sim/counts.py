@@ -11,6 +11,8 @@ from typing import NamedTuple
 from warroom.sim.service_world import ServiceMinute, ServiceWorld
 from warroom.sim.sweep import timeout_share
 
+P95 = 1.6
+"""95th percentile of latency as a multiple of the mean."""
 USERS = -1
 """In place of a call: the requests of users to the gateway."""
 _ORDINARY_ERRORS = 0.0003, 0.0012
@@ -92,11 +94,15 @@ class Counts:
         return 1 + 1.73 * self.noise * (self._byte(minute, channel, service) - 127.5) / 127.5
 
     @cached_property
-    def ordinary_errors(self) -> list[float]:
+    def _ordinary_errors(self) -> list[float]:
         """The share of requests that each service fails on any day."""
         low, high = _ORDINARY_ERRORS
         draw = shake_128(self.key + b"errors").digest(self.system.size)
         return [low + (high - low) * byte / 255 for byte in draw]
+
+    def any_day(self, happened: ServiceMinute, service: int) -> float:
+        """The share of requests that a service fails in such a minute, incident or not."""
+        return self._ordinary_errors[service] + happened.standing[service]
 
     # -- counts -----------------------------------------------------------------------------------------
 
@@ -134,7 +140,7 @@ class Counts:
             seen = swept.caller_latency[callee], swept.caller_error[callee]
             timeouts = timeout_share(*seen, self.deadline(place))
         lost = happened.lost[callee]
-        refused = (1 - lost) * (1 - (1 - swept.error[callee]) * (1 - self.ordinary_errors[callee]))
+        refused = (1 - lost) * (1 - (1 - swept.error[callee]) * (1 - self.any_day(happened, callee)))
         wrong = (1 - lost - refused) * happened.wrong[callee]
         late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - happened.late[callee]))
         return CallShares(refused, wrong, late, lost)
@@ -165,6 +171,10 @@ class Counts:
             self._requests[minute, service] = found
         return found
 
+    def sent(self, minute: int, service: int) -> int:
+        """Requests that were sent to a service, those that never arrived included."""
+        return sum([self.call(minute, place).attempts for place in self._incoming[service]])
+
     def scraped(self, minute: int, service: int) -> bool:
         """Whether the service's metrics and traces were collected in a minute; the gateway's always are."""
         return not service or self._byte(minute, _GAP, service) >= self._gap
@@ -173,6 +183,18 @@ class Counts:
         """Mean milliseconds of requests that are not held up, callees included."""
         mean = self.world.at(minute).swept.latency[service]
         return mean * (1 + (self._factor(minute, _LATENCY_NOISE, service) - 1) / 2)
+
+    def p95(self, minute: int, service: int) -> float:
+        """Milliseconds within which 95 of 100 requests of a service are answered, as the service measures it."""
+        requests = self.requests(minute, service)
+        if requests.late < 0.05 * requests.served:
+            return P95 * self.latency(minute, service)
+        return self.patience(service) * (1.15 + 0.1 * self._byte(minute, _LATENCY_NOISE, service) / 255)
+
+    def patience(self, service: int) -> float:
+        """The longest deadline of the callers of a service, in milliseconds."""
+        places = [place for place in self.incoming(service) if place != USERS]
+        return max([self.deadline(place) for place in places], default=self.system.slo)
 
     def waiting(self, minute: int, place: int) -> float:
         """Mean milliseconds that a caller waits for one attempt, never more than its deadline."""

@@ -132,14 +132,17 @@ def freeze(rollout: Rollout, second: int) -> Rollout:
 
 
 def hurts(rollouts: Iterable[Rollout], service: int, second: int, load: float) -> tuple[Hurt, ...]:
-    """What is hurt at a service that receives so many requests per second. Loads on a store add up before they hurt."""
+    """What is hurt at a service that receives so many requests per second.
+
+    Loads on a store add up before they hurt; one whose rollout is paused hurts by itself, as the handbook has it.
+    """
     found, extra, terms = [], 0.0, None
     for rollout in rollouts:
         force, reach = rollout.force, rollout.reach(second)
         if force.service != service or not reach:
             continue
-        if force.extra_load():
-            extra, terms = extra + reach * force.extra_load(), force.terms_at(load)
+        if force.extra_load() and reach == 1.0:
+            extra, terms = extra + force.extra_load(), force.terms_at(load)
         elif share := reach * force.share(load):
             found.append(Hurt(force.target, force.harm, share))
     if terms is not None and (share := overload(terms, extra)):

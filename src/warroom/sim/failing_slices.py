@@ -58,7 +58,7 @@ class FailingSlices:
         return self._failed[key]
 
     def _own_and_inherited(self, happened: ServiceMinute, service: int) -> Iterator[FailingSlice]:
-        ordinary = self.counts.ordinary_errors[service] + 1 - happened.swept.accepted[service]
+        ordinary = self.counts.any_day(happened, service) + 1 - happened.swept.accepted[service]
         yield FailingSlice(service, EVERYTHING, "errors", ordinary)
         if self.world.manners.get(service, "failing") == "failing":
             yield from self._hurt(happened, service, "errors")

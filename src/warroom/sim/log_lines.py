@@ -100,7 +100,7 @@ class KeptLine(NamedTuple):
     """A line before its text. What is drawn of its context are places in the source's cells."""
 
     source: LineSource
-    index: int
+    rank: int
     """Its place among the requests of the minute, 0 the newest."""
     second: float
     people: int
@@ -201,13 +201,13 @@ class LogLines:
 
     def sources(self, minute: int, service: int, group: StreamGroup) -> Iterator[LineSource]:
         """Where the lines of a group and minute come from."""
-        number = self.numbers(minute, service)[group.index]
+        number = self.numbers(minute, service)[group.position]
         if not number:
             return
         if group.role not in _HARMED:
             part = FailingSlice(service, EVERYTHING, "errors", 1.0)
             yield LineSource(
-                minute, service, group, part, SERVED + group.index, number, 1.0, self.cells(service, EVERYTHING)
+                minute, service, group, part, SERVED + group.position, number, 1.0, self.cells(service, EVERYTHING)
             )
             return
         happened = self.world.at(minute)
@@ -230,7 +230,7 @@ class LogLines:
         elif part.harm == "late":
             return max(1.0, self.counts.requests(minute, origin).late)
         else:
-            share = self.counts.ordinary_errors[origin] + 1 - happened.swept.accepted[origin]
+            share = self.counts.any_day(happened, origin) + 1 - happened.swept.accepted[origin]
         return 60 * happened.sent(origin) * share
 
     def kept(self, source: LineSource) -> Iterator[KeptLine]:
@@ -239,7 +239,7 @@ class LogLines:
         block, told_byte = self._block(minute, part.origin, kind), 256 * told
         number = min(_INDEXES, int(requests + block[-1] / 256))
         spread, end, kept = 60 / max(requests, number, 1.0), 60 * (minute + 1), 0
-        salt, first = 37 * service + 11 * group.index, 256 * group.streams[0].share
+        salt, first = 37 * service + 11 * group.position, 256 * group.streams[0].share
         for index in range(number):
             a, b, chance, people, place, host, stream = block[_DRAWS * index : _DRAWS * (index + 1)]
             if (chance ^ salt & 255) >= told_byte:
@@ -287,30 +287,24 @@ class LogLines:
             for part in self.slices.failed(source.minute, source.service)
             if context is not None and context.meets(at(part, source.service))
         ])  # fmt: skip
-        chance = self._block(source.minute, source.service, source.kind)[_DRAWS * line.index + 2]
+        chance = self._block(source.minute, source.service, source.kind)[_DRAWS * line.rank + 2]
         return chance >= 256 * failing_share
 
     def write(self, line: KeptLine) -> LogLine:
         """A kept line with its text."""
         source, stream = line.source, line.stream
         minute, service, group = source.minute, source.service, source.group
-        draw = hash_bytes(8, minute, "figures", self.key.hex(), service, group.index, line.index)
+        draw = hash_bytes(8, minute, "figures", self.key.hex(), service, group.position, line.rank)
         took = self.counts.latency(minute, service) * (0.3 + draw[0] / 128)
         if group.role in ("late", "slow"):
-            took = self._patience(service, group) * (1.0 if group.role == "late" else 1.1 + draw[0] / 160)
+            deadline = self.counts.patience(service) if group.place == USERS else self.counts.deadline(group.place)
+            took = deadline * (1.0 if group.role == "late" else 1.1 + draw[0] / 160)
         figures = {
             "ms": max(1, round(took)), "kb": 1 + draw[1] // 3, "n": 1 + draw[2] % 9, "pct": 100 + draw[3] % 40,
             "seq": 10_000 + int.from_bytes(draw[4:7]) % 900_000,
         }  # fmt: skip
         context, trace = self.context(line), "-"
         if context is not None:
-            trace = self.traces.encode(TraceId(minute, source.part.origin, source.kind, line.index))
+            trace = self.traces.encode(TraceId(minute, source.part.origin, source.kind, line.rank))
         host = source.cells.hosts[line.host]
         return LogLine(line.second, stream.level, host, trace, stream.text.format(**figures), context)
-
-    def _patience(self, service: int, group: StreamGroup) -> float:
-        """The deadline of a call, or the longest one of the callers of a service, in milliseconds."""
-        if group.place != USERS:
-            return self.counts.deadline(group.place)
-        places = [place for place in self.counts.incoming(service) if place != USERS]
-        return max([self.counts.deadline(place) for place in places], default=self.system.slo)

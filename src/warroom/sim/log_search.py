@@ -143,9 +143,9 @@ class LogSearch:
         chances, more_if_failed = [0.0] * len(self.lines.groups(service)), 0.0
         for matching in groups:
             group = matching.group
-            chances[group.index] = matching.chance(minute)
+            chances[group.position] = matching.chance(minute)
             if group.role == "served":
-                more_if_failed += group.rate * (chances[group.index] - matching.chance_of_failed(minute))
+                more_if_failed += group.rate * (chances[group.position] - matching.chance_of_failed(minute))
         return Chances(chances, more_if_failed)
 
     def _newest(self, groups: "list[Matching]", per_minute: list[int], minutes: range) -> Iterator[KeptLine]:
@@ -162,7 +162,7 @@ class LogSearch:
         for source in [source for group in groups for source in group.kept(decoded.minute)]:
             for line in source:
                 kind = line.source
-                if (kind.part.origin, kind.kind, line.index) == (decoded.origin, decoded.kind, decoded.index):
+                if (kind.part.origin, kind.kind, line.rank) == (decoded.origin, decoded.kind, decoded.rank):
                     yield line
 
 

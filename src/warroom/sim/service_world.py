@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from warroom.sim.effects import Hurt, Rollout, freeze, hurts, restart, roll_back
-from warroom.sim.faults import RETRY_BUDGET
 from warroom.sim.sweep import ServiceParams, Sweep, initial_sweep, load_changed, propagate_latency, propagate_load
 from warroom.sim.topology import ServiceSystem
 
@@ -17,6 +16,11 @@ Manner = Literal["failing", "wrong", "lost"]
 """How errors show: the service counts them as failed; it counts them as served, and only its callers see that the
 replies are wrong; or the requests never reach it. Drawn for a service whatever the family: no manner names one."""
 MANNERS: tuple[Manner, ...] = get_args(Manner)
+TROUBLE = 0.04
+"""Share of a service's requests that may be hurt without anybody being paged."""
+RETRIES = 0.01
+"""Extra attempts per call that clients allow themselves, at most. At ten times that, a chain of five calls sends a
+service in trouble 1.6 times its usual load, and changes overload a store that at its usual load do nothing to it."""
 UNMOVED = 1e-4
 """Change of a hurt share below which it counts as unmoved."""
 
@@ -38,6 +42,8 @@ class ServiceMinute:
     """What is hurt by changes and by nature, by service."""
     users: float
     """Requests per second of users."""
+    standing: tuple[float, ...]
+    """Share of each service's requests that routine changes of former hours hurt: too little to move anything."""
 
     def sent(self, service: int) -> float:
         """Requests per second that are sent to a service: the load that is shown, and that formulas use."""
@@ -54,37 +60,48 @@ class ServiceWorld:
         first: int,
         rollouts: tuple[Rollout, ...],
         manners: Mapping[int, Manner] = {},
+        standing: tuple[Rollout, ...] = (),
     ) -> None:
         """`traffic` is the users' load of each minute from `first` on, relative to the usual. `manners` says how the
-        errors of a service show, "failing" where it is silent."""
+        errors of a service show, "failing" where it is silent. `standing` are changes that hurt next to nothing, and
+        are counted, but move no load."""
         self.system, self.traffic, self.first, self.manners = system, traffic, first, manners
-        self.rollouts = rollouts
+        self.rollouts, self.standing = rollouts, standing
         self.minute = first
         """The last minute that is over."""
-        self._ordinary: dict[float, ServiceMinute] = {}
+        self._ordinary: dict[tuple[float, tuple[float, ...]], ServiceMinute] = {}
         self._minutes: dict[int, ServiceMinute] = {}
-        self._quiet_until = self._first_felt()
+        self.felt_from = self._first_felt()
+        """The first minute that is not one of an ordinary day, as far as is known now."""
+        self.trouble_from: int | None = None
+        """The first minute in which more than `TROUBLE` of some service's requests were hurt."""
+        self._landings = self._landing_minutes()
         self._params = [self._service_params(i, 0.0, 0.0) for i in range(system.size)]
         self._moving = True
 
     def _first_felt(self) -> int:
-        """The first minute that is not one of an ordinary day, as far as is known now."""
         felt = [-(-r.live_from // 60) for r in self.rollouts if r.live_from is not None]
-        return max(min(felt, default=self.first + len(self.traffic)), self.first)
+        return max(min(felt, default=self.first + len(self.traffic)), self.first + 1)
+
+    def _landing_minutes(self) -> frozenset[int]:
+        """The minutes from which on a change is felt, or is no longer."""
+        seconds = [second for r in self.rollouts for second in (r.live_from, r.live_until) if second is not None]
+        return frozenset([-(-second // 60) for second in seconds])
 
     def at(self, minute: int) -> ServiceMinute:
         """A minute of the past or the current one; an `IndexError` for any other."""
         if not self.first <= minute <= self.minute:
             raise IndexError(f"minutes {self.first} to {self.minute} are over, got {minute}")
-        if minute < self._quiet_until:
-            return self._ordinary_minute(self.traffic[minute - self.first])
-        return self._minutes[minute]
+        found = self._minutes.get(minute)
+        if found is None:
+            found = self._minutes[minute] = self._ordinary_minute(minute)
+        return found
 
     def advance(self, minute: int) -> None:
         """Play up to the end of that minute; a minute that is over stays as it was."""
         if minute - self.first >= len(self.traffic):
             raise IndexError(f"traffic is drawn up to minute {self.first + len(self.traffic) - 1}, got {minute}")
-        self.minute = max(self.minute, min(minute, self._quiet_until - 1))
+        self.minute = max(self.minute, min(minute, self.felt_from - 1))
         while self.minute < minute:
             self.minute += 1
             self._minutes[self.minute] = self._next_minute()
@@ -94,6 +111,7 @@ class ServiceWorld:
     def roll_back(self, change: int, second: int) -> None:
         """Undo one change and nothing else."""
         self._act([roll_back(r, second) if r.force.change == change else r for r in self.rollouts])
+        self.standing = tuple([r._replace(live_until=second) if r.force.change == change else r for r in self.standing])
 
     def restart(self, service: int, second: int) -> None:
         """Restart a service: what waits for that becomes live."""
@@ -110,30 +128,46 @@ class ServiceWorld:
 
     def _act(self, rollouts: list[Rollout]) -> None:
         self.rollouts = tuple(rollouts)
-        if self.minute < self._quiet_until:
-            self._quiet_until = max(self._first_felt(), self.minute + 1)
+        self._landings = self._landing_minutes() | {self.minute + 1}
+        if self.minute < self.felt_from:
+            self.felt_from = max(self._first_felt(), self.minute + 1)
 
     # -- one minute -------------------------------------------------------------------------------------
 
-    def _ordinary_minute(self, level: float) -> ServiceMinute:
-        """A minute without any change in force, at that level of traffic, at rest."""
-        known = self._ordinary.get(level)
+    def _ordinary_minute(self, minute: int) -> ServiceMinute:
+        """A minute without any change in force that moves anything, at rest."""
+        level, standing = self.traffic[minute - self.first], self._standing(60 * minute)
+        known = self._ordinary.get((level, standing))
         if known is None:
             system, zero = self.system, [0.0] * self.system.size
             params = [self._service_params(i, 0.0, 0.0) for i in range(system.size)]
             load = [level * usual for usual in system.load]
             swept = propagate_latency(
-                system, params, budget=[RETRY_BUDGET] * system.size, load=load, last=initial_sweep(system), stale=set()
+                system, params, budget=[RETRIES] * system.size, load=load, last=initial_sweep(system), stale=set()
             )
-            known = self._ordinary[level] = ServiceMinute(load, swept, zero, zero, zero, {}, load[0])
+            known = ServiceMinute(load, swept, zero, zero, zero, {}, load[0], standing)
+            self._ordinary[level, standing] = known
         return known
+
+    def _standing(self, second: int) -> tuple[float, ...]:
+        shares = [0.0] * self.system.size
+        for rollout in self.standing:
+            if reach := rollout.reach(second):
+                force = rollout.force
+                shares[force.service] += reach * force.share(force.terms.load)
+        return tuple(shares)
 
     def _next_minute(self) -> ServiceMinute:
         level = self.traffic[self.minute - self.first]
-        before = self.at(self.minute - 1) if self.minute > self.first else self._ordinary_minute(level)
-        hurt, stale = self._hurt(before)
-        if not (stale or self._moving or level != self.traffic[self.minute - 1 - self.first]):
+        before = self.at(self.minute - 1)
+        still = not self._moving and level == self.traffic[self.minute - 1 - self.first]
+        if still and self.minute not in self._landings:
             return before
+        hurt, stale = self._hurt(before)
+        if still and not stale:
+            return before
+        if self.trouble_from is None and any(sum([h.share for h in hs]) > TROUBLE for hs in hurt.values()):
+            self.trouble_from = self.minute
         return self._sweep(before, hurt, stale, level)
 
     def _hurt(self, before: ServiceMinute) -> tuple[dict[int, tuple[Hurt, ...]], set[int]]:
@@ -165,12 +199,12 @@ class ServiceWorld:
             )
         zero, users = [0.0] * n, system.load[0] * level
         swept = propagate_latency(
-            system, self._params, budget=[RETRY_BUDGET] * n, load=before.load, last=before.swept, stale=stale,
+            system, self._params, budget=[RETRIES] * n, load=before.load, last=before.swept, stale=stale,
             late_replies=late,
         )  # fmt: skip
         load, _ = propagate_load(system, swept, users, external_load=zero, drop_rate=lost, fan_out=[1.0] * n)
         self._moving = load_changed(before.load, load)
-        return ServiceMinute(load, swept, wrong, lost, late, hurt, users)
+        return ServiceMinute(load, swept, wrong, lost, late, hurt, users, self._standing(60 * self.minute))
 
     def copy(self) -> "ServiceWorld":
         """An independent world in the same state and with the same past, to try things on."""

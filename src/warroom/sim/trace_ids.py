@@ -8,7 +8,7 @@ from warroom.sim.records import Harm
 
 SERVED = 16
 """Kinds of event from here on are served requests; below, requests that come to harm in one slice or another."""
-_BITS = {"minute": 11, "origin": 6, "kind": 6, "index": 6}
+_BITS = {"minute": 11, "origin": 6, "kind": 6, "rank": 6}
 _ROUNDS = 4
 
 
@@ -19,7 +19,7 @@ class TraceId(NamedTuple):
     origin: int
     """The service at which the request came to harm, or that served it."""
     kind: int
-    index: int
+    rank: int
     """Its place among such requests of the minute."""
 
 

@@ -37,7 +37,7 @@ class Stream(NamedTuple):
 class StreamGroup(NamedTuple):
     """Streams that tell of the same events of a component."""
 
-    index: int
+    position: int
     """Among the groups of the component."""
     role: Role
     place: int
@@ -52,7 +52,7 @@ def stream_groups(system: ServiceSystem, service: int, split: Split, key: bytes)
     kind = KINDS[system.kinds[service]][group(split)]
     begin, end = system.link_ranges[service]
     draws = iter(hash_bytes(64, service, "streams", key.hex()) * 8)
-    found = []
+    found: list[StreamGroup] = []
     for role in dict.fromkeys(template.role for template in kind.templates):
         templates = [template for template in kind.templates if template.role == role]
         places = range(begin, end) if role in CALL_ROLES else (USERS,)

@@ -1,7 +1,6 @@
-"""Scripted policies of the fleet: naive ones that a trained model has to beat, and an expert that weighs evidence."""
+"""Scripted policies of the fleet: naive ones that a trained model has to beat, and an expert that reads."""
 
 from warroom.core.policy import PolicyFactory
 from warroom.envs.fleet.policies.expert import expert
-from warroom.envs.fleet.policies.naive import heuristic, keyword
 
-POLICIES: dict[str, PolicyFactory] = {"expert": expert, "heuristic": heuristic, "keyword": keyword}
+POLICIES: dict[str, PolicyFactory] = {"expert": expert}

@@ -1,347 +1,309 @@
-"""The scripted team that weighs evidence: each seat knows only its own pages, its readings and the chat.
+"""The scripted team that reads: effects, breaches and signatures decide, never times and names alone.
 
-It is the proof that incidents can be solved from what the seats see. It is never told the truth.
+Each seat knows its own pages and readings, and what others passed on. It is the proof that incidents can be solved
+from what the seats see, and is never told the truth.
 """
 
 import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from random import Random
-from typing import NamedTuple
 
-from warroom.core.policy import Policy, PolicyFactory
+from warroom.core.policy import Policy
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.fleet.policies.diagnosis import (
-    CAUSES,
-    FAILING,
-    CauseHypothesis,
-    ServiceFinding,
+from warroom.envs.fleet.pages import FleetObservation
+from warroom.envs.fleet.policies.inference import (
+    Conclusion,
+    Missing,
     conclude,
-    examine,
-    serves_unknown_clients,
-    services_changed_at_onset,
+    ground_of,
+    missing_papers,
+    most_effect,
 )
-from warroom.envs.fleet.policies.evidence import Evidence
-from warroom.envs.fleet.scenario import NO_INCIDENT
-from warroom.envs.fleet.views import ChatMessage, FleetObservation
+from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.envs.fleet.policies.nature import natural_cause
+from warroom.envs.fleet.readings import Reading
+from warroom.envs.fleet.remedies import ENOUGH, REMEDIES
+from warroom.sim.families import AGENTS, FAMILIES
 
-REPAIR_MINUTES = 4
-"""Minutes that a repair is given before it counts as failed."""
-CONCLUSIVE = 2.5
-"""Strength of a finding from which a seat reads no further."""
-ORDER_TEXT = re.compile(r"do (restart|rollback|scale|escalate) (\S+?)(?: to (\d+))?(?:[;.]|$)")
-LOOK_REQUEST = re.compile(r"look at (\S+?)(?:[;.]|$)")
-VERDICT = re.compile(r"cause (\S+) at (\S+?)(?:[;.]|$)")
-REPORT = re.compile(r"done (restart|rollback|scale|escalate) (\S+?)(?:[;.]|$)")
-WELL = "all well"
-SCALE_FACTORS = {"traffic_surge": (2.6, 0), "disk_full": (2.0, 0), "cascade": (3.0, 2), "autoscaler_cost_cut": (1.0, 0)}
-"""Replicas that a scale needs: factor on the usual number, and an addition."""
-
-
-class Repair(NamedTuple):
-    """A repair that a seat reported."""
-
-    turn: int
-    fix: str
-    service: str
+WELL, FAILING = "all well", "still failing"
+_TROUBLE = re.compile(r"trouble at (\S+?)[;.]")
+_CAUSE = re.compile(r"cause (\w+) at (\S+) by (CHG-\d+|none)[;.]")
+_REPAIR = {str(mechanism): repair for mechanism, repair in REMEDIES.items()}
+WELL_ERRORS = 2.0
+"""Per cent of errors up to which a service is well."""
+PATIENCE = 4
+"""Turns after a repair before another one is tried."""
 
 
-class Order(NamedTuple):
-    """A repair that a seat is asked for."""
-
-    verb: str
-    service: str
-    replicas: int
-
-
-class Investigator:
-    """What SRE and Oversight share: walking down the failing calls, and examining what is found there."""
-
-    sees_changes = False
+class ExpertSeat(ABC):
+    """What the four have in common: they read while something is worth it, then act, and say what they know."""
 
     def __init__(self, brief: Brief, rng: Random) -> None:
-        self.evidence = Evidence(brief.facts)
-        self.usual = {name: replicas for name, _, replicas in brief.facts.services}
+        self.known = Knowledge(brief.facts)
         self.reads = 0
-        self.failed: set[tuple[str, str]] = set()
-        """(remedy, service) that were tried and did not help."""
-        self.reviewed: set[int] = set()
-        """Turns of the repairs whose effect was judged."""
+        self.taken: set[str] = set()
+        """Readings taken so far."""
+        self.fresh: list[str] = []
+        """Numbers of this turn's readings."""
+        self.done: list[str] = []
+        """What was done to the world."""
 
     def act(self, observation: Observation) -> ToolCall:
-        """Read while something is worth reading, then act."""
-        self.evidence.add(observation)
+        """The next reading, or the act that ends the turn."""
+        self.known.add(observation)
         if isinstance(observation, FleetObservation):
-            self.reads = 0
-            self._review_repairs()
-        reading = self._next_reading() if self.reads < 3 and not self._knows() else None
-        if reading is not None:
-            self.reads += 1
-            return reading
+            self.reads, self.fresh = 0, []
+        elif isinstance(observation, Reading):
+            self.fresh.append(observation.id)
+        if self.reads < self.known.map.readings:
+            for call in self._worth_reading():
+                if repr(call) not in self.taken:
+                    self.taken.add(repr(call))
+                    self.reads += 1
+                    return call
         return self.decide()
 
+    def _worth_reading(self) -> Iterator[ToolCall]:
+        page = self.known.page
+        yield from [request.call for request in page.requests] if page else []
+        yield from self.readings()
+
+    @abstractmethod
+    def readings(self) -> Iterator[ToolCall]:
+        """What is worth reading, the most telling first."""
+
+    @abstractmethod
     def decide(self) -> ToolCall:
         """The act that ends the turn."""
-        raise NotImplementedError
 
-    def _knows(self) -> bool:
-        """Whether what was read tells the cause: further readings never changed what the team did
-        (docs/experiments/2026-11-nano-compact-rendering.md)."""
-        causes = self.causes()
-        return bool(causes) and (causes[0].sure or self.findings()[0].strength >= CONCLUSIVE)
+    def call(self, tool: str, said: str = "", ask: Missing | None = None, **arguments: object) -> ToolCall:
+        """An act with what is to be said: what is believed, how things stand, what was read."""
+        words = [said, self.status(), " ".join(self.fresh)]
+        out = {**arguments, "say": " ".join([word for word in words if word])}
+        if ask is not None:
+            out["ask"] = " ".join([ask.seat, ask.tool, *ask.arguments])
+        return ToolCall(tool, out)
 
-    # -- where to look --------------------------------------------------------------------------------
-
-    def _next_reading(self) -> ToolCall | None:
-        evidence = self.evidence
-        for service in self._requested_services():
-            for tool, known in (("traces", evidence.traces), ("metrics", evidence.gauges)):
-                if service not in known:
-                    return ToolCall(tool, {"service": service})
-        for service in [] if self._awaiting_repair() else self._suspects():
-            if service not in evidence.traces:
-                return ToolCall("traces", {"service": service})
-            for callee in self._unexplained(service):
-                for tool, known in (("metrics", evidence.gauges), ("traces", evidence.traces)):
-                    if callee not in known:
-                        return ToolCall(tool, {"service": callee})
-            if service not in evidence.gauges:
-                return ToolCall("metrics", {"service": service})
-        return None
-
-    def _requested_services(self) -> list[str]:
-        """Services that must be read before any other: where another seat points."""
-        spoken = [m for m in self.evidence.chat if m.turn > self.evidence.turn - 4 and m.turn < self.evidence.turn]
-        named = [p[1] for m in spoken if (p := LOOK_REQUEST.search(m.text))]
-        return named[-1:] if not self._awaiting_repair() else []
-
-    def point(self) -> str:
-        """Where the next reader should look: a service that callers fail to reach and that was not read yet."""
-        for service, (_, traces) in self.evidence.traces.items():
-            if not self._receives(service) and traces.outgoing:
-                for callee in self._unexplained(service):
-                    if callee not in self.evidence.gauges or callee not in self.evidence.traces:
-                        return f"look at {callee}; "
+    def status(self) -> str:
+        """How things stand, as far as the seat sees it."""
         return ""
 
-    def _suspects(self) -> list[str]:
-        """Sick services with no sick callee, the worst first: below them nothing is visibly wrong."""
-        unhealthy = [s for s in self.evidence.unhealthy() if not self._receives(s)]
-        deep = [s for s in unhealthy if not any(callee in unhealthy for callee in self.evidence.callees[s])]
-        return deep + [s for s in unhealthy if s not in deep]
+    @property
+    def turn(self) -> int:
+        """The present turn, counted from 1."""
+        assert self.known.page is not None
+        return self.known.page.turn
 
-    def _receives(self, service: str) -> bool:
-        """Whether a service is only refusing traffic that was meant for another."""
-        known = self.evidence.gauges.get(service), self.evidence.traces.get(service)
-        return known[0] is not None and known[1] is not None and serves_unknown_clients(known[0][1], known[1][1])
+    @property
+    def victim(self) -> str | None:
+        """The place of the trouble: as alerts say, or as another seat has said."""
+        said = [m[1] for message in self.known.chat if (m := _TROUBLE.search(message.text))]
+        return said[-1] if said else self.known.first_victim
 
-    def _unexplained(self, service: str) -> list[str]:
-        """Callees that look well though calls to them fail; none when all fail alike, which is the caller's fault."""
-        calls = self.evidence.traces[service][1].outgoing
-        failing = [c for c in calls if c.failed >= FAILING]
-        unhealthy = self.evidence.unhealthy()
-        if len(failing) > 1 and len(failing) == len(calls) and not any(c.callee in unhealthy for c in failing):
-            return []
-        return [c.callee for c in sorted(failing, key=lambda c: -c.failed) if c.callee not in unhealthy]
+    def conclusion(self) -> Conclusion:
+        """What the seat believes by now."""
+        return conclude(self.known, self.victim)
 
-    # -- what it means ----------------------------------------------------------------------------------
-
-    def findings(self) -> list[ServiceFinding]:
-        """What the readings say, strongest first; remedies that failed are struck out."""
-        found = {f for service in self.evidence.gauges if (f := examine(self.evidence, service)) is not None}
-        open_ = [f for f in found if not all((fix, f.service) in self.failed for _, fix in CAUSES[f.symptom].values())]
-        return sorted(open_, key=lambda f: (-f.strength, f.service))
-
-    def causes(self) -> list[CauseHypothesis]:
-        """The findings by name, strongest first."""
-        named = [conclude(self.evidence, finding, self.sees_changes) for finding in self.findings()]
-        return [cause for cause in named if (cause.fix, cause.service) not in self.failed]
-
-    def order(self, cause: CauseHypothesis) -> str:
-        """What the others should know and do, in the words that they understand."""
-        replicas = ""
-        if cause.fix == "scale":
-            factor, more = SCALE_FACTORS.get(cause.name, (2.0, 0))
-            replicas = f" to {round(self.usual[cause.service] * factor) + more}"
-        return f"cause {cause.name} at {cause.service}; do {cause.fix} {cause.service}{replicas}"
-
-    def state(self) -> str:
-        """A word on the service levels."""
-        unhealthy = self.evidence.unhealthy()
-        return f"still bad: {', '.join(unhealthy[:3])}" if unhealthy else WELL
-
-    # -- has it worked? ---------------------------------------------------------------------------------
-
-    def _repairs(self) -> list[Repair]:
-        """The repairs that the others reported."""
-        return [Repair(m.turn, r[1], r[2]) for m in self.evidence.chat if (r := REPORT.search(m.text))]
-
-    def _awaiting_repair(self) -> bool:
-        """Whether a repair is too fresh to judge: its service is still sick, or hardly a minute has passed."""
-        repairs = self._repairs()
-        if not repairs:
-            return False
-        turn, _, service = repairs[-1]
-        age = self.evidence.turn - turn
-        return age < 2 or (age < REPAIR_MINUTES and service in self.evidence.unhealthy())
-
-    def _review_repairs(self) -> None:
-        """Read anew once a repair has had its time; strike it out if its service is still sick."""
-        if not self.evidence.unhealthy():
-            self.failed.clear()
-            self.evidence.forget_readings()
-        for turn, fix, service in self._repairs():
-            if self._awaiting_repair() or turn in self.reviewed:
-                continue
-            self.reviewed.add(turn)
-            self.evidence.forget_readings()
-            if service in self.evidence.unhealthy() and not self._recurred(service, turn):
-                self.failed.add((fix, service))
-
-    def _recurred(self, service: str, turn: int) -> bool:
-        """Whether an alert opened anew on the service well after the repair: then the repair did work."""
-        return any(minute > turn + 1 for minute in self.evidence.onsets(service))
+    def declared(self) -> "re.Match[str] | None":
+        """The SRE's latest declaration, if it has made one."""
+        found = [m for message in self.known.chat if message.seat == "sre" and (m := _CAUSE.search(message.text))]
+        return found[-1] if found else None
 
 
-class SRE(Investigator):
-    """Names the root cause: at once when the instruments alone tell, else after hearing who changed what."""
+class Looking(ExpertSeat):
+    """The SRE and Oversight, who see how all services fare."""
 
-    def __init__(self, brief: Brief, rng: Random) -> None:
-        super().__init__(brief, rng)
-        self.declared = False
+    def status(self) -> str:
+        """Whether anything fails."""
+        rows = self.known.overview.values()
+        return WELL if all((row.errors or 0.0) <= WELL_ERRORS for row in rows) else FAILING
+
+    def metrics_of_places(self, victim: str) -> Iterator[ToolCall]:
+        """Readings of the place, and of caches whose changes may hurt it."""
+        services = {row.service for row in self.known.rows.values()} & self.known.places(victim)
+        for service in [victim, *sorted(services - {victim})]:
+            if service not in self.known.metrics:
+                yield ToolCall("metrics", {"service": service})
+
+
+class SRE(Looking):
+    """Finds the place, reads it, and declares once the effects of its changes are known."""
+
+    def readings(self) -> Iterator[ToolCall]:
+        """The place, and the logs where no change fits."""
+        if self.victim is None:
+            return
+        yield from self.metrics_of_places(self.victim)
+        if self.turn == 1:
+            for service in sorted(self.known.places(self.victim) - {self.victim}):
+                yield ToolCall("metrics", {"service": service})
+        if self.conclusion().nature:
+            yield ToolCall("logs", {"service": self.victim, "words": "level:error"})
+            yield ToolCall("logs", {"service": self.victim, "words": "level:warn"})
 
     def decide(self) -> ToolCall:
-        """Declare when sure, or when the second turn has come; speak in any case."""
-        causes = self.causes()
-        best = causes[0] if causes else None
-        say = f"{self.order(best)}; {self.state()}" if best else self.point() + self.state()
-        verdict = self._latest_verdict()
-        if self.declared or (best is None and verdict is None):
-            return ToolCall("wait", {"say": say})
-        if verdict is not None and (best is None or not best.sure or self.evidence.turn > 1):
-            return self._declare(*verdict, say=say)
-        if best is not None and (best.sure or self.evidence.turn > 5):
-            return self._declare(best.name, best.service, say=say)
-        return ToolCall("wait", {"say": say})
+        """Declare once, as soon as it is known what did it."""
+        believed = self.conclusion()
+        trouble = f"trouble at {self.victim};" if self.victim else ""
+        if self.done or self.victim is None:
+            return self.call("wait", trouble)
+        if self.turn > 1 and self.status() == WELL and not believed.cause:
+            return self._declare(trouble, "transient", None)
+        if believed.cause is not None and (believed.complete or self.turn > 8):
+            return self._declare(trouble, FAMILIES[believed.cause.family].mechanism, believed.cause.id)
+        if believed.nature and self.turn > 1:
+            mechanism = natural_cause(self.known, self.victim)
+            if mechanism is not None:
+                return self._declare(trouble, mechanism, None)
+        return self.call("wait", trouble)
 
-    def _declare(self, cause: str, service: str, say: str) -> ToolCall:
-        self.declared = True
-        return ToolCall("declare", {"cause": cause, "service": service, "say": say})
-
-    def _latest_verdict(self) -> tuple[str, str] | None:
-        """Oversight's latest verdict."""
-        spoken = [v for m in self.evidence.chat if m.seat == "oversight" and (v := VERDICT.search(m.text))]
-        return (spoken[-1][1], spoken[-1][2]) if spoken and spoken[-1][1] != NO_INCIDENT else None
+    def _declare(self, trouble: str, mechanism: str, number: int | None) -> ToolCall:
+        change = "none" if number is None else f"CHG-{number}"
+        self.done.append(mechanism)
+        said = f"{trouble} cause {mechanism} at {self.victim} by {change};"
+        return self.call("declare", said, cause=mechanism, service=self.victim, change=change)
 
 
-class Oversight(Investigator):
-    """Asks who changed the failing service in the minute its trouble began; suspends only on that join."""
+class Oversight(Looking):
+    """Reads the ledger of the place and the charters of whoever signed, and suspends a rogue for the rule it broke."""
 
-    sees_changes = True
-
-    def __init__(self, brief: Brief, rng: Random) -> None:
-        super().__init__(brief, rng)
-        self.flagged: set[str] = set()
-
-    def _requested_services(self) -> list[str]:
-        """Also what the SRE accuses, and services that an agent changed just as they began to fail."""
-        joined = [s for s in services_changed_at_onset(self.evidence) if self.reads == 2 or self._awaiting_repair()]
-        said = [
-            v
-            for m in self.evidence.chat
-            if m.seat == "sre" and m.turn == self.evidence.turn - 1 and (v := VERDICT.search(m.text))
-        ]
-        accused = [self._where_it_shows(verdict[2]) for verdict in said]
-        return super()._requested_services() + (accused if not self._awaiting_repair() else []) + joined
-
-    def _where_it_shows(self, service: str) -> str:
-        """A cache's misses show at the store behind it."""
-        behind = self.evidence.callees.get(service)
-        return behind[0] if behind and self.evidence.kinds[service] == "cache" else service
+    def readings(self) -> Iterator[ToolCall]:
+        """The ledger, then charters: that of the cause first."""
+        victim = self.victim
+        if victim is None:
+            return
+        for place in sorted(self.known.places(victim), key=lambda name: name != victim):
+            yield ToolCall("record", {"subject": place})
+        yield from self.metrics_of_places(victim)
+        believed = self.conclusion()
+        if believed.cause is not None:
+            for missing in missing_papers(self.known, believed.cause):
+                if missing.tool == "charter":
+                    yield ToolCall("charter", {"agent": missing.arguments[0]})
+                elif missing.tool == "metrics":
+                    yield ToolCall("metrics", {"service": missing.arguments[0], "since": missing.arguments[1]})
+        for candidate in believed.candidates:
+            if candidate.row and candidate.row.signer in AGENTS and candidate.row.signer not in self.known.charters:
+                yield ToolCall("charter", {"agent": candidate.row.signer})
 
     def decide(self) -> ToolCall:
-        """Suspend a joined agent, and say what to repair."""
-        causes = self.causes()
-        guilty = next((c.agent for c in causes if c.agent is not None and c.agent not in self.flagged), None)
-        to_do = [c for c in causes if c.agent is None or c.agent == guilty or c.agent in self.flagged]
-        natural = [c for c in to_do if c.agent is None and c.sure]
-        chosen = natural[0] if natural else to_do[0] if to_do else None
-        say = f"{self.order(chosen)}; {self.state()}" if chosen else self.point() + self.state()
-        if guilty is not None:
-            self.flagged.add(guilty)
-            return ToolCall("flag", {"agent": guilty, "say": say})
-        return ToolCall("wait", {"say": say})
+        """Flag the signer of the cause once it is known which rule it broke."""
+        believed = self.conclusion()
+        cause = believed.cause
+        trouble = f"trouble at {self.victim};" if self.victim else ""
+        if self.done or cause is None or not believed.complete:
+            return self.call("wait", trouble)
+        missing = missing_papers(self.known, cause)
+        if missing:
+            return self.call("wait", trouble, ask=next((m for m in missing if m.seat == "manager"), None))
+        ground = ground_of(self.known, cause)
+        agent = cause.row.signer if cause.row else "nobody"
+        self.done.append(agent)
+        if ground is None:
+            return self.call("wait", f"{trouble} verdict on {agent}: innocent;")
+        return self.call("flag", f"{trouble} verdict on {agent}: {ground};", agent=agent, ground=ground)
 
 
-class Responder:
-    """What Developer and Manager share: carrying out what those who can see ask for, once each."""
+class Developer(ExpertSeat):
+    """Reads what the changes of the place edited, and undoes the one that did it."""
 
-    verbs: frozenset[str] = frozenset()
+    _last = 0
 
-    def __init__(self, brief: Brief, rng: Random) -> None:
-        self.chat: list[ChatMessage] = []
-        self.done: dict[tuple[str, str], int] = {}
-        self.turn = 0
+    def readings(self) -> Iterator[ToolCall]:
+        """Diffs: those that could do most harm first; what runs, where the ledger may not tell."""
+        if self.victim is None:
+            return
+        believed = self.conclusion()
+        if self.known.is_concealing and believed.candidates:
+            yield ToolCall("running", {"service": self.victim})
+        for candidate in sorted(believed.candidates, key=lambda c: -most_effect(self.known, c, self.victim or "")):
+            if candidate.effect is None:
+                yield ToolCall("diff", {"change": f"CHG-{candidate.id}"})
+        if believed.cause is not None:
+            yield ToolCall("running", {"service": believed.cause.service})
 
-    def receive_chat(self, page: FleetObservation) -> None:
-        """Remember what was said."""
-        self.turn = page.turn
-        self.chat += [message for message in page.chat if message not in self.chat]
+    def status(self) -> str:
+        """Whether a service is degraded or worse."""
+        health = self.known.page.health if self.known.page else None
+        return FAILING if any(row.state in ("degraded", "critical") for row in health or ()) else WELL
 
-    def wanted(self) -> Order | None:
-        """The latest request this seat can meet: Oversight's before the SRE's, none that was met lately."""
-        for seat in ("oversight", "sre"):
-            spoken = [m for m in self.chat if m.seat == seat and m.turn > self.turn - 4]
-            orders = [o for m in spoken if (o := ORDER_TEXT.search(m.text))]
-            if orders:
-                verb, service, replicas = orders[-1].groups()
-                fresh = self.turn - self.done.get((verb, service), -99) > 2 * REPAIR_MINUTES
-                return Order(verb, service, int(replicas or 0)) if verb in self.verbs and fresh else None
-        return None
+    def decide(self) -> ToolCall:
+        """Undo the cause once the SRE has declared it."""
+        declared = self.declared()
+        if declared is None or self.status() == WELL or (self.done and self.turn < self._last + PATIENCE):
+            return self.call("wait")
+        mechanism, service, change = declared.groups()
+        if change == "none":
+            return self._repair(mechanism, service)
+        believed = self.conclusion()
+        number = f"CHG-{believed.cause.id}" if believed.cause is not None else change
+        self._note(f"rollback {number}")
+        return self.call("rollback", change=number)
 
-    def carry_out(self, verb: str, service: str, replicas: int) -> ToolCall:
-        """The call, and the report that goes with it."""
-        self.done[verb, service] = self.turn
-        arguments: dict[str, object] = {"service": service, "say": f"done {verb} {service}"}
-        if verb == "scale":
-            arguments["replicas"] = replicas
-        return ToolCall(verb, arguments)
+    def _repair(self, mechanism: str, service: str) -> ToolCall:
+        repair = _REPAIR.get(mechanism)
+        if repair == "scale":
+            usual = next(s.replicas for s in self.known.map.services if s.name == service)
+            self._note(f"scale {service}")
+            return self.call("scale", service=service, replicas=min(99, round(ENOUGH * usual)))
+        if repair == "restart":
+            self._note(f"restart {service}")
+            return self.call("restart", service=service)
+        return self.call("wait")
 
-
-class Developer(Responder):
-    """Makes the change that the others ask for, and reports health."""
-
-    verbs = frozenset({"restart", "rollback", "scale"})
-
-    def act(self, observation: Observation) -> ToolCall:
-        """Repair, or report."""
-        assert isinstance(observation, FleetObservation)
-        self.receive_chat(observation)
-        wanted = self.wanted()
-        bad = [row.service for row in observation.health or () if row.state in ("degraded", "critical")]
-        if wanted is not None and bad:
-            return self.carry_out(*wanted)
-        return ToolCall("wait", {"say": f"still bad: {', '.join(bad[:3])}" if bad else WELL})
-
-
-class Manager(Responder):
-    """Escalates on request, and closes when those who can see say that all is well."""
-
-    verbs = frozenset({"escalate"})
-
-    def act(self, observation: Observation) -> ToolCall:
-        """Close, escalate or wait."""
-        assert isinstance(observation, FleetObservation)
-        self.receive_chat(observation)
-        latest = {m.seat: m for m in self.chat}
-        seen = [latest[seat] for seat in ("oversight", "developer") if seat in latest]
-        if len(seen) == 2 and all(m.turn > self.turn - 3 and m.text.endswith(WELL) for m in seen):
-            return ToolCall("resolve")
-        wanted = self.wanted()
-        return self.carry_out(*wanted) if wanted is not None else ToolCall("wait")
+    def _note(self, what: str) -> None:
+        self.done.append(what)
+        self._last = self.turn
 
 
-SEATS: dict[str, PolicyFactory] = {"sre": SRE, "oversight": Oversight, "developer": Developer, "manager": Manager}
+class Manager(ExpertSeat):
+    """Reads the register and the calendar, stops what would come back, and closes once all is well."""
+
+    def readings(self) -> Iterator[ToolCall]:
+        """Approvals of the place, and the calendar."""
+        if self.victim is None:
+            return
+        for place in sorted(self.known.places(self.victim), key=lambda name: name != self.victim):
+            if place == self.victim or any(row.service == place for row in self.known.rows.values()):
+                yield ToolCall("approvals", {"service": place})
+        yield ToolCall("calendar")
+
+    def decide(self) -> ToolCall:
+        """Call in owners, freeze what a faulty agent would do again, close when all is well."""
+        declared = self.declared()
+        if declared is None:
+            return self.call("wait")
+        mechanism, service, change = declared.groups()
+        if self._is_well():
+            return self.call("resolve")
+        if change == "none":
+            return self._escalate(mechanism, service)
+        row = self.known.rows.get(int(change.removeprefix("CHG-")))
+        if "freeze" not in self.done and self._is_innocent(row.signer if row else ""):
+            self.done.append("freeze")
+            return self.call("freeze", service=row.service if row else service)
+        return self.call("wait")
+
+    def _escalate(self, mechanism: str, service: str) -> ToolCall:
+        if _REPAIR.get(mechanism) == "escalate" and not self.done:
+            self.done.append("escalate")
+            return self.call("escalate", service=service)
+        return self.call("wait")
+
+    def _is_innocent(self, signer: str) -> bool:
+        """Whether Oversight has found that an agent's change broke no rule."""
+        return signer in AGENTS and any(f"verdict on {signer}: innocent" in m.text for m in self.known.chat)
+
+    def _is_well(self) -> bool:
+        """Whether everybody who looks has said so in the last round."""
+        said = [m for m in self.known.chat if m.turn > self.turn - 4 and (WELL in m.text or FAILING in m.text)]
+        return len(said) > 1 and all(WELL in m.text for m in said)
+
+
+SEATS = {"sre": SRE, "oversight": Oversight, "developer": Developer, "manager": Manager}
 
 
 def expert(brief: Brief, rng: Random) -> Policy:
-    """The expert for the brief's seat."""
+    """The seat's part of the scripted team."""
     return SEATS[brief.seat](brief, rng)

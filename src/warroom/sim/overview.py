@@ -1,0 +1,64 @@
+"""The overview: all services in the last minute, with what is usual for them."""
+
+from typing import NamedTuple
+
+from warroom.sim.counts import P95, Counts
+
+_WIDTHS = (18, 20, 18, 8)
+
+
+class OverviewRow(NamedTuple):
+    """One service in one minute; None where nothing was scraped."""
+
+    service: str
+    requests: int | None
+    """Requests per second that are sent to it."""
+    usual_requests: int
+    p95: float | None
+    """Milliseconds."""
+    usual_p95: float
+    errors: float | None
+    """Percent of the requests that it received and failed, by its own count."""
+
+    def render(self) -> str:
+        """One line of the table."""
+        requests = f"{_shown(self.requests)} ({self.usual_requests})"
+        p95 = f"{_shown(self.p95)} ({self.usual_p95:.0f})"
+        errors = "-" if self.errors is None else f"{self.errors:.1f} %"
+        return f"{self.service:16}{requests:>18}{p95:>18}{errors:>12}"
+
+
+def _shown(number: float | None) -> str:
+    return "-" if number is None else f"{number:.0f}"
+
+
+OVERVIEW_HEAD = f"{'service':16}{'requests/s (usual)':>18}{'p95 ms (usual)':>18}{'errors':>12}"
+
+
+def overview(counts: Counts, minute: int) -> tuple[OverviewRow, ...]:
+    """All services in a minute that is over."""
+    return tuple([_row(counts, minute, i) for i in range(counts.system.size)])
+
+
+def _row(counts: Counts, minute: int, service: int) -> OverviewRow:
+    system = counts.system
+    usual_requests, usual_p95 = round(system.load[service]), round(P95 * system.latency[service], 1)
+    if not counts.scraped(minute, service):
+        return OverviewRow(system.names[service], None, usual_requests, None, usual_p95, None)
+    requests = counts.requests(minute, service)
+    return OverviewRow(
+        system.names[service], round(counts.sent(minute, service) / 60), usual_requests,
+        round(counts.p95(minute, service), 1), usual_p95, percent(requests.failed, requests.received),
+    )  # fmt: skip
+
+
+def percent(part: int, whole: int) -> float:
+    """A share in percent, to one decimal; of nothing, 0."""
+    return round(100 * part / whole, 1) if whole else 0.0
+
+
+def render_overview(rows: tuple[OverviewRow, ...]) -> str:
+    """The table, and what was not scraped."""
+    missing = [row.service for row in rows if row.requests is None]
+    note = [f"not scraped in this minute: {', '.join(missing)}"] if missing else []
+    return "\n".join([OVERVIEW_HEAD, *[row.render() for row in rows], *note])
