@@ -48,11 +48,7 @@ class Rollouts(NamedTuple):
 def rollouts_of(system: ServiceSystem, casting: Casting) -> Rollouts:
     """All changes that do anything, as the states say, and nature."""
     states, charters = casting.facts.states, casting.facts.charters
-<<<<<<< HEAD
-    found = [_nature(system, site, casting.page) for site in casting.sites if site.hit is None]
-=======
     felt = [_nature(system, site, casting.page) for site in casting.sites if site.hit is None]
->>>>>>> physics
     for change in [dossier.change for dossier in casting.dossiers]:
         charter = charters.get(change.signer)
         rollout = land(change, states, system.names, 60 * charter.reapplied_after if charter else None)
