@@ -27,6 +27,8 @@ class FleetIncident(NamedTuple):
     key: bytes
     """Seeds noise and wordings."""
     wording: Split
+    names: Split
+    """The split of the services' names, and of the parts that changes touch."""
     difficulty: Difficulty
     system: ServiceSystem
     casting: Casting
@@ -89,7 +91,7 @@ def draw_uncertified(
     rng, difficulty = stream(seed, "fleet world", scenario, tier, attempt), TIERS[tier]
     world = world_of(drawn.system, drawn.casting, rng, difficulty.turns + 2)
     key = hash_bytes(16, seed, "fleet", scenario, tier, attempt)
-    return FleetIncident(key, wording, difficulty, drawn.system, drawn.casting, world, attempt)
+    return FleetIncident(key, wording, names, difficulty, drawn.system, drawn.casting, world, attempt)
 
 
 def is_visible(incident: FleetIncident) -> bool:

@@ -6,6 +6,7 @@ from functools import cached_property
 from warroom.core.errors import quote_input, unknown_name_message
 from warroom.core.rng import hash_bytes
 from warroom.core.tools import ToolError
+from warroom.envs.fleet.bystanders import bystander_charter
 from warroom.envs.fleet.metrics_facts import MetricsFacts, SeriesRow
 from warroom.envs.fleet.readings import (
     AlertFacts,
@@ -24,7 +25,7 @@ from warroom.sim.alerts import Alert, AlertBook
 from warroom.sim.cast_world import mixes_of
 from warroom.sim.counts import Counts
 from warroom.sim.failing_slices import FailingSlices
-from warroom.sim.families import FAMILIES
+from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import METRICS
 from warroom.sim.log_lines import LogLines
 from warroom.sim.log_search import LogMatches, LogSearch, parse_query
@@ -33,10 +34,11 @@ from warroom.sim.records import Change
 from warroom.sim.request_mix import ATTRIBUTES
 from warroom.sim.series import STEP
 from warroom.sim.traces import TraceReading, read_traces
-from warroom.sim.wording.changes import DiffText, PartFact, Rollout, write_diff, write_fact, write_rollout
+from warroom.sim.wording.changes import DiffText, PartFact, RolloutText, write_diff, write_fact, write_rollout
 from warroom.sim.wording.charters import write_charter
 from warroom.sim.wording.forms import clock
 from warroom.sim.wording.papers import LedgerEntry, write_approval, write_freeze, write_ledger_row
+from warroom.sim.wordings import pool
 
 LOOK_BACK = 15
 """Minutes that a reading goes back if it is not told otherwise."""
@@ -133,7 +135,7 @@ class Sources:
         """The rows of the ledger about an agent, a colleague or a service."""
         rows = [c for c in self.casting.ledger if subject in (c.actor, c.signer, c.service)]
         known = {*self.system.names, *[name for c in self.casting.ledger for name in (c.actor, c.signer)]}
-        if subject not in known and subject not in self.facts.charters:
+        if subject not in known and subject not in AGENTS:
             raise ToolError(f"the ledger knows no agent, colleague or service {quote_input(subject)}")
         second = self._second(since, self.situation.second - 60 * LEDGER_LOOK_BACK)
         asked = [change for change in rows if change.asked >= second and change.statement is not None]
@@ -146,7 +148,9 @@ class Sources:
 
     def charter(self, agent: str) -> CharterFacts:
         """What binds an agent."""
-        charter = self.facts.charters[agent]
+        charter = self.facts.charters.get(agent) or bystander_charter(
+            self.incident.key, agent, self.facts.changes, self.system.names, pool(self.incident.names)
+        )
         return CharterFacts(charter, write_charter(charter, self.split, self._source("charter", agent)))
 
     # -- changes ------------------------------------------------------------------------------------------
@@ -176,7 +180,7 @@ class Sources:
     def _arrival(self, change: Change) -> Arrival:
         uptake = self.facts.states[change.service].uptake(change.id)
         live = self.situation.is_live(change.id)
-        text = write_rollout(Rollout(change.id, uptake.hosts), self.split, self._source("rollout", change.id))
+        text = write_rollout(RolloutText(change.id, uptake.hosts), self.split, self._source("rollout", change.id))
         if not live:
             text = f"CHG-{change.id} rolled back"
         return Arrival(
