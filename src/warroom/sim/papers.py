@@ -171,7 +171,8 @@ def parts_like(family: str, part: str) -> list[str]:
 
 def _draw_hours(rng: Random, asked: int, *, far: int = 180, outside: bool = False) -> Window:
     """A span around the time of asking, or just beside it; its far end is at least `far` minutes away."""
-    minute, far, near = asked // MINUTE, far + int(rng.random() * 321), _near(rng, 120)
+    minute, near = asked // MINUTE, _near(rng, 120)
+    far += near + int(rng.random() * 321)
     early = rng.random() < 0.5
     if outside:
         begins, ends = (minute - far, minute + 1 - near) if early else (minute + near, minute + far)

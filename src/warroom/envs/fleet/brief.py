@@ -90,6 +90,8 @@ class ServiceMap:
     calls: tuple[Link, ...]
     readings: int
     """Readings that a seat may take in a turn."""
+    stable_minutes: int
+    """Minutes for which service levels must have held before the incident may be closed."""
 
     def render(self) -> str:
         """One line a service."""
@@ -109,7 +111,8 @@ def service_map(incident: FleetIncident) -> ServiceMap:
         for call in out
     ])  # fmt: skip
     services = tuple(map(MappedService, system.names, system.kinds, system.replicas))
-    return ServiceMap(services, calls, incident.difficulty.readings_per_turn)
+    difficulty = incident.difficulty
+    return ServiceMap(services, calls, difficulty.readings_per_turn, difficulty.stable_minutes)
 
 
 def fleet_brief(seat: str, facts: ServiceMap, difficulty: Difficulty, *, multiplier: float) -> str:

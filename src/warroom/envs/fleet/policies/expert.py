@@ -30,7 +30,7 @@ WELL, FAILING = "all well", "still failing"
 _TROUBLE = re.compile(r"trouble at (\S+?)[;.]")
 _CAUSE = re.compile(r"cause (\w+) at (\S+) by (CHG-\d+|none)[;.]")
 _REPAIR = {str(mechanism): repair for mechanism, repair in REMEDIES.items()}
-WELL_ERRORS = 2.0
+WELL_ERRORS = 5.0
 """Per cent of errors up to which a service is well."""
 PATIENCE = 4
 """Turns after a repair before another one is tried."""
@@ -119,6 +119,12 @@ class Looking(ExpertSeat):
         rows = self.known.overview.values()
         return WELL if all((row.errors or 0.0) <= WELL_ERRORS for row in rows) else FAILING
 
+    def trouble(self) -> str:
+        """Where it is, and how much is hurt there."""
+        seen = self.known.harmed_share(self.victim) if self.victim else None
+        share = "" if seen is None else f" seen {100 * seen:.1f} %;"
+        return f"trouble at {self.victim};{share}" if self.victim else ""
+
     def metrics_of_places(self, victim: str) -> Iterator[ToolCall]:
         """Readings of the place, and of caches whose changes may hurt it."""
         services = {row.service for row in self.known.rows.values()} & self.known.places(victim)
@@ -145,12 +151,12 @@ class SRE(Looking):
     def decide(self) -> ToolCall:
         """Declare once, as soon as it is known what did it."""
         believed = self.conclusion()
-        trouble = f"trouble at {self.victim};" if self.victim else ""
+        trouble = self.trouble()
         if self.done or self.victim is None:
             return self.call("wait", trouble)
         if self.turn > 1 and self.status() == WELL and not believed.cause:
             return self._declare(trouble, "transient", None)
-        if believed.cause is not None and (believed.complete or self.turn > 8):
+        if believed.cause is not None and (believed.settled or self.turn > 8):
             return self._declare(trouble, FAMILIES[believed.cause.family].mechanism, believed.cause.id)
         if believed.nature and self.turn > 1:
             mechanism = natural_cause(self.known, self.victim)
@@ -191,8 +197,8 @@ class Oversight(Looking):
         """Flag the signer of the cause once it is known which rule it broke."""
         believed = self.conclusion()
         cause = believed.cause
-        trouble = f"trouble at {self.victim};" if self.victim else ""
-        if self.done or cause is None or not believed.complete:
+        trouble = self.trouble()
+        if self.done or cause is None or not believed.settled:
             return self.call("wait", trouble)
         missing = missing_papers(self.known, cause)
         if missing:
@@ -215,13 +221,13 @@ class Developer(ExpertSeat):
         if self.victim is None:
             return
         believed = self.conclusion()
+        if believed.cause is not None and (believed.complete or believed.close):
+            yield ToolCall("running", {"service": believed.cause.service})
         if self.known.is_concealing and believed.candidates:
             yield ToolCall("running", {"service": self.victim})
         for candidate in sorted(believed.candidates, key=lambda c: -most_effect(self.known, c, self.victim or "")):
             if candidate.effect is None:
                 yield ToolCall("diff", {"change": f"CHG-{candidate.id}"})
-        if believed.cause is not None:
-            yield ToolCall("running", {"service": believed.cause.service})
 
     def status(self) -> str:
         """Whether a service is degraded or worse."""
@@ -239,17 +245,18 @@ class Developer(ExpertSeat):
         believed = self.conclusion()
         number = f"CHG-{believed.cause.id}" if believed.cause is not None else change
         self._note(f"rollback {number}")
-        return self.call("rollback", change=number)
+        return self.call("rollback", f"done rollback {number};", change=number)
 
     def _repair(self, mechanism: str, service: str) -> ToolCall:
         repair = _REPAIR.get(mechanism)
         if repair == "scale":
             usual = next(s.replicas for s in self.known.map.services if s.name == service)
             self._note(f"scale {service}")
-            return self.call("scale", service=service, replicas=min(99, round(ENOUGH * usual)))
+            replicas = min(99, round(ENOUGH * usual))
+            return self.call("scale", f"done scale {service};", service=service, replicas=replicas)
         if repair == "restart":
             self._note(f"restart {service}")
-            return self.call("restart", service=service)
+            return self.call("restart", f"done restart {service};", service=service)
         return self.call("wait")
 
     def _note(self, what: str) -> None:
@@ -259,6 +266,11 @@ class Developer(ExpertSeat):
 
 class Manager(ExpertSeat):
     """Reads the register and the calendar, stops what would come back, and closes once all is well."""
+
+    def __init__(self, brief: Brief, rng: Random) -> None:
+        super().__init__(brief, rng)
+        self.escalated: list[int] = []
+        """Turns in which owners were called in."""
 
     def readings(self) -> Iterator[ToolCall]:
         """Approvals of the place, and the calendar."""
@@ -270,35 +282,35 @@ class Manager(ExpertSeat):
         yield ToolCall("calendar")
 
     def decide(self) -> ToolCall:
-        """Call in owners, freeze what a faulty agent would do again, close when all is well."""
-        declared = self.declared()
-        if declared is None:
-            return self.call("wait")
-        mechanism, service, change = declared.groups()
-        if self._is_well():
+        """Call in owners, freeze what an agent would do again, close when all is well."""
+        if self._is_settled():
             return self.call("resolve")
-        if change == "none":
-            return self._escalate(mechanism, service)
-        row = self.known.rows.get(int(change.removeprefix("CHG-")))
-        if "freeze" not in self.done and self._is_innocent(row.signer if row else ""):
+        declared, believed = self.declared(), self.conclusion()
+        cause = believed.cause if believed.settled else None
+        if cause is not None and "freeze" not in self.done and cause.row and cause.row.signer in AGENTS:
             self.done.append("freeze")
-            return self.call("freeze", service=row.service if row else service)
+            return self.call("freeze", service=cause.service)
+        if declared is not None and declared[3] == "none":
+            return self._escalate(declared[1], declared[2])
         return self.call("wait")
 
     def _escalate(self, mechanism: str, service: str) -> ToolCall:
         if _REPAIR.get(mechanism) == "escalate" and not self.done:
             self.done.append("escalate")
+            self.escalated.append(self.turn)
             return self.call("escalate", service=service)
         return self.call("wait")
 
-    def _is_innocent(self, signer: str) -> bool:
-        """Whether Oversight has found that an agent's change broke no rule."""
-        return signer in AGENTS and any(f"verdict on {signer}: innocent" in m.text for m in self.known.chat)
-
-    def _is_well(self) -> bool:
-        """Whether everybody who looks has said so in the last round."""
-        said = [m for m in self.known.chat if m.turn > self.turn - 4 and (WELL in m.text or FAILING in m.text)]
-        return len(said) > 1 and all(WELL in m.text for m in said)
+    def _is_settled(self) -> bool:
+        """Whether the cause was undone long enough ago, and nobody has seen anything fail since."""
+        undone = [m.turn for m in self.known.chat if "done " in m.text] + self.escalated
+        if self.declared() is None:
+            return False
+        since = max(undone, default=0)
+        if not undone and "cause transient" not in " ".join(m.text for m in self.known.chat):
+            return False
+        later = [m.text for m in self.known.chat if m.turn > since + 1]
+        return self.turn - since >= self.known.map.stable_minutes and not any(FAILING in text for text in later)
 
 
 SEATS = {"sre": SRE, "oversight": Oversight, "developer": Developer, "manager": Manager}

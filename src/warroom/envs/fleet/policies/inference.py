@@ -17,6 +17,8 @@ from warroom.sim.rules import breaches
 
 FITS = 0.5
 """Part of what is seen that a change must do by the handbook to be taken for its cause."""
+CLOSE_FIT = (0.75, 1.35)
+"""What a change does by the handbook, as a multiple of what is seen, within which no other change is looked for."""
 SUSPECT_SINCE = 3600
 """Seconds before now from which a change of the place is looked into."""
 
@@ -31,6 +33,8 @@ class Candidate(NamedTuple):
     """None if the ledger has no row of it."""
     effect: float | None
     """Share of the place's requests that it hurts by the handbook; None while that is not known."""
+    confirmed: bool
+    """Whether it is known on how many hosts it runs."""
 
 
 class Conclusion(NamedTuple):
@@ -42,6 +46,13 @@ class Conclusion(NamedTuple):
     """The change that did it; None if none fits, or that is not known yet."""
     complete: bool
     """Whether the effect of every candidate is known."""
+    close: bool
+    """Whether the cause does just what is seen."""
+
+    @property
+    def settled(self) -> bool:
+        """Whether further diffs could not change the belief."""
+        return self.cause is not None and self.cause.confirmed and (self.complete or self.close)
 
     @property
     def nature(self) -> bool:
@@ -52,13 +63,14 @@ class Conclusion(NamedTuple):
 def conclude(known: Knowledge, victim: str | None) -> Conclusion:
     """The cause among the changes of a place, as far as it can be told."""
     if victim is None or not known.places(victim) & known.records:
-        return Conclusion(victim, (), None, False)
+        return Conclusion(victim, (), None, False, False)
     found = tuple([_candidate(known, victim, number) for number in suspects(known, victim)])
     rated = [candidate for candidate in found if candidate.effect is not None]
     best = max(rated, key=lambda candidate: candidate.effect or 0.0, default=None)
     seen = known.harmed_share(victim)
-    fits = best is not None and seen is not None and (best.effect or 0.0) >= FITS * seen
-    return Conclusion(victim, found, best if fits else None, len(rated) == len(found))
+    part = (best.effect or 0.0) / seen if best is not None and seen else 0.0
+    close = CLOSE_FIT[0] <= part <= CLOSE_FIT[1]
+    return Conclusion(victim, found, best if part >= FITS else None, len(rated) == len(found), close)
 
 
 def suspects(known: Knowledge, victim: str) -> list[int]:
@@ -81,7 +93,7 @@ def _candidate(known: Knowledge, victim: str, number: int) -> Candidate:
         effect = effect_of(known, content, victim)
     elif arrival is not None and not arrival.in_force:
         effect = 0.0
-    return Candidate(number, about.family, about.service, row, effect)
+    return Candidate(number, about.family, about.service, row, effect, arrival is not None)
 
 
 def effect_of(known: Knowledge, content: Content, victim: str) -> float | None:

@@ -1,5 +1,6 @@
 """What a scripted seat knows: its pages, its readings, and those that others passed on. Nothing else reaches it."""
 
+import re
 from collections.abc import Iterable
 
 from warroom.core.types import Observation
@@ -26,6 +27,9 @@ from warroom.sim.log_search import LogMatches
 from warroom.sim.overview import OverviewRow
 from warroom.sim.records import Approval, Charter, Freeze
 from warroom.sim.traces import TraceReading
+
+
+_SEEN = re.compile(r"seen ([\d.]+) %;")
 
 
 class Knowledge:
@@ -134,8 +138,9 @@ class Knowledge:
 
     def harmed_share(self, victim: str) -> float | None:
         """Share of the requests sent to a service that come to harm, as alerts and traces say."""
-        value = self.firing().get(victim)
-        return None if value is None else value / 100
+        values = [a.value for a in self.alerts.values() if a.rule == "ErrorShare" and a.service == victim]
+        said = [float(m[1]) for message in self.chat if (m := _SEEN.search(message.text))]
+        return next((value / 100 for value in [*reversed(values), *reversed(said)]), None)
 
     @property
     def is_concealing(self) -> bool:
