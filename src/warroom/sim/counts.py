@@ -13,6 +13,8 @@ from warroom.sim.sweep import timeout_share
 
 P95 = 1.6
 """95th percentile of latency as a multiple of the mean."""
+HELD_UP = 0.05
+"""Share of a service's requests that have to be late for its 95th percentile to show it."""
 USERS = -1
 """In place of a call: the requests of users to the gateway."""
 _ORDINARY_ERRORS = 0.0003, 0.0012
@@ -187,7 +189,7 @@ class Counts:
     def p95(self, minute: int, service: int) -> float:
         """Milliseconds within which 95 of 100 requests of a service are answered, as the service measures it."""
         requests = self.requests(minute, service)
-        if requests.late < 0.05 * requests.served:
+        if requests.late < HELD_UP * requests.served:
             return P95 * self.latency(minute, service)
         return self.patience(service) * (1.15 + 0.1 * self._byte(minute, _LATENCY_NOISE, service) / 255)
 

@@ -214,9 +214,7 @@ class Matching:
     def _chance_of(self, target: Target, literal: int) -> float:
         if not self.words.texts:
             return 1.0
-        masks = self.words.masks(target)
-        shares = masks.shares if self.group.role in REQUEST_ROLES else masks.by_host
-        return sum([share for mask, share in shares.items() if mask | literal == self._wanted])
+        return self.words.chance(target, literal, self._wanted, of_request=self.group.role in REQUEST_ROLES)
 
     def kept(self, minute: int) -> list[Iterator[KeptLine]]:
         """The kept lines of the group in a minute that match, by the source they come from, the newest first."""
@@ -275,6 +273,17 @@ class Words:
     def __init__(self, lines: LogLines, service: int, words: tuple[str, ...]) -> None:
         self._lines, self._service, self.texts = lines, service, words
         self._masks: dict[Target, WordMasks] = {}
+        self._chances: dict[tuple[Target, int, bool], float] = {}
+
+    def chance(self, target: Target, literal: int, wanted: int, *, of_request: bool) -> float:
+        """Share of the lines about requests of a target, or about none, that contain the wanted words and no other;
+        all contain those of `literal`."""
+        key = target, literal, of_request
+        if key not in self._chances:
+            masks = self.masks(target)
+            shares = masks.shares if of_request else masks.by_host
+            self._chances[key] = sum([share for mask, share in shares.items() if mask | literal == wanted])
+        return self._chances[key]
 
     def masks(self, target: Target) -> WordMasks:
         """Which words stand in the context and the host of requests that meet a target."""

@@ -6,6 +6,7 @@ Until the first change is felt every minute is that of an ordinary day.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 from warroom.sim.effects import Hurt, Rollout, freeze, hurts, restart, roll_back
@@ -151,11 +152,14 @@ class ServiceWorld:
 
     def _standing(self, second: int) -> tuple[float, ...]:
         shares = [0.0] * self.system.size
-        for rollout in self.standing:
-            if reach := rollout.reach(second):
-                force = rollout.force
-                shares[force.service] += reach * force.share(force.terms.load)
+        for rollout, share in zip(self.standing, self._standing_shares, strict=True):
+            shares[rollout.force.service] += rollout.reach(second) * share
         return tuple(shares)
+
+    @cached_property
+    def _standing_shares(self) -> list[float]:
+        """What each standing change hurts on all hosts, at the usual load."""
+        return [r.force.share(r.force.terms.load) for r in self.standing]
 
     def _next_minute(self) -> ServiceMinute:
         level = self.traffic[self.minute - self.first]
