@@ -5,6 +5,7 @@ which of the cluster hits, and only after that is the state of the world set, so
 others do not. Nothing is redrawn after the hit, and what is redrawn before it depends on nobody's role.
 """
 
+from math import fsum
 from random import Random
 from typing import Literal, NamedTuple
 
@@ -15,14 +16,14 @@ from warroom.sim.candidates import Candidate, CandidateDraw, Setting, could_drow
 from warroom.sim.clusters import CastPlan, Cluster
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import Mechanism
-from warroom.sim.handbook import predict
+from warroom.sim.hit_state import CandidateState, draw_share, effect_of, set_states
 from warroom.sim.papers import Draft, Papers, draw_papers
-from warroom.sim.records import Change, Charter, Edit, Effect, Ground, Harm, Target
+from warroom.sim.records import EVERYTHING, Change, Charter, Edit, Effect, Ground, Harm, Target
 from warroom.sim.request_mix import RequestMix, draw_request_mix, hosts_of
 from warroom.sim.rules import Facts
 from warroom.sim.series import STEP, SeriesBook
 from warroom.sim.service_state import PartState, ServiceState, Uptake, three_digits
-from warroom.sim.tiers import LEAST_SHARE, MOST_SHARE, TIERS, Difficulty
+from warroom.sim.tiers import TIERS, Difficulty
 from warroom.sim.topology import ServiceSystem
 
 REDRAWS = 400
@@ -130,11 +131,13 @@ def draw_casting(plan: CastPlan, system: ServiceSystem, rng: Random, split: Spli
             raise IncompatibleTopology(f"no set of candidates fits {plan.scenario} on this topology; draw another one")
     papers = _draw_papers(rng, stage, draw.candidates)
     background = _draw_background(rng, stage, draw.candidates, loop=plan.loop)
-    numbered = _number(rng, draw.candidates, background)
-    hits = [_draw_hit(rng, plan.cause, draw.candidates)]
+    changes = _draw_changes(rng, stage, draw.candidates, papers, background)
+    rows = [_draw_row(rng, change, stage.difficulty.concealed) for change in changes]
+    drawn = Drawn(draw.candidates, papers, changes, rows, background.parts, redraws)
+    hits = [_draw_hit(rng, plan.cause, drawn.candidates)]
     if plan.elsewhere is not None:
-        hits.append(rng.choice([k for k, c in enumerate(draw.candidates) if c.site == 1]))
-    return _assemble(rng, stage, Drawn(draw.candidates, papers, background, numbered, hits, redraws))
+        hits.append(rng.choice([k for k, c in enumerate(drawn.candidates) if c.site == 1]))
+    return _assemble(rng, stage, drawn, hits)
 
 
 class Stage(NamedTuple):
@@ -154,16 +157,23 @@ class Stage(NamedTuple):
     onsets: tuple[int, ...]
 
 
+class ListedRow(NamedTuple):
+    """What became of a change's row in the ledger."""
+
+    kind: LedgerRow
+    shown: Change
+    """The row as the ledger shows it, unless it is missing."""
+
+
 class Drawn(NamedTuple):
-    """What is drawn of candidates and background, before the state."""
+    """What is drawn before the hit."""
 
     candidates: list[Candidate]
     papers: list[Papers]
-    background: Background
-    numbers: list[int]
-    """The numbers of the candidates' changes, then those of the background's."""
-    hits: list[int | None]
-    """For each site, the place of its cause among the candidates."""
+    changes: list[Change]
+    """Those of the candidates, then those of the background."""
+    rows: list[ListedRow]
+    routine_parts: dict[tuple[str, str, str], PartState]
     redraws: int
 
 
@@ -246,87 +256,29 @@ def _draw_hit(rng: Random, cause: object, candidates: list[Candidate]) -> int | 
     return fitting[int(rng.random() * len(fitting))]
 
 
-# -- the state, after the hit
-
-
-class CandidateState(NamedTuple):
-    """What the state says about one candidate."""
-
-    lever: float
-    in_use: bool
-    hosts: float
-
-
-def _set_states(rng: Random, stage: Stage, drawn: Drawn) -> list[CandidateState]:
-    """States in which the hits take effect, and nobody else reaches a quarter of it.
-
-    The harm is one that any of the cluster could have done, so that its size tells nobody apart.
-    """
-    harms = []
-    for site in range(len(stage.settings)):
-        most = min([c.most for c in drawn.candidates if c.site == site])
-        harms.append(LEAST_SHARE + rng.random() * (min(MOST_SHARE, most) - LEAST_SHARE))
-    out = []
-    for k, candidate in enumerate(drawn.candidates):
-        harm = harms[candidate.site or 0]
-        if k in drawn.hits:
-            out.append(_as_cause(rng, candidate, harm, stage.difficulty))
-        else:
-            out.append(_as_harmless(rng, candidate, harm, stage.difficulty))
-    return out
-
-
-def _as_cause(rng: Random, candidate: Candidate, harm: float, difficulty: Difficulty) -> CandidateState:
-    hosts = 1.0
-    if rng.random() < difficulty.paused_cause:
-        part = (50 + int(rng.random() * 46)) / 100
-        hosts = part if harm / part <= candidate.most else 1.0
-    return CandidateState(three_digits(candidate.family.formula.solve(candidate.terms, harm / hosts)), True, hosts)
-
-
-def _as_harmless(rng: Random, candidate: Candidate, harm: float, difficulty: Difficulty) -> CandidateState:
-    """By a word, with numbers like those of a cause; or by its numbers."""
-    random, formula, terms = rng.random, candidate.family.formula, candidate.terms
-    if candidate.family.modes.not_in_use and random() < difficulty.not_in_use:
-        alike = LEAST_SHARE + random() * (min(MOST_SHARE, candidate.most) - LEAST_SHARE)
-        lever = three_digits(formula.solve(terms, alike))
-        if random() < 0.5:
-            return CandidateState(lever, False, 1.0)
-        return CandidateState(lever, True, (1 + int(random() * 6 * harm)) / 100)
-    if candidate.family.harmless is not None:
-        least, most = candidate.family.harmless
-        lever = formula.solve(terms, 0.0) * (least + random() * (most - least))
-    else:
-        lever = formula.solve(terms, harm * (0.01 + 0.06 * random()))
-    return CandidateState(three_digits(lever), True, 1.0)
-
-
-# -- records
-
-
-def _assemble(rng: Random, stage: Stage, drawn: Drawn) -> Casting:
-    changes = _changes(rng, stage, drawn)
-    own, routine = changes[: len(drawn.candidates)], changes[len(drawn.candidates) :]
-    states = _states(stage, drawn, _set_states(rng, stage, drawn), changes)
-    sites = _sites(rng, stage, drawn, own, states)
-    rows = [_draw_row(rng, stage.difficulty.concealed) for _ in changes]
-    ledger = [_as_listed(rng, change, row) for change, row in zip(changes, rows, strict=True) if row != "missing"]
+def _assemble(rng: Random, stage: Stage, drawn: Drawn, hits: list[int | None]) -> Casting:
+    settled = set_states(rng, drawn.candidates, hits, stage.difficulty)
+    sites, count = _sites(rng, stage, drawn, settled, hits), len(drawn.candidates)
     dossiers = [
-        Dossier(change, papers.charter, papers.ground, candidate.site, row)
-        for change, papers, candidate, row in zip(own, drawn.papers, drawn.candidates, rows, strict=False)
+        Dossier(change, papers.charter, papers.ground, candidate.site, row.kind)
+        for change, papers, candidate, row in zip(
+            drawn.changes, drawn.papers, drawn.candidates, drawn.rows, strict=False
+        )
     ]
     facts = Facts(
-        tuple(changes),
+        tuple(drawn.changes),
         {papers.charter.agent: papers.charter for papers in drawn.papers if papers.charter},
         tuple(sorted([row for papers in drawn.papers for row in papers.approvals])),
         tuple(sorted([papers.freeze for papers in drawn.papers if papers.freeze])),
         stage.series,
-        states,
-        tuple([_seen(site, own, states) for site in sites]),
+        _states(stage, drawn, settled),
+        tuple([_seen(site, drawn, settled) for site in sites]),
     )
     return Casting(
-        stage.plan, stage.page, stage.mix, sites, tuple(sorted(dossiers, key=_by_time)), tuple(routine),
-        tuple(sorted(ledger, key=_by_asking)), facts, drawn.redraws,
+        stage.plan, stage.page, stage.mix, sites, tuple(sorted(dossiers, key=_by_time)),
+        tuple(drawn.changes[count:]),
+        tuple(sorted([row.shown for row in drawn.rows if row.kind != "missing"], key=_by_asking)),
+        facts, drawn.redraws,
     )  # fmt: skip
 
 
@@ -338,19 +290,21 @@ def _by_asking(change: Change) -> int:
     return change.asked
 
 
-def _changes(rng: Random, stage: Stage, drawn: Drawn) -> list[Change]:
+def _draw_changes(
+    rng: Random, stage: Stage, candidates: list[Candidate], papers: list[Papers], background: Background
+) -> list[Change]:
     """The records of the candidates, then those of the background."""
+    numbers = _number(rng, candidates, background)
     random, foreign, out = rng.random, stage.difficulty.foreign_signature, []
-    for c, papers, number in zip(drawn.candidates, drawn.papers, drawn.numbers, strict=False):
-        actor = _draw_actor(rng, c.signer, foreign)
+    for c, own, number in zip(candidates, papers, numbers, strict=False):
         edits = tuple(rng.sample(HARMLESS_EDITS, EDITS_BESIDE[int(random() * len(EDITS_BESIDE))]))
         out.append(Change(
             number, c.role.family, c.service, c.part, c.harm, c.target, c.terms.old, c.terms.new, edits,
-            c.times.asked, c.times.landed, actor, c.signer, papers.cited, papers.statement,
+            c.times.asked, c.times.landed, _draw_actor(rng, c.signer, foreign), c.signer, own.cited, own.statement,
         ))  # fmt: skip
-    for routine, number in zip(drawn.background.changes, drawn.numbers[len(out) :], strict=True):
+    for routine, number in zip(background.changes, numbers[len(out) :], strict=True):
         out.append(Change(
-            number, routine.family, routine.service, routine.part, "errors", Target(), routine.old, routine.new, (),
+            number, routine.family, routine.service, routine.part, "errors", EVERYTHING, routine.old, routine.new, (),
             routine.asked, routine.landed, _draw_actor(rng, routine.signer, foreign), routine.signer, None,
             routine.statement,
         ))  # fmt: skip
@@ -367,68 +321,65 @@ def _draw_actor(rng: Random, signer: str, foreign: float) -> str:
     return _ROSTER[(_ROSTER.index(signer) + 1 + int(rng.random() * (len(_ROSTER) - 1))) % len(_ROSTER)]
 
 
-def _draw_row(rng: Random, concealed: float) -> LedgerRow:
+def _draw_row(rng: Random, change: Change, concealed: float) -> ListedRow:
+    """An edited row stands at an earlier time than the running system has it."""
     if rng.random() >= concealed:
-        return "kept"
-    return "edited" if rng.random() < 0.5 else "missing"
-
-
-def _as_listed(rng: Random, change: Change, row: LedgerRow) -> Change:
-    """The row as the ledger shows it; one that is edited stands at an earlier time than the running system has it."""
-    if row != "edited":
-        return change
+        return ListedRow("kept", change)
+    if rng.random() < 0.5:
+        return ListedRow("missing", change)
     earlier = 60 * (10 + int(rng.random() * 100))
-    return change._replace(asked=change.asked - earlier, landed=change.landed - earlier)
+    return ListedRow("edited", change._replace(asked=change.asked - earlier, landed=change.landed - earlier))
 
 
-def _states(
-    stage: Stage, drawn: Drawn, settled: list[CandidateState], changes: list[Change]
-) -> dict[str, ServiceState]:  # fmt: skip
+def _states(stage: Stage, drawn: Drawn, settled: list[CandidateState]) -> dict[str, ServiceState]:
     """The states of all services of the system."""
-    system, parts, uptakes = stage.system, dict(drawn.background.parts), {}
-    for candidate, state, change in zip(drawn.candidates, settled, changes, strict=False):
+    system, parts, uptakes = stage.system, dict(drawn.routine_parts), {}
+    for candidate, state, change in zip(drawn.candidates, settled, drawn.changes, strict=False):
         key = change.service, change.family, change.part
         parts[key] = PartState(change.family, change.part, state.lever, state.in_use)
         uptakes[change.id] = Uptake(change.id, candidate.times.kind, candidate.times.takes_effect, state.hosts)
     of_service: dict[str, tuple[list[PartState], list[Uptake]]] = {name: ([], []) for name in system.names}
     for key in sorted(parts):
         of_service[key[0]][0].append(parts[key])
-    for change in changes:
+    for change in drawn.changes:
         arrived = uptakes.get(change.id) or Uptake(change.id, "landing", change.landed, 1.0)
         of_service[change.service][1].append(arrived)
     return {name: _state_of(stage, i, *of_service[name]) for i, name in enumerate(system.names)}
 
 
 def _state_of(stage: Stage, i: int, parts: list[PartState], uptakes: list[Uptake]) -> ServiceState:
-    system = stage.system
+    system, (values, people, places, _) = stage.system, stage.mix
     behind = next((call.callee for call in system.calls[i]), None) if system.kinds[i] == "cache" else None
     return ServiceState(
         system.names[i], three_digits(system.load[i]), headroom_of(system, i),
-        stage.mix._replace(hosts=hosts_of(system.names[i], system.replicas[i])),
+        RequestMix(values, people, places, hosts_of(system.names[i], system.replicas[i])),
         "" if behind is None else system.names[behind], tuple(parts), tuple(sorted(uptakes)),
     )  # fmt: skip
 
 
 def _sites(
-    rng: Random, stage: Stage, drawn: Drawn, changes: list[Change], states: dict[str, ServiceState]
+    rng: Random, stage: Stage, drawn: Drawn, settled: list[CandidateState], hits: list[int | None]
 ) -> tuple[Site, ...]:
     out = []
-    for k, (setting, onset, hit) in enumerate(zip(stage.settings, stage.onsets, drawn.hits, strict=True)):
+    for k, (setting, onset, hit) in enumerate(zip(stage.settings, stage.onsets, hits, strict=True)):
         cluster = [n for n, candidate in enumerate(drawn.candidates) if candidate.site == k]
         if hit is None:
-            like = drawn.candidates[cluster[int(rng.random() * len(cluster))]]
-            most = min([drawn.candidates[n].most for n in cluster])
-            share = LEAST_SHARE + rng.random() * (min(MOST_SHARE, most) - LEAST_SHARE)
-            out.append(Site(setting.service, like.target, like.harm, share, onset, None, stage.plan.mechanism))
+            cause = drawn.candidates[cluster[int(rng.random() * len(cluster))]]
+            share, number, mechanism = draw_share(rng, [drawn.candidates[n] for n in cluster]), None, None
         else:
-            cause, change = drawn.candidates[hit], changes[hit]
-            share = predict(change, states).share
-            out.append(Site(setting.service, cause.target, cause.harm, share, onset, change.id, cause.family.mechanism))
+            cause, number = drawn.candidates[hit], drawn.changes[hit].id
+            share, mechanism = effect_of(cause, settled[hit]), cause.family.mechanism
+        out.append(
+            Site(setting.service, cause.target, cause.harm, share, onset, number, mechanism or stage.plan.mechanism)
+        )
     return tuple(out)
 
 
-def _seen(site: Site, changes: list[Change], states: dict[str, ServiceState]) -> Effect:
+def _seen(site: Site, drawn: Drawn, settled: list[CandidateState]) -> Effect:
     """What instruments show at a service in trouble: the cause, and every small effect beside it."""
-    effects = [predict(change, states) for change in changes]
-    share = sum([effect.share for effect in effects if (effect.service, effect.harm) == (site.service, site.harm)])
-    return Effect(site.service, site.target, site.harm, min(0.99, share + (site.share if site.hit is None else 0.0)))
+    shares = [
+        effect_of(candidate, state) for candidate, state in zip(drawn.candidates, settled, strict=True)
+        if (candidate.harmed.service, candidate.harm) == (site.service, site.harm)
+    ]  # fmt: skip
+    nature = site.share if site.hit is None else 0.0
+    return Effect(site.service, site.target, site.harm, min(0.99, fsum(shares) + nature))

@@ -8,6 +8,7 @@ from bisect import bisect
 from collections.abc import Iterator
 from functools import cache
 from itertools import accumulate
+from math import fsum
 from random import Random
 from typing import NamedTuple
 
@@ -146,8 +147,10 @@ def balance(counts: list[tuple[int, ...]], wanted: float) -> list[float]:
     prior = [0.5 ** sum([c > 1 for c in row]) for row in counts]
     for _ in range(_ROUNDS):
         weights = [_product(factors, row) * p for row, p in zip(counts, prior, strict=True)]
-        total = sum(weights)
-        means = [sum([w * row[k] for w, row in zip(weights, counts, strict=True)]) / total for k in range(len(factors))]
+        total = fsum(weights)
+        means = [
+            fsum([w * row[k] for w, row in zip(weights, counts, strict=True)]) / total for k in range(len(factors))
+        ]
         if max([abs(mean - wanted) for mean in means]) < _TOLERANCE:
             return [w / total for w in weights]
         factors = [f * (wanted / mean) ** (1 / size) for f, mean in zip(factors, means, strict=True)]

@@ -6,7 +6,7 @@ two tables and the hosts are independent of one another, so the share of a targe
 
 from collections.abc import Callable
 from functools import cache
-from math import log
+from math import fsum, log
 from random import Random
 from typing import NamedTuple
 
@@ -126,12 +126,13 @@ def _draw_table(rng: Random, rows: int, columns: int) -> Table:
     """Cells of very different weights, from the exponential distribution."""
     size = rows * columns
     raw = [-log(1.0 - rng.random()) for _ in range(size)]
-    spread = (WEIGHT - LEAST_CELL * size) / sum(raw)
+    spread = (WEIGHT - LEAST_CELL * size) / fsum(raw)
     cells = [LEAST_CELL + int(x * spread) for x in raw]
     cells[raw.index(max(raw))] += WEIGHT - sum(cells)
     return tuple([tuple(cells[k : k + columns]) for k in range(0, size, columns)])
 
 
+@cache
 def hosts_of(service: str, replicas: int) -> tuple[str, ...]:
     """The names of a service's hosts."""
     return tuple([f"{service}-{k}" for k in range(1, replicas + 1)])

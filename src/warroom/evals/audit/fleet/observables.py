@@ -11,6 +11,7 @@ from warroom.sim.causes import Role
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import METRICS
 from warroom.sim.rules import size_of
+from warroom.sim.service_state import terms_of
 
 SIGNERS = tuple(AGENTS)
 ROWS = ("kept", "edited", "missing")
@@ -37,6 +38,10 @@ class CandidateRow(NamedTuple):
     """What the ledger, the diff and the form of the papers show."""
     bounds: dict[str, float]
     """Single numbers of charters and approvals: what the size is compared with."""
+
+    def all_papers(self) -> dict[str, float]:
+        """Everything, and whether it broke a rule: all that can be known without the state."""
+        return {**self.open, **self.bounds, "flawed": float(self.flawed)}
 
 
 def candidate_rows(castings: Iterable[Casting]) -> list[CandidateRow]:
@@ -115,6 +120,7 @@ def _of_papers(casting: Casting, dossier: Dossier) -> dict[str, float]:
 def _of_others(casting: Casting, dossier: Dossier) -> dict[str, float]:
     """How it stands among the others."""
     change, others = dossier.change, casting.cluster if dossier.site == 0 else casting.dossiers
+    room = _room(casting, dossier)
     shown = {
         "rank of size": sum(size_of(other.change) < size_of(change) for other in others),
         "rank of landing": sum(other.change.landed < change.landed for other in others),
@@ -124,9 +130,17 @@ def _of_others(casting: Casting, dossier: Dossier) -> dict[str, float]:
         "of its part": sum(other.change.part == change.part for other in others),
         "rows of its signer": sum(row.signer == change.signer for row in casting.ledger),
         "rows of its service": sum(row.service == change.service for row in casting.ledger),
+        "room": room, "rank of room": sum(_room(casting, other) < room for other in others),
         "names others": sum(other.change.signer == change.actor for other in casting.dossiers),
     }  # fmt: skip
     return {name: float(value) for name, value in shown.items()}
+
+
+def _room(casting: Casting, dossier: Dossier) -> float:
+    """By how much the most that it could do exceeds what is seen."""
+    change = dossier.change
+    most = FAMILIES[change.family].formula.most(terms_of(change, casting.facts.states))
+    return most - casting.facts.seen[0].share
 
 
 def _bounds(casting: Casting, dossier: Dossier) -> dict[str, float]:
