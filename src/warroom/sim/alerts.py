@@ -4,6 +4,7 @@ Whatever an alert says is read from the same counts as every other telling of it
 leaves it firing; who did it, and until when, is part of it.
 """
 
+from math import fsum
 from typing import Literal, NamedTuple
 
 from warroom.sim.counts import HELD_UP, P95, Counts
@@ -89,7 +90,7 @@ class AlertBook:
         found: set[tuple[int, Rule]] = set()
         for i, (latency, usual) in enumerate(zip(happened.swept.latency, self.system.latency, strict=True)):
             shares = [self.counts.shares(happened, place) for place in self.counts.incoming(i)]
-            if max([sum(share) for share in shares]) > _SUSPECT * ERROR_LIMIT / 100:
+            if max([fsum(share) for share in shares]) > _SUSPECT * ERROR_LIMIT / 100:
                 found.add((i, "ErrorShare"))
             late = max([share.late for share in shares])
             if latency > _SUSPECT * LATENCY_LIMIT * usual or late > _SUSPECT * HELD_UP:

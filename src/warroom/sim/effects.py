@@ -7,6 +7,7 @@ answered wrongly, or they are answered too late. So no curve of a dashboard name
 """
 
 from collections.abc import Iterable
+from math import fsum
 from typing import NamedTuple
 
 from warroom.sim.families import FAMILIES
@@ -147,7 +148,7 @@ def hurts(rollouts: Iterable[Rollout], service: int, second: int, load: float) -
             found.append(Hurt(force.target, force.harm, share))
     if terms is not None and (share := overload(terms, extra)):
         found.append(Hurt(EVERYTHING, "errors", share))
-    total = sum([hurt.share for hurt in found])
+    total = fsum([hurt.share for hurt in found])
     if total > MOST_HURT:
         found = [hurt._replace(share=hurt.share * MOST_HURT / total) for hurt in found]
     return tuple(found)

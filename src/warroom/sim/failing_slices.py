@@ -3,6 +3,7 @@
 Trouble at one service is seen at all that call it, in the same slices of their own requests.
 """
 
+from math import fsum
 from typing import NamedTuple
 
 from warroom.sim.counts import Counts
@@ -73,7 +74,7 @@ class FailingSlices:
         """Add what is hurt at a service in one way, `whole` in all; if that is 1, as shares of its requests."""
         hurts = [hurt for hurt in happened.hurt.get(service, ()) if hurt.harm == harm]
         if hurts and whole != 1.0:
-            whole /= sum([hurt.share for hurt in hurts])
+            whole /= fsum([hurt.share for hurt in hurts])
         for hurt in hurts:
             key = service, hurt.target, harm
             sums[key] = sums.get(key, 0.0) + whole * hurt.share
@@ -130,7 +131,7 @@ class FailingSlices:
 
     def _mixed(self, service: int, attribute: str, slices: Slices) -> tuple[float, ...]:
         rows = [(part.share, self._shares(service, attribute, at(part, service))) for part in slices]
-        return tuple([sum([share * row[k] for share, row in rows])
+        return tuple([fsum([share * row[k] for share, row in rows])
                       for k in range(len(self.mixes[service].values_of(attribute)))])  # fmt: skip
 
     def _shares(self, service: int, attribute: str, target: Target) -> tuple[float, ...]:
@@ -154,9 +155,9 @@ def at(part: FailingSlice, service: int) -> Target:
 
 def _normalized(sums: Sums) -> Slices:
     """Slices, the largest first, their shares made to add up to one; small ones are left out."""
-    least = LEAST_SHARE * sum(sums.values())
+    least = LEAST_SHARE * fsum(sums.values())
     order = sorted([(share, key) for key, share in sums.items() if share >= least], key=_by_share)
-    total = sum([share for share, _ in order])
+    total = fsum([share for share, _ in order])
     return tuple([FailingSlice(*key, share / total) for share, key in order])
 
 

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from hashlib import shake_128
 from itertools import accumulate
+from math import fsum
 from typing import NamedTuple
 
 from warroom.core.rng import hash_bytes
@@ -282,7 +283,7 @@ class LogLines:
         if requests.failed < 0.02 * requests.received:
             return True
         context, mix, rate = self.context(line), self.mixes[source.service], requests.failed / requests.received
-        failing_share = sum([
+        failing_share = fsum([
             rate * part.share / max(rate * part.share, mix.share(at(part, source.service)))
             for part in self.slices.failed(source.minute, source.service)
             if context is not None and context.meets(at(part, source.service))

@@ -7,6 +7,7 @@ order of asking.
 from collections.abc import Iterator
 from heapq import merge
 from itertools import islice, pairwise
+from math import fsum
 from operator import mul
 from typing import NamedTuple
 
@@ -112,7 +113,7 @@ class LogSearch:
     def search(self, service: int, query: Query, first: int, last: int) -> LogMatches:
         """Lines of a service in the minutes from `first` to `last`, both included."""
         minutes = range(first, last + 1)
-        written = sum([round(sum(self.lines.numbers(minute, service))) for minute in minutes])
+        written = sum([round(fsum(self.lines.numbers(minute, service))) for minute in minutes])
         words = Words(self.lines, service, query.all_words)
         groups = [Matching(self.lines, service, group, query, words) for group in self.lines.groups(service)]
         groups = [group for group in groups if group.streams]
@@ -135,7 +136,7 @@ class LogSearch:
                 known[happened] = self._chances(service, groups, minute)
             chances = known[happened]
             failed = self.lines.counts.requests(minute, service).failed
-            number = sum(map(mul, self.lines.numbers(minute, service), chances.groups))
+            number = fsum(map(mul, self.lines.numbers(minute, service), chances.groups))
             found.append(max(0, round(number + failed * chances.more_if_failed)))
         return found
 
@@ -197,7 +198,7 @@ class Matching:
     def chance(self, minute: int) -> float:
         """Share of the group's lines that match; for served requests as if none failed."""
         if self.group.role == "served" or self.group.role not in REQUEST_ROLES:
-            return sum([s.stream.share * self._chance_of(EVERYTHING, s.mask) for s in self.streams])
+            return fsum([s.stream.share * self._chance_of(EVERYTHING, s.mask) for s in self.streams])
         return self._chance_in(self.lines.parts(minute, self.service, self.group))
 
     def chance_of_failed(self, minute: int) -> float:
@@ -205,7 +206,7 @@ class Matching:
         return self._chance_in(self.lines.slices.failed(minute, self.service))
 
     def _chance_in(self, parts: Slices) -> float:
-        return sum([
+        return fsum([
             part.share * stream.share * self._chance_of(at(part, self.service), mask)
             for part in parts
             for stream, mask in self.streams
@@ -282,7 +283,7 @@ class Words:
         if key not in self._chances:
             masks = self.masks(target)
             shares = masks.shares if of_request else masks.by_host
-            self._chances[key] = sum([share for mask, share in shares.items() if mask | literal == wanted])
+            self._chances[key] = fsum([share for mask, share in shares.items() if mask | literal == wanted])
         return self._chances[key]
 
     def masks(self, target: Target) -> WordMasks:

@@ -7,6 +7,7 @@ Until the first change is felt every minute is that of an ordinary day.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 from typing import Literal, get_args
 
 from warroom.sim.effects import Hurt, Rollout, freeze, hurts, restart, roll_back
@@ -170,7 +171,7 @@ class ServiceWorld:
         hurt, stale = self._hurt(before)
         if still and not stale:
             return before
-        if self.trouble_from is None and any(sum([h.share for h in hs]) > TROUBLE for hs in hurt.values()):
+        if self.trouble_from is None and any(fsum([h.share for h in hs]) > TROUBLE for hs in hurt.values()):
             self.trouble_from = self.minute
         return self._sweep(before, hurt, stale, level)
 
@@ -193,8 +194,8 @@ class ServiceWorld:
         system, n = self.system, self.system.size
         wrong, lost, late = before.wrong[:], before.lost[:], before.late[:]
         for i in stale:
-            errors = sum([h.share for h in hurt.get(i, ()) if h.harm == "errors"])
-            late[i] = sum([h.share for h in hurt.get(i, ()) if h.harm == "late"])
+            errors = fsum([h.share for h in hurt.get(i, ()) if h.harm == "errors"])
+            late[i] = fsum([h.share for h in hurt.get(i, ()) if h.harm == "late"])
             manner = self.manners.get(i, "failing")
             wrong[i], lost[i] = errors * (manner == "wrong"), errors * (manner == "lost")
             hidden = 1.0 - (1.0 - wrong[i]) * (1.0 - lost[i]) * (1.0 - late[i])
