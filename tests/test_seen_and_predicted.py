@@ -12,7 +12,7 @@ from warroom.core.splits import Split
 from warroom.evals.audit.fleet.telling import LAWS, Watched, violations, watched
 from warroom.sim.alerts import FOR_MINUTES, RULES, Silence
 from warroom.sim.counts import Counts
-from warroom.sim.effects import Rollout, freeze, restart, roll_back
+from warroom.sim.effects import LiveChange, freeze, restart, roll_back
 from warroom.sim.families import FAMILIES
 from warroom.sim.log_search import parse_query
 from warroom.sim.metrics import metric_minutes, render_minutes
@@ -83,19 +83,19 @@ def test_nobody_sees_anything_before_the_first_change_is_felt_and_everybody_afte
         for requests in (w.seen.counts.requests(minute, i) for minute in range(w.now - 30, w.now + 1))
     ]
     site = w.incident.casting.sites[0]
-    felt = -(-site.onset // 60)
-    before, after = errors[: felt - w.now + 30 - 2], errors[felt - w.now + 30 + 1 :]
+    first = -(-site.onset // 60)
+    before, after = errors[: first - w.now + 30 - 2], errors[first - w.now + 30 + 1 :]
     assert max(before) < 8 < min(after), (before, after)
 
 
 def test_the_first_bad_minute_does_not_tell_the_second_of_the_landing() -> None:
     case = recipe.draw_case(FAMILIES["toggle"], "errors", 1)
-    (rollout,) = case.world.rollouts
-    first = -(-rollout.live_from // 60)
+    (live,) = case.world.live_changes
+    first = -(-live.live_from // 60)
     told = set()
     for second in (60 * first - 59, 60 * first - 30, 60 * first):
-        moved = rollout._replace(live_from=second)
-        world = ServiceWorld(case.system, case.world.traffic, case.world.first, (moved,), case.world.manners)
+        moved = live._replace(live_from=second)
+        world = ServiceWorld(case.system, case.world.traffic, case.world.first, (moved,), manners=case.world.manners)
         world.advance(first + 1)
         counts = Counts(world, b"key")
         told.add(tuple(counts.requests(minute, case.place) for minute in (first - 1, first, first + 1)))
@@ -105,9 +105,9 @@ def test_the_first_bad_minute_does_not_tell_the_second_of_the_landing() -> None:
 # -- what people do to changes
 
 
-def rollout_of(seed: int = 1) -> tuple[recipe.Case, Rollout]:
+def live_change_of(seed: int = 1) -> tuple[recipe.Case, LiveChange]:
     case = recipe.draw_case(FAMILIES["config"], "errors", seed)
-    return case, case.world.rollouts[0]
+    return case, case.world.live_changes[0]
 
 
 def hurt_after(case: recipe.Case, minutes: int) -> bool:
@@ -116,17 +116,17 @@ def hurt_after(case: recipe.Case, minutes: int) -> bool:
 
 
 def test_a_rollback_undoes_the_named_change_and_nothing_else() -> None:
-    case, rollout = rollout_of()
+    case, live = live_change_of()
     assert hurt_after(case, 13)
-    case.world.roll_back(rollout.force.change + 1, 60 * case.world.minute)
+    case.world.roll_back(live.force.change + 1, 60 * case.world.minute)
     assert hurt_after(case, 1)
-    case.world.roll_back(rollout.force.change, 60 * case.world.minute)
+    case.world.roll_back(live.force.change, 60 * case.world.minute)
     assert not hurt_after(case, 1)
 
 
 def test_a_controller_applies_a_change_again_unless_it_is_frozen() -> None:
-    _, rollout = rollout_of()
-    controlled = rollout._replace(reapply_after=180)
+    _, live = live_change_of()
+    controlled = live._replace(reapply_after=180)
     again = roll_back(controlled, 60_000)
     assert [again.reach(second) for second in (60_000, 60_179, 60_180)] == [0.0, 0.0, 1.0]
     assert freeze(again, 60_100).reach(70_000) == 0.0
@@ -135,11 +135,11 @@ def test_a_controller_applies_a_change_again_unless_it_is_frozen() -> None:
 
 
 def test_a_restart_makes_live_what_waits_for_one_and_nothing_else() -> None:
-    _, rollout = rollout_of()
-    waiting = rollout._replace(live_from=None, waits_for_restart=True)
+    _, live = live_change_of()
+    waiting = live._replace(live_from=None, waits_for_restart=True)
     assert waiting.reach(70_000) == 0.0 and restart(waiting, 60_000).reach(60_000) == 1.0
-    undone = rollout._replace(live_from=None)
-    assert restart(undone, 60_000) == undone and restart(rollout, 60_000) == rollout
+    undone = live._replace(live_from=None)
+    assert restart(undone, 60_000) == undone and restart(live, 60_000) == live
 
 
 def test_late_replies_hold_up_those_who_get_them_and_nobody_else() -> None:
@@ -244,9 +244,9 @@ def test_an_alert_fires_until_it_is_well_again_and_says_who_muted_it(incident: W
     w.seen.alerts.silence(muted)
     assert [a.service for a in w.seen.alerts.at(w.now, w.now - 60) if "by manager" in a.render()] == [site.service]
     twin = world.copy()
-    for rollout in world.rollouts:
-        twin.roll_back(rollout.force.change, 60 * w.now)
-        twin.stop_controllers(frozenset([rollout.force.change]), 60 * w.now)
+    for live in world.live_changes:
+        twin.roll_back(live.force.change, 60 * w.now)
+        twin.stop_controllers(frozenset([live.force.change]), 60 * w.now)
     twin.advance(w.now + 6)
     after = type(w.seen.alerts)(Counts(twin, w.seen.counts.key)).at(w.now + 6, w.now - 60)
     assert after and all(alert.resolved is not None for alert in after)

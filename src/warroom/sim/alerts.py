@@ -80,16 +80,16 @@ class AlertBook:
             return ()
         begin = max(first, trouble - 1)
         world = self.counts.world
-        happened = {id(m): m for m in map(world.at, range(begin, minute + 1))}
-        for service, rule in sorted(set().union(*map(self._suspects, happened.values()))):
+        played = {id(m): m for m in map(world.at, range(begin, minute + 1))}
+        for service, rule in sorted(set().union(*map(self._suspects, played.values()))):
             found += self._life(service, rule, begin, minute)
         return tuple(sorted(found, key=lambda alert: (alert.since, alert.service, alert.rule)))
 
-    def _suspects(self, happened: ServiceMinute) -> set[tuple[int, Rule]]:
+    def _suspects(self, played: ServiceMinute) -> set[tuple[int, Rule]]:
         """The rules that may be beyond their limits in such a minute, whatever the noise."""
         found: set[tuple[int, Rule]] = set()
-        for i, (latency, usual) in enumerate(zip(happened.swept.latency, self.system.latency, strict=True)):
-            shares = [self.counts.shares(happened, place) for place in self.counts.incoming(i)]
+        for i, (latency, usual) in enumerate(zip(played.swept.latency, self.system.latency, strict=True)):
+            shares = [self.counts.shares(played, place) for place in self.counts.incoming(i)]
             if max([fsum(share) for share in shares]) > _SUSPECT * ERROR_LIMIT / 100:
                 found.add((i, "ErrorShare"))
             late = max([share.late for share in shares])

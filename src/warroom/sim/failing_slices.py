@@ -53,40 +53,40 @@ class FailingSlices:
         """Of the requests that a service fails, by its own count."""
         return self._failed_of(self.world.at(minute), service)
 
-    def _failed_of(self, happened: ServiceMinute, service: int) -> Slices:
-        key = id(happened), service  # minutes live as long as their world
+    def _failed_of(self, played: ServiceMinute, service: int) -> Slices:
+        key = id(played), service  # minutes live as long as their world
         if key not in self._failed:
-            self._failed[key] = _normalized(self._own_and_inherited(happened, service))
+            self._failed[key] = _normalized(self._own_and_inherited(played, service))
         return self._failed[key]
 
-    def _own_and_inherited(self, happened: ServiceMinute, service: int) -> Sums:
-        ordinary = self.counts.any_day(happened, service) + 1 - happened.swept.accepted[service]
+    def _own_and_inherited(self, played: ServiceMinute, service: int) -> Sums:
+        ordinary = self.counts.any_day(played, service) + 1 - played.swept.accepted[service]
         sums: Sums = {(service, EVERYTHING, "errors"): ordinary}
         if self.world.manners.get(service, "failing") == "failing":
-            self._add_hurt(sums, happened, service, "errors", 1.0)
+            self._add_hurt(sums, played, service, "errors", 1.0)
         begin, end = self.system.link_ranges[service]
         for place, call in zip(range(begin, end), self.system.calls[service], strict=True):
             if call.weight:
-                self._add_call(sums, happened, place, call.weight)
+                self._add_call(sums, played, place, call.weight)
         return sums
 
-    def _add_hurt(self, sums: Sums, happened: ServiceMinute, service: int, harm: Harm, whole: float) -> None:
+    def _add_hurt(self, sums: Sums, played: ServiceMinute, service: int, harm: Harm, whole: float) -> None:
         """Add what is hurt at a service in one way, `whole` in all; if that is 1, as shares of its requests."""
-        hurts = [hurt for hurt in happened.hurt.get(service, ()) if hurt.harm == harm]
+        hurts = [hurt for hurt in played.hurt.get(service, ()) if hurt.harm == harm]
         if hurts and whole != 1.0:
             whole /= fsum([hurt.share for hurt in hurts])
         for hurt in hurts:
             key = service, hurt.target, harm
             sums[key] = sums.get(key, 0.0) + whole * hurt.share
 
-    def _add_call(self, sums: Sums, happened: ServiceMinute, place: int, weight: float) -> None:
+    def _add_call(self, sums: Sums, played: ServiceMinute, place: int, weight: float) -> None:
         """Add the attempts of a call that fail, as shares of all attempts."""
-        shares, callee = self.counts.shares(happened, place), self.system.links[place][1]
-        for origin, target, harm, share in self._failed_of(happened, callee):
+        shares, callee = self.counts.shares(played, place), self.system.links[place][1]
+        for origin, target, harm, share in self._failed_of(played, callee):
             key = origin, target, harm
             sums[key] = sums.get(key, 0.0) + weight * shares.refused * share
-        self._add_hurt(sums, happened, callee, "errors", weight * (shares.wrong + shares.lost))
-        for origin, target, harm, share in self._late_of(happened, callee):
+        self._add_hurt(sums, played, callee, "errors", weight * (shares.wrong + shares.lost))
+        for origin, target, harm, share in self._late_of(played, callee):
             key = origin, target, harm
             sums[key] = sums.get(key, 0.0) + weight * shares.late * share
 
@@ -94,13 +94,13 @@ class FailingSlices:
         """Of the requests that a service answers too late."""
         return self._late_of(self.world.at(minute), service)
 
-    def _late_of(self, happened: ServiceMinute, service: int) -> Slices:
-        return self._only(happened, service, "late")
+    def _late_of(self, played: ServiceMinute, service: int) -> Slices:
+        return self._only(played, service, "late")
 
-    def _only(self, happened: ServiceMinute, service: int, harm: Harm) -> Slices:
+    def _only(self, played: ServiceMinute, service: int, harm: Harm) -> Slices:
         """What is hurt at a service in one way alone; on any day that may be any request."""
         sums: Sums = {}
-        self._add_hurt(sums, happened, service, harm, 1.0)
+        self._add_hurt(sums, played, service, harm, 1.0)
         return _normalized(sums) if sums else (FailingSlice(service, EVERYTHING, harm, 1.0),)
 
     def lost(self, minute: int, service: int) -> Slices:
@@ -109,12 +109,12 @@ class FailingSlices:
 
     def refused(self, minute: int, place: int) -> Slices:
         """Of the attempts of a call whose reply is an error, or is wrong."""
-        happened, callee = self.world.at(minute), self.system.links[place][1]
-        key = id(happened), ~place
+        played, callee = self.world.at(minute), self.system.links[place][1]
+        key = id(played), ~place
         if key not in self._failed:
-            shares = self.counts.shares(happened, place)
-            sums: Sums = {part[:3]: shares.refused * part.share for part in self._failed_of(happened, callee)}
-            self._add_hurt(sums, happened, callee, "errors", shares.wrong)
+            shares = self.counts.shares(played, place)
+            sums: Sums = {part[:3]: shares.refused * part.share for part in self._failed_of(played, callee)}
+            self._add_hurt(sums, played, callee, "errors", shares.wrong)
             self._failed[key] = _normalized(sums)
         return self._failed[key]
 

@@ -15,7 +15,7 @@ from warroom.core.errors import quote_input
 from warroom.sim.failing_slices import Slices, at
 from warroom.sim.log_lines import KEPT, Cells, KeptLine, LineSource, LogLine, LogLines
 from warroom.sim.records import EVERYTHING, Target
-from warroom.sim.streams.component import Stream, StreamGroup
+from warroom.sim.streams.component import LineStream, StreamGroup
 from warroom.sim.streams.template import REQUEST_ROLES
 
 MOST_WORDS, NEWEST = 4, 10
@@ -131,10 +131,10 @@ class LogSearch:
         known: dict[int, Chances] = {}
         found = []
         for minute in minutes:
-            happened = id(self.lines.world.at(minute))
-            if happened not in known:
-                known[happened] = self._chances(service, groups, minute)
-            chances = known[happened]
+            played = id(self.lines.world.at(minute))
+            if played not in known:
+                known[played] = self._chances(service, groups, minute)
+            chances = known[played]
             failed = self.lines.counts.requests(minute, service).failed
             number = fsum(map(mul, self.lines.numbers(minute, service), chances.groups))
             found.append(max(0, round(number + failed * chances.more_if_failed)))
@@ -243,7 +243,7 @@ class Matching:
 class MatchingStream(NamedTuple):
     """A stream whose lines may match, and the words that all of them contain, as bits."""
 
-    stream: Stream
+    stream: LineStream
     mask: int
 
 

@@ -145,9 +145,9 @@ def answers_do_not_depend_on_order(w: Watched) -> Iterator[str]:
 
 
 def nothing_is_different_before(w: Watched) -> Iterator[str]:
-    """Up to the minute in which the first change is felt, all pages are those of a day without any of them."""
+    """Up to the minute in which the first change is effective, all pages are those of a day without any of them."""
     world = w.seen.world
-    day = ServiceWorld(world.system, world.traffic, world.first, (), world.manners, world.standing)
+    day = ServiceWorld(world.system, world.traffic, world.first, (), manners=world.manners, standing=world.standing)
     day.advance(w.now)
     ordinary = watch(w.incident, day, w.seen.counts.key, w.split)
     last = world.felt_from - 1
