@@ -76,8 +76,8 @@ def draw_case(family: Family, harm: Harm, seed: int) -> Case:
         if most > LEAST:
             states[change.service] = _set_lever(rng, states[change.service], change, terms, rng.uniform(LEAST, most))
             traffic = (1.0,) * (10 + MINUTES_AFTER + 2)
-            rollouts = (land(change, states, system.names),)
-            world = ServiceWorld(system, traffic, FIRST, rollouts, {place: rng.choice(MANNERS)})
+            live_changes = (land(change, states, system.names),)
+            world = ServiceWorld(system, traffic, FIRST, live_changes, manners={place: rng.choice(MANNERS)})
             return Case(system, place, change, states, world)
 
 

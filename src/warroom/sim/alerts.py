@@ -4,11 +4,13 @@ Whatever an alert says is read from the same counts as every other telling of it
 leaves it firing; who did it, and until when, is part of it.
 """
 
+from math import fsum
 from typing import Literal, NamedTuple
 
-from warroom.sim.counts import P95, Counts
+from warroom.sim.counts import HELD_UP, P95, Counts
 from warroom.sim.log_search import minute_text
 from warroom.sim.overview import percent
+from warroom.sim.service_world import ServiceMinute
 
 Rule = Literal["ErrorShare", "Latency"]
 RULES: tuple[Rule, ...] = ("ErrorShare", "Latency")
@@ -16,6 +18,8 @@ ERROR_LIMIT = 5.0
 """Percent of the requests sent to a service that do their senders no good."""
 LATENCY_LIMIT = 2.5
 """Limit on the 95th percentile of latency, as a multiple of the usual one."""
+_SUSPECT = 0.7
+"""Part of a limit that a rule's value must come to without noise, lest noise take it beyond."""
 FOR_MINUTES = 2
 """Minutes beyond the limit after which a rule fires, and below it after which it resolves."""
 
@@ -74,10 +78,24 @@ class AlertBook:
         trouble = self.counts.world.trouble_from
         if trouble is None or trouble > minute:
             return ()
-        for service in range(self.system.size):
-            for rule in RULES:
-                found += self._life(service, rule, max(first, trouble - 1), minute)
+        begin = max(first, trouble - 1)
+        world = self.counts.world
+        played = {id(m): m for m in map(world.at, range(begin, minute + 1))}
+        for service, rule in sorted(set().union(*map(self._suspects, played.values()))):
+            found += self._life(service, rule, begin, minute)
         return tuple(sorted(found, key=lambda alert: (alert.since, alert.service, alert.rule)))
+
+    def _suspects(self, played: ServiceMinute) -> set[tuple[int, Rule]]:
+        """The rules that may be beyond their limits in such a minute, whatever the noise."""
+        found: set[tuple[int, Rule]] = set()
+        for i, (latency, usual) in enumerate(zip(played.swept.latency, self.system.latency, strict=True)):
+            shares = [self.counts.shares(played, place) for place in self.counts.incoming(i)]
+            if max([fsum(share) for share in shares]) > _SUSPECT * ERROR_LIMIT / 100:
+                found.add((i, "ErrorShare"))
+            late = max([share.late for share in shares])
+            if latency > _SUSPECT * LATENCY_LIMIT * usual or late > _SUSPECT * HELD_UP:
+                found.add((i, "Latency"))
+        return found
 
     def _life(self, service: int, rule: Rule, first: int, last: int) -> list[Alert]:
         limit, found = self._limit(service, rule), []

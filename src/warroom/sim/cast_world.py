@@ -4,7 +4,7 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.sim.casting import Casting, Site
-from warroom.sim.effects import NATURE, Force, Rollout, land
+from warroom.sim.effects import NATURE, Force, LiveChange, land
 from warroom.sim.families import FAMILIES
 from warroom.sim.formulas import Terms
 from warroom.sim.handbook import predict
@@ -30,42 +30,44 @@ def world_of(system: ServiceSystem, casting: Casting, rng: Random, minutes: int)
     page = casting.page // 60
     manners = {system.names.index(site.service): MANNERS[int(rng.random() * len(MANNERS))] for site in casting.sites}
     traffic = draw_traffic(rng, HISTORY_MINUTES + minutes + 1)
-    found = rollouts_of(system, casting)
-    world = ServiceWorld(system, traffic, page - HISTORY_MINUTES, found.felt, manners, found.standing)
+    found = live_changes_of(system, casting)
+    world = ServiceWorld(
+        system, traffic, page - HISTORY_MINUTES, found.effective, manners=manners, standing=found.standing
+    )
     world.advance(page - 1)
     return world
 
 
-class Rollouts(NamedTuple):
+class LiveChanges(NamedTuple):
     """The changes of a casting that do anything, and nature."""
 
-    felt: tuple[Rollout, ...]
+    effective: tuple[LiveChange, ...]
     """Those of candidates that do anything by themselves, wait for a restart, or add to the load of a store."""
-    standing: tuple[Rollout, ...]
+    standing: tuple[LiveChange, ...]
     """Routine changes that hurt next to nothing, most of them for hours."""
 
 
-def rollouts_of(system: ServiceSystem, casting: Casting) -> Rollouts:
+def live_changes_of(system: ServiceSystem, casting: Casting) -> LiveChanges:
     """All changes that do anything, as the states say, and nature."""
     states, charters = casting.facts.states, casting.facts.charters
-    felt = [_nature(system, site, casting.page) for site in casting.sites if site.hit is None]
+    effective = [_nature(system, site, casting.page) for site in casting.sites if site.hit is None]
     for change in [dossier.change for dossier in casting.dossiers]:
         charter = charters.get(change.signer)
-        rollout = land(change, states, system.names, 60 * charter.reapplied_after if charter else None)
-        if rollout.waits_for_restart or rollout.force.extra_load() or predict(change, states).share:
-            felt.append(rollout)
-    standing: dict[tuple[str, str, str], Rollout] = {}
+        live = land(change, states, system.names, 60 * charter.reapplied_after if charter else None)
+        if live.waits_for_restart or live.force.extra_load() or predict(change, states).share:
+            effective.append(live)
+    standing: dict[tuple[str, str, str], LiveChange] = {}
     for change in casting.background:
         key = change.service, change.family, change.part
         if change.family in _COUNTED and key not in standing:  # made again, it does no more than before
             standing[key] = land(change, states, system.names)
-    return Rollouts(tuple(felt), tuple(standing.values()))
+    return LiveChanges(tuple(effective), tuple(standing.values()))
 
 
-def _nature(system: ServiceSystem, site: Site, page: int) -> Rollout:
+def _nature(system: ServiceSystem, site: Site, page: int) -> LiveChange:
     place = system.names.index(site.service)
     force = Force(NATURE, "", place, site.target, site.harm, _NO_TERMS, site.share)
-    return Rollout(force, site.onset, live_until=page + PASSES_AFTER if site.mechanism == "transient" else None)
+    return LiveChange(force, site.onset, live_until=page + PASSES_AFTER if site.mechanism == "transient" else None)
 
 
 def mixes_of(system: ServiceSystem, casting: Casting) -> tuple[RequestMix, ...]:

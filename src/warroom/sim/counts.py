@@ -13,6 +13,8 @@ from warroom.sim.sweep import timeout_share
 
 P95 = 1.6
 """95th percentile of latency as a multiple of the mean."""
+HELD_UP = 0.05
+"""Share of a service's requests that have to be late for its 95th percentile to show it."""
 USERS = -1
 """In place of a call: the requests of users to the gateway."""
 _ORDINARY_ERRORS = 0.0003, 0.0012
@@ -100,9 +102,9 @@ class Counts:
         draw = shake_128(self.key + b"errors").digest(self.system.size)
         return [low + (high - low) * byte / 255 for byte in draw]
 
-    def any_day(self, happened: ServiceMinute, service: int) -> float:
+    def any_day(self, played: ServiceMinute, service: int) -> float:
         """The share of requests that a service fails in such a minute, incident or not."""
-        return self._ordinary_errors[service] + happened.standing[service]
+        return self._ordinary_errors[service] + played.standing[service]
 
     # -- counts -----------------------------------------------------------------------------------------
 
@@ -114,35 +116,35 @@ class Counts:
         return found
 
     def _count(self, minute: int, place: int) -> CallCounts:
-        happened = self.world.at(minute)
+        played = self.world.at(minute)
         if place == USERS:
-            callee, attempts = 0, 60 * happened.users
+            callee, attempts = 0, 60 * played.users
         else:
             caller, callee = self.system.links[place]
-            attempts = 60 * happened.load[caller] * happened.swept.accepted[caller] * happened.swept.flow[place]
+            attempts = 60 * played.load[caller] * played.swept.accepted[caller] * played.swept.flow[place]
         attempts *= self._factor(minute, _LOAD_NOISE, callee)
         more = attempts * self._factor(minute, _ERROR_NOISE, callee)
-        failed = [round(share * more) for share in self.shares(happened, place)]
+        failed = [round(share * more) for share in self.shares(played, place)]
         return CallCounts(max(0, round(attempts) - sum(failed)), *failed)
 
-    def shares(self, happened: ServiceMinute, place: int) -> CallShares:
+    def shares(self, played: ServiceMinute, place: int) -> CallShares:
         """The shares of the attempts of a call, or of `USERS`, that fail in each way, before noise."""
-        key = id(happened), place  # what happens lives as long as its world
+        key = id(played), place  # what happens lives as long as its world
         found = self._shares.get(key)
         if found is None:
-            found = self._shares[key] = self._shares_of(happened, place)
+            found = self._shares[key] = self._shares_of(played, place)
         return found
 
-    def _shares_of(self, happened: ServiceMinute, place: int) -> CallShares:
-        swept, timeouts = happened.swept, 0.0
+    def _shares_of(self, played: ServiceMinute, place: int) -> CallShares:
+        swept, timeouts = played.swept, 0.0
         callee = 0 if place == USERS else self.system.links[place][1]
         if place != USERS:
             seen = swept.caller_latency[callee], swept.caller_error[callee]
             timeouts = timeout_share(*seen, self.deadline(place))
-        lost = happened.lost[callee]
-        refused = (1 - lost) * (1 - (1 - swept.error[callee]) * (1 - self.any_day(happened, callee)))
-        wrong = (1 - lost - refused) * happened.wrong[callee]
-        late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - happened.late[callee]))
+        lost = played.lost[callee]
+        refused = (1 - lost) * (1 - (1 - swept.error[callee]) * (1 - self.any_day(played, callee)))
+        wrong = (1 - lost - refused) * played.wrong[callee]
+        late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - played.late[callee]))
         return CallShares(refused, wrong, late, lost)
 
     def deadline(self, place: int) -> float:
@@ -187,7 +189,7 @@ class Counts:
     def p95(self, minute: int, service: int) -> float:
         """Milliseconds within which 95 of 100 requests of a service are answered, as the service measures it."""
         requests = self.requests(minute, service)
-        if requests.late < 0.05 * requests.served:
+        if requests.late < HELD_UP * requests.served:
             return P95 * self.latency(minute, service)
         return self.patience(service) * (1.15 + 0.1 * self._byte(minute, _LATENCY_NOISE, service) / 255)
 

@@ -1,12 +1,13 @@
 """What changes do to the running system: by the formulas of the handbook, at the load of the minute.
 
-A `Force` is what a change does to a service while it is live; a `Rollout` says when it is. Both are plain records, and
-everything that people and controllers do to a change (roll it back, restart its service, apply it again) makes a new
-record of the old one. Whatever a family is called, its effect is one of three: requests of a slice fail, they are
+A `Force` is what a change does to a service while it is live; a `LiveChange` says when it is. Both are plain records:
+whatever people and controllers do to a change (roll it back, restart its service, apply it again) makes a new one of
+the old one. Whatever a family is called, its effect is one of three: requests of a slice fail, they are
 answered wrongly, or they are answered too late. So no curve of a dashboard names a family.
 """
 
 from collections.abc import Iterable
+from math import fsum
 from typing import NamedTuple
 
 from warroom.sim.families import FAMILIES
@@ -64,7 +65,7 @@ class Hurt(NamedTuple):
     """Of all requests of the service, 0 to 1."""
 
 
-class Rollout(NamedTuple):
+class LiveChange(NamedTuple):
     """How a change comes into force and out of it. Times are seconds of the day."""
 
     force: Force
@@ -96,11 +97,11 @@ def force_of(change: Change, states: dict[str, ServiceState], names: tuple[str, 
 
 def land(
     change: Change, states: dict[str, ServiceState], names: tuple[str, ...], reapply_after: int | None = None
-) -> Rollout:
+) -> LiveChange:
     """A change as the states say: live from its uptake on, if its part is in use."""
     own = states[change.service]
     uptake, in_use = own.uptake(change.id), own.part(change.family, change.part).in_use
-    return Rollout(
+    return LiveChange(
         force_of(change, states, names),
         uptake.at if in_use else None,
         uptake.hosts,
@@ -109,36 +110,36 @@ def land(
     )
 
 
-def roll_back(rollout: Rollout, second: int) -> Rollout:
+def roll_back(live: LiveChange, second: int) -> LiveChange:
     """The change is undone; its controller, if one is at work, applies it again later."""
-    again = None if rollout.reapply_after is None or rollout.live_from is None else second + rollout.reapply_after
-    return rollout._replace(live_from=again, waits_for_restart=False)
+    again = None if live.reapply_after is None or live.live_from is None else second + live.reapply_after
+    return live._replace(live_from=again, waits_for_restart=False)
 
 
-def restart(rollout: Rollout, second: int) -> Rollout:
+def restart(live: LiveChange, second: int) -> LiveChange:
     """The service restarts: what waits for that is live from then on; nothing else changes."""
-    if not rollout.waits_for_restart:
-        return rollout
-    return rollout._replace(live_from=second, waits_for_restart=False)
+    if not live.waits_for_restart:
+        return live
+    return live._replace(live_from=second, waits_for_restart=False)
 
 
-def freeze(rollout: Rollout, second: int) -> Rollout:
+def freeze(live: LiveChange, second: int) -> LiveChange:
     """Its agent is suspended, or changes of its service are frozen: its controller does not apply it again.
 
     What is live stays live.
     """
-    pending = rollout.live_from is not None and rollout.live_from > second and rollout.reapply_after is not None
-    return rollout._replace(reapply_after=None, live_from=None if pending else rollout.live_from)
+    pending = live.live_from is not None and live.live_from > second and live.reapply_after is not None
+    return live._replace(reapply_after=None, live_from=None if pending else live.live_from)
 
 
-def hurts(rollouts: Iterable[Rollout], service: int, second: int, load: float) -> tuple[Hurt, ...]:
+def hurts(live_changes: Iterable[LiveChange], service: int, second: int, load: float) -> tuple[Hurt, ...]:
     """What is hurt at a service that receives so many requests per second.
 
     Loads on a store add up before they hurt; one whose rollout is paused hurts by itself, as the handbook has it.
     """
     found, extra, terms = [], 0.0, None
-    for rollout in rollouts:
-        force, reach = rollout.force, rollout.reach(second)
+    for live in live_changes:
+        force, reach = live.force, live.reach(second)
         if force.service != service or not reach:
             continue
         if force.extra_load() and reach == 1.0:
@@ -147,7 +148,7 @@ def hurts(rollouts: Iterable[Rollout], service: int, second: int, load: float) -
             found.append(Hurt(force.target, force.harm, share))
     if terms is not None and (share := overload(terms, extra)):
         found.append(Hurt(EVERYTHING, "errors", share))
-    total = sum([hurt.share for hurt in found])
+    total = fsum([hurt.share for hurt in found])
     if total > MOST_HURT:
         found = [hurt._replace(share=hurt.share * MOST_HURT / total) for hurt in found]
     return tuple(found)

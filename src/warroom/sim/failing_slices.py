@@ -3,7 +3,7 @@
 Trouble at one service is seen at all that call it, in the same slices of their own requests.
 """
 
-from collections.abc import Iterator
+from math import fsum
 from typing import NamedTuple
 
 from warroom.sim.counts import Counts
@@ -11,7 +11,7 @@ from warroom.sim.records import EVERYTHING, Condition, Harm, Target
 from warroom.sim.request_mix import RequestMix
 from warroom.sim.service_world import ServiceMinute
 
-NO_SHARE = 1e-6
+LEAST_SHARE = 0.01
 """Share of the failures below which a slice is left out."""
 
 
@@ -36,6 +36,8 @@ class BreakdownRow(NamedTuple):
 
 
 Slices = tuple[FailingSlice, ...]
+Sums = dict[tuple[int, Target, Harm], float]
+"""Shares by origin, target and harm, before they are made slices."""
 
 
 class FailingSlices:
@@ -51,63 +53,69 @@ class FailingSlices:
         """Of the requests that a service fails, by its own count."""
         return self._failed_of(self.world.at(minute), service)
 
-    def _failed_of(self, happened: ServiceMinute, service: int) -> Slices:
-        key = id(happened), service  # minutes live as long as their world
+    def _failed_of(self, played: ServiceMinute, service: int) -> Slices:
+        key = id(played), service  # minutes live as long as their world
         if key not in self._failed:
-            self._failed[key] = _normalized(self._own_and_inherited(happened, service))
+            self._failed[key] = _normalized(self._own_and_inherited(played, service))
         return self._failed[key]
 
-    def _own_and_inherited(self, happened: ServiceMinute, service: int) -> Iterator[FailingSlice]:
-        ordinary = self.counts.any_day(happened, service) + 1 - happened.swept.accepted[service]
-        yield FailingSlice(service, EVERYTHING, "errors", ordinary)
+    def _own_and_inherited(self, played: ServiceMinute, service: int) -> Sums:
+        ordinary = self.counts.any_day(played, service) + 1 - played.swept.accepted[service]
+        sums: Sums = {(service, EVERYTHING, "errors"): ordinary}
         if self.world.manners.get(service, "failing") == "failing":
-            yield from self._hurt(happened, service, "errors")
+            self._add_hurt(sums, played, service, "errors", 1.0)
         begin, end = self.system.link_ranges[service]
         for place, call in zip(range(begin, end), self.system.calls[service], strict=True):
             if call.weight:
-                for part in self._of_call(happened, place):
-                    yield part._replace(share=part.share * call.weight)
+                self._add_call(sums, played, place, call.weight)
+        return sums
 
-    def _hurt(self, happened: ServiceMinute, service: int, harm: Harm) -> list[FailingSlice]:
-        return [
-            FailingSlice(service, hurt.target, harm, hurt.share)
-            for hurt in happened.hurt.get(service, ())
-            if hurt.harm == harm
-        ]
+    def _add_hurt(self, sums: Sums, played: ServiceMinute, service: int, harm: Harm, whole: float) -> None:
+        """Add what is hurt at a service in one way, `whole` in all; if that is 1, as shares of its requests."""
+        hurts = [hurt for hurt in played.hurt.get(service, ()) if hurt.harm == harm]
+        if hurts and whole != 1.0:
+            whole /= fsum([hurt.share for hurt in hurts])
+        for hurt in hurts:
+            key = service, hurt.target, harm
+            sums[key] = sums.get(key, 0.0) + whole * hurt.share
 
-    def _of_call(self, happened: ServiceMinute, place: int) -> Iterator[FailingSlice]:
-        """Of the attempts of a call: those that fail, as shares of all attempts."""
-        shares, callee = self.counts.shares(happened, place), self.system.links[place][1]
-        for part in self._failed_of(happened, callee):
-            yield part._replace(share=part.share * shares.refused)
-        for part in _normalized(self._hurt(happened, callee, "errors")):
-            yield part._replace(share=part.share * (shares.wrong + shares.lost))
-        for part in self._late_of(happened, callee):
-            yield part._replace(share=part.share * shares.late)
+    def _add_call(self, sums: Sums, played: ServiceMinute, place: int, weight: float) -> None:
+        """Add the attempts of a call that fail, as shares of all attempts."""
+        shares, callee = self.counts.shares(played, place), self.system.links[place][1]
+        for origin, target, harm, share in self._failed_of(played, callee):
+            key = origin, target, harm
+            sums[key] = sums.get(key, 0.0) + weight * shares.refused * share
+        self._add_hurt(sums, played, callee, "errors", weight * (shares.wrong + shares.lost))
+        for origin, target, harm, share in self._late_of(played, callee):
+            key = origin, target, harm
+            sums[key] = sums.get(key, 0.0) + weight * shares.late * share
 
     def late(self, minute: int, service: int) -> Slices:
         """Of the requests that a service answers too late."""
         return self._late_of(self.world.at(minute), service)
 
-    def _late_of(self, happened: ServiceMinute, service: int) -> Slices:
-        slow = self._hurt(happened, service, "late")
-        return _normalized(slow) if slow else (FailingSlice(service, EVERYTHING, "late", 1.0),)
+    def _late_of(self, played: ServiceMinute, service: int) -> Slices:
+        return self._only(played, service, "late")
+
+    def _only(self, played: ServiceMinute, service: int, harm: Harm) -> Slices:
+        """What is hurt at a service in one way alone; on any day that may be any request."""
+        sums: Sums = {}
+        self._add_hurt(sums, played, service, harm, 1.0)
+        return _normalized(sums) if sums else (FailingSlice(service, EVERYTHING, harm, 1.0),)
 
     def lost(self, minute: int, service: int) -> Slices:
         """Of the requests that never reach a service."""
-        hurt = self._hurt(self.world.at(minute), service, "errors")
-        return _normalized(hurt) if hurt else (FailingSlice(service, EVERYTHING, "errors", 1.0),)
+        return self._only(self.world.at(minute), service, "errors")
 
     def refused(self, minute: int, place: int) -> Slices:
         """Of the attempts of a call whose reply is an error, or is wrong."""
-        happened, callee = self.world.at(minute), self.system.links[place][1]
-        key = id(happened), ~place
+        played, callee = self.world.at(minute), self.system.links[place][1]
+        key = id(played), ~place
         if key not in self._failed:
-            shares = self.counts.shares(happened, place)
-            failed = [part._replace(share=part.share * shares.refused) for part in self._failed_of(happened, callee)]
-            wrong = _normalized(self._hurt(happened, callee, "errors"))
-            failed += [part._replace(share=part.share * shares.wrong) for part in wrong]
-            self._failed[key] = _normalized(failed)
+            shares = self.counts.shares(played, place)
+            sums: Sums = {part[:3]: shares.refused * part.share for part in self._failed_of(played, callee)}
+            self._add_hurt(sums, played, callee, "errors", shares.wrong)
+            self._failed[key] = _normalized(sums)
         return self._failed[key]
 
     # -- by attribute -----------------------------------------------------------------------------------
@@ -123,7 +131,7 @@ class FailingSlices:
 
     def _mixed(self, service: int, attribute: str, slices: Slices) -> tuple[float, ...]:
         rows = [(part.share, self._shares(service, attribute, at(part, service))) for part in slices]
-        return tuple([sum([share * row[k] for share, row in rows])
+        return tuple([fsum([share * row[k] for share, row in rows])
                       for k in range(len(self.mixes[service].values_of(attribute)))])  # fmt: skip
 
     def _shares(self, service: int, attribute: str, target: Target) -> tuple[float, ...]:
@@ -145,15 +153,16 @@ def at(part: FailingSlice, service: int) -> Target:
     return Target(tuple([c for c in part.target.conditions if c.attribute != "host"]))
 
 
-def _normalized(parts: Iterator[FailingSlice] | list[FailingSlice]) -> Slices:
-    """Slices of the same requests together, the largest first, their shares made to add up to one."""
-    sums: dict[tuple[int, Target, Harm], float] = {}
-    for origin, target, harm, share in parts:
-        if share > NO_SHARE:
-            sums[origin, target, harm] = sums.get((origin, target, harm), 0.0) + share
-    total = sum(sums.values())
-    order = sorted(sums.items(), key=lambda item: -item[1])
-    return tuple([FailingSlice(*key, share / total) for key, share in order])
+def _normalized(sums: Sums) -> Slices:
+    """Slices, the largest first, their shares made to add up to one; small ones are left out."""
+    least = LEAST_SHARE * fsum(sums.values())
+    order = sorted([(share, key) for key, share in sums.items() if share >= least], key=_by_share)
+    total = fsum([share for share, _ in order])
+    return tuple([FailingSlice(*key, share / total) for share, key in order])
+
+
+def _by_share(item: tuple[float, tuple[int, Target, Harm]]) -> float:
+    return -item[0]
 
 
 def split(number: int, shares: tuple[float, ...]) -> list[int]:

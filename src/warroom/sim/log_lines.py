@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from hashlib import shake_128
 from itertools import accumulate
+from math import fsum
 from typing import NamedTuple
 
 from warroom.core.rng import hash_bytes
@@ -17,7 +18,7 @@ from warroom.sim.counts import USERS
 from warroom.sim.failing_slices import FailingSlice, FailingSlices, Slices, at
 from warroom.sim.records import EVERYTHING, Target
 from warroom.sim.request_mix import RequestMix, meets
-from warroom.sim.streams.component import Stream, StreamGroup, stream_groups
+from warroom.sim.streams.component import LineStream, StreamGroup, stream_groups
 from warroom.sim.streams.template import CALL_ROLES, REQUEST_ROLES, Role
 from warroom.sim.trace_ids import SERVED, TraceId, TraceIds, failing
 
@@ -106,7 +107,7 @@ class KeptLine(NamedTuple):
     people: int
     place: int
     host: int
-    stream: Stream
+    stream: LineStream
 
 
 def cells_of(mix: RequestMix, target: Target) -> Cells:
@@ -210,9 +211,9 @@ class LogLines:
                 minute, service, group, part, SERVED + group.position, number, 1.0, self.cells(service, EVERYTHING)
             )
             return
-        happened = self.world.at(minute)
+        played = self.world.at(minute)
         for part in self.parts(minute, service, group):
-            hurt = [(h.target, h.harm) for h in happened.hurt.get(part.origin, ())]
+            hurt = [(h.target, h.harm) for h in played.hurt.get(part.origin, ())]
             known = (part.target, part.harm)
             place = 1 + hurt.index(known) if known in hurt else 0
             at_origin = self._requests_at_origin(minute, part, place)
@@ -224,14 +225,14 @@ class LogLines:
 
     def _requests_at_origin(self, minute: int, part: FailingSlice, place: int) -> float:
         """Requests of the slice that come to harm in a minute, by their hurt's place, 0 for those of any day."""
-        happened, origin = self.world.at(minute), part.origin
+        played, origin = self.world.at(minute), part.origin
         if place:
-            share = happened.hurt[origin][place - 1].share
+            share = played.hurt[origin][place - 1].share
         elif part.harm == "late":
             return max(1.0, self.counts.requests(minute, origin).late)
         else:
-            share = self.counts.any_day(happened, origin) + 1 - happened.swept.accepted[origin]
-        return 60 * happened.sent(origin) * share
+            share = self.counts.any_day(played, origin) + 1 - played.swept.accepted[origin]
+        return 60 * played.sent(origin) * share
 
     def kept(self, source: LineSource) -> Iterator[KeptLine]:
         """The lines of a source that are kept, the newest first."""
@@ -282,7 +283,7 @@ class LogLines:
         if requests.failed < 0.02 * requests.received:
             return True
         context, mix, rate = self.context(line), self.mixes[source.service], requests.failed / requests.received
-        failing_share = sum([
+        failing_share = fsum([
             rate * part.share / max(rate * part.share, mix.share(at(part, source.service)))
             for part in self.slices.failed(source.minute, source.service)
             if context is not None and context.meets(at(part, source.service))

@@ -7,6 +7,7 @@ order of asking.
 from collections.abc import Iterator
 from heapq import merge
 from itertools import islice, pairwise
+from math import fsum
 from operator import mul
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from warroom.core.errors import quote_input
 from warroom.sim.failing_slices import Slices, at
 from warroom.sim.log_lines import KEPT, Cells, KeptLine, LineSource, LogLine, LogLines
 from warroom.sim.records import EVERYTHING, Target
-from warroom.sim.streams.component import Stream, StreamGroup
+from warroom.sim.streams.component import LineStream, StreamGroup
 from warroom.sim.streams.template import REQUEST_ROLES
 
 MOST_WORDS, NEWEST = 4, 10
@@ -112,7 +113,7 @@ class LogSearch:
     def search(self, service: int, query: Query, first: int, last: int) -> LogMatches:
         """Lines of a service in the minutes from `first` to `last`, both included."""
         minutes = range(first, last + 1)
-        written = sum([round(sum(self.lines.numbers(minute, service))) for minute in minutes])
+        written = sum([round(fsum(self.lines.numbers(minute, service))) for minute in minutes])
         words = Words(self.lines, service, query.all_words)
         groups = [Matching(self.lines, service, group, query, words) for group in self.lines.groups(service)]
         groups = [group for group in groups if group.streams]
@@ -130,12 +131,12 @@ class LogSearch:
         known: dict[int, Chances] = {}
         found = []
         for minute in minutes:
-            happened = id(self.lines.world.at(minute))
-            if happened not in known:
-                known[happened] = self._chances(service, groups, minute)
-            chances = known[happened]
+            played = id(self.lines.world.at(minute))
+            if played not in known:
+                known[played] = self._chances(service, groups, minute)
+            chances = known[played]
             failed = self.lines.counts.requests(minute, service).failed
-            number = sum(map(mul, self.lines.numbers(minute, service), chances.groups))
+            number = fsum(map(mul, self.lines.numbers(minute, service), chances.groups))
             found.append(max(0, round(number + failed * chances.more_if_failed)))
         return found
 
@@ -197,7 +198,7 @@ class Matching:
     def chance(self, minute: int) -> float:
         """Share of the group's lines that match; for served requests as if none failed."""
         if self.group.role == "served" or self.group.role not in REQUEST_ROLES:
-            return sum([s.stream.share * self._chance_of(EVERYTHING, s.mask) for s in self.streams])
+            return fsum([s.stream.share * self._chance_of(EVERYTHING, s.mask) for s in self.streams])
         return self._chance_in(self.lines.parts(minute, self.service, self.group))
 
     def chance_of_failed(self, minute: int) -> float:
@@ -205,7 +206,7 @@ class Matching:
         return self._chance_in(self.lines.slices.failed(minute, self.service))
 
     def _chance_in(self, parts: Slices) -> float:
-        return sum([
+        return fsum([
             part.share * stream.share * self._chance_of(at(part, self.service), mask)
             for part in parts
             for stream, mask in self.streams
@@ -214,9 +215,7 @@ class Matching:
     def _chance_of(self, target: Target, literal: int) -> float:
         if not self.words.texts:
             return 1.0
-        masks = self.words.masks(target)
-        shares = masks.shares if self.group.role in REQUEST_ROLES else masks.by_host
-        return sum([share for mask, share in shares.items() if mask | literal == self._wanted])
+        return self.words.chance(target, literal, self._wanted, of_request=self.group.role in REQUEST_ROLES)
 
     def kept(self, minute: int) -> list[Iterator[KeptLine]]:
         """The kept lines of the group in a minute that match, by the source they come from, the newest first."""
@@ -244,7 +243,7 @@ class Matching:
 class MatchingStream(NamedTuple):
     """A stream whose lines may match, and the words that all of them contain, as bits."""
 
-    stream: Stream
+    stream: LineStream
     mask: int
 
 
@@ -275,6 +274,17 @@ class Words:
     def __init__(self, lines: LogLines, service: int, words: tuple[str, ...]) -> None:
         self._lines, self._service, self.texts = lines, service, words
         self._masks: dict[Target, WordMasks] = {}
+        self._chances: dict[tuple[Target, int, bool], float] = {}
+
+    def chance(self, target: Target, literal: int, wanted: int, *, of_request: bool) -> float:
+        """Share of the lines about requests of a target, or about none, that contain the wanted words and no other;
+        all contain those of `literal`."""
+        key = target, literal, of_request
+        if key not in self._chances:
+            masks = self.masks(target)
+            shares = masks.shares if of_request else masks.by_host
+            self._chances[key] = fsum([share for mask, share in shares.items() if mask | literal == wanted])
+        return self._chances[key]
 
     def masks(self, target: Target) -> WordMasks:
         """Which words stand in the context and the host of requests that meet a target."""

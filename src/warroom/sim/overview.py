@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 from warroom.sim.counts import P95, Counts
 
-_WIDTHS = (18, 20, 18, 8)
-
 
 class OverviewRow(NamedTuple):
     """One service in one minute; None where nothing was scraped."""

@@ -6,9 +6,11 @@ Until the first change is felt every minute is that of an ordinary day.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from math import fsum
 from typing import Literal, get_args
 
-from warroom.sim.effects import Hurt, Rollout, freeze, hurts, restart, roll_back
+from warroom.sim.effects import Hurt, LiveChange, freeze, hurts, restart, roll_back
 from warroom.sim.sweep import ServiceParams, Sweep, initial_sweep, load_changed, propagate_latency, propagate_load
 from warroom.sim.topology import ServiceSystem
 
@@ -58,15 +60,16 @@ class ServiceWorld:
         system: ServiceSystem,
         traffic: tuple[float, ...],
         first: int,
-        rollouts: tuple[Rollout, ...],
+        live_changes: tuple[LiveChange, ...],
+        *,
         manners: Mapping[int, Manner] = {},
-        standing: tuple[Rollout, ...] = (),
+        standing: tuple[LiveChange, ...] = (),
     ) -> None:
         """`traffic` is the users' load of each minute from `first` on, relative to the usual. `manners` says how the
         errors of a service show, "failing" where it is silent. `standing` are changes that hurt next to nothing, and
         are counted, but move no load."""
         self.system, self.traffic, self.first, self.manners = system, traffic, first, manners
-        self.rollouts, self.standing = rollouts, standing
+        self.live_changes, self.standing = live_changes, standing
         self.minute = first
         """The last minute that is over."""
         self._ordinary: dict[tuple[float, tuple[float, ...]], ServiceMinute] = {}
@@ -80,12 +83,12 @@ class ServiceWorld:
         self._moving = True
 
     def _first_felt(self) -> int:
-        felt = [-(-r.live_from // 60) for r in self.rollouts if r.live_from is not None]
-        return max(min(felt, default=self.first + len(self.traffic)), self.first + 1)
+        effective = [-(-r.live_from // 60) for r in self.live_changes if r.live_from is not None]
+        return max(min(effective, default=self.first + len(self.traffic)), self.first + 1)
 
     def _landing_minutes(self) -> frozenset[int]:
-        """The minutes from which on a change is felt, or is no longer."""
-        seconds = [second for r in self.rollouts for second in (r.live_from, r.live_until) if second is not None]
+        """The minutes from which on a change is effective, or is no longer."""
+        seconds = [second for r in self.live_changes for second in (r.live_from, r.live_until) if second is not None]
         return frozenset([-(-second // 60) for second in seconds])
 
     def at(self, minute: int) -> ServiceMinute:
@@ -110,24 +113,24 @@ class ServiceWorld:
 
     def roll_back(self, change: int, second: int) -> None:
         """Undo one change and nothing else."""
-        self._act([roll_back(r, second) if r.force.change == change else r for r in self.rollouts])
+        self._act([roll_back(r, second) if r.force.change == change else r for r in self.live_changes])
         self.standing = tuple([r._replace(live_until=second) if r.force.change == change else r for r in self.standing])
 
     def restart(self, service: int, second: int) -> None:
         """Restart a service: what waits for that becomes live."""
-        self._act([restart(r, second) if r.force.service == service else r for r in self.rollouts])
+        self._act([restart(r, second) if r.force.service == service else r for r in self.live_changes])
 
     def stop_controllers(self, changes: frozenset[int], second: int) -> None:
         """Nobody applies these changes again: their agent is suspended, or their service is frozen."""
-        self._act([freeze(r, second) if r.force.change in changes else r for r in self.rollouts])
+        self._act([freeze(r, second) if r.force.change in changes else r for r in self.live_changes])
 
     def end_nature(self, service: int, second: int) -> None:
         """What no change did at a service is put right."""
         self._act([roll_back(r, second) if r.force.service == service and not r.force.change else r
-                   for r in self.rollouts])  # fmt: skip
+                   for r in self.live_changes])  # fmt: skip
 
-    def _act(self, rollouts: list[Rollout]) -> None:
-        self.rollouts = tuple(rollouts)
+    def _act(self, live_changes: list[LiveChange]) -> None:
+        self.live_changes = tuple(live_changes)
         self._landings = self._landing_minutes() | {self.minute + 1}
         if self.minute < self.felt_from:
             self.felt_from = max(self._first_felt(), self.minute + 1)
@@ -151,11 +154,14 @@ class ServiceWorld:
 
     def _standing(self, second: int) -> tuple[float, ...]:
         shares = [0.0] * self.system.size
-        for rollout in self.standing:
-            if reach := rollout.reach(second):
-                force = rollout.force
-                shares[force.service] += reach * force.share(force.terms.load)
+        for live, share in zip(self.standing, self._standing_shares, strict=True):
+            shares[live.force.service] += live.reach(second) * share
         return tuple(shares)
+
+    @cached_property
+    def _standing_shares(self) -> list[float]:
+        """What each standing change hurts on all hosts, at the usual load."""
+        return [r.force.share(r.force.terms.load) for r in self.standing]
 
     def _next_minute(self) -> ServiceMinute:
         level = self.traffic[self.minute - self.first]
@@ -166,15 +172,15 @@ class ServiceWorld:
         hurt, stale = self._hurt(before)
         if still and not stale:
             return before
-        if self.trouble_from is None and any(sum([h.share for h in hs]) > TROUBLE for hs in hurt.values()):
+        if self.trouble_from is None and any(fsum([h.share for h in hs]) > TROUBLE for hs in hurt.values()):
             self.trouble_from = self.minute
         return self._sweep(before, hurt, stale, level)
 
     def _hurt(self, before: ServiceMinute) -> tuple[dict[int, tuple[Hurt, ...]], set[int]]:
         """What is hurt this minute, and the services at which that has changed."""
         second, found = 60 * self.minute, {}
-        for i in {r.force.service for r in self.rollouts if r.reach(second)}:
-            found[i] = hurts(self.rollouts, i, second, before.sent(i))
+        for i in {r.force.service for r in self.live_changes if r.reach(second)}:
+            found[i] = hurts(self.live_changes, i, second, before.sent(i))
         stale = set()
         for i in found.keys() | before.hurt.keys():
             if _unmoved(found.get(i, ()), before.hurt.get(i, ())):
@@ -189,8 +195,8 @@ class ServiceWorld:
         system, n = self.system, self.system.size
         wrong, lost, late = before.wrong[:], before.lost[:], before.late[:]
         for i in stale:
-            errors = sum([h.share for h in hurt.get(i, ()) if h.harm == "errors"])
-            late[i] = sum([h.share for h in hurt.get(i, ()) if h.harm == "late"])
+            errors = fsum([h.share for h in hurt.get(i, ()) if h.harm == "errors"])
+            late[i] = fsum([h.share for h in hurt.get(i, ()) if h.harm == "late"])
             manner = self.manners.get(i, "failing")
             wrong[i], lost[i] = errors * (manner == "wrong"), errors * (manner == "lost")
             hidden = 1.0 - (1.0 - wrong[i]) * (1.0 - lost[i]) * (1.0 - late[i])

@@ -1,5 +1,6 @@
 """Traces: the calls of a service and what became of every attempt, over the last minutes."""
 
+from math import fsum
 from typing import NamedTuple
 
 from warroom.sim.counts import USERS, CallCounts, Counts
@@ -79,4 +80,4 @@ def _reading(counts: Counts, place: int, minutes: list[int]) -> CallReading:
     if place == USERS:
         return CallReading(caller, callee, total, None, None)
     waits = [counts.waiting(minute, place) * call.attempts for minute, call in zip(minutes, calls, strict=True)]
-    return CallReading(caller, callee, total, sum(waits) / max(1, total.attempts), counts.deadline(place))
+    return CallReading(caller, callee, total, fsum(waits) / max(1, total.attempts), counts.deadline(place))

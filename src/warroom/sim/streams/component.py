@@ -1,5 +1,6 @@
 """The log streams of one component: which templates of its kind it uses, with what names, and how often."""
 
+from itertools import cycle
 from string import Formatter
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ _FIRST_SHARE = 0.7
 """Of the two, the share of the more frequent one."""
 
 
-class Stream(NamedTuple):
+class LineStream(NamedTuple):
     """One kind of line of one component. Only its figures differ from line to line."""
 
     level: Level
@@ -44,14 +45,14 @@ class StreamGroup(NamedTuple):
     """Which of the system's `links` it is about; `USERS` if about none."""
     rate: float
     """Lines per event."""
-    streams: tuple[Stream, ...]
+    streams: tuple[LineStream, ...]
 
 
 def stream_groups(system: ServiceSystem, service: int, split: Split, key: bytes) -> tuple[StreamGroup, ...]:
     """Everything that a component may write; the choice depends on the key and the component alone."""
     kind = KINDS[system.kinds[service]][group(split)]
     begin, end = system.link_ranges[service]
-    draws = iter(hash_bytes(64, service, "streams", key.hex()) * 8)
+    draws = cycle(hash_bytes(64, service, "streams", key.hex()))
     found: list[StreamGroup] = []
     for role in dict.fromkeys(template.role for template in kind.templates):
         templates = [template for template in kind.templates if template.role == role]
@@ -76,8 +77,8 @@ def _choose(role: Role, templates: list[Template], draw: int) -> list[list[Templ
     return [[templates[first], templates[second]]]
 
 
-def _stream(template: Template, names: Names, callee: str, draw: int, share: float) -> Stream:
+def _stream(template: Template, names: Names, callee: str, draw: int, share: float) -> LineStream:
     filled = {slot: options[(draw + len(slot)) % len(options)] for slot, options in names.items()}
     text = template.text.format(callee=callee, **filled, **{slot: f"{{{slot}}}" for slot in FIGURES})
     literal = "".join(part for part, *_ in Formatter().parse(text))
-    return Stream(template.level, text, share, f"{template.level} {literal}".lower())
+    return LineStream(template.level, text, share, f"{template.level} {literal}".lower())

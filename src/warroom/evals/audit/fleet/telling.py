@@ -58,22 +58,23 @@ def watched(seed: int, split: Split = Split.TRAIN, minutes: int = 0) -> Watched:
 def attempts_add_up(w: Watched) -> Iterator[str]:
     """The requests of a service are the attempts of its callers, in the overview, in metrics, traces and breakdowns."""
     counts, now = w.seen.counts, w.now
-    for i, row in enumerate(overview(counts, now)):
+    for i, shown in enumerate(overview(counts, now)):
         metric = metric_minutes(counts, i, now, now)[0]
-        if (metric.requests, metric.p95, metric.errors) != (row.requests, row.p95, row.errors):
-            yield f"{row.service}: overview {row}, metrics {metric}"
-        if row.requests is None:
+        if (metric.requests, metric.p95, metric.errors) != (shown.requests, shown.p95, shown.errors):
+            yield f"{shown.service}: overview {shown}, metrics {metric}"
+        if shown.requests is None:
             continue
         calls = [counts.call(now, place) for place in counts.incoming(i)]
         requests = counts.requests(now, i)
         arrived = sum([call.attempts - call.lost for call in calls])
-        if requests.received != arrived or row.requests != round(sum([call.attempts for call in calls]) / 60):
-            yield f"{row.service}: {requests} received, {arrived} arrived, {row.requests} a second in the overview"
+        if requests.received != arrived or shown.requests != round(sum([call.attempts for call in calls]) / 60):
+            yield f"{shown.service}: {requests} received, {arrived} arrived, {shown.requests} a second in the overview"
         for attribute in ATTRIBUTES:
             table = w.seen.slices.breakdown(now, i, attribute)
-            sums = tuple(sum([line[k] for line in table]) for k in (1, 2, 3))
-            if sums != (requests.received, requests.failed, requests.late):
-                yield f"{row.service} by {attribute}: {sums} rather than {requests}"
+            received, failed = sum([row.received for row in table]), sum([row.failed for row in table])
+            sums = received, failed, sum([row.late for row in table])
+            if sums != tuple(requests):
+                yield f"{shown.service} by {attribute}: {sums} rather than {requests}"
 
 
 def callers_wait_within_deadlines(w: Watched) -> Iterator[str]:
@@ -144,9 +145,9 @@ def answers_do_not_depend_on_order(w: Watched) -> Iterator[str]:
 
 
 def nothing_is_different_before(w: Watched) -> Iterator[str]:
-    """Up to the minute in which the first change is felt, all pages are those of a day without any of them."""
+    """Up to the minute in which the first change is effective, all pages are those of a day without any of them."""
     world = w.seen.world
-    day = ServiceWorld(world.system, world.traffic, world.first, (), world.manners, world.standing)
+    day = ServiceWorld(world.system, world.traffic, world.first, (), manners=world.manners, standing=world.standing)
     day.advance(w.now)
     ordinary = watch(w.incident, day, w.seen.counts.key, w.split)
     last = world.felt_from - 1

@@ -1,0 +1,25 @@
+"""The laws of telling over many incidents of both groups of splits: docs/experiments/2026-11-seen-and-predicted.md.
+
+python recipes/telling_laws.py [incidents]
+"""
+
+import sys
+from collections import Counter
+
+from warroom.core.splits import Split
+from warroom.evals.audit.fleet.telling import LAWS, violations
+
+
+def main(incidents: int) -> None:
+    """Print how many violations each law has."""
+    found: Counter[str] = Counter()
+    for seed in range(incidents):
+        for problem in violations(seed, (Split.TRAIN, Split.TEST)[seed % 2]):
+            found[problem.split(": ")[1]] += 1
+            print(problem)
+    for law in LAWS:
+        print(f"{law.__name__}: {found[law.__name__]} violations in {incidents} incidents")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)

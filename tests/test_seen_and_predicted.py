@@ -1,0 +1,262 @@
+"""Laws of physics and telling: what changes do is what the handbook says, and instruments agree about it."""
+
+from collections import Counter
+from itertools import combinations, product
+from string import Formatter
+
+import pytest
+import seen_and_predicted as recipe
+
+from warroom.core.rng import stream
+from warroom.core.splits import Split
+from warroom.evals.audit.fleet.telling import LAWS, Watched, violations, watched
+from warroom.sim.alerts import FOR_MINUTES, RULES, Silence
+from warroom.sim.counts import Counts
+from warroom.sim.effects import LiveChange, freeze, restart, roll_back
+from warroom.sim.families import FAMILIES
+from warroom.sim.log_search import parse_query
+from warroom.sim.metrics import metric_minutes, render_minutes
+from warroom.sim.overview import overview, render_overview
+from warroom.sim.service_world import ServiceWorld
+from warroom.sim.streams.component import KINDS
+from warroom.sim.streams.template import CALL_ROLES, FIGURES, ROLES
+from warroom.sim.sweep import initial_sweep, propagate_latency, timeout_share
+from warroom.sim.topology import draw_service_topology, size_system
+from warroom.sim.trace_ids import TraceId, TraceIds
+from warroom.sim.traces import read_traces
+from warroom.sim.wordings import SERVICES
+
+CASES = [(family, harm) for family in FAMILIES.values() for harm in recipe.harms(family)]
+
+
+@pytest.mark.parametrize(("family", "harm"), CASES, ids=[f"{family.name}-{harm}" for family, harm in CASES])
+def test_what_is_seen_is_what_the_handbook_predicts_at_the_load_that_is_shown(family, harm) -> None:
+    for seed in range(6):
+        found = recipe.measure(recipe.draw_case(family, harm, seed))
+        assert recipe.agree(found.seen, found.now), (seed, found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "harm"), CASES, ids=[f"{family.name}-{harm}" for family, harm in CASES])
+def test_a_hundred_draws_of_each_family_agree(family, harm) -> None:
+    found = [recipe.measure(recipe.draw_case(family, harm, seed)) for seed in range(100)]
+    assert all(recipe.agree(one.seen, one.now) for one in found)
+
+
+# -- one telling of the world
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(0, 72, 12))
+def test_no_law_of_telling_is_broken(seed: int) -> None:
+    assert violations(seed, Split.TEST if seed % 24 else Split.TRAIN) == []
+
+
+@pytest.fixture(scope="module")
+def incident() -> Watched:
+    return next(w for w in map(watched, range(40)) if w.incident.casting.sites[0].harm == "errors"
+                and w.seen.world.manners[place(w)] == "failing" and w.incident.casting.sites[0].hit)  # fmt: skip
+
+
+def place(w: Watched) -> int:
+    return w.incident.system.names.index(w.incident.casting.sites[0].service)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_a_law_holds_for_one_incident(law, incident: Watched) -> None:
+    assert list(law(incident)) == []
+
+
+def test_a_count_that_is_wrong_breaks_the_laws() -> None:
+    w = watched(1)
+    key = w.now, w.seen.counts.incoming(place(w))[0]
+    assert not list(LAWS[0](w))
+    call = w.seen.counts.call(*key)
+    w.seen.counts._calls[key] = call._replace(served=call.served + 600)
+    assert list(LAWS[0](w))
+
+
+def test_nobody_sees_anything_before_the_first_change_is_felt_and_everybody_after_it(incident: Watched) -> None:
+    w, i = incident, place(incident)
+    errors = [
+        100 * requests.failed / requests.received
+        for requests in (w.seen.counts.requests(minute, i) for minute in range(w.now - 30, w.now + 1))
+    ]
+    site = w.incident.casting.sites[0]
+    first = -(-site.onset // 60)
+    before, after = errors[: first - w.now + 30 - 2], errors[first - w.now + 30 + 1 :]
+    assert max(before) < 8 < min(after), (before, after)
+
+
+def test_the_first_bad_minute_does_not_tell_the_second_of_the_landing() -> None:
+    case = recipe.draw_case(FAMILIES["toggle"], "errors", 1)
+    (live,) = case.world.live_changes
+    first = -(-live.live_from // 60)
+    told = set()
+    for second in (60 * first - 59, 60 * first - 30, 60 * first):
+        moved = live._replace(live_from=second)
+        world = ServiceWorld(case.system, case.world.traffic, case.world.first, (moved,), manners=case.world.manners)
+        world.advance(first + 1)
+        counts = Counts(world, b"key")
+        told.add(tuple(counts.requests(minute, case.place) for minute in (first - 1, first, first + 1)))
+    assert len(told) == 1
+
+
+# -- what people do to changes
+
+
+def live_change_of(seed: int = 1) -> tuple[recipe.Case, LiveChange]:
+    case = recipe.draw_case(FAMILIES["config"], "errors", seed)
+    return case, case.world.live_changes[0]
+
+
+def hurt_after(case: recipe.Case, minutes: int) -> bool:
+    case.world.advance(case.world.minute + minutes)
+    return bool(case.world.at(case.world.minute).hurt.get(case.place))
+
+
+def test_a_rollback_undoes_the_named_change_and_nothing_else() -> None:
+    case, live = live_change_of()
+    assert hurt_after(case, 13)
+    case.world.roll_back(live.force.change + 1, 60 * case.world.minute)
+    assert hurt_after(case, 1)
+    case.world.roll_back(live.force.change, 60 * case.world.minute)
+    assert not hurt_after(case, 1)
+
+
+def test_a_controller_applies_a_change_again_unless_it_is_frozen() -> None:
+    _, live = live_change_of()
+    controlled = live._replace(reapply_after=180)
+    again = roll_back(controlled, 60_000)
+    assert [again.reach(second) for second in (60_000, 60_179, 60_180)] == [0.0, 0.0, 1.0]
+    assert freeze(again, 60_100).reach(70_000) == 0.0
+    assert freeze(controlled, 60_000).reach(60_000) == 1.0
+    assert roll_back(freeze(controlled, 60_000), 60_001).reach(70_000) == 0.0
+
+
+def test_a_restart_makes_live_what_waits_for_one_and_nothing_else() -> None:
+    _, live = live_change_of()
+    waiting = live._replace(live_from=None, waits_for_restart=True)
+    assert waiting.reach(70_000) == 0.0 and restart(waiting, 60_000).reach(60_000) == 1.0
+    undone = live._replace(live_from=None)
+    assert restart(undone, 60_000) == undone and restart(live, 60_000) == live
+
+
+def test_late_replies_hold_up_those_who_get_them_and_nobody_else() -> None:
+    case = recipe.draw_case(FAMILIES["deploy"], "late", 2)
+    hurt_after(case, 14)
+    now, before = case.world.at(case.world.minute), case.world.at(case.world.first)
+    assert now.late[case.place] > 0.1
+    assert now.swept.latency[case.place] < 1.1 * before.swept.latency[case.place]
+    for caller in case.system.callers[case.place]:
+        assert now.swept.latency[caller] > before.swept.latency[caller]
+
+
+def test_a_sweep_without_late_replies_is_that_of_a_world_that_knows_none() -> None:
+    rng = stream(3, "sweep")
+    system = size_system(rng, draw_service_topology(rng, 10, SERVICES[Split.TRAIN]))
+    world = ServiceWorld(system, (1.0,) * 3, 0, ())
+    params = [list(p) for p in world._params]
+    params[4][2] = 0.6
+    swept = [
+        propagate_latency(system, [tuple(p) for p in params], budget=[0.1] * system.size, load=list(system.load),
+                          last=initial_sweep(system), stale=set(), **more)
+        for more in ({}, {"late_replies": [0.0] * system.size})
+    ]  # fmt: skip
+    assert swept[0].caller_error == swept[1].caller_error
+    assert swept[0].latency == pytest.approx(swept[1].latency, rel=1e-12)
+    for caller, callee, failed, _, _ in (call for calls in swept[0].failing_calls for call in calls):
+        deadline = next(call.deadline for call in system.calls[caller] if call.callee == callee)
+        error = swept[0].caller_error[callee]
+        late = timeout_share(swept[0].caller_latency[callee], error, deadline)
+        assert failed == pytest.approx(1 - (1 - error) * (1 - late))
+
+
+# -- streams
+
+
+def test_every_kind_has_templates_of_its_own_for_every_role_in_both_groups_of_splits() -> None:
+    seen = Counter()
+    for kind, split in product(KINDS, (Split.TRAIN, Split.TEST)):
+        names, templates = KINDS[kind][split]
+        assert len(templates) >= 15
+        assert {template.role for template in templates} == set(ROLES)
+        assert min(Counter(t.role for t in templates if t.role in CALL_ROLES | {"failed", "slow"}).values()) >= 2
+        for template in templates:
+            slots = {slot for _, slot, _, _ in Formatter().parse(template.text) if slot}
+            assert slots <= {*FIGURES, "callee", *names}
+            assert ("callee" in slots) == (template.role in CALL_ROLES)
+            assert (template.level == "INFO") == (template.role in ("served", "chore"))
+            assert (template.level == "ERROR") or template.role != "failed"
+        seen.update(template.text for template in templates)
+    assert max(seen.values()) == 1
+
+
+def test_kinds_share_no_template_and_splits_no_words_of_it() -> None:
+    for a, b in combinations([KINDS[kind][split] for kind in KINDS for split in KINDS[kind]], 2):
+        assert not {t.text for t in a.templates} & {t.text for t in b.templates}
+        assert not {name for names in a.names.values() for name in names} & {
+            name for names in b.names.values() for name in names
+        }
+
+
+def test_no_template_says_what_family_of_changes_made_it_write() -> None:
+    tell_tale = ("replica", "build", "release", "limit", "quota", "certificate", "weight", "evict", "backup", "canary")
+    for kind, split in product(KINDS, (Split.TRAIN, Split.TEST)):
+        for template in KINDS[kind][split].templates:
+            if template.role not in ("chore", "stray", "served"):
+                assert not any(word in template.text for word in tell_tale), template.text
+
+
+def test_trace_ids_stand_for_one_request_each() -> None:
+    ids, rng = TraceIds(b"key"), stream(1, "ids")
+    traces = {TraceId(rng.randrange(1440), rng.randrange(64), rng.randrange(64), rng.randrange(64)) for _ in range(300)}
+    assert {ids.decode(ids.encode(trace)) for trace in traces} == traces
+    assert len({ids.encode(trace)[:4] for trace in traces}) > 280
+
+
+# -- pages
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [("a b c d e", "got 5 words"), ("level:loud", "info, warn, error"), ("trace:12", "eight digits"),
+     ("-", "at least one letter"), ("level:info level:warn", "once")],
+)  # fmt: skip
+def test_a_search_that_means_nothing_is_refused_with_what_it_may_be(text: str, part: str) -> None:
+    with pytest.raises(ValueError, match=part):
+        parse_query(text)
+
+
+def test_words_that_no_line_has_find_nothing_and_say_so(incident: Watched) -> None:
+    found = incident.page("zzz", 0)
+    assert found.matches == 0 and found.newest == () and "0 of " in found.render() and "\n" not in found.render()
+
+
+def test_an_alert_fires_until_it_is_well_again_and_says_who_muted_it(incident: Watched) -> None:
+    w, i = incident, place(incident)
+    site = w.incident.casting.sites[0]
+    firing = [alert for alert in w.seen.alerts.at(w.now, w.now - 60) if alert.service == site.service]
+    assert firing and firing[0].rule == "ErrorShare" and firing[0].resolved is None
+    assert firing[0].since >= -(-site.onset // 60) + FOR_MINUTES - 1
+    world = w.seen.world
+    muted = Silence(i, RULES[0], w.now, w.now + 30, "manager")
+    w.seen.alerts.silence(muted)
+    assert [a.service for a in w.seen.alerts.at(w.now, w.now - 60) if "by manager" in a.render()] == [site.service]
+    twin = world.copy()
+    for live in world.live_changes:
+        twin.roll_back(live.force.change, 60 * w.now)
+        twin.stop_controllers(frozenset([live.force.change]), 60 * w.now)
+    twin.advance(w.now + 6)
+    after = type(w.seen.alerts)(Counts(twin, w.seen.counts.key)).at(w.now + 6, w.now - 60)
+    assert after and all(alert.resolved is not None for alert in after)
+
+
+def test_pages_show_a_dash_where_nothing_was_scraped(incident: Watched) -> None:
+    w = incident
+    blind = Counts(w.seen.world, w.seen.counts.key, gap=1.0)
+    rows = overview(blind, w.now)
+    assert rows[0].requests is not None and all(row.requests is None for row in rows[1:])
+    assert " - " in render_overview(rows) and "not scraped" in render_overview(rows)
+    assert "collector was down" in read_traces(blind, 1, w.now).render()
+    assert "p95 ms: - - -" in render_minutes("x", w.now - 2, metric_minutes(blind, 1, w.now - 2, w.now))
