@@ -1,4 +1,4 @@
-"""Laws of the wordings: what is written can be read back, splits share no frame, and frames tell nothing about values."""
+"""Laws of the wordings: what is written can be read back, splits share no frame, frames tell nothing of values."""
 
 import random
 from collections.abc import Iterator
@@ -37,9 +37,7 @@ EDITS = (
 )
 VALUES = {"cohort": ("mobile", "web", "kiosk"), "region": ("eu", "us", "apac"), "host": ("cart-1", "cart-2", "cart-3")}
 LEAST_FRAMES = 30
-SHARED_KINDS = frozenset(
-    {"charter", "hours_reference", "limit_reference", "approval_reference", "definition", "shift", "ledger"}
-)
+SHARED_KINDS = frozenset({"charter", "hours_reference", "limit_reference", "approval_reference", "definition", "shift"})
 """Headings, references and tables: they frame what clauses and records say, or stand in for a clause now and then."""
 
 

@@ -12,6 +12,7 @@ from warroom.sim.wording.values import Relation
 
 _LONGEST = 4
 """Most sentences or lines of one clause."""
+UNKNOWN = -1.0
 _SENTENCE_ENDS = (".", "?", "!")
 
 
@@ -73,14 +74,15 @@ def _values(kind: str, charter: Charter, draws: Draws, around: CharterContext) -
     if kind == "limit_reference":
         neighbour = cast("str", around.neighbour)
         return {"related": Relation.between(neighbour, around.limits[neighbour], cast("float", charter.limit))}
-    return {
+    told: dict[str, dict[str, object]] = {
         "hours": span(charter.hours),
         "hours_reference": {"named": around.shift},
         "threshold": {"bound": charter.approval_above},
         "limit": {"bound": charter.limit},
         "reapplied": {"after": 60 * charter.reapplied_after},
         "definition": {"term": around.term, "services": charter.services},
-    }[kind]
+    }
+    return told[kind]
 
 
 def read_charter(
@@ -161,10 +163,12 @@ def _assemble(agent: str, family: str, clauses: list[_Clause], around: CharterCo
             return None
         services = cast("tuple[str, ...]", defined["services"])
     window = _hours(by_kind.get("hours"), around)
-    bounds = [_bound(by_kind.get(kind), around.limits) for kind in ("threshold", "limit")]
-    if window is None or any(bound is not None and bound < 0 for bound in bounds):
+    above, limit = _bound(by_kind.get("threshold"), around.limits), _bound(by_kind.get("limit"), around.limits)
+    if window is None or UNKNOWN in (above, limit):
         return None
-    return Charter(agent, family, services, cast("str | None", permission.get("barred")), window, *bounds, after // 60)
+    return Charter(
+        agent, family, services, cast("str | None", permission.get("barred")), window, above, limit, after // 60
+    )
 
 
 def _hours(clause: _Clause | None, around: CharterContext) -> Window | None:
@@ -175,10 +179,10 @@ def _hours(clause: _Clause | None, around: CharterContext) -> Window | None:
 
 
 def _bound(clause: _Clause | None, limits: Mapping[str, float]) -> float | None:
-    """The bound of a clause; -1 if it refers to a limit that is not known."""
+    """The bound of a clause; `UNKNOWN` if it refers to a limit that is not known."""
     if clause is None:
         return None
     related = clause.values.get("related")
     if isinstance(related, Relation):
-        return related.bound(limits[related.other]) if related.other in limits else -1.0
+        return related.bound(limits[related.other]) if related.other in limits else UNKNOWN
     return cast("float", clause.values["bound"])

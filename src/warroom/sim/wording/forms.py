@@ -3,18 +3,17 @@
 import re
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeAlias, TypeVar, cast
+from typing import TypeAlias
 
 from warroom.sim.wording.template import ValueForm
 
-Value = TypeVar("Value")
-Way: TypeAlias = Callable[[Value], str | None]
+Way: TypeAlias = Callable[..., str | None]
 SPLITS = ("train", "dev", "test")
 NAME = r"[A-Za-z][\w/-]*(?:[.:][\w/-]+)*"
 """A service, part or agent: ends with a letter or digit. Only prefixes of keys end with a colon or a slash."""
 
 
-def form(pattern: str, read: Callable[[str], object], **shows: tuple[Way[Value], ...]) -> ValueForm:
+def form(pattern: str, read: Callable[[str], object], **shows: tuple[Way, ...]) -> ValueForm:
     """A form whose ways of writing are `all`, or those of each split."""
     ways = {split: shows.get(split) or shows["all"] for split in SPLITS}
     return ValueForm(pattern, cast("dict[str, tuple[Callable[[object], str | None], ...]]", ways), read)
@@ -142,14 +141,14 @@ def _read_span(text: str) -> int:
 _SPAN = r"(?:[\w-]+ (?:h|hours?|min|minutes?|s)\b(?: and | )?)+"
 
 
-def _joined(last: str) -> Way[tuple[str, ...]]:
+def _joined(last: str) -> Way]:
     def show(names: tuple[str, ...]) -> str:
         return last.join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
     return show
 
 
-def _listed(separator: str) -> Way[tuple[str, ...]]:
+def _listed(separator: str) -> Way]:
     return lambda names: separator.join(names)
 
 
@@ -159,11 +158,11 @@ def read_names(text: str) -> tuple[str, ...]:
 
 
 _LIST = rf"{NAME}(?:(?:,? (?:and|or|plus|nor|&) |, ?| / |\|){NAME})*"
-_OWN: Way[str] = str
+_OWN: Way = str
 NUMBER = r"\d+(?:\.\d+)?"
 _PERCENT = rf"{NUMBER} ?(?:%|percent|per cent|pct)|(?:{'|'.join(sorted(_NUMBERS, key=len, reverse=True))}) percent"
-_digits: Way[float] = lambda x: f"{plain(x)} %"  # noqa: E731
-_tight: Way[float] = lambda x: f"{plain(x)}%"  # noqa: E731
+_digits: Way = lambda x: f"{plain(x)} %"  # noqa: E731
+_tight: Way = lambda x: f"{plain(x)}%"  # noqa: E731
 FORMS: dict[str, ValueForm] = {
     "name": form(NAME, str, all=(_OWN,)),
     "prefix": form(r"\w+[:/]", str, all=(_OWN,)),

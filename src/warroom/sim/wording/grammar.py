@@ -53,7 +53,9 @@ KINDS: dict[str, Kind] = {
     "signature": Kind({"id": "change", "actor": "name", "signer": "name"}),
     "rollout_complete": Kind({"id": "change"}),
     "rollout_paused": Kind({"id": "change", "hosts": "hosts"}),
-    "diff": Kind({"part": "name", "target": "target", "old": "figure", "new": "figure", "harm": "harm"}, of_family=True),
+    "diff": Kind(
+        {"part": "name", "target": "target", "old": "figure", "new": "figure", "harm": "harm"}, of_family=True
+    ),
     "edit": Kind({"key": "setting", "old": "word", "new": "word"}),
     "fact": Kind({"part": "name", "lever": "figure", "mode": "mode"}, of_family=True),
 }  # fmt: skip
@@ -81,7 +83,7 @@ def _sections(name: str) -> dict[str, tuple[str, ...]]:
 @cache
 def phrases(family: str, split: str) -> dict[str, tuple[str, ...]]:
     """The words of a family in a split: for each name one or more phrases of the same meaning."""
-    out = {"u": ("",)}
+    out: dict[str, tuple[str, ...]] = {"u": ("",)}
     for line in _sections(f"families/{family}")[f"{split} phrases"]:
         name, _, text = line.partition(": ")
         out[name] = tuple(option.strip('"') for option in text.split(" | "))
@@ -115,9 +117,10 @@ def frames(kind: str, split: str, family: str = "") -> tuple[Template, ...]:
         ValueError: an unknown kind, split or family.
     """
     if kind not in KINDS or split not in SPLITS or (family not in FAMILIES) == KINDS[kind].of_family:
+        with_family = ", ".join(kind for kind, row in KINDS.items() if row.of_family)
         raise ValueError(
-            f"no frames of kind {kind!r} in split {split!r} and family {family!r}: kinds are {', '.join(KINDS)}, splits "
-            f"{', '.join(SPLITS)}, families (for {', '.join(k for k in KINDS if KINDS[k].of_family)}) {', '.join(FAMILIES)}"
+            f"no frames of kind {kind!r} in split {split!r} and family {family!r}: kinds are {', '.join(KINDS)}, "
+            f"splits {', '.join(SPLITS)}, families (for {with_family}) {', '.join(FAMILIES)}"
         )
     sources = _sections(kind)[split]
     if family:
@@ -143,7 +146,7 @@ def _mode_form(family: str) -> ValueForm:
 
 
 def fitting(kind: str, split: str, values: Mapping[str, object], family: str = "") -> tuple[Template, ...]:
-    """The frames that these values fill: none of their slots is empty. Which values are given decides, not what they are."""
+    """The frames all of whose slots have a value: which values are given decides, not what they are."""
     return _fitting(kind, split, frozenset(name for name, value in values.items() if value is not None), family)
 
 

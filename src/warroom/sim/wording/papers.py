@@ -12,7 +12,6 @@ from warroom.sim.wording.grammar import FAMILIES, only, readings, write
 from warroom.sim.wording.template import Draws
 from warroom.sim.wording.values import UNITS, Relation
 
-
 DAY = 86_400
 
 
@@ -166,7 +165,7 @@ def read_ledger_row(text: str) -> LedgerEntry:
 def _ledger_row(values: Mapping[str, object]) -> LedgerEntry:
     statement = read_statement(str(values["statement"]))
     rest = {**values, "signer": values.get("signer") or values["actor"], "approval": values["cited"] or None}
-    return LedgerEntry(*[rest[field] for field in LedgerEntry._fields[:-1]], statement)  # type: ignore[arg-type]
+    return LedgerEntry._make([*(rest[field] for field in LedgerEntry._fields[:-1]), statement])
 
 
 def write_signature(signed: SignedBy, split: str, source: bytes) -> str:

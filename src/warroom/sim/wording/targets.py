@@ -7,12 +7,13 @@ Some say whom the rule leaves out: conditions are negated and joined by "or".
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from warroom.sim.records import EVERYTHING, Condition, Target
 from warroom.sim.wording.template import ValueForm
 
-OPERATORS = ("==", "!=", "in", "not in", ">=", "<")
+Operator = Literal["==", "!=", "in", "not in", ">=", "<"]
+OPERATORS: tuple[Operator, ...] = ("==", "!=", "in", "not in", ">=", "<")
 _ATTRIBUTE, _VALUE = r"[a-z]\w*", r"(?!(?:newer|later|above|on)\b)[\w.-]*\w"
 
 
@@ -54,18 +55,22 @@ TRAIN_PROSE = (
              frame="requests {}", everything="every request"),
     Spelling(("by {a} {v}", "not by {a} {v}", "by {a} {v}", "not by {a} {v}", "by {a} {v} and up", "by {a} before {v}"),
              (", ", " and "), between=" or ", frame="requests {}", everything="all requests"),
-    Spelling(("{a} = {v}", "{a} not {v}", "{a} = {v}", "{a} not {v}", "{a} from {v}", "{a} before {v}"), (", ", " and ", "; "),
+    Spelling(("{a} = {v}", "{a} not {v}", "{a} = {v}", "{a} not {v}", "{a} from {v}", "{a} before {v}"),
+             (", ", " and ", "; "),
              between="|", frame="requests ({})", everything="all requests"),
     Spelling(("in {a} {v}", "outside {a} {v}", "in {a} {v}", "outside {a} {v}", "in {a} {v} and later",
-              "in {a} earlier than {v}"), (" and ", ", "), between=" or ", frame="requests {}", everything="all of them"),
+              "in {a} earlier than {v}"), (" and ", ", "), between=" or ", frame="requests {}",
+             everything="all of the requests"),
 )  # fmt: skip
 DEV_CODE = (
     Spelling(("request.{a} eq {v}", "request.{a} ne {v}", "request.{a} any({v})", "request.{a} none({v})",
               "request.{a} ge {v}", "request.{a} lt {v}"), (" and ", " & ", ", "), between="|"),
     Spelling(('.{a} == "{v}"', '(.{a} == "{v}" | not)', ".{a} | IN({v})", "(.{a} | IN({v}) | not)", '.{a} >= "{v}"',
               '.{a} < "{v}"'), (" and ", ", ", " && "), item='"{}"'),
-    Spelling(("{a}~{v}", "{a}!~{v}", "{a}~({v})", "{a}!~({v})", "{a}>~{v}", "{a}<~{v}"), (" ", ";", " & "), between="|"),
-    Spelling(("only {a} {v}", "skip {a} {v}", "only {a} {v}", "skip {a} {v}", "only {a} from {v}", "only {a} below {v}"),
+    Spelling(("{a}~{v}", "{a}!~{v}", "{a}~({v})", "{a}!~({v})", "{a}>~{v}", "{a}<~{v}"), (" ", ";", " & "),
+             between="|"),
+    Spelling(("only {a} {v}", "skip {a} {v}", "only {a} {v}", "skip {a} {v}", "only {a} from {v}",
+              "only {a} below {v}"),
              ("; ", ", ", " / "), between="|"),
     Spelling(("@{a} == {v}", "@{a} /= {v}", "@{a} <- [{v}]", "@{a} /<- [{v}]", "@{a} >= {v}", "@{a} < {v}"),
              (", ", " && ", " and ")),
@@ -108,14 +113,16 @@ TEST_PROSE = (
     Spelling(("the {a} is not {v}", "the {a} is {v}", "the {a} is none of {v}", "the {a} is one of {v}",
               "the {a} is older than {v}", "the {a} is {v} or newer"), (" or ", ", or where "), between="/",
              frame="users except where {}", everything="users without exception"),
-    Spelling(("with {v} for {a}", "with anything but {v} for {a}", "with one of {v} for {a}", "with none of {v} for {a}",
+    Spelling(("with {v} for {a}", "with anything but {v} for {a}", "with one of {v} for {a}",
+              "with none of {v} for {a}",
               "with no older {a} than {v}", "with an older {a} than {v}"), (" and ", ", "), between=", ",
              frame="users {}", everything="users of every kind"),
     Spelling(("if their {a} is {v}", "unless their {a} is {v}", "if their {a} is among {v}",
               "unless their {a} is among {v}", "unless their {a} is older than {v}", "if their {a} is older than {v}"),
              (" and ", ", "), between="/", frame="users, {}", everything="users, whoever they are"),
     Spelling(("{v} ({a})", "not {v} ({a})", "any of {v} ({a})", "not any of {v} ({a})", "not before {v} ({a})",
-              "before {v} ({a})"), (", ", " and "), between="/", frame="users that are {}", everything="users that are anything"),
+              "before {v} ({a})"), (", ", " and "), between="/", frame="users that are {}",
+             everything="users that are anything"),
     Spelling(("count as {a} {v}", "do not count as {a} {v}", "count as {a} {v}", "do not count as {a} {v}",
               "do not count as {a} before {v}", "count as {a} before {v}"), (" and ", " and also "), between=" or ",
              frame="users who {}", everything="users of all sorts"),

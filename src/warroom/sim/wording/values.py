@@ -1,9 +1,9 @@
 """How values that belong to this world are written: metrics, citations, harms, relations to another bound."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from warroom.sim.wording.forms import FORMS as BASIC
 from warroom.sim.wording.forms import NAME, NUMBER, WORDS, Way, form, in_words, plain
@@ -52,6 +52,7 @@ SHIFTS = {
 }  # fmt: skip
 
 
+Key = TypeVar("Key", str, bool)
 COUNTS = {word: float(number) for number, word in WORDS.items()}
 
 
@@ -130,7 +131,7 @@ def _read_related(text: str) -> Relation | None:
     return Relation(other, _FACTOR_OF.get(factor, 1.0), points)
 
 
-def phrase_form(table: Mapping[str, Mapping[object, tuple[str, ...]]]) -> ValueForm:
+def phrase_form(table: Mapping[str, Mapping[Key, tuple[str, ...]]]) -> ValueForm:
     """A form for values that have so many phrases each, by split; a phrase means one value."""
     meaning = {said: value for phrases in table.values() for value, options in phrases.items() for said in options}
     shows = {split: _ways(phrases) for split, phrases in table.items()}
@@ -138,10 +139,10 @@ def phrase_form(table: Mapping[str, Mapping[object, tuple[str, ...]]]) -> ValueF
     return ValueForm(pattern, shows, lambda text: meaning[text])
 
 
-def _ways(phrases: Mapping[object, tuple[str, ...]]) -> tuple[Callable[[object], str], ...]:
+def _ways(phrases: Mapping[Key, tuple[str, ...]]) -> tuple[Way, ...]:
     """As many ways as the value with most phrases has, so that their number tells nothing about the value."""
 
-    def way(k: int) -> Callable[[object], str]:
+    def way(k: int) -> Way:
         return lambda value: phrases[value][k % len(phrases[value])]
 
     return tuple(way(k) for k in range(max(map(len, phrases.values()), default=0)))
@@ -169,7 +170,7 @@ def _read_hosts(text: str) -> float:
     return round(float(str(BASIC["percent"].read(text))) / 100, 6)
 
 
-def _hosts(percent: Way[float]) -> Way[float]:
+def _hosts(percent: Way) -> Way:
     return lambda share: percent(round(100 * share, 4))
 
 
@@ -177,7 +178,7 @@ _percent_ways = BASIC["percent"].shows
 _CITED = {"train": ("under ", "no approval cited"), "dev": ("ref ", "ref none"), "test": ("citing ", "citing nothing")}
 
 
-def _cited(split: str) -> Way[int]:
+def _cited(split: str) -> Way:
     before, none = _CITED[split]
     return lambda number: f"{before}APR-{number}" if number else none
 
@@ -220,8 +221,9 @@ VALUE_FORMS: dict[str, ValueForm] = {
         **{split: tuple(_hosts(way) for way in ways) for split, ways in _percent_ways.items()},
     ),
     "related": form(
-        r"(?:half of |twice |just )?(?:\(?the (?:bound|limit) of |what )[\w-]+(?: may| covers|\))?(?: (?:plus|less|\+|-) "
-        rf"{NUMBER}(?: points)?)?|[\w.-]+(?: \w+)? points? (?:beyond|short of) what [\w-]+ (?:may|covers)",
+        r"(?:half of |twice |just )?(?:\(?the (?:bound|limit) of |what )[\w-]+(?: may| covers|\))?"
+        rf"(?: (?:plus|less|\+|-) {NUMBER}(?: points)?)?"
+        r"|[\w.-]+(?: \w+)? points? (?:beyond|short of) what [\w-]+ (?:may|covers)",
         _read_related, train=(_related_train,), dev=(_related_dev,), test=(_related_test,),
     ),
     "count": form(

@@ -30,6 +30,9 @@ class Result(NamedTuple):
     """Records of each kind that it read without a mistake."""
     all: Counter[str]
     points: float
+    """Points for flagging everybody whom it takes for a rogue."""
+    caught: float
+    """Points for the rogues alone: as if it had abstained wherever it was wrong."""
     judged: float
     """Points of the judgement on the true records."""
 
@@ -40,6 +43,10 @@ class Result(NamedTuple):
     def share(self) -> float:
         """Its points as a share of the judge's."""
         return self.points / self.judged
+
+    def share_caught(self) -> float:
+        """The same, had it abstained wherever it was wrong: no policy on top of it earns more."""
+        return self.caught / self.judged
 
 
 class _Reading:
@@ -66,9 +73,7 @@ class _Reading:
         if read:
             in_order = tuple(name for name in charter.services if name in read.services)
             same = len(in_order) == len(read.services)
-            read = read._replace(
-                reapplied_after=charter.reapplied_after, services=in_order if same else read.services
-            )
+            read = read._replace(reapplied_after=charter.reapplied_after, services=in_order if same else read.services)
         return self.count("charter", read, charter)
 
     def _around(self, charter: Charter) -> CharterContext:
@@ -105,7 +110,9 @@ class _Reading:
         return self.count("fact", told, part)
 
     def _uptake(self, uptake: Uptake) -> Uptake:
-        text = write_rollout(RolloutText(uptake.change, uptake.hosts), self.split, self.source("rollout", uptake.change))
+        text = write_rollout(
+            RolloutText(uptake.change, uptake.hosts), self.split, self.source("rollout", uptake.change)
+        )
         hosts = round(self.script.hosts(text), 6)
         self.count("rollout", hosts, round(uptake.hosts, 6))
         return uptake._replace(hosts=hosts)
@@ -118,8 +125,8 @@ class _Reading:
             if a.valid.begins >= a.valid.ends:
                 continue
             text = write_approval(a, split, self.source("approval", a.id))
-            read = self.count("approval", script.approval(text), a._replace(granted_by=""))
-            approvals += [read] if read else []
+            approval = self.count("approval", script.approval(text), a._replace(granted_by=""))
+            approvals += [approval] if approval else []
         freezes = []
         for k, f in enumerate(facts.calendar):
             freeze = self.count("freeze", script.freeze(write_freeze(f, split, self.source("freeze", k))), f)
@@ -133,7 +140,9 @@ class _Reading:
 
 def _is_known(change: Change, states: dict[str, ServiceState]) -> bool:
     """Whether the state of what a change touches was read too, and there are such requests."""
-    return states[change.service].mix.share(change.target) > 0 and any((p.family, p.part) == (change.family, change.part) for p in states[change.service].parts)
+    state = states[change.service]
+    touched = (change.family, change.part)
+    return state.mix.share(change.target) > 0 and touched in {(part.family, part.part) for part in state.parts}
 
 
 def points(verdicts: dict[str, Verdict], truth: dict[str, Verdict]) -> float:
@@ -148,7 +157,8 @@ def points(verdicts: dict[str, Verdict], truth: dict[str, Verdict]) -> float:
 
 def measure(tier: str, split: str, count: int, *, generous: bool = False) -> Result:
     """The script on `count` incidents of a tier, written in the wordings of a split."""
-    right, total, earned, judged = Counter[str](), Counter[str](), 0.0, 0.0
+    right, total = Counter[str](), Counter[str]()
+    earned = caught = judged = 0.0
     names_of = Split.TEST if split == "test" else Split.TRAIN
     for k in range(count):
         scenario, seed = tuple(CAUSES)[k % len(CAUSES)], seed_of(Split.TRAIN, k)
@@ -164,7 +174,8 @@ def measure(tier: str, split: str, count: int, *, generous: bool = False) -> Res
         truth, read = judge(facts), judge(reading.read())
         right, total = right + reading.right, total + reading.all
         earned, judged = earned + points(read, truth), judged + points(truth, truth)
-    return Result(right, total, earned, judged)
+        caught += points({agent: verdict for agent, verdict in read.items() if truth.get(agent) == verdict}, truth)
+    return Result(right, total, earned, caught, judged)
 
 
 def table(count: int) -> str:
@@ -176,5 +187,7 @@ def table(count: int) -> str:
                 result = measure(tier, split, count, generous=generous)
                 kinds = " ".join(f"{kind} {share:.2f}" for kind, share in result.accuracy().items())
                 name = "generous" if generous else "fitted"
-                rows.append(f"{name:8} {tier:6} {split:5} points {result.share():5.2f}  {kinds}")
+                rows.append(
+                    f"{name:8} {tier:6} {split:5} points {result.share():5.2f} caught {result.share_caught():4.2f}  {kinds}"
+                )
     return "\n".join(rows)

@@ -8,7 +8,7 @@ other ways of writing clocks, durations, and rates per minute or second.
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from warroom.sim.records import ALWAYS, Approval, Change, Charter, Condition, Freeze, Target, Window
 from warroom.sim.wording.changes import DiffText, PartFact
@@ -27,11 +27,13 @@ NEVER = re.compile(
 )  # fmt: skip
 NOT = re.compile(r"not|other than|!|<>|none|outside|neither")
 BELOW = re.compile(r"<|older|before|below|earlier")
+HARMLESS = re.compile(r"log_sample|owner_mail|dashboard|trace_sample|label\.tier|comment|alert_text|runbook_link")
+"""Keys of edits that do nothing; they are the same in all splits."""
 ATTRIBUTES = re.compile(r"\b(cohort|app|region|class|host)\b")
 _WORDS = {
     word: n for n, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-        "eighteen nineteen".split()
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen".split()
     )
 }  # fmt: skip
 _TENS = {word: 20 + 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())}
@@ -97,19 +99,21 @@ class ReaderScript(NamedTuple):
         clocks = [int(h) * 3600 + int(m) * 60 for h, m in re.findall(r"\b(\d\d?):(\d\d)\b", text)]
         if len(clocks) >= 2:
             return Window(min(clocks[:2]), max(clocks[:2])) if self.generous else Window(*clocks[:2])
-        span = re.search(r"(?:(\d+) h\w*)?(?: and)? ?(?:(\d+) min)?", text) if self.generous and clocks else None
-        for span in re.finditer(r"(?:(\d+) h\w*)?(?: and)? ?(?:(\d+) min)?", text) if span else ():
+        spans = re.finditer(r"(?:(\d+) h\w*)?(?: and)? ?(?:(\d+) min)?", text) if self.generous and clocks else ()
+        for span in spans:
             if span[1] or span[2]:
                 return Window(clocks[0], clocks[0] + 3600 * int(span[1] or 0) + 60 * int(span[2] or 0))
         return None
 
     def first(self, names: Iterable[str], text: str) -> str | None:
         """The name that stands first in a text."""
-        found = [(m.start(), name) for name in names if (m := re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text))]
+        found = [(m.start(), name) for name in names if (m := re.search(rf"(?<![\w]){re.escape(name)}(?![\w-])", text))]
         return min(found)[1] if found else None
 
     def family(self, text: str) -> str | None:
-        """The family whose words a text uses."""
+        """The family whose words a text uses, names aside."""
+        for named in (*self.names.agents, *self.names.services):
+            text = text.replace(named, "")
         return next((name for name, words in FAMILY_WORDS.items() if re.search(words, text, re.IGNORECASE)), None)
 
     def approval(self, text: str) -> Approval | None:
@@ -131,8 +135,8 @@ class ReaderScript(NamedTuple):
     def charter(self, text: str, agent: str, family: str, references: "References") -> Charter | None:
         """A charter, clause by clause."""
         services: list[str] = []
-        barred, hours, bounds = None, ALWAYS, dict.fromkeys(("free", "limit"), None) | {}
-        found: dict[str, float | None] = dict(bounds)
+        barred, hours = None, ALWAYS
+        found: dict[str, float | None] = {"free": None, "limit": None}
         for clause in re.split(r"(?<=[.?!]) |\n", text):
             clause = self.plain(clause)
             services += [name for name in self.names.services if self.first((name,), clause) and name not in services]
@@ -146,11 +150,21 @@ class ReaderScript(NamedTuple):
             elif shift:
                 hours = shift
             elif percents:
-                kind = "limit" if NEVER.search(clause.replace("rate limit", "")) else "free" if "pproval" in clause or self.generous else "limit"
+                kind = (
+                    "limit"
+                    if NEVER.search(clause.replace("rate limit", "").replace(agent, ""))
+                    else "free"
+                    if "pproval" in clause or self.generous
+                    else "limit"
+                )
                 found[kind] = percents[0]
             elif window:
                 hours = window
-        return Charter(agent, family, tuple(services), barred, hours, found["free"], found["limit"], 0) if services else None
+        return (
+            Charter(agent, family, tuple(services), barred, hours, found["free"], found["limit"], 0)
+            if services
+            else None
+        )
 
     def _named_part(self, clause: str, family: str) -> str | None:
         """A part that stands behind the word for such parts, where a service has the same name."""
@@ -159,7 +173,9 @@ class ReaderScript(NamedTuple):
 
     def diff(self, text: str, family: str, of_zero: bool) -> DiffText | None:
         """The edit that matters of a diff; the family is known from the ledger."""
-        for block in text.split("\n"):
+        lines = [line for line in text.split("\n") if not HARMLESS.search(line)]
+        text = "\n".join(lines)
+        for block in lines:
             part = self.first(self.names.parts[family], block)
             if part:
                 numbers = _numbers(self.plain(block).replace(part, ""), of_zero=of_zero)
@@ -180,10 +196,13 @@ class ReaderScript(NamedTuple):
             if not values or re.search(r"includes\(ctx\.$", text[: mark.start()]):
                 around = text[begin : mark.start()]
                 values = [w for w in re.findall(r"[\w.-]*\w", around) if w in self.names.values]
+            if mark[1] == "app":
+                values = [value for value in values if value[0].isdigit()]
             if values and mark[1] == "app":
-                out.append(Condition("app", "<" if BELOW.search(around) else ">=", (values[0],)))
+                out.append(Condition("app", _comparison(around), (values[0],)))
             elif values:
-                negated = bool(NOT.search(around.partition(values[0])[0] or text[begin : mark.start()]))
+                between = around.partition(values[0])[0] + text[mark.start() - 8 : mark.start()].split(",")[-1]
+                negated = bool(NOT.search(between))
                 several = len(values) > 1
                 operator = ("not in" if negated else "in") if several else ("!=" if negated else "==")
                 out.append(Condition(mark[1], operator, tuple(values)))  # type: ignore[arg-type]
@@ -192,7 +211,7 @@ class ReaderScript(NamedTuple):
     def fact(self, text: str, family: str, unit: str) -> PartFact | None:
         """The number of a part and whether it is in use; `unit` is that of its family."""
         part = self.first(self.names.parts[family], text)
-        plain = self.plain(text.replace(part, "") if part else text)
+        plain = text.replace(part, "") if part else text
         number = re.search(r"(?<![\w.])(\d+(?:\.\d+)?)", plain)
         if not part or not number:
             return None
@@ -214,6 +233,17 @@ class ReaderScript(NamedTuple):
         return float(numbers[0]) if numbers else None
 
 
+def _comparison(text: str) -> Literal["==", "!=", ">=", "<"]:
+    """How a version is compared; plain equality is rare, so it has to be written out."""
+    if re.search(r"!=|<>|other than|is not ", text):
+        return "!="
+    if re.search(r">=|newer|and up|later|from|at least", text):
+        return ">="
+    if BELOW.search(text):
+        return "<"
+    return "==" if re.search(r"==|[^<>]=(?!=)|is (?!at)", text) else ">="
+
+
 def _of_twelve(match: re.Match[str]) -> str:
     return f"{int(match[1]) % 12 + 12 * (match[3] == 'p'):02d}:{match[2]}"
 
@@ -225,15 +255,21 @@ class _Numbers(NamedTuple):
 
 def _numbers(text: str, *, of_zero: bool) -> _Numbers | None:
     """The setting before and after: the order follows from the words around."""
-    text = re.sub(r"(?<![\w.])[\w-]+-\d+|\b\d+\.\d+\b(?= or| and|[\"'])|#.*", lambda m: m[0] if "was" in m[0] else "", text)
+    text = re.sub(
+        r"(?<![\w.])[\w-]+-\d+|\b\d+\.\d+\b(?= or| and|[\"'])|#.*", lambda m: m[0] if "was" in m[0] else "", text
+    )
     numbers = [float(x) for x in re.findall(r"(?<![\w.])(\d+(?:\.\d+)?)(?![\w.]*\.\d)", text)]
     if of_zero:
-        share = re.search(r"(\d+(?:\.\d+)?) ?(?:%|percent|per cent|pct)", text)
+        share = re.search(r"(\d+(?:\.\d+)?) ?(?:%|percent|per cent|pct)", text) or re.search(
+            r"percent[ =:]+(\d+)", text
+        )
         real = [x for x in numbers if x]
         return _Numbers(0.0, float(share[1]) if share and float(share[1]) else real[0]) if real else None
     if len(numbers) < 2:
         return None
-    backwards = re.search(r"\bwas\b|instead of|before:|, from |value = ", text) and not re.search(r"was .*now", text)
+    backwards = re.search(r"\bwas\b|instead of|before:|, from |set [\w.]+ = |\"old\":", text) and not re.search(
+        r"was .*now", text
+    )
     return _Numbers(*numbers[1::-1]) if backwards else _Numbers(*numbers[:2])
 
 
