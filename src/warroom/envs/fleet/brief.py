@@ -163,12 +163,11 @@ def _formula(family: Family) -> str:
 @lru_cache(maxsize=1)
 def repairs() -> str:
     """Which repair ends which failure."""
-    by_repair = {
-        repair: [mechanism for mechanism, fix in REMEDIES.items() if fix == repair] for repair in WHY
-    }
+    by_repair = {repair: [mechanism for mechanism, fix in REMEDIES.items() if fix == repair] for repair in WHY}
     rows = [f"{repair} ends {', '.join(by_repair[repair])} ({why})" for repair, why in WHY.items()]
     return (
-        "What a change did ends when that change is rolled back. Failures that no change made: " + "; ".join(rows)
+        "What a change did ends when that change is rolled back. Failures that no change made: "
+        + "; ".join(rows)
         + f"; a scale needs {ENOUGH:g} times the usual replicas. transient: over by itself."
     )
 

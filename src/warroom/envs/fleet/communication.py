@@ -72,4 +72,3 @@ class Communication:
                     self.requests.remove(request)
                     yield reading
                     break
-

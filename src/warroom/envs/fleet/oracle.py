@@ -94,9 +94,7 @@ def draw_certified(
     """Draw until the certificate holds. The latest draws are kept, since the same incident is often played again."""
 
     def draw(attempt: int) -> CertifiedIncident:
-        drawn = draw_uncertified(
-            scenario, tier, seed, attempt, topology=topology, wording=wording, names=names
-        )
+        drawn = draw_uncertified(scenario, tier, seed, attempt, topology=topology, wording=wording, names=names)
         return CertifiedIncident(drawn, certify(drawn))
 
     return draw_until_certified(draw, ATTEMPTS, f"{scenario!r} (tier {tier}, seed {seed})")

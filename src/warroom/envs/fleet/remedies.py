@@ -30,4 +30,3 @@ WHY: dict[Repair, str] = {
 
 ENOUGH = 2.0
 """Replicas that a failure of nature needs, as a multiple of the usual number."""
-

@@ -144,7 +144,9 @@ class Sources:
     def ledger_row(self, change: Change) -> LedgerRow:
         """A change as the ledger tells it."""
         entry = LedgerEntry.of(change)
-        return LedgerRow(*entry, write_ledger_row(entry, self.split, self._source("ledger"), self._source("ledger", change.id)))
+        return LedgerRow(
+            *entry, write_ledger_row(entry, self.split, self._source("ledger"), self._source("ledger", change.id))
+        )
 
     def charter(self, agent: str) -> CharterFacts:
         """What binds an agent."""
@@ -184,7 +186,13 @@ class Sources:
         if not live:
             text = f"CHG-{change.id} rolled back"
         return Arrival(
-            change.id, change.family, change.service, change.landed, uptake.hosts, live, f"{clock(change.landed)} {change.family} {text}"
+            change.id,
+            change.family,
+            change.service,
+            change.landed,
+            uptake.hosts,
+            live,
+            f"{clock(change.landed)} {change.family} {text}",
         )
 
     def approvals(self, service: str) -> ApprovalFacts:

@@ -13,6 +13,7 @@ from warroom.core.policy import Policy
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.policies.inference import (
+    Candidate,
     Conclusion,
     Missing,
     conclude,
@@ -223,11 +224,16 @@ class Developer(ExpertSeat):
         believed = self.conclusion()
         if believed.cause is not None and (believed.complete or believed.close):
             yield ToolCall("running", {"service": believed.cause.service})
-        if self.known.is_concealing and believed.candidates:
-            yield ToolCall("running", {"service": self.victim})
-        for candidate in sorted(believed.candidates, key=lambda c: -most_effect(self.known, c, self.victim or "")):
+        for candidate in sorted(believed.candidates, key=self._urgency):
             if candidate.effect is None:
                 yield ToolCall("diff", {"change": f"CHG-{candidate.id}"})
+        if believed.nature:
+            for place in sorted(self.known.places(self.victim)):
+                yield ToolCall("running", {"service": place})
+
+    def _urgency(self, candidate: Candidate) -> tuple[float, int]:
+        """Diffs to read first: those that could do most harm; of equals, the youngest."""
+        return -most_effect(self.known, candidate, self.victim or ""), -candidate.id
 
     def status(self) -> str:
         """Whether a service is degraded or worse."""

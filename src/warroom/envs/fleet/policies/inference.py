@@ -15,7 +15,7 @@ from warroom.sim.records import Change, Condition, Ground, Target
 from warroom.sim.request_mix import meets
 from warroom.sim.rules import breaches
 
-FITS = 0.5
+FITS = 0.3
 """Part of what is seen that a change must do by the handbook to be taken for its cause."""
 CLOSE_FIT = (0.75, 1.35)
 """What a change does by the handbook, as a multiple of what is seen, within which no other change is looked for."""
@@ -208,6 +208,8 @@ def most_effect(known: Knowledge, candidate: Candidate, victim: str) -> float:
     if own is None or candidate.family not in FAMILIES:
         return 1.0
     family = FAMILIES[candidate.family]
+    if candidate.confirmed and known.arrivals[candidate.id].hosts < FITS:
+        return 0.0
     parts = [p for p in own.parts if p.family == candidate.family and p.in_use]
     if not parts:
         return 0.0
@@ -223,6 +225,8 @@ def most_effect(known: Knowledge, candidate: Candidate, victim: str) -> float:
     if own is None or candidate.family not in FAMILIES:
         return 1.0
     family = FAMILIES[candidate.family]
+    if candidate.confirmed and known.arrivals[candidate.id].hosts < FITS:
+        return 0.0
     parts = [p for p in own.parts if p.family == candidate.family and p.in_use]
     if not parts:
         return 0.0
