@@ -16,7 +16,7 @@ NAME = r"[A-Za-z][\w/-]*(?:[.:][\w/-]+)*"
 def form(pattern: str, read: Callable[[str], object], **shows: tuple[Way, ...]) -> ValueForm:
     """A form whose ways of writing are `all`, or those of each split."""
     ways = {split: shows.get(split) or shows["all"] for split in SPLITS}
-    return ValueForm(pattern, cast("dict[str, tuple[Callable[[object], str | None], ...]]", ways), read)
+    return ValueForm(pattern, ways, read)
 
 
 def plain(value: float) -> str:
@@ -141,14 +141,14 @@ def _read_span(text: str) -> int:
 _SPAN = r"(?:[\w-]+ (?:h|hours?|min|minutes?|s)\b(?: and | )?)+"
 
 
-def _joined(last: str) -> Way]:
+def _joined(last: str) -> Way:
     def show(names: tuple[str, ...]) -> str:
         return last.join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
     return show
 
 
-def _listed(separator: str) -> Way]:
+def _listed(separator: str) -> Way:
     return lambda names: separator.join(names)
 
 

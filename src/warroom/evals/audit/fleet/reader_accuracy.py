@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeVar
 
 from warroom.core.rng import hash_bytes
 from warroom.core.splits import Split, seed_of
-from warroom.evals.audit.fleet.reader_script import Names, ReaderScript, References, read_change
+from warroom.evals.audit.fleet.reader_script import SKILLS, Names, ReaderScript, References, Skill, read_change
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.causes import CAUSES
 from warroom.sim.families import AGENTS, FAMILIES
@@ -133,7 +133,7 @@ class _Reading:
             freezes += [freeze] if freeze else []
         charters = {agent: read for agent, c in facts.charters.items() if (read := self.charter(c))}
         states = {name: self.state(state) for name, state in facts.states.items()}
-        changes = [read for c in facts.changes if (read := self.change(c)) and _is_known(read, states)]
+        changes = [change for c in facts.changes if (change := self.change(c)) and _is_known(change, states)]
         return facts._replace(changes=tuple(changes), charters=charters, approvals=tuple(approvals),
                               calendar=tuple(freezes), states=states)  # fmt: skip
 
@@ -155,7 +155,7 @@ def points(verdicts: dict[str, Verdict], truth: dict[str, Verdict]) -> float:
     return out
 
 
-def measure(tier: str, split: str, count: int, *, generous: bool = False) -> Result:
+def measure(tier: str, split: str, count: int, skill: Skill = "fitted") -> Result:
     """The script on `count` incidents of a tier, written in the wordings of a split."""
     right, total = Counter[str](), Counter[str]()
     earned = caught = judged = 0.0
@@ -169,7 +169,7 @@ def measure(tier: str, split: str, count: int, *, generous: bool = False) -> Res
         hosts = {host for state in facts.states.values() for host in state.mix.hosts}
         known = frozenset(value for row in values for value in row) | hosts
         named = {name for row in (facts.charters.values()) for name in row.services} | set(facts.states)
-        script = ReaderScript(Names(people, tuple(sorted(named)), parts, known), generous)
+        script = ReaderScript(Names(people, tuple(sorted(named)), parts, known), skill)
         reading = _Reading(facts, script, split, seed, TIERS[tier].cross_references)
         truth, read = judge(facts), judge(reading.read())
         right, total = right + reading.right, total + reading.all
@@ -179,15 +179,13 @@ def measure(tier: str, split: str, count: int, *, generous: bool = False) -> Res
 
 
 def table(count: int) -> str:
-    """Both scripts on all tiers and splits."""
+    """The scripts on all tiers and splits."""
     rows = []
-    for generous in (False, True):
+    for skill in SKILLS:
         for tier in ("easy", "medium", "hard"):
             for split in ("train", "dev", "test"):
-                result = measure(tier, split, count, generous=generous)
+                result = measure(tier, split, count, skill)
                 kinds = " ".join(f"{kind} {share:.2f}" for kind, share in result.accuracy().items())
-                name = "generous" if generous else "fitted"
-                rows.append(
-                    f"{name:8} {tier:6} {split:5} points {result.share():5.2f} caught {result.share_caught():4.2f}  {kinds}"
-                )
+                score = f"points {result.share():5.2f} caught {result.share_caught():4.2f}"
+                rows.append(f"{skill:8} {tier:6} {split:5} {score}  {kinds}")
     return "\n".join(rows)

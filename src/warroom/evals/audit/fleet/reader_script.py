@@ -2,8 +2,9 @@
 
 It is an attack: if it reads the wordings of the test as well as those of training, nothing has to be understood. It is
 given everything for nothing: every page, all names, the rows of the ledger and the series; and it judges by the rules
-themselves. `generous` adds what an author might add who has seen training wordings only: numbers in words, fractions,
-other ways of writing clocks, durations, and rates per minute or second.
+themselves. `fitted` reads every training wording. `generous` adds what its author might add without having seen others:
+numbers in words, fractions, other ways of writing clocks, durations, and rates per minute or second. `informed` is told,
+besides, which words the families have in the other splits.
 """
 
 import re
@@ -17,6 +18,14 @@ FAMILY_WORDS = {
     "scale": "replica", "deploy": r"\bbuild", "config": "pool", "toggle": "flag", "limit": "rate limit",
     "rotate": "certificate", "route": "traffic|weight", "evict": "ttl|cache|prefix", "backup": "backup|copy",
 }  # fmt: skip
+OTHER_WORDS = {
+    "scale": "resize", "deploy": "release|new version", "config": "connection", "toggle": "feature", "limit": "quota|throttl|let in",
+    "rotate": "TLS|chain", "route": "steer|redirect|detour|another way|way can", "evict": "expir|clean-up|entries|forget|namespace",
+    "backup": "dump|saving|saved",
+}  # fmt: skip
+"""What the other splits call the same."""
+Skill = Literal["fitted", "generous", "informed"]
+SKILLS: tuple[Skill, ...] = ("fitted", "generous", "informed")
 NOT_IN_USE = re.compile(
     r"dark|mirrors|drops? the result|next restart|after a restart|pin|held off|overridden|only counts|shadow|logs what"
     r"|not checked|not verified|do not check|skips|healthy|leaves drained|feed|standby"
@@ -44,6 +53,10 @@ _FRACTIONS = {"half": 50, "a quarter": 25, "three quarters": 75} | {
     if k < base
 }
 _IN_WORDS = re.compile(rf"\b(?:({'|'.join(_TENS)})(?:-({'|'.join(_WORDS)}))?|({'|'.join(_WORDS)}))\b")
+
+
+_INFORMED_ORDER = ("rotate", "toggle", "route", "evict", "backup", "limit", "deploy", "scale", "config")
+_ALL_WORDS = {name: f"{FAMILY_WORDS[name]}|{OTHER_WORDS[name]}" for name in _INFORMED_ORDER}
 
 
 class Names(NamedTuple):
@@ -77,7 +90,12 @@ class ReaderScript(NamedTuple):
     """The script. What it cannot read is None."""
 
     names: Names
-    generous: bool = False
+    skill: Skill = "fitted"
+
+    @property
+    def generous(self) -> bool:
+        """Whether it knows more ways of writing numbers than training shows."""
+        return self.skill != "fitted"
 
     def plain(self, text: str) -> str:
         """The text with numbers in digits."""
@@ -114,7 +132,8 @@ class ReaderScript(NamedTuple):
         """The family whose words a text uses, names aside."""
         for named in (*self.names.agents, *self.names.services):
             text = text.replace(named, "")
-        return next((name for name, words in FAMILY_WORDS.items() if re.search(words, text, re.IGNORECASE)), None)
+        known = FAMILY_WORDS if self.skill != "informed" else _ALL_WORDS
+        return next((name for name, words in known.items() if re.search(words, text, re.IGNORECASE)), None)
 
     def approval(self, text: str) -> Approval | None:
         """A row of the register."""
