@@ -11,6 +11,7 @@ from warroom.envs.fleet import debrief, oracle
 from warroom.envs.fleet.brief import ServiceMap, fleet_brief, service_map
 from warroom.envs.fleet.communication import Communication
 from warroom.envs.fleet.options import FleetOptions
+from warroom.envs.fleet.oracle import Bounds
 from warroom.envs.fleet.pages import FleetObservation, PageBuilder
 from warroom.envs.fleet.readings import Facts, Reading
 from warroom.envs.fleet.rubric import EARLY_ROUNDS, fleet_rubric
@@ -391,7 +392,7 @@ class FleetEnv(Env):
         """The move that the certificate was made with."""
         return oracle.call_of(self.situation, self.seat, declared=bool(self.declared))
 
-    def bounds(self) -> tuple[float, float]:
+    def bounds(self) -> Bounds:
         """Points of the no-op policy and of the oracle."""
         return oracle.bounds(self.incident, self.certificate, self.rubric)
 

@@ -102,10 +102,12 @@ def is_visible(incident: FleetIncident) -> bool:
 def heals(incident: FleetIncident) -> bool:
     """Whether the same minutes without the causes are those of an ordinary day, by replay."""
     world, causes = incident.world, {site.hit or NATURE for site in incident.casting.sites}
-    others = tuple([rollout for rollout in world.rollouts if rollout.force.change not in causes])
+    others = tuple([live for live in world.live_changes if live.force.change not in causes])
     if not others:
         return True
-    without = ServiceWorld(world.system, world.traffic, world.first, others, world.manners)
+    without = ServiceWorld(
+        world.system, world.traffic, world.first, others, manners=world.manners, standing=world.standing
+    )
     without.advance(world.minute)
     return user_loss(without, without.minute) <= USER_VISIBLE
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from warroom.envs.fleet.incident import USER_VISIBLE, FleetIncident, user_loss
 from warroom.envs.fleet.remedies import ENOUGH, REMEDIES, Repair
 from warroom.sim.casting import Site
-from warroom.sim.effects import NATURE, Rollout
+from warroom.sim.effects import NATURE, LiveChange
 from warroom.sim.records import Change
 
 CRITICAL = 0.3
@@ -73,27 +73,27 @@ class Situation:
 
     def in_force(self, site: Site) -> bool:
         """Whether the cause at a site is at work now."""
-        return any(rollout.reach(self.second) > 0 for rollout in self._causes(site))
+        return any(live.reach(self.second) > 0 for live in self._causes(site))
 
     def can_return(self, site: Site) -> bool:
         """Whether a controller may bring the cause back."""
-        return any(rollout.reapply_after is not None for rollout in self._causes(site))
+        return any(live.reapply_after is not None for live in self._causes(site))
 
     def can_close(self) -> bool:
         """Service levels have held, no cause is at work, and nobody brings one back."""
         gone = not any(self.in_force(site) or self.can_return(site) for site in self.sites)
         return gone and self._quiet >= self.incident.difficulty.stable_minutes
 
-    def _causes(self, site: Site) -> list[Rollout]:
+    def _causes(self, site: Site) -> list[LiveChange]:
         place = self.names.index(site.service)
         return [
-            rollout for rollout in self.world.rollouts
-            if rollout.force.change == (site.hit or NATURE) and (site.hit or rollout.force.service == place)
+            live for live in self.world.live_changes
+            if live.force.change == (site.hit or NATURE) and (site.hit or live.force.service == place)
         ]  # fmt: skip
 
     def is_live(self, change: int) -> bool:
         """Whether a change is in the running system: nobody rolled it back, or its controller made it again."""
-        again = [r for r in self.world.rollouts if r.force.change == change and r.reach(self.second) > 0]
+        again = [r for r in self.world.live_changes if r.force.change == change and r.reach(self.second) > 0]
         return change not in self.undone or bool(again)
 
     # -- what people do -------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from random import Random
 
-from warroom.core.policy import Policy
+from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.policies.inference import (
@@ -319,7 +319,7 @@ class Manager(ExpertSeat):
         return self.turn - since >= self.known.map.stable_minutes and not any(FAILING in text for text in later)
 
 
-SEATS = {"sre": SRE, "oversight": Oversight, "developer": Developer, "manager": Manager}
+SEATS: dict[str, PolicyFactory] = {"sre": SRE, "oversight": Oversight, "developer": Developer, "manager": Manager}
 
 
 def expert(brief: Brief, rng: Random) -> Policy:

@@ -217,20 +217,3 @@ def most_effect(known: Knowledge, candidate: Candidate, victim: str) -> float:
         return 1.0
     terms = Terms(0.0, 100.0, 1.0, own.load, 1.0, 0.0)
     return max([family.formula.predict(terms, part.lever) for part in parts])
-
-
-def most_effect(known: Knowledge, candidate: Candidate, victim: str) -> float:
-    """The most that a change can do, before its diff is read: as far as what its family's parts carry allows it."""
-    own = known.metrics.get(candidate.service)
-    if own is None or candidate.family not in FAMILIES:
-        return 1.0
-    family = FAMILIES[candidate.family]
-    if candidate.confirmed and known.arrivals[candidate.id].hosts < FITS:
-        return 0.0
-    parts = [p for p in own.parts if p.family == candidate.family and p.in_use]
-    if not parts:
-        return 0.0
-    if family.old is not None or own is not known.metrics.get(victim):
-        return 1.0
-    terms = Terms(0.0, 100.0, 1.0, own.load, 1.0, 0.0)
-    return max([family.formula.predict(terms, part.lever) for part in parts])
