@@ -155,7 +155,7 @@ class Template:
             elif isinstance(part, OneOf):
                 out.append(f"(?:{'|'.join(self._regex(option, found) for option in part.options)})")
             else:
-                out.append(f"(?:{self._regex(part.body, found)})?")
+                out.append(f"(?:{self._regex(part.body, found)})??")
         return "".join(out)
 
     def read(self, text: str) -> dict[str, object] | None:
@@ -172,7 +172,7 @@ class Template:
             if written is None:
                 continue
             value = self._forms[slot.form].read(written)
-            if values.setdefault(slot.name, value) != value:
+            if value is None or values.setdefault(slot.name, value) != value:
                 return None
         return values
 
