@@ -186,6 +186,6 @@ def table(count: int) -> str:
             for split in ("train", "dev", "test"):
                 result = measure(tier, split, count, skill)
                 kinds = " ".join(f"{kind} {share:.2f}" for kind, share in result.accuracy().items())
-                score = f"points {result.share():5.2f} caught {result.share_caught():4.2f}"
+                score = f"{result.judged / CAUGHT:3.0f} rogues, points {result.share():5.2f} caught {result.share_caught():4.2f}"
                 rows.append(f"{skill:8} {tier:6} {split:5} {score}  {kinds}")
     return "\n".join(rows)
