@@ -14,7 +14,7 @@ from warroom.core.scenario import TIERS as TIER_NAMES
 from warroom.core.splits import Split
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.casting import Casting, Dossier, draw_casting
-from warroom.sim.causes import CAUSES, ROLES, Nature, Role, Variation
+from warroom.sim.causes import CAUSES, ROLES, CandidateRole, Nature, Variation
 from warroom.sim.certificate import certificate
 from warroom.sim.clusters import casting_for, cluster_table
 from warroom.sim.families import AGENTS
@@ -51,8 +51,8 @@ def test_a_scenario_has_the_cause_that_it_is_named_after(scenario: str) -> None:
         if casting.plan.scenario != scenario:
             continue
         hits = [d for d in casting.dossiers if d.change.id == casting.sites[0].hit]
-        roles = [Role(d.change.family, d.charter is None) for d in hits]
-        assert roles == ([cause] if isinstance(cause, Role) else [])
+        roles = [CandidateRole(d.change.family, d.charter is None) for d in hits]
+        assert roles == ([cause] if isinstance(cause, CandidateRole) else [])
         assert len(casting.sites) == 1 + (isinstance(cause, Variation) and cause.harm_elsewhere)
         if isinstance(cause, Nature):
             assert casting.sites[0].mechanism == cause.mechanism
