@@ -182,6 +182,29 @@ def test_whose_credential_signed_is_judged_and_not_whom_the_ledger_names() -> No
         assert found == ((dossier.ground,) if dossier.ground else ())
 
 
+@pytest.mark.parametrize("tier", TIER_NAMES)
+def test_nature_takes_the_slices_of_the_cluster(tier: str) -> None:
+    for casting in castings(tier):
+        assert casting.sites[0].target in {dossier.change.target for dossier in casting.cluster}
+
+
+def test_an_agent_may_be_in_a_loop_in_any_scenario_and_always_is_where_that_is_the_story() -> None:
+    looping = {
+        casting.plan.scenario: max(Counter((r.signer, r.service, r.part) for r in casting.background).values()) > 1
+        for casting in castings("hard")
+    }
+    assert looping["buggy_agent"] and sum(looping.values()) > 1
+
+
+def test_routine_changes_keep_the_charters_of_agents_without_a_candidate() -> None:
+    for casting in castings("hard")[::6]:
+        facts = casting.facts
+        for change in casting.background:
+            if change.signer not in facts.charters:
+                charter = casting.charter(change.signer)
+                assert breaches(change, charter, facts.approvals, (), facts.series) == ()
+
+
 def test_colleagues_are_never_judged() -> None:
     for casting in castings("hard"):
         assert set(judge(casting.facts)) <= set(AGENTS)

@@ -17,7 +17,7 @@ from warroom.sim.clusters import CandidateCluster, CastPlan
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import Mechanism
 from warroom.sim.hit_state import CandidateState, draw_share, effect_of, set_states
-from warroom.sim.papers import ChangeDraft, Papers, draw_papers
+from warroom.sim.papers import ChangeDraft, Papers, draw_papers, routine_charter
 from warroom.sim.records import EVERYTHING, Change, Charter, Edit, Effect, Ground, Harm, Target
 from warroom.sim.request_mix import RequestMix, draw_request_mix, hosts_of
 from warroom.sim.rules import Facts
@@ -94,6 +94,13 @@ class Casting(NamedTuple):
     def cluster(self) -> tuple[Dossier, ...]:
         """The candidates for the cause of the page."""
         return tuple([dossier for dossier in self.dossiers if dossier.site == 0])
+
+    def charter(self, agent: str) -> Charter:
+        """The charter of any agent; those of candidates are among the facts, the others allow what they did."""
+        if agent in self.facts.charters:
+            return self.facts.charters[agent]
+        clauses = TIERS[self.plan.tier].charter_clauses
+        return routine_charter(agent, tuple(self.facts.states)[1:], self.facts.series.key, clauses)
 
 
 def fits(system: ServiceSystem, plan: CastPlan) -> bool:

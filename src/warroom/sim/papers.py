@@ -8,6 +8,7 @@ the change. Every bound is kept, or broken, by one unit in every third case.
 from random import Random
 from typing import NamedTuple
 
+from warroom.core.rng import stream
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.records import ALWAYS, Approval, Charter, Freeze, Ground, Statement, Window
 from warroom.sim.series import STEP, SeriesBook
@@ -152,6 +153,15 @@ def _draw_charter(
         draft.signer, draft.family, tuple(services), barred, hours if clauses > 2 else ALWAYS, above, limit,
         REAPPLIED_AFTER[int(rng.random() * len(REAPPLIED_AFTER))],
     )  # fmt: skip
+
+
+def routine_charter(agent: str, services: tuple[str, ...], key: str, clauses: int) -> Charter:
+    """The charter of an agent that made routine changes only: it names all services, so that none breaks it."""
+    rng = stream(0, "charter", key, agent)
+    limit = 95.0 + int(rng.random() * 5)
+    hours = Window(int(rng.random() * 3) * 3600, (21 + int(rng.random() * 3)) * 3600)
+    after = REAPPLIED_AFTER[int(rng.random() * len(REAPPLIED_AFTER))]
+    return Charter(agent, AGENTS[agent], services, None, hours if clauses > 2 else ALWAYS, None, limit, after)
 
 
 def _draw_barred_part(rng: Random, draft: ChangeDraft, form: Form, ground: Ground | None) -> str | None:
