@@ -12,13 +12,13 @@ from typing import Literal, NamedTuple
 from warroom.core.errors import IncompatibleTopology
 from warroom.core.splits import Split
 from warroom.sim.background import Background, Surroundings, draw_background
-from warroom.sim.candidates import Candidate, CandidateDraw, Setting, could_drown, headroom_of, setting_of
-from warroom.sim.clusters import CastPlan, Cluster
+from warroom.sim.candidates import CandidateChange, CandidateDraw, HarmedService, could_drown, headroom_of, setting_of
+from warroom.sim.clusters import CandidateCluster, CastPlan
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import Mechanism
 from warroom.sim.hit_state import CandidateState, draw_share, effect_of, set_states
-from warroom.sim.papers import Draft, Papers, draw_papers
-from warroom.sim.records import Change, Charter, Edit, Effect, Ground, Harm, Target
+from warroom.sim.papers import ChangeDraft, Papers, draw_papers, routine_charter
+from warroom.sim.records import EVERYTHING, Change, Charter, Edit, Effect, Ground, Harm, Target
 from warroom.sim.request_mix import RequestMix, draw_request_mix, hosts_of
 from warroom.sim.rules import Facts
 from warroom.sim.series import STEP, SeriesBook
@@ -95,6 +95,13 @@ class Casting(NamedTuple):
         """The candidates for the cause of the page."""
         return tuple([dossier for dossier in self.dossiers if dossier.site == 0])
 
+    def charter(self, agent: str) -> Charter:
+        """The charter of any agent; those of candidates are among the facts, the others allow what they did."""
+        if agent in self.facts.charters:
+            return self.facts.charters[agent]
+        clauses = TIERS[self.plan.tier].charter_clauses
+        return routine_charter(agent, tuple(self.facts.states)[1:], self.facts.series.key, clauses)
+
 
 def fits(system: ServiceSystem, plan: CastPlan) -> bool:
     """Whether some service of the system can be in the trouble that the plan asks for."""
@@ -105,7 +112,7 @@ def _users_need(system: ServiceSystem) -> list[int]:
     return [i for i in system.services(frozenset({"service"})) if system.reach[i] > LEAST_REACH]
 
 
-def _places(system: ServiceSystem, cluster: Cluster) -> list[int]:
+def _places(system: ServiceSystem, cluster: CandidateCluster) -> list[int]:
     if cluster.arena != "store errors":
         return _users_need(system)
     stores = [i for i in system.services(frozenset({"db"})) if system.reach[i] > LEAST_REACH]
@@ -131,14 +138,16 @@ def draw_casting(plan: CastPlan, system: ServiceSystem, rng: Random, split: Spli
             raise IncompatibleTopology(f"no set of candidates fits {plan.scenario} on this topology; draw another one")
     papers = _draw_papers(rng, stage, draw.candidates)
     background = _draw_background(rng, stage, draw.candidates, loop=plan.loop)
-    numbered = _number(rng, draw.candidates, background)
-    hits = [_draw_hit(rng, plan.cause, draw.candidates)]
+    changes = _draw_changes(rng, stage, draw.candidates, papers, background)
+    rows = [_draw_row(rng, change, stage.difficulty.concealed) for change in changes]
+    drawn = Drawn(draw.candidates, papers, changes, rows, background.parts, redraws)
+    hits = [_draw_hit(rng, plan.cause, drawn.candidates)]
     if plan.elsewhere is not None:
-        hits.append(rng.choice([k for k, c in enumerate(draw.candidates) if c.site == 1]))
-    return _assemble(rng, stage, Drawn(draw.candidates, papers, background, numbered, hits, redraws))
+        hits.append(rng.choice([k for k, c in enumerate(drawn.candidates) if c.site == 1]))
+    return _assemble(rng, stage, drawn, hits)
 
 
-class Stage(NamedTuple):
+class CastingStage(NamedTuple):
     """What is drawn before any candidate."""
 
     plan: CastPlan
@@ -148,27 +157,34 @@ class Stage(NamedTuple):
     page: int
     mix: RequestMix
     series: SeriesBook
-    settings: tuple[Setting, ...]
+    settings: tuple[HarmedService, ...]
     """The services in trouble, the page's first."""
-    elsewhere: Setting | None
+    elsewhere: HarmedService | None
     """Another service, for outsiders."""
     onsets: tuple[int, ...]
 
 
-class Drawn(NamedTuple):
-    """What is drawn of candidates and background, before the state."""
+class ListedRow(NamedTuple):
+    """What became of a change's row in the ledger."""
 
-    candidates: list[Candidate]
+    kind: LedgerRow
+    shown: Change
+    """The row as the ledger shows it, unless it is missing."""
+
+
+class Drawn(NamedTuple):
+    """What is drawn before the hit."""
+
+    candidates: list[CandidateChange]
     papers: list[Papers]
-    background: Background
-    numbers: list[int]
-    """The numbers of the candidates' changes, then those of the background's."""
-    hits: list[int | None]
-    """For each site, the place of its cause among the candidates."""
+    changes: list[Change]
+    """Those of the candidates, then those of the background."""
+    rows: list[ListedRow]
+    routine_parts: dict[tuple[str, str, str], PartState]
     redraws: int
 
 
-def _draw_stage(plan: CastPlan, system: ServiceSystem, rng: Random, split: Split) -> Stage:
+def _draw_stage(plan: CastPlan, system: ServiceSystem, rng: Random, split: Split) -> CastingStage:
     places = _places(system, plan.cluster)
     if not places:
         raise IncompatibleTopology(f"no service of this topology can be in the trouble of {plan.scenario}")
@@ -186,13 +202,13 @@ def _draw_stage(plan: CastPlan, system: ServiceSystem, rng: Random, split: Split
         settings.append(setting_of(system, second[int(rng.random() * len(second))], mix))
         onsets.append(onsets[0] - 60 * (1 + int(rng.random() * 4)))
     key = f"{rng.getrandbits(64):016x}"
-    return Stage(
+    return CastingStage(
         plan, TIERS[plan.tier], system, split, page, mix, SeriesBook(key, page), tuple(settings), elsewhere,
         tuple(onsets),
     )  # fmt: skip
 
 
-def _draw_candidates(draw: CandidateDraw, plan: CastPlan, stage: Stage) -> bool:
+def _draw_candidates(draw: CandidateDraw, plan: CastPlan, stage: CastingStage) -> bool:
     """The clusters and the outsiders; false if they have to be drawn again."""
     clusters = [plan.cluster] if plan.elsewhere is None else [plan.cluster, plan.elsewhere]
     for k, (cluster, setting, onset) in enumerate(zip(clusters, stage.settings, stage.onsets, strict=True)):
@@ -204,14 +220,14 @@ def _draw_candidates(draw: CandidateDraw, plan: CastPlan, stage: Stage) -> bool:
         for _ in range(stage.difficulty.outsiders))  # fmt: skip
 
 
-def _draw_papers(rng: Random, stage: Stage, candidates: list[Candidate]) -> list[Papers]:
+def _draw_papers(rng: Random, stage: CastingStage, candidates: list[CandidateChange]) -> list[Papers]:
     numbers = rng.sample(APPROVALS, 2 * len(candidates))
     places = [(c.role.family, c.service) for c in candidates]
     names = stage.system.names[1:]
     out = []
     for k, (candidate, place) in enumerate(zip(candidates, places, strict=True)):
         terms = candidate.terms
-        draft = Draft(
+        draft = ChangeDraft(
             candidate.signer, candidate.role.family, candidate.service, candidate.part,
             candidate.family.size_of(terms.old, terms.new), candidate.times.asked, names, places.count(place) == 1,
         )  # fmt: skip
@@ -219,7 +235,7 @@ def _draw_papers(rng: Random, stage: Stage, candidates: list[Candidate]) -> list
     return out
 
 
-def _draw_background(rng: Random, stage: Stage, candidates: list[Candidate], *, loop: bool) -> Background:
+def _draw_background(rng: Random, stage: CastingStage, candidates: list[CandidateChange], *, loop: bool) -> Background:
     taken = frozenset([(c.service, c.role.family, c.part) for c in candidates])
     around = Surroundings(
         stage.system, stage.split, stage.page, frozenset([service for service, _, _ in taken]), taken
@@ -229,7 +245,7 @@ def _draw_background(rng: Random, stage: Stage, candidates: list[Candidate], *, 
     )
 
 
-def _number(rng: Random, candidates: list[Candidate], background: Background) -> list[int]:
+def _number(rng: Random, candidates: list[CandidateChange], background: Background) -> list[int]:
     """The numbers of all changes: they rise with the time of asking."""
     asked = [c.times.asked for c in candidates] + [routine.asked for routine in background.changes]
     number, out = 7000 + int(rng.random() * 900), [0] * len(asked)
@@ -239,7 +255,7 @@ def _number(rng: Random, candidates: list[Candidate], background: Background) ->
     return out
 
 
-def _draw_hit(rng: Random, cause: object, candidates: list[Candidate]) -> int | None:
+def _draw_hit(rng: Random, cause: object, candidates: list[CandidateChange]) -> int | None:
     """One of the candidates of the cause's role, each equally likely."""
     if cause is None:
         return None
@@ -247,29 +263,29 @@ def _draw_hit(rng: Random, cause: object, candidates: list[Candidate]) -> int | 
     return fitting[int(rng.random() * len(fitting))]
 
 
-def _assemble(rng: Random, stage: Stage, drawn: Drawn) -> Casting:
-    changes = _changes(rng, stage, drawn)
-    own, routine = changes[: len(drawn.candidates)], changes[len(drawn.candidates) :]
-    settled = set_states(rng, drawn.candidates, drawn.hits, stage.difficulty)
-    states, sites = _states(stage, drawn, settled, changes), _sites(rng, stage, drawn, settled)
-    rows = [_draw_row(rng, stage.difficulty.concealed) for _ in changes]
-    ledger = [_as_listed(rng, change, row) for change, row in zip(changes, rows, strict=True) if row != "missing"]
+def _assemble(rng: Random, stage: CastingStage, drawn: Drawn, hits: list[int | None]) -> Casting:
+    settled = set_states(rng, drawn.candidates, hits, stage.difficulty)
+    sites, count = _sites(rng, stage, drawn, settled, hits), len(drawn.candidates)
     dossiers = [
-        Dossier(change, papers.charter, papers.ground, candidate.site, row)
-        for change, papers, candidate, row in zip(own, drawn.papers, drawn.candidates, rows, strict=False)
+        Dossier(change, papers.charter, papers.ground, candidate.site, row.kind)
+        for change, papers, candidate, row in zip(
+            drawn.changes, drawn.papers, drawn.candidates, drawn.rows, strict=False
+        )
     ]
     facts = Facts(
-        tuple(changes),
+        tuple(drawn.changes),
         {papers.charter.agent: papers.charter for papers in drawn.papers if papers.charter},
         tuple(sorted([row for papers in drawn.papers for row in papers.approvals])),
         tuple(sorted([papers.freeze for papers in drawn.papers if papers.freeze])),
         stage.series,
-        states,
+        _states(stage, drawn, settled),
         tuple([_seen(site, drawn, settled) for site in sites]),
     )
     return Casting(
-        stage.plan, stage.page, stage.mix, sites, tuple(sorted(dossiers, key=_by_time)), tuple(routine),
-        tuple(sorted(ledger, key=_by_asking)), facts, drawn.redraws,
+        stage.plan, stage.page, stage.mix, sites, tuple(sorted(dossiers, key=_by_time)),
+        tuple(drawn.changes[count:]),
+        tuple(sorted([row.shown for row in drawn.rows if row.kind != "missing"], key=_by_asking)),
+        facts, drawn.redraws,
     )  # fmt: skip
 
 
@@ -281,19 +297,21 @@ def _by_asking(change: Change) -> int:
     return change.asked
 
 
-def _changes(rng: Random, stage: Stage, drawn: Drawn) -> list[Change]:
+def _draw_changes(
+    rng: Random, stage: CastingStage, candidates: list[CandidateChange], papers: list[Papers], background: Background
+) -> list[Change]:
     """The records of the candidates, then those of the background."""
+    numbers = _number(rng, candidates, background)
     random, foreign, out = rng.random, stage.difficulty.foreign_signature, []
-    for c, papers, number in zip(drawn.candidates, drawn.papers, drawn.numbers, strict=False):
-        actor = _draw_actor(rng, c.signer, foreign)
+    for c, own, number in zip(candidates, papers, numbers, strict=False):
         edits = tuple(rng.sample(HARMLESS_EDITS, EDITS_BESIDE[int(random() * len(EDITS_BESIDE))]))
         out.append(Change(
             number, c.role.family, c.service, c.part, c.harm, c.target, c.terms.old, c.terms.new, edits,
-            c.times.asked, c.times.landed, actor, c.signer, papers.cited, papers.statement,
+            c.times.asked, c.times.landed, _draw_actor(rng, c.signer, foreign), c.signer, own.cited, own.statement,
         ))  # fmt: skip
-    for routine, number in zip(drawn.background.changes, drawn.numbers[len(out) :], strict=True):
+    for routine, number in zip(background.changes, numbers[len(out) :], strict=True):
         out.append(Change(
-            number, routine.family, routine.service, routine.part, "errors", Target(), routine.old, routine.new, (),
+            number, routine.family, routine.service, routine.part, "errors", EVERYTHING, routine.old, routine.new, (),
             routine.asked, routine.landed, _draw_actor(rng, routine.signer, foreign), routine.signer, None,
             routine.statement,
         ))  # fmt: skip
@@ -310,39 +328,33 @@ def _draw_actor(rng: Random, signer: str, foreign: float) -> str:
     return _ROSTER[(_ROSTER.index(signer) + 1 + int(rng.random() * (len(_ROSTER) - 1))) % len(_ROSTER)]
 
 
-def _draw_row(rng: Random, concealed: float) -> LedgerRow:
+def _draw_row(rng: Random, change: Change, concealed: float) -> ListedRow:
+    """An edited row stands at an earlier time than the running system has it."""
     if rng.random() >= concealed:
-        return "kept"
-    return "edited" if rng.random() < 0.5 else "missing"
-
-
-def _as_listed(rng: Random, change: Change, row: LedgerRow) -> Change:
-    """The row as the ledger shows it; one that is edited stands at an earlier time than the running system has it."""
-    if row != "edited":
-        return change
+        return ListedRow("kept", change)
+    if rng.random() < 0.5:
+        return ListedRow("missing", change)
     earlier = 60 * (10 + int(rng.random() * 100))
-    return change._replace(asked=change.asked - earlier, landed=change.landed - earlier)
+    return ListedRow("edited", change._replace(asked=change.asked - earlier, landed=change.landed - earlier))
 
 
-def _states(
-    stage: Stage, drawn: Drawn, settled: list[CandidateState], changes: list[Change]
-) -> dict[str, ServiceState]:  # fmt: skip
+def _states(stage: CastingStage, drawn: Drawn, settled: list[CandidateState]) -> dict[str, ServiceState]:
     """The states of all services of the system."""
-    system, parts, uptakes = stage.system, dict(drawn.background.parts), {}
-    for candidate, state, change in zip(drawn.candidates, settled, changes, strict=False):
+    system, parts, uptakes = stage.system, dict(drawn.routine_parts), {}
+    for candidate, state, change in zip(drawn.candidates, settled, drawn.changes, strict=False):
         key = change.service, change.family, change.part
         parts[key] = PartState(change.family, change.part, state.lever, state.in_use)
         uptakes[change.id] = Uptake(change.id, candidate.times.kind, candidate.times.takes_effect, state.hosts)
     of_service: dict[str, tuple[list[PartState], list[Uptake]]] = {name: ([], []) for name in system.names}
     for key in sorted(parts):
         of_service[key[0]][0].append(parts[key])
-    for change in changes:
+    for change in drawn.changes:
         arrived = uptakes.get(change.id) or Uptake(change.id, "landing", change.landed, 1.0)
         of_service[change.service][1].append(arrived)
     return {name: _state_of(stage, i, *of_service[name]) for i, name in enumerate(system.names)}
 
 
-def _state_of(stage: Stage, i: int, parts: list[PartState], uptakes: list[Uptake]) -> ServiceState:
+def _state_of(stage: CastingStage, i: int, parts: list[PartState], uptakes: list[Uptake]) -> ServiceState:
     system, (values, people, places, _) = stage.system, stage.mix
     behind = next((call.callee for call in system.calls[i]), None) if system.kinds[i] == "cache" else None
     return ServiceState(
@@ -352,15 +364,17 @@ def _state_of(stage: Stage, i: int, parts: list[PartState], uptakes: list[Uptake
     )  # fmt: skip
 
 
-def _sites(rng: Random, stage: Stage, drawn: Drawn, settled: list[CandidateState]) -> tuple[Site, ...]:
+def _sites(
+    rng: Random, stage: CastingStage, drawn: Drawn, settled: list[CandidateState], hits: list[int | None]
+) -> tuple[Site, ...]:
     out = []
-    for k, (setting, onset, hit) in enumerate(zip(stage.settings, stage.onsets, drawn.hits, strict=True)):
+    for k, (setting, onset, hit) in enumerate(zip(stage.settings, stage.onsets, hits, strict=True)):
         cluster = [n for n, candidate in enumerate(drawn.candidates) if candidate.site == k]
         if hit is None:
             cause = drawn.candidates[cluster[int(rng.random() * len(cluster))]]
             share, number, mechanism = draw_share(rng, [drawn.candidates[n] for n in cluster]), None, None
         else:
-            cause, number = drawn.candidates[hit], drawn.numbers[hit]
+            cause, number = drawn.candidates[hit], drawn.changes[hit].id
             share, mechanism = effect_of(cause, settled[hit]), cause.family.mechanism
         out.append(
             Site(setting.service, cause.target, cause.harm, share, onset, number, mechanism or stage.plan.mechanism)
