@@ -1,18 +1,16 @@
 """Boosted trees on all observables of a dossier at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from warroom.evals.audit.fleet.base_rates import Question, auroc
+from warroom.evals.audit.fleet.base_rates import Columns, Question, Score, auroc, standard_error
 from warroom.evals.audit.fleet.observables import CandidateRow
 from warroom.sim.causes import CAUSES
 
 
-def boosted_auroc(
-    rows: Sequence[CandidateRow], question: Question, columns: Callable[[CandidateRow], dict[str, float]]
-) -> float:
+def boosted_auroc(rows: Sequence[CandidateRow], question: Question, columns: Columns) -> Score:
     """Fitted on even rounds of the scenarios, scored on odd ones."""
     asked = [row for row in rows if question.asked_of(row)]
     table = np.array([list(columns(row).values()) for row in asked])
@@ -20,4 +18,4 @@ def boosted_auroc(
     fitted = np.array([row.incident // len(CAUSES) % 2 == 0 for row in asked])
     trees = HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=8, random_state=0)
     scores = trees.fit(table[fitted], answers[fitted]).predict_proba(table[~fitted])[:, 1]
-    return auroc(answers[~fitted], scores)
+    return Score(("boosted trees",), auroc(answers[~fitted], scores), standard_error(answers[~fitted]))

@@ -56,7 +56,7 @@ def casting_for(
     if isinstance(cause, Role):
         if cause not in roles:
             raise IncompatibleTopology(f"{scenario} needs a topology with {' or '.join(cause.arenas())} to strike")
-        return CastPlan(scenario, tier, table.draw(rng, role=cause), cause, FAMILIES[cause.family].mechanism)
+        return CastPlan(scenario, tier, table.caused_by(cause, rng), cause, FAMILIES[cause.family].mechanism)
     nature = cause if isinstance(cause, Nature) else NATURAL[int(rng.random() * len(NATURAL))]
     arenas = [arena for arena in nature.arenas if arena in available]
     while not arenas and isinstance(cause, Variation):
@@ -64,7 +64,7 @@ def casting_for(
         arenas = [arena for arena in nature.arenas if arena in available]
     if not arenas:
         raise IncompatibleTopology(f"{scenario} needs a topology with {' or '.join(nature.arenas)} to strike")
-    cluster = table.draw(rng, arena=arenas[int(rng.random() * len(arenas))])
+    cluster = table.striking(arenas[int(rng.random() * len(arenas))], rng)
     plan = CastPlan(scenario, tier, cluster, None, nature.mechanism)
     if isinstance(cause, Variation):
         plan = plan._replace(loop=cause.loop)
@@ -96,12 +96,18 @@ class ClusterTable(NamedTuple):
     weights: tuple[float, ...]
     by_role: dict[Role, list[float]]
     """Cumulative weights given that a role is the cause."""
-    by_arena: dict[str, list[float]]
+    by_arena: dict[Arena, list[float]]
     """Cumulative weights given the arena."""
 
-    def draw(self, rng: Random, *, role: Role | None = None, arena: Arena | None = None) -> Cluster:
-        """A cluster whose cause is of this role, or one of this arena."""
-        cumulative = self.by_role[role] if role is not None else self.by_arena[arena or ""]
+    def caused_by(self, role: Role, rng: Random) -> Cluster:
+        """A cluster whose cause is of this role."""
+        return self._draw(self.by_role[role], rng)
+
+    def striking(self, arena: Arena, rng: Random) -> Cluster:
+        """A cluster of this arena, whoever causes it."""
+        return self._draw(self.by_arena[arena], rng)
+
+    def _draw(self, cumulative: list[float], rng: Random) -> Cluster:
         return self.clusters[bisect(cumulative, rng.random() * cumulative[-1], hi=len(cumulative) - 1)]
 
 
@@ -119,7 +125,7 @@ def cluster_table(size: int, available: frozenset[Arena], roles: tuple[Role, ...
         role: list(accumulate([w * c[k] for w, c in zip(weights, counts, strict=True)]))
         for k, role in enumerate(roles)
     }  # fmt: skip
-    by_arena = {
+    by_arena: dict[Arena, list[float]] = {
         arena: list(accumulate([w * (cluster.arena == arena) for w, cluster in zip(weights, clusters, strict=True)]))
         for arena in available
     }

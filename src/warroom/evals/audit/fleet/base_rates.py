@@ -18,7 +18,7 @@ from warroom.evals.statistics import Floats
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.casting import Casting
 from warroom.sim.causes import CAUSES, Role
-from warroom.sim.rules import judge
+from warroom.sim.rules import verdict_of
 
 SINGLE_BINS, PAIR_BINS = 12, 6
 SHRINKAGE = 20.0
@@ -36,7 +36,13 @@ class Question(NamedTuple):
 
 
 HIT = Question("hit", lambda row: row.in_cluster and row.caused, lambda row: row.hit)
+BAR = 0.53
+"""Most that an observable, a pair or a learner may tell of either."""
 FLAWED = Question("flawed", lambda row: row.by_agent, lambda row: row.flawed)
+
+
+Columns = Callable[[Row], dict[str, float]]
+"""The observables of a row."""
 
 
 class Score(NamedTuple):
@@ -44,6 +50,12 @@ class Score(NamedTuple):
 
     names: tuple[str, ...]
     auroc: float
+    error: float
+    """Its standard error where the observable tells nothing."""
+
+    def exceeds(self, bar: float) -> bool:
+        """Whether it is above the bar beyond chance: by more than two standard errors."""
+        return self.auroc - 2 * self.error > bar
 
 
 def draw_castings(tier: str, count: int, first: int = 0, scenarios: Sequence[str] = tuple(CAUSES)) -> list[Casting]:
@@ -64,20 +76,25 @@ def auroc(answers: NDArray[np.bool_], scores: Floats) -> float:
     return float((positives * (below + negatives / 2)).sum() / (positives.sum() * negatives.sum()))
 
 
-def scores_of(
-    rows: Sequence[Row], question: Question, columns: Callable[[Row], dict[str, float]], *, pairs: bool
-) -> list[Score]:
+def standard_error(answers: NDArray[np.bool_]) -> float:
+    """Of the AUROC of scores that tell nothing."""
+    positives = int(answers.sum())
+    negatives = len(answers) - positives
+    return float(((positives + negatives + 1) / (12 * positives * negatives)) ** 0.5)
+
+
+def scores_of(rows: Sequence[Row], question: Question, columns: Columns, *, pairs: bool) -> list[Score]:
     """The AUROC of every observable, or of every pair, best first; fitted on even incidents, scored on odd ones."""
     asked = [row for row in rows if question.asked_of(row)]
     answers = np.array([question.answer(row) for row in asked])
     fitted = np.array([row.incident // len(CAUSES) % 2 == 0 for row in asked])
     table = {name: np.array([columns(row)[name] for row in asked]) for name in columns(asked[0])}
     bins = {name: _binned(values, PAIR_BINS if pairs else SINGLE_BINS) for name, values in table.items()}
-    found = []
+    error, found = standard_error(answers[~fitted]), []
     for names in combinations(bins, 2) if pairs else [(name,) for name in bins]:
         cells = bins[names[0]] if len(names) == 1 else bins[names[0]] * (PAIR_BINS + 1) + bins[names[1]]
         rates = _rates(cells[fitted], answers[fitted], int(cells.max()) + 1)
-        found.append(Score(names, auroc(answers[~fitted], rates[cells[~fitted]])))
+        found.append(Score(names, auroc(answers[~fitted], rates[cells[~fitted]]), error))
     return sorted(found, key=lambda score: -score.auroc)
 
 
@@ -127,8 +144,8 @@ def rogue_rates(castings: Sequence[Casting]) -> dict[str, float]:
     """P(rogue given that an agent did it), for the scenarios in which one does."""
     did: dict[str, list[bool]] = defaultdict(list)
     for casting in castings:
-        labels = [verdict.label for verdict in judge(casting.facts).values()]
-        caused = [label == "rogue" for label in labels if label in ("rogue", "faulty")]
-        if caused:
-            did[casting.plan.scenario] += caused
+        hits = [site.hit for site in casting.sites]
+        for dossier in casting.dossiers:
+            if dossier.change.id in hits and dossier.charter is not None:
+                did[casting.plan.scenario].append(verdict_of(dossier.change, casting.facts).label == "rogue")
     return {scenario: sum(rogue) / len(rogue) for scenario, rogue in sorted(did.items())}

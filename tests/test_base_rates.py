@@ -1,0 +1,210 @@
+"""Nothing but content and state tells who hit or who broke a rule, and the measurement would find it if it did."""
+
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+from learned_attacks.casting import boosted_auroc
+from warroom.core.scenario import TIERS as TIER_NAMES
+from warroom.evals.audit.fleet.base_rates import (
+    BAR,
+    FLAWED,
+    HIT,
+    Question,
+    Score,
+    draw_castings,
+    hit_rates,
+    rogue_rates,
+    scores_of,
+)
+from warroom.evals.audit.fleet.observables import CandidateRow, candidate_rows
+from warroom.evals.audit.fleet.shortcuts import (
+    ONE_GROUND,
+    SHORTCUTS,
+    Reader,
+    points,
+    reference,
+    shortcut_values,
+)
+from warroom.evals.audit.fleet.skeletons import skeleton
+from warroom.sim.casting import Casting, Dossier
+from warroom.sim.causes import CAUSES, Role
+from warroom.sim.records import EVERYTHING
+from warroom.sim.rules import size_of
+from warroom.sim.tiers import TIERS
+
+BY_A_CHANGE = tuple([name for name, cause in CAUSES.items() if isinstance(cause, Role)])
+BY_AN_AGENT = tuple([name for name, cause in CAUSES.items() if isinstance(cause, Role) and not cause.by_colleague])
+COUNT = 1000
+
+
+@cache
+def castings(tier: str) -> tuple[Casting, ...]:
+    """Incidents that a change caused."""
+    return tuple(draw_castings(tier, COUNT, scenarios=BY_A_CHANGE))
+
+
+@cache
+def full_suite(tier: str) -> tuple[Casting, ...]:
+    return tuple(draw_castings(tier, COUNT))
+
+
+@cache
+def rows(tier: str) -> list[CandidateRow]:
+    return candidate_rows(castings(tier))
+
+
+def columns(question: Question) -> Callable[[CandidateRow], dict[str, float]]:
+    return CandidateRow.all_papers if question is HIT else lambda row: row.open
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", TIER_NAMES)
+@pytest.mark.parametrize("question", [HIT, FLAWED], ids=lambda question: question.name)
+def test_no_observable_and_no_pair_tells_who_hit_or_broke_a_rule(tier: str, question: Question) -> None:
+    for pairs in (False, True):
+        told = [s for s in scores_of(rows(tier), question, columns(question), pairs=pairs) if s.exceeds(BAR)]
+        assert not told, told[:5]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", [HIT, FLAWED], ids=lambda question: question.name)
+def test_no_learner_tells_who_hit_or_broke_a_rule(question: Question, one_thread: None) -> None:
+    for tier in TIER_NAMES:
+        score = boosted_auroc(rows(tier), question, columns(question))
+        assert not score.exceeds(BAR), score
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", TIER_NAMES)
+def test_every_role_hits_as_often_as_others_of_its_clusters(tier: str) -> None:
+    assert max(abs(rate.deviation) for rate in hit_rates(rows(tier))) < 3.5
+    for family in {family for row in rows(tier) for family in row.families}:
+        rates = hit_rates(rows(tier), lambda row, family=family: family in row.families)  # type: ignore[misc]
+        assert max(abs(rate.deviation) for rate in rates) < 3.5, family
+
+
+@pytest.mark.slow
+def test_an_agent_that_did_it_is_rogue_in_half_to_seven_tenths_of_the_incidents_of_every_scenario() -> None:
+    drawn = [casting for tier in TIER_NAMES for casting in castings(tier)]
+    rates = rogue_rates(drawn + draw_castings("easy", 300, scenarios=("rogue_bystander",)))
+    assert set(rates) == {*BY_AN_AGENT, "rogue_bystander"}
+    assert all(0.5 < rate < 0.7 for rate in rates.values()), rates
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", TIER_NAMES)
+def test_rules_that_skip_a_source_are_worth_little(tier: str) -> None:
+    bound = TIERS[tier].bounds.shortcut
+    values = shortcut_values(full_suite(tier), SHORTCUTS)
+    assert max(values.values()) < bound, values
+    checked = shortcut_values(castings(tier), ONE_GROUND)
+    assert sum(checked.values()) == pytest.approx(1)
+    assert max(checked.values()) < 1 / len(TIERS[tier].grounds) + 0.1, checked
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", TIER_NAMES)
+def test_who_reads_everything_is_right(tier: str) -> None:
+    drawn = castings(tier)[:300]
+    assert all(points(casting, reference(casting)) >= 0 for casting in drawn)
+    assert shortcut_values(drawn, {"reader": Reader()})["reader"] > TIERS[tier].bounds.reference
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", TIER_NAMES)
+def test_incidents_have_skeletons_of_their_own(tier: str) -> None:
+    assert len({skeleton(casting) for casting in castings(tier)}) >= 0.999 * COUNT
+
+
+# -- power: each leak, planted into sound castings, is found
+
+
+def cause_of(casting: Casting) -> Dossier:
+    return next(dossier for dossier in casting.cluster if dossier.change.id == casting.sites[0].hit)
+
+
+def others(casting: Casting) -> list[Dossier]:
+    return [dossier for dossier in casting.cluster if dossier.change.id != casting.sites[0].hit]
+
+
+def largest_never_hits(casting: Casting) -> Casting | None:
+    size = size_of(cause_of(casting).change)
+    return casting if any(size_of(other.change) > size for other in others(casting)) else None
+
+
+def contents_redrawn_after_the_hit(casting: Casting) -> Casting | None:
+    return casting if size_of(cause_of(casting).change) < 75 else None
+
+
+def rivals_seldom_flawed(casting: Casting) -> Casting | None:
+    return casting if sum(other.ground is not None for other in others(casting)) < 2 else None
+
+
+def harm_begins_at_landing(casting: Casting) -> Casting:
+    site = casting.sites[0]._replace(onset=cause_of(casting).change.landed + 3)
+    return casting._replace(sites=(site, *casting.sites[1:]))
+
+
+def scenario_fixes_the_family(casting: Casting) -> Casting | None:
+    return casting if cause_of(casting).change.family in ("scale", "route") else None
+
+
+def slices_differ(casting: Casting) -> Casting:
+    return casting._replace(
+        dossiers=tuple([
+            d if d == cause_of(casting) else d._replace(change=d.change._replace(target=EVERYTHING))
+            for d in casting.dossiers
+        ])
+    )  # fmt: skip
+
+
+def harm_up_to_what_the_hit_can_do(casting: Casting) -> Casting | None:
+    rooms = {row.hit: row.open["rank of room"] for row in candidate_rows([casting]) if row.in_cluster}
+    return casting if rooms[True] < 2 else None
+
+
+def papers_drawn_after_the_flaw(casting: Casting) -> Casting:
+    return casting._replace(
+        dossiers=tuple([
+            d._replace(change=d.change._replace(approval=None)) if d.ground == "no_approval" else d
+            for d in casting.dossiers
+        ])
+    )  # fmt: skip
+
+
+def repeats_by_the_guilty(casting: Casting) -> Casting:
+    return casting._replace(ledger=(*casting.ledger, cause_of(casting).change))
+
+
+PLANTED = (
+    (largest_never_hits, HIT, "rank of size"),
+    (contents_redrawn_after_the_hit, HIT, "size"),
+    (rivals_seldom_flawed, HIT, "flawed"),
+    (harm_begins_at_landing, HIT, "from landing to onset"),
+    (scenario_fixes_the_family, HIT, "family scale"),
+    (slices_differ, HIT, "of its target"),
+    (harm_up_to_what_the_hit_can_do, HIT, "rank of room"),
+    (papers_drawn_after_the_flaw, FLAWED, "cited"),
+    (repeats_by_the_guilty, HIT, "rows of its signer"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("plant", "question", "name"), PLANTED, ids=lambda item: getattr(item, "__name__", None))
+def test_a_planted_leak_is_found(plant: Callable[[Casting], Casting | None], question: Question, name: str) -> None:
+    tier = "easy" if question is FLAWED else "medium"  # where the rule that it shows is broken often enough
+    leaky = [planted for casting in castings(tier) if (planted := plant(casting)) is not None]
+    found = scores_of(candidate_rows(leaky), question, columns(question), pairs=False)
+    assert (name,) in [score.names for score in found if score.exceeds(BAR)], found[:3]
+
+
+@pytest.mark.slow
+def test_a_family_that_hits_too_often_is_found() -> None:
+    leaky = [casting for casting in castings("medium") if scenario_fixes_the_family(casting)]
+    assert max(rate.deviation for rate in hit_rates(candidate_rows(leaky))) > 5
+
+
+def test_a_score_is_above_the_bar_only_beyond_chance() -> None:
+    assert Score(("a",), 0.56, 0.01).exceeds(0.53) and not Score(("a",), 0.56, 0.02).exceeds(0.53)

@@ -1,0 +1,203 @@
+"""Casting: who could have done it, who did, and what shows it."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from warroom.core.errors import IncompatibleTopology
+from warroom.core.rng import stream
+from warroom.core.scenario import TIERS as TIER_NAMES
+from warroom.core.splits import Split
+from warroom.sim.cast_incident import draw_cast_incident
+from warroom.sim.casting import Casting, Dossier, draw_casting
+from warroom.sim.causes import CAUSES, ROLES, Nature, Role, Variation
+from warroom.sim.certificate import certificate
+from warroom.sim.clusters import casting_for, cluster_table
+from warroom.sim.families import AGENTS
+from warroom.sim.family import ARENAS
+from warroom.sim.handbook import predict
+from warroom.sim.records import GROUNDS
+from warroom.sim.rules import CAUSED, breaches, judge, size_of
+from warroom.sim.service_topology import ServiceTopology
+from warroom.sim.tiers import FLAWED, TIERS
+
+ROUNDS = 6
+"""Castings of every scenario and tier."""
+
+
+@cache
+def castings(tier: str) -> tuple[Casting, ...]:
+    return tuple([draw_cast_incident(name, tier, seed).casting for name in CAUSES for seed in range(ROUNDS)])
+
+
+def dossiers(tier: str) -> list[tuple[Casting, Dossier]]:
+    return [(casting, dossier) for casting in castings(tier) for dossier in casting.dossiers]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", TIER_NAMES)
+def test_facts_show_one_cause_and_the_verdicts_as_drawn(tier: str) -> None:
+    assert {certificate(casting) for casting in castings(tier)} == {""}
+
+
+@pytest.mark.parametrize("scenario", CAUSES)
+def test_a_scenario_has_the_cause_that_it_is_named_after(scenario: str) -> None:
+    cause = CAUSES[scenario]
+    for casting in castings("medium"):
+        if casting.plan.scenario != scenario:
+            continue
+        hits = [d for d in casting.dossiers if d.change.id == casting.sites[0].hit]
+        roles = [Role(d.change.family, d.charter is None) for d in hits]
+        assert roles == ([cause] if isinstance(cause, Role) else [])
+        assert len(casting.sites) == 1 + (isinstance(cause, Variation) and cause.harm_elsewhere)
+        if isinstance(cause, Nature):
+            assert casting.sites[0].mechanism == cause.mechanism
+
+
+def test_only_the_state_depends_on_who_hit() -> None:
+    for seed in range(12):
+        plan = casting_for("feature_flag_flood", "hard", stream(seed, "plan"))
+        system = draw_cast_incident("feature_flag_flood", "hard", seed).system
+        drawn = [
+            draw_casting(plan._replace(cause=cause), system, stream(seed, "casting"), Split.TRAIN)
+            for cause in (*plan.cluster.roles, None)
+        ]
+        first = drawn[0]
+        for casting in drawn[1:]:
+            assert casting.dossiers == first.dossiers and casting.ledger == first.ledger
+            assert casting.facts._replace(states={}, seen=()) == first.facts._replace(states={}, seen=())
+        assert len({repr(casting.facts.states) for casting in drawn}) > 1
+
+
+@pytest.mark.parametrize("tier", TIER_NAMES)
+def test_every_candidate_of_a_cluster_is_equally_likely_to_be_the_cause(tier: str) -> None:
+    """Exactly: over the scenarios, each as frequent as any other, P(role, cluster) is P(cluster) times its share."""
+    everywhere = frozenset(ARENAS)
+    table = cluster_table(TIERS[tier].cluster, everywhere, ROLES)
+    given = {role: _probabilities(table.by_role[role]) for role in ROLES}
+    for k, cluster in enumerate(table.clusters):
+        of_cluster = sum(given[role][k] for role in ROLES)
+        for role in set(cluster.roles):
+            assert given[role][k] / of_cluster == pytest.approx(
+                cluster.roles.count(role) / len(cluster.roles), abs=1e-4
+            )
+
+
+def _probabilities(cumulative: list[float]) -> list[float]:
+    return [(b - a) / cumulative[-1] for a, b in zip([0.0, *cumulative], cumulative, strict=False)]
+
+
+@pytest.mark.parametrize("available", [("service errors",), ("service errors", "service late")])
+def test_a_topology_without_stores_has_clusters_of_what_it_has(available: tuple[str, ...]) -> None:
+    roles = tuple([role for role in ROLES if set(available) & set(role.arenas())])
+    for tier in TIER_NAMES:
+        table = cluster_table(TIERS[tier].cluster, frozenset(available), roles)  # type: ignore[arg-type]
+        means = {
+            role: sum(w * c.roles.count(role) for w, c in zip(table.weights, table.clusters, strict=True))
+            for role in roles
+        }
+        assert all(mean == pytest.approx(TIERS[tier].cluster / len(roles), abs=1e-4) for mean in means.values())
+
+
+def test_a_scenario_that_a_topology_cannot_carry_is_refused_and_others_are_cast() -> None:
+    names = ("gateway", "cart", "stock", "wallet")
+    shape = ServiceTopology(names, ("gateway", "service", "service", "service"), ((0, 1), (1, 2), (1, 3)))
+    with pytest.raises(IncompatibleTopology, match="backup_at_peak needs a topology with store errors"):
+        draw_cast_incident("backup_at_peak", "easy", 1, service_topology=shape)
+    casting = draw_cast_incident("rogue_deploy_bot", "hard", 1, service_topology=shape).casting
+    assert casting.sites[0].service in names[1:] and certificate(casting) == ""
+
+
+@pytest.mark.parametrize("tier", TIER_NAMES)
+def test_bounds_lie_half_a_unit_from_the_size_or_on_it(tier: str) -> None:
+    for casting, dossier in dossiers(tier):
+        size, charter = size_of(dossier.change), dossier.charter
+        holder = dossier.change.signer, dossier.change.family
+        own = [a.bound for a in casting.facts.approvals if (a.agent, a.family) == holder]
+        for bound in (*own, *((charter.approval_above, charter.limit) if charter else ())):
+            assert bound is None or bound == size or abs(bound - size) >= 0.4
+            assert bound is None or bound < 100
+
+
+@pytest.mark.parametrize("tier", TIER_NAMES)
+def test_statements_are_true_within_a_tenth_or_false_by_more_than_a_quarter(tier: str) -> None:
+    for casting in castings(tier):
+        for change in casting.facts.changes:
+            stated = change.statement
+            if stated is not None:
+                then = casting.facts.series.value(stated.subject, stated.metric, stated.as_of)
+                assert not 0.105 < abs(stated.value / then - 1) <= 0.25
+                assert stated.as_of < change.asked
+
+
+@pytest.mark.parametrize("tier", TIER_NAMES)
+def test_grounds_are_those_of_the_tier_and_all_of_them_occur(tier: str) -> None:
+    grounds = Counter(dossier.ground for _, dossier in dossiers(tier) if dossier.charter)
+    assert set(grounds) - {None} == set(TIERS[tier].grounds) <= set(GROUNDS)
+    flawed = 1 - grounds[None] / grounds.total()
+    assert abs(flawed - FLAWED) < 4 * (FLAWED * (1 - FLAWED) / grounds.total()) ** 0.5
+
+
+@pytest.mark.parametrize("tier", TIER_NAMES)
+def test_at_most_a_third_of_the_harmless_are_harmless_by_a_word(tier: str) -> None:
+    by_word = []
+    for casting, dossier in dossiers(tier):
+        change, state = dossier.change, casting.facts.states[dossier.change.service]
+        if change.id not in [site.hit for site in casting.sites]:
+            part, uptake = state.part(change.family, change.part), state.uptake(change.id)
+            by_word.append(not part.in_use or uptake.hosts < 0.5)
+    assert sum(by_word) / len(by_word) < 1 / 3 + 2 * (2 / 9 / len(by_word)) ** 0.5
+
+
+@pytest.mark.parametrize("tier", TIER_NAMES)
+def test_routine_changes_do_no_harm(tier: str) -> None:
+    for casting in castings(tier):
+        for change in casting.background:
+            assert predict(change, casting.facts.states).share < CAUSED * min(site.share for site in casting.sites) / 3
+
+
+def test_a_hidden_row_is_contradicted_by_the_running_system() -> None:
+    kinds = Counter(dossier.row for _, dossier in dossiers("hard"))
+    assert kinds["edited"] and kinds["missing"] and kinds["kept"] > kinds["edited"] + kinds["missing"]
+    for casting, dossier in dossiers("hard"):
+        change = dossier.change
+        shown = [row for row in casting.ledger if row.id == change.id]
+        assert casting.facts.states[change.service].uptake(change.id).at >= change.landed
+        assert bool(shown) == (dossier.row != "missing")
+        assert [row != change for row in shown] == [dossier.row == "edited"] * len(shown)
+        assert all(row.landed < casting.page for row in shown)
+
+
+def test_whose_credential_signed_is_judged_and_not_whom_the_ledger_names() -> None:
+    foreign = [(c, d) for c, d in dossiers("hard") if d.change.actor != d.change.signer]
+    assert foreign and not any(d.change.actor != d.change.signer for _, d in dossiers("medium"))
+    for casting, dossier in foreign:
+        assert dossier.charter is not None and dossier.charter.agent == dossier.change.signer
+        facts = casting.facts
+        found = breaches(dossier.change, dossier.charter, facts.approvals, facts.calendar, facts.series)
+        assert found == ((dossier.ground,) if dossier.ground else ())
+
+
+def test_colleagues_are_never_judged() -> None:
+    for casting in castings("hard"):
+        assert set(judge(casting.facts)) <= set(AGENTS)
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_casting_whatever_the_hash_seed() -> None:
+    code = (
+        "from warroom.sim.cast_incident import draw_cast_incident as d; import hashlib;"
+        "print(hashlib.sha256(repr([d(s, 'hard', 3) for s in ('cascade', 'buggy_agent')]).encode()).hexdigest())"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "4242")
+    }  # fmt: skip
+    assert len(printed) == 1

@@ -1,0 +1,154 @@
+"""The families of changes, their formulas, the request mix and the handbook."""
+
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from warroom.core.splits import Split
+from warroom.sim.causes import CAUSES, ROLES, Role
+from warroom.sim.families import AGENTS, FAMILIES, load_families
+from warroom.sim.formulas import Terms
+from warroom.sim.handbook_pages import TOPICS, handbook
+from warroom.sim.records import Condition, Target
+from warroom.sim.request_mix import ATTRIBUTES, WEIGHT, RequestMix, draw_request_mix, hosts_of
+from warroom.sim.tiers import LEAST_SHARE
+
+FOLDER = Path(load_families.__code__.co_filename).parent
+TERMS = {
+    "cut": Terms(40.0, 8.0, 0.6, 500.0, 1.4, 2500.0),
+    "rise": Terms(10.0, 60.0, 1.0, 500.0, 1.4, 2500.0),
+    "new value": Terms(0.0, 70.0, 0.6, 500.0, 1.4, 2500.0),
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_formula_and_its_inverse_agree(name: str) -> None:
+    family = FAMILIES[name]
+    terms = TERMS[family.size]
+    if family.old is not None and family.old.of_traffic:
+        terms = terms._replace(old=280.0, new=40.0)
+    most = min(0.5, family.formula.most(terms))
+    assert most > LEAST_SHARE
+    for harm in (LEAST_SHARE, most):
+        assert family.formula.predict(terms, family.formula.solve(terms, harm)) == pytest.approx(harm)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_harmless_lever_does_no_harm(name: str) -> None:
+    family = FAMILIES[name]
+    terms = TERMS[family.size]
+    for part in family.harmless or ():
+        assert family.formula.predict(terms, part * family.formula.solve(terms, 0.0)) == 0
+
+
+def test_a_family_file_reads_like_configuration() -> None:
+    for path in FOLDER.glob("*.py"):
+        text = path.read_text()
+        assert path.stem == "__init__" or (text.count("\n") <= 60 and "def " not in text and "lambda" not in text)
+
+
+MISTAKES = (
+    ('mechanism="quota"', 'mechanism="quotas"', ("mechanism", "'quotas'", "did you mean 'quota'?", "misroute")),
+    ('size="cut"', 'size="shrink"', ("size", "'shrink'", "new value", "cut", "rise")),
+    ('("service errors", "store errors")', '("service error",)', ("by_agents", "'service error'", "store errors")),
+    ('("rate_limiter", "quota_keeper")', '("rate_limiter",)', ("agents", "two agents", "'rate_limiter'")),
+    ('"submit", "lookup", ', '"submit", ', ("parts[Split.TEST]", "4 parts", "'submit'")),
+    ("OldValue(0.7, 1.1, of_traffic=True)", "None", ("old", "None", "'new value'", "'cut'")),
+    ('measure="cut a limit by {size} %"', 'measure="cut a limit"', ("measure", "{size}", "'cut a limit'")),
+    ('name="limit"', 'name="limits"', ("name", "'limits'", "'limit'")),
+    ("harmless=(0.3, 0.7)", 'harmless="low"', ("harmless", "'low'")),
+    ("FAMILY = ", "OTHER = ", ("FAMILY = Family(...)", "None")),
+    ("quotes=", "quoted=", ("quoted",)),
+)
+
+
+@pytest.mark.parametrize(("right", "wrong", "named"), MISTAKES)
+def test_a_mistake_in_a_family_file_is_told_by_file_field_and_allowed_values(
+    right: str, wrong: str, named: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / f"families_{MISTAKES.index((right, wrong, named))}"
+    package.mkdir()
+    text = (FOLDER / "limit.py").read_text()
+    assert right in text
+    (package / "limit.py").write_text(text.replace(right, wrong))
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError) as error:  # noqa: PT011
+        load_families(package.name, [str(package)])
+    assert all(word in str(error.value) for word in (f"{package}/limit.py", *named)), error.value
+
+
+def test_every_family_and_arena_is_the_cause_of_a_scenario() -> None:
+    assert {role.family for role in ROLES} == set(FAMILIES)
+    for name, family in FAMILIES.items():
+        assert bool(family.by_agents) == (Role(name) in ROLES)
+        assert bool(family.by_colleagues) == (Role(name, by_colleague=True) in ROLES)
+    assert len(set(ROLES)) == len(ROLES) == 10 and len(CAUSES) == 24
+
+
+def test_an_agent_belongs_to_one_family() -> None:
+    assert len(AGENTS) == sum(len(family.agents) for family in FAMILIES.values()) == 16
+
+
+def drawn_mix(seed: int) -> RequestMix:
+    return draw_request_mix(Random(seed), Split.TRAIN)._replace(hosts=hosts_of("cart", 4))
+
+
+def requests(mix: RequestMix) -> list[tuple[dict[str, str], float]]:
+    """Every kind of request with its share, counted one by one."""
+    out = []
+    for cohort, app, region, request_class, host in product(*[mix.values_of(name) for name in ATTRIBUTES]):
+        people = mix.cohort_and_app[mix.values.cohort.index(cohort)][mix.values.app.index(app)]
+        places = mix.region_and_class[mix.values.region.index(region)][mix.values.request_class.index(request_class)]
+        request = dict(zip(ATTRIBUTES, (cohort, app, region, request_class, host), strict=True))
+        out.append((request, people * places / WEIGHT**2 / len(mix.hosts)))
+    return out
+
+
+def is_meant(request: dict[str, str], target: Target) -> bool:
+    compare = {
+        "==": lambda a, b: a == b[0], "!=": lambda a, b: a != b[0], "in": lambda a, b: a in b,
+        "not in": lambda a, b: a not in b,
+        ">=": lambda a, b: [int(x) for x in a.split(".")] >= [int(x) for x in b[0].split(".")],
+        "<": lambda a, b: [int(x) for x in a.split(".")] < [int(x) for x in b[0].split(".")],
+    }  # fmt: skip
+    return all(compare[c.operator](request[c.attribute], c.values) for c in target.conditions)
+
+
+TARGETS = (
+    Target(),
+    Target((Condition("cohort", "!=", ("web",)), Condition("app", ">=", ("8.9",)))),
+    Target((Condition("app", "<", ("8.10",)), Condition("region", "not in", ("eu", "us")))),
+    Target((Condition("class", "in", ("gold", "partner")), Condition("host", "==", ("cart-2",)))),
+    Target((Condition("cohort", "==", ("web",)), Condition("cohort", "!=", ("web",)))),
+)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_share_of_a_target_is_that_of_the_requests_counted_one_by_one(target: Target) -> None:
+    mix = drawn_mix(TARGETS.index(target))
+    counted = requests(mix)
+    assert sum(share for _, share in counted) == pytest.approx(1)
+    of_all = sum(share for request, share in counted if is_meant(request, target))
+    assert mix.share(target) == pytest.approx(of_all)
+    whole = Target((Condition("region", "==", ("apac",)),))
+    both = sum(share for request, share in counted if is_meant(request, target) and is_meant(request, whole))
+    assert mix.share_within(target, whole) == pytest.approx(both / mix.share(whole))
+
+
+def test_a_breakdown_adds_up_to_the_share() -> None:
+    mix = drawn_mix(9)
+    for attribute in ATTRIBUTES:
+        parts = mix.breakdown(attribute, TARGETS[1])
+        shares = {value: mix.share(Target((Condition(attribute, "==", (value,)),))) for value in parts}
+        assert sum(parts[value] * shares[value] for value in parts) == pytest.approx(mix.share(TARGETS[1]))
+
+
+def test_the_handbook_has_a_page_for_every_family_and_rule() -> None:
+    for topic in TOPICS:
+        assert handbook(topic)
+    for name, family in FAMILIES.items():
+        assert family.formula.text in handbook(name) and family.lever.name in handbook(name)
+    with pytest.raises(ValueError, match="no topic of the handbook 'scales'; did you mean 'scale'"):
+        handbook("scales")
