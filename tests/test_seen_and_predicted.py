@@ -16,9 +16,10 @@ from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.cast_world import live_changes_of
 from warroom.sim.counts import MinuteCounts
 from warroom.sim.effects import LiveChange, freeze, restart, roll_back
+from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.families import FAMILIES
 from warroom.sim.log_search import parse_query
-from warroom.sim.metrics import metric_minutes, render_minutes
+from warroom.sim.metrics import breakdown, metric_minutes, render_breakdown, render_minutes
 from warroom.sim.overview import overview, render_overview
 from warroom.sim.service_world import ServiceWorld
 from warroom.sim.streams.component import KINDS
@@ -157,6 +158,23 @@ def test_a_restart_makes_live_what_waits_for_one_and_nothing_else() -> None:
     assert restart(undone, 60_000) == undone and restart(live, 60_000) == live
 
 
+def test_what_nature_did_ends_by_a_repair_at_its_service_and_a_transient_failure_by_itself() -> None:
+    found = {}
+    for scenario in ("disk_full", "no_incident"):
+        w = watched(SCENARIOS.index(scenario))
+        twin = w.seen.world.copy()
+        twin.end_nature(place(w) + 1, 60 * w.now)
+        for world in (w.seen.world, twin):
+            world.advance(w.now + 2 if world is w.seen.world else world.minute + 2)
+        twin.end_nature(place(w), 60 * twin.minute)
+        twin.advance(twin.minute + 2)
+        found[scenario] = [
+            max([hurt.share for hurt in world.at(world.minute).hurt.get(place(w), ())], default=0.0) > 0.1
+            for world in (w.seen.world, twin)
+        ]
+    assert found == {"disk_full": [True, False], "no_incident": [False, False]}
+
+
 def test_late_replies_hold_up_those_who_get_them_and_nobody_else() -> None:
     case = recipe.draw_case(FAMILIES["deploy"], "late", 2)
     hurt_after(case, 14)
@@ -274,4 +292,8 @@ def test_pages_show_a_dash_where_nothing_was_scraped(incident: Watched) -> None:
     assert rows[0].requests is not None and all(row.requests is None for row in rows[1:])
     assert " - " in render_overview(rows) and "not scraped" in render_overview(rows)
     assert "collector was down" in read_traces(blind, 1, w.now).render()
+    assert render_breakdown(
+        "region", breakdown(FailingSlices(blind, w.seen.slices.mixes), 1, "region", w.now)
+    ).endswith("-")
+    assert " %; " in render_breakdown("region", breakdown(w.seen.slices, 0, "region", w.now))
     assert "p95 ms: - - -" in render_minutes("x", w.now - 2, metric_minutes(blind, 1, w.now - 2, w.now))
