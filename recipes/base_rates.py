@@ -2,7 +2,8 @@
 
     python recipes/base_rates.py 9600
 
-Draws so many incidents a tier of the full suite. The row of boosted trees needs scikit-learn.
+Draws so many incidents a tier of the full suite, and as many that a change caused, from which who hit is measured. The
+rows of boosted trees need scikit-learn.
 """
 
 import sys
@@ -14,6 +15,7 @@ from warroom.evals.audit.fleet.base_rates import FLAWED, HIT, draw_castings, hit
 from warroom.evals.audit.fleet.observables import CandidateRow, candidate_rows
 from warroom.evals.audit.fleet.shortcuts import ONE_GROUND, READERS, SHORTCUTS, shortcut_values
 from warroom.evals.audit.fleet.skeletons import skeleton
+from warroom.sim.causes import CAUSES, CandidateRole
 from warroom.sim.certificate import certificate
 from warroom.sim.families import FAMILIES
 
@@ -25,7 +27,6 @@ def main(tier: str, count: int) -> None:
     start = process_time()
     castings = draw_castings(tier, count)
     spent = (process_time() - start) / count
-    rows = candidate_rows(castings)
     print(
         f"\n{tier}: {count} incidents, {1e6 * spent:.0f} us each, "
         f"{sum(c.redraws for c in castings) / count:.2f} redraws"
@@ -34,7 +35,9 @@ def main(tier: str, count: int) -> None:
         f"certificate empty: {sum(not certificate(c) for c in castings)}; "
         f"skeletons: {len(set(map(skeleton, castings)))}"
     )
-    for question in (HIT, FLAWED):
+    by_a_change = [name for name, cause in CAUSES.items() if isinstance(cause, CandidateRole)]
+    caused = candidate_rows(draw_castings(tier, count, first=count, scenarios=by_a_change))
+    for question, rows in ((HIT, caused), (FLAWED, candidate_rows(castings))):
         columns = CandidateRow.all_papers if question is HIT else lambda row: row.open
         for pairs in (False, True):
             best = scores_of(rows, question, columns, pairs=pairs)[0]
@@ -46,7 +49,7 @@ def main(tier: str, count: int) -> None:
             print(f"  {family} present: {best.auroc:.3f} +- {best.error:.3f} {best.names}")
     print(
         "hits by role:",
-        ", ".join(f"{r.role.family}{'*' * r.role.by_colleague} {r.hits}/{r.expected:.0f}" for r in hit_rates(rows)),
+        ", ".join(f"{r.role.family}{'*' * r.role.by_colleague} {r.hits}/{r.expected:.0f}" for r in hit_rates(caused)),
     )
     print("P(rogue):", ", ".join(f"{name} {rate:.2f}" for name, rate in rogue_rates(castings).items()))
     for rules in (SHORTCUTS, ONE_GROUND, READERS):

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from warroom.sim.casting import Casting, Dossier
-from warroom.sim.causes import Role
+from warroom.sim.causes import CandidateRole
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import METRICS
 from warroom.sim.rules import size_of
@@ -28,8 +28,8 @@ class CandidateRow(NamedTuple):
     by_agent: bool
     families: frozenset[str]
     """Families in its cluster."""
-    role: Role
-    roles: tuple[Role, ...]
+    role: CandidateRole
+    roles: tuple[CandidateRole, ...]
     """Roles in its cluster."""
     caused: bool
     """Whether the incident was caused by one of the cluster."""
@@ -92,9 +92,9 @@ def _row(casting: Casting, number: int, dossier: Dossier, counts: Counts) -> Can
     )
 
 
-def role_of(dossier: Dossier) -> Role:
+def role_of(dossier: Dossier) -> CandidateRole:
     """The role of a candidate."""
-    return Role(dossier.change.family, dossier.charter is None)
+    return CandidateRole(dossier.change.family, dossier.charter is None)
 
 
 def _of_change(casting: Casting, dossier: Dossier) -> dict[str, float]:
