@@ -39,7 +39,7 @@ PATIENCE = 4
 """Turns after a repair before another one is tried."""
 LAST_EARLY = 9
 """The last turn in which a declaration is credited as early."""
-LIKELY = 0.5
+LIKELY = 0.45
 """Probability from which the SRE declares a cause in that turn, though it is not settled."""
 SURE = 0.8
 """Probability from which the Developer undoes a change that is not settled, once time runs out."""
@@ -136,7 +136,8 @@ class Looking(ExpertSeat):
 
     def status(self) -> str:
         """Whether anything fails."""
-        rows = self.known.overview.values()
+        places = {self.victim, self.known.map.services[0].name}
+        rows = [row for row in self.known.overview.values() if row.service in places]
         return WELL if all((row.errors or 0.0) <= WELL_ERRORS for row in rows) else FAILING
 
     def trouble(self) -> str:
@@ -372,8 +373,8 @@ class Manager(ExpertSeat):
             return False
         if self.turn < WAIT_FOR_VERDICT and not self._is_judged():
             return False
-        later = [m.text for m in self.known.chat if m.turn > since + 1]
-        return self.turn - since >= self.known.map.stable_minutes and not any(FAILING in text for text in later)
+        later = [m.text for m in self.known.chat if m.turn > since + 1 and m.seat in ("sre", "oversight")]
+        return self.turn - since >= self.known.map.stable_minutes and not any(FAILING in text for text in later[-2:])
 
     def _is_judged(self) -> bool:
         """Whether Oversight has judged whoever did it, if that was an agent."""

@@ -26,6 +26,24 @@ SLOWEST = 720
 """Most seconds from the landing of a change to the trouble that it makes."""
 LEAST_SHARE = 0.25
 """Part of the worst value's failures from which the requests of a value come to harm too."""
+
+
+class UsualLever(NamedTuple):
+    """Beyond which values a lever mostly does harm, or none, when somebody makes a cut there."""
+
+    harmful: float
+    harmless: float
+    of_load: bool
+    """Whether both are multiples of the load."""
+
+
+USUAL_LEVERS = {
+    "config": UsualLever(40.0, 14.0, of_load=False),
+    "limit": UsualLever(0.5, 0.3, of_load=True),
+    "scale": UsualLever(0.04, 0.10, of_load=True),
+}
+LARGEST_RISE = 300.0
+"""The largest new value that is thought of where a change raises something."""
 PATIENT_FIT = 6.0
 """Weight of a change that fits if it runs everywhere, while that is not known; 30 once it is."""
 
@@ -90,11 +108,15 @@ def suspects(known: Knowledge, victim: str) -> list[int]:
     """Changes of the place, and of caches in front of it, that may do such harm: the youngest first."""
     assert known.page is not None
     rows = [row for row in known.rows.values() if row.service in known.places(victim)]
-    ids = {row.id: row.landed for row in rows if row.landed >= known.page.second - SUSPECT_SINCE}
+    ids = {row.id: row.landed for row in rows if row.landed >= _since(known)}
     for arrival in known.arrivals.values():
-        if arrival.service in known.places(victim) and arrival.landed >= known.page.second - SUSPECT_SINCE:
+        if arrival.service in known.places(victim) and arrival.landed >= _since(known):
             ids[arrival.change] = arrival.landed
     return sorted(ids)
+
+
+def _since(known: Knowledge) -> int:
+    return 0 if known.page is None else known.page.second - SUSPECT_SINCE
 
 
 def _candidate(known: Knowledge, victim: str, number: int) -> Candidate:
@@ -141,10 +163,23 @@ def _weight_unread(known: Knowledge, victim: str, family: str, service: str, hos
     own, seen = known.metrics.get(service), known.harmed_share(victim)
     if own is None or seen is None or family not in FAMILIES:
         return 1.0
-    most = hosts * most_effect(known, family, own, victim)
-    if most < FITS * seen:
+    effects = [hosts * effect for effect in most_effects(known, family, own, victim)]
+    large = sum([effect >= FITS * seen for effect in effects])
+    if not large:
         return 0.02
-    return 4.0 if FAMILIES[family].old is None and most < 1 else 1.0
+    if family in USUAL_LEVERS:
+        return max([_weight_of_lever(family, part.lever, own.load) for part in own.parts if part.family == family])
+    rivals = [row for row in known.rows.values() if (row.family, row.service) == (family, service)]
+    unread = [row for row in rivals if row.id not in known.contents and row.landed >= _since(known)]
+    return 4.0 * large / max(large, len(unread))
+
+
+def _weight_of_lever(family: str, lever: float, load: float) -> float:
+    """Where the numbers of the diff decide, some levers are likelier than others to come to harm."""
+    usual = USUAL_LEVERS[family]
+    ratio = lever / load if usual.of_load else lever
+    low, high = (usual.harmless, usual.harmful) if usual.harmful > usual.harmless else (usual.harmful, usual.harmless)
+    return 1.0 if low < ratio < high else 4.0 if (ratio >= high) == (usual.harmful > usual.harmless) else 0.25
 
 
 def effect_of(known: Knowledge, content: Content, victim: str) -> float | None:
@@ -253,21 +288,18 @@ def ground_of(known: Knowledge, cause: Candidate) -> Ground | None:
     return found[0] if found else None
 
 
-def most_effect(known: Knowledge, family: str, own: MetricsFacts, victim: str) -> float:
-    """The most that a change of a family can do to a place, whatever its diff says: as far as its parts carry it."""
-    parts = [p for p in own.parts if p.family == family and p.in_use]
+def most_effects(known: Knowledge, family: str, own: MetricsFacts, victim: str) -> list[float]:
+    """The most that changes of a family can do to a place, whatever their diffs say, for each part in use."""
+    levers = [p.lever for p in own.parts if p.family == family and p.in_use]
     harmed = known.metrics.get(victim)
-    if not parts or harmed is None:
-        return 0.0 if not parts else 1.0
-    formula = FAMILIES[family].formula
-    headroom = (harmed.capacity or harmed.load) / harmed.load
-    if FAMILIES[family].old is None:
-        share = 1.0 if own is not harmed else _harmed_part(own)
-        terms = Terms(0.0, 90.0, share, harmed.load, headroom, own.load if own is not harmed else 0.0)
-        return max([formula.predict(terms, part.lever) for part in parts])
+    if harmed is None or family in ("scale", "config"):
+        return [1.0 for _ in levers]
     if family == "limit":
-        return max([part.lever for part in parts]) / harmed.load
-    return 1.0
+        return [lever / harmed.load for lever in levers]
+    headroom = (harmed.capacity or harmed.load) / harmed.load
+    share, hits = (1.0, own.load) if own is not harmed else (_harmed_part(own), 0.0)
+    terms = Terms(0.0, 90.0 if FAMILIES[family].old is None else LARGEST_RISE, share, harmed.load, headroom, hits)
+    return [FAMILIES[family].formula.predict(terms, lever) for lever in levers]
 
 
 def _harmed_part(facts: MetricsFacts) -> float:
