@@ -40,6 +40,8 @@ from warroom.sim.wording.papers import LedgerEntry, write_approval, write_freeze
 
 LOOK_BACK = 15
 """Minutes that a reading goes back if it is not told otherwise."""
+MINUTES_SHOWN = 10
+"""Minutes of a service's figures."""
 LEDGER_LOOK_BACK = 60
 MOST_ROWS, MOST_SERIES, MOST_RUNNING = 12, 12, 10
 ALERT_STATES = ("firing", "resolved", "silenced")
@@ -84,8 +86,8 @@ class Sources:
         ])  # fmt: skip
         return MetricsFacts(
             service=service,
-            first=self.minute - LOOK_BACK + 1,
-            minutes=metric_minutes(self.counts, i, self.minute - LOOK_BACK + 1, self.minute),
+            first=self.minute - MINUTES_SHOWN + 1,
+            minutes=metric_minutes(self.counts, i, self.minute - MINUTES_SHOWN + 1, self.minute),
             load=float(f"{self.counts.sent(self.minute, i) / 60:.3g}"),
             capacity=state.capacity if self.system.kinds[i] == "db" else None,
             breakdowns=tuple([(a, breakdown(self.slices, i, a, self.minute)) for a in ATTRIBUTES]),
