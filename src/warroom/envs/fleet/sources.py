@@ -32,6 +32,7 @@ from warroom.sim.metrics import breakdown, metric_minutes
 from warroom.sim.records import Change
 from warroom.sim.request_mix import ATTRIBUTES
 from warroom.sim.series import STEP
+from warroom.sim.symptoms import symptom_groups
 from warroom.sim.traces import TraceReading, read_traces
 from warroom.sim.wording.changes import DiffText, PartFact, RolloutText, write_diff, write_fact, write_rollout
 from warroom.sim.wording.charters import write_charter
@@ -63,7 +64,8 @@ class Sources:
 
     @cached_property
     def _search(self) -> LogSearch:
-        return LogSearch(LogLines(self.slices, self.incident.wording))
+        symptoms = symptom_groups(self.system, self.casting, self.incident.key, self.incident.wording)
+        return LogSearch(LogLines(self.slices, self.incident.wording, symptoms))
 
     @property
     def minute(self) -> int:

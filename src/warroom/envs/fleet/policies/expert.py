@@ -22,7 +22,7 @@ from warroom.envs.fleet.policies.inference import (
     missing_papers,
 )
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.policies.nature import natural_cause
+from warroom.envs.fleet.policies.nature import LOOK_BACK, natural_cause, symptom_readings
 from warroom.envs.fleet.readings import Reading
 from warroom.envs.fleet.remedies import ENOUGH, REMEDIES
 from warroom.sim.families import AGENTS, FAMILIES
@@ -181,9 +181,8 @@ class SRE(Looking):
         if self.turn == 1:
             for service in sorted(self.known.places(self.victim) - {self.victim}):
                 yield ToolCall("metrics", {"service": service, "since": self.ago(SERIES_BACK)})
-        if self.conclusion().nature:
-            yield ToolCall("logs", {"service": self.victim, "words": "level:error"})
-            yield ToolCall("logs", {"service": self.victim, "words": "level:warn"})
+        if not self.conclusion().settled:
+            yield from symptom_readings(self.known, self.victim, self.ago(LOOK_BACK))
 
     def decide(self) -> ToolCall:
         """Declare once, as soon as it is known what did it."""
