@@ -15,13 +15,11 @@ from warroom.sim.casting import Casting, Site
 from warroom.sim.counts import USERS
 from warroom.sim.family import Arena, Mechanism
 from warroom.sim.streams.component import FIRST_AND_SECOND, StreamGroup, SymptomSource, line_stream
-from warroom.sim.streams.symptom_lines import SYMPTOMS, Tells
+from warroom.sim.streams.symptom_lines import AT_CALLERS, CONSEQUENCES, SYMPTOMS, Tells
 from warroom.sim.streams.template import group
 from warroom.sim.tiers import TIERS, Difficulty
 from warroom.sim.topology import ServiceSystem
 
-AT_CALLERS: frozenset[Mechanism] = frozenset({"certificate", "link_latency", "name_resolution"})
-"""Failures between a service and its callers: the callers write of them."""
 STORES_ONLY: frozenset[Mechanism] = frozenset({"locks"})
 """Failures of which only components that hold data write."""
 STORES = frozenset({"db", "cache", "queue"})
@@ -31,26 +29,6 @@ WEAKER = 0.3, 0.9
 """Bounds of what follows from harm, as a part of what its cause would write."""
 LATEST = 2
 """Most minutes by which it follows."""
-
-
-class Consequences(NamedTuple):
-    """What runs short behind a kind of harm, whatever made it."""
-
-    state: tuple[Mechanism, ...]
-    strain: tuple[Mechanism, ...]
-
-
-CONSEQUENCES: dict[Arena, Consequences] = {
-    "service errors": Consequences(
-        ("connections", "memory", "retry_storm", "disk_space"), ("connections", "memory", "capacity", "link_latency")
-    ),
-    "service late": Consequences(
-        ("connections", "memory", "retry_storm"), ("connections", "contention", "capacity", "name_resolution")
-    ),
-    "store errors": Consequences(
-        ("connections", "disk_space", "locks", "retry_storm"), ("connections", "disk_space", "locks", "memory")
-    ),
-}
 
 
 class Writer(NamedTuple):

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from warroom.core.splits import Split
-from warroom.sim.family import Mechanism
+from warroom.sim.family import Arena, Mechanism
 from warroom.sim.streams.template import Level
 
 Tells = Literal["state", "strain"]
@@ -350,6 +350,33 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
     },
 }
+
+
+AT_CALLERS: frozenset[Mechanism] = frozenset({"certificate", "link_latency", "name_resolution"})
+"""Failures between a service and its callers: the callers write of them."""
+
+
+class Consequences(NamedTuple):
+    """What runs short behind a kind of harm, whatever made it."""
+
+    state: tuple[Mechanism, ...]
+    strain: tuple[Mechanism, ...]
+
+
+CONSEQUENCES: dict[Arena, Consequences] = {
+    "service errors": Consequences(
+        ("connections", "memory", "retry_storm", "disk_space"), ("connections", "memory", "capacity", "link_latency")
+    ),
+    "service late": Consequences(
+        ("connections", "memory", "retry_storm"), ("connections", "contention", "capacity", "name_resolution")
+    ),
+    "store errors": Consequences(
+        ("connections", "disk_space", "locks", "retry_storm"), ("connections", "disk_space", "locks", "memory")
+    ),
+}
+
+FOLLOWS: frozenset[Mechanism] = frozenset([m for follows in CONSEQUENCES.values() for m in follows.state])
+"""Resources that run out behind harm of any cause; of all others `state` lines rise only if they are the cause."""
 
 
 class ReadSymptom(NamedTuple):

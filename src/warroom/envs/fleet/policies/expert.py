@@ -195,10 +195,9 @@ class SRE(Looking):
         if believed.settled or (self.turn == LAST_EARLY and believed.chance >= LIKELY):
             likeliest = believed.cause or believed.candidates[0]
             return self._declare(trouble, FAMILIES[likeliest.family].mechanism, likeliest.id)
-        if believed.nature and self.turn > 1:
-            mechanism = natural_cause(self.known, self.victim)
-            if mechanism is not None:
-                return self._declare(trouble, mechanism, None)
+        nature = natural_cause(self.known, self.victim)
+        if nature is not None and not believed.cause and (nature.sure or believed.nature or self.turn >= LAST_EARLY):
+            return self._declare(trouble, nature.mechanism, None)
         return self.call("wait", trouble)
 
     def _declare(self, trouble: str, mechanism: str, number: int | None) -> ToolCall:

@@ -6,13 +6,13 @@ trouble. Lines about waiting follow behind any trouble, and lines at a steady ra
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from warroom.core.types import ToolCall
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.sim.family import Mechanism
-from warroom.sim.log_search import LogMatches
-from warroom.sim.streams.symptom_lines import ReadSymptom, read_symptom
-from warroom.sim.symptoms import AT_CALLERS
+from warroom.sim.log_search import LogMatches, Query
+from warroom.sim.streams.symptom_lines import AT_CALLERS, FOLLOWS, ReadSymptom, read_symptom
 
 RISEN = 1.5
 """Multiple of the lines a minute before the trouble from which they have become more."""
@@ -20,32 +20,52 @@ BEFORE, LATELY = 4, 2
 """Minutes at the beginning of a search that are before the trouble, and at its end that are in it."""
 LOOK_BACK = 12
 """Minutes before the first page from which lines are counted: trouble begins up to six minutes before it."""
-_LEVELS = ("level:error", "level:warn")
 _DIGS = 2
 """Searches that leave out what was seen, for lines that are rare."""
 
 
-def natural_cause(known: Knowledge, victim: str) -> Mechanism | None:
+class NaturalCause(NamedTuple):
+    """A failure of nature, as far as lines tell."""
+
+    mechanism: Mechanism
+    sure: bool
+    """Whether it never follows from the harm that something else does."""
+
+
+def natural_cause(known: Knowledge, victim: str) -> NaturalCause | None:
     """The failure whose lines have become more frequent at a place or at its callers; None if none has."""
     risen: Counter[Mechanism] = Counter()
     for (service, query), found in known.logs.items():
-        read = next((r for line in found.newest if query.words and (r := read_symptom(line.message))), None)
-        if read is not None and _is_about(read, service, victim) and _has_risen(found):
-            risen[read.mechanism] += found.per_minute[-1]
-    return max(risen, key=lambda mechanism: risen[mechanism], default=None)
+        read = [r for line in found.newest if (r := read_symptom(line.message)) and _is_about(r, service, victim)]
+        if read and _is_count(query) and _has_risen(found):
+            risen[read[0].mechanism] += found.per_minute[-1]
+    if not risen:
+        return None
+    mechanism = max(risen, key=lambda name: (name not in FOLLOWS, risen[name]))
+    return NaturalCause(mechanism, mechanism not in FOLLOWS)
+
+
+def _is_count(query: Query) -> bool:
+    """Whether a search counts the lines of one kind."""
+    return bool(query.words) and query.trace is None
 
 
 def symptom_readings(known: Knowledge, victim: str, since: str) -> Iterator[ToolCall]:
     """Searches for lines about resources: what there is at the place and at its callers, then how it has moved."""
-    for service in [victim, *known.callers(victim)]:
-        for level in _LEVELS:
-            yield _search(service, f"trace:none {level}", since)
+    callers = known.callers(victim)
+    yield _search(victim, "trace:none -info", since)
+    for caller in callers:
+        yield _search(caller, f"trace:none {victim}", since)
+    for service in [*callers, victim]:
         yield from _counts(known, service, victim, since)
-        for _ in range(_DIGS):
-            if natural_cause(known, victim) is not None:
-                return
-            yield _search(service, _without_what_was_seen(known, service), since)
-            yield from _counts(known, service, victim, since)
+    for dig in range(_DIGS):
+        if natural_cause(known, victim) is None and sum(_is_dig(known, victim)) <= dig:
+            yield _search(victim, _without_what_was_seen(known, victim), since)
+            yield from _counts(known, victim, victim, since)
+
+
+def _is_dig(known: Knowledge, victim: str) -> list[bool]:
+    return [service == victim and len(query.without) > 1 for service, query in known.logs]
 
 
 def _search(service: str, words: str, since: str) -> ToolCall:
@@ -66,14 +86,14 @@ def _counts(known: Knowledge, service: str, victim: str, since: str) -> Iterator
 def _messages(known: Knowledge, service: str) -> list[str]:
     return [
         line.message for (where, query), found in known.logs.items()
-        if where == service and not query.words for line in found.newest
+        if where == service and not _is_count(query) for line in found.newest
     ]  # fmt: skip
 
 
 def _without_what_was_seen(known: Knowledge, service: str) -> str:
     """A search that leaves out the most frequent kinds of lines, each by its longest word."""
     words = Counter([_telling_words(message)[0] for message in _messages(known, service)])
-    return " ".join(["trace:none", *[f"-{word}" for word, _ in words.most_common(3)]])
+    return " ".join(["trace:none -info", *[f"-{word}" for word, _ in words.most_common(2)]])
 
 
 def _telling_words(message: str) -> list[str]:
