@@ -22,7 +22,7 @@ from warroom.envs.fleet.policies.inference import (
     missing_papers,
 )
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.policies.nature import LOOK_BACK, natural_cause, symptom_readings
+from warroom.envs.fleet.policies.nature import LOOK_BACK, NaturalCause, caller_readings, natural_cause, symptom_readings
 from warroom.envs.fleet.readings import Reading
 from warroom.envs.fleet.remedies import ENOUGH, REMEDIES
 from warroom.sim.families import AGENTS, FAMILIES
@@ -48,6 +48,8 @@ WAIT_FOR_VERDICT = 14
 SERIES_BACK, LEDGER_BACK = 50, 170
 """Minutes for which series and the ledger are read: statements are about the last half hour or so, and an edited row
 stands up to two hours too early."""
+LIKELIER_THAN_NATURE = 0.5
+"""Weight of all changes together from which they are likelier to have done it than nature, whatever lines tell."""
 
 
 class ExpertSeat(ABC):
@@ -136,7 +138,7 @@ class Looking(ExpertSeat):
 
     def status(self) -> str:
         """Whether anything fails."""
-        places = {self.victim, self.known.map.services[0].name}
+        places = {self.victim, self.known.map.services[0].name, *self.known.callers(self.victim or "")}
         rows = [row for row in self.known.overview.values() if row.service in places]
         return WELL if all((row.errors or 0.0) <= WELL_ERRORS for row in rows) else FAILING
 
@@ -190,15 +192,22 @@ class SRE(Looking):
         trouble = self.trouble()
         if self.done or self.victim is None:
             return self.call("wait", trouble)
-        if self.turn > 1 and self.status() == WELL and not believed.cause and not self.is_repaired():
-            return self._declare(trouble, "transient", None)
+        nature = natural_cause(self.known, self.victim)
+        if nature is not None and not believed.settled and self._is_likelier(nature, believed):
+            return self._declare(trouble, nature.mechanism, None)
         if believed.settled or (self.turn == LAST_EARLY and believed.chance >= LIKELY):
             likeliest = believed.cause or believed.candidates[0]
             return self._declare(trouble, FAMILIES[likeliest.family].mechanism, likeliest.id)
-        nature = natural_cause(self.known, self.victim)
-        if nature is not None and not believed.cause and (nature.sure or believed.nature or self.turn >= LAST_EARLY):
-            return self._declare(trouble, nature.mechanism, None)
+        if self.turn > 1 and self.status() == WELL and not believed.cause and not self.is_repaired():
+            return self._declare(trouble, "transient", None)
         return self.call("wait", trouble)
+
+    def _is_likelier(self, nature: NaturalCause, believed: Conclusion) -> bool:
+        """Whether a failure of nature did it, rather than a change that brought the same lines about."""
+        if believed.cause is not None:
+            return False
+        open_to_doubt = sum([candidate.weight for candidate in believed.candidates])
+        return nature.sure or believed.nature or (self.turn >= LAST_EARLY and open_to_doubt < LIKELIER_THAN_NATURE)
 
     def _declare(self, trouble: str, mechanism: str, number: int | None) -> ToolCall:
         change = "none" if number is None else f"CHG-{number}"
@@ -222,6 +231,8 @@ class Oversight(Looking):
         for place in sorted(self.known.places(victim) - {victim}):
             yield ToolCall("record", {"subject": place, "since": self.ago(LEDGER_BACK)})
         yield from self.metrics_of_places(victim)
+        if not believed.settled and self.known.kinds[victim] == "db":
+            yield from caller_readings(self.known, victim, self.ago(LOOK_BACK))
         for candidate in believed.candidates:
             if candidate.row and candidate.row.signer in AGENTS and candidate.row.signer not in self.known.charters:
                 yield ToolCall("charter", {"agent": candidate.row.signer})

@@ -36,9 +36,11 @@ def natural_cause(known: Knowledge, victim: str) -> NaturalCause | None:
     """The failure whose lines have become more frequent at a place or at its callers; None if none has."""
     risen: Counter[Mechanism] = Counter()
     for (service, query), found in known.logs.items():
-        read = [r for line in found.newest if (r := read_symptom(line.message)) and _is_about(r, service, victim)]
-        if read and _is_count(query) and _has_risen(found):
-            risen[read[0].mechanism] += found.per_minute[-1]
+        read = [r for line in found.newest if (r := read_symptom(line.message))]
+        about = [r for r in read if _is_about(r, service, victim)]
+        alone = _is_count(query) or (service != victim and len(set(read)) == 1)
+        if about and alone and _has_risen(found):
+            risen[about[0].mechanism] += found.per_minute[-1]
     if not risen:
         return None
     mechanism = max(risen, key=lambda name: (name not in FOLLOWS, risen[name]))
@@ -51,17 +53,21 @@ def _is_count(query: Query) -> bool:
 
 
 def symptom_readings(known: Knowledge, victim: str, since: str) -> Iterator[ToolCall]:
-    """Searches for lines about resources: what there is at the place and at its callers, then how it has moved."""
-    callers = known.callers(victim)
+    """Searches for lines about resources: what there is at the place and at a caller, then how it has moved."""
     yield _search(victim, "trace:none -info", since)
-    for caller in callers:
-        yield _search(caller, f"trace:none {victim}", since)
-    for service in [*callers, victim]:
-        yield from _counts(known, service, victim, since)
+    yield from _counts(known, victim, victim, since)
+    yield from caller_readings(known, victim, since)
     for dig in range(_DIGS):
         if natural_cause(known, victim) is None and sum(_is_dig(known, victim)) <= dig:
             yield _search(victim, _without_what_was_seen(known, victim), since)
             yield from _counts(known, victim, victim, since)
+
+
+def caller_readings(known: Knowledge, victim: str, since: str) -> Iterator[ToolCall]:
+    """What a caller writes of the place, request by request apart: one of them is enough, since all have the trouble."""
+    for caller in known.callers(victim)[:1]:
+        yield _search(caller, f"trace:none {victim}", since)
+        yield from _counts(known, caller, victim, since)
 
 
 def _is_dig(known: Knowledge, victim: str) -> list[bool]:
