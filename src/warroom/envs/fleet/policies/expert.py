@@ -35,6 +35,8 @@ _VERDICT = re.compile(r"verdict on (\S+):")
 _REPAIR = {str(mechanism): repair for mechanism, repair in REMEDIES.items()}
 WELL_ERRORS = 5.0
 """Per cent of errors up to which a service is well."""
+USERS_WELL = 2.0
+"""Per cent of errors up to which users are well served."""
 PATIENCE = 4
 """Turns after a repair before another one is tried."""
 LAST_EARLY = 9
@@ -140,6 +142,9 @@ class Looking(ExpertSeat):
         """Whether anything fails."""
         places = {self.victim, self.known.map.services[0].name, *self.known.callers(self.victim or "")}
         rows = [row for row in self.known.overview.values() if row.service in places]
+        entry = self.known.overview.get(self.known.map.services[0].name)
+        if entry is not None and (entry.errors or 0.0) > USERS_WELL:
+            return FAILING
         return WELL if all((row.errors or 0.0) <= WELL_ERRORS for row in rows) else FAILING
 
     def trouble(self) -> str:
