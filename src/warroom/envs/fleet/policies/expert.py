@@ -18,7 +18,7 @@ from warroom.envs.fleet.policies.inference import (
     NEGLIGIBLE,
     Missing,
     conclude,
-    ground_of,
+    judge,
     missing_papers,
 )
 from warroom.envs.fleet.policies.knowledge import Knowledge
@@ -242,13 +242,13 @@ class Oversight(Looking):
         trouble = self.trouble()
         if self.done or cause is None or not believed.settled:
             return self.call("wait", trouble)
-        if cause.row is None:
-            return self.call("wait", f"{trouble} verdict on nobody: unknown;")
         missing = missing_papers(self.known, cause)
         if missing:
             return self.call("wait", trouble, ask=next((m for m in missing if m.seat == "manager"), None))
-        ground = ground_of(self.known, cause)
-        agent = cause.row.signer
+        judged = judge(self.known, cause)
+        if judged is None:
+            return self.call("wait", f"{trouble} verdict on nobody: unknown;")
+        agent, ground = judged
         self.done.append(agent)
         if ground is None:
             return self.call("wait", f"{trouble} verdict on {agent}: innocent;")
@@ -269,6 +269,8 @@ class Developer(ExpertSeat):
             yield ToolCall("running", {"service": believed.cause.service})
         if believed.settled:
             return
+        if believed.candidates:
+            yield ToolCall("running", {"service": believed.candidates[0].service})
         for candidate in believed.candidates:
             if candidate.effect is None and candidate.weight > NEGLIGIBLE:
                 yield ToolCall("diff", {"change": f"CHG-{candidate.id}"})
