@@ -109,6 +109,8 @@ class Knowledge:
                 self.approvals[facts.service] = facts.approvals
             case CalendarFacts():
                 self.calendar = facts.freezes
+            case LogMatches():
+                self.logs[facts.service, str(facts.first)] = facts
             case TraceReading():
                 self.traces[facts.service] = facts
             case AlertFacts():
