@@ -13,9 +13,9 @@ from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.policies.inference import (
+    NEGLIGIBLE,
     Candidate,
     Conclusion,
-    NEGLIGIBLE,
     Missing,
     conclude,
     judge,

@@ -28,7 +28,6 @@ from warroom.sim.overview import OverviewRow
 from warroom.sim.records import Approval, Charter, Freeze
 from warroom.sim.traces import CallReading, TraceReading
 
-
 FAILING_CALLS = 0.05
 """Share of failed calls from which the trouble is looked for at the called service."""
 SLOW = 1.6
