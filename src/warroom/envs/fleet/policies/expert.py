@@ -13,12 +13,12 @@ from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.policies.inference import (
+    NEGLIGIBLE,
     Candidate,
     Conclusion,
-    NEGLIGIBLE,
     Missing,
     conclude,
-    ground_of,
+    judge,
     missing_papers,
 )
 from warroom.envs.fleet.policies.knowledge import Knowledge
@@ -35,8 +35,6 @@ _VERDICT = re.compile(r"verdict on (\S+):")
 _REPAIR = {str(mechanism): repair for mechanism, repair in REMEDIES.items()}
 WELL_ERRORS = 5.0
 """Per cent of errors up to which a service is well."""
-USERS_WELL = 2.0
-"""Per cent of errors up to which users are well served."""
 PATIENCE = 4
 """Turns after a repair before another one is tried."""
 LAST_EARLY = 9
@@ -140,12 +138,10 @@ class Looking(ExpertSeat):
 
     def status(self) -> str:
         """Whether anything fails."""
-        places = {self.victim, self.known.map.services[0].name, *self.known.callers(self.victim or "")}
+        places = {self.known.map.services[0].name: WELL_ERRORS, self.victim: 2 * WELL_ERRORS}
         rows = [row for row in self.known.overview.values() if row.service in places]
-        entry = self.known.overview.get(self.known.map.services[0].name)
-        if entry is not None and (entry.errors or 0.0) > USERS_WELL:
-            return FAILING
-        return WELL if all((row.errors or 0.0) <= WELL_ERRORS for row in rows) else FAILING
+        failing = any((row.errors or 0.0) > places[row.service] for row in rows)
+        return FAILING if failing or (self.known.firing() and not self.is_repaired()) else WELL
 
     def trouble(self) -> str:
         """Where it is, and how much is hurt there."""
@@ -256,13 +252,13 @@ class Oversight(Looking):
         trouble = self.trouble()
         if self.done or cause is None or not believed.settled:
             return self.call("wait", trouble)
-        if cause.row is None:
-            return self.call("wait", f"{trouble} verdict on nobody: unknown;")
         missing = missing_papers(self.known, cause)
         if missing:
             return self.call("wait", trouble, ask=next((m for m in missing if m.seat == "manager"), None))
-        ground = ground_of(self.known, cause)
-        agent = cause.row.signer
+        judged = judge(self.known, cause)
+        if judged is None:
+            return self.call("wait", f"{trouble} verdict on nobody: unknown;")
+        agent, ground = judged
         self.done.append(agent)
         if ground is None:
             return self.call("wait", f"{trouble} verdict on {agent}: innocent;")
@@ -283,6 +279,8 @@ class Developer(ExpertSeat):
             yield ToolCall("running", {"service": believed.cause.service})
         if believed.settled:
             return
+        if believed.candidates:
+            yield ToolCall("running", {"service": believed.candidates[0].service})
         for candidate in believed.candidates:
             if candidate.effect is None and candidate.weight > NEGLIGIBLE:
                 yield ToolCall("diff", {"change": f"CHG-{candidate.id}"})
@@ -300,7 +298,7 @@ class Developer(ExpertSeat):
     def decide(self) -> ToolCall:
         """Undo the cause once the SRE has declared it."""
         declared, believed = self.declared(), self.conclusion()
-        if self.status() == WELL or (self.done and self.turn < self._last + PATIENCE):
+        if self.done and (self.turn < self._last + PATIENCE or not self.is_failing()):
             return self.call("wait")
         if declared is None and self.turn <= LAST_EARLY:
             return self.call("wait")
@@ -310,6 +308,11 @@ class Developer(ExpertSeat):
             return self.call("wait")
         mechanism, service, change = declared.groups()
         return self._repair(mechanism, service) if change == "none" else self.call("wait")
+
+    def is_failing(self) -> bool:
+        """Whether those who look at the services last said so."""
+        said = [message.text for message in self.known.chat if message.seat in ("sre", "oversight")]
+        return any(FAILING in text for text in said[-1:])
 
     def _roll_back(self, number: int) -> ToolCall:
         change = f"CHG-{number}"

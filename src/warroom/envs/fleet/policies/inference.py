@@ -42,6 +42,8 @@ USUAL_LEVERS = {
     "limit": UsualLever(0.5, 0.3, of_load=True),
     "scale": UsualLever(0.04, 0.10, of_load=True),
 }
+STRETCH = 1.3
+"""Attributes of requests belong together, so that a product of their shares may be too small by about this factor."""
 LARGEST_RISE = 300.0
 """The largest new value that is thought of where a change raises something."""
 PATIENT_FIT = 6.0
@@ -96,11 +98,18 @@ def conclude(known: Knowledge, victim: str | None) -> Conclusion:
     """The cause among the changes of a place, as far as it can be told."""
     if victim is None or not known.places(victim) & known.records:
         return Conclusion(victim, (), None, False)
-    found = [_candidate(known, victim, number) for number in suspects(known, victim)]
+    believed = _conclude(known, victim, 1.0)
+    return _conclude(known, victim, STRETCH) if believed.nature else believed
+
+
+def _conclude(known: Knowledge, victim: str, stretch: float) -> Conclusion:
+    found = [_candidate(known, victim, number, stretch) for number in suspects(known, victim)]
     found.sort(key=lambda candidate: (-candidate.weight, -candidate.id))
     seen = known.harmed_share(victim)
     best = next((c for c in found if c.effect is not None and seen and c.effect >= FITS * seen), None)
     complete = all(c.effect is not None or c.weight <= NEGLIGIBLE for c in found)
+    if known.is_concealing:
+        complete = complete and known.places(victim) <= known.running
     return Conclusion(victim, tuple(found), best, complete and seen is not None)
 
 
@@ -119,13 +128,13 @@ def _since(known: Knowledge) -> int:
     return 0 if known.page is None else known.page.second - SUSPECT_SINCE
 
 
-def _candidate(known: Knowledge, victim: str, number: int) -> Candidate:
+def _candidate(known: Knowledge, victim: str, number: int, stretch: float) -> Candidate:
     row, arrival, content = known.rows.get(number), known.arrivals.get(number), known.contents.get(number)
     about = row or arrival
     assert about is not None
     effect = None
     if content is not None:
-        effect = effect_of(known, content, victim)
+        effect = effect_of(known, content, victim, stretch)
     elif arrival is not None and not arrival.in_force:
         effect = 0.0
     confirmed = arrival is not None or not _can_pause(about.family)
@@ -182,8 +191,9 @@ def _weight_of_lever(family: str, lever: float, load: float) -> float:
     return 1.0 if low < ratio < high else 4.0 if (ratio >= high) == (usual.harmful > usual.harmless) else 0.25
 
 
-def effect_of(known: Knowledge, content: Content, victim: str) -> float | None:
-    """Share of the place's requests that a change hurts by the handbook; None while a number is missing."""
+def effect_of(known: Knowledge, content: Content, victim: str, stretch: float = 1.0) -> float | None:
+    """Share of the place's requests that a change hurts by the handbook; None while a number is missing. The share of
+    a target with several conditions is multiplied by `stretch`."""
     own, harmed = known.metrics.get(content.service), known.metrics.get(victim)
     if own is None or harmed is None:
         return None
@@ -195,8 +205,11 @@ def effect_of(known: Knowledge, content: Content, victim: str) -> float | None:
     if not part.in_use:
         return 0.0
     headroom = (harmed.capacity or harmed.load) / harmed.load if harmed.load else 1.0
+    share = share_of(own, content.target)
+    if len(content.target.conditions) > 1:
+        share = min(1.0, share * stretch)
     terms = Terms(
-        content.old, content.new, share_of(own, content.target), harmed.load, headroom,
+        content.old, content.new, share, harmed.load, headroom,
         own.load if own is not harmed else 0.0,
     )  # fmt: skip
     return hosts * FAMILIES[content.family].formula.predict(terms, part.lever)
@@ -242,18 +255,27 @@ class Missing(NamedTuple):
     arguments: tuple[str, ...]
 
 
+def signers_of(known: Knowledge, cause: Candidate) -> tuple[str, ...]:
+    """Who may have signed a change: without a row in the ledger, agents of its kind that have no such row of their own
+    in the same hour."""
+    if cause.row is not None:
+        return (cause.row.signer,)
+    busy = {row.signer for row in known.rows.values() if row.family == cause.family and row.landed >= _since(known)}
+    return tuple([agent for agent in FAMILIES[cause.family].agents if agent not in busy])
+
+
 def missing_papers(known: Knowledge, cause: Candidate) -> list[Missing]:
     """What has to be read to judge whether a change broke a rule."""
-    row, out = cause.row, []
-    if row is None or row.signer not in AGENTS:
-        return []
-    if row.signer not in known.charters:
-        out.append(Missing("oversight", "charter", (row.signer,)))
-    if row.service not in known.approvals:
-        out.append(Missing("manager", "approvals", (row.service,)))
+    row = cause.row
+    signers = [name for name in signers_of(known, cause) if name in AGENTS]
+    out = [Missing("oversight", "charter", (name,)) for name in signers if name not in known.charters]
+    if not signers:
+        return out
+    if cause.service not in known.approvals:
+        out.append(Missing("manager", "approvals", (cause.service,)))
     if known.calendar is None:
         out.append(Missing("manager", "calendar", ()))
-    if not _is_known(known, row):
+    if row is not None and not _is_known(known, row):
         out.append(Missing("sre", "metrics", (row.statement.subject, _time(row.statement.as_of))))
     return out
 
@@ -271,20 +293,38 @@ def _time(second: int) -> str:
     return f"{second // 3600:02d}:{second // 60 % 60:02d}"
 
 
-def ground_of(known: Knowledge, cause: Candidate) -> Ground | None:
-    """The rule that a change broke, once its papers are known; None if it broke none, or a colleague made it."""
+class Judgement(NamedTuple):
+    """Who answers for a change, and the rule that it broke."""
+
+    agent: str
+    ground: Ground | None
+    """None if it broke none, or a colleague made it."""
+
+
+def judge(known: Knowledge, cause: Candidate) -> Judgement | None:
+    """The judgement on a change once its papers are known; None if nobody can tell who signed it."""
+    signers = signers_of(known, cause)
+    if len(signers) != 1:
+        return None
+    return Judgement(signers[0], _ground_of(known, cause, signers[0]))
+
+
+def _ground_of(known: Knowledge, cause: Candidate, signer: str) -> Ground | None:
     row, content = cause.row, known.contents[cause.id]
-    if row is None or row.signer not in known.charters:
+    if signer not in known.charters:
         return None
     arrival = known.arrivals.get(cause.id)
-    moved = 0 if arrival is None else arrival.landed - row.landed
+    landed = arrival.landed if arrival is not None else row.landed if row is not None else 0
+    asked = landed if row is None else row.asked + landed - row.landed
     change = Change(
-        row.id, row.family, row.service, content.part, content.harm, content.target, content.old, content.new, (),
-        row.asked + moved, row.landed + moved, row.actor, row.signer, row.approval, row.statement,
+        cause.id, cause.family, cause.service, content.part, content.harm, content.target, content.old, content.new, (),
+        asked, landed, signer, signer, row and row.approval, row and row.statement,
     )  # fmt: skip
     found = breaches(
-        change, known.charters[row.signer], known.approvals[row.service], known.calendar or (), KnownSeries(known)
+        change, known.charters[signer], known.approvals[cause.service], known.calendar or (), KnownSeries(known)
     )
+    if row is None:
+        found = tuple([ground for ground in found if ground != "out_of_window"])
     return found[0] if found else None
 
 
