@@ -35,6 +35,8 @@ _VERDICT = re.compile(r"verdict on (\S+):")
 _REPAIR = {str(mechanism): repair for mechanism, repair in REMEDIES.items()}
 WELL_ERRORS = 5.0
 """Per cent of errors up to which a service is well."""
+USERS_WELL = 2.4
+"""Per cent of errors up to which users are well served: the service level breaks at two, and readings are noisy."""
 PATIENCE = 4
 """Turns after a repair before another one is tried."""
 LAST_EARLY = 9
@@ -138,10 +140,10 @@ class Looking(ExpertSeat):
 
     def status(self) -> str:
         """Whether anything fails."""
-        places = {self.known.map.services[0].name: WELL_ERRORS, self.victim: 2 * WELL_ERRORS}
+        places = {self.known.map.services[0].name: USERS_WELL, self.victim: 2 * WELL_ERRORS}
         rows = [row for row in self.known.overview.values() if row.service in places]
         failing = any((row.errors or 0.0) > places[row.service] for row in rows)
-        return FAILING if failing or (self.known.firing() and not self.is_repaired()) else WELL
+        return FAILING if failing else WELL
 
     def trouble(self) -> str:
         """Where it is, and how much is hurt there."""
@@ -199,7 +201,7 @@ class SRE(Looking):
         if believed.settled or (self.turn == LAST_EARLY and believed.chance >= LIKELY):
             likeliest = believed.cause or believed.candidates[0]
             return self._declare(trouble, FAMILIES[likeliest.family].mechanism, likeliest.id)
-        if self.turn > 1 and self.status() == WELL and not believed.cause and not self.is_repaired():
+        if self.turn > 1 and self.status() == WELL and not believed.cause and self.victim not in self.known.firing():
             return self._declare(trouble, "transient", None)
         return self.call("wait", trouble)
 
