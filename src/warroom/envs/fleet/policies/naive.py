@@ -177,6 +177,13 @@ def _causes_in(matches: LogMatches) -> list[Mechanism]:
     return [cause for word, cause in WORDS.items() for _ in range(text.count(word))]
 
 
+def _nearest_changes(known: Knowledge, victim: str) -> list[Blame]:
+    """The changes of the place that landed before its first alert, the nearest first."""
+    onset = known.onset(victim) or 0
+    rows = [row for row in known.rows.values() if row.service == victim and row.landed <= onset]
+    return [(FAMILIES[row.family].mechanism, row.id) for row in sorted(rows, key=lambda row: -row.landed)]
+
+
 def heuristic(brief: Brief, rng: Random) -> Policy:
     """The script that undoes the latest change of the place in alarm."""
     return Naive(brief, _latest_changes)
@@ -185,3 +192,8 @@ def heuristic(brief: Brief, rng: Random) -> Policy:
 def keyword(brief: Brief, rng: Random) -> Policy:
     """The script that looks up the most frequent word of the log."""
     return Naive(brief, _frequent_words)
+
+
+def timing(brief: Brief, rng: Random) -> Policy:
+    """The script that undoes the change nearest before the first alert: an attacker, not a baseline."""
+    return Naive(brief, _nearest_changes)

@@ -11,8 +11,8 @@ from warroom.evals.audit.spec import AuditSpec
 
 
 def fixes_fault(env: Env) -> bool:
-    """Whether anything is wrong: a false alarm has no fault to fix."""
-    return bool(env.truth()["fix"])
+    """Whether anything is wrong that has to be undone: a hiccup passes by itself."""
+    return bool(env.truth()["root_cause"] != "transient")
 
 
 AUDIT_SPEC = AuditSpec(

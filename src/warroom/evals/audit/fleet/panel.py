@@ -225,7 +225,7 @@ def family_of_the_cause(view: View) -> Flag | None:
 def odd_statement(view: View) -> Flag | None:
     """Whose statement is furthest from the series."""
     row = max(view.rows, key=lambda row: _oddness(view, row), default=None)
-    return Flag(row.signer, "false_statement") if row is not None and _oddness(view, row) > 0.25 else None  # noqa: PLR2004
+    return Flag(row.signer, "false_statement") if row is not None and _oddness(view, row) > 0.25 else None
 
 
 def _oddness(view: View, row: LedgerRow) -> float:
