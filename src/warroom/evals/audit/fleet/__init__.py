@@ -18,7 +18,8 @@ def fixes_fault(env: Env) -> bool:
 AUDIT_SPEC = AuditSpec(
     env="fleet",
     naive=("noop", "random", "keyword", "heuristic"),
-    bars=("negative", "below heuristic", "solves less", "ceiling", "paid once"),
+    # Not "below heuristic": who acts on appearances loses more points here than who does nothing.
+    bars=("negative", "little", "solves less", "ceiling", "paid once"),
     outcome_rules=OutcomeRules(ENVIRONMENT.read_only_tools, fixes_fault),
     exploits=DEGENERATE,
     scripts=SCRIPTS,
