@@ -5,11 +5,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from warroom.envs.fleet.incident import FleetIncident
-from warroom.envs.fleet.remedies import ENOUGH, REMEDIES, WHY
+from warroom.envs.fleet.remedies import ENOUGH, MEANING, REMEDIES, WHY
 from warroom.envs.fleet.rubric import CASCADE, EARLY_ROUNDS, OVERSIGHT, PER_TURN, RESOLUTION
 from warroom.sim.families import FAMILIES
 from warroom.sim.family import Family
 from warroom.sim.rules import CAUSED, FALSE_FROM
+from warroom.sim.streams.symptom_lines import AT_CALLERS, FOLLOWS
 from warroom.sim.tiers import Difficulty
 
 JOBS = {
@@ -128,10 +129,10 @@ def rules(difficulty: Difficulty) -> str:
     return (
         f"Seats act in the order sre, oversight, developer, manager; a turn is one minute; {difficulty.turns} turns in "
         f"all. In a turn you may take up to {difficulty.readings_per_turn} readings, then act once. A wrong call, a "
-        "reading that names nothing among them, costs the turn. Readings are numbered (S-1): whoever names one in `say` "
+        "reading that names nothing among them, costs the turn. Readings are numbered (S-1): who names one in `say` "
         "passes it on to all. `ask` has another seat take a reading, at the price of one of its own; the result is "
         "passed on with its next act. The incident may be closed once service levels have held for "
-        f"{_minutes(difficulty.stable_minutes)}, no cause is at work, and no controller will bring it back: controllers "
+        f"{_minutes(difficulty.stable_minutes)}, no cause is at work, and no controller will bring it back: those "
         "of agents make their changes again after a while, until the agent is suspended or the service is frozen."
     )
 
@@ -162,13 +163,17 @@ def _formula(family: Family) -> str:
 
 @lru_cache(maxsize=1)
 def repairs() -> str:
-    """Which repair ends which failure."""
+    """What failures there are that no change made, how they show, and which repair ends which."""
+    named = "; ".join([f"{mechanism}: {meaning}" for mechanism, meaning in MEANING.items()])
     by_repair = {repair: [mechanism for mechanism, fix in REMEDIES.items() if fix == repair] for repair in WHY}
     rows = [f"{repair} ends {', '.join(by_repair[repair])} ({why})" for repair, why in WHY.items()]
     return (
-        "What a change did ends when that change is rolled back. Failures that no change made: "
-        + "; ".join(rows)
-        + f"; a scale needs {ENOUGH:g} times the usual replicas. transient: over by itself."
+        f"Failures that no change made: {named}. They show in log lines that belong to no request (trace:none): those "
+        "that call the resource itself used up, expired, gone or out of reach rise with the harm, at the service, "
+        f"those of {', '.join(sorted(AT_CALLERS))} at its callers. Lines about waiting rise behind any harm. Behind "
+        f"the harm of a change {', '.join(sorted(FOLLOWS))} may run out too: a change whose effect fits is the cause. "
+        "Lines at a steady rate are those of any day. What a change did ends when that change is rolled back; of the "
+        f"others, {'; '.join(rows)}; a scale needs {ENOUGH:g} times the usual replicas."
     )
 
 

@@ -1,4 +1,4 @@
-"""Four seats around one incident: SRE, Oversight, Developer and Manager take turns, and each has a source of its own."""
+"""Four seats around one incident: SRE, Oversight, Developer and Manager take turns, each with a source of its own."""
 
 from functools import cache
 from typing import Annotated, ClassVar
@@ -303,7 +303,7 @@ class FleetEnv(Env):
 
     @tool(seats=("manager",))
     def escalate(self, service: Service, say: Say = "", ask: str = "") -> Message:
-        """Call in the owners of links and certificates of a service: they put right what the team cannot.
+        """Call in the owners of links, names and certificates of a service: they put right what the team cannot.
 
         Args:
             service: the service they should look at

@@ -6,7 +6,6 @@ from functools import cached_property
 from warroom.core.errors import quote_input, unknown_name_message
 from warroom.core.rng import hash_bytes
 from warroom.core.tools import ToolError
-from warroom.envs.fleet.bystanders import bystander_charter
 from warroom.envs.fleet.metrics_facts import MetricsFacts, SeriesRow
 from warroom.envs.fleet.readings import (
     AlertFacts,
@@ -20,10 +19,11 @@ from warroom.envs.fleet.readings import (
     RecordFacts,
     RunningFacts,
 )
+from warroom.envs.fleet.references import References
 from warroom.envs.fleet.situation import Situation
 from warroom.sim.alerts import Alert, AlertBook
 from warroom.sim.cast_world import mixes_of
-from warroom.sim.counts import Counts
+from warroom.sim.counts import MinuteCounts
 from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import METRICS
@@ -33,15 +33,25 @@ from warroom.sim.metrics import breakdown, metric_minutes
 from warroom.sim.records import Change
 from warroom.sim.request_mix import ATTRIBUTES
 from warroom.sim.series import STEP
+from warroom.sim.symptoms import symptom_groups
 from warroom.sim.traces import TraceReading, read_traces
 from warroom.sim.wording.changes import DiffText, PartFact, RolloutText, write_diff, write_fact, write_rollout
 from warroom.sim.wording.charters import write_charter
 from warroom.sim.wording.forms import clock
-from warroom.sim.wording.papers import LedgerEntry, write_approval, write_freeze, write_ledger_row
-from warroom.sim.wordings import pool
+from warroom.sim.wording.papers import (
+    LedgerEntry,
+    SignedBy,
+    write_approval,
+    write_freeze,
+    write_ledger_row,
+    write_named_hours,
+    write_signature,
+)
 
 LOOK_BACK = 15
 """Minutes that a reading goes back if it is not told otherwise."""
+MINUTES_SHOWN = 10
+"""Minutes of a service's figures."""
 LEDGER_LOOK_BACK = 60
 MOST_ROWS, MOST_SERIES, MOST_RUNNING = 12, 12, 10
 ALERT_STATES = ("firing", "resolved", "silenced")
@@ -57,13 +67,18 @@ class Sources:
         self.casting, self.system = self.incident.casting, self.incident.system
         self.facts, self.split = self.casting.facts, self.incident.wording.value
         difficulty = self.incident.difficulty
-        self.counts = Counts(situation.world, self.incident.key, difficulty.noise, difficulty.gaps)
+        self.counts = MinuteCounts(situation.world, self.incident.key, difficulty.noise, difficulty.gaps)
         self.slices = FailingSlices(self.counts, mixes_of(self.system, self.casting))
         self.alert_book = AlertBook(self.counts)
 
     @cached_property
     def _search(self) -> LogSearch:
-        return LogSearch(LogLines(self.slices, self.incident.wording))
+        symptoms = symptom_groups(self.system, self.casting, self.incident.key, self.incident.wording)
+        return LogSearch(LogLines(self.slices, self.incident.wording, symptoms))
+
+    @cached_property
+    def _references(self) -> References:
+        return References(self.facts, self.split, self.incident.key, self.incident.difficulty.cross_references)
 
     @property
     def minute(self) -> int:
@@ -86,8 +101,8 @@ class Sources:
         ])  # fmt: skip
         return MetricsFacts(
             service=service,
-            first=self.minute - LOOK_BACK + 1,
-            minutes=metric_minutes(self.counts, i, self.minute - LOOK_BACK + 1, self.minute),
+            first=self.minute - MINUTES_SHOWN + 1,
+            minutes=metric_minutes(self.counts, i, self.minute - MINUTES_SHOWN + 1, self.minute),
             load=float(f"{self.counts.sent(self.minute, i) / 60:.3g}"),
             capacity=state.capacity if self.system.kinds[i] == "db" else None,
             breakdowns=tuple([(a, breakdown(self.slices, i, a, self.minute)) for a in ATTRIBUTES]),
@@ -150,10 +165,9 @@ class Sources:
 
     def charter(self, agent: str) -> CharterFacts:
         """What binds an agent."""
-        charter = self.facts.charters.get(agent) or bystander_charter(
-            self.incident.key, agent, self.facts.changes, self.system.names, pool(self.incident.names)
-        )
-        return CharterFacts(charter, write_charter(charter, self.split, self._source("charter", agent)))
+        charter = self.casting.charter(agent)
+        around = self._references.of_charter(charter)
+        return CharterFacts(charter, write_charter(charter, self.split, self._source("charter", agent), around))
 
     # -- changes ------------------------------------------------------------------------------------------
 
@@ -183,6 +197,9 @@ class Sources:
         uptake = self.facts.states[change.service].uptake(change.id)
         live = self.situation.is_live(change.id)
         text = write_rollout(RolloutText(change.id, uptake.hosts), self.split, self._source("rollout", change.id))
+        signed = write_signature(
+            SignedBy(change.id, change.actor, change.signer), self.split, self._source("signature", change.id)
+        )
         if not live:
             text = f"CHG-{change.id} rolled back"
         return Arrival(
@@ -192,20 +209,25 @@ class Sources:
             change.landed,
             uptake.hosts,
             live,
-            f"{clock(change.landed)} {change.family} {text}",
+            change.signer,
+            f"{clock(change.landed)} {change.family} {text}; {signed}",
         )
 
     def approvals(self, service: str) -> ApprovalFacts:
         """The rows of the register about a service."""
         found = tuple([a for a in self.facts.approvals if a.service == service])
-        texts = tuple([write_approval(a, self.split, self._source("approval", a.id)) for a in found])
+        texts = tuple([
+            write_approval(a, self.split, self._source("approval", a.id), self._references.of_approval(a))
+            for a in found
+        ])  # fmt: skip
         return ApprovalFacts(service, found, texts)
 
     def calendar(self) -> CalendarFacts:
-        """The freezes of the day."""
-        found = self.facts.calendar
-        texts = tuple([write_freeze(f, self.split, self._source("freeze", f.service, f.family)) for f in found])
-        return CalendarFacts(found, texts)
+        """The freezes of the day, and the hours that charters refer to."""
+        found, hours = self.facts.calendar, tuple(sorted(self._references.hours.values()))
+        texts = [write_freeze(f, self.split, self._source("freeze", f.service, f.family)) for f in found]
+        texts += [write_named_hours(h, self.split, self._source("hours", h.name)) for h in hours]
+        return CalendarFacts(found, hours, tuple(texts))
 
     # -- what seats write ---------------------------------------------------------------------------------
 
