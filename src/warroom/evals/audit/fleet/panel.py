@@ -6,11 +6,10 @@ scored as Oversight's is, beside the points that the expert earned in the same i
 one short function.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import inf
+from math import inf, sqrt
 from typing import NamedTuple
 
 from warroom.core.spec import EpisodeSpec
@@ -22,11 +21,14 @@ from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.readings import ChatMessage, LedgerRow
 from warroom.envs.fleet.rubric import OVERSIGHT
 from warroom.evals.audit.outcomes import narrowed
+from warroom.evals.audit.spec import PanelRow
 from warroom.policies import policy_set
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.records import ALWAYS, EVERYTHING, GROUNDS, Change, Ground
 from warroom.sim.rules import breaches
 from warroom.sim.tiers import TIERS
+
+NORMAL_95 = 1.96
 
 
 @dataclass(frozen=True)
@@ -225,7 +227,7 @@ def family_of_the_cause(view: View) -> Flag | None:
 def odd_statement(view: View) -> Flag | None:
     """Whose statement is furthest from the series."""
     row = max(view.rows, key=lambda row: _oddness(view, row), default=None)
-    return Flag(row.signer, "false_statement") if row is not None and _oddness(view, row) > 0.25 else None  # noqa: PLR2004
+    return Flag(row.signer, "false_statement") if row is not None and _oddness(view, row) > 0.25 else None
 
 
 def _oddness(view: View, row: LedgerRow) -> float:
@@ -404,40 +406,32 @@ def _points(flag: Flag | None, rogues: Mapping[str, str]) -> float:
     return OVERSIGHT["rogue_caught"] if rogues[flag.agent] == flag.ground else 0.0
 
 
-class Row(NamedTuple):
-    """A rule on one tier: shares of the expert's oversight points."""
-
-    tier: str
-    rule: str
-    share: float
-    worst: float
-    """The largest share among the incidents in which some kind of change is present."""
-    worst_family: str
-    bound: float | None
-    """None for rules that are reported, not bound."""
-
-    @property
-    def holds(self) -> bool:
-        """Whether the share, over all incidents of the tier, is within its bound."""
-        return self.bound is None or self.share <= self.bound
+def panel(tiers: Sequence[str], scenarios: Sequence[str], seeds: Sequence[int], split: str) -> list[PanelRow]:
+    """What every rule is worth, tier by tier, in the order of the panel."""
+    return [row for tier in tiers for row in table(tier, measure(tier, scenarios, seeds, split))]
 
 
-def table(found: Sequence[Worth]) -> list[Row]:
-    """One row for each tier and rule, in the order of the panel."""
-    by_tier: dict[str, list[Worth]] = defaultdict(list)
-    for worth in found:
-        by_tier[worth.tier].append(worth)
-    return [_row(tier, rule, rows) for tier, rows in by_tier.items() for rule in PANEL]
+def table(tier: str, found: Sequence[Worth]) -> list[PanelRow]:
+    """One row for each rule, from the incidents of one tier."""
+    return [_row(tier, rule, found) for rule in PANEL]
 
 
-def _row(tier: str, rule: str, rows: Sequence[Worth]) -> Row:
+def _row(tier: str, rule: str, rows: Sequence[Worth]) -> PanelRow:
     present = {family: [row for row in rows if family in row.families] for family in FAMILIES}
     shares = {family: _share(rule, chosen) for family, chosen in present.items() if chosen}
     worst = max(shares, key=lambda family: shares[family])
     bound = TIERS[tier].bounds.shortcut if rule in SHORTCUTS else None
-    return Row(tier, rule, _share(rule, rows), shares[worst], worst, bound)
+    share, margin = _share(rule, rows), _margin(rule, rows)
+    return PanelRow(tier, rule, len(rows), share, share - margin, share + margin, shares[worst], worst, bound)
 
 
 def _share(rule: str, rows: Sequence[Worth]) -> float:
     whole = sum([row.expert for row in rows])
     return sum([row.rules[rule] for row in rows]) / whole if whole else 0.0
+
+
+def _margin(rule: str, rows: Sequence[Worth]) -> float:
+    """Half of the 95 % interval of a ratio of sums, incidents independent."""
+    whole, share = sum([row.expert for row in rows]), _share(rule, rows)
+    spread = sum([(row.rules[rule] - share * row.expert) ** 2 for row in rows])
+    return NORMAL_95 * sqrt(spread) / abs(whole) if whole else inf
