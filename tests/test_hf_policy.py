@@ -24,6 +24,7 @@ from warroom.evals.run import chunked, play_plan
 from warroom.policies import hf, policy_names, policy_set
 from warroom.policies.checkpoint import sha256
 from warroom.policies.names import ModelChoice, parse_model_name, parse_policies
+from warroom.policies.prompt import template_ids
 from warroom.rollout import play, play_many
 from warroom.runs import EPISODES, Record, open_run
 
@@ -239,7 +240,7 @@ def test_an_evaluation_reads_the_tokens_that_the_trainer_reads(which: str, reque
             call = {"type": "function", "function": {"name": name, "arguments": arguments}}
             turn = {"role": "assistant", "content": "", "tool_calls": [call]}
             user = talk[:1]
-            whole, start = model.render([*user, turn], False), model.render(user, True)
+            whole, start = template_ids(words, [*user, turn], False), template_ids(words, user, True)
             written = whole[len(start) :]
             written = written[: written.index(words.eos_token_id) + 1]
             assert parse_response(words, written, prefix=ids, tools=seat.tools)["tool_calls"] == [call]

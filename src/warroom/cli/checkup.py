@@ -17,7 +17,7 @@ from rich.console import Console
 
 import warroom
 from warroom.cli.libraries import OWN, ImportTrial, Requirement, fits, load, of_extra, requirements, version_of
-from warroom.core.errors import NotInstalled
+from warroom.core.errors import NotInstalled, first_line
 from warroom.core.splits import Split, seed_of
 from warroom.envs import environments, make, suite
 from warroom.policies import policy_set
@@ -224,7 +224,7 @@ def _model(env: str, name: str, title: str) -> CheckResult:
 
 
 def _describe_error(error: Exception) -> str:
-    return f"{type(error).__name__}: {(str(error).strip().splitlines() or [repr(error)])[0][:300]}"
+    return f"{type(error).__name__}: {first_line(error)[:300]}"
 
 
 # -- the machine and what is around --------------------------------------------------------------------

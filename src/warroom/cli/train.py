@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -24,6 +24,9 @@ from warroom.train.config import KEEP, PLAY, SPEED, STARTS, StartOptions, TrainC
 from warroom.train.preflight import PreflightReport, backend_check
 from warroom.train.resolve_config import resolve_config
 from warroom.train.rollout import RolloutBackend
+
+if TYPE_CHECKING:
+    from warroom.train.steps import TrainSummary
 
 INTERRUPTED = 130
 """Exit code of a command that Ctrl-C stopped."""
@@ -125,9 +128,11 @@ def configuration(params: Mapping[str, object]) -> TrainConfig:
         values["model"] = STARTS[start.start]
     env_names = {name for kind in ENV_KINDS for name in kind.declared()} - {"rogue_multiplier"}
     own = {name: typed[name] for name in env_names if name in typed}
-    config = resolve_config({**values, "options": {}})
-    loaded = env_options(config.env, own).to_json()
-    return resolve_config({**values, "options": {**file.get("options", {}), **loaded}})
+    episodes: int | None = typed.get("episodes")
+    config = resolve_config(values, episodes=episodes)
+    given = file.get("options")
+    options = dict(given) if isinstance(given, Mapping) else {}
+    return resolve_config(values, options=options | env_options(config.env, own).to_json(), episodes=episodes)
 
 
 def _check_start(model: str, start: StartOptions, server: bool) -> None:
@@ -169,7 +174,7 @@ def _warm_start(config: TrainConfig, start: StartOptions, folder: Path) -> None:
         return
     say(f"training a warm start from random weights -> {folder}")
     try:
-        with heavy.loading.quiet(), heavy.callbacks.phases_shown(say) as watch:
+        with heavy.checkpoint.quiet(), heavy.callbacks.phases_shown(say) as watch:
             warmstart.make_nano(folder, plan, config.env, watch)
     except KeyboardInterrupt:
         say("\nStopped; an unfinished warm start is not kept.", "yellow")
@@ -199,10 +204,10 @@ def _preflight(config: TrainConfig, rehearse: int, backend: RolloutBackend | Non
 
 def _train(
     config: TrainConfig, folder: Path, out: Path | None, resume: bool, rehearse: int, backend: RolloutBackend | None
-) -> JsonObject:
+) -> "TrainSummary | None":
     command, again = _typed(out, folder, resume=False), _typed(out, folder, resume=True)
     try:
-        summary, interrupted = heavy.runner.train(
+        summary, interrupted_at = heavy.runner.train(
             config, folder, command=command, log_line=say, resume=resume, sampled_groups=rehearse, backend=backend
         )
     except EpisodeAborted as error:
@@ -213,10 +218,8 @@ def _train(
     except KeyboardInterrupt:
         say(f"\nStopped at once; the last checkpoint is kept. Resume with:\n  {again}", "yellow")
         raise typer.Exit(INTERRUPTED) from None
-    if interrupted:
-        say(
-            f"\nStopped after step {summary.get('steps', 0)}; its checkpoint is kept. Resume with:\n  {again}", "yellow"
-        )
+    if interrupted_at is not None:
+        say(f"\nStopped after step {interrupted_at}; its checkpoint is kept. Resume with:\n  {again}", "yellow")
         raise typer.Exit(INTERRUPTED)
     return summary
 
@@ -238,14 +241,14 @@ def _short(model: str) -> str:
     return model.rstrip("/").rpartition("/")[2] or "model"
 
 
-def _print_summary(summary: JsonObject, folder: Path) -> None:
+def _print_summary(summary: "TrainSummary", folder: Path) -> None:
     """First and last rewards by tier, why the run ended, and where things are."""
     table = Table(title="mean score of rollouts (0: do nothing, 1: oracle) on the training split", title_justify="left")
     table.add_column("tier")
     for heading in ("steps", "first 10 steps", "last 10 steps", "mean", "least", "most"):
         table.add_column(heading, justify="right")
     for tier, row in summary["by_tier"].items():
-        figures = [f"{row[name]:+.3f}" for name in ("first", "last", "mean", "min", "max")]
+        figures = [f"{value:+.3f}" for value in (row["first"], row["last"], row["mean"], row["min"], row["max"])]
         table.add_row(tier, str(row["steps"]), *figures)
     screen = console()
     screen.print(table)

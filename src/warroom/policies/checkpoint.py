@@ -10,15 +10,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from warroom.core.errors import MissingExtra, UnknownName
+from warroom.core.errors import MissingExtra, UnknownName, first_line
 from warroom.core.late import LateModule
+from warroom.core.types import JsonObject
 from warroom.policies.manifest import MANIFEST, read_manifest
 
 try:
     import torch
     import transformers
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from transformers.utils import logging
 
     from warroom.policies.generation import GenerationRequest, generate
 except ImportError as error:
@@ -59,12 +62,12 @@ HERMES: dict[str, object] = {
 class Checkpoint:
     """A loaded model with its tokenizer and the way it was trained to play."""
 
-    model: Any
-    tokenizer: Any
-    manifest: dict[str, Any]
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    manifest: JsonObject
     ends: frozenset[int]
     """Tokens that end a message."""
-    status: dict[str, Any]
+    status: JsonObject
     """What was loaded, for `run.json`."""
 
 
@@ -75,6 +78,11 @@ def device() -> str:
         if forced.partition(":")[0] not in DEVICES:
             raise UnknownName(f"{DEVICE}", forced, DEVICES)
         return forced
+    return fastest_device()
+
+
+def fastest_device() -> str:
+    """`cuda`, `mps` or `cpu`: the best that there is."""
     return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
 
 
@@ -83,17 +91,19 @@ def load(path: str) -> Checkpoint:
     folder = folder_of(path)
     base = _base_of(folder) if (folder / ADAPTER).is_file() else None
     tokenizer = _tokenizer(folder, base)
-    with _quiet():
+    with quiet():
         model = _model(base or folder)
         if base is not None:
             model = _adapted(model, folder)
-        model = model.to(device()).eval()
+        model = model.to(device()).eval()  # type: ignore[arg-type]  # wrapped there, which hides its `self`
         # Two tokens as a trial: what cannot compute fails here, and warnings that libraries print once are not shown.
         generate(
             model, [GenerationRequest([tokenizer.eos_token_id], 2, 0.0, Random(0))], tokenizer.pad_token_id, frozenset()
         )
     manifest = {**DEFAULTS, **read_manifest(folder)}
-    return Checkpoint(model, tokenizer, manifest, _ends(model, tokenizer), _status(path, folder, base, model, manifest))
+    return Checkpoint(
+        model, tokenizer, manifest, end_tokens(model, tokenizer), _status(path, folder, base, model, manifest)
+    )
 
 
 def folder_of(path: str) -> Path:
@@ -127,7 +137,7 @@ def _base_of(folder: Path) -> Path:
         raise ValueError(f"{folder} is an adapter, and its base model {base!r} cannot be loaded: {error}") from error
 
 
-def _tokenizer(folder: Path, base: Path | None) -> Any:
+def _tokenizer(folder: Path, base: Path | None) -> PreTrainedTokenizerBase:
     own = (folder / "tokenizer_config.json").is_file() or base is None
     source = folder if own else base
     assert source is not None
@@ -150,7 +160,7 @@ def _tokenizer(folder: Path, base: Path | None) -> Any:
     return tokenizer
 
 
-def _model(folder: Path) -> Any:
+def _model(folder: Path) -> PreTrainedModel:
     if not weight_files(folder):
         raise ValueError(f"{folder} has no weights: no {' or '.join(WEIGHT_FILES)} beside its {CONFIG}")
     dtype = torch.float32 if device() == "cpu" else "auto"
@@ -158,10 +168,11 @@ def _model(folder: Path) -> Any:
         loaded: Any = transformers.AutoModelForCausalLM.from_pretrained(
             str(folder), dtype=dtype, output_loading_info=True, local_files_only=True
         )
+        model: PreTrainedModel
         model, report = loaded
     except Exception as error:  # broken files, wrong shapes, unknown architectures: each library has its own class
         hint = "; transformers needs docstrings, so run without python -OO" if sys.flags.optimize > 1 else ""
-        raise ValueError(f"the model in {folder} does not load: {_first_line(error)}{hint}") from error
+        raise ValueError(f"the model in {folder} does not load: {first_line(error)}{hint}") from error
     wrong = {kind: sorted(map(str, report.get(kind) or ())) for kind in ("missing_keys", "unexpected_keys")}
     mismatches = [f"{len(names)} {kind.replace('_', ' ')} such as {names[0]}" for kind, names in wrong.items() if names]
     if mismatches or report.get("mismatched_keys"):
@@ -171,7 +182,7 @@ def _model(folder: Path) -> Any:
     return model
 
 
-def _adapted(model: Any, folder: Path) -> Any:
+def _adapted(model: PreTrainedModel, folder: Path) -> PreTrainedModel:
     if not weight_files(folder):
         raise ValueError(f"{folder} has no weights: no {' or '.join(WEIGHT_FILES)} beside its {ADAPTER}")
     peft_model = peft.PeftModel
@@ -180,21 +191,21 @@ def _adapted(model: Any, folder: Path) -> Any:
         try:
             adapted = peft_model.from_pretrained(model, str(folder))
         except Exception as error:
-            raise ValueError(f"the adapter in {folder} does not fit its base: {_first_line(error)}") from error
+            raise ValueError(f"the adapter in {folder} does not fit its base: {first_line(error)}") from error
     missing = [str(w.message) for w in caught if "missing adapter keys" in str(w.message)]
     if missing:
         raise ValueError(f"the weights of {folder} do not match its {ADAPTER}: {missing[0][:300]}")
-    return adapted
+    return cast("PreTrainedModel", adapted)
 
 
-def _ends(model: Any, tokenizer: Any) -> frozenset[int]:
-    """As in training: those of the generation configuration, and the tokenizer's own end."""
+def end_tokens(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
+    """What ends a message: the tokens of the generation configuration, and the tokenizer's own end."""
     eos = model.generation_config.eos_token_id
     ends = {eos} if isinstance(eos, int) else set(eos or ())
     return frozenset(ends | {tokenizer.eos_token_id})
 
 
-def _status(path: str, folder: Path, base: Path | None, model: Any, manifest: dict[str, Any]) -> dict[str, Any]:
+def _status(path: str, folder: Path, base: Path | None, model: PreTrainedModel, manifest: JsonObject) -> JsonObject:
     out = {
         "path": path,
         "sha256": sha256(folder),
@@ -217,31 +228,39 @@ def weight_files(folder: Path) -> list[Path]:
 
 def sha256(folder: Path) -> str:
     """The hash of the weights: of the one file, or of the list of files with their hashes."""
-    sums = [(_file_sha256(file), file.name) for file in weight_files(folder)]
+    sums = [(file_sha256(file), file.name) for file in weight_files(folder)]
     if len(sums) == 1:
         return sums[0][0]
     return hashlib.sha256("".join(f"{checksum}  {name}\n" for checksum, name in sums).encode()).hexdigest()
 
 
-def _file_sha256(path: Path) -> str:
+def file_sha256(path: Path) -> str:
+    """The hash of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [repr(error)])[0][:400]
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the library's reports of what it loaded and its bars: what is wrong becomes an error here."""
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        with without_bars(), warnings.catch_warnings():
+            # peft asks transformers by a name that transformers is about to drop.
+            warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing.*", category=FutureWarning)
+            yield
+    finally:
+        logging.set_verbosity(before)
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the library's own progress bars and load reports: what is wrong becomes an error here."""
-    log: Any = transformers.logging
-    verbosity, bars = log.get_verbosity(), log.is_progress_bar_enabled()
-    log.set_verbosity_error()
-    log.disable_progress_bar()
+def without_bars() -> Iterator[None]:
+    """Without the library's progress bars, which a run's own would tear."""
+    bars = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
     try:
         yield
     finally:
-        log.set_verbosity(verbosity)
         if bars:
-            log.enable_progress_bar()
+            logging.enable_progress_bar()

@@ -5,20 +5,20 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from warroom.core.errors import MissingExtra
 from warroom.policies.manifest import MANIFEST
 from warroom.train.config import TrainConfig
-from warroom.train.steps import WINDOW, Row, StepLog, mean, merge, summarise
+from warroom.train.steps import WINDOW, Row, RunSummary, StepLog, StepRecord, mean, merge, summarise
 from warroom.train.stopping import RULES, best_checkpoint, stop_reason
 
 try:
@@ -63,7 +63,7 @@ class Interrupts:
 class Display(Protocol):
     """Where progress is shown."""
 
-    def show(self, rows: list[dict[str, Any]], total: int) -> None:
+    def show(self, rows: Sequence[Row], total: int) -> None:
         """Show the last of the rows; `total` steps are planned."""
         ...
 
@@ -83,22 +83,22 @@ class TrainingCallback(TrainerCallback):
         display: Display,
         interrupts: Interrupts,
         log_line: Callable[[str], None],
-        manifest: Mapping[str, Any],
+        manifest: Mapping[str, object],
     ) -> None:
         self.folder, self.config, self.display, self.interrupts = folder, config, display, interrupts
         self._log_line, self._manifest = log_line, manifest
         self.log = StepLog(folder)
-        self.rows: list[dict[str, Any]] = []
+        self.rows: list[Row] = []
         self.stopped: str | None = None
         """Why the run was stopped before its end; None while it goes on, or if it came to its end."""
-        self._recorded: dict[str, Any] = {}
+        self._recorded: StepRecord | None = None
 
-    def record(self, row: Mapping[str, Any]) -> None:
+    def record(self, row: StepRecord) -> None:
         """Take what is known of the step that is under way."""
-        self._recorded |= row
+        self._recorded = row
 
     def on_train_begin(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **more: Any
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **more: object
     ) -> None:
         """Drop steps that the checkpoint does not know: they are made again."""
         if state.is_world_process_zero:
@@ -109,14 +109,15 @@ class TrainingCallback(TrainerCallback):
         args: TrainingArguments,
         state: TrainerState,
         control: TrainerControl,
-        logs: dict[str, Any] | None = None,
-        **more: Any,
+        logs: Mapping[str, float] | None = None,
+        **more: object,
     ) -> None:
         """Write the step, show it, and hold it against the rules. After Ctrl-C on any machine, save and stop."""
         if logs is None or "loss" not in logs:
             return
+        assert self._recorded is not None, "a step that no rollouts were recorded for"
         row = merge(state.global_step, self._recorded, logs)
-        self._recorded = {}
+        self._recorded = None
         self.rows.append(row)
         if state.is_world_process_zero:
             self._show(row, state.max_steps)
@@ -125,13 +126,13 @@ class TrainingCallback(TrainerCallback):
         control.should_training_stop |= self.stopped is not None
         control.should_save |= interrupted
 
-    def _show(self, row: dict[str, Any], total: int) -> None:
+    def _show(self, row: Row, total: int) -> None:
         self.log.append(row)
         for note in unmeasured(row) if len(self.rows) == 1 else ():
             self._log_line(f"note: {note}")
         self.display.show(self.rows, total)
 
-    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **more: Any) -> None:
+    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **more: object) -> None:
         """Make the checkpoint a policy that plays, and remove the ones before it but for the last and the best."""
         if not state.is_world_process_zero:
             return
@@ -152,7 +153,7 @@ class TrainingCallback(TrainerCallback):
         folders = (self.folder / CHECKPOINTS).glob("checkpoint-*")
         return sorted(int(folder.name.rpartition("-")[2]) for folder in folders)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> RunSummary:
         """Why and when the run stopped, its best checkpoint, and what its rewards were."""
         return {
             "stopped": self.stopped or FINISHED,
@@ -182,7 +183,7 @@ def unmeasured(row: Row) -> list[str]:
 # -- progress ---------------------------------------------------------------------------------------------
 
 
-def format_step(rows: list[dict[str, Any]], total: int) -> str:
+def format_step(rows: Sequence[Row], total: int) -> str:
     """The last step in one line: where it stands, what it earned, how long it takes."""
     row, lately = rows[-1], [r["reward"] for r in rows[-WINDOW:]]
     pace = mean(float(r["seconds"].get("total") or 0.0) for r in rows[-WINDOW:])
@@ -204,7 +205,7 @@ class ProgressLines:
     def __init__(self, log_line: Callable[[str], None], every: int = STEP_LINE_INTERVAL) -> None:
         self._log_line, self._every = log_line, every
 
-    def show(self, rows: list[dict[str, Any]], total: int) -> None:
+    def show(self, rows: Sequence[Row], total: int) -> None:
         """Tell the first step, the last, and every so many between."""
         step = rows[-1]["step"]
         if step in (1, total) or step % self._every == 0:
@@ -223,7 +224,7 @@ class ProgressBar:
         self._task = self._bar.add_task("the first step is under way", total=None)
         self._bar.start()
 
-    def show(self, rows: list[dict[str, Any]], total: int) -> None:
+    def show(self, rows: Sequence[Row], total: int) -> None:
         """Move the bar."""
         text = format_step(rows, total).partition(" | ")
         words = f"{rows[-1]['tier']} | {text[2]}"
@@ -247,7 +248,7 @@ def phases_shown(log_line: Callable[[str], None]) -> Iterator[Callable[[str, int
         return
     text = TextColumn("{task.description} | loss {task.fields[loss]:.3f}")
     with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), text, console=Console(stderr=True)) as bar:
-        tasks: dict[str, Any] = {}
+        tasks: dict[str, TaskID] = {}
 
         def show(phase: str, step: int, steps: int, loss: float) -> None:
             if phase not in tasks:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any
 
 from warroom.core.conversation import Conversation
 from warroom.core.env import Env
+from warroom.core.messages import MessageDict
 from warroom.core.policy import Policy
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
@@ -39,7 +39,7 @@ class Demonstration:
     """One seat's conversation of one incident."""
 
     seat: str
-    messages: list[dict[str, object]]
+    messages: list[MessageDict]
     from_expert: list[bool]
     """For each call, whether the expert made it; the others are there to be seen, not to be imitated."""
     score: float
@@ -132,12 +132,16 @@ def with_repeats(
 def with_new_symbols(one: Demonstration, symbols: Sequence[str], rng: Random) -> Demonstration:
     """The same conversation with the symbols dealt anew."""
     new = dict(zip(symbols, rng.sample(symbols, len(symbols)), strict=True))
-    return replace(one, messages=_renamed(one.messages, new))
+    return replace(one, messages=[_renamed_values(message, new) for message in one.messages])
 
 
-def _renamed(value: Any, new: Mapping[str, str]) -> Any:
+def _renamed(value: object, new: Mapping[str, str]) -> object:
     if isinstance(value, str):
         return " ".join([new.get(word, word) for word in value.split()])
     if isinstance(value, list):
         return [_renamed(part, new) for part in value]
-    return {key: _renamed(part, new) for key, part in value.items()} if isinstance(value, dict) else value
+    return _renamed_values(value, new) if isinstance(value, dict) else value
+
+
+def _renamed_values(value: MessageDict, new: Mapping[str, str]) -> MessageDict:
+    return {key: _renamed(part, new) for key, part in value.items()}

@@ -3,9 +3,12 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from warroom.train.config import SNAPSHOT, TrainConfig
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig, PreTrainedModel
 
 FLOAT, HALF, FOUR_BIT = 4.0, 2.0, 4.127 / 8
 """Bytes of a number: float32, bfloat16, and NF4 with its doubly quantised scales (QLoRA, section 3)."""
@@ -27,14 +30,13 @@ class ModelShape:
     """Sum of rows and columns over these layers: a LoRA of rank r trains r times as many."""
 
 
-def shape_of(model_config: Any) -> ModelShape:
+def shape_of(model_config: "PretrainedConfig") -> ModelShape:
     """The shape of an architecture, from a model that takes no memory."""
     import torch
     from transformers import AutoModelForCausalLM
 
-    maker: Any = AutoModelForCausalLM
     with torch.device("meta"):
-        model = maker.from_config(model_config)
+        model: PreTrainedModel = AutoModelForCausalLM.from_config(model_config)
     head = model.get_output_embeddings()
     layers = [m for m in model.modules() if isinstance(m, torch.nn.Linear) and m is not head]
     return ModelShape(

@@ -1,13 +1,13 @@
 """Where a model's files are: in the package, in a folder, or on the Hub. A name that leads nowhere is an error."""
 
-import hashlib
 import json
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from warroom.core.errors import MissingExtra, quote_input
+from warroom.core.types import JsonObject
 from warroom.policies.hf import pretrained_checkpoints
 
 try:
@@ -104,7 +104,7 @@ def _close_matches(name: str) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-def adapter_config(folder: Path) -> dict[str, Any]:
+def adapter_config(folder: Path) -> JsonObject:
     """What `adapter_config.json` of a folder says; empty where the folder is no adapter."""
     path = folder / "adapter_config.json"
     try:
@@ -116,12 +116,6 @@ def adapter_config(folder: Path) -> dict[str, Any]:
 def weight_files(folder: Path) -> list[Path]:
     """The files of weights in a folder, by name."""
     return sorted({path for pattern in WEIGHTS for path in folder.glob(pattern)})
-
-
-def sha256(path: Path) -> str:
-    """The hash of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def has_tokenizer(folder: Path) -> bool:

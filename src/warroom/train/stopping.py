@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from warroom.train.config import TrainConfig
-from warroom.train.steps import WINDOW, Row, mean, phases
+from warroom.train.steps import WINDOW, Measure, Row, mean, phases
 
 
 class StoppingRule(NamedTuple):
     """A measure of a step that may not pass a limit of the configuration."""
 
-    measure: str
+    measure: Measure
     above: bool
     """Whether passing means to rise above the limit, or to fall below it."""
     limit: str | None
