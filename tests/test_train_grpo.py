@@ -44,9 +44,10 @@ def train(folder: Path, resume: bool = False, stop: int = 0, **changes: Any) -> 
     rows: Rows = []
     model = tiny_nano.nano(tiny_nano.tokenizer())
     callbacks = [Stop(stop)] if stop else []
-    run_grpo(
-        config(**changes), folder, model, tiny_nano.tokenizer(), callbacks=callbacks, record=rows.append, resume=resume
+    trainer = make_trainer(
+        config(**changes), folder, model, tiny_nano.tokenizer(), callbacks=callbacks, record=rows.append
     )
+    run_grpo(trainer, folder, resume=resume)
     return model, rows
 
 
@@ -291,7 +292,7 @@ def test_a_language_model_with_an_adapter_trains_saves_and_loads_again(tmp_path:
     plain = config(
         renderer="plain", groups=1, entropy_coefficient=0.1, turn_tokens=6, beta=0.05, max_completion_length=100
     )
-    run_grpo(plain, tmp_path, model, tokenizer, record=rows.append)
+    run_grpo(make_trainer(plain, tmp_path, model, tokenizer, record=rows.append), tmp_path)
     model.save_pretrained(str(tmp_path / "model"), selected_adapters=["default"])
     loaded = PeftModel.from_pretrained(tiny_model(tokenizer), str(tmp_path / "model"))
     trained = {name: value for name, value in model.named_parameters() if ".default." in name}

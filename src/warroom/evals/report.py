@@ -3,12 +3,14 @@
 import base64
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from heapq import nsmallest
 from pathlib import Path
 from shlex import quote
 
 from warroom.core.errors import MissingExtra
 from warroom.core.splits import format_seed
+from warroom.core.words import facts_in_words
 from warroom.episode import Episode, Step
 from warroom.evals.summary import Row
 from warroom.evals.viewer_link import VIEWER_MENTION
@@ -117,7 +119,7 @@ def report_page(
         viewer=Markup(VIEWER_MENTION[viewer]),
         format_seed=format_seed,
         worst=[_transcript(episode) for episode in worst],
-        facts=facts,
+        facts=partial(facts_in_words, comma=" and "),
         roc=roc,
         share=_share,
         cell=cell,
@@ -152,19 +154,6 @@ def comparison_rows(comparisons: Sequence[Row]) -> list[Row]:
         place = {"policy": found["policy"], "tier": found["tier"]}
         out.setdefault((found["policy"], found["tier"]), place)[found["metric"]] = found
     return list(out.values())
-
-
-def facts(named: Row) -> str:
-    """Names and values as text, without those that are None."""
-    return ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in named.items() if value is not None)
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return " and ".join(map(str, value)) or "none"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def inspected_policies(policies: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """The learning curve: one picture of a training run, drawn from its steps. Colours are Okabe and Ito's."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -151,25 +152,11 @@ def teaching(axes: Axes, rows: Sequence[Row]) -> None:
     axes.set_title("Groups without a difference")
 
 
-def kl(axes: Axes, rows: Sequence[Row]) -> None:
-    """The divergence from the start, where it was measured."""
-    _line(axes, rows, "kl", PALETTE[1])
-    _from_zero(axes)
-    axes.set_title("KL divergence from the start, nats a token")
-
-
-def entropy(axes: Axes, rows: Sequence[Row]) -> None:
-    """How much the policy still tries."""
-    _line(axes, rows, "entropy", PALETTE[0])
-    _from_zero(axes)
-    axes.set_title("Entropy, nats a token")
-
-
-def calls(axes: Axes, rows: Sequence[Row]) -> None:
-    """Tool calls of a rollout."""
-    _line(axes, rows, "calls_per_rollout", PALETTE[2])
-    _from_zero(axes)
-    axes.set_title("Tool calls a rollout")
+def measure(axes: Axes, rows: Sequence[Row], *, name: Measure, color: str, title: str) -> None:
+    """One measure from zero up, where it was taken."""
+    _line(axes, rows, name, color)
+    axes.set_ylim(0, max(0.1, 1.08 * axes.get_ylim()[1]))
+    axes.set_title(title)
 
 
 def seconds(axes: Axes, rows: Sequence[Row]) -> None:
@@ -192,9 +179,9 @@ PANELS: Mapping[str, Draw] = {
     "rewards": rewards,
     "terms": terms,
     "teaching": teaching,
-    "kl": kl,
-    "entropy": entropy,
-    "calls": calls,
+    "kl": partial(measure, name="kl", color=PALETTE[1], title="KL divergence from the start, nats a token"),
+    "entropy": partial(measure, name="entropy", color=PALETTE[0], title="Entropy, nats a token"),
+    "calls": partial(measure, name="calls_per_rollout", color=PALETTE[2], title="Tool calls a rollout"),
     "seconds": seconds,
 }
 """Every panel by its place in the layout."""
@@ -210,10 +197,6 @@ def _line(axes: Axes, rows: Sequence[Row], name: Measure, color: str) -> None:
     steps, values = [step for step, _ in own], [value for _, value in own]
     axes.plot(steps, values, color=color, alpha=0.35, lw=1)
     axes.plot(steps, moving(values), color=color, lw=2.2)
-
-
-def _from_zero(axes: Axes) -> None:
-    axes.set_ylim(0, max(0.1, 1.08 * axes.get_ylim()[1]))
 
 
 def _averaged(rows: Sequence[Row]) -> str:

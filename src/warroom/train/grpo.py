@@ -5,7 +5,6 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from warroom.core.env import Env
 from warroom.core.errors import MissingExtra
@@ -42,49 +41,18 @@ LARGE = 200_000_000
 """Weights from which memory is worth more than time: activations are computed twice."""
 
 
-class TrainedModel(NamedTuple):
-    """Where a run stands."""
+def run_grpo(trainer: SeatTrainer, folder: Path, *, resume: bool = False) -> PreTrainedModel:
+    """Train the trainer's model in place to the end of its curriculum, and return it.
 
-    step: int
-    """The last optimizer step that was made."""
-    steps: int
-    """Optimizer steps that were planned."""
-    resumed_at: int
-    """The step of the checkpoint that the run went on from; 0 if it began anew."""
-    model: PreTrainedModel
-
-
-def run_grpo(
-    config: TrainConfig,
-    folder: Path,
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    *,
-    callbacks: Sequence[TrainerCallback] = (),
-    record: Recorder | None = None,
-    resume: bool = False,
-    backend: RolloutBackend | None = None,
-    reward: RewardSource | None = None,
-) -> TrainedModel:
-    """Train `model` in place and return where the run stands.
-
-    With `resume` it goes on from the last checkpoint of the folder; `model` has to be the run's start all the same,
-    since the divergence is measured from it. `record` is given each step before the callbacks see its log. `backend`
-    plays the incidents; by default they are played in this process.
+    With `resume` it goes on from the last checkpoint of the folder; the trainer is made with the run's start all the
+    same, since the divergence is measured from it.
     """
-    trainer = make_trainer(
-        config, folder, model, tokenizer, callbacks=callbacks, record=record, backend=backend, reward=reward
-    )
     checkpoint = last_checkpoint(folder) if resume else None
     if checkpoint is not None:
         trainer.curriculum.restore(json.loads((checkpoint / STATE).read_text(encoding="utf-8")))
     trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
-    return TrainedModel(
-        step=trainer.state.global_step,
-        steps=trainer.curriculum.schedule.steps,
-        resumed_at=0 if checkpoint is None else int(checkpoint.name.rpartition("-")[2]),
-        model=trainer.accelerator.unwrap_model(trainer.model),
-    )
+    trained: PreTrainedModel = trainer.accelerator.unwrap_model(trainer.model)
+    return trained
 
 
 def make_trainer(
@@ -99,7 +67,11 @@ def make_trainer(
     backend: RolloutBackend | None = None,
     reward: RewardSource | None = None,
 ) -> SeatTrainer:
-    """A trainer that is ready to train. The tokenizer gets the template that TRL trains with, if that is another."""
+    """A trainer that is ready to train. The tokenizer gets the template that TRL trains with, if that is another.
+
+    `record` is given each step before the callbacks see its log. `backend` plays the incidents; by default they are
+    played in this process.
+    """
     curriculum = Curriculum(config)
     backend = backend or LocalBackend(teammates(config, model, tokenizer), config.renderer)
     rollout_config = RolloutConfig(config.env, config.renderer, backend, config.options, reward or RewardSource())

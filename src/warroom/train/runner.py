@@ -21,7 +21,7 @@ from warroom.train.confidence import SURE, ConfidencePlan, train_confidence
 from warroom.train.config import TrainConfig
 from warroom.train.curriculum import parse_curriculum
 from warroom.train.curves import CURVE, learning_curve
-from warroom.train.grpo import last_checkpoint, load_player, run_grpo
+from warroom.train.grpo import last_checkpoint, load_player, make_trainer, run_grpo
 from warroom.train.loading import PolicyStatus, load_base, load_state, stored_type
 from warroom.train.model_files import weight_files
 from warroom.train.preflight import PreflightReport, preflight
@@ -115,25 +115,25 @@ def train(
             manifest=manifest_of(config, status),
         )
         try:
-            done = run_grpo(
+            trainer = make_trainer(
                 config,
                 folder,
                 model,
                 tokenizer,
                 callbacks=[callback],
                 record=callback.record,
-                resume=resume and _has_checkpoint(folder),
                 backend=backend,
                 reward=reward,
             )
+            trained = run_grpo(trainer, folder, resume=resume and _has_checkpoint(folder))
         finally:
             shown.close()
     if callback.stopped == INTERRUPTED:
         return TrainingOutcome(None, callback.rows[-1]["step"])
     if not is_main():
         return TrainingOutcome(None)
-    errors = _sure(config, done.model, tokenizer, log_line)
-    return TrainingOutcome(_finish(config, folder, done.model, tokenizer, status, callback, errors, log_line))
+    errors = _sure(config, trained, tokenizer, log_line)
+    return TrainingOutcome(_finish(config, folder, trained, tokenizer, status, callback, errors, log_line))
 
 
 def _sure(

@@ -62,7 +62,7 @@ class TrlRow(TypedDict):
     row: CurriculumRow
 
 
-class Written(NamedTuple):
+class GeneratedTurns(NamedTuple):
     """What the model said in each conversation."""
 
     ids: list[list[int]]
@@ -255,32 +255,32 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         unanswered = bool(messages[-1].get("tool_calls"))
         return not adapter._rollout.done and (unanswered or ids[-1] not in self.eos_token_ids)
 
-    def _generate_single_turn(self, prompt_ids: list[list[int]], *more: object, **named: object) -> Written:
+    def _generate_single_turn(self, prompt_ids: list[list[int]], *more: object, **named: object) -> GeneratedTurns:
         """Generate for rollouts whose incident goes on; one that is over says nothing more."""
         live = [i for i, ids in enumerate(prompt_ids) if not self._is_over(ids)]
         written: list[list[int]] = [[] for _ in prompt_ids]
         chances: list[list[float]] = [[] for _ in prompt_ids]
         asked = [list(prompt_ids[i]) for i in live]
-        ids, logprobs = self._write(asked, *more, **named) if live else Written([], [])
+        ids, logprobs = self._write(asked, *more, **named) if live else GeneratedTurns([], [])
         for place, own in zip(live, ids, strict=True):
             written[place] = own
         if self.rollout_config.backend.side_by_side:
             self._play_ahead(prompt_ids, written)
         if logprobs is None:
-            return Written(written, None)
+            return GeneratedTurns(written, None)
         for place, chance in zip(live, logprobs, strict=True):
             chances[place] = chance
-        return Written(written, chances)
+        return GeneratedTurns(written, chances)
 
-    def _write(self, asked: list[list[int]], *more: object, **named: object) -> Written:
+    def _write(self, asked: list[list[int]], *more: object, **named: object) -> GeneratedTurns:
         """What the model says next. A small one writes as in an evaluation: the library's own loop takes longer than
         such a model."""
         if self.args.use_vllm or not is_small(self.model):
-            return Written(*super()._generate_single_turn(asked, *more, **named))
+            return GeneratedTurns(*super()._generate_single_turn(asked, *more, **named))
         room = self.generation_config.max_new_tokens
         rows = [GenerationRequest(ids, room, self.temperature, self._draws) for ids in asked]
         ids = generate(self.model, rows, self.processing_class.pad_token_id, frozenset(self.eos_token_ids))
-        return Written(ids, None)
+        return GeneratedTurns(ids, None)
 
     # Teammates that are models are asked together, and a server is waited for once. TRL plays one rollout after
     # another, so what it is about to play is played before it asks, for all rollouts side by side, and the answers are
