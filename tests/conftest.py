@@ -47,9 +47,17 @@ def nano(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A language model of random weights without a manifest: it plays in plain language."""
-    from tiny_model import tiny_model, tiny_tokenizer
+    import tiny_model
 
-    folder, words = tmp_path_factory.mktemp("qwen"), tiny_tokenizer()
-    tiny_model(words).save_pretrained(folder)
-    words.save_pretrained(folder)
-    return folder
+    return tiny_model.saved(tmp_path_factory.mktemp("qwen"))
+
+
+@pytest.fixture(scope="module")
+def on_the_processor() -> Iterator[None]:
+    """Models are loaded onto the processor, and forgotten at the end of the file."""
+    from warroom.policies import hf
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WARROOM_DEVICE", "cpu")
+        yield
+    hf.model_at.cache_clear()

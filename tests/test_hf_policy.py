@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -36,12 +35,7 @@ SPECS = [
 ]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def on_the_processor() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WARROOM_DEVICE", "cpu")
-        yield
-    hf.model_at.cache_clear()
+pytestmark = pytest.mark.usefixtures("on_the_processor")
 
 
 def calls(episode: Episode) -> list[tuple[str, str, dict[str, Any]]]:

@@ -30,11 +30,7 @@ SMALL = [
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a tiny model and its tokenizer."""
-    folder = tmp_path_factory.mktemp("models") / "tiny"
-    tokenizer = tiny_model.tiny_tokenizer()
-    tiny_model.tiny_model(tokenizer).save_pretrained(str(folder))
-    tokenizer.save_pretrained(str(folder))
-    return folder
+    return tiny_model.saved(tmp_path_factory.mktemp("models") / "tiny")
 
 
 @pytest.fixture(autouse=True)

@@ -22,11 +22,7 @@ from warroom.train.model_files import folder_of
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a tiny model and its tokenizer."""
-    folder = tmp_path_factory.mktemp("models") / "whole"
-    tokenizer = tiny_model.tiny_tokenizer()
-    tiny_model.tiny_model(tokenizer).save_pretrained(str(folder))
-    tokenizer.save_pretrained(str(folder))
-    return folder
+    return tiny_model.saved(tmp_path_factory.mktemp("models") / "whole")
 
 
 @pytest.fixture
