@@ -21,7 +21,7 @@ from warroom.episode import Episode
 from warroom.evals.plan import Plan
 from warroom.evals.run import chunked, play_plan
 from warroom.policies import hf, policy_names, policy_set
-from warroom.policies.checkpoint import sha256
+from warroom.policies.model_files import sha256
 from warroom.policies.names import ModelChoice, parse_model_name, parse_policies
 from warroom.policies.prompt import template_ids
 from warroom.rollout import play, play_many
@@ -113,19 +113,22 @@ def _adapter(**config: Any) -> Any:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (shutil.rmtree, "no model folder"),
+        (shutil.rmtree, "there is no folder"),
         (_without("config.json"), "holds no model: neither config.json nor adapter_config.json is there, but"),
         (_without("model.safetensors"), "has no weights"),
         (_without("tokenizer_config.json", "tokenizer.json"), "has no tokenizer"),
         (_without("chat_template.jinja"), "has no chat template"),
         (_edited("tokenizer_config.json", response_template=None), "how it writes calls is unknown"),
-        (_edited("config.json", num_hidden_layers=3, layer_types=["conv", "full_attention", "conv"]), "do not match"),
-        (_edited("config.json", hidden_size=48), "does not load"),
+        (_edited("config.json", num_hidden_layers=3, layer_types=["conv", "full_attention", "conv"]), "do not fit"),
+        (_edited("config.json", hidden_size=48), "do not load"),
         (_edited("warroom.json", renderer="latin"), "no renderer of fleet 'latin'"),
         (_edited("warroom.json", renderer="plain"), "does not know the words of 'plain'"),
         (_adapter(), "names no base model"),
-        (_adapter(base_model_name_or_path="/nowhere/base"), "its base model '/nowhere/base' cannot be loaded"),
-        (lambda folder: (folder / "model.safetensors").write_bytes(b"torn"), "does not load"),
+        (
+            _adapter(base_model_name_or_path="/nowhere/base"),
+            "its base cannot be loaded: there is no folder /nowhere/base",
+        ),
+        (lambda folder: (folder / "model.safetensors").write_bytes(b"torn"), "do not load"),
     ],
 )
 def test_a_broken_folder_is_loud(nano: Path, tmp_path: Path, damage: Any, message: str) -> None:
@@ -184,7 +187,7 @@ def test_an_adapter_plays_on_its_base(nano: Path, tmp_path: Path) -> None:
     assert play(SPECS[0], policy_set("fleet", f"hf:{tmp_path}")).steps
     _renamed(tmp_path / "adapter_model.safetensors")
     hf.model_at.cache_clear()
-    with pytest.raises(ValueError, match=r"do not match its adapter_config.json: Found missing adapter keys"):
+    with pytest.raises(ValueError, match=r"does not fit its base: Found missing adapter keys"):
         hf.model_at(str(tmp_path))
 
 

@@ -13,10 +13,11 @@ from safetensors.torch import load_file, save_file
 
 import tiny_model
 from warroom.core.errors import NotInstalled
+from warroom.policies.hf import pretrained_checkpoints
+from warroom.policies.model_files import folder_of
 from warroom.train.config import TrainConfig
 from warroom.train.loading import load_base, load_state
 from warroom.train.memory import ModelShape, bytes_needed, check_memory
-from warroom.train.model_files import folder_of
 
 
 @pytest.fixture(scope="module")
@@ -58,18 +59,21 @@ def foreign(folder: Path) -> None:
 
 
 BREAKAGES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no config": (lambda f: (f / "config.json").unlink(), "has neither config.json nor adapter_config.json"),
+    "no config": (lambda f: (f / "config.json").unlink(), "neither config.json nor adapter_config.json is there"),
     "no such architecture": (lambda f: edit(f / "config.json", model_type="qwen99"), "describes no model"),
-    "no weights": (lambda f: (f / "model.safetensors").unlink(), "holds config.json and no weights"),
+    "no weights": (lambda f: (f / "model.safetensors").unlink(), "has no weights .* beside its config.json"),
     "cut weights": (
         lambda f: (f / "model.safetensors").write_bytes(b"\x08\0\0\0\0\0\0\0{}"),
-        "cut or corrupt|do not fit",
+        "do not load as its config.json says",
     ),
     "a weight is missing": (
         lambda f: without(f / "model.safetensors", "model.norm.weight"),
         "do not fit its config.json: missing keys model.norm.weight",
     ),
-    "other widths": (lambda f: edit(f / "config.json", intermediate_size=96), "do not fit its config.json"),
+    "other widths": (
+        lambda f: edit(f / "config.json", intermediate_size=96),
+        "do not load as its config.json says|do not fit its config.json",
+    ),
     "no tokenizer": (lambda f: (f / "tokenizer.json").unlink(), "has no tokenizer"),
     "torn tokenizer": (lambda f: (f / "tokenizer.json").write_text("{"), "cannot be read"),
     "no template": (lambda f: (f / "chat_template.jinja").unlink(), "has no chat template"),
@@ -107,11 +111,11 @@ def test_a_broken_folder_is_named_with_what_is_wrong(folder: Path, how: str) -> 
 )
 def test_a_name_that_leads_nowhere_is_no_model(name: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        folder_of(name)
+        folder_of(name, pretrained_checkpoints())
 
 
 def test_a_file_is_no_folder(whole: Path) -> None:
-    with pytest.raises(ValueError, match="takes the folder that it lies in"):
+    with pytest.raises(ValueError, match="name the folder that it lies in"):
         folder_of(str(whole / "config.json"))
 
 

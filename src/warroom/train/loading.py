@@ -4,27 +4,17 @@ Each way in which this can fail has its own message, and none of them ends with 
 """
 
 import os
-import warnings
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from warroom.core.errors import MissingExtra, NotInstalled, first_line
 from warroom.core.types import JsonObject
+from warroom.policies.hf import pretrained_checkpoints
 from warroom.train.config import TrainConfig
 from warroom.train.memory import check_memory, shape_of
-from warroom.train.model_files import (
-    TOKENIZERS,
-    WEIGHTS,
-    ModelFiles,
-    adapter_config,
-    find_model,
-    has_tokenizer,
-    weight_files,
-)
 
 try:
     import torch
@@ -32,7 +22,6 @@ try:
     from transformers import (
         AutoConfig,
         AutoModelForCausalLM,
-        AutoTokenizer,
         BitsAndBytesConfig,
         PretrainedConfig,
         PreTrainedModel,
@@ -41,12 +30,10 @@ try:
     )
     from trl.chat_template_utils import add_response_schema, supports_tool_calling
 
-    from warroom.policies.checkpoint import fastest_device, file_sha256, quiet
+    from warroom.policies.checkpoint import fastest_device, load_adapter, load_tokenizer, load_weights, quiet
+    from warroom.policies.model_files import CONFIG, ModelFiles, adapter_config, file_sha256, find_model, weight_files
 except ImportError as error:
     raise MissingExtra("train", error) from error
-
-SHOWN = 3
-"""Names of weights that an error lists."""
 
 
 @dataclass(frozen=True)
@@ -86,13 +73,11 @@ def load_base(config: TrainConfig) -> LoadedModel:
     do; `NotInstalled` names the library that is missing.
     """
     _check_libraries(config)
-    source, device = find_model(config.model), fastest_device()
+    source, device = find_model(config.model, pretrained_checkpoints()), fastest_device()
     _check_rank(source, config)
     model_config = _config_of(source.base)
-    tokenizer = load_tokenizer(source.tokenizer)
+    tokenizer = trained_tokenizer(source.tokenizer)
     check_memory(shape_of(model_config), config, device)
-    if not weight_files(source.base):
-        raise ValueError(f"{source.base} holds config.json and no weights ({', '.join(WEIGHTS[:2])})")
     # A new adapter begins at random.
     set_seed(config.seed)
     with quiet():
@@ -114,18 +99,9 @@ def _check_rank(source: ModelFiles, config: TrainConfig) -> None:
 # -- tokenizer ----------------------------------------------------------------------------------------
 
 
-def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
+def trained_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     """The tokenizer of a folder; a `ValueError` if there is none, or if its template cannot carry tool calls."""
-    if not has_tokenizer(folder):
-        raise ValueError(
-            f"{folder} has no tokenizer (one of {', '.join(TOKENIZERS)}); copy it there beside the weights"
-        )
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(str(folder))
-    except (OSError, ValueError, KeyError) as problem:
-        raise ValueError(f"the tokenizer of {folder} cannot be read: {first_line(problem)}") from problem
-    if tokenizer.chat_template is None:
-        raise ValueError(f"the tokenizer of {folder} has no chat template; a base model without one cannot be trained")
+    tokenizer = load_tokenizer(folder)
     if not supports_tool_calling(tokenizer):
         raise ValueError(
             f"the chat template of {folder} does not render tool calls and their results; "
@@ -175,8 +151,8 @@ def _check_libraries(config: TrainConfig) -> None:
 
 
 def _config_of(folder: Path) -> PretrainedConfig:
-    if not (folder / "config.json").is_file():
-        raise ValueError(f"{folder} has no config.json: it is not a model's folder")
+    if not (folder / CONFIG).is_file():
+        raise ValueError(f"{folder} has no {CONFIG}: it is not a model's folder")
     try:
         config: PretrainedConfig = AutoConfig.from_pretrained(str(folder))
     except (OSError, ValueError, KeyError, errors.StrictDataclassError) as problem:
@@ -189,7 +165,7 @@ def _transformers(source: ModelFiles, config: TrainConfig, device: str) -> PreTr
     if config.load_in_4bit:
         model = import_module("peft").prepare_model_for_kbit_training(model)
     if source.adapter is not None:
-        return _resume_adapter(model, source.adapter)
+        return load_adapter(model, source.adapter, trainable=True)
     return _new_adapter(model, source, config) if config.lora_rank else model
 
 
@@ -199,35 +175,13 @@ def _weights(folder: Path, config: TrainConfig, device: str) -> PreTrainedModel:
     more: dict[str, object] = {"quantization_config": _four_bit()} if config.load_in_4bit else {}
     if config.load_in_4bit and device == "cuda":
         more["device_map"] = {"": int(os.environ.get("LOCAL_RANK", "0"))}
-    try:
-        loaded: Any = AutoModelForCausalLM.from_pretrained(
-            str(folder), dtype=torch.bfloat16 if half else torch.float32, output_loading_info=True, **more
-        )
-    except (OSError, RuntimeError, ValueError) as problem:
-        raise ValueError(f"the weights of {folder} do not fit its config.json: {first_line(problem)}") from problem
-    except Exception as problem:
-        # The reader of the file format has an error class of its own, outside every hierarchy.
-        if type(problem).__name__ != "SafetensorError":
-            raise
-        raise ValueError(f"the weights of {folder} are cut or corrupt: {problem}") from problem
-    model: PreTrainedModel
-    model, report = loaded
-    for what in ("missing_keys", "unexpected_keys", "mismatched_keys"):
-        if report[what]:
-            raise ValueError(f"the weights of {folder} do not fit its config.json: {_listed(what, report[what])}")
-    return model
+    return load_weights(folder, torch.bfloat16 if half else torch.float32, **more)
 
 
 def stored_type(folder: Path) -> "torch.dtype | None":
     """In which numbers the weights of a model's folder were written; None if it does not say."""
     found = _config_of(folder).dtype
     return found if isinstance(found, torch.dtype) else None
-
-
-def _listed(what: str, names: Iterable[object]) -> str:
-    found = sorted(str(name) for name in names)
-    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return f"{what.replace('_', ' ')} {', '.join(found[:SHOWN])}{more}"
 
 
 def _four_bit() -> BitsAndBytesConfig:
@@ -251,17 +205,6 @@ def _new_adapter(model: PreTrainedModel, source: ModelFiles, config: TrainConfig
     return cast("PreTrainedModel", adapted)
 
 
-def _resume_adapter(model: PreTrainedModel, folder: Path) -> PreTrainedModel:
-    from peft import PeftModel
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("error", message=".*missing adapter keys.*")
-        try:
-            return cast("PreTrainedModel", PeftModel.from_pretrained(model, str(folder), is_trainable=True))
-        except (RuntimeError, ValueError, UserWarning) as problem:
-            raise ValueError(f"the adapter of {folder} does not fit its base: {first_line(problem)}") from problem
-
-
 def _unsloth(source: ModelFiles, config: TrainConfig) -> PreTrainedModel:
     """The same through Unsloth's own loader, which replaces the model's kernels."""
     try:
@@ -270,7 +213,7 @@ def _unsloth(source: ModelFiles, config: TrainConfig) -> PreTrainedModel:
         raise ValueError(f"unsloth is installed and does not run here: {first_line(problem)}") from problem
     model: PreTrainedModel
     model, _ = loader.from_pretrained(
-        str(source.adapter or source.base),
+        str(source.named),
         max_seq_length=config.max_completion_length + 4096,
         load_in_4bit=config.load_in_4bit,
     )
@@ -301,7 +244,7 @@ def _status(model: PreTrainedModel, source: ModelFiles, config: TrainConfig, dev
     files = [*weight_files(source.base), *(weight_files(source.adapter) if source.adapter else [])]
     return PolicyStatus(
         asked=config.model,
-        loaded=str(source.adapter or source.base),
+        loaded=str(source.named),
         weights={path.name: file_sha256(path) for path in files},
         parameters=sum(p.numel() for p in model.parameters()),
         trainable=sum(p.numel() for p in model.parameters() if p.requires_grad),

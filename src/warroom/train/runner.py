@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from warroom.core.errors import first_line
 from warroom.core.late import LateModule
 from warroom.core.types import JsonObject
-from warroom.policies.checkpoint import file_sha256, quiet, without_bars
+from warroom.policies.checkpoint import quiet, without_bars
 from warroom.policies.manifest import MANIFEST, read_manifest
+from warroom.policies.model_files import file_sha256, weight_files
 from warroom.reward import RewardSource
 from warroom.runs import SUMMARY, Record, check_folder, claim_folder, git_commit, now, write_text
 from warroom.train.callbacks import FINISHED, INTERRUPTED, Interrupts, TrainingCallback, display, phases_shown
@@ -23,7 +24,6 @@ from warroom.train.curriculum import parse_curriculum
 from warroom.train.curves import CURVE, learning_curve
 from warroom.train.grpo import last_checkpoint, load_player, make_trainer, run_grpo
 from warroom.train.loading import PolicyStatus, load_base, load_state, stored_type
-from warroom.train.model_files import weight_files
 from warroom.train.preflight import PreflightReport, preflight
 from warroom.train.rollout import RolloutBackend
 from warroom.train.steps import TrainSummary
