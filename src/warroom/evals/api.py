@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from warroom.core.late import LateModule
 from warroom.core.options import Options
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 else:
     pandas = LateModule("pandas", extra="pandas")
 
+T = TypeVar("T")
 PolicyLike = str | Callable[..., object]
 """A policy by name (`expert`, `hf:PATH`, `my_policy.py:MyPolicy`), or a class or function of this process."""
 
@@ -187,7 +188,7 @@ def _source(policy: PolicyLike) -> PolicySource:
     return source_of(policy) if isinstance(policy, str) else source_of_object(policy)
 
 
-def _tuple(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
+def _tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:
     return None if values is None else tuple(values)
 
 

@@ -28,7 +28,7 @@ from warroom.core.messages import call_message
 from warroom.core.policy import Policy
 from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
-from warroom.core.types import ToolCall
+from warroom.core.types import JsonObject, ToolCall
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.oracle import HARM, harm
 from warroom.evals.plan import Plan
@@ -191,7 +191,7 @@ def flag_paths(seat: "HfPolicy", written: Sequence[int]) -> dict[str, list[int]]
     return call_paths(seat.model, {a: format_call(ToolCall(TOOL, {**reasons, ARGUMENT: a})) for a in agents})
 
 
-def _arguments(seat: "HfPolicy", written: Sequence[int]) -> dict[str, Any]:
+def _arguments(seat: "HfPolicy", written: Sequence[int]) -> JsonObject:
     """What a seat's message says beside `flag`. One that cannot be read as such a call gives no reasons: what is asked
     is then the plain call, the agent alone."""
     calls = read_message(seat.model.tokenizer, written, seat.ids, seat.tools).get("tool_calls")
@@ -201,7 +201,7 @@ def _arguments(seat: "HfPolicy", written: Sequence[int]) -> dict[str, Any]:
     return dict(call.arguments) if call.name == TOOL else {}
 
 
-def call_paths(model: "HfModel", calls: Mapping[str, tuple[str, dict[str, Any]]]) -> dict[str, list[int]]:
+def call_paths(model: "HfModel", calls: Mapping[str, tuple[str, JsonObject]]) -> dict[str, list[int]]:
     """The tokens of each call as the chat template renders it, up to where all go on alike."""
     user = {"role": "user", "content": "dummy"}
     prompt = template_ids(model.tokenizer, [user], True)

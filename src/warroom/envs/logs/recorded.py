@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from warroom.core.rng import stream
 from warroom.core.rubric import Rubric, credits_once
 from warroom.core.scene import Scene
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import item_for_seed
-from warroom.core.types import Message, ToolCall
+from warroom.core.types import JsonObject, Message, ToolCall
 from warroom.envs.logs import scene
 from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.incident import OWNERS
@@ -115,7 +114,7 @@ class RecordedLogsEnv(BaseLogsEnv):
         self._read = self._requested_source if self._requested_source in self.recording_summary.lines else None
         super().advance()
 
-    def truth(self) -> dict[str, Any]:
+    def truth(self) -> JsonObject:
         """The root, and the source's word for the fault."""
         return {"root": self.label.root, "fault": self.label.fault, "incident": self.incident.id}
 
