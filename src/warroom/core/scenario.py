@@ -25,17 +25,14 @@ class Scenario(Protocol):
     @property
     def name(self) -> str:
         """The file's name without its suffix."""
-        ...
 
     @property
     def story(self) -> str:
         """One sentence for a person."""
-        ...
 
     @property
     def suites(self) -> tuple[str, ...]:
         """The evaluation suites that hold it."""
-        ...
 
 
 @dataclass(frozen=True)

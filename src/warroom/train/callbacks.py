@@ -65,11 +65,9 @@ class Display(Protocol):
 
     def show(self, rows: Sequence[Row], total: int) -> None:
         """Show the last of the rows; `total` steps are planned."""
-        ...
 
     def close(self) -> None:
         """Leave the terminal as it was."""
-        ...
 
 
 class TrainingCallback(TrainerCallback):

@@ -44,8 +44,8 @@ LARGE = 200_000_000
 def run_grpo(trainer: SeatTrainer, folder: Path, *, resume: bool = False) -> PreTrainedModel:
     """Train the trainer's model in place to the end of its curriculum, and return it.
 
-    With `resume` it goes on from the last checkpoint of the folder; the trainer is made with the run's start all the
-    same, since the divergence is measured from it.
+    With `resume` it goes on from the last checkpoint of the folder, or begins anew where none was due yet; the trainer
+    is made with the run's start all the same, since the divergence is measured from it.
     """
     checkpoint = last_checkpoint(folder) if resume else None
     if checkpoint is not None:

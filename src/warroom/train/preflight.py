@@ -282,11 +282,11 @@ def _length_checks(
         EpisodeSpec(scenarios[k % len(scenarios)], tiers[k % len(tiers)], seed_of(Split.TRAIN, k), config.options)
         for k in range(incidents * len(tiers))
     ]
+    players = (*[name for name in ("expert", "heuristic") if name in policy_names(config.env)], READER)
     checks = []
     for seat in dict.fromkeys(curriculum.seats):
         lengths = {
-            policy: [conversation_length(config, tokenizer, spec, seat, policy) for spec in specs]
-            for policy in _players(config)
+            policy: [conversation_length(config, tokenizer, spec, seat, policy) for spec in specs] for policy in players
         }
         checks.append(_length_check(config, int(model.config.max_position_embeddings), seat, lengths))
     return checks
@@ -295,10 +295,6 @@ def _length_checks(
 def _tiers(curriculum: Curriculum) -> tuple[str, ...]:
     """The tiers that a run may play."""
     return TIERS if curriculum.adaptive else tuple(dict.fromkeys(stage.tier for stage in curriculum.schedule.stages))
-
-
-def _players(config: TrainConfig) -> tuple[str, ...]:
-    return (*[name for name in ("expert", "heuristic") if name in policy_names(config.env)], READER)
 
 
 def _length_check(config: TrainConfig, positions: int, seat: str, lengths: dict[str, list[Length]]) -> PreflightCheck:

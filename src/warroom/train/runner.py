@@ -22,7 +22,7 @@ from warroom.train.confidence import SURE, ConfidencePlan, train_confidence
 from warroom.train.config import TrainConfig
 from warroom.train.curriculum import parse_curriculum
 from warroom.train.curves import CURVE, learning_curve
-from warroom.train.grpo import last_checkpoint, load_player, make_trainer, run_grpo
+from warroom.train.grpo import load_player, make_trainer, run_grpo
 from warroom.train.loading import PolicyStatus, load_base, load_state, stored_type
 from warroom.train.preflight import PreflightReport, preflight
 from warroom.train.rollout import RolloutBackend
@@ -125,7 +125,7 @@ def train(
                 backend=backend,
                 reward=reward,
             )
-            trained = run_grpo(trainer, folder, resume=resume and _has_checkpoint(folder))
+            trained = run_grpo(trainer, folder, resume=resume)
         finally:
             shown.close()
     if callback.stopped == INTERRUPTED:
@@ -184,11 +184,6 @@ def _check_resume(folder: Path, before: Record | None, resume: bool) -> None:
         raise ValueError(f"there is no run to resume in {folder}; name its folder by --out, or leave --resume out")
     if (folder / SUMMARY).is_file():
         raise ValueError(f"the run in {folder} has come to its end; choose another --out")
-
-
-def _has_checkpoint(folder: Path) -> bool:
-    """Whether there is a checkpoint to go on from; a run that was stopped before its first one begins anew."""
-    return last_checkpoint(folder) is not None
 
 
 def _reserve(repository: str) -> None:

@@ -10,7 +10,7 @@ from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Any
 
 import torch
 from accelerate.utils import gather_object, is_peft_model
@@ -23,7 +23,7 @@ from trl.trainer.utils import add_fused_lm_head
 
 from warroom.core.messages import MessageDict
 from warroom.core.rng import stream
-from warroom.core.schemas import Schema, tool_schemas
+from warroom.core.schemas import tool_schemas
 from warroom.core.types import ToolCall
 from warroom.policies.generation import GenerationRequest, generate, is_small
 from warroom.policies.prompt import read_message
@@ -35,6 +35,7 @@ from warroom.train.optimizers import CombinedOptimizer
 from warroom.train.rollout_stats import RolloutStats, step_record
 from warroom.train.steps import StepRecord
 from warroom.train.tools import RolloutConfig, SeatAdapter, any_renderer, environment_name, seat_class
+from warroom.train.trl_parts import GeneratedTurns, MessageParser, OwnedTokens, PlaceRow, ToolDispatcher, TrlRow
 
 STATE = "curriculum.json"
 """The file of a checkpoint that holds what the curriculum had learnt."""
@@ -46,72 +47,6 @@ SLOW_PATH_WARNING = "is falling back to its reference PyTorch implementation"
 """The library's advice to install kernels, which at a nano's size gain nothing."""
 Recorder = Callable[[StepRecord], None]
 """Takes what the rollouts of a step showed, before the step is logged."""
-
-
-class PlaceRow(TypedDict):
-    """A row of the dataset: the number of a group, counted over the whole run."""
-
-    place: int
-
-
-class TrlRow(TypedDict):
-    """A row of the curriculum as TRL takes rows: the environment's `reset` is given every column but `prompt`."""
-
-    prompt: list[MessageDict]
-    environment: str
-    row: CurriculumRow
-
-
-class GeneratedTurns(NamedTuple):
-    """What the model said in each conversation."""
-
-    ids: list[list[int]]
-    logprobs: list[list[float]] | None
-    """The chance of each token, where the sampler measures it."""
-
-
-class MessageParser:
-    """The tokenizer as the trainer reads messages with it: by `read_message`, like an evaluation."""
-
-    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
-        self._inner = tokenizer
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._inner, name)
-
-    def parse_response(self, ids: Sequence[int], prefix: Sequence[int], tools: Sequence[Schema]) -> MessageDict:
-        """The message that a model wrote after `prefix`."""
-        return read_message(self._inner, ids, prefix, tools)
-
-
-class OwnedTokens(list[int]):
-    """Tokens that remember whose they are when others are put behind them."""
-
-    def __init__(self, ids: Sequence[int], owner: int, prompt: int) -> None:
-        super().__init__(ids)
-        self.owner, self.prompt = owner, prompt
-        """Number of the rollout within the batch, and tokens of its prompt."""
-
-    def __add__(self, other: list[int]) -> "OwnedTokens":  # type: ignore[override]
-        return OwnedTokens([*self, *other], self.owner, self.prompt)
-
-
-class ToolDispatcher(dict[str, Callable[..., str]]):
-    """A rollout's tools by name. Whatever name a model calls, the environment gets it and answers what it costs."""
-
-    def __init__(self, adapter: SeatAdapter) -> None:
-        super().__init__()
-        self._adapter = adapter
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-    def __getitem__(self, name: str) -> Callable[..., str]:
-        return partial(_play, self._adapter, name)
-
-
-def _play(adapter: SeatAdapter, name: str, /, **arguments: object) -> str:
-    return adapter._call(name, arguments)
 
 
 BaseTrainer: Any = GRPOTrainer
