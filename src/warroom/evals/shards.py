@@ -19,7 +19,7 @@ class ShardCollector:
     """The files of all workers, those of a run that was interrupted included."""
 
     def __init__(self, run: Run, planned: Mapping[EpisodeKey, int]) -> None:
-        """`wanted` says how often each episode is to be in the run."""
+        """`planned` says how often each episode is to be in the run."""
         self.folder = run.folder / SHARDS
         self._run, self._wanted = run, planned
         self._read: dict[Path, int] = {}

@@ -191,11 +191,9 @@ class Curriculum:
 
     def _deal(self, step: int) -> list[str]:
         """Scenarios from a deck of all, shuffled anew each time it is used up."""
-        return [self._card(step * self.config.groups + place) for place in range(self.config.groups)]
-
-    def _card(self, place: int) -> str:
-        turn, card = divmod(place, len(self.scenarios))
-        return stream(self.config.seed, "deck", turn).sample(self.scenarios, len(self.scenarios))[card]
+        size, first = len(self.scenarios), step * self.config.groups
+        places = [divmod(place, size) for place in range(first, first + self.config.groups)]
+        return [stream(self.config.seed, "deck", turn).sample(self.scenarios, size)[card] for turn, card in places]
 
     def _draw(self, rng: Random) -> list[str]:
         """Scenarios by how much they taught of late, none twice while others are left."""
