@@ -18,7 +18,7 @@ from warroom.cli.output import command_line, console, print_json, say
 from warroom.core.errors import EpisodeAborted
 from warroom.core.types import JsonObject
 from warroom.envs import environments
-from warroom.policies.manifest import read_manifest
+from warroom.policies.manifest import warm_start_of
 from warroom.runs import RECORD
 from warroom.train.config import KEEP, PLAY, SPEED, STARTS, StartOptions, TrainConfig, read_config_file
 from warroom.train.preflight import PreflightReport, backend_check
@@ -168,7 +168,7 @@ def _warm_start(config: TrainConfig, start: StartOptions, folder: Path) -> None:
     warmstart = heavy.warmstart
     plan = warmstart.plan_for(start.hidden, start.expert_share, start.warm_steps, config.seed, config.env)
     if folder.exists():
-        if read_manifest(folder).get("warm_start") != plan.to_json():
+        if warm_start_of(folder) != plan.to_json():
             raise ValueError(f"{folder} does not hold the warm start that these options make; choose another --out")
         say(f"reusing the warm start in {folder}")
         return

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from warroom.core.errors import MissingExtra, UnknownName, first_line
 from warroom.core.late import LateModule
 from warroom.core.types import JsonObject
-from warroom.policies.manifest import MANIFEST, read_manifest
+from warroom.policies.manifest import MANIFEST, PlayManifest, read_manifest
 
 try:
     import torch
@@ -44,7 +44,7 @@ DEVICE = "WARROOM_DEVICE"
 """Environment variable that forces a device; without it the fastest that is there."""
 SHOWN = 3
 """Names of weights that an error lists."""
-DEFAULTS: dict[str, object] = {"renderer": "plain", "env": None, "max_completion_length": 4096, "turn_tokens": 256}
+DEFAULTS: PlayManifest = {"renderer": "plain", "env": None, "max_completion_length": 4096, "turn_tokens": 256}
 """How a model plays whose folder does not say."""
 HERMES: dict[str, object] = {
     "defaults": {"role": "assistant"},
@@ -70,7 +70,7 @@ class Checkpoint:
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
-    manifest: JsonObject
+    manifest: PlayManifest
     ends: frozenset[int]
     """Tokens that end a message."""
     status: JsonObject
@@ -105,7 +105,7 @@ def load(path: str) -> Checkpoint:
         generate(
             model, [GenerationRequest([tokenizer.eos_token_id], 2, 0.0, Random(0))], tokenizer.pad_token_id, frozenset()
         )
-    manifest = {**DEFAULTS, **read_manifest(files.named)}
+    manifest = cast("PlayManifest", {**DEFAULTS, **read_manifest(files.named)})
     return Checkpoint(model, tokenizer, manifest, end_tokens(model, tokenizer), _status(path, files, model, manifest))
 
 
@@ -187,7 +187,7 @@ def end_tokens(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> fr
     return frozenset(ends | {tokenizer.eos_token_id})
 
 
-def _status(path: str, files: ModelFiles, model: PreTrainedModel, manifest: JsonObject) -> JsonObject:
+def _status(path: str, files: ModelFiles, model: PreTrainedModel, manifest: PlayManifest) -> JsonObject:
     out = {
         "path": path,
         "sha256": sha256(files.named),

@@ -1,6 +1,5 @@
 """The eyes on a run: writes its steps, shows them, stops it when a rule is broken or on Ctrl-C."""
 
-import json
 import shutil
 import signal
 import sys
@@ -16,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from warroom.core.errors import MissingExtra
-from warroom.policies.manifest import MANIFEST
+from warroom.policies.manifest import Manifest, write_manifest
 from warroom.train.config import TrainConfig
 from warroom.train.steps import WINDOW, Row, RunSummary, StepLog, StepRecord, mean, merge, summarise
 from warroom.train.stopping import RULES, best_checkpoint, stop_reason
@@ -81,7 +80,7 @@ class TrainingCallback(TrainerCallback):
         display: Display,
         interrupts: Interrupts,
         log_line: Callable[[str], None],
-        manifest: Mapping[str, object],
+        manifest: Manifest,
     ) -> None:
         self.folder, self.config, self.display, self.interrupts = folder, config, display, interrupts
         self._log_line, self._manifest = log_line, manifest
@@ -134,8 +133,7 @@ class TrainingCallback(TrainerCallback):
         """Make the checkpoint a policy that plays, and remove the ones before it but for the last and the best."""
         if not state.is_world_process_zero:
             return
-        text = json.dumps(self._manifest, indent=1) + "\n"
-        (self.checkpoint(state.global_step) / MANIFEST).write_text(text, encoding="utf-8")
+        write_manifest(self.checkpoint(state.global_step), self._manifest)
         saved = self.saved()
         best = best_checkpoint(self.rows, saved, self.config)
         for step in saved[:-CHECKPOINTS_KEPT]:

@@ -12,7 +12,7 @@ from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import HELD_OUT, SEEDS_PER_SPLIT, Split, seed_of
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec, environments, suite
-from warroom.policies.manifest import read_manifest
+from warroom.policies.manifest import warm_start_of
 from warroom.runs import SUMMARY, Record, read_record
 from warroom.train.config import LEARN, SIZE, WHAT, TrainConfig
 from warroom.train.steps import Row, TrainSummary, read_steps
@@ -109,7 +109,7 @@ def card(
         _results(evaluations, config["env"]),
         _training(summary, rows),
         _data(config, rows),
-        _start(read_manifest(run / MODEL).get("warm_start")),
+        _start(warm_start_of(run / MODEL)),
         _parameters(config),
         _limits(config["env"]),
         _reproduce(record),

@@ -9,6 +9,7 @@ import yaml
 from warroom.core.errors import UnknownName, quote_input
 from warroom.core.options import Options, option
 from warroom.core.types import JsonObject
+from warroom.policies.manifest import Manifest
 from warroom.reward import RewardSource, load_reward
 
 WHAT, SCRATCH, PLAY, LEARN, SIZE, STOP, SPEED, KEEP = (
@@ -157,6 +158,15 @@ class TrainConfig(Options):
     def reward_source(self) -> RewardSource:
         """The reward function; a `ValueError` says why there is none."""
         return RewardSource() if self.reward is None else load_reward(self.reward)
+
+    def manifest(self) -> Manifest:
+        """What makes an evaluation play as the training did."""
+        return {
+            "renderer": self.renderer,
+            "env": self.env,
+            "max_completion_length": self.max_completion_length,
+            "turn_tokens": self.turn_tokens,
+        }
 
     def to_json(self) -> JsonObject:
         """The configuration as `run.json` holds it: every value, defaults included."""

@@ -115,13 +115,7 @@ def teammates(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrained
 
 def load_player(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str) -> HfModel:
     """A model of this run as an evaluation would play it, under a name for errors."""
-    manifest = {
-        "renderer": config.renderer,
-        "env": config.env,
-        "max_completion_length": config.max_completion_length,
-        "turn_tokens": config.turn_tokens,
-    }
-    return HfModel(Checkpoint(model, tokenizer, manifest, end_tokens(model, tokenizer), {"path": name}))
+    return HfModel(Checkpoint(model, tokenizer, config.manifest(), end_tokens(model, tokenizer), {"path": name}))
 
 
 def trl_config(config: TrainConfig, folder: Path, curriculum: Curriculum, model: PreTrainedModel) -> GRPOConfig:

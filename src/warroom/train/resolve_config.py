@@ -12,7 +12,7 @@ from warroom.core.options import Options
 from warroom.envs import env_spec
 from warroom.policies import policy_set
 from warroom.policies.hf import DEFAULT_ENV, pretrained_checkpoints, weights_name
-from warroom.policies.manifest import read_manifest
+from warroom.policies.manifest import PLAYED, read_manifest
 from warroom.train.config import COMPACT, SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum, rescaled_curriculum
 
@@ -73,9 +73,7 @@ def _with_episodes(config: TrainConfig, episodes: int) -> str:
 def defaults(model: str) -> dict[str, object]:
     """What suits a model, unless its command says otherwise."""
     said = read_manifest(local_folder(model))
-    kept: dict[str, object] = {
-        name: said[name] for name in ("renderer", "env", "max_completion_length", "turn_tokens") if name in said
-    }
+    kept = {name: said[name] for name in PLAYED if name in said}
     nano = model in pretrained_checkpoints() or kept.get("renderer") == COMPACT
     rank = _rank(local_folder(model))
     return {**(NANO if nano else LLM), **kept, **({} if rank is None else {"lora_rank": rank})}

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from warroom.core.errors import first_line
 from warroom.core.late import LateModule
-from warroom.core.types import JsonObject
 from warroom.policies.checkpoint import quiet, without_bars
-from warroom.policies.manifest import MANIFEST, read_manifest
+from warroom.policies.manifest import Manifest, warm_start_of, write_manifest
 from warroom.policies.model_files import file_sha256, weight_files
 from warroom.reward import RewardSource
 from warroom.runs import SUMMARY, Record, check_folder, claim_folder, git_commit, now, write_text
@@ -236,18 +235,17 @@ def _finish(
     return summary
 
 
-def manifest_of(config: TrainConfig, status: PolicyStatus) -> JsonObject:
+def manifest_of(config: TrainConfig, status: PolicyStatus) -> Manifest:
     """What makes an evaluation play as the training did, and how the start was made where its own manifest says so."""
-    names = ("renderer", "env", "max_completion_length", "turn_tokens")
-    made = read_manifest(Path(status.loaded)).get("warm_start")
-    return {name: getattr(config, name) for name in names} | ({"warm_start": made} if made else {})
+    made = warm_start_of(Path(status.loaded))
+    return {**config.manifest(), "warm_start": made} if made else config.manifest()
 
 
 def save_model(
     folder: Path,
     model: "PreTrainedModel",
     tokenizer: "PreTrainedTokenizerBase",
-    manifest: Mapping[str, object],
+    manifest: Manifest,
     stored: "torch.dtype | None",
 ) -> None:
     """Write weights, tokenizer and manifest. An evaluation plays exactly these numbers.
@@ -259,7 +257,7 @@ def save_model(
         written = model if stored is None else model.to(stored)  # type: ignore[arg-type]  # wrapped there
         written.save_pretrained(str(folder))
         tokenizer.save_pretrained(str(folder))
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    write_manifest(folder, manifest)
 
 
 def _push(folder: Path, repository: str, log_line: LineLogger) -> None:

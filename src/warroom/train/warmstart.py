@@ -16,14 +16,14 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from warroom.core.renderer import Vocab
 from warroom.core.types import JsonObject
 from warroom.envs import environments
-from warroom.policies.manifest import MANIFEST
+from warroom.policies.manifest import Manifest, write_manifest
 from warroom.policies.prompt import word_ids
 from warroom.train.demonstrations import Demonstration, Mixture, demonstrations, with_repeats
 from warroom.train.drill import Drill, joint_batch, recall_batch
 from warroom.train.nano import ASSISTANT, END, USER, NanoShape, nano_model, nano_tokenizer
 from warroom.train.optimizers import parts_of
 
-LENGTHS = {"max_completion_length": 1024, "turn_tokens": 20}
+MAX_COMPLETION_LENGTH, TURN_TOKENS = 1024, 20
 """Tokens of a nano's conversation after the first page, and of one message; the preflight measures against them."""
 MICRO_BATCH_TOKENS = 1800
 """Tokens that pass through the model at once: more of them fall out of a laptop's cache."""
@@ -147,8 +147,14 @@ def save_nano(
     try:
         model.bfloat16().save_pretrained(beside)
         tokenizer.save_pretrained(beside)
-        manifest = {"renderer": "compact", "env": env, **LENGTHS, "warm_start": plan.to_json()}
-        (beside / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+        manifest: Manifest = {
+            "renderer": "compact",
+            "env": env,
+            "max_completion_length": MAX_COMPLETION_LENGTH,
+            "turn_tokens": TURN_TOKENS,
+            "warm_start": plan.to_json(),
+        }
+        write_manifest(beside, manifest)
         (beside / "README.md").write_text(CARD.format(env=env, steps=plan.steps + plan.filtered_steps, plan=plan))
         beside.rename(folder)
     finally:
