@@ -234,11 +234,8 @@ def _folder(out: Path | None, kind: str, model: str, resume: bool) -> Path:
     """Where the run goes."""
     if resume and out is None:
         raise ValueError("--resume needs --out: the run folder to resume")
-    return out or Path("runs") / f"{kind}-{_short(model)}-{datetime.now():%Y%m%d-%H%M%S}"
-
-
-def _short(model: str) -> str:
-    return model.rstrip("/").rpartition("/")[2] or "model"
+    name = model.rstrip("/").rpartition("/")[2] or "model"
+    return out or Path("runs") / f"{kind}-{name}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
 def _print_summary(summary: "TrainSummary", folder: Path) -> None:

@@ -156,7 +156,7 @@ def _config_of(folder: Path) -> PretrainedConfig:
     try:
         config: PretrainedConfig = AutoConfig.from_pretrained(str(folder))
     except (OSError, ValueError, KeyError, errors.StrictDataclassError) as problem:
-        raise ValueError(f"{folder / 'config.json'} describes no model: {first_line(problem)}") from problem
+        raise ValueError(f"{folder / CONFIG} describes no model: {first_line(problem)}") from problem
     return config
 
 
@@ -181,7 +181,8 @@ def _weights(folder: Path, config: TrainConfig, device: str) -> PreTrainedModel:
 def stored_type(folder: Path) -> "torch.dtype | None":
     """In which numbers the weights of a model's folder were written; None if it does not say."""
     found = _config_of(folder).dtype
-    return found if isinstance(found, torch.dtype) else None
+    assert not isinstance(found, str), "the library reads names of types"
+    return found
 
 
 def _four_bit() -> BitsAndBytesConfig:

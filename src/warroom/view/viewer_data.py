@@ -14,7 +14,7 @@ from warroom.core.scene import Edge, Node, Scene
 from warroom.core.splits import SEEDS_PER_SPLIT, format_seed
 from warroom.core.types import JsonObject, ToolCall
 from warroom.envs import find, make
-from warroom.episode import Episode, Step
+from warroom.episode import Episode
 from warroom.runs import EPISODES, Record, ReplayMismatch, read_record, resume_command
 from warroom.view.debrief import incident_of, oracle_play
 from warroom.view.graph import state_label, state_symbol, svg, tooltip, visible, visible_facts
@@ -249,13 +249,12 @@ def incident_data(episode: Episode, union_scene: Collection[Scene]) -> JsonObjec
     }  # fmt: skip
     if union_scene:
         best = oracle_play(episode.spec)
-        data["oracle"] = {"steps": [_call(step) for step in best.steps], "total": best.total}
+        steps = [
+            {"turn": step.turn, "seat": step.seat, "tool": step.tool, "args": step.arguments} for step in best.steps
+        ]
+        data["oracle"] = {"steps": steps, "total": best.total}
         data["svg"] = svg(union_scenes(union_scene), GRAPH_WIDTH) if any(scene.nodes for scene in union_scene) else ""
     return data
-
-
-def _call(step: Step) -> JsonObject:
-    return {"turn": step.turn, "seat": step.seat, "tool": step.tool, "args": step.arguments}
 
 
 def union_scenes(scenes: Collection[Scene]) -> Scene:
