@@ -53,7 +53,6 @@ class Grade(NamedTuple):
     right: bool
     """Whether to answer or to hand over was decided rightly."""
     citation_f1: float
-    wrong_facts: int
 
     @property
     def points(self) -> float:
@@ -71,7 +70,7 @@ def grade(
     """
     if not answer.readable:
         terms = dict.fromkeys(WEIGHTS, 0.0) | {"format_graduated": answer.format, "decision": RECKLESS_ANSWER}
-        return Grade(terms, False, False, 0.0, 0)
+        return Grade(terms, False, False, 0.0)
     words, right = tokenize(answer.resolution), answer.escalate == case.escalate
     told_facts = [fact for fact in case.facts if instructs(fact, words)]
     wrong = wrong_facts(case, words, relevant)
@@ -88,7 +87,7 @@ def grade(
         "repetition_penalty": -repetition(answer),
         "decision": _decision(case, answer, quality),
     }
-    return Grade(terms, verified, right, f1, len(wrong))
+    return Grade(terms, verified, right, f1)
 
 
 def _decision(case: TicketCase, answer: Submission, quality: float) -> float:
