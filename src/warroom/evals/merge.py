@@ -39,7 +39,7 @@ def merge_runs(folders: Sequence[Path], out: Path, command: str) -> list[str]:
                 run.append(key_of(episode), episode.to_json())
         run.sort_episodes(matrix)
     _merge_usage(folders, out)
-    return _notes(folders, records)
+    return _notes(records)
 
 
 def _shared(record: Record) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def _renumbered(folders: Sequence[Path]) -> Iterator[dict[str, Any]]:
         offset += 1 + max((line["request"] for line in lines if "request" in line), default=-1)
 
 
-def _notes(folders: Sequence[Path], records: Sequence[Record]) -> list[str]:
+def _notes(records: Sequence[Record]) -> list[str]:
     commits = {record.commit for record in records}
     notes = [f"the shards were played by different code: {', '.join(map(str, sorted(commits, key=str)))}"]
     return notes if len(commits) > 1 else []

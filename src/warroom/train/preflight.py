@@ -234,7 +234,7 @@ def _misread(tokenizer: "PreTrainedTokenizerBase", chats: Sequence[Chat]) -> tup
 
 
 def _example(schema: Schema) -> ToolCall:
-    def value(name: str, field: Schema) -> object:
+    def value(field: Schema) -> object:
         if "enum" in field:
             return field["enum"][0]
         return {"string": SAMPLE_TEXT, "integer": 2, "number": 0.5, "boolean": True, "array": [SAMPLE_TEXT]}[
@@ -242,7 +242,7 @@ def _example(schema: Schema) -> ToolCall:
         ]
 
     properties = schema["parameters"]["properties"]
-    return ToolCall(schema["name"], {name: value(name, field) for name, field in properties.items()})
+    return ToolCall(schema["name"], {name: value(field) for name, field in properties.items()})
 
 
 def _prefix_check(tokenizer: "PreTrainedTokenizerBase") -> PreflightCheck:
