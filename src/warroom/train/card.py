@@ -102,6 +102,7 @@ def card(
 ) -> str:
     """The text of the card."""
     config = record.config
+    limits = (*LIMITS, _training_profile(config["env"]).caution)
     parts = [
         _header(record),
         f"# {run.name}",
@@ -111,7 +112,7 @@ def card(
         _data(config, rows),
         _start(warm_start_of(run / MODEL)),
         _parameters(config),
-        _limits(config["env"]),
+        "## Limits\n\n" + "\n".join(f"- {limit}" for limit in limits if limit),
         _reproduce(record),
         _usage(run, record),
     ]
@@ -289,11 +290,6 @@ def _parameters(config: JsonObject) -> str:
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
         lines.append(_cells([f"`{name}`", f"`{'all' if value == [] else shown}`"]))
     return "## Hyper-parameters\n\n" + "\n".join(lines)
-
-
-def _limits(env: str) -> str:
-    limits = filter(None, (*LIMITS, _training_profile(env).caution))
-    return "## Limits\n\n" + "\n".join(f"- {limit}" for limit in limits)
 
 
 def _reproduce(record: Record) -> str:

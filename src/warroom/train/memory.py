@@ -67,7 +67,8 @@ def bytes_free(device: str) -> int:
         return int(torch.cuda.mem_get_info(int(os.environ.get("LOCAL_RANK", "0")))[0])
     if device == "mps":
         return int(torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory())
-    return min(_machine_bytes(), _container_bytes())
+    limit = CGROUP.read_text().strip() if CGROUP.is_file() else "max"
+    return min(_machine_bytes(), int(limit)) if limit.isdigit() else _machine_bytes()
 
 
 def _machine_bytes() -> int:
@@ -76,11 +77,6 @@ def _machine_bytes() -> int:
         if "MemAvailable" in rows:
             return int(rows["MemAvailable"].split()[0]) * 1024
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def _container_bytes() -> int:
-    text = CGROUP.read_text().strip() if CGROUP.is_file() else "max"
-    return int(text) if text.isdigit() else 1 << 62
 
 
 def check_memory(shape: ModelShape, config: TrainConfig, device: str, free: int | None = None) -> None:

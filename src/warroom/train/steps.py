@@ -206,9 +206,10 @@ def tier_rewards(rows: Iterable[Row]) -> dict[str, list[float]]:
 def summarise(rows: Sequence[Row]) -> StepSummary:
     """Rewards by tier and over all, and where the time went. Rewards are scores: 0 the no-op team, 1 the oracle."""
     total = {part: sum(row["seconds"].get(part) or 0.0 for row in rows) for part in rows[-1]["seconds"]}
+    rewards = _spread([row["reward"] for row in rows])
     return {
         "steps": rows[-1]["step"],
-        "reward": _ends([row["reward"] for row in rows]),
+        "reward": {"first": rewards["first"], "last": rewards["last"]},
         "by_tier": {tier: _spread(values) for tier, values in tier_rewards(rows).items()},
         "seconds": {part: round(seconds, 3) for part, seconds in total.items()},
         "environment_share": total["environment"] / total["total"] if total.get("total") else None,
@@ -220,8 +221,3 @@ def _spread(values: Sequence[float]) -> RewardSpread:
         "steps": len(values), "mean": mean(values), "min": min(values), "max": max(values),
         "first": mean(values[:WINDOW]), "last": mean(values[-WINDOW:]),
     }  # fmt: skip
-
-
-def _ends(values: Sequence[float]) -> dict[str, float]:
-    """Means of the first and of the last steps."""
-    return {"first": mean(values[:WINDOW]), "last": mean(values[-WINDOW:])}
