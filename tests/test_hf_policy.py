@@ -113,7 +113,7 @@ def _adapter(**config: Any) -> Any:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (shutil.rmtree, "there is no folder"),
+        (shutil.rmtree, "no model folder"),
         (_without("config.json"), "holds no model: neither config.json nor adapter_config.json is there, but"),
         (_without("model.safetensors"), "has no weights"),
         (_without("tokenizer_config.json", "tokenizer.json"), "has no tokenizer"),
@@ -126,7 +126,7 @@ def _adapter(**config: Any) -> Any:
         (_adapter(), "names no base model"),
         (
             _adapter(base_model_name_or_path="/nowhere/base"),
-            "its base cannot be loaded: there is no folder /nowhere/base",
+            "its base cannot be loaded: no model folder '/nowhere/base'",
         ),
         (lambda folder: (folder / "model.safetensors").write_bytes(b"torn"), "do not load"),
     ],

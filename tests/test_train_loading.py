@@ -105,8 +105,8 @@ def test_a_broken_folder_is_named_with_what_is_wrong(folder: Path, how: str) -> 
         ("no/such-model", "the Hub cannot be reached"),
         ("naon", "did you mean 'nano'"),
         ("not a name", "neither a folder here nor a name on the Hub"),
-        ("./nowhere", "there is no folder ./nowhere"),
-        ("/a/b/c", "there is no folder /a/b/c"),
+        ("./nowhere", "no model folder './nowhere'"),
+        ("/a/b/c", "no model folder '/a/b/c'"),
     ],
 )
 def test_a_name_that_leads_nowhere_is_no_model(name: str, words: str) -> None:
@@ -165,7 +165,7 @@ ADAPTERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "names no base": (lambda f: edit(f / "adapter_config.json", base_model_name_or_path=None), "names no base model"),
     "its base is gone": (
         lambda f: edit(f / "adapter_config.json", base_model_name_or_path="/no/such/base"),
-        "its base cannot be loaded: there is no folder /no/such/base",
+        "its base cannot be loaded: no model folder '/no/such/base'",
     ),
     "has no weights": (lambda f: (f / "adapter_model.safetensors").unlink(), "no adapter weights"),
     "fits another base": (lambda f: _rename(f / "adapter_model.safetensors"), "does not fit its base"),

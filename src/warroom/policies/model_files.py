@@ -65,7 +65,7 @@ def folder_of(name: str, shipped: Mapping[str, Path] = NONE_SHIPPED) -> Path:
     if path.is_file():
         raise ValueError(f"{name} is a file; name the folder that it lies in")
     if name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise ValueError(f"there is no folder {name}; name a model's folder, or a model on the Hub")
+        raise ValueError(f"no model folder {name!r}; name a folder that holds a model, or a model on the Hub")
     _fetch(name, DESCRIPTION, shipped)
     return _checked(_fetch(name, (*DESCRIPTION, *WEIGHTS), shipped))
 
