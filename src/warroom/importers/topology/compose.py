@@ -160,7 +160,8 @@ def _no_entry(services: Mapping[str, Service], roles: Roles) -> NoReturn:
     left = ", ".join(name for name in services if name not in roles.infrastructure) or "none"
     raise ValueError(
         f"no service here calls another ({len(services)} services; without infrastructure: {left}); "
-        "a topology needs two at least: add depends_on, links or addresses in the environment"
+        "a topology needs two at least, since the root cause in a system of one is no question: add depends_on, links or "
+        "addresses in the environment, or give the calls with --edges FILE"
     )
 
 
