@@ -343,7 +343,8 @@ def test_the_report_names_every_service_and_every_reason(read):
         ("services:\n  a: {}\n  a: {}\n", r"line 3, column 3: the key 'a' comes twice"),
         ("- a\n- b\n", "the top level is a list"),
         ("just words", "the top level is a text"),
-        ("", "the file is empty"),
+        ("", r"no services; .*\(top-level keys: none\)"),
+        ("# web: {image: a}", r"no services; .*\(top-level keys: none\)"),
         ("web: {image: a}", r"no services; .*\(top-level keys: web\)"),
         ("services: {}", "no services"),
         ("services: [a]", "'services' is a list"),
@@ -415,7 +416,7 @@ def test_aliases_of_aliases_do_not_grow_without_bound(read):
     with pytest.raises(ValueError, match="aliases refer to aliases"):
         read(f"x0: &x0 [a]\n{levels}services: {{a: {{environment: *x8}}}}")
     merges = "".join(f"x{i}: &x{i} {{<<: [{', '.join([f'*x{i - 1}'] * 9)}]}}\n" for i in range(1, 9))
-    with pytest.raises(ValueError, match="keys merged into one"):
+    with pytest.raises(ValueError, match="keys come from merges"):
         read(f"x0: &x0 {{a: b}}\n{merges}services: {{a: *x8}}")
 
 

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from warroom.importers.topology.files import Service, read_project
-from warroom.importers.topology.graph import Edge, drop_cycles, reachable, topological_order
+from warroom.importers.topology.graph import Edge, drop_cycles, reach_sizes, reachable, topological_order
 from warroom.importers.topology.roles import Roles, assign, hosts_in
 from warroom.sim.service_topology import KINDS, STORES, ServiceTopology
 
 MAX_SERVICES = 64
 """The most services of a topology."""
-MAX_READ = 1000
-"""The most services that the files may define, infrastructure included."""
 
 
 class InfrastructureEdge(NamedTuple):
@@ -69,7 +67,8 @@ def read_compose(paths: Sequence[Path], env_file: Path | None = None) -> Importe
         [edge for edge in named if edge not in infrastructure],
         lambda edge: _doubt(edge, services, roles),
     )
-    reach = {name: len(reachable(name, acyclic.calls)) - 1 for name in _roots(services, roles, acyclic.calls)}
+    sizes = reach_sizes(services, acyclic.calls)
+    reach = {name: sizes[name] for name in _roots(services, roles, acyclic.calls)}
     entries = _ranked_entries(services, roles, reach)
     entry = entries[0] if entries else _no_entry(services, roles)
     kept = reachable(entry, acyclic.calls)
@@ -92,8 +91,6 @@ def read_compose(paths: Sequence[Path], env_file: Path | None = None) -> Importe
 def _startup_edges(services: Mapping[str, Service]) -> list[Edge]:
     """Every `depends_on`, sorted. Docker starts services in this order, so a cycle is an error."""
     waits = sorted((service.name, other) for service in services.values() for other in service.depends_on)
-    if len(services) > MAX_READ:
-        raise ValueError(f"{len(services)} services; at most {MAX_READ} are read: give fewer files")
     try:
         topological_order(services, waits)
     except ValueError as error:
@@ -107,9 +104,10 @@ def _named_edges(services: Mapping[str, Service]) -> set[Edge]:
     owners |= {name.lower(): name for name in services}
     found = set()
     for name, service in services.items():
-        known = owners | {alias.lower(): other for other, alias in service.links.items()}
+        aliases = {alias.lower(): other for other, alias in service.links.items()}
         hosts = {host for key, value in service.environment.items() for host in hosts_in(key, value)}
-        found |= {(name, known[host]) for host in hosts if host in known}
+        called = (aliases.get(host) or owners.get(host) for host in hosts)
+        found |= {(name, other) for other in called if other}
         found |= {(name, other) for other in service.links}
     return {(caller, callee) for caller, callee in found if caller != callee}
 
@@ -160,8 +158,8 @@ def _no_entry(services: Mapping[str, Service], roles: Roles) -> NoReturn:
     left = ", ".join(name for name in services if name not in roles.infrastructure) or "none"
     raise ValueError(
         f"no service here calls another ({len(services)} services; without infrastructure: {left}); "
-        "a topology needs two at least, since the root cause in a system of one is no question: add depends_on, links or "
-        "addresses in the environment, or give the calls with --edges FILE"
+        "a topology needs two at least, since in a system of one the root cause is no question: add depends_on, "
+        "links or addresses in the environment, or give the calls with --edges FILE"
     )
 
 
@@ -188,22 +186,29 @@ def _topology(entry: str, kept: set[str], calls: Iterable[Edge], roles: Roles) -
     return ServiceTopology(tuple(names), tuple(kinds), tuple(sorted((place[a], place[b]) for a, b in edges)))
 
 
-class _OmissionReasons(NamedTuple):
+class _OmissionReasons:
     """Why services are not in a topology."""
 
-    entry: str
-    roles: Roles
-    infrastructure: Mapping[Edge, str]
-    calls: Sequence[Edge]
+    def __init__(self, entry: str, roles: Roles, infrastructure: Iterable[Edge], calls: Sequence[Edge]) -> None:
+        self.entry, self.roles = entry, roles
+        self._calling = {name for edge in calls for name in edge}
+        self._users: dict[str, set[str]] = {}
+        """Callers by infrastructure edges."""
+        self._queues: dict[str, list[str]] = {}
+        for caller, callee in infrastructure:
+            self._users.setdefault(callee, set()).add(caller)
+        for caller, callee in calls:
+            if roles.kinds[callee] == "queue":
+                self._queues.setdefault(caller, []).append(callee)
 
     def of(self, name: str) -> str:
         """The reason for one service."""
         if name in self.roles.infrastructure:
             return self.roles.infrastructure[name]
-        users = sorted({caller for caller, callee in self.infrastructure if callee == name})
-        if users and not any(name in edge for edge in self.calls):
+        users = sorted(self._users.get(name, ()))
+        if users and name not in self._calling:
             return f"only used by {', '.join(users)}, not by a request from {self.entry}"
-        queues = sorted(b for a, b in self.calls if a == name and self.roles.kinds[b] == "queue")
+        queues = sorted(self._queues.get(name, ()))
         consumer = f" (it works from {', '.join(queues)})" if queues else ""
         return f"no request from {self.entry} reaches it{consumer}"
 

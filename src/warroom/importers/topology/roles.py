@@ -170,7 +170,8 @@ def _own_words(service: Service) -> tuple[str, str]:
 
 def image_words(image: str) -> str:
     """The words of an image's own name: `ghcr.io/valkey-io/valkey:9` gives `valkey`."""
-    path = re.sub(r"(@.*|:[^/]*)$", "", image).lower()
+    path, name = image.lower().partition("@")[0].rpartition("/")[::2]
+    path = f"{path}/{name.partition(':')[0]}"
     for end, meaning in IMAGES_IN_FULL.items():
         if path.endswith(end):
             return meaning
@@ -202,9 +203,10 @@ NON_CALL_KEYS = Role(
 )
 """Keys of environment entries that name no callee, whatever their value looks like."""
 
-_USER_INFO = re.compile(r"[^/\s,;@]*@")
-_URL = re.compile(r"[a-z][\w+.-]*://([\w.-]+)")
-_HOST_PORT = re.compile(r"(?<![\w.-])([a-z0-9_][\w.-]*):\d{2,5}(?![\w.])")
+# Each pattern starts only where a word starts, and gives back nothing it took: a long value costs linear time.
+_USER_INFO = re.compile(r"(?<![^/\s,;@])[^/\s,;@]*+@")
+_URL = re.compile(r"(?<![\w+.-])[\w+.-]++://([\w.-]++)")
+_HOST_PORT = re.compile(r"(?<![\w.-])([a-z0-9_][\w.-]*+):\d{2,5}(?![\w.])")
 _SETTING = re.compile(r"(?:^|[;,\s])(?:data source|server|host|hostname|addr|address)\s*=\s*([\w.-]+)")
 
 
