@@ -7,12 +7,12 @@ from rich.table import Table
 from rich.text import Text
 
 from warroom.core.types import JsonObject
-from warroom.triage.changes import Change, ChangeType, Pair, Rare, Report, ServiceRow, Window
+from warroom.triage.changes import Alarm, Change, ChangeType, CountPair, Report, ServiceCounts, Window
 from warroom.triage.log_file import ParsedLog
 from warroom.triage.own_recording import Opinion
 from warroom.triage.timestamps import DAY, Dated
 
-MAX_CHANGES, MAX_RARE, MAX_SERVICES = 15, 8, 15
+MAX_CHANGES, MAX_ALARMS, MAX_SERVICES = 15, 8, 15
 """Rows of each table that people are shown; programs get all."""
 MAX_TEMPLATE = 300
 """Characters of a template that are shown."""
@@ -32,9 +32,9 @@ def show(screen: Console, file: str, log: ParsedLog, found: Report, opinion: Opi
     if found.changes:
         screen.print(_changes(found.changes[:MAX_CHANGES], times))
         _rest(screen, len(found.changes), MAX_CHANGES)
-    if found.rare:
-        screen.print(_rare(found, found.rare[:MAX_RARE]))
-        _rest(screen, len(found.rare), MAX_RARE)
+    if found.alarms:
+        screen.print(_alarms(found, found.alarms[:MAX_ALARMS]))
+        _rest(screen, len(found.alarms), MAX_ALARMS)
     screen.print(_services(found))
     _rest(screen, len(found.services), MAX_SERVICES)
     if opinion is not None:
@@ -117,7 +117,7 @@ def _compared(found: Report, times: _Times) -> str:
     return f"  baseline {times.span(found.before)}, now {times.span(found.now)}; split {found.how}"
 
 
-def _pair(pair: Pair) -> str:
+def _pair(pair: CountPair) -> str:
     return f"{pair.before:,} -> {pair.now:,}"
 
 
@@ -144,12 +144,12 @@ def _changes(changes: Sequence[Change], times: _Times) -> Table:
     return table
 
 
-def _rare(found: Report, rare: Sequence[Rare]) -> Table:
-    few = "warnings and errors that the baseline lacks, too few to tell from chance"
-    table = _table(f"\n{few if found.before else 'warnings and errors'}", "level", "service", "lines", "text")
-    for row in rare:
-        cells = (row.level, _name(row.service), f"{row.lines:,}", printable(row.template))
-        table.add_row(*map(Text, cells))
+def _alarms(found: Report, alarms: Sequence[Alarm]) -> Table:
+    title = "warnings and errors that did not change beyond chance" if found.before else "warnings and errors"
+    table = _table(f"\n{title}", "level", "service", "lines", "text")
+    for row in alarms:
+        lines = _pair(row.lines) if found.before else f"{row.lines.now:,}"
+        table.add_row(*map(Text, (row.level, _name(row.service), lines, printable(row.template))))
     return table
 
 
@@ -162,7 +162,7 @@ def _services(found: Report) -> Table:
     return table
 
 
-def _shares(found: Report, row: ServiceRow, part: Pair) -> str:
+def _shares(found: Report, row: ServiceCounts, part: CountPair) -> str:
     if not row.levelled:
         return "no level stated"
     shares = [_share(n, of) for n, of in zip(part, row.lines, strict=True)]
@@ -212,10 +212,17 @@ def as_json(file: str, log: ParsedLog, found: Report, opinion: Opinion | None) -
         "changed": found.changed,
         "volume": _change(found.volume, times) if found.volume else None,
         "changes": [_change(change, times) for change in found.changes],
-        "new_but_few": [{**row._asdict(), "example": row.example._asdict()} for row in found.rare],
+        "other_alarms": [
+            {**row._asdict(), "lines": row.lines._asdict(), "example": row.example._asdict()} for row in found.alarms
+        ],
         "unchanged_kinds": found.unchanged,
         "services": [
-            {"service": row.name, **{name: pair._asdict() for name, pair in row._asdict().items() if name != "name"}}
+            {
+                "service": row.name,
+                "lines": row.lines._asdict(),
+                "errors": row.errors._asdict() if row.levelled else None,
+                "warnings": row.warnings._asdict() if row.levelled else None,
+            }
             for row in found.services
         ],
         "opinion": opinion._asdict() if opinion else None,

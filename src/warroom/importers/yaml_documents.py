@@ -45,4 +45,5 @@ def _check_depth(text: str, first_line: int) -> None:
     for event in yaml.parse(text, TextLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
-            raise ValueError(f"line {event.start_mark.line + first_line}: nested over {MAX_DEPTH} deep")
+            mark = event.start_mark
+            raise ValueError(f"line {mark.line + first_line if mark else '?'}: nested over {MAX_DEPTH} deep")

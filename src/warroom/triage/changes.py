@@ -4,7 +4,7 @@ Nothing here says why: a change is stated as counts.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate, pairwise
@@ -44,7 +44,7 @@ class Window(NamedTuple):
         return self.end - self.start
 
 
-class Pair(NamedTuple):
+class CountPair(NamedTuple):
     """A count in both windows."""
 
     before: int
@@ -67,7 +67,7 @@ class Change(NamedTuple):
     service: str
     level: str
     template: str
-    lines: Pair
+    lines: CountPair
     factor: float | None
     """Lines an hour now over those before; None where there were none before."""
     since: float
@@ -79,23 +79,23 @@ class Change(NamedTuple):
     """Log odds of the change over chance."""
 
 
-class Rare(NamedTuple):
-    """An alarming kind of line that only now holds, of too few lines to tell from chance."""
+class Alarm(NamedTuple):
+    """A kind of warning or error that did not change beyond chance."""
 
     service: str
     level: str
     template: str
-    lines: int
+    lines: CountPair
     example: Example
 
 
-class ServiceRow(NamedTuple):
+class ServiceCounts(NamedTuple):
     """What a service wrote in both windows."""
 
     name: str
-    lines: Pair
-    errors: Pair
-    warnings: Pair
+    lines: CountPair
+    errors: CountPair
+    warnings: CountPair
     levelled: bool
     """Whether any of its lines states a level, so that errors and warnings can be counted."""
 
@@ -113,10 +113,11 @@ class Report:
     """Of all lines together, if that changed."""
     changes: tuple[Change, ...]
     """The surest first."""
-    rare: tuple[Rare, ...]
+    alarms: tuple[Alarm, ...]
+    """Those that the baseline lacks first, then by their lines now."""
     unchanged: int
     """Kinds of lines that did not change beyond chance."""
-    services: tuple[ServiceRow, ...]
+    services: tuple[ServiceCounts, ...]
     """Those with most lines first."""
 
     @property
@@ -154,24 +155,14 @@ def report(counts: LogCounts, split_at: str | None = None) -> Report:
     now = Window(before.end, counts.end)
     tried = 1 if split_at else len(_moments(len(buckets)))
     limit = NOISE + log(max(1, len(series) * tried))
-    found = [change for each in series if (change := _change(counts, each, total, place, limit))]
+    by_kind = {each.kind: change for each in series if (change := _change(counts, each, total, place, limit))}
     volume = _change(counts, total, None, place, limit)
-    if not found and not volume and not split_at:
+    if not by_kind and not volume and not split_at:
         how = f"in the middle, at {counts.clock.text(now.start)}, since nothing changed anywhere"
-    changes = sorted(found, key=lambda change: -change.odds)
     old, new = _sum(buckets[:place]), _sum(buckets[place:])
-    changed = {(change.service, change.level, change.template) for change in changes}
-    rare = [row for row in _rare(counts, old, new) if (row.service, row.level, row.template) not in changed]
-    return Report(
-        before,
-        now,
-        how,
-        volume,
-        tuple(changes),
-        tuple(rare),
-        len(counts.kinds) - len(changes),
-        _services(counts, old, new),
-    )
+    changes = tuple(sorted(by_kind.values(), key=lambda change: -change.odds))
+    alarms, unchanged = _alarms(counts, old, new, by_kind), len(counts.kinds) - len(changes)
+    return Report(before, now, how, volume, changes, alarms, unchanged, _services(counts, old, new))
 
 
 # -- where the windows meet -------------------------------------------------------------------------------
@@ -217,16 +208,9 @@ def _moments(buckets: int) -> list[int]:
 
 def _without_windows(counts: LogCounts, why: str) -> Report:
     whole = _sum(counts.in_order())
-    return Report(
-        None,
-        Window(counts.start, counts.end),
-        why,
-        None,
-        (),
-        (),
-        len(counts.kinds),
-        _services(counts, Counter(), whole),
-    )
+    alarms = _alarms(counts, Counter(), whole, ())
+    now = Window(counts.start, counts.end)
+    return Report(None, now, why, None, (), alarms, len(counts.kinds), _services(counts, Counter(), whole))
 
 
 # -- what changed -----------------------------------------------------------------------------------------
@@ -281,7 +265,7 @@ def _likelihood_ratio(old: int, new: int, old_length: float, new_length: float) 
 def _change(counts: LogCounts, series: _Series, total: _Series | None, place: int, limit: float) -> Change | None:
     """The change of one kind, or None where chance explains its counts."""
     odds = _odds(series, total, place)
-    lines = Pair(series.sums[place], series.sums[-1] - series.sums[place])
+    lines = CountPair(series.sums[place], series.sums[-1] - series.sums[place])
     rates = lines.before / place, lines.now / (len(series.counts) - place)
     factor = rates[1] / rates[0] if rates[0] else None
     if odds < limit or (factor is not None and 1 / MIN_FACTOR < factor < MIN_FACTOR):
@@ -308,16 +292,20 @@ def _change(counts: LogCounts, series: _Series, total: _Series | None, place: in
         else next((index for index in filled if index >= place), place)
     )
     peak = max(range(len(series.counts)), key=lambda index: series.counts[index])
-    at = [counts.start + index * counts.width for index in (since, peak)]
-    return Change(type_, service, level, template, lines, factor, *at, example, odds)
+    first, most = (counts.start + index * counts.width for index in (since, peak))
+    return Change(type_, service, level, template, lines, factor, first, most, example, odds)
 
 
-def _rare(counts: LogCounts, old: Counter[int], new: Counter[int]) -> Iterator[Rare]:
-    """Kinds of alarms that only now holds, those with most lines first."""
-    for index, lines in new.most_common():
-        kind = counts.kinds[index]
-        if kind.level in ALARMS and not old[index]:
-            yield Rare(kind.service, kind.level, counts.text(index), lines, counts.first_lines[index])
+def _alarms(counts: LogCounts, old: Counter[int], new: Counter[int], changed: Collection[int]) -> tuple[Alarm, ...]:
+    """Kinds of warnings and errors other than those that changed."""
+    found = [
+        Alarm(
+            kind.service, kind.level, counts.text(index), CountPair(old[index], new[index]), counts.first_lines[index]
+        )
+        for index, kind in enumerate(counts.kinds)
+        if kind.level in ALARMS and index not in changed and (old[index] or new[index])
+    ]
+    return tuple(sorted(found, key=lambda alarm: (alarm.lines.before > 0, -alarm.lines.now, -alarm.lines.before)))
 
 
 def _sum(buckets: Sequence[Counter[int]] | Iterator[Counter[int]]) -> Counter[int]:
@@ -327,7 +315,7 @@ def _sum(buckets: Sequence[Counter[int]] | Iterator[Counter[int]]) -> Counter[in
     return total
 
 
-def _services(counts: LogCounts, old: Counter[int], new: Counter[int]) -> tuple[ServiceRow, ...]:
+def _services(counts: LogCounts, old: Counter[int], new: Counter[int]) -> tuple[ServiceCounts, ...]:
     rows: dict[str, Counter[tuple[str, bool]]] = {}
     for window, lines_by_kind in ((False, old), (True, new)):
         for index, lines in lines_by_kind.items():
@@ -337,13 +325,13 @@ def _services(counts: LogCounts, old: Counter[int], new: Counter[int]) -> tuple[
     return tuple(sorted(found, key=lambda row: (-sum(row.lines), row.name)))
 
 
-def _service_row(name: str, row: Counter[tuple[str, bool]]) -> ServiceRow:
-    def pair(*levels: str) -> Pair:
-        return Pair(
+def _service_row(name: str, row: Counter[tuple[str, bool]]) -> ServiceCounts:
+    def pair(*levels: str) -> CountPair:
+        return CountPair(
             *(
                 sum(n for (level, now), n in row.items() if now is window and (not levels or level in levels))
                 for window in (False, True)
             )
         )
 
-    return ServiceRow(name, pair(), pair("ERROR"), pair("WARN"), any(level for level, _ in row))
+    return ServiceCounts(name, pair(), pair("ERROR"), pair("WARN"), any(level for level, _ in row))

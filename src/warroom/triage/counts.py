@@ -8,7 +8,7 @@ from typing import NamedTuple
 from warroom.triage.drain import Drain
 from warroom.triage.lines import level_of
 from warroom.triage.structured import LogRecord
-from warroom.triage.timestamps import Clock
+from warroom.triage.timestamps import LogClock
 
 MAX_BUCKETS = 512
 """Buckets of time; where a log needs more, they become twice as wide."""
@@ -48,7 +48,7 @@ class Example(NamedTuple):
 class LogCounts:
     """Counts of lines by kind and time, filled line by line in bounded memory."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: LogClock) -> None:
         self.clock = clock
         self.drain = Drain()
         self.kinds: list[Kind] = []

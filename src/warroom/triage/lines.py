@@ -91,7 +91,10 @@ class LineReader:
 
     def moment(self, line: str) -> Moment | None:
         """The time of a line, if it states one."""
-        records = self.read(line[:MAX_PROBED]) if line[:1] == "{" else []
+        try:
+            records = self.read(line[:MAX_PROBED]) if line[:1] == "{" else []
+        except ValueError:
+            return None
         found = self._times.find(line) if not records else None
         return records[0].moment if records else found.moment if found else None
 

@@ -18,7 +18,7 @@ from warroom.core.json_text import parse_json
 from warroom.triage.counts import LogCounts
 from warroom.triage.lines import LineReader
 from warroom.triage.structured import LogRecord
-from warroom.triage.timestamps import Clock, Dated
+from warroom.triage.timestamps import Dated, LogClock
 
 STDIN = "-"
 CHUNK = 1 << 18
@@ -29,7 +29,7 @@ MAX_JSON_LINE = 1 << 20
 """Characters of a line of JSON that is read; a longer one is not."""
 MAX_DOCUMENT = 64_000_000
 """Characters of a file that is one JSON document, which has to be in memory as a whole."""
-MAX_RATIO, RATIO_FLOOR = 200, 64_000_000
+MAX_RATIO, RATIO_FLOOR = 200, 16_000_000
 """A gzip file that unpacks to more than the floor, in bytes, and to over so many times its size is refused: logs
 compress ten- to fifty-fold."""
 SAMPLE_LINES = 500
@@ -140,7 +140,7 @@ class _Reader:
     def __init__(self, path: str, head: list[str]) -> None:
         self.path = path
         self.line_reader = LineReader()
-        self.log = ParsedLog(LogCounts(Clock(_dated(head))))
+        self.log = ParsedLog(LogCounts(LogClock(_dated(head))))
 
     def all(self, head: list[str], lines: Iterator[list[str]]) -> Iterator[TimedRecord]:
         """Every record, line by line, or of the one JSON document that the file is."""

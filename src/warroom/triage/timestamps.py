@@ -128,7 +128,7 @@ def _offset(zone: str) -> float:
     return sign * 60.0 * (60 * int(digits[:2]) + int(digits[2:])) if sign else 0.0
 
 
-class Clock:
+class LogClock:
     """Puts the times of a log, however each is written, on one line of seconds."""
 
     def __init__(self, dated: Dated) -> None:
@@ -153,11 +153,10 @@ class Clock:
         if moment.dated is Dated.TIME:
             return nearest(moment.seconds, self.now, DAY) if self._started else moment.seconds
         if self.dated is Dated.FULL and self._started:
+            date = datetime.fromtimestamp(moment.seconds, UTC)
+            leap_day = date.month == 2 and date.day == 29
             year = datetime.fromtimestamp(self.now, UTC).year
-            return (
-                moment.seconds
-                + (datetime(year, 1, 1, tzinfo=UTC) - datetime(UNKNOWN_YEAR, 1, 1, tzinfo=UTC)).total_seconds()
-            )
+            return self.now if leap_day else date.replace(year=year).timestamp()
         return self.now if self._started else moment.seconds
 
     def text(self, seconds: float, *, date: bool = False) -> str:

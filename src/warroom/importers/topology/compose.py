@@ -1,11 +1,13 @@
 """A docker-compose project as a topology: its services, who calls whom, and what is only infrastructure."""
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from warroom.core.errors import UnknownName, quote_input
+from warroom.importers.text_files import read_text
 from warroom.importers.topology.files import Service, read_project
 from warroom.importers.topology.graph import Edge, drop_cycles, reach_sizes, reachable, topological_order
 from warroom.importers.topology.roles import Roles, assign, hosts_in
@@ -49,22 +51,55 @@ class ImportedTopology:
     """Sorted."""
     warnings: tuple[str, ...]
     """For a person to read."""
+    entries: tuple[str, ...]
+    """Where users may arrive; the first is the gateway."""
+
+    @property
+    def incomplete(self) -> str:
+        """What is missing, and how to add it: where several entries compete, or over half of the services are left out.
+
+        Empty where neither is so.
+        """
+        kept, missing = len(self.service_topology.names), [each.name for each in self.omitted]
+        several = len(self.entries) > 1
+        if not several and 2 * kept >= kept + len(missing):
+            return ""
+        listed = ", ".join(missing[:MAX_LISTED]) + (
+            f" and {len(missing) - MAX_LISTED} more" if len(missing) > MAX_LISTED else ""
+        )
+        why = f"; users may arrive at {', '.join(self.entries)}, and {self.entries[0]} was taken" if several else ""
+        return (
+            f"INCOMPLETE: {kept} of {kept + len(missing)} services{why}; as far as the files tell, no request from "
+            f"{self.entries[0]} reaches {listed}: write the calls that they do not state, lines such as "
+            f"CALLER -> {missing[0]}, and give them with --edges FILE"
+        )
 
 
-def read_compose(paths: Sequence[Path], env_file: Path | None = None) -> ImportedTopology:
+MAX_LISTED = 12
+"""Services that are left out and named in the first line of a report."""
+
+
+def read_compose(paths: Sequence[Path], env_file: Path | None = None, edges: Collection[Edge] = ()) -> ImportedTopology:
     """Import the project that `docker compose -f paths[0] -f paths[1] ...` would start, all profiles included.
 
-    Variables come from `env_file`, else from `.env` beside the first file; the shell's own are ignored.
+    Variables come from `env_file`, else from `.env` beside the first file; the shell's own are ignored. `edges` are
+    calls (caller, callee) that the files do not state; they count whatever the names say of the services.
     A `ValueError` says what is wrong with a file and what to do.
     """
     project = read_project(paths, env_file)
     services, roles = project.services, assign(project.services)
+    added = _added_edges(edges, services)
+    roles = roles.without_infrastructure({name for edge in added for name in edge})
     dependencies = _startup_edges(services)
     named = _named_edges(services) - set(dependencies)
-    infrastructure = {edge: why for edge in (*dependencies, *named) if (why := _reason_not_a_call(edge, roles))}
+    infrastructure = {
+        edge: why for edge in (*dependencies, *named) if edge not in added and (why := _reason_not_a_call(edge, roles))
+    }
+    firm = {*added, *(edge for edge in dependencies if edge not in infrastructure)}
+    _check_acyclic(services, firm)
     acyclic = drop_cycles(
-        [edge for edge in dependencies if edge not in infrastructure],
-        [edge for edge in named if edge not in infrastructure],
+        sorted(firm),
+        [edge for edge in named if edge not in infrastructure and edge not in firm],
         lambda edge: _doubt(edge, services, roles),
     )
     sizes = reach_sizes(services, acyclic.calls)
@@ -85,7 +120,42 @@ def read_compose(paths: Sequence[Path], env_file: Path | None = None) -> Importe
             *_entry_notes(entries, roles, reach),
             *map(_cycle_note, acyclic.dropped),
         ),
+        entries=tuple(entries),
     )
+
+
+def read_edges(path: Path) -> list[Edge]:
+    """The calls of a file, one a line: `web -> api` or `web,api`; `#` begins a comment."""
+    edges = []
+    for number, line in enumerate(read_text(path, "file of edges", MAX_EDGES_BYTES).split("\n"), 1):
+        text = line.partition("#")[0].strip()
+        caller, arrow, callee = text.replace("->", ",").partition(",")
+        if text and not (arrow and caller.strip() and callee.strip() and "," not in callee):
+            raise ValueError(f"{path}, line {number}: want CALLER -> CALLEE, got {quote_input(text)}")
+        if text:
+            edges.append((caller.strip(), callee.strip()))
+    if not edges:
+        raise ValueError(f"{path} holds no edge: want lines such as web -> api")
+    return edges
+
+
+MAX_EDGES_BYTES = 1_000_000
+"""The largest file of edges."""
+
+
+def _added_edges(edges: Iterable[Edge], services: Collection[str]) -> set[Edge]:
+    """Edges of the user's, all of whose services exist."""
+    for name in (name for edge in edges for name in edge):
+        if name not in services:
+            raise UnknownName("service of these compose files", name, services)
+    return set(edges)
+
+
+def _check_acyclic(services: Collection[str], edges: Collection[Edge]) -> None:
+    try:
+        topological_order(services, edges)
+    except ValueError as error:
+        raise ValueError(f"the edges given and depends_on form a cycle: {error}; take one edge out") from error
 
 
 def _startup_edges(services: Mapping[str, Service]) -> list[Edge]:
@@ -231,7 +301,8 @@ def describe(imported: ImportedTopology) -> str:
         "left out": [f"{name}: {reason}" for name, reason in imported.omitted],
         "warnings": list(imported.warnings),
     }
-    return "\n".join([head, *(_section(title, lines) for title, lines in sections.items() if lines)])
+    first = [imported.incomplete] if imported.incomplete else []
+    return "\n".join([*first, head, *(_section(title, lines) for title, lines in sections.items() if lines)])
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

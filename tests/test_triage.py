@@ -1,0 +1,224 @@
+"""`warroom triage`: what changed in a log is stated as counts, where nothing changed it says so, and nobody guesses."""
+
+import json
+import random
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import command
+from warroom.cli.triage_report import NO_CAUSE
+from warroom.triage.changes import report
+from warroom.triage.log_file import read_log
+from warroom.triage.own_recording import MEASURED
+
+CHANGED, UNCHANGED = 0, 3
+START = datetime(2026, 3, 4, 10, tzinfo=UTC)
+SPLIT = "10:12:00"
+run = partial(command.run, "triage")
+refused = partial(command.refused, "triage")
+
+
+def shop(
+    fault: Callable[[float, random.Random], list[str]] = lambda minute, draw: [], seed: int = 1, minutes: int = 20
+) -> str:
+    """Twenty minutes of three services; `fault` adds lines to those of a request at a minute."""
+    draw, out, second = random.Random(seed), [], 0.0
+    while second < 60 * minutes:
+        second += draw.expovariate(1.5)
+        at = (START + timedelta(seconds=second)).isoformat(timespec="milliseconds")
+        lines = [
+            f"gateway-1 | {{}} INFO GET /cart/{draw.randrange(999)} 200 in {draw.randrange(40)} ms",
+            f"cart-1 | {{}} INFO request {draw.randrange(10**6)} served",
+        ]
+        if draw.random() < 0.02:
+            lines.append("cart-1 | {} WARN slow client, retrying")
+        if draw.random() < 0.004:
+            lines.append("gateway-1 | {} ERROR could not parse header of a client")
+        lines += fault(second / 60, draw)
+        out += [line.replace("{}", at, 1) for line in lines]
+    return "\n".join(out) + "\n"
+
+
+def timeouts(minute: float, draw: random.Random) -> list[str]:
+    broken = minute >= 12 and draw.random() < 0.4
+    return [f"cart-1 | {{}} ERROR call to cart-db timed out after {draw.randrange(900, 1100)} ms"] if broken else []
+
+
+def silent(minute: float, draw: random.Random) -> list[str]:
+    return ["mail-1 | {} INFO sent a mail"] if minute < 12 else []
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("logs")
+    texts = {"calm": shop(), "timeouts": shop(timeouts), "silent": shop(silent)}
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return {name: folder / name for name in texts}
+
+
+def found(*words: object, code: int = CHANGED) -> dict[str, Any]:
+    done = run(*words, "--json")
+    assert done.exit_code == code, done.output
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def test_a_new_kind_of_line_is_found_with_its_count_and_its_minute(logs: dict[str, Path]) -> None:
+    result = found(logs["timeouts"])
+    (change,) = result["changes"]
+    lines = logs["timeouts"].read_text().splitlines()
+    assert change["change"] == "new" and change["service"] == "cart" and change["level"] == "ERROR"
+    assert change["lines"] == {"before": 0, "now": sum("timed out" in line for line in lines)}
+    assert abs(
+        datetime.fromisoformat(change["first_or_last"]).replace(tzinfo=UTC) - START - timedelta(minutes=12)
+    ) < timedelta(seconds=30)
+    assert lines[change["example"]["number"] - 1] == change["example"]["line"]
+
+
+def test_a_kind_of_line_that_ends_is_gone_with_its_last_time(logs: dict[str, Path]) -> None:
+    (change,) = found(logs["silent"])["changes"]
+    assert (change["change"], change["service"], change["lines"]["now"]) == ("gone", "mail", 0)
+    assert change["first_or_last"].startswith("2026-03-04 10:11")
+
+
+def test_nothing_changed_in_a_healthy_log_and_no_cause_is_claimed_anywhere(logs: dict[str, Path]) -> None:
+    done = run(logs["calm"])
+    assert done.exit_code == UNCHANGED and "Nothing changed" in done.output
+    words = ("root", "cause", "severity", "confidence", "sure", "remedy", "outage")
+    for log in logs.values():
+        said = run(log).output.lower().replace(NO_CAUSE.lower(), "").partition("\n")[2]
+        assert not any(re.search(rf"\b{word}\b", said) for word in words)
+
+
+def test_chance_alone_changes_a_healthy_log_in_one_of_ten_at_most(tmp_path: Path) -> None:
+    changed = 0
+    for seed in range(10):
+        (tmp_path / "log").write_text(shop(seed=100 + seed, minutes=5))
+        changed += report(read_log(str(tmp_path / "log")).counts).changed
+    assert changed <= 1
+
+
+def test_bursts_that_come_all_the_time_are_no_change(tmp_path: Path) -> None:
+    def burst(minute: float, draw: random.Random) -> list[str]:
+        return ["cart-1 | {} WARN cache refreshed"] * (30 if draw.random() < 0.01 else 0)
+
+    (tmp_path / "log").write_text(shop(burst))
+    assert not report(read_log(str(tmp_path / "log")).counts).changes
+
+
+def test_more_traffic_is_one_change_and_not_one_of_every_kind(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("".join(
+        f"2026-03-04T10:{second // 60:02d}:{second % 60:02d}Z INFO cart-api {kind}\n"
+        for second in range(1200) for kind in ("read", "write", "list") for _ in range(3 if second >= 720 else 1)
+    ))  # fmt: skip
+    found = report(read_log(str(tmp_path / "log")).counts)
+    assert found.volume is not None and found.volume.factor == pytest.approx(3, rel=0.1) and not found.changes
+
+
+def test_shares_have_denominators(logs: dict[str, Path]) -> None:
+    cart = next(row for row in found(logs["timeouts"], "--split-at", "10:12")["services"] if row["service"] == "cart")
+    lines = [line for line in logs["timeouts"].read_text().splitlines() if line.startswith("cart")]
+    assert sum(cart["lines"].values()) == len(lines) and cart["errors"]["before"] == 0
+    assert (
+        f"{cart['errors']['now']:,} of {cart['lines']['now']:,} ("
+        in run(logs["timeouts"], "--split-at", "10:12").output
+    )
+
+
+@pytest.mark.parametrize("option", ["--split-at", "--since"])
+def test_a_person_may_say_when_the_baseline_ends(logs: dict[str, Path], option: str) -> None:
+    result = found(logs["timeouts"], option, "10:12")
+    assert (
+        result["windows"]["now"]["from"].startswith("2026-03-04 10:12:0") and "as you said" in result["windows"]["how"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("moment", "said"), [("12:30", "the log runs from 2026-03-04 10:00"), ("soon", "want a time such as")]
+)
+def test_a_moment_outside_the_log_is_refused(logs: dict[str, Path], moment: str, said: str) -> None:
+    assert said in refused(logs["calm"], "--split-at", moment)
+
+
+def test_a_short_paste_is_not_compared_and_says_so() -> None:
+    done = run("-", stdin="auth-service ERROR: disk full\nauth-service ERROR: disk full\n")
+    assert done.exit_code == UNCHANGED and "Nothing was compared" in done.output and "disk full" in done.output
+
+
+def test_people_are_told_how_much_was_not_read(logs: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "log").write_text(logs["calm"].read_text() + "no time at all\n" * 7)
+    output = run(tmp_path / "log").output
+    assert "7 NOT READ" in output and "no time was found in it; the first: line" in output
+    assert "all read" in run(logs["calm"]).output
+
+
+def test_a_log_cannot_command_the_terminal(tmp_path: Path) -> None:
+    evil = f"ERROR a\x1b]0;x\x07[bold] \u202ename {'x' * 200}"
+    (tmp_path / "log").write_text("".join(f"2026-03-04T10:00:{i:02d}Z {evil}\n" for i in range(40)))
+    output = run(tmp_path / "log").output
+    assert not set("\x1b\x07\u202e") & set(output) and "[bold]" in output
+
+
+def test_two_readings_are_the_same_to_the_byte(logs: dict[str, Path]) -> None:
+    assert run(logs["timeouts"], "--json").stdout == run(logs["timeouts"], "--json").stdout
+
+
+# -- opinions -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", ["loudest_delta", "expert", "random"])
+def test_what_a_policy_says_is_an_opinion_with_its_measured_hit_rate(logs: dict[str, Path], policy: str) -> None:
+    output = run(logs["timeouts"], "--policy", policy).output
+    rate = f"right in {MEASURED[policy].right}" if policy in MEASURED else "not measured"
+    assert f"opinion of {policy} (its hit rate on recordings: {rate}" in output
+    opinion = found(logs["timeouts"], "--policy", policy)["opinion"]
+    assert opinion["policy"] == policy and set(opinion["roots"]) <= {"cart", "gateway"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--policy", "human"), "warroom play logs/recorded"),
+        (("--policy", "oracle"), "nobody knows the answer"),
+        (("--policy", "exprt"), "did you mean 'expert'"),
+        (("--policy", "llm:tiny"), ""),
+    ],
+)
+def test_who_cannot_be_asked_is_refused(logs: dict[str, Path], words: tuple[str, ...], said: str) -> None:
+    assert said in refused(logs["calm"], *words)
+
+
+def test_a_policy_needs_a_file_and_two_windows(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("cart ERROR: boom\n")
+    assert "give a file" in refused("-", "--policy", "loudest", stdin="x\n")
+    assert "compares two windows" in refused(tmp_path / "log", "--policy", "loudest")
+
+
+# -- real logs ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_fault_free_minutes_of_a_real_system_show_no_changed_kind_of_line(realdata: Path, tmp_path: Path) -> None:
+    from warroom.importers.incidents.nezha import open_folder
+    from warroom.importers.issues import ImportIssues
+    from warroom.sim.recording import RecordedLine
+
+    source = open_folder(realdata / "nezha_trainticket")
+    for id in (source.ids[0], source.ids[-1]):
+        records = [
+            r for r in source.read(id, ImportIssues()).records if isinstance(r, RecordedLine) and r.window == "before"
+        ]
+        lines = sorted(
+            (r.time, f"{r.service} | {datetime.fromtimestamp(r.time, UTC).isoformat()} {r.level} {r.text}")
+            for r in records
+        )
+        (tmp_path / "log").write_text("\n".join(line for _, line in lines))
+        log = read_log(str(tmp_path / "log"))
+        assert log.counts.lines == len(lines) > 2000 and not log.unread and not report(log.counts).changes
