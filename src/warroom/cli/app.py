@@ -112,7 +112,7 @@ class _Commands(LazyGroup):
         ),
         "triage": Verb(
             "warroom.cli.triage:triage_command",
-            "Say what changed in a log of your system, and when, in counts; ask a policy for its opinion.",
+            "Say what changed in a log of your system, and when: counts of kinds of lines against a baseline, no causes.",
         ),
         "ui": Verb(
             "warroom.cli.ui:ui_command",

@@ -67,6 +67,7 @@ class Change(NamedTuple):
     service: str
     level: str
     template: str
+    example: Example
     lines: CountPair
     factor: float | None
     """Lines an hour now over those before; None where there were none before."""
@@ -74,7 +75,6 @@ class Change(NamedTuple):
     """The first line of now, of one that is gone the last of before, to the width of a bucket."""
     peak: float
     """When the bucket with most of its lines begins."""
-    example: Example
     odds: float
     """Log odds of the change over chance."""
 
@@ -85,8 +85,8 @@ class Alarm(NamedTuple):
     service: str
     level: str
     template: str
-    lines: CountPair
     example: Example
+    lines: CountPair
 
 
 class ServiceCounts(NamedTuple):
@@ -270,30 +270,38 @@ def _change(counts: LogCounts, series: _Series, total: _Series | None, place: in
     factor = rates[1] / rates[0] if rates[0] else None
     if odds < limit or (factor is not None and 1 / MIN_FACTOR < factor < MIN_FACTOR):
         return None
-    type_ = (
-        ChangeType.NEW
-        if factor is None
-        else ChangeType.GONE
-        if not lines.now
-        else ChangeType.MORE
-        if factor > 1
-        else ChangeType.LESS
-    )
-    if series.kind < 0:
-        service, level, template, example = "all services", "", "all lines", Example(0, counts.start, "")
-    else:
-        kind = counts.kinds[series.kind]
-        service, level, template = kind.service, kind.level, counts.text(series.kind)
-        example = counts.first_lines[series.kind]
+    type_ = _type(lines, factor)
     filled = [index for index, count in enumerate(series.counts) if count]
-    since = (
-        max(index for index in filled if index < place)
-        if type_ is ChangeType.GONE
-        else next((index for index in filled if index >= place), place)
-    )
-    peak = max(range(len(series.counts)), key=lambda index: series.counts[index])
-    first, most = (counts.start + index * counts.width for index in (since, peak))
-    return Change(type_, service, level, template, lines, factor, first, most, example, odds)
+    last_before = max((index for index in filled if index < place), default=place)
+    first_now = next((index for index in filled if index >= place), place)
+    peak = max(filled, key=lambda index: series.counts[index])
+    since = last_before if type_ is ChangeType.GONE else first_now
+    times = (counts.start + index * counts.width for index in (since, peak))
+    return Change(type_, *_description(counts, series.kind), lines, factor, *times, odds)
+
+
+def _type(lines: CountPair, factor: float | None) -> ChangeType:
+    if factor is None:
+        return ChangeType.NEW
+    if not lines.now:
+        return ChangeType.GONE
+    return ChangeType.MORE if factor > 1 else ChangeType.LESS
+
+
+class _Description(NamedTuple):
+    """What lines of a kind have in common, and one of them."""
+
+    service: str
+    level: str
+    template: str
+    example: Example
+
+
+def _description(counts: LogCounts, index: int) -> _Description:
+    if index < 0:
+        return _Description("all services", "", "all lines", Example(0, counts.start, ""))
+    kind = counts.kinds[index]
+    return _Description(kind.service, kind.level, counts.text(index), counts.first_lines[index])
 
 
 def _alarms(counts: LogCounts, old: Counter[int], new: Counter[int], changed: Collection[int]) -> tuple[Alarm, ...]:
