@@ -112,7 +112,7 @@ class _Commands(LazyGroup):
         ),
         "triage": Verb(
             "warroom.cli.triage:triage_command",
-            "Say what changed in a log of your system, and when: counts of kinds of lines against a baseline, no causes.",
+            "Say what changed in a log of your system, and when: counts of kinds of lines against a baseline.",
         ),
         "ui": Verb(
             "warroom.cli.ui:ui_command",

@@ -48,7 +48,7 @@ def triage_command(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Say what changed in a log of your system, and when: counts of kinds of lines against a baseline, no causes.
+    """Say what changed in a log of your system, and when: counts of kinds of lines against a baseline.
 
     Exit codes: 0 something changed, 2 invalid input, 3 nothing changed or nothing to compare.
 

@@ -103,7 +103,7 @@ def _headline(found: Report) -> str:
         return "Nothing was compared"
     if not found.changed:
         return "Nothing changed"
-    kinds = f"{len(found.changes):,} kinds of lines changed, {found.unchanged:,} did not"
+    kinds = f"{len(found.changes):,} of {len(found.changes) + found.unchanged:,} kinds of lines changed"
     return f"{kinds}{f'; {_volume(found.volume)}' if found.volume else ''}"
 
 

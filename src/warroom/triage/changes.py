@@ -307,9 +307,7 @@ def _description(counts: LogCounts, index: int) -> _Description:
 def _alarms(counts: LogCounts, old: Counter[int], new: Counter[int], changed: Collection[int]) -> tuple[Alarm, ...]:
     """Kinds of warnings and errors other than those that changed."""
     found = [
-        Alarm(
-            kind.service, kind.level, counts.text(index), CountPair(old[index], new[index]), counts.first_lines[index]
-        )
+        Alarm(*_description(counts, index), CountPair(old[index], new[index]))
         for index, kind in enumerate(counts.kinds)
         if kind.level in ALARMS and index not in changed and (old[index] or new[index])
     ]
