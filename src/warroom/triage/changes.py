@@ -275,9 +275,9 @@ def _change(counts: LogCounts, series: _Series, total: _Series | None, place: in
     last_before = max((index for index in filled if index < place), default=place)
     first_now = next((index for index in filled if index >= place), place)
     peak = max(filled, key=lambda index: series.counts[index])
-    since = last_before if type_ is ChangeType.GONE else first_now
-    times = (counts.start + index * counts.width for index in (since, peak))
-    return Change(type_, *_description(counts, series.kind), lines, factor, *times, odds)
+    since = counts.start + counts.width * (last_before if type_ is ChangeType.GONE else first_now)
+    busiest = counts.start + counts.width * peak
+    return Change(type_, *_description(counts, series.kind), lines, factor, since, busiest, odds)
 
 
 def _type(lines: CountPair, factor: float | None) -> ChangeType:

@@ -115,9 +115,6 @@ def _status(own: _Fields) -> str:
     return f" status={status}" if status is not None else ""
 
 
-_NUMBER = re.compile(r"(1\d{9})(?:\d{9}|\d{6}|\d{3}|\.\d+)?")
-
-
 def _moment(value: Scalar | None) -> Moment | None:
     if value is None:
         return None
