@@ -80,6 +80,10 @@ def test_what_makes_no_sense_is_refused_before_a_folder_is_made(kb: Path, tmp_pa
         (("--kb", kb, "--suite", "core"), "leave --suite out"),
         (("--kb", kb, "--articles", "50"), "means nothing for tickets/imported"),
         (("--kb", tmp_path), "no knowledge base"),
+        (
+            ("--kb", kb, "--policies", "expert"),
+            "'expert' cannot play tickets/imported: it reads generated articles only",
+        ),
         (("--suite", "imported"), "--kb FOLDER"),
         (("--judge", "tiny"), "MODEL@URL"),
     ):

@@ -112,7 +112,7 @@ class _Commands(LazyGroup):
         ),
         "triage": Verb(
             "warroom.cli.triage:triage_command",
-            "Analyse a log of your system: severity, root cause, team to page, remedy, confidence, evidence.",
+            "Say what changed in a log of your system, and when: counts of kinds of lines against a baseline.",
         ),
         "ui": Verb(
             "warroom.cli.ui:ui_command",

@@ -22,7 +22,7 @@ from warroom.core.errors import RunStopped
 from warroom.envs import make
 from warroom.evals.plan import Plan, parse_seeds, parse_shard, split_commas
 from warroom.evals.record import evaluation_record
-from warroom.evals.selection import EvaluationRequest, select_plan
+from warroom.evals.selection import EvaluationRequest, select_plan, usual_policies
 from warroom.policies.llm import ApiOptions
 from warroom.policies.names import parse_policies
 from warroom.runs import Record, check_folder, open_run
@@ -33,7 +33,11 @@ if TYPE_CHECKING:
 UNFINISHED, INTERRUPTED = 3, 130
 """Exit codes of a run that lacks episodes, for a cap or for a server's failures, and of one that Ctrl-C stopped."""
 Policies = Annotated[
-    str, typer.Option(help="Policies, comma-separated; a team such as oversight=expert,rest=heuristic counts as one.")
+    str | None,
+    typer.Option(
+        help="Policies, comma-separated; a team such as oversight=expert,rest=heuristic counts as one. "
+        "Default: random,heuristic,expert,oracle, as far as they can play it."
+    ),
 ]
 Tiers = Annotated[
     str | None,
@@ -68,7 +72,7 @@ def eval_command(
     given: Mapping[str, object],
     api: ApiOptions | None,
     env: Annotated[str, typer.Option(help="Environment.")] = "fleet",
-    policies: Policies = "random,heuristic,expert,oracle",
+    policies: Policies = None,
     tiers: Tiers = None,
     seeds: Seeds = None,
     split: Split = "test",
@@ -93,10 +97,12 @@ def eval_command(
     Example: warroom eval --policies heuristic,expert --tiers hard --seeds 20 --out runs/hard
     """
     publish = heavy.publish.publish  # without its libraries an evaluation fails before it is played
+    options = env_options(env, given)
+    players = parse_policies(policies) if policies else usual_policies(env, options)
     request = EvaluationRequest(
-        env=env, policies=parse_policies(policies), suite=suite, scenarios=_list(scenarios), tiers=_list(tiers),
+        env=env, policies=players, suite=suite, scenarios=_list(scenarios), tiers=_list(tiers),
         seeds=parse_seeds(seeds) if seeds is not None else None, split=split, attempts=attempts,
-        options=env_options(env, given), baseline=baseline, shard=parse_shard(shard) if shard is not None else None,
+        options=options, baseline=baseline, shard=parse_shard(shard) if shard is not None else None,
     )  # fmt: skip
     plan, left_out = select_plan(request)
     for scenario, reason in left_out.items():

@@ -11,7 +11,7 @@ from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import parse_split, seed_of
 from warroom.envs import env_spec, find, make, scenario_id, suite
-from warroom.policies import PolicySet, policy_set, user_policy_set
+from warroom.policies import PolicySet, check_suited, policy_set, user_policy_set
 from warroom.policies.names import policies_in
 from warroom.policies.user import PolicySource
 from warroom.runs import EpisodeKey
@@ -104,7 +104,7 @@ class Plan(EpisodeMatrix):
                 raise UnknownName("tier", tier, TIERS)
         for policy in self.policies:
             if policy not in self.objects:
-                _check_policy(self.env, policy)
+                _check_policy(self.env, policy, self.scenarios)
         if self.baseline is not None and self.baseline not in self.policies:
             raise UnknownName("baseline", self.baseline, self.policies)
         if type(self.options) is Options:
@@ -207,7 +207,10 @@ def _check_scenario(env: str, scenario: str) -> None:
         raise ValueError(f"{scenario!r} is not of the environment {env!r}; evaluate one environment at a time")
 
 
-def _check_policy(env: str, policy: str) -> None:
+def _check_policy(env: str, policy: str, scenarios: tuple[str, ...]) -> None:
     policy_set(env, policy)
+    for scenario in scenarios:
+        for name in policies_in(policy):
+            check_suited(env, scenario.rpartition("/")[2], name)
     if "human" in policies_in(policy):
         raise ValueError("an evaluation plays by itself; a person plays with: warroom play SCENARIO --policy human")

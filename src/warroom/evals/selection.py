@@ -18,6 +18,8 @@ SUITES = {"kb": "imported", "recording": "recorded"}
 """The suite that is played where an option brings incidents of its own."""
 RECORDED_TIER = "medium"
 """The tier of recordings: they are as hard as they are, and three tiers would play each three times."""
+USUAL_POLICIES = ("random", "heuristic", "expert", "oracle")
+"""Who plays where nobody was named."""
 USUAL_SEEDS = 5
 """Incidents of each scenario and tier, where they can be drawn without end."""
 BASELINE = "heuristic"
@@ -51,6 +53,12 @@ class Selection(NamedTuple):
     plan: Plan
     left_out: Mapping[str, str]
     """Scenarios of the suite that cannot happen under these options, with the reason."""
+
+
+def usual_policies(env: str, options: Options) -> tuple[str, ...]:
+    """Who plays where nobody was named: without those that cannot play what the options ask for."""
+    unsuited = env_spec(env).unsuited_policies.get(_suite(None, options.to_json()) or "", {})
+    return tuple(name for name in USUAL_POLICIES if name not in unsuited)
 
 
 def select_plan(request: EvaluationRequest) -> Selection:

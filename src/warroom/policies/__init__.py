@@ -65,6 +65,13 @@ def user_policy_set(env: str, source: user.PolicySource) -> PolicySet:
     return PolicySet(source.name, seats, files={source.name: source.hash})
 
 
+def check_suited(env: str, scenario: str, policy: str) -> None:
+    """Refuse a policy that cannot play a scenario, with the reason."""
+    reason = environments()[env].unsuited_policies.get(scenario, {}).get(policy)
+    if reason is not None:
+        raise ValueError(f"{policy!r} cannot play {env}/{scenario}: {reason}")
+
+
 # -- one factory for each kind of name ----------------------------------------------------------------
 
 
@@ -86,6 +93,7 @@ class ScriptFactory:
 
     def __call__(self, env: Env, seat: str) -> Policy:
         """A fresh policy for the seat."""
+        check_suited(env.name, env.spec.name, self.name)
         return self.policy(env.brief(seat), _generator(env, self.name, seat))
 
 
