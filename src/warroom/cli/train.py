@@ -16,6 +16,7 @@ from warroom.cli.flags import ENV_GROUP, env_options, with_options
 from warroom.cli.options import Json
 from warroom.cli.output import command_line, console, print_json, say
 from warroom.core.errors import EpisodeAborted
+from warroom.core.signals import exit_code
 from warroom.core.types import JsonObject
 from warroom.envs import environments
 from warroom.policies.manifest import read_manifest
@@ -25,8 +26,6 @@ from warroom.train.preflight import PreflightReport, backend_check
 from warroom.train.resolve_config import resolve_config
 from warroom.train.rollout import RolloutBackend
 
-INTERRUPTED = 130
-"""Exit code of a command that Ctrl-C stopped."""
 ENV_KINDS = tuple(environment.options for environment in environments().values())
 
 
@@ -171,9 +170,9 @@ def _warm_start(config: TrainConfig, start: StartOptions, folder: Path) -> None:
     try:
         with heavy.loading.quiet(), heavy.callbacks.phases_shown(say) as watch:
             warmstart.make_nano(folder, plan, config.env, watch)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         say("\nStopped; an unfinished warm start is not kept.", "yellow")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(exit_code(stop)) from None
 
 
 @contextmanager
@@ -210,14 +209,14 @@ def _train(
             raise
         kept = "the last checkpoint is kept" if heavy.grpo.last_checkpoint(folder) else "no checkpoint was due yet"
         raise ValueError(f"{error}; {kept}. Resume with: {again}") from error
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         say(f"\nStopped at once; the last checkpoint is kept. Resume with:\n  {again}", "yellow")
-        raise typer.Exit(INTERRUPTED) from None
-    if interrupted:
+        raise typer.Exit(exit_code(stop)) from None
+    if interrupted is not None:
         say(
             f"\nStopped after step {summary.get('steps', 0)}; its checkpoint is kept. Resume with:\n  {again}", "yellow"
         )
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(exit_code(interrupted))
     return summary
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from warroom.evals.plan import EpisodeMatrix
 from warroom.policies.llm.ledger import LEDGER, read_lines
 from warroom.policies.llm.options import SpendingCaps
 from warroom.policies.llm.usage import USAGE, summed
-from warroom.runs import EpisodeKey, Record, key_of, open_run, read_finished, read_record, write_text
+from warroom.runs import EpisodeKey, EpisodeMatrix, Record, key_of, open_run, read_finished, read_record, write_text
+from warroom.runs.lock import holder_of, refusal
 
 _OWN = ("shard",)
 """What the configurations of two shards of one evaluation may differ in."""
@@ -23,7 +23,8 @@ def merge_runs(folders: Sequence[Path], out: Path, command: str) -> list[str]:
     differ, which episode is in no plan, in two runs or in none; nothing is written then.
     """
     if out.exists():
-        raise ValueError(f"{out} exists; choose another --out")
+        holder = holder_of(out)
+        raise ValueError(f"{out} exists; choose another --out" if holder is None else refusal(out, holder))
     records = [read_record(folder) for folder in folders]
     _check_alike(folders, records)
     config = _shared(records[0])
@@ -60,12 +61,10 @@ def _check_alike(folders: Sequence[Path], records: Sequence[Record]) -> None:
 
 
 def _check_episodes(folders: Sequence[Path], matrix: Sequence[EpisodeKey]) -> None:
-    """Refuse episodes that the plan lacks, that two runs have, or that no run has."""
-    planned, owners = set(matrix), dict[EpisodeKey, Path]()
+    """Refuse episodes that two runs have, or that no run has."""
+    owners = dict[EpisodeKey, Path]()
     for folder in folders:
         for key in map(key_of, read_finished(folder)):
-            if key not in planned:
-                raise ValueError(f"{folder} holds {key.spec} by {key.policy}, which is not in its plan")
             if key in owners:
                 raise ValueError(
                     f"{key.spec} by {key.policy} is in {owners[key]} and in {folder}; leave one of them out"

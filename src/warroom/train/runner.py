@@ -3,12 +3,14 @@
 import json
 import os
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warroom.core.late import LateModule
+from warroom.core.signals import cause_of
 from warroom.policies.manifest import MANIFEST, read_manifest
 from warroom.reward import RewardSource
 from warroom.runs import SUMMARY, Record, check_folder, claim_folder, git_commit, now, write_text
@@ -39,8 +41,8 @@ class TrainingOutcome(NamedTuple):
     """How a run ended."""
 
     summary: dict[str, Any]
-    interrupted: bool
-    """Whether Ctrl-C ended it: it has a checkpoint then, and no model yet."""
+    interrupted: KeyboardInterrupt | None = None
+    """What told it to stop before its end, Ctrl-C or SIGTERM: it has a checkpoint then, and no model yet."""
 
 
 class Rehearsal(NamedTuple):
@@ -95,9 +97,31 @@ def train(
     if is_main():
         log_line(report.render())
     report.require()
-    if is_main():
-        for note in claim_folder(folder, replace(record, policy_status=status.to_json()), resume)[1]:
-            log_line(f"note: {note}")
+    claimed = claim_folder(folder, replace(record, policy_status=status.to_json()), resume) if is_main() else None
+    for note in claimed.notes if claimed else ():
+        log_line(f"note: {note}")
+    with claimed or nullcontext():
+        outcome = _train(
+            config, folder, model, tokenizer, status, log_line=log_line, resume=resume, backend=backend, reward=reward
+        )
+        if claimed and outcome.interrupted is not None:
+            claimed.stop(cause_of(outcome.interrupted))
+    return outcome
+
+
+def _train(
+    config: TrainConfig,
+    folder: Path,
+    model: Any,
+    tokenizer: Any,
+    status: PolicyStatus,
+    *,
+    log_line: LineLogger,
+    resume: bool,
+    backend: RolloutBackend | None,
+    reward: RewardSource,
+) -> TrainingOutcome:
+    """Train what is loaded into a folder that is this process's to write."""
     with Interrupts(log_line) as interrupts, without_bars():
         shown = display(log_line)
         callback = TrainingCallback(
@@ -123,11 +147,12 @@ def train(
         finally:
             shown.close()
     if callback.stopped == INTERRUPTED:
-        return TrainingOutcome(callback.summary() if is_main() else {}, True)
+        # On a machine that was not told itself, another was.
+        return TrainingOutcome(callback.summary() if is_main() else {}, interrupts.first or KeyboardInterrupt())
     if not is_main():
-        return TrainingOutcome({}, False)
+        return TrainingOutcome({})
     errors = _sure(config, done["model"], tokenizer, log_line)
-    return TrainingOutcome(_finish(config, folder, done["model"], tokenizer, status, callback, errors, log_line), False)
+    return TrainingOutcome(_finish(config, folder, done["model"], tokenizer, status, callback, errors, log_line))
 
 
 def _sure(config: TrainConfig, model: Any, tokenizer: Any, log_line: LineLogger) -> list[float]:
