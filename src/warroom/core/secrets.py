@@ -1,7 +1,9 @@
 """Secrets that may come back from outside, as a key does that a server repeats: masked where text is kept or shown."""
 
 import json
+from typing import TypeVar, cast
 
+Value = TypeVar("Value")
 MASK = "***"
 MIN_LENGTH = 8
 """Characters of a secret. A shorter one, as the `none` or `EMPTY` of a server that wants no key, is a common word."""
@@ -22,12 +24,14 @@ def mask_text(text: str) -> str:
     return text
 
 
-def mask_value(value: object) -> object:
+def mask_value(value: Value) -> Value:
     """The value of a JSON text with every text in it masked, names included."""
-    if not _secrets:
-        return value
+    return cast("Value", _masked(value)) if _secrets else value
+
+
+def _masked(value: object) -> object:
     if isinstance(value, str):
         return mask_text(value)
     if isinstance(value, dict):
-        return {mask_text(name) if isinstance(name, str) else name: mask_value(inner) for name, inner in value.items()}
-    return [mask_value(inner) for inner in value] if isinstance(value, list) else value
+        return {_masked(name): _masked(inner) for name, inner in value.items()}
+    return [_masked(inner) for inner in value] if isinstance(value, list) else value

@@ -1,7 +1,8 @@
 """JSON that somebody else may have written or damaged: read whole and as the standard says, or refused in words."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -46,6 +47,15 @@ def read_json_object(path: Path) -> JsonObject:
         raise ValueError(f"cannot read {path}: {error.strerror or error}") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+@contextmanager
+def contents_of(path: Path) -> Iterator[None]:
+    """A block that walks the values of a file: one that is missing, or is something else, is a `ValueError` about it."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ValueError(f"{path} is damaged: {describe_error(error)}; make it again, or delete it") from error
 
 
 def too_deep(value: object) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from warroom.core.strict_json import contents_of, read_json_object
 from warroom.policies.llm.ledger import LEDGER, read_lines
 from warroom.policies.llm.options import SpendingCaps
 from warroom.policies.llm.usage import USAGE, summed
@@ -83,10 +84,11 @@ def _merge_usage(folders: Sequence[Path], out: Path) -> None:
     used = [folder for folder in folders if (folder / USAGE).is_file()]
     if not used:
         return
-    notes = json.loads((used[0] / USAGE).read_text(encoding="utf-8"))
+    notes = read_json_object(used[0] / USAGE)
     lines = list(_renumbered(used))
     write_text(out / LEDGER, "".join(json.dumps(line) + "\n" for line in lines))
-    usage = summed(lines, SpendingCaps.parse(notes["caps"]), {name: notes[name] for name in ("caps", "replayed")})
+    with contents_of(used[0] / USAGE):
+        usage = summed(lines, SpendingCaps.parse(notes["caps"]), {name: notes[name] for name in ("caps", "replayed")})
     write_text(out / USAGE, json.dumps(usage, indent=1) + "\n")
 
 

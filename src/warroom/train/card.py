@@ -1,6 +1,5 @@
 """The model card, written from run folders alone: every number in it stands in one of their files."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import yaml
 from warroom.core.scenario import TrainingProfile
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import HELD_OUT, SEEDS_PER_SPLIT, Split, seed_of
+from warroom.core.strict_json import contents_of, read_json_object
 from warroom.envs import env_spec, environments, suite
 from warroom.policies.manifest import read_manifest
 from warroom.runs import SUMMARY, Record, read_record
@@ -61,7 +61,8 @@ def write_card(run: Path, evaluations: Sequence[Path] = ()) -> Path:
         raise ValueError(f"{run} has no {MODEL} folder: its training has not come to an end; go on with --resume")
     found = [(folder, _evaluation(folder)) for folder in evaluations]
     path = run / MODEL / CARD
-    path.write_text(card(run, record, summary, read_steps(run), found), encoding="utf-8")
+    with contents_of(run):
+        path.write_text(card(run, record, summary, read_steps(run), found), encoding="utf-8")
     return path
 
 
@@ -69,7 +70,7 @@ def _summary(folder: Path) -> dict[str, Any]:
     path = folder / SUMMARY
     if not path.is_file():
         raise ValueError(f"{folder} has no {SUMMARY}; finish its run first")
-    return dict(json.loads(path.read_text(encoding="utf-8")))
+    return read_json_object(path)
 
 
 def _evaluation(folder: Path) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from warroom.core.strict_json import parse_json_object
+
 STEPS = "steps.jsonl"
 WINDOW = 10
 """Steps of a moving average."""
@@ -77,7 +79,7 @@ def _rows(path: Path, whole: bool) -> Iterator[dict[str, Any]]:
         if number == len(lines) and not line.endswith("\n") and not whole:
             return
         try:
-            yield json.loads(line)
+            yield parse_json_object(line)
         except ValueError as error:
             raise ValueError(f"{path}: line {number}: {error}") from error
 

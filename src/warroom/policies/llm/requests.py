@@ -62,6 +62,8 @@ class ApiResponse(NamedTuple):
 
     raw: dict[str, Any]
     seconds: float
+    counted: Tokens | None = None
+    """What it counts as, once that is known; None too where the server's count cannot be right."""
 
     @property
     def message(self) -> MessageDict:
@@ -79,13 +81,13 @@ class ApiResponse(NamedTuple):
         return str(self.raw.get("model") or "")
 
     @property
-    def tokens(self) -> Tokens | None:
+    def reported(self) -> Tokens | None:
         """What the server counted; None where it does not count."""
         usage = self.raw.get("usage")
         if not isinstance(usage, dict):
             return None
         prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
-        if not (isinstance(prompt, int) and isinstance(completion, int) and min(prompt, completion) >= 0):
+        if type(prompt) is not int or type(completion) is not int or min(prompt, completion) < 0:
             return None
         return Tokens(prompt, completion)
 
