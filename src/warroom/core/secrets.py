@@ -1,26 +1,26 @@
 """Secrets that may come back from outside, as a key does that a server repeats: masked where text is kept or shown."""
 
-import json
+import re
 from typing import TypeVar, cast
 
 Value = TypeVar("Value")
 MASK = "***"
 MIN_LENGTH = 8
 """Characters of a secret. A shorter one, as the `none` or `EMPTY` of a server that wants no key, is a common word."""
-_secrets: set[str] = set()
+_secrets: dict[str, re.Pattern[str]] = {}
+"""Each secret with the pattern of all ways in which JSON may write it, as text within text included."""
 
 
 def register_secret(text: str) -> None:
     """Mask this text from now on, in this process."""
     if len(text) >= MIN_LENGTH:
-        # As JSON and as Python write it, longest first: one may be part of another.
-        _secrets.update({text, json.dumps(text)[1:-1], repr(text)[1:-1]})
+        _secrets[text] = re.compile("".join(rf"(?:\\{{0,8}}{re.escape(c)}|\\{{1,8}}(?i:u{ord(c):04x}))" for c in text))
 
 
 def mask_text(text: str) -> str:
     """The text without any secret."""
-    for secret in sorted(_secrets, key=len, reverse=True):
-        text = text.replace(secret, MASK)
+    for pattern in _secrets.values():
+        text = pattern.sub(MASK, text)
     return text
 
 

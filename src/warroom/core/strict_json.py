@@ -51,7 +51,7 @@ def read_json_object(path: Path) -> JsonObject:
 
 @contextmanager
 def contents_of(path: Path) -> Iterator[None]:
-    """A block that walks the values of a file: one that is missing, or is something else, is a `ValueError` about it."""
+    """A block that walks the values of a file: what is missing or something else is a `ValueError` about the file."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, IndexError) as error:
