@@ -1,5 +1,7 @@
 """The console command and `python -m warroom`, which `accelerate launch -m warroom` needs too."""
 
+from signal import SIGINT
+
 from warroom.core.signals import exit_code, stop_in_good_order
 
 
@@ -12,6 +14,10 @@ def main() -> None:
         command()
     except KeyboardInterrupt as stop:
         raise SystemExit(exit_code(stop)) from None
+    except SystemExit as end:
+        if end.code == 128 + SIGINT:  # libraries answer any interrupt so, whatever its signal
+            raise SystemExit(exit_code(KeyboardInterrupt())) from None
+        raise
 
 
 if __name__ == "__main__":

@@ -6,6 +6,9 @@ from types import FrameType
 STOPPING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that stop a command in good order, besides Ctrl-C."""
 
+_received: list[int] = []
+"""Those that this process has received, in order."""
+
 
 class Terminated(KeyboardInterrupt):
     """A signal other than Ctrl-C told the command to stop."""
@@ -27,6 +30,7 @@ def stopping_signals() -> list[int]:
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:
+    _received.append(number)
     raise Terminated(number)
 
 
@@ -37,7 +41,8 @@ def interrupt_of(number: int) -> KeyboardInterrupt:
 
 def exit_code(stop: KeyboardInterrupt) -> int:
     """The exit code of a command that was told to stop: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP."""
-    return 128 + (stop.number if isinstance(stop, Terminated) else signal.SIGINT)
+    number = stop.number if isinstance(stop, Terminated) else next(iter(_received), signal.SIGINT)
+    return 128 + number
 
 
 def cause_of(stop: KeyboardInterrupt) -> str:

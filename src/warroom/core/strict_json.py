@@ -1,6 +1,7 @@
 """JSON that somebody else may have written or damaged: read whole and as the standard says, or refused in words."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,8 @@ from warroom.core.types import JsonObject
 MAX_DEPTH = 100
 """Levels of lists and objects: whatever walks a value later does so by recursion."""
 NUMBER = (int, float)
+INFINITE = (math.inf, -math.inf)
+"""What a number such as 1e999 is read as."""
 _WORDS = {
     str: "text", int: "a whole number", float: "a number", bool: "true or false", dict: "an object", list: "a list",
     type(None): "null",
@@ -76,7 +79,7 @@ def too_deep(value: object) -> bool:
 def check_types(data: Mapping[str, object], types: Mapping[str, tuple[type, ...]]) -> None:
     """Refuse an object whose named values, where it has them, are of other types."""
     for name, allowed in types.items():
-        if name in data and type(data[name]) not in allowed:
+        if name in data and (type(data[name]) not in allowed or data[name] in INFINITE):
             words = " or ".join(dict.fromkeys(_word(kind) for kind in allowed))
             raise ValueError(f"its {name!r} must be {words}, got {quote_input(data[name])}")
 
@@ -85,7 +88,7 @@ def check_values(name: str, values: object, allowed: tuple[type, ...]) -> None:
     """Refuse an object, or a list, with a value of another type."""
     found = values.values() if isinstance(values, dict) else values if isinstance(values, list) else ()
     for value in found:
-        if type(value) not in allowed:
+        if type(value) not in allowed or value in INFINITE:
             words = " or ".join(dict.fromkeys(_word(kind) for kind in allowed))
             raise ValueError(f"its {name!r} must hold {words}, got {quote_input(value)}")
 

@@ -12,6 +12,7 @@ from warroom.policies.llm.options import SpendingCaps
 from warroom.policies.llm.usage import USAGE, summed
 from warroom.runs import EpisodeKey, EpisodeMatrix, Record, key_of, open_run, read_finished, read_record, write_text
 from warroom.runs.lock import holder_of, refusal
+from warroom.runs.reading import check_plan
 
 _OWN = ("shard",)
 """What the configurations of two shards of one evaluation may differ in."""
@@ -28,6 +29,8 @@ def merge_runs(folders: Sequence[Path], out: Path, command: str) -> list[str]:
         raise ValueError(f"{out} exists; choose another --out" if holder is None else refusal(out, holder))
     records = [read_record(folder) for folder in folders]
     _check_alike(folders, records)
+    for folder, record in zip(folders, records, strict=True):
+        check_plan(folder, record)
     config = _shared(records[0])
     matrix = EpisodeMatrix.from_config(config).matrix()
     _check_episodes(folders, matrix)

@@ -15,6 +15,8 @@ from warroom.core.types import JsonObject
 from warroom.envs import env_spec
 from warroom.runs.record import Record
 
+MAX_ATTEMPTS = 10_000
+"""Attempts at an incident that a record may tell of: what it plans is listed before it is counted."""
 TYPES: dict[str, tuple[type, ...]] = {
     "env": (str,), "scenarios": (list,), "tiers": (list,), "policies": (list,), "seeds": (list,), "split": (str,),
     "attempts": (int,), "options": (dict,), "shard": (str,),
@@ -87,6 +89,8 @@ class EpisodeMatrix:
             lists = {name: tuple(config[name]) for name in ("scenarios", "tiers", "policies", "seeds")}
             options = env_spec(config["env"]).options.parse(config["options"], config["env"])
             shard = parse_shard(config["shard"]) if "shard" in config else None
+            if not 1 <= config["attempts"] <= MAX_ATTEMPTS:
+                raise ValueError(f"attempts must be 1 to {MAX_ATTEMPTS}, got {config['attempts']}")
             return cls(
                 config["env"], **lists, split=config["split"], attempts=config["attempts"], options=options, shard=shard
             )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from warroom.episode import Episode
 from warroom.runs.lock import holder_of
-from warroom.runs.matrix import EpisodeKey, planned_episodes
+from warroom.runs.matrix import ClientEpisodes, EpisodeKey, MatrixEpisodes, planned_episodes
 from warroom.runs.record import RECORD, Record, RunState, read_record, resume_command
 
 EPISODES, SUMMARY, REPORT = "episodes.jsonl", "summary.json", "report.html"
@@ -82,10 +82,7 @@ def scan_episodes(folder: Path, record: Record, notes: list[str] | None = None) 
     path, end, seen = folder / EPISODES, 0, dict[EpisodeKey, int]()
     if not path.is_file():
         return
-    try:
-        planned = planned_episodes(record)
-    except ValueError as error:
-        raise ValueError(f"{folder / RECORD}: {error}") from error
+    planned = check_plan(folder, record)
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             start, end = end, end + len(line)
@@ -99,6 +96,14 @@ def scan_episodes(folder: Path, record: Record, notes: list[str] | None = None) 
             if seen.setdefault(key, number) != number:
                 raise ValueError(_repeated(path, number, key, seen[key]))
             yield StoredEpisode(episode, start, end)
+
+
+def check_plan(folder: Path, record: Record) -> MatrixEpisodes | ClientEpisodes:
+    """The episodes that a run may hold; a `ValueError` if its record contradicts itself."""
+    try:
+        return planned_episodes(record)
+    except ValueError as error:
+        raise ValueError(f"{folder / RECORD}: {error}") from error
 
 
 def _parse(path: Path, number: int, line: bytes) -> Episode:
