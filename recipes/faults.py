@@ -139,6 +139,7 @@ def second_writer(resume: bool) -> Callable[[Series, Random], int]:
         first = series.start()
         series.wait_for(first, series.finished() + draws.randint(1, 4))
         if first.poll() is not None:
+            first.communicate()
             return first.returncode
         first.send_signal(signal.SIGSTOP)  # so that it does not come to its end before the second is refused
         second = series.start(args=[*series.command, *(["--resume"] if resume else [])])
@@ -174,11 +175,13 @@ DISTURBANCES: Mapping[str, Disturbance] = {
 }
 
 
-def play_series(kind: str, command: Sequence[str], folder: Path, whole: Path, draws: Random) -> Outcome:
-    """Disturb a run one to three times, resume it to its end, and compare it with the undisturbed one."""
+def play_series(
+    kind: str, command: Sequence[str], folder: Path, whole: Path, draws: Random, *, most: int = 3
+) -> Outcome:
+    """Disturb a run once to `most` times, resume it to its end, and compare it with the undisturbed one."""
     series, disturbance = Series(command, folder), DISTURBANCES[kind]
     codes, orphans = [], 0
-    for _ in range(draws.randint(1, 3)):
+    for _ in range(draws.randint(1, most)):
         codes.append(disturbance.disturb(series, draws))
         orphans += len(series.orphans())
         if codes[-1] not in disturbance.codes | {0}:

@@ -10,6 +10,7 @@ from warroom.policies.llm.ledger import Tokens
 BUSY, LOST, OVERFLOW, REFUSED, DENIED = "busy", "lost", "overflow", "refused", "denied"
 RETRIED = frozenset({BUSY, LOST})
 
+NO_COMPLETION = "it answered something other than a chat completion"
 LIMITS = ("max_tokens", "max_completion_tokens")
 """The parameter of the longest answer: nearly all servers know the first, and those that refuse it name the second."""
 
@@ -99,5 +100,5 @@ def parse_response(raw: dict[str, Any], seconds: float) -> ApiResponse:
     except (LookupError, TypeError):
         message = None
     if not isinstance(message, dict):
-        raise RequestFailed(LOST, "it answered something other than a chat completion")
+        raise RequestFailed(LOST, NO_COMPLETION)
     return ApiResponse(raw, seconds)

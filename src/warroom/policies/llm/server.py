@@ -12,6 +12,7 @@ from warroom.policies.llm.requests import (
     BUSY,
     DENIED,
     LOST,
+    NO_COMPLETION,
     OVERFLOW,
     REFUSED,
     ApiResponse,
@@ -61,6 +62,8 @@ class ApiServer:
             raw = parse_json(found.content)
         except ValueError as error:
             raise RequestFailed(LOST, "it answered something other than JSON") from error
+        if not isinstance(raw, dict):
+            raise RequestFailed(LOST, NO_COMPLETION)
         return parse_response(mask_value(raw), time.monotonic() - start)
 
     async def close(self) -> None:
