@@ -27,6 +27,7 @@ from warroom.evals.selection import EvaluationRequest, select_plan
 from warroom.policies.llm import ApiOptions
 from warroom.policies.names import parse_policies
 from warroom.runs import EpisodeKey, Record, check_folder, open_run
+from warroom.runs.lock import require_unlocked
 from warroom.runs.matrix import parse_shard
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ def eval_command(
         heavy.roc.overseer_policies(plan)  # a plan without a curve fails before it is played
     behind = api_model_names(plan.policy_sets().values(), api)
     folder = out or Path("runs") / f"eval-{env}-{datetime.now():%Y%m%d-%H%M%S}"
+    require_unlocked(folder)  # before a recording that another process writes is opened
     try:
         with connect(behind, api, folder, resume) as client:
             _play(plan, folder, (_typed(out, folder, False), _typed(out, folder, True)), resume, workers, client)

@@ -11,7 +11,7 @@ from warroom.policies.llm.ledger import LEDGER, read_lines
 from warroom.policies.llm.options import SpendingCaps
 from warroom.policies.llm.usage import USAGE, summed
 from warroom.runs import EpisodeKey, EpisodeMatrix, Record, key_of, open_run, read_finished, read_record, write_text
-from warroom.runs.lock import holder_of, refusal
+from warroom.runs.lock import require_unlocked
 from warroom.runs.reading import check_plan
 
 _OWN = ("shard",)
@@ -25,8 +25,8 @@ def merge_runs(folders: Sequence[Path], out: Path, command: str) -> list[str]:
     differ, which episode is in no plan, in two runs or in none; nothing is written then.
     """
     if out.exists():
-        holder = holder_of(out)
-        raise ValueError(f"{out} exists; choose another --out" if holder is None else refusal(out, holder))
+        require_unlocked(out)
+        raise ValueError(f"{out} exists; choose another --out")
     records = [read_record(folder) for folder in folders]
     _check_alike(folders, records)
     for folder, record in zip(folders, records, strict=True):

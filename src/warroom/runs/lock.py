@@ -93,6 +93,13 @@ def holder_of(folder: Path) -> Holder | None:
     return None
 
 
+def require_unlocked(folder: Path) -> None:
+    """Refuse a folder that another process writes: a `ValueError` names it."""
+    holder = holder_of(folder)
+    if holder is not None:
+        raise ValueError(refusal(folder, holder))
+
+
 def read_holder(path: Path) -> Holder | None:
     """Who a lock's file says holds it; None where it says nothing."""
     try:

@@ -12,7 +12,7 @@ from typing import Self
 from warroom.core.errors import RunStopped
 from warroom.core.secrets import mask_text
 from warroom.core.signals import cause_of
-from warroom.runs.lock import LOCK, Lock, holder_of, refusal
+from warroom.runs.lock import LOCK, Lock, require_unlocked
 from warroom.runs.matrix import EpisodeKey
 from warroom.runs.reading import EPISODES, key_of, scan_episodes
 from warroom.runs.record import RECORD, Record, RunState, read_record, resume_command
@@ -179,9 +179,7 @@ def check_folder(folder: Path, record: Record, resume: bool = False) -> Record |
 
     Changes nothing. A `ValueError` says why the folder cannot be used and what to do instead.
     """
-    holder = holder_of(folder)
-    if holder is not None:
-        raise ValueError(refusal(folder, holder))
+    require_unlocked(folder)
     return _continued(folder, record, resume)
 
 
