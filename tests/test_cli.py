@@ -281,7 +281,7 @@ def test_a_run_cut_in_half_says_what_is_missing(tmp_path: Path) -> None:
     lines = (folder / EPISODES).read_text().splitlines(keepends=True)
     (folder / EPISODES).write_text("".join(lines[:8]))
     for command in ("report", "replay"):
-        assert "holds 8 of 16 episodes; finish it" in refused(command, folder)
+        assert "holds 8 of 16 episodes: some have been removed since; finish it" in refused(command, folder)
 
 
 def test_a_missing_library_is_answered_with_its_install_line(tmp_path: Path) -> None:

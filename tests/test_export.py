@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from command import printed, refused, run
-from warroom.evals.plan import EpisodeMatrix, Plan, Shard, parse_shard
+from warroom.evals.plan import Plan
 from warroom.policies.llm import RequestOrigin
 from warroom.policies.llm.ledger import Tokens, UsageLedger
 from warroom.policies.llm.options import SpendingCaps
 from warroom.policies.llm.usage import USAGE, summed
-from warroom.runs import EPISODES, RECORD, SUMMARY, read_record
+from warroom.runs import EPISODES, RECORD, SUMMARY, EpisodeMatrix, read_record
+from warroom.runs.matrix import Shard, parse_shard
 
 EVAL = ("eval", "--policies", "noop,heuristic", "--scenarios", "db_deadlock,dns_outage", "--tiers", "easy,hard")
 
@@ -90,9 +91,10 @@ def test_a_merge_refuses_what_is_not_one_evaluation(shards: list[Path], whole: P
     printed(*EVAL, "--seeds", "2", "--shard", "3/3", "--out", other)
     assert "differs from" in refused("merge", *shards[:2], other, *out) and not (tmp_path / "merged").exists()
     record = json.loads((other / RECORD).read_text())
-    record["config"]["seeds"] = [0]
+    record["config"]["seeds"] = record["seeds"] = [0]
+    record["planned"] = 2
     (other / RECORD).write_text(json.dumps(record))
-    assert "which is not in its plan" in refused("merge", other, *out)
+    assert "which is not in the plan of its run.json; delete that line" in refused("merge", other, *out)
     assert "exists" in refused("merge", *shards, "--out", whole)
 
 

@@ -19,7 +19,7 @@ from warroom.episode import Episode
 from warroom.evals.viewer_link import VIEWER_MENTION
 from warroom.policies import policy_set
 from warroom.rollout import play
-from warroom.runs import EPISODES, RECORD, Record, key_of, open_run
+from warroom.runs import EPISODES, RECORD, EpisodeMatrix, Record, key_of, open_run
 from warroom.session import Session
 from warroom.view.viewer import viewer_page
 from warroom.view.viewer_data import EpisodeFilter, read_run_episodes, replay_scenes, tags
@@ -30,11 +30,17 @@ if TYPE_CHECKING:
 PAYLOAD = "</script><script>window.pwned=1</script><img src=x onerror=window.pwned=2>\u2028\ud800'\"`&amp;{{%%INDEX%%}}"
 
 
-def write_run(folder: Path, episodes: Sequence[Episode], planned: int | None = None, env: str = "fleet") -> Path:
-    """A run folder with these episodes."""
+def write_run(folder: Path, episodes: Sequence[Episode], env: str = "fleet") -> Path:
+    """A run folder with these episodes; its plan has each policy play all of their incidents."""
+    config = {
+        "env": env, "scenarios": sorted({e.scenario for e in episodes}), "tiers": sorted({e.tier for e in episodes}),
+        "seeds": sorted({e.spec.index for e in episodes}), "policies": sorted({e.policy for e in episodes}),
+        "split": "dev", "attempts": 1 + max((e.attempt for e in episodes), default=0),
+        "options": episodes[0].spec.options.to_json() if episodes else {},
+    }  # fmt: skip
     record = Record(
-        kind="eval", command="warroom eval --out here", config={"env": env}, split="dev", seeds=[0],
-        policies=sorted({e.policy for e in episodes}), planned=planned or len(episodes),
+        kind="eval", command="warroom eval --out here", config=config, split="dev", seeds=config["seeds"],
+        policies=config["policies"], planned=len(EpisodeMatrix.from_config(config)),
         started="2026-01-01T00:00:00+00:00",
     )  # fmt: skip
     with open_run(folder, record) as run:
@@ -310,10 +316,10 @@ def test_of_a_cut_run_the_finished_episodes_are_shown_and_the_rest_is_named(
     page: "Page", folder: Path, tmp_path: Path
 ) -> None:
     code, said = run(cut(folder, tmp_path))
-    assert code == 0 and "2 of 5 planned episodes are finished" in said and "cut after 500 bytes" in said
+    assert code == 0 and "2 of 6 planned episodes are finished" in said and "cut after 500 bytes" in said
     assert f"warroom eval --out {tmp_path / 'half'} --resume" in said
     at(page, tmp_path / "half" / "viewer.html")
-    assert page.locator(".row").count() == 2 and "2 of 5 planned" in page.inner_text("#notes")
+    assert page.locator(".row").count() == 2 and "2 of 6 planned" in page.inner_text("#notes")
 
 
 def damaged(path: Path, change: Callable[[str], str]) -> None:
@@ -388,7 +394,7 @@ def test_a_report_links_the_viewer_once_it_is_written(tmp_path: Path) -> None:
 def test_a_page_that_cannot_be_written_says_so_in_its_own_words(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "page.html.part").mkdir()
     code, said = run(folder, "--out", tmp_path / "page.html", "--policy", "heuristic")
-    assert code == 2 and "no page was written" in said and "--resume" not in said
+    assert code == 2 and "no page was written" in said and "--resume" not in said.splitlines()[-1]
 
 
 # -- every environment -----------------------------------------------------------------------------------

@@ -19,19 +19,22 @@ from warroom.cli.output import command_line, print_json, say
 from warroom.cli.progress import progress
 from warroom.cli.summary import print_summary
 from warroom.core.errors import RunStopped
+from warroom.core.signals import exit_code
 from warroom.envs import make
-from warroom.evals.plan import Plan, parse_seeds, parse_shard, split_commas
+from warroom.evals.plan import Plan, parse_seeds, split_commas
 from warroom.evals.record import evaluation_record
 from warroom.evals.selection import EvaluationRequest, select_plan, usual_policies
 from warroom.policies.llm import ApiOptions
 from warroom.policies.names import parse_policies
-from warroom.runs import Record, check_folder, open_run
+from warroom.runs import EpisodeKey, Record, check_folder, open_run
+from warroom.runs.lock import require_unlocked
+from warroom.runs.matrix import parse_shard
 
 if TYPE_CHECKING:
     from warroom.policies.llm.client import LLMClient
 
-UNFINISHED, INTERRUPTED = 3, 130
-"""Exit codes of a run that lacks episodes, for a cap or for a server's failures, and of one that Ctrl-C stopped."""
+UNFINISHED = 3
+"""Exit code of a run that lacks episodes, for a cap or for a server's failures."""
 Policies = Annotated[
     str | None,
     typer.Option(
@@ -111,15 +114,16 @@ def eval_command(
         heavy.roc.overseer_policies(plan)  # a plan without a curve fails before it is played
     behind = api_model_names(plan.policy_sets().values(), api)
     folder = out or Path("runs") / f"eval-{env}-{datetime.now():%Y%m%d-%H%M%S}"
+    require_unlocked(folder)  # before a recording that another process writes is opened
     try:
         with connect(behind, api, folder, resume) as client:
             _play(plan, folder, (_typed(out, folder, False), _typed(out, folder, True)), resume, workers, client)
         if roc:
             _score(plan, folder)
         summary = publish(folder)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         say(f"\nStopped; finished episodes are saved. Resume with:\n  {_typed(out, folder, resume=True)}", "yellow")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(exit_code(stop)) from None
     if json:
         print_json(summary)
     else:
@@ -145,26 +149,26 @@ def _play(
     record = evaluation_record(plan, typed[0], client)
     if client is not None:
         record = _with_call_formats(plan, folder, record, resume, client)
-    with open_run(folder, record, resume) as run:
-        for note in run.notes:
-            say(f"note: {note}", "yellow")
-        already = sum(run.played.values())
-        say(f"{len(plan)} episodes" + (f", {already} already played" if already else "") + f" -> {folder}")
-        if client is not None:
-            client.keep(folder)
-        try:
-            with progress("episodes", len(plan), already) as watch:
-                unplayed = heavy.run.play_plan(plan, run, workers, watch, client)
-        except RunStopped as stop:
-            say(f"\nStopped: {stop}", "yellow")
-            _unfinished(len(plan), sum(run.played.values()), typed[1], ", with a higher cap where one was reached,")
-        if unplayed:
-            say(f"\n{len(unplayed)} of {len(plan)} episodes could not be played", "red")
-            for line in heavy.run.summarise_errors(unplayed):
-                say(line, "red")
-            if "policy_files" in record.config:
-                say("A run does not go on with a changed policy file: correct it and choose another --out.", "yellow")
-            _unfinished(len(plan), sum(run.played.values()), typed[1])
+    run, unplayed = open_run(folder, record, resume), dict[EpisodeKey, str]()
+    for note in run.notes:
+        say(f"note: {note}", "yellow")
+    already = sum(run.played.values())
+    say(f"{len(plan)} episodes" + (f", {already} already played" if already else "") + f" -> {folder}")
+    try:
+        with run, progress("episodes", len(plan), already) as watch:
+            if client is not None:
+                client.keep(folder)
+            unplayed = heavy.run.play_plan(plan, run, workers, watch, client)
+    except RunStopped as stop:
+        say(f"\nStopped: {stop}", "yellow")
+        _unfinished(len(plan), sum(run.played.values()), typed[1], ", with a higher cap where one was reached,")
+    if unplayed:
+        say(f"\n{len(unplayed)} of {len(plan)} episodes could not be played", "red")
+        for line in heavy.run.summarise_errors(unplayed):
+            say(line, "red")
+        if "policy_files" in record.config:
+            say("A run does not go on with a changed policy file: correct it and choose another --out.", "yellow")
+        _unfinished(len(plan), sum(run.played.values()), typed[1])
 
 
 def _with_call_formats(plan: Plan, folder: Path, record: Record, resume: bool, client: "LLMClient") -> Record:

@@ -153,7 +153,7 @@ def _serve(config: McpConfig, out: Path | None, resume: bool, place: tuple[str, 
         if listening is None:
             if sys.stdin.isatty():
                 say("Waiting for an MCP client on stdin: add this command to an agent's configuration, or use --http.")
-            serving.serve_stdio(made)
+            serving.serve_stdio(made, stack.close)
             return
         say(f"Clients connect to {address(listening)}{serving.PATH}   (stop with Ctrl-C)")
         serving.serve_http(made, listening)

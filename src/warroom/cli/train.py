@@ -16,6 +16,7 @@ from warroom.cli.flags import ENV_GROUP, env_options, with_options
 from warroom.cli.options import Json
 from warroom.cli.output import command_line, console, print_json, say
 from warroom.core.errors import EpisodeAborted
+from warroom.core.signals import exit_code
 from warroom.core.types import JsonObject
 from warroom.envs import environments
 from warroom.policies.manifest import warm_start_of
@@ -28,8 +29,6 @@ from warroom.train.rollout import RolloutBackend
 if TYPE_CHECKING:
     from warroom.train.steps import TrainSummary
 
-INTERRUPTED = 130
-"""Exit code of a command that Ctrl-C stopped."""
 ENV_KINDS = tuple(environment.options for environment in environments().values())
 
 
@@ -176,9 +175,9 @@ def _warm_start(config: TrainConfig, start: StartOptions, folder: Path) -> None:
     try:
         with heavy.checkpoint.quiet(), heavy.callbacks.phases_shown(say) as watch:
             warmstart.make_nano(folder, plan, config.env, watch)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         say("\nStopped; an unfinished warm start is not kept.", "yellow")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(exit_code(stop)) from None
 
 
 @contextmanager
@@ -207,7 +206,7 @@ def _train(
 ) -> "TrainSummary | None":
     command, again = _typed(out, folder, resume=False), _typed(out, folder, resume=True)
     try:
-        summary, interrupted_at = heavy.runner.train(
+        summary, interrupted, steps = heavy.runner.train(
             config, folder, command=command, log_line=say, resume=resume, sampled_groups=rehearse, backend=backend
         )
     except EpisodeAborted as error:
@@ -215,12 +214,12 @@ def _train(
             raise
         kept = "the last checkpoint is kept" if heavy.grpo.last_checkpoint(folder) else "no checkpoint was due yet"
         raise ValueError(f"{error}; {kept}. Resume with: {again}") from error
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         say(f"\nStopped at once; the last checkpoint is kept. Resume with:\n  {again}", "yellow")
-        raise typer.Exit(INTERRUPTED) from None
-    if interrupted_at is not None:
-        say(f"\nStopped after step {interrupted_at}; its checkpoint is kept. Resume with:\n  {again}", "yellow")
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(exit_code(stop)) from None
+    if interrupted is not None:
+        say(f"\nStopped after step {steps}; its checkpoint is kept. Resume with:\n  {again}", "yellow")
+        raise typer.Exit(exit_code(interrupted))
     return summary
 
 

@@ -11,11 +11,11 @@ from warroom.cli.output import say
 from warroom.cli.progress import progress
 from warroom.evals.viewer_link import link_viewer
 from warroom.policies.names import parse_policies
-from warroom.runs import VIEWER, read_record, write_text
+from warroom.runs import REMEDY, VIEWER, read_record, write_text
 from warroom.view.viewer import viewer_page
 from warroom.view.viewer_data import EpisodeFilter, RunEpisodes, read_run_episodes
 
-NOT_WRITTEN = "no page was written: make room, or choose another --out"
+NOT_WRITTEN = f"no page was written: {REMEDY}, or choose another --out"
 MANY = 2_000
 """Episodes from which a page gets slow to open; a filter is proposed then."""
 Policies = Annotated[str | None, typer.Option("--policy", help="Only these policies, comma-separated.")]

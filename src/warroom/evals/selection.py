@@ -11,8 +11,9 @@ from warroom.core.splits import seed_of
 from warroom.envs import env_spec, make, scenario_id, suite
 from warroom.envs.logs import recorded
 from warroom.envs.tickets import imported
-from warroom.evals.plan import Plan, Shard, applicable_scenarios
+from warroom.evals.plan import Plan, applicable_scenarios
 from warroom.policies.user import PolicySource
+from warroom.runs.matrix import Shard
 
 SUITES = {"kb": "imported", "recording": "recorded"}
 """The suite that is played where an option brings incidents of its own."""

@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 import warroom
 from warroom.core.errors import UnknownName
+from warroom.core.processes import end_with_parent
 from warroom.envs import environments
 from warroom.policies import hf, policy_set
 from warroom.serve.environment import IncidentEnvironment, ServerConfig
@@ -90,6 +91,7 @@ def application(serving: ServeOptions | None = None, page: Mount | None = None) 
 
 def worker(page: Mount | None = None) -> FastAPI:
     """The application of a process of its own: what lives as long as the process is exempt from garbage collection."""
+    end_with_parent()
     app = application(page=page)
     gc.collect()
     gc.freeze()

@@ -9,11 +9,13 @@ import socket
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Annotated, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from warroom import __version__
 from warroom.core.errors import MissingExtra
+from warroom.core.signals import exit_code, interrupt_of, stopping_signals
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
@@ -38,8 +40,6 @@ PATH = "/mcp"
 """The path of the protocol over HTTP."""
 SILENCED_LOGGERS = (None, "fastmcp", "mcp", "uvicorn", "sse_starlette")
 """Loggers, the root's first, that report every malformed line that a client sends."""
-INTERRUPTED = 130
-"""Exit code after Ctrl-C."""
 
 
 class SeatTool(Tool):
@@ -154,11 +154,17 @@ def _instructions(config: McpConfig) -> str:
 # -- transports -----------------------------------------------------------------------------------------
 
 
-def serve_stdio(mcp_server: "FastMCP[Any]") -> None:
-    """Serve on standard input and output until the client disconnects."""
+def serve_stdio(mcp_server: "FastMCP[Any]", close: Callable[[], None] = lambda: None) -> None:
+    """Serve on standard input and output until the client disconnects; a signal to stop calls `close` first."""
     _silence_loggers()
-    # A thread waits for the client's next line, and nothing but that line would wake it for an orderly exit.
-    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+
+    def end(number: int, frame: FrameType | None) -> None:
+        # A thread waits for the client's next line, and nothing but that line would wake it for an orderly exit.
+        close()
+        os._exit(exit_code(interrupt_of(number)))
+
+    for number in stopping_signals():
+        signal.signal(number, end)
     asyncio.run(mcp_server.run_async("stdio", show_banner=False, log_level="CRITICAL"))
 
 

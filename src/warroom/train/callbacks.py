@@ -5,7 +5,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from warroom.core.errors import MissingExtra
+from warroom.core.signals import cause_of, interrupt_of, stopping_signals
 from warroom.policies.manifest import Manifest, write_manifest
 from warroom.train.config import TrainConfig
 from warroom.train.steps import WINDOW, Row, RunSummary, StepLog, StepRecord, mean, merge, summarise
@@ -36,27 +37,34 @@ CHECKPOINTS_KEPT = 3
 
 
 class Interrupts:
-    """Ctrl-C while a run trains: the first asks it to stop after its step, the second stops it at once."""
+    """Ctrl-C or SIGTERM while a run trains: the first asks it to stop after its step, the second stops it at once."""
 
     def __init__(self, log_line: Callable[[str], None]) -> None:
-        self.asked = False
-        self._log_line, self._before = log_line, signal.SIG_DFL
+        self.first: KeyboardInterrupt | None = None
+        """What asked the run to stop; None while nothing has."""
+        self._log_line, self._handlers = log_line, ExitStack()
+
+    @property
+    def asked(self) -> bool:
+        """Whether the run was asked to stop."""
+        return self.first is not None
 
     def __enter__(self) -> Self:
         # Python delivers signals to the main thread only; elsewhere its owner decides.
         if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._on_signal)  # type: ignore[assignment]
+            for number in stopping_signals():
+                self._handlers.callback(signal.signal, number, signal.signal(number, self._on_signal))
         return self
 
     def __exit__(self, *problem: object) -> None:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, self._before)
+        self._handlers.close()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        stop = interrupt_of(number)
         if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
-        self._log_line("\nCtrl-C: finishing this step and saving a checkpoint; once more stops at once")
+            raise stop
+        self.first = stop
+        self._log_line(f"\n{cause_of(stop)}: finishing this step and saving a checkpoint; once more stops at once")
 
 
 class Display(Protocol):

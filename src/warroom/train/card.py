@@ -1,6 +1,5 @@
 """The model card, written from run folders alone: every number in it stands in one of their files."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -10,6 +9,7 @@ import yaml
 from warroom.core.scenario import TrainingProfile
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import HELD_OUT, SEEDS_PER_SPLIT, Split, seed_of
+from warroom.core.strict_json import contents_of, read_json_object
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec, environments, suite
 from warroom.policies.manifest import warm_start_of
@@ -70,10 +70,10 @@ def write_card(run: Path, evaluations: Sequence[Path] = ()) -> Path:
         raise ValueError(f"{run} holds a run of `warroom {record.kind}`, not of `warroom train`")
     if not (run / MODEL).is_dir():
         raise ValueError(f"{run} has no {MODEL} folder: its training has not come to an end; go on with --resume")
+    found = [_evaluation(folder) for folder in evaluations]
     path = run / MODEL / CARD
-    path.write_text(
-        card(run, record, summary, read_steps(run), [_evaluation(f) for f in evaluations]), encoding="utf-8"
-    )
+    with contents_of(run):
+        path.write_text(card(run, record, summary, read_steps(run), found), encoding="utf-8")
     return path
 
 
@@ -81,7 +81,7 @@ def _summary(folder: Path) -> JsonObject:
     path = folder / SUMMARY
     if not path.is_file():
         raise ValueError(f"{folder} has no {SUMMARY}; finish its run first")
-    return dict(json.loads(path.read_text(encoding="utf-8")))
+    return read_json_object(path)
 
 
 def _evaluation(folder: Path) -> Evaluation:

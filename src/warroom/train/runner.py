@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from warroom.core.errors import first_line
 from warroom.core.late import LateModule
+from warroom.core.signals import cause_of
 from warroom.policies.checkpoint import quiet, without_bars
 from warroom.policies.manifest import Manifest, warm_start_of, write_manifest
 from warroom.policies.model_files import file_sha256, weight_files
@@ -44,8 +46,10 @@ class TrainingOutcome(NamedTuple):
 
     summary: TrainSummary | None
     """What `summary.json` says; None where the run was interrupted, and in processes that write nothing."""
-    interrupted_at: int | None = None
-    """The step after which Ctrl-C ended it: it has a checkpoint then, and no model yet."""
+    interrupted: KeyboardInterrupt | None = None
+    """What told it to stop before its end, Ctrl-C or SIGTERM: it has a checkpoint then, and no model yet."""
+    steps: int = 0
+    """The step after which it was interrupted."""
 
 
 class Rehearsal(NamedTuple):
@@ -100,9 +104,31 @@ def train(
     if is_main():
         log_line(report.render())
     report.require()
-    if is_main():
-        for note in claim_folder(folder, replace(record, policy_status=status.to_json()), resume)[1]:
-            log_line(f"note: {note}")
+    claimed = claim_folder(folder, replace(record, policy_status=status.to_json()), resume) if is_main() else None
+    for note in claimed.notes if claimed else ():
+        log_line(f"note: {note}")
+    with claimed or nullcontext():
+        outcome = _train(
+            config, folder, model, tokenizer, status, log_line=log_line, resume=resume, backend=backend, reward=reward
+        )
+        if claimed and outcome.interrupted is not None:
+            claimed.stop(cause_of(outcome.interrupted))
+    return outcome
+
+
+def _train(
+    config: TrainConfig,
+    folder: Path,
+    model: "PreTrainedModel",
+    tokenizer: "PreTrainedTokenizerBase",
+    status: PolicyStatus,
+    *,
+    log_line: LineLogger,
+    resume: bool,
+    backend: RolloutBackend | None,
+    reward: RewardSource,
+) -> TrainingOutcome:
+    """Train what is loaded into a folder that is this process's to write."""
     with Interrupts(log_line) as interrupts, without_bars():
         shown = display(log_line)
         callback = TrainingCallback(
@@ -128,7 +154,8 @@ def train(
         finally:
             shown.close()
     if callback.stopped == INTERRUPTED:
-        return TrainingOutcome(None, callback.rows[-1]["step"])
+        # On a machine that was not told itself, another was.
+        return TrainingOutcome(None, interrupts.first or KeyboardInterrupt(), callback.rows[-1]["step"])
     if not is_main():
         return TrainingOutcome(None)
     errors = _sure(config, trained, tokenizer, log_line)

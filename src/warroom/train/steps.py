@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal, Required, TypedDict, cast
 
+from warroom.core.strict_json import parse_json_object
 from warroom.core.types import JsonObject
 
 STEPS = "steps.jsonl"
@@ -159,7 +160,7 @@ def _rows(path: Path, whole: bool) -> Iterator[Row]:
         if number == len(lines) and not line.endswith("\n") and not whole:
             return
         try:
-            yield json.loads(line)
+            yield parse_json_object(line)
         except ValueError as error:
             raise ValueError(f"{path}: line {number}: {error}") from error
 
