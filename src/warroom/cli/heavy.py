@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from warroom.evals.audit import spec as audit_spec
     from warroom.policies.llm import client as llm_client
     from warroom.policies.llm import preflight as llm_preflight
-    from warroom.serve import mcp, remote
+    from warroom.serve import guard, mcp, remote
     from warroom.train import callbacks, grpo, loading, runner, warmstart
     from warroom.view.ui import server as ui_server
 else:
@@ -43,6 +43,7 @@ else:
     run = LateModule("warroom.evals.run")
     llm_client = LateModule("warroom.policies.llm.client", extra="llm")
     llm_preflight = LateModule("warroom.policies.llm.preflight", extra="llm")
+    guard = LateModule("warroom.serve.guard", extra="serve")
     mcp = LateModule("warroom.serve.mcp", extra="serve")
     remote = LateModule("warroom.serve.remote", extra="serve")
     callbacks = LateModule("warroom.train.callbacks", extra="train")
@@ -59,6 +60,7 @@ __all__ = [
     "certify",
     "compare",
     "grpo",
+    "guard",
     "http_server",
     "imported",
     "knowledge",

@@ -23,10 +23,10 @@ SPARE = 256
 """Open files that a server needs besides its sessions."""
 
 
-def serve(serving: ServeOptions, host: str, port: int, workers: int, page: bool) -> None:
+def serve(serving: ServeOptions, port: int, workers: int, page: bool) -> None:
     """Serve until Ctrl-C; a `ValueError` says which option cannot be."""
     serving.check()
-    listening = listen(host, port)
+    listening = listen(serving.access.host, port)
     listening.set_inheritable(True)  # workers answer it too
     _allow_files(serving.max_sessions * len(serving.names) + SPARE)
     os.environ[OPTIONS_VARIABLE] = settings(serving)

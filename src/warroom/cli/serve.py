@@ -1,19 +1,27 @@
 """`warroom serve`."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
 from warroom.cli import heavy
+from warroom.cli.access import access_of, with_access
 
 
+@with_access
 def serve_command(
     *,
+    allowed: Mapping[str, object],
     env: Annotated[str, typer.Option(help="fleet, logs, tickets, or all of them, each under its own path.")] = "all",
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free port.")] = 8000,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes, each with its own sessions and limit.")] = 1,
     max_sessions: Annotated[int, typer.Option(min=1, help="Open sessions per environment and worker.")] = 4096,
+    max_sessions_per_client: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of these, for each client. Default: all on this machine, else a quarter."),
+    ] = None,
     team: Annotated[str, typer.Option(help="Default policy of the seats that a client does not play.")] = "expert",
     page: Annotated[
         bool,
@@ -29,9 +37,14 @@ def serve_command(
 ) -> None:
     """Serve the environments over OpenEnv, for trainers and agents.
 
+    Programs of this machine may connect, and no web page. Other machines need --host, and --token or --public.
+
     Example: warroom serve --env fleet --port 8000
     """
     if page and workers > 1:
         raise ValueError(f"--page needs --workers 1, got {workers}: the page keeps its sessions in one process")
-    serving = heavy.http_server.ServeOptions(env, max_sessions, team, debug_truth)
-    heavy.http_server.serve(serving, host, port, workers, page)
+    access = access_of(host, allowed)
+    serving = heavy.http_server.ServeOptions(
+        env, max_sessions, team, debug_truth, access, max_sessions_per_client=max_sessions_per_client
+    )
+    heavy.http_server.serve(serving, port, workers, page)

@@ -16,6 +16,8 @@ from warroom import __version__
 from warroom.core.errors import MissingExtra
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec
+from warroom.serve.access import ServerAccess
+from warroom.serve.guard import AccessGuard, RequestGuard
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
 from warroom.serve.mcp_session import LOOK, START, CallReply, McpSession, ToolListing
 
@@ -30,6 +32,7 @@ try:
     from fastmcp.utilities.versions import VersionSpec
     from pydantic import Field
     from pydantic.json_schema import SkipJsonSchema
+    from starlette.middleware import Middleware
 except ImportError as error:
     raise MissingExtra("serve", error) from error
 
@@ -162,7 +165,7 @@ def serve_stdio(mcp_server: "FastMCP[Any]") -> None:
     asyncio.run(mcp_server.run_async("stdio", show_banner=False, log_level="CRITICAL"))
 
 
-def serve_http(mcp_server: "FastMCP[Any]", listening: socket.socket) -> None:
+def serve_http(mcp_server: "FastMCP[Any]", listening: socket.socket, access: ServerAccess) -> None:
     """Serve over HTTP on a listening socket, until interrupted."""
     _silence_loggers()
     host, port = listening.getsockname()[:2]
@@ -174,7 +177,8 @@ def serve_http(mcp_server: "FastMCP[Any]", listening: socket.socket) -> None:
         port=port,
         path=PATH,
         stateless_http=False,
-        host_origin_protection="auto",  # a foreign web page must not play through the operator's browser
+        host_origin_protection=False,  # our own guard stands before it, as before every server
+        middleware=[Middleware(AccessGuard, access=access), Middleware(RequestGuard)],
         sockets=[listening],
         uvicorn_config={"log_level": "critical", "access_log": False},
     )

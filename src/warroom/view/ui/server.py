@@ -14,6 +14,7 @@ try:
     import gradio as gr
     import uvicorn
     from fastapi import FastAPI
+    from starlette.types import ASGIApp
 except ImportError as error:
     raise MissingExtra("serve", error) from error
 
@@ -52,8 +53,16 @@ class UiServer(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def serve(bound: socket.socket, allowed_policies: AllowedPolicies, ready: Callable[[], object]) -> None:
-    """Serve the page at a socket that listens, until Ctrl-C; `ready` is called once it answers."""
+def serve(
+    bound: socket.socket,
+    allowed_policies: AllowedPolicies,
+    ready: Callable[[], object],
+    guard: Callable[[ASGIApp], ASGIApp],
+) -> None:
+    """Serve the page at a socket that listens, until Ctrl-C; `ready` is called once it answers.
+
+    `guard` stands before the page, and refuses whoever may not use it.
+    """
     app = mounted(FastAPI(title="Warroom"), allowed_policies=allowed_policies)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=SHUTDOWN_SECONDS)
+    config = uvicorn.Config(guard(app), log_level="warning", timeout_graceful_shutdown=SHUTDOWN_SECONDS)
     UiServer(config, app, ready).run(sockets=[bound])
