@@ -32,6 +32,8 @@ def serve(serving: ServeOptions, port: int, workers: int, page: bool) -> None:
     os.environ[OPTIONS_VARIABLE] = settings(serving)
     app = worker(heavy.page.page_for(serving)) if page else None
     say(f"serving {', '.join(serving.names)} at {address(listening)}; stop with Ctrl-C", "green")
+    if serving.hold_out.salt is not None:
+        say(f"incidents are drawn under the salt of commitment {serving.hold_out.salt.commitment}")
     if serving.debug_truth:
         say("observations include the ground truth: results of this server are invalid", "yellow")
     config = Config(

@@ -16,6 +16,10 @@ EnvName = Annotated[str, typer.Option("--env", help="Environment.")]
 Tiers = Annotated[str, typer.Option(help="Tiers, comma-separated.")]
 Suite = Annotated[str, typer.Option(help="Suite of scenarios; see `warroom list`.")]
 Split = Annotated[str, typer.Option(help="Split of incidents: train, dev or test. Publish test results only.")]
+SaltFile = Annotated[
+    Path | None,
+    typer.Option(help="File with a secret that enters every draw, so that nobody else can replay the incidents."),
+]
 VIOLATED = 1
 """Exit code of a check that fails."""
 SHOWN = 12

@@ -7,6 +7,7 @@ import typer
 
 from warroom.cli import heavy
 from warroom.cli.access import access_of, with_access
+from warroom.cli.options import SaltFile
 
 
 @with_access
@@ -23,6 +24,14 @@ def serve_command(
         typer.Option(min=1, help="Of these, for each client. Default: all on this machine, else a quarter."),
     ] = None,
     team: Annotated[str, typer.Option(help="Default policy of the seats that a client does not play.")] = "expert",
+    tasks_only: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPLIT",
+            help="Deal the tasks of this split by number; clients choose neither scenario, split, seed nor teammates.",
+        ),
+    ] = None,
+    salt_file: SaltFile = None,
     page: Annotated[
         bool,
         typer.Option("--page", help="Also serve the page of `warroom ui` at /web. Needs --workers 1."),
@@ -45,6 +54,9 @@ def serve_command(
         raise ValueError(f"--page needs --workers 1, got {workers}: the page keeps its sessions in one process")
     access = access_of(host, allowed)
     serving = heavy.http_server.ServeOptions(
-        env, max_sessions, team, debug_truth, access, max_sessions_per_client=max_sessions_per_client
-    )
+        env, max_sessions, team, debug_truth, tasks_only, None if salt_file is None else str(salt_file), access,
+        max_sessions_per_client,
+    )  # fmt: skip
+    if page and (tasks_only, salt_file) != (None, None):
+        raise ValueError("--page shows spectators the truth of any incident: leave it out where incidents are held out")
     heavy.http_server.serve(serving, port, workers, page)

@@ -120,10 +120,12 @@ def parse_spec(text: str) -> EpisodeSpec:
 def resolve_spec(spec: EpisodeSpec | str) -> EpisodeSpec:
     """A spec, or the one that a text means, with options in the environment's own type."""
     if isinstance(spec, str):
-        return parse_spec(spec)
+        spec = parse_spec(spec)
     if not isinstance(spec, EpisodeSpec):
         raise ValueError(f"an episode is an EpisodeSpec or a text such as {FORM}, got {quote_input(spec)}")
     _check_place(spec.tier, spec.seed)
+    if spec.salt and not spec.secret:
+        raise ValueError(f"{spec} is drawn under a secret salt: only who has the salt's file can play it")
     return replace(spec, options=spec.options_as(env_spec(spec.env).options))
 
 
@@ -146,9 +148,9 @@ def make(spec: EpisodeSpec | str, /, tier: str | None = None, seed: int | None =
 
 
 def _spec(environment: EnvSpec, parts: SpecText) -> EpisodeSpec:
-    scenario, tier, seed, options, attempt = parts
-    _check_place(tier, seed)
-    return EpisodeSpec(scenario, tier, seed, environment.options.parse(options, environment.name), attempt)
+    _check_place(parts.tier, parts.seed)
+    options = environment.options.parse(parts.options, environment.name)
+    return EpisodeSpec(parts.scenario, parts.tier, parts.seed, options, parts.attempt, parts.salt)
 
 
 def _check_place(tier: str, seed: int) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from warroom.core.errors import IncompatibleTopology, UnknownName, describe_error
 from warroom.core.options import Options
+from warroom.core.salt import Salt
 from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import parse_split, seed_of
@@ -51,6 +52,8 @@ class EpisodeMatrix:
     """What episodes are built from besides, in the environment's own type; `Options()` for its defaults."""
     shard: Shard | None = None
     """Which part of the incidents is played: each count-th one; None plays all of them."""
+    salt: Salt | None = None
+    """The secret that incidents are drawn under, or the commitment to it; None for incidents that anybody can draw."""
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> "EpisodeMatrix":
@@ -59,9 +62,11 @@ class EpisodeMatrix:
             lists = {name: tuple(config[name]) for name in ("scenarios", "tiers", "policies", "seeds")}
             options = env_spec(config["env"]).options.parse(config["options"], config["env"])
             shard = parse_shard(config["shard"]) if "shard" in config else None
+            salt = Salt(config["salt"]) if "salt" in config else None
             return cls(
-                config["env"], **lists, split=config["split"], attempts=config["attempts"], options=options, shard=shard
-            )
+                config["env"], **lists, split=config["split"], attempts=config["attempts"], options=options,
+                shard=shard, salt=salt,
+            )  # fmt: skip
         except (KeyError, TypeError) as error:
             raise ValueError(f"it is not the configuration of an evaluation: {describe_error(error)}") from error
 
@@ -71,11 +76,14 @@ class EpisodeMatrix:
     def matrix(self) -> list[EpisodeKey]:
         """Every episode in the order in which the run folder lists them, attempts one after another."""
         return [
-            EpisodeKey(EpisodeSpec(scenario, tier, seed, self.options, attempt), policy)
+            EpisodeKey(self._drawn(EpisodeSpec(scenario, tier, seed, self.options, attempt)), policy)
             for scenario, tier, seed in self._incidents()
             for policy in self.policies
             for attempt in range(self.attempts)
         ]
+
+    def _drawn(self, spec: EpisodeSpec) -> EpisodeSpec:
+        return spec if self.salt is None else self.salt.apply(spec)
 
     def _incidents(self) -> list[tuple[str, str, int]]:
         seeds = [seed_of(self.split, index) for index in self.seeds]
@@ -129,8 +137,10 @@ class Plan(EpisodeMatrix):
         """The plan as `run.json` holds it."""
         values = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "objects"}
         config = {name: list(value) if type(value) is tuple else value for name, value in values.items()}
-        shard = config.pop("shard")
-        return config | {"options": self.options.to_json()} | ({"shard": str(shard)} if shard is not None else {})
+        del config["shard"], config["salt"]
+        more = {"shard": str(self.shard)} if self.shard is not None else {}
+        more |= {"salt": self.salt.commitment} if self.salt is not None else {}
+        return config | {"options": self.options.to_json()} | more
 
 
 def scenarios_of(env: str, suite_name: str | None, names: str | None) -> tuple[str, ...]:

@@ -7,12 +7,15 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 import warroom
 from warroom.core.errors import UnknownName
+from warroom.core.salt import Salt
+from warroom.core.splits import parse_split
 from warroom.envs import environments
 from warroom.policies import hf, policy_set
 from warroom.serve.access import ServerAccess
@@ -20,7 +23,7 @@ from warroom.serve.environment import IncidentEnvironment, ServerConfig
 from warroom.serve.guard import AccessGuard, RequestGuard
 from warroom.serve.index import index_page
 from warroom.serve.openenv_server import ConcurrencyConfig, create_app, create_fastapi_app
-from warroom.serve.reset_request import BadRequest
+from warroom.serve.reset_request import OPEN, BadRequest, HoldOut
 from warroom.serve.sessions import session_server
 from warroom.serve.wire import WarroomAction, WarroomState
 
@@ -51,10 +54,19 @@ class ServeOptions:
     team: str = "expert"
     """Who plays the seats that a client does not take, unless it names its teammates."""
     debug_truth: bool = False
+    tasks_only: str | None = None
+    """The split whose tasks are dealt, where clients choose neither scenario nor split nor seed; None: they do."""
+    salt_file: str | None = None
+    """The file of a secret that enters every draw; see `warroom.core.salt`."""
     access: ServerAccess = field(default_factory=ServerAccess)
     max_sessions_per_client: int | None = None
     """Of the open sessions, for each environment and worker; None: as many as there are, or a quarter of them where
     other machines may connect."""
+
+    @property
+    def hold_out(self) -> HoldOut:
+        """What keeps its incidents from being known; reads the salt's file."""
+        return HoldOut(self.tasks_only, None if self.salt_file is None else Salt.read(Path(self.salt_file)))
 
     @property
     def sessions_per_client(self) -> int | None:
@@ -72,6 +84,10 @@ class ServeOptions:
         """A `ValueError` says what cannot be served."""
         if self.env != ALL and self.env not in environments():
             raise UnknownName("environment", self.env, (*environments(), ALL))
+        if self.debug_truth and self.hold_out != OPEN:
+            raise ValueError("a server that reveals the truth holds nothing out: leave --debug-truth out")
+        if self.tasks_only is not None:
+            parse_split(self.tasks_only)
         named = [part.rpartition("=")[2] for part in self.team.split(",")]
         if any(policy == "human" or policy.startswith("llm:") for policy in named):
             raise ValueError(f"a server cannot play {self.team!r}: name scripts, or models on this machine")
@@ -124,7 +140,7 @@ def _from_settings(text: str) -> ServeOptions:
 
 def _served(name: str, serving: ServeOptions, create: Callable[..., FastAPI]) -> FastAPI:
     """One environment at the root, as OpenEnv's tools expect it."""
-    server_config = ServerConfig(name, serving.team, serving.debug_truth)
+    server_config = ServerConfig(name, serving.team, serving.debug_truth, serving.hold_out)
     with session_server(serving.sessions_per_client):
         app = create(
             partial(IncidentEnvironment, server_config),

@@ -92,10 +92,10 @@ class _Headers:
         if scheme.lower() == "bearer":
             return bearer.strip()
         try:
-            cookie = SimpleCookie(self.values.get("cookie", "")).get(self._cookie)
+            cookies = SimpleCookie(self.values.get("cookie", ""))
         except CookieError:
             return ""
-        return str(cookie.value) if cookie is not None else ""
+        return str(cookies[self._cookie].value) if self._cookie in cookies else ""
 
 
 def _cookie_name(scope: Scope) -> str:
