@@ -57,7 +57,9 @@ def test_what_is_written_of_a_salted_incident_names_the_commitment_and_draws_not
     salt = Salt.read(files[0])
     spec = salt.apply(parse_spec(text))
     written = f"{spec} {spec!r} {salt!r}"
-    assert f"salt={salt.name}" in str(spec) and salt.secret.decode() not in written and str(spec.draw_seed) not in written
+    assert (
+        f"salt={salt.name}" in str(spec) and salt.secret.decode() not in written and str(spec.draw_seed) not in written
+    )
     assert parse_spec(str(spec)) == spec
     with pytest.raises(ValueError, match="only who has the salt's file can play it"):
         make(str(spec))

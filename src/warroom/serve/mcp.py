@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import io
 import logging
 import os
 import signal
@@ -19,6 +20,7 @@ from warroom.envs import env_spec
 from warroom.serve.access import ServerAccess
 from warroom.serve.guard import AccessGuard, RequestGuard
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
+from warroom.serve.mcp_lines import ReadableLines
 from warroom.serve.mcp_session import LOOK, START, CallReply, McpSession, ToolListing
 
 try:
@@ -162,6 +164,8 @@ def serve_stdio(mcp_server: "FastMCP[Any]") -> None:
     _silence_loggers()
     # A thread waits for the client's next line, and nothing but that line would wake it for an orderly exit.
     signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    lines = ReadableLines(sys.stdin.buffer, _write_line)
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(lines))  # the library reads what it finds there
     asyncio.run(mcp_server.run_async("stdio", show_banner=False, log_level="CRITICAL"))
 
 
@@ -183,6 +187,11 @@ def serve_http(mcp_server: "FastMCP[Any]", listening: socket.socket, access: Ser
         uvicorn_config={"log_level": "critical", "access_log": False},
     )
     asyncio.run(running)
+
+
+def _write_line(line: bytes) -> None:
+    sys.stdout.buffer.write(line)  # whole lines go through one buffer, so that none is torn by another
+    sys.stdout.buffer.flush()
 
 
 def _silence_loggers() -> None:
