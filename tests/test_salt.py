@@ -2,10 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
-from itertools import islice
 from pathlib import Path
-from statistics import mean
 
 import pytest
 
@@ -27,7 +24,7 @@ def files(tmp_path: Path) -> Iterator[list[Path]]:
     paths = [tmp_path / "one", tmp_path / "other"]
     for path, digit in zip(paths, "4a", strict=True):
         path.write_text(f"{digit}0b1c2d3e" * 4 + "\n")
-    yield paths
+    return paths
 
 
 def first_page(spec: EpisodeSpec) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 from urllib.parse import parse_qsl
 
+from warroom.core.checks import check_type
 from warroom.core.errors import quote_input
 from warroom.core.options import Options
 from warroom.core.rng import mixed_seed
@@ -66,11 +67,20 @@ class EpisodeSpec:
         """A seed with the secret mixed in, apart for each of `names`; the seed itself where there is no secret."""
         return mixed_seed(self.secret, seed, *names) if self.secret else seed
 
+    def __post_init__(self) -> None:
+        """A `ValueError` says which part has the wrong type."""
+        for what, text in (("a scenario", self.scenario), ("a tier", self.tier), ("the name of a salt", self.salt)):
+            check_type(what, text, str)
+        check_type("a seed", self.seed, int)
+        check_type("attempt", self.attempt, int)
+        check_type("options", self.options, Options)
+
     def options_as(self, kind: type[Kind]) -> Kind:
         """The options in the environment's own type; no options at all are its defaults."""
         if type(self.options) is Options:
             return kind()
-        assert isinstance(self.options, kind), f"{self.scenario} takes {kind.__name__}, got {self.options!r}"
+        if not isinstance(self.options, kind):
+            raise ValueError(f"{self.scenario} takes {kind.__name__}, got {quote_input(self.options)}")
         return self.options
 
     def __str__(self) -> str:
@@ -93,6 +103,7 @@ class SpecText(NamedTuple):
 
 def split_spec(text: str) -> SpecText:
     """The parts of a text such as `fleet/db_deadlock@hard#test:7`; a `ValueError` says what the form is."""
+    check_type("an episode", text, str)
     place, question, query = text.partition("?")
     name, at, rest = place.rpartition("@")
     tier, mark, seed = rest.partition("#")

@@ -4,11 +4,16 @@ from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
+from warroom.core.checks import check_range, check_texts, check_type
+from warroom.core.errors import quote_input
 from warroom.core.scenario import TIERS, Scenario
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, for_training, parse_split, seed_of
 from warroom.envs import environments, episode_spec, find
 from warroom.envs import suite as scenarios_of_suite
+
+MAX_SEEDS = 1_000_000
+"""Incidents of a split that a count may ask for; more than anybody can play."""
 
 
 class LoadedScenario(NamedTuple):
@@ -26,6 +31,7 @@ def load_scenario(name: str) -> LoadedScenario:
     The environment of a file that is named alone is the one whose kind of scenario it defines. A `ValueError` gives
     file and line, what was got, and what is allowed.
     """
+    check_type("a scenario", name, str)
     first, slash, _ = name.partition("/")
     if not name.endswith(".py") or (slash and first in environments()):
         environment, scenario = find(name)
@@ -53,7 +59,12 @@ def tasks(
     `seeds` is a count, or indices within the split; `suite` defaults to the environment's first. Of the split `train`,
     scenarios that are held out for the test are left out. A `ValueError` names what is wrong and what is allowed.
     """
+    if isinstance(seeds, int):
+        check_range("seeds", seeds, 0, MAX_SEEDS)
+    elif isinstance(seeds, str) or not isinstance(seeds, Sequence):
+        raise ValueError(f"seeds are a count or a list of indices, got {quote_input(seeds)}")
     indices = range(seeds) if isinstance(seeds, int) else seeds
+    check_texts("tiers", tiers)
     found = scenarios_of_suite(env, suite)
     if parse_split(split) is Split.TRAIN:
         found = for_training(found)

@@ -23,7 +23,7 @@ SHORT = 900
 """Characters below which no JSON is too deep or too long for the parser."""
 
 
-class Client(NamedTuple):
+class SessionOwner(NamedTuple):
     """Whom the sessions belong to that a request opens."""
 
     address: str
@@ -32,9 +32,9 @@ class Client(NamedTuple):
     """Whether they end when its socket does."""
 
 
-NOBODY = Client("", has_socket=True)
-CLIENT: ContextVar[Client] = ContextVar("client", default=NOBODY)
-"""The client of the request that is being answered."""
+NOBODY = SessionOwner("", has_socket=True)
+OWNER: ContextVar[SessionOwner] = ContextVar("owner", default=NOBODY)
+"""Who sent the request that is being answered."""
 
 
 class AccessGuard:
@@ -58,7 +58,7 @@ class AccessGuard:
             await _signed_in(scope, query)(scope, receive, send)
         else:
             address = client_of(self.access, (scope.get("client") or ("",))[0], headers.values)
-            CLIENT.set(Client(address, scope["type"] == "websocket"))
+            OWNER.set(SessionOwner(address, scope["type"] == "websocket"))
             await self.app(scope, receive, send)
 
     def _refusal(self, scope: Scope, headers: "_Headers", token: str) -> Refusal | None:

@@ -1,4 +1,4 @@
-"""The lines of an MCP client on standard input: each that cannot be read is answered, where the library stays silent."""
+"""The lines of an MCP client on standard input: those that cannot be read are answered, where the library is silent."""
 
 import io
 import json

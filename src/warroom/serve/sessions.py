@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
-from warroom.serve.guard import CLIENT, Client
-from warroom.serve.openenv_server import Environment, HTTPEnvServer, SessionCapacityError, http_server
+from warroom.serve.environment import IncidentEnvironment
+from warroom.serve.guard import OWNER, SessionOwner
+from warroom.serve.openenv_server import HTTPEnvServer, SessionCapacityError, http_server
+
+_SERVER = "HTTPEnvServer"
 
 
 class SessionServer(HTTPEnvServer):
@@ -16,21 +18,21 @@ class SessionServer(HTTPEnvServer):
     that was idle for longest is closed. A session of a socket never is.
     """
 
-    def __init__(self, *arguments: Any, per_client: int | None, **options: Any) -> None:
-        super().__init__(*arguments, **options)
+    def __init__(self, *arguments: object, per_client: int | None, **options: object) -> None:
+        super().__init__(*arguments, **options)  # type: ignore[arg-type]  # as OpenEnv itself passes them
         self.per_client = per_client
-        self._owners: dict[str, Client] = {}
+        self._owners: dict[str, SessionOwner] = {}
 
-    async def _create_session(self) -> tuple[str, Environment[Any, Any, Any]]:
-        client = CLIENT.get()
-        if self._share_is_full(client.address) or len(self._sessions) >= self._max_concurrent_envs:
-            await self._close_abandoned(client.address if self._share_is_full(client.address) else None)
-        if self._share_is_full(client.address):
-            count = self._count(client.address)
+    async def _create_session(self) -> tuple[str, IncidentEnvironment]:
+        owner = OWNER.get()
+        if self._share_is_full(owner.address) or len(self._sessions) >= self._max_concurrent_envs:
+            await self._close_abandoned(owner.address if self._share_is_full(owner.address) else None)
+        if self._share_is_full(owner.address):
+            count = self._count(owner.address)
             message = f"you have {count} sessions open, of at most {self.per_client} for each client: close one first"
             raise SessionCapacityError(count, self.per_client or count, message)
         session_id, env = await super()._create_session()
-        self._owners[session_id] = client
+        self._owners[session_id] = owner
         return session_id, env
 
     async def _destroy_session(self, session_id: str) -> None:
@@ -62,10 +64,9 @@ class SessionServer(HTTPEnvServer):
 @contextmanager
 def session_server(per_client: int | None) -> Iterator[None]:
     """Within it, applications that OpenEnv creates keep sessions by `SessionServer`: it makes its server itself."""
-    module: Any = http_server
-    original = module.HTTPEnvServer
-    module.HTTPEnvServer = partial(SessionServer, per_client=per_client)
+    original = getattr(http_server, _SERVER)
+    setattr(http_server, _SERVER, partial(SessionServer, per_client=per_client))
     try:
         yield
     finally:
-        module.HTTPEnvServer = original
+        setattr(http_server, _SERVER, original)

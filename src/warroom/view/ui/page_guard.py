@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from warroom.core.checks import check_range, check_type
 from warroom.core.errors import MissingExtra, quote_input
@@ -26,14 +25,14 @@ UNREADABLE = "The page sent what it never asks for; load it again."
 
 
 class PageBlocks(gr.Blocks):
-    """Gradio's page, where a value that no widget of ours can send is the client's mistake: no traceback tells of it."""
+    """Gradio's page, where a value that no widget can send is the client's mistake: no traceback tells of it."""
 
     async def preprocess_data(
-        self, block_fn: BlockFunction, inputs: list[Any], state: SessionState | None, explicit_call: bool = False
-    ) -> list[Any]:
+        self, block_fn: BlockFunction, inputs: list[object], state: SessionState | None, explicit_call: bool = False
+    ) -> list[object]:
         """The values as our events take them; what a widget refuses ends the event, and is told to its page alone."""
         try:
-            found: list[Any] = await super().preprocess_data(block_fn, inputs, state, explicit_call)
+            found: list[object] = await super().preprocess_data(block_fn, inputs, state, explicit_call)
         except Exception as error:  # each widget raises whatever the value makes it stumble over
             raise gr.Error(UNREADABLE, print_exception=False) from error
         return found
