@@ -1,7 +1,7 @@
 """Checks of declarations: a wrong type or name is refused where it stands, with what was got and what is allowed."""
 
 import inspect
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 from warroom.core.errors import UnknownName, quote_input
@@ -30,6 +30,15 @@ def check_texts(what: str, got: object) -> None:
     """Refuse what is no list of texts; a text alone is none either, though Python would take it for one of letters."""
     if isinstance(got, str | Mapping) or not isinstance(got, Collection) or not all(isinstance(x, str) for x in got):
         raise ValueError(f"{what} must be a list of texts, got {quote_input(got)}")
+
+
+def check_seeds(got: object, most: int) -> None:
+    """Refuse what is neither a count of incidents nor a list of their indices within a split; None is no choice."""
+    if isinstance(got, int):
+        check_range("seeds", got, 0, most)
+        check_type("seeds", got, int)
+    elif got is not None and (isinstance(got, str | bytes) or not isinstance(got, Sequence)):
+        raise ValueError(f"seeds are a count or a list of indices, got {quote_input(got)}")
 
 
 def check_choice(what: str, got: object, allowed: Collection[str]) -> None:

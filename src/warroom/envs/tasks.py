@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
-from warroom.core.checks import check_range, check_texts, check_type
-from warroom.core.errors import quote_input
+from warroom.core.checks import check_seeds, check_texts, check_type
 from warroom.core.scenario import TIERS, Scenario
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, for_training, parse_split, seed_of
@@ -59,10 +58,7 @@ def tasks(
     `seeds` is a count, or indices within the split; `suite` defaults to the environment's first. Of the split `train`,
     scenarios that are held out for the test are left out. A `ValueError` names what is wrong and what is allowed.
     """
-    if isinstance(seeds, int):
-        check_range("seeds", seeds, 0, MAX_SEEDS)
-    elif isinstance(seeds, str) or not isinstance(seeds, Sequence):
-        raise ValueError(f"seeds are a count or a list of indices, got {quote_input(seeds)}")
+    check_seeds(seeds, MAX_SEEDS)
     indices = range(seeds) if isinstance(seeds, int) else seeds
     check_texts("tiers", tiers)
     found = scenarios_of_suite(env, suite)

@@ -11,8 +11,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
-from warroom.core.checks import check_range, check_texts, check_type
-from warroom.core.errors import quote_input
+from warroom.core.checks import check_seeds, check_texts, check_type
 from warroom.core.late import LateModule
 from warroom.core.options import Options
 from warroom.envs import env_spec
@@ -203,12 +202,8 @@ def _source(policy: PolicyLike) -> PolicySource:
 
 def _seeds(seeds: int | Sequence[int] | None) -> tuple[int, ...] | None:
     """Indices within the split: a count of them, or a list."""
-    if isinstance(seeds, int):
-        check_range("seeds", seeds, 1, MAX_SEEDS)
-        return tuple(range(seeds))
-    if seeds is not None and (isinstance(seeds, str) or not isinstance(seeds, Sequence)):
-        raise ValueError(f"seeds are a count or a list of indices, got {quote_input(seeds)}")
-    return _tuple(seeds)
+    check_seeds(seeds, MAX_SEEDS)
+    return tuple(range(seeds)) if isinstance(seeds, int) else _tuple(seeds)
 
 
 def _tuple(values: Sequence[Any] | None) -> tuple[Any, ...] | None:

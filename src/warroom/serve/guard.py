@@ -1,8 +1,9 @@
 """ASGI middleware before every server: who may not talk to it goes no further, nor does what cannot be read."""
 
 import json
-from asyncio import get_running_loop, sleep
+from asyncio import get_running_loop, sleep, wait_for
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
@@ -19,6 +20,8 @@ MAX_BYTES = 1_048_576
 """Bytes of a message on the socket, and of a body."""
 MAX_DRAINED_BYTES = 16 * MAX_BYTES
 """Bytes of a body that is too large which are read before it is refused."""
+CLOSING_SECONDS = 2.0
+"""Seconds that a refused socket may take to close."""
 SHORT = 900
 """Characters below which no JSON is too deep or too long for the parser."""
 
@@ -81,7 +84,7 @@ class _Headers:
 
     def __init__(self, scope: Scope) -> None:
         pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
-        self.values = dict(pairs)
+        self.values: dict[str, str] = dict(pairs)
         names = [name for name, _ in pairs]
         self.repeats = [name for name in self._ONCE if names.count(name) > 1]
         self._cookie = _cookie_name(scope)
@@ -121,8 +124,16 @@ async def _refuse(found: Refusal, scope: Scope, receive: Receive, send: Send) ->
     if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
         await receive()
         await send({"type": "websocket.close", "code": 1008, "reason": found.reason[:100]})
-    else:
-        await response(scope, receive, send)  # Starlette answers the handshake of a socket by HTTP
+        return
+    await response(scope, receive, send)  # Starlette answers the handshake of a socket by HTTP
+    if scope["type"] == "websocket":
+        with suppress(TimeoutError):  # uvicorn takes an application for broken that ends before the connection does
+            await wait_for(_disconnected(receive), CLOSING_SECONDS)
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "websocket.disconnect":
+        pass
 
 
 class RequestGuard:

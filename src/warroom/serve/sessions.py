@@ -32,6 +32,7 @@ class SessionServer(HTTPEnvServer):
             message = f"you have {count} sessions open, of at most {self.per_client} for each client: close one first"
             raise SessionCapacityError(count, self.per_client or count, message)
         session_id, env = await super()._create_session()
+        assert isinstance(env, IncidentEnvironment)
         self._owners[session_id] = owner
         return session_id, env
 

@@ -8,7 +8,7 @@ from warroom.core.errors import MissingExtra, quote_input
 
 try:
     import gradio as gr
-    from gradio.blocks import BlockFunction
+    from gradio.block_function import BlockFunction
     from gradio.state_holder import SessionState
     from starlette.responses import JSONResponse
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
