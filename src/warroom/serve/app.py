@@ -84,7 +84,8 @@ class ServeOptions:
         """A `ValueError` says what cannot be served."""
         if self.env != ALL and self.env not in environments():
             raise UnknownName("environment", self.env, (*environments(), ALL))
-        if self.debug_truth and self.hold_out != OPEN:
+        hold_out = self.hold_out  # reads the salt
+        if self.debug_truth and hold_out != OPEN:
             raise ValueError("a server that reveals the truth holds nothing out: leave --debug-truth out")
         if self.tasks_only is not None:
             parse_split(self.tasks_only)

@@ -27,7 +27,7 @@ def _check(value: object) -> None:
     """Refuse what JSON or UTF-8 cannot carry on. Level by level: a recursion would end where a hostile text likes."""
     level, depth = [value], 0
     while level:
-        if depth > MAX_DEPTH:
+        if depth == MAX_DEPTH and any(isinstance(item, dict | list) for item in level):
             raise ValueError(f"it nests deeper than {MAX_DEPTH} levels")
         for item in level:
             _check_scalar(item)
