@@ -19,7 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -471,7 +471,7 @@ def main() -> int:
     print(f"{sum(tally.calls for tally in tallies)} calls, {sum(tally.failures for tally in tallies)} failures")
     if asked.out is not None:
         asked.out.parent.mkdir(parents=True, exist_ok=True)
-        asked.out.write_text(json.dumps([asdict(tally) for tally in tallies], indent=1) + "\n")
+        asked.out.write_text(json.dumps([vars(tally) for tally in tallies], indent=1) + "\n")
     return 1 if any(tally.failures for tally in tallies) else 0
 
 
