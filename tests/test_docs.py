@@ -43,6 +43,12 @@ def help_of(verb: tuple[str, ...]) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+def test_every_test_that_a_page_names_exists() -> None:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        for file, name in re.findall(r"`(tests/\w+\.py)(?:::(\w+))?`", page.read_text()):
+            assert f"def {name}" in (ROOT / file).read_text(), f"{page.name} names {file}::{name}"
+
+
 def test_links_between_documents_lead_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):

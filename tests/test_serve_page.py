@@ -138,7 +138,7 @@ def test_the_servers_limits_hold_for_the_page_and_it_keeps_no_files(one: str) ->
     assert fetched(join, b" " * 1_100_000, **{"Content-Type": "application/json"})[0] == 413
     file = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\nhello\r\n--x--\r\n'
     kind = {"Content-Type": "multipart/form-data; boundary=x"}
-    assert fetched(f"{one}/web/gradio_api/upload", file, **kind)[0] == 413
+    assert fetched(f"{one}/web/gradio_api/upload", file, **kind)[0] == 415
 
 
 @pytest.mark.slow

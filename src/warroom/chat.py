@@ -10,9 +10,9 @@ print(chat.finish())
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from warroom.core.checks import check_choice, check_range, check_type
 from warroom.core.conversation import Conversation
 from warroom.core.env import EPISODE_OVER
-from warroom.core.errors import UnknownName
 from warroom.core.messages import MessageDict
 from warroom.core.renderer import PlainRenderer
 from warroom.core.schemas import Schema
@@ -26,6 +26,7 @@ from warroom.scheduler import Play, run
 from warroom.session import Session
 
 ENDED = "The incident is over."
+MAX_REMINDERS = 1_000
 
 
 class Answer(NamedTuple):
@@ -63,8 +64,10 @@ class Chat:
         self.session = Session(spec, seats=seats, teammates=teammates)
         env = self.session.env
         renderers = env_spec(env.name).renderers
-        if renderer not in renderers:
-            raise UnknownName(f"renderer of {env.name}", renderer, renderers)
+        check_choice(f"renderer of {env.name}", renderer, renderers)
+        check_range("reminders", reminders, 0, MAX_REMINDERS)
+        check_type("reminders", reminders, int)
+        check_type("closed", closed, bool)
         self.conversations = {
             seat: Conversation(renderers[renderer](env.brief(seat)), reminders=reminders, closed=closed)
             for seat in self.session.seats
@@ -115,11 +118,14 @@ class Chat:
 
         After the end each call of the message is answered that the incident is over.
         """
+        check_type("a message", message, Mapping)
         self.begin()
         return run(self.play_reply(message))
 
     def call(self, name: str, arguments: Mapping[str, object] | str) -> Answer:
         """`reply` with a message that makes one call. After the end it changes nothing and is not kept."""
+        check_type("the name of a tool", name, str)
+        check_type("arguments", arguments, Mapping, str)
         self.begin()
         return run(self.play_call(name, arguments))
 

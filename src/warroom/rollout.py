@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from warroom.core.checks import check_type
 from warroom.core.env import Env
 from warroom.core.errors import EpisodeAborted
 from warroom.core.policy import message_of
@@ -17,7 +18,8 @@ StepCallback = Callable[[Env, Step, StepResult], None]
 
 
 def play(spec: EpisodeSpec | str, policies: PolicySet, on_step: StepCallback | None = None) -> Episode:
-    """Play one incident to its end and return its record."""
+    """Play one incident to its end and return its record; a `ValueError` says which argument is wrong."""
+    check_type("policies", policies, PolicySet)
     return run(_play(spec, policies, on_step))
 
 

@@ -14,11 +14,12 @@ import typer
 from warroom.cli import heavy
 from warroom.cli.api import api_model_names, connect, prepare_models, with_api
 from warroom.cli.flags import env_options, with_env_options
-from warroom.cli.options import Json, Split
+from warroom.cli.options import Json, SaltFile, Split
 from warroom.cli.output import command_line, print_json, say
 from warroom.cli.progress import progress
 from warroom.cli.summary import print_summary
 from warroom.core.errors import RunStopped
+from warroom.core.salt import Salt
 from warroom.core.signals import exit_code
 from warroom.envs import make
 from warroom.evals.plan import Plan, parse_seeds, split_commas
@@ -88,6 +89,7 @@ def eval_command(
     ] = None,
     shard: Shard = None,
     attempts: Attempts = 1,
+    salt_file: SaltFile = None,
     baseline: Annotated[
         str | None, typer.Option(help="Policy to compare with. Default: heuristic, if it plays.")
     ] = None,
@@ -106,6 +108,7 @@ def eval_command(
         env=env, policies=players, suite=suite, scenarios=_list(scenarios), tiers=_list(tiers),
         seeds=parse_seeds(seeds) if seeds is not None else None, split=split, attempts=attempts,
         options=options, baseline=baseline, shard=parse_shard(shard) if shard is not None else None,
+        salt=None if salt_file is None else Salt.read(salt_file),
     )  # fmt: skip
     plan, left_out = select_plan(request)
     for scenario, reason in left_out.items():

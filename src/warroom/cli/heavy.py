@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from warroom.policies import checkpoint
     from warroom.policies.llm import client as llm_client
     from warroom.policies.llm import preflight as llm_preflight
-    from warroom.serve import mcp, remote
+    from warroom.serve import guard, mcp, remote
     from warroom.train import callbacks, grpo, runner, warmstart
     from warroom.view.ui import server as ui_server
 else:
@@ -45,6 +45,7 @@ else:
     checkpoint = LateModule("warroom.policies.checkpoint", extra="train")
     llm_client = LateModule("warroom.policies.llm.client", extra="llm")
     llm_preflight = LateModule("warroom.policies.llm.preflight", extra="llm")
+    guard = LateModule("warroom.serve.guard", extra="serve")
     mcp = LateModule("warroom.serve.mcp", extra="serve")
     remote = LateModule("warroom.serve.remote", extra="serve")
     callbacks = LateModule("warroom.train.callbacks", extra="train")

@@ -66,8 +66,10 @@ class Plan(EpisodeMatrix):
         """The plan as `run.json` holds it."""
         values = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "objects"}
         config = {name: list(value) if type(value) is tuple else value for name, value in values.items()}
-        shard = config.pop("shard")
-        return config | {"options": self.options.to_json()} | ({"shard": str(shard)} if shard is not None else {})
+        del config["shard"], config["salt"]
+        more = {"shard": str(self.shard)} if self.shard is not None else {}
+        more |= {"salt": self.salt.commitment} if self.salt is not None else {}
+        return config | {"options": self.options.to_json()} | more
 
 
 def scenarios_of(env: str, suite_name: str | None, names: str | None) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from warroom.core.options import Options
+from warroom.core.salt import Salt
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.envs import env_spec, make, scenario_id, suite
@@ -46,6 +47,8 @@ class EvaluationRequest:
     shard: Shard | None = None
     objects: Mapping[str, PolicySource] = field(default_factory=dict)
     """Policies that are classes or functions of this process, by name."""
+    salt: Salt | None = None
+    """The secret that incidents are drawn under."""
 
 
 class Selection(NamedTuple):
@@ -71,7 +74,7 @@ def select_plan(request: EvaluationRequest) -> Selection:
     plan = Plan(
         env=request.env, scenarios=scenarios, tiers=tiers, policies=request.policies, seeds=seeds, split=request.split,
         attempts=request.attempts, options=request.options, shard=request.shard, objects=request.objects,
-        baseline=request.baseline or (BASELINE if BASELINE in request.policies else None),
+        baseline=request.baseline or (BASELINE if BASELINE in request.policies else None), salt=request.salt,
     )  # fmt: skip
     _check_incidents(plan)
     return Selection(plan, left_out)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from warroom.core.errors import describe_error, quote_input
 from warroom.core.options import Options
+from warroom.core.salt import Salt
 from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import parse_split, seed_of
@@ -19,7 +20,7 @@ MAX_ATTEMPTS = 10_000
 """Attempts at an incident that a record may tell of: what it plans is listed before it is counted."""
 TYPES: dict[str, tuple[type, ...]] = {
     "env": (str,), "scenarios": (list,), "tiers": (list,), "policies": (list,), "seeds": (list,), "split": (str,),
-    "attempts": (int,), "options": (dict,), "shard": (str,),
+    "attempts": (int,), "options": (dict,), "shard": (str,), "salt": (str,),
 }  # fmt: skip
 """What the values of an evaluation's configuration may be."""
 
@@ -78,6 +79,8 @@ class EpisodeMatrix:
     """What episodes are built from besides, in the environment's own type; `Options()` for its defaults."""
     shard: Shard | None = None
     """Which part of the incidents is played: each count-th one; None plays all of them."""
+    salt: Salt | None = None
+    """The secret that incidents are drawn under, or the commitment to it; None for incidents that anybody can draw."""
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> "EpisodeMatrix":
@@ -91,9 +94,11 @@ class EpisodeMatrix:
             shard = parse_shard(config["shard"]) if "shard" in config else None
             if not 1 <= config["attempts"] <= MAX_ATTEMPTS:
                 raise ValueError(f"attempts must be 1 to {MAX_ATTEMPTS}, got {config['attempts']}")
+            salt = Salt(config["salt"]) if "salt" in config else None
             return cls(
-                config["env"], **lists, split=config["split"], attempts=config["attempts"], options=options, shard=shard
-            )
+                config["env"], **lists, split=config["split"], attempts=config["attempts"], options=options,
+                shard=shard, salt=salt,
+            )  # fmt: skip
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"it is not the configuration of an evaluation: {describe_error(error)}") from error
 
@@ -103,11 +108,14 @@ class EpisodeMatrix:
     def matrix(self) -> list[EpisodeKey]:
         """Every episode in the order in which the run folder lists them, attempts one after another."""
         return [
-            EpisodeKey(EpisodeSpec(scenario, tier, seed, self.options, attempt), policy)
+            EpisodeKey(self._drawn(EpisodeSpec(scenario, tier, seed, self.options, attempt)), policy)
             for scenario, tier, seed in self.incidents()
             for policy in self.policies
             for attempt in range(self.attempts)
         ]
+
+    def _drawn(self, spec: EpisodeSpec) -> EpisodeSpec:
+        return spec if self.salt is None else self.salt.apply(spec)
 
     def incidents(self) -> list[IncidentPlace]:
         """What is played, in order."""
@@ -129,6 +137,7 @@ class MatrixEpisodes:
             and key.policy in matrix.policies
             and 0 <= spec.attempt < matrix.attempts
             and spec.options == matrix.options
+            and spec.salt == ("" if matrix.salt is None else matrix.salt.name)
         )
 
 

@@ -61,7 +61,7 @@ class FleetEnv(Env):
     SEATS: ClassVar[tuple[str, ...]] = SEATS
 
     def __init__(self, scenario: FailureScenario | ScenarioVariant, spec: EpisodeSpec) -> None:
-        options, seed, tier = spec.options_as(FleetOptions), spec.seed, spec.tier
+        options, seed, tier = spec.options_as(FleetOptions), spec.draw_seed, spec.tier
         causes = failures()
         if isinstance(scenario, FailureScenario) and scenario.name not in causes:
             causes = {**causes, scenario.name: scenario}
@@ -73,8 +73,8 @@ class FleetEnv(Env):
             tier,
             seed,
             service_topology=None if options.topology is None else _service_topology(options.topology),
-            wording=options.wording_split(seed),
-            names=options.names_split(seed),
+            wording=options.wording_split(spec.seed),
+            names=options.names_split(spec.seed),
         )
         self.redraws, self.certificate = drawn.redraws, drawn.certificate
         self.world = drawn.world.copy_with_history()

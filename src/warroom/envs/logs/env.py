@@ -26,14 +26,14 @@ class LogsEnv(BaseLogsEnv):
     """One drawn incident of log triage."""
 
     def __init__(self, scenario: OutageScenario, spec: EpisodeSpec) -> None:
-        options, seed = spec.options_as(LogsOptions), spec.seed
+        options, seed = spec.options_as(LogsOptions), spec.draw_seed
         drawn = oracle.draw_certified(
             scenario,
             spec.tier,
             seed,
             topology_factory=topology_factory(options.topology or DOCUMENT),
-            wording=options.wording_split(seed),
-            names=options.names_split(seed),
+            wording=options.wording_split(spec.seed),
+            names=options.names_split(spec.seed),
         )
         self.redraws, self.certificate = drawn.redraws, drawn.certificate
         self.incident = incident = drawn.incident
