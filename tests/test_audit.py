@@ -44,15 +44,18 @@ def test_every_degenerate_policy_plays_to_the_end_in_every_tier(audit_spec: Audi
     assert all(n == len(suite(audit_spec.env, "full")) for n in played.values())
 
 
+@pytest.mark.slow
 def test_no_bar_fails_in_the_fleet() -> None:
     assert audited("fleet").violations == ()
 
 
+@pytest.mark.slow
 def test_what_is_right_is_paid_once_void_is_void_and_nobody_beats_the_oracle_in_log_triage() -> None:
     bars = {violation.bar for violation in audited("logs").violations}
     assert not bars & {"void", "ceiling", "paid once"}
 
 
+@pytest.mark.slow
 @every_environment
 def test_who_does_nothing_gets_exactly_what_waiting_gets_and_solves_nothing(audit_spec: AuditSpec) -> None:
     summaries = audited(audit_spec.env).summaries
@@ -62,6 +65,7 @@ def test_who_does_nothing_gets_exactly_what_waiting_gets_and_solves_nothing(audi
     assert all(row.points.mean == idle[row.tier] and row.solved.mean == 0 and row.score.mean == 0 for row in passive)
 
 
+@pytest.mark.slow
 @every_environment
 def test_the_expert_is_far_above_all_of_them(audit_spec: AuditSpec) -> None:
     summaries = audited(audit_spec.env).summaries
@@ -70,6 +74,7 @@ def test_the_expert_is_far_above_all_of_them(audit_spec: AuditSpec) -> None:
     assert all(row.score.mean < expert[row.tier] - 0.4 for row in ignorant)
 
 
+@pytest.mark.slow
 @every_environment
 def test_a_mean_on_the_wrong_side_of_a_bar_is_named_even_within_chance(audit_spec: AuditSpec) -> None:
     audit = audited(audit_spec.env)
@@ -83,12 +88,14 @@ def test_a_mean_on_the_wrong_side_of_a_bar_is_named_even_within_chance(audit_spe
     assert above == named
 
 
+@pytest.mark.slow
 def test_a_single_scenario_that_a_constant_answer_solves_is_named() -> None:
     mostly_solved = {row.policy: row.mostly_solved for row in audited("logs").summaries if row.tier == "easy"}
     assert mostly_solved["ignore_at_once"] == {"logs/false_alarm": 1.0}
     assert mostly_solved["resolve_at_once"] == {} == mostly_solved["oracle"]
 
 
+@pytest.mark.slow
 def test_of_one_mistake_the_rubric_takes_what_it_says() -> None:
     """A right root at the wrong door is worth nothing; a slip of the severity costs its credit, waiting its minutes."""
     points = {row.policy: row.points_wrong.mean for row in audited("logs").summaries if row.tier == "hard"}
@@ -99,6 +106,7 @@ def test_of_one_mistake_the_rubric_takes_what_it_says() -> None:
     assert points["wrong_root_first"] < 0
 
 
+@pytest.mark.slow
 def test_an_audit_is_json() -> None:
     data = json.loads(json.dumps(audited("logs").to_json()))
     assert len(data["rows"]) == len(audited("logs").summaries)
