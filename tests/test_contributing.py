@@ -30,7 +30,8 @@ def sections() -> dict[str, Section]:
     return found
 
 
-@pytest.mark.parametrize("title", ["A scenario", "A policy", pytest.param("A reward", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("title", ["A scenario", "A policy", "A reward"])
 def test_a_file_of_ones_own_is_short_and_its_commands_run(
     title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,6 +32,7 @@ def kb(tmp_path: Path) -> Path:
     return tmp_path / "kb"
 
 
+@pytest.mark.slow
 def test_the_mode_and_the_size_of_the_base_travel_into_the_record(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     done = run("eval", *LITTLE, "--mode", "single", "--articles", "40", "--suite", "core", "--out", folder)
