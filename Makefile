@@ -5,7 +5,7 @@ FITS := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 PYTHON ?= $(shell for p in python3 python3.12 python3.11 python3.13; do "$$p" -c '$(FITS)' 2>/dev/null && echo "$$p" && break; done)
 BIN := .venv/bin
 
-# pip compiles on one core, and the tests of libraries too; what does not compile there is no Python of this version.
+# pip compiles on one core, and the tests of libraries too. Some files that libraries bring are no Python that compiles.
 define INSTALL
 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable '.[$(1)]'
 @$(BIN)/python -m compileall -qq -j 0 -x '/tests/' .venv/lib || true

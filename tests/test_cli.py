@@ -25,9 +25,12 @@ SMALL = ["--env", "tiny", "--tiers", "easy", "--seeds", "2", "--workers", "1"]
 
 @pytest.fixture(scope="module", autouse=True)
 def tiny() -> Iterator[None]:
-    tiny_env.install()
-    yield
-    tiny_env.uninstall()
+    """The tiny game in this process, where nobody has to wait for `slow`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiny_env, "PAUSE", 0)
+        tiny_env.install()
+        yield
+        tiny_env.uninstall()
 
 
 def evaluated(folder: Path, *more: str) -> Path:

@@ -20,14 +20,16 @@ SLOW = ["eval", "--env", "tiny", "--policies", "slow", "--tiers", "easy,hard", "
 
 
 @pytest.fixture(autouse=True)
-def tiny() -> Iterator[None]:
+def tiny(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The tiny game in this process, where nobody has to wait for `slow`."""
+    monkeypatch.setattr(tiny_env, "PAUSE", 0)
     tiny_env.install()
     yield
     tiny_env.uninstall()
 
 
-def start(folder: Path) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, str(HERE / "tiny_command.py"), *SLOW, "--workers", "2", "--out", str(folder)]
+def start(folder: Path, *more: str) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, str(HERE / "tiny_command.py"), *SLOW, "--workers", "2", "--out", str(folder), *more]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
@@ -50,6 +52,6 @@ def test_a_killed_run_loses_no_episode_that_a_worker_had_finished(tmp_path: Path
     with shards[0].open("ab") as file:
         file.write(b'["tiny/fault", "easy", 20')
     assert 8 <= len(finished) < 32
-    assert run(*SLOW, "--workers", 1, "--out", tmp_path / "cut", "--resume").exit_code == 0
+    assert start(tmp_path / "cut", "--resume").wait() == 0
     assert (tmp_path / "cut" / EPISODES).read_bytes() == (tmp_path / "whole" / EPISODES).read_bytes()
     assert not (tmp_path / "cut" / SHARDS).exists()
