@@ -65,8 +65,8 @@ def trained(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         if text.startswith("step 1/"):
             signal.raise_signal(signal.SIGINT)
 
-    interrupted_at = train(config, folder, command=command_line(), log_line=interrupting).interrupted_at
-    assert interrupted_at == 1
+    outcome = train(config, folder, command=command_line(), log_line=interrupting)
+    assert outcome.interrupted is not None and outcome.steps == 1
     assert [row["step"] for row in read_steps(folder)] == [1] and not (folder / "model").exists()
     assert "add --resume" in refused(*arguments)
     done = run(*arguments, "--resume")
