@@ -223,13 +223,13 @@ def status_text(history: SeatHistory) -> str:
     return f"{BAD}{bad}" if bad else WELL
 
 
-def act_on(tool: str, select_target: TargetSelector, repeat: bool = True) -> Move:
-    """Call `tool` on the selected target, each turn or once per target."""
+def act_on(tool: str, select_target: TargetSelector) -> Move:
+    """Call `tool` on the selected target, each turn."""
     argument = "agent" if tool == "flag" else "service"
 
     def move(history: SeatHistory) -> ToolCall:
         subject = select_target(history)
-        if subject is None or (not repeat and subject in history.acted_on):
+        if subject is None:
             return report(history)
         history.acted_on.add(subject)
         more = {"replicas": most_replicas(history, subject)} if tool == "scale" else {}
