@@ -24,14 +24,16 @@ import numpy as np
 
 from warroom.core.env import Env
 from warroom.core.late import LateModule
+from warroom.core.messages import call_message
 from warroom.core.policy import Policy
 from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
-from warroom.core.types import ToolCall
+from warroom.core.types import JsonObject, ToolCall
 from warroom.envs.fleet.env import FleetEnv
 from warroom.evals.plan import Plan
 from warroom.evals.statistics import Floats, bootstrap
-from warroom.policies import PolicySet, hf, prompt
+from warroom.policies import PolicySet, hf
+from warroom.policies.prompt import read_message, template_ids
 from warroom.rollout import play_many
 from warroom.runs import ROC, write_text
 from warroom.sim.families import AGENTS
@@ -191,24 +193,23 @@ def flag_paths(seat: "HfPolicy", written: Sequence[int]) -> dict[str, list[int]]
     return call_paths(seat.model, {a: format_call(ToolCall(TOOL, {**reasons, ARGUMENT: a})) for a in agents})
 
 
-def _arguments(seat: "HfPolicy", written: Sequence[int]) -> dict[str, Any]:
+def _arguments(seat: "HfPolicy", written: Sequence[int]) -> JsonObject:
     """What a seat's message says beside `flag`. One that cannot be read as such a call gives no reasons: what is asked
     is then the plain call, with the first ground."""
-    calls = prompt.read_message(seat.model.tokenizer, written, seat.ids, seat.tools).get("tool_calls")
+    calls = read_message(seat.model.tokenizer, written, seat.ids, seat.tools).get("tool_calls")
     if not calls:
         return {}
     call = seat.conversation.renderer.parse_call(calls[0]["function"]["name"], calls[0]["function"]["arguments"])
     return dict(call.arguments) if call.name == TOOL else {}
 
 
-def call_paths(model: "HfModel", calls: Mapping[str, tuple[str, dict[str, Any]]]) -> dict[str, list[int]]:
+def call_paths(model: "HfModel", calls: Mapping[str, tuple[str, JsonObject]]) -> dict[str, list[int]]:
     """The tokens of each call as the chat template renders it, up to where all go on alike."""
     user = {"role": "user", "content": "dummy"}
-    prompt = model.render([user], True)
+    prompt = template_ids(model.tokenizer, [user], True)
     out = {}
     for label, (name, arguments) in calls.items():
-        call = {"type": "function", "function": {"name": name, "arguments": arguments}}
-        whole = model.render([user, {"role": "assistant", "content": "", "tool_calls": [call]}], False)
+        whole = template_ids(model.tokenizer, [user, call_message(name, arguments)], False)
         if whole[: len(prompt)] != prompt:
             raise ValueError(f"the chat template of {model.status['path']} renders a call elsewhere than it is written")
         out[label] = whole[len(prompt) :]
