@@ -138,12 +138,24 @@ class Knowledge:
 
     def victim(self) -> str | None:
         """The service where requests come to harm: one in alarm that calls no other in alarm, and no other in vain."""
-        firing = self.firing()
-        deep = [service for service in firing if not any(callee in firing for callee in self.callees(service))]
-        place = max(deep, key=lambda service: firing[service], default=None)
+        place = self.deepest(set(self.firing()))
         while place in self.traces and (below := self._fails_below(place)) is not None:
             place = below
         return place
+
+    def deepest(self, places: set[str]) -> str | None:
+        """Of some services in alarm, one that calls no other of them: the one that fails most."""
+        firing = self.firing()
+        deep = [name for name in sorted(places) if not any(callee in places for callee in self.callees(name))]
+        return max(deep, key=lambda name: firing[name], default=None)
+
+    def depend(self, a: str, b: str) -> bool:
+        """Whether one of two services depends on the other."""
+        return a == b or b in self._below(a) or a in self._below(b)
+
+    def _below(self, service: str) -> set[str]:
+        below = set(self.callees(service))
+        return below.union(*map(self._below, below))
 
     def _fails_below(self, service: str) -> str | None:
         """The service whose calls from this one fail most, if enough of them do."""
