@@ -86,6 +86,15 @@ class ServiceSystem:
         """User latency in milliseconds above which the service level is broken."""
         return SLO_LATENCY * self.latency[0]
 
+    def depend(self, a: int, b: int) -> bool:
+        """Whether one of two services depends on the other, so that it inherits its failures."""
+        return a == b or b in self._below(a) or a in self._below(b)
+
+    def _below(self, service: int) -> set[int]:
+        """The services that a service calls, and those that they call."""
+        below = {call.callee for call in self.calls[service]}
+        return below.union(*map(self._below, below))
+
     def services(self, kinds: frozenset[str]) -> list[int]:
         """Indices of the services of some kinds, the gateway never among them."""
         return [i for i, kind in enumerate(self.kinds) if kind in kinds and i]

@@ -5,7 +5,9 @@ wait for it or take long over it, as they do behind any other trouble as well.
 """
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from warroom.core.splits import Split
@@ -399,13 +401,13 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\\{\w+\\\}", r"\\d+", escaped))
 
 
-_PATTERNS = tuple([
-    _Pattern(_pattern(line.text), mechanism, tells)
-    for by_mechanism in SYMPTOMS.values()
-    for mechanism, wordings in by_mechanism.items()
-    for tells, lines in (("state", wordings.state), ("strain", wordings.strain))
-    for line in lines
-])  # fmt: skip
+def _patterns() -> Iterator[_Pattern]:
+    for mechanism, wordings in chain.from_iterable(table.items() for table in SYMPTOMS.values()):
+        yield from [_Pattern(_pattern(line.text), mechanism, "state") for line in wordings.state]
+        yield from [_Pattern(_pattern(line.text), mechanism, "strain") for line in wordings.strain]
+
+
+_PATTERNS = tuple(_patterns())
 
 
 @lru_cache(maxsize=4096)
