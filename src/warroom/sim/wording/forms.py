@@ -53,7 +53,8 @@ def in_words(number: float) -> str | None:
 
 
 def _percent_words(value: float) -> str | None:
-    words = in_words(value)
+    """Round and small numbers only, as in running text."""
+    words = in_words(value) if value <= 12 or value % 10 == 0 else None
     return words and f"{words} percent"
 
 
@@ -125,7 +126,7 @@ def _minutes_only(seconds: int) -> str | None:
 
 def _long_span(seconds: int) -> str | None:
     hours, minutes = divmod(seconds // 60, 60)
-    if seconds % 60 or hours >= len(WORDS):
+    if seconds % 60 or hours >= len(WORDS) or (hours and minutes) or minutes > 12 and minutes % 10:
         return None
     parts = [f"{WORDS[n]} {unit}{'s' * (n != 1)}" for n, unit in ((hours, "hour"), (minutes, "minute")) if n]
     return " and ".join(parts) or None
@@ -181,7 +182,7 @@ FORMS: dict[str, ValueForm] = {
     "figure": form(NUMBER, float, all=(plain,)),
     "whole": form(r"-?\d+", int, all=(str,)),
     "clock": form(
-        CLOCK, read_clock, train=(clock,), dev=(_tight_twelve, clock), test=(_twelve, _twelve, _spoken, clock)
+        CLOCK, read_clock, train=(clock,), dev=(_tight_twelve, clock), test=(clock, _spoken, _twelve, _twelve)
     ),
     "hhmm": form(r"\d\d:\d\d(?::\d\d)?", read_clock, all=(clock,)),
     "hhmmss": form(

@@ -22,8 +22,8 @@ _METRICS = {
     },
     "test": {
         "p95": "95th percentile", "heap": "heap usage", "cpu": "processor usage", "queue": "queue length",
-        "threads": "number of threads", "sockets": "number of sockets", "sessions": "number of sessions",
-        "jobs": "number of jobs",
+        "threads": "active thread count", "sockets": "open socket count", "sessions": "active session count",
+        "jobs": "pending job count",
     },
 }  # fmt: skip
 _HARMS = {
@@ -46,8 +46,9 @@ SHIFTS = {
     "train": ("day shift", "early shift", "late shift", "office hours", "the long shift", "support hours", "core time",
               "the second shift", "the morning block", "the service window"),
     "dev": tuple(f"on-call block {letter}" for letter in "ABCDEFGHIJ"),
-    "test": ("EMEA hours", "APAC hours", "AMER hours", "business hours", "staffed hours", "release hours",
-             "change window 1", "change window 2", "change window 3", "change window 4"),
+    "test": tuple(f"the {city} shift" for city in (
+        "London", "Austin", "Pune", "Sydney", "Berlin", "Toronto", "Lagos", "Oslo", "Tokyo", "Lima"
+    )),
 }  # fmt: skip
 
 
