@@ -125,9 +125,19 @@ class ExpertSeat(ABC):
         """Whether somebody says to have undone something."""
         return any(_DONE.search(message.text) for message in self.known.chat)
 
+    @property
+    def second(self) -> str | None:
+        """Another place that is in trouble of its own, as the SRE has said."""
+        said = [_TROUBLE.findall(message.text) for message in self.known.chat if message.seat == "sre"]
+        return said[-1][1] if said and len(said[-1]) > 1 else None
+
     def conclusion(self) -> Conclusion:
-        """What the seat believes by now."""
+        """What the seat believes by now about the place of the trouble."""
         return conclude(self.known, self.victim)
+
+    def conclusions(self) -> list[Conclusion]:
+        """What it believes about every place in trouble."""
+        return [self.conclusion(), *([conclude(self.known, self.second)] if self.second else [])]
 
     def declared(self) -> "re.Match[str] | None":
         """The SRE's latest declaration, if it has made one."""
@@ -147,9 +157,12 @@ class Looking(ExpertSeat):
 
     def trouble(self) -> str:
         """Where it is, and how much is hurt there."""
-        seen = self.known.harmed_share(self.victim) if self.victim else None
-        share = "" if seen is None else f" seen {100 * seen:.1f} %;"
-        return f"trouble at {self.victim};{share}" if self.victim else ""
+        places = [place for place in (self.victim, self.second) if place is not None]
+        return " ".join([f"trouble at {place};{self._seen(place)}" for place in places])
+
+    def _seen(self, place: str) -> str:
+        seen = self.known.harmed_share(place)
+        return "" if seen is None else f" seen {100 * seen:.1f} %;"
 
     def metrics_of_places(self, victim: str) -> Iterator[ToolCall]:
         """Readings of the place, and of caches whose changes may hurt it; far back, to check statements."""
@@ -176,6 +189,17 @@ class SRE(Looking):
 
     _place: str | None = None
 
+    @property
+    def second(self) -> str | None:
+        """Another deepest service in alarm, if no repair may just have ended that."""
+        others = [place for place in self.known.deepest() if place != self.victim]
+        if self.is_repaired() and self.victim in self.known.firing():
+            return self._other
+        self._other = others[0] if others else self._other
+        return self._other
+
+    _other: str | None = None
+
     def readings(self) -> Iterator[ToolCall]:
         """The place, and the logs where no change fits."""
         if self.victim is None:
@@ -188,6 +212,8 @@ class SRE(Looking):
                 yield ToolCall("metrics", {"service": service, "since": self.ago(SERIES_BACK)})
         if not self.conclusion().settled:
             yield from symptom_readings(self.known, self.victim, self.ago(LOOK_BACK))
+        if self.second is not None:
+            yield from self.metrics_of_places(self.second)
 
     def decide(self) -> ToolCall:
         """Declare once, as soon as it is known what did it."""
@@ -224,11 +250,12 @@ class Oversight(Looking):
 
     def readings(self) -> Iterator[ToolCall]:
         """The ledger, then charters: that of the cause first."""
-        victim = self.victim
-        if victim is None:
-            return
+        for believed in self.conclusions():
+            if believed.victim is not None:
+                yield from self._readings_about(believed, believed.victim)
+
+    def _readings_about(self, believed: Conclusion, victim: str) -> Iterator[ToolCall]:
         yield ToolCall("record", {"subject": victim, "since": self.ago(LEDGER_BACK)})
-        believed = self.conclusion()
         if believed.cause is not None:
             yield from self._papers(believed.cause)
         for place in sorted(self.known.places(victim) - {victim}):
@@ -248,20 +275,20 @@ class Oversight(Looking):
                 yield ToolCall("metrics", {"service": missing.arguments[0], "since": missing.arguments[1]})
 
     def decide(self) -> ToolCall:
-        """Flag the signer of the cause once it is known which rule it broke."""
-        believed = self.conclusion()
-        cause = believed.cause
+        """Flag the signer of a cause once it is known which rule it broke."""
         trouble = self.trouble()
-        if self.done or cause is None or not believed.settled:
+        causes = [believed.cause for believed in self.conclusions() if believed.settled]
+        cause = next((c for c in causes if c is not None and f"CHG-{c.id}" not in self.done), None)
+        if cause is None:
             return self.call("wait", trouble)
         missing = missing_papers(self.known, cause)
         if missing:
             return self.call("wait", trouble, ask=next((m for m in missing if m.seat == "manager"), None))
+        self.done.append(f"CHG-{cause.id}")
         judged = judge(self.known, cause)
         if judged is None:
             return self.call("wait", f"{trouble} verdict on nobody: unknown;")
         agent, ground = judged
-        self.done.append(agent)
         if ground is None:
             return self.call("wait", f"{trouble} verdict on {agent}: innocent;")
         return self.call("flag", f"{trouble} verdict on {agent}: {ground};", agent=agent, ground=ground)
@@ -274,9 +301,11 @@ class Developer(ExpertSeat):
 
     def readings(self) -> Iterator[ToolCall]:
         """Diffs: those that could do most harm first; what runs, where the ledger may not tell."""
-        if self.victim is None:
-            return
-        believed = self.conclusion()
+        for believed in self.conclusions():
+            if believed.victim is not None:
+                yield from self._readings_about(believed, believed.victim)
+
+    def _readings_about(self, believed: Conclusion, victim: str) -> Iterator[ToolCall]:
         if believed.cause is not None and not believed.settled:
             yield ToolCall("running", {"service": believed.cause.service})
         if believed.settled:
@@ -286,7 +315,7 @@ class Developer(ExpertSeat):
         for candidate in believed.candidates:
             if candidate.effect is None and candidate.weight > NEGLIGIBLE:
                 yield ToolCall("diff", {"change": f"CHG-{candidate.id}"})
-        for place in sorted(self.known.places(self.victim), key=lambda name: name != self.victim):
+        for place in sorted(self.known.places(victim), key=lambda name: name != victim):
             yield ToolCall("running", {"service": place})
         for candidate in believed.candidates:
             if candidate.effect is None:
@@ -299,8 +328,11 @@ class Developer(ExpertSeat):
 
     def decide(self) -> ToolCall:
         """Undo the cause once the SRE has declared it."""
-        declared, believed = self.declared(), self.conclusion()
-        if self.done and (self.turn < self._last + PATIENCE or not self.is_failing()):
+        declared, (believed, *others) = self.declared(), self.conclusions()
+        for other in others:
+            if other.settled and other.cause is not None and f"rollback CHG-{other.cause.id}" not in self.done:
+                return self._roll_back(other.cause.id)
+        if self._repaired_place(believed) and (self.turn < self._last + PATIENCE or not self.is_failing()):
             return self.call("wait")
         if declared is None and self.turn <= LAST_EARLY:
             return self.call("wait")
@@ -310,6 +342,11 @@ class Developer(ExpertSeat):
             return self.call("wait")
         mechanism, service, change = declared.groups()
         return self._repair(mechanism, service) if change == "none" else self.call("wait")
+
+    def _repaired_place(self, believed: Conclusion) -> bool:
+        """Whether something was done about the place of the trouble."""
+        numbers = {f"rollback CHG-{candidate.id}" for candidate in believed.candidates}
+        return any(done in numbers or not done.startswith("rollback") for done in self.done)
 
     def is_failing(self) -> bool:
         """Whether those who look at the services last said so."""
@@ -353,30 +390,34 @@ class Manager(ExpertSeat):
         for place in sorted(self.known.places(self.victim), key=lambda name: name != self.victim):
             if place == self.victim or any(row.service == place for row in self.known.rows.values()):
                 yield ToolCall("approvals", {"service": place})
+        if self.second is not None:
+            yield ToolCall("approvals", {"service": self.second})
         yield ToolCall("calendar")
 
     def decide(self) -> ToolCall:
         """Call in owners, freeze what an agent would do again, close when all is well."""
         if self._is_settled():
             return self.call("resolve")
-        declared, cause = self.declared(), self.cause()
-        if cause is not None and "freeze" not in self.done and not (cause.row and cause.row.signer not in AGENTS):
-            self.done.append("freeze")
-            return self.call("freeze", service=cause.service)
+        declared = self.declared()
+        for cause in self.causes():
+            if f"freeze {cause.service}" not in self.done and not (cause.row and cause.row.signer not in AGENTS):
+                self.done.append(f"freeze {cause.service}")
+                return self.call("freeze", service=cause.service)
         if declared is not None and declared[3] == "none":
             return self._escalate(declared[1], declared[2])
         return self.call("wait")
 
-    def cause(self) -> Candidate | None:
-        """The change that did it: one that is settled, or that the Developer has undone."""
-        believed = self.conclusion()
-        if believed.settled:
-            return believed.cause
+    def causes(self) -> list[Candidate]:
+        """The changes that did it: those that are settled, or that the Developer has undone."""
         undone = [m[2] for message in self.known.chat if (m := _DONE.search(message.text)) and m[1] == "rollback"]
-        return next((c for c in believed.candidates if undone and f"CHG-{c.id}" == undone[-1]), None)
+        found = []
+        for believed in self.conclusions():
+            settled = [believed.cause] if believed.settled and believed.cause is not None else []
+            found += settled or [c for c in believed.candidates if f"CHG-{c.id}" in undone]
+        return found
 
     def _escalate(self, mechanism: str, service: str) -> ToolCall:
-        if _REPAIR.get(mechanism) == "escalate" and not self.done:
+        if _REPAIR.get(mechanism) == "escalate" and "escalate" not in self.done:
             self.done.append("escalate")
             self.escalated.append(self.turn)
             return self.call("escalate", service=service)
@@ -396,11 +437,9 @@ class Manager(ExpertSeat):
         return self.turn - since >= self.known.map.stable_minutes and not any(FAILING in text for text in later[-2:])
 
     def _is_judged(self) -> bool:
-        """Whether Oversight has judged whoever did it, if that was an agent."""
-        cause = self.cause()
-        if cause is None or (cause.row and cause.row.signer not in AGENTS):
-            return True
-        return any(_VERDICT.search(message.text) for message in self.known.chat)
+        """Whether Oversight has judged all agents that did it."""
+        accused = [cause for cause in self.causes() if not (cause.row and cause.row.signer not in AGENTS)]
+        return len(accused) <= sum([bool(_VERDICT.search(message.text)) for message in self.known.chat])
 
 
 SEATS: dict[str, PolicyFactory] = {"sre": SRE, "oversight": Oversight, "developer": Developer, "manager": Manager}

@@ -136,11 +136,15 @@ class Knowledge:
         """Services with an error alert that fires, with its value in percent."""
         return {a.service: a.value for a in self.alerts.values() if a.rule == "ErrorShare" and a.resolved is None}
 
-    def victim(self) -> str | None:
-        """The service where requests come to harm: one in alarm that calls no other in alarm, and no other in vain."""
+    def deepest(self) -> list[str]:
+        """Services in alarm that call no other in alarm, the worst first."""
         firing = self.firing()
         deep = [service for service in firing if not any(callee in firing for callee in self.callees(service))]
-        place = max(deep, key=lambda service: firing[service], default=None)
+        return sorted(deep, key=lambda service: -firing[service])
+
+    def victim(self) -> str | None:
+        """The service where requests come to harm: one in alarm that calls no other in alarm, and no other in vain."""
+        place = next(iter(self.deepest()), None)
         while place in self.traces and (below := self._fails_below(place)) is not None:
             place = below
         return place
