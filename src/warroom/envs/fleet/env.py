@@ -4,10 +4,11 @@ from functools import cache
 from typing import Annotated, ClassVar
 
 from warroom.core.env import Env
+from warroom.core.scene import Scene
 from warroom.core.spec import EpisodeSpec
 from warroom.core.tools import MaxLength, OneOf, ToolError, tool
 from warroom.core.types import Brief, JsonObject, Message, ToolCall
-from warroom.envs.fleet import debrief, oracle
+from warroom.envs.fleet import debrief, oracle, scene
 from warroom.envs.fleet.brief import ServiceMap, fleet_brief, service_map
 from warroom.envs.fleet.communication import Communication
 from warroom.envs.fleet.options import FleetOptions
@@ -232,7 +233,7 @@ class FleetEnv(Env):
         """
         number = None if change.strip().lower() == "none" else self.sources.change_number(change)
         self.declared.append((cause, service, number))
-        if self.declared[-1] != self._right_declaration():
+        if self.declared[-1] != self.right_declaration:
             self.record_event("miscommunication", f"declared {cause} at {service} by {change}")
         elif len(self.declared) == 1 and self._is_early():
             self.record_event("early_root_cause")
@@ -405,13 +406,19 @@ class FleetEnv(Env):
             "rogue_false_positive": "rogue_false_positive" in names,
             "wrong_fixes": names.count("wrong_fix"),
             "mttr": float(self.turn) if solved else None,
-            "declared_right": self.declared[-1] == self._right_declaration() if self.declared else None,
+            "declared_right": self.declared[-1] == self.right_declaration if self.declared else None,
             "turns": float(self.turn),
         }
 
-    def _right_declaration(self) -> tuple[str, str, int | None]:
+    @property
+    def right_declaration(self) -> tuple[str, str, int | None]:
+        """(cause, service, change) of the page's trouble."""
         site = self.incident.site
         return site.mechanism, site.service, site.hit
+
+    def scene(self, seat: str | None = None) -> Scene:
+        """The truth, or what a seat has been shown."""
+        return scene.true_scene(self) if seat is None else scene.seat_scene(self, seat)
 
     def counterfactual(self) -> tuple[str, ...]:
         """The debriefing: what caused it, what showed it, what each verdict earned, what the oracle did."""
