@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from warroom.sim.counts import Counts
+from warroom.sim.counts import MinuteCounts
 from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.log_search import minute_text
 from warroom.sim.overview import percent
@@ -35,12 +35,12 @@ class BreakdownReading(NamedTuple):
     late: float
 
 
-def metric_minutes(counts: Counts, service: int, first: int, last: int) -> tuple[MetricMinute, ...]:
+def metric_minutes(counts: MinuteCounts, service: int, first: int, last: int) -> tuple[MetricMinute, ...]:
     """The values of the minutes from `first` to `last`, both included."""
     return tuple([_minute(counts, service, minute) for minute in range(first, last + 1)])
 
 
-def _minute(counts: Counts, service: int, minute: int) -> MetricMinute:
+def _minute(counts: MinuteCounts, service: int, minute: int) -> MetricMinute:
     if not counts.scraped(minute, service):
         return MetricMinute(None, None, None, None)
     requests = counts.requests(minute, service)
