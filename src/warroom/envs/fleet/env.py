@@ -17,7 +17,7 @@ from warroom.envs.fleet.pages import FleetObservation, PageBuilder
 from warroom.envs.fleet.readings import Facts, Reading
 from warroom.envs.fleet.rubric import EARLY_ROUNDS, fleet_rubric
 from warroom.envs.fleet.scenario import FleetScenario
-from warroom.envs.fleet.situation import Act, Situation, enough_replicas
+from warroom.envs.fleet.situation import Act, Situation
 from warroom.envs.fleet.sources import Sources
 from warroom.sim.families import AGENTS
 from warroom.sim.family import MECHANISMS

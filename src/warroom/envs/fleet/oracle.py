@@ -10,6 +10,7 @@ from warroom.envs.certify import draw_until_certified
 from warroom.envs.fleet.incident import ATTEMPTS, Certificate, FleetIncident, draw_uncertified, heals, is_visible
 from warroom.envs.fleet.situation import Act, Situation, remedy_of
 from warroom.sim.casting import Site
+from warroom.sim.causes import Cause
 from warroom.sim.rules import verdict_of
 from warroom.sim.service_topology import ServiceTopology
 
@@ -83,7 +84,7 @@ class CertifiedIncident(NamedTuple):
 
 @lru_cache(maxsize=16)
 def draw_certified(
-    scenario: str,
+    cause: Cause,
     tier: str,
     seed: int,
     *,
@@ -94,10 +95,10 @@ def draw_certified(
     """Draw until the certificate holds. The latest draws are kept, since the same incident is often played again."""
 
     def draw(attempt: int) -> CertifiedIncident:
-        drawn = draw_uncertified(scenario, tier, seed, attempt, topology=topology, wording=wording, names=names)
+        drawn = draw_uncertified(cause, tier, seed, attempt, topology=topology, wording=wording, names=names)
         return CertifiedIncident(drawn, certify(drawn))
 
-    return draw_until_certified(draw, ATTEMPTS, f"{scenario!r} (tier {tier}, seed {seed})")
+    return draw_until_certified(draw, ATTEMPTS, f"{cause} (tier {tier}, seed {seed})")
 
 
 def call_of(situation: Situation, seat: str, *, declared: bool) -> ToolCall:

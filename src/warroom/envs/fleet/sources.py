@@ -23,7 +23,7 @@ from warroom.envs.fleet.readings import (
 from warroom.envs.fleet.situation import Situation
 from warroom.sim.alerts import Alert, AlertBook
 from warroom.sim.cast_world import mixes_of
-from warroom.sim.counts import Counts
+from warroom.sim.counts import MinuteCounts
 from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import METRICS
@@ -57,7 +57,7 @@ class Sources:
         self.casting, self.system = self.incident.casting, self.incident.system
         self.facts, self.split = self.casting.facts, self.incident.wording.value
         difficulty = self.incident.difficulty
-        self.counts = Counts(situation.world, self.incident.key, difficulty.noise, difficulty.gaps)
+        self.counts = MinuteCounts(situation.world, self.incident.key, difficulty.noise, difficulty.gaps)
         self.slices = FailingSlices(self.counts, mixes_of(self.system, self.casting))
         self.alert_book = AlertBook(self.counts)
 

@@ -12,7 +12,8 @@ from warroom.sim.wording.forms import FORMS, SPLITS
 from warroom.sim.wording.template import Draws, Template, ValueForm
 from warroom.sim.wording.values import VALUE_FORMS, phrase_form
 
-FAMILIES = ("backup", "config", "deploy", "evict", "limit", "rotate", "route", "scale", "toggle")
+_FRAMES = files(__package__).joinpath("frames")
+FAMILIES = tuple(sorted([path.name.removesuffix(".txt") for path in _FRAMES.joinpath("families").iterdir()]))
 """Families that have words; each has a file of its own in `frames/families`."""
 KEYED = frozenset({"evict"})
 """Families whose parts are prefixes of keys."""
@@ -67,7 +68,7 @@ def _sections(name: str) -> dict[str, tuple[str, ...]]:
     """The lines of a file of frames, by the heading above them; what stands above the first is a comment."""
     out: dict[str, list[str]] = {}
     heading = ""
-    text = files(__package__).joinpath("frames", f"{name}.txt").read_text(encoding="utf-8")
+    text = _FRAMES.joinpath(f"{name}.txt").read_text(encoding="utf-8")
     for line in text.splitlines():
         match = _SECTION.fullmatch(line)
         if match:
