@@ -295,5 +295,5 @@ def test_pages_show_a_dash_where_nothing_was_scraped(incident: Watched) -> None:
     assert render_breakdown(
         "region", breakdown(FailingSlices(blind, w.seen.slices.mixes), 1, "region", w.now)
     ).endswith("-")
-    assert " %; " in render_breakdown("region", breakdown(w.seen.slices, 0, "region", w.now))
+    assert "/" in render_breakdown("region", breakdown(w.seen.slices, 0, "region", w.now))
     assert "p95 ms: - - -" in render_minutes("x", w.now - 2, metric_minutes(blind, 1, w.now - 2, w.now))

@@ -75,10 +75,12 @@ def render_minutes(service: str, first: int, minutes: tuple[MetricMinute, ...]) 
     return "\n".join([head, *rows])
 
 
+BREAKDOWN_HEAD = "requests by attribute: share of all, of those failed, of those late, in %"
+
+
 def render_breakdown(attribute: str, rows: tuple[BreakdownReading, ...]) -> str:
     """Failed and late requests by the values of an attribute."""
     if not rows:
-        return f"by {attribute}: -"
-    return f"by {attribute} (share of requests; failed; late): " + " · ".join(
-        [f"{row.value} {row.share:.1f} %; {row.failed:.1f} %; {row.late:.1f} %" for row in rows]
-    )
+        return f"{attribute}: -"
+    values = [f"{row.value} {row.share:.1f}/{row.failed:.1f}/{row.late:.1f}" for row in rows]
+    return f"{attribute}: " + " · ".join(values)

@@ -1,4 +1,4 @@
-"""Four seats around one incident: SRE, Oversight, Developer and Manager take turns, and each has a source of its own."""
+"""Four seats around one incident: SRE, Oversight, Developer and Manager take turns, each with a source of its own."""
 
 from functools import cache
 from typing import Annotated, ClassVar
