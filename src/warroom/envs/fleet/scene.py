@@ -32,11 +32,8 @@ HURT = {"errors": "fail", "late": "are answered late"}
 def true_scene(env: "FleetEnv") -> Scene:
     """Exact figures, the ledger with the culprit marked, and what it truly was."""
     nodes = tuple([_true_node(env, i) for i in range(env.incident.system.size)])
-    return Scene(_clock(env.situation.second, env.turn, env.budget), nodes, _edges(env), sections(_true_lines(env)))
-
-
-def _clock(second: int, turns: int, budget: int) -> str:
-    return f"{clock(second)}, {turns} of {budget} turns spent"
+    moment = f"{clock(env.situation.second)}, {env.turn} of {env.budget} turns spent"
+    return Scene(moment, nodes, _edges(env), sections(_true_lines(env)))
 
 
 def _edges(env: "FleetEnv") -> tuple[Edge, ...]:
@@ -124,7 +121,7 @@ def _worth(env: "FleetEnv", act: Act) -> str:
 def _ledger(env: "FleetEnv") -> list[str]:
     """The latest rows, and those of the culprits even where the ledger lacks them."""
     culprits = [env.incident.change(site.hit) for site in env.situation.sites if site.hit is not None]
-    recent = env.incident.casting.ledger[-RECENT:]
+    recent = [row for row in env.incident.casting.ledger if row.statement is not None][-RECENT:]
     rows = sorted({row.id: row for row in (*culprits, *recent)}.values(), key=lambda row: row.asked)
     return [_ledger_line(env, row, {change.id for change in culprits}) for row in rows]
 
@@ -144,7 +141,7 @@ def seat_scene(env: "FleetEnv", seat: str) -> Scene:
     unknown = KnownState("healthy" if any(map(_lists_services, pages)) else "unknown")
     known = _last_known(shown)
     nodes = tuple([Node(name, kind, *known.get(name, unknown)) for name, kind, _ in env.map.services])
-    moment = _clock(pages[-1].second, pages[-1].turn - 1, env.budget) if pages else ""
+    moment = f"{clock(pages[-1].second)}, turn {pages[-1].turn} of {env.budget}" if pages else ""
     return Scene(moment, nodes, _edges(env), sections(_seat_lines(pages, [f for o in shown for f in _found(o)])))
 
 
