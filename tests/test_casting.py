@@ -108,8 +108,13 @@ def test_a_topology_without_stores_has_clusters_of_what_it_has(available: tuple[
 def test_a_scenario_that_a_topology_cannot_carry_is_refused_and_others_are_cast() -> None:
     names = ("gateway", "cart", "stock", "wallet")
     shape = ServiceTopology(names, ("gateway", "service", "service", "service"), ((0, 1), (1, 2), (1, 3)))
-    with pytest.raises(IncompatibleTopology, match="backup by an agent needs a topology with store errors"):
+    with pytest.raises(IncompatibleTopology, match="backup by an agent cannot happen on this topology: it needs a db"):
         draw_cast_incident(CandidateRole("backup"), "easy", 1, service_topology=shape)
+    with pytest.raises(IncompatibleTopology, match="needs a cache in front of a db"):
+        draw_cast_incident(CandidateRole("evict"), "easy", 1, service_topology=shape)
+    alone = ServiceTopology(names[:2], ("gateway", "service"), ((0, 1),))
+    with pytest.raises(IncompatibleTopology, match="2 services besides the gateway.* has gateway, cart"):
+        draw_cast_incident(CandidateRole("deploy"), "easy", 1, service_topology=alone)
     casting = draw_cast_incident(CandidateRole("deploy"), "hard", 1, service_topology=shape).casting
     assert casting.sites[0].service in names[1:] and certificate(casting) == ""
 

@@ -15,6 +15,8 @@ from warroom.sim.tiers import TIERS
 from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
 from warroom.sim.wordings import SERVICES, pool
 
+LEAST_SIZE = 3
+"""Services that a topology must have, the gateway included."""
 SYSTEMS = 200
 """Systems that are drawn at most for one incident."""
 
@@ -62,6 +64,11 @@ def _plan(cause: Cause, tier: str, rng: Random, service_topology: ServiceTopolog
     if service_topology is None:
         return casting_for(cause, tier, rng)
     kinds = service_topology.kinds
+    if len(kinds) < LEAST_SIZE:
+        raise IncompatibleTopology(
+            f"incidents need {LEAST_SIZE - 1} services besides the gateway, for charters name several; the topology "
+            f"has {', '.join(service_topology.names)}"
+        )
     stores = {i for i, kind in enumerate(kinds) if kind == "db"}
     needed = {arena: bool(stores) if arena == "store errors" else "service" in kinds for arena in ARENAS}
     available: list[Arena] = [arena for arena in ARENAS if needed[arena]]

@@ -53,7 +53,7 @@ def casting_for(
     table = cluster_table(difficulty.cluster, available, roles)
     if isinstance(cause, CandidateRole):
         if cause not in roles:
-            raise IncompatibleTopology(f"{cause} needs a topology with {' or '.join(cause.arenas())} to strike")
+            raise _lacking(cause)
         return CastPlan(cause, tier, table.caused_by(cause, rng), FAMILIES[cause.family].mechanism)
     nature = cause if isinstance(cause, Nature) else NATURAL[int(rng.random() * len(NATURAL))]
     arenas = [arena for arena in nature.arenas() if arena in available]
@@ -61,7 +61,7 @@ def casting_for(
         nature = NATURAL[int(rng.random() * len(NATURAL))]
         arenas = [arena for arena in nature.arenas() if arena in available]
     if not arenas:
-        raise IncompatibleTopology(f"{nature} needs a topology with {' or '.join(nature.arenas())} to strike")
+        raise _lacking(nature)
     cluster = table.striking(arenas[int(rng.random() * len(arenas))], rng)
     plan = CastPlan(cause, tier, cluster, nature.mechanism)
     if isinstance(cause, Variation):
@@ -69,6 +69,13 @@ def casting_for(
         if cause.harm_elsewhere:
             plan = plan._replace(elsewhere=_draw_elsewhere(rng, difficulty.outsiders + 1, cluster))
     return plan
+
+
+def _lacking(cause: CandidateRole | Nature) -> IncompatibleTopology:
+    needed = list(dict.fromkeys(["a db" if arena == "store errors" else "a service" for arena in cause.arenas()]))
+    if isinstance(cause, CandidateRole) and FAMILIES[cause.family].made_to == "cache":
+        needed = ["a cache in front of a db"]
+    return IncompatibleTopology(f"{cause} cannot happen on this topology: it needs {' or '.join(needed)}")
 
 
 def _draw_elsewhere(rng: Random, size: int, cluster: CandidateCluster) -> CandidateCluster:
