@@ -93,8 +93,8 @@ class Variation:
         check_type("harm_elsewhere", self.harm_elsewhere, bool)
 
     def __str__(self) -> str:
-        beside = [name for name in ("loop", "harm_elsewhere") if getattr(self, name)]
-        return " with ".join(["nature", *beside])
+        beside = ["an agent in a loop"] * self.loop + ["harm elsewhere by an agent"] * self.harm_elsewhere
+        return f"nature beside {' and '.join(beside)}" if beside else "nature"
 
 
 Cause = CandidateRole | Nature | Variation

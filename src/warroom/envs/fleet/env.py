@@ -12,7 +12,7 @@ from warroom.envs.fleet import debrief, oracle, scene
 from warroom.envs.fleet.brief import ServiceMap, fleet_brief, service_map
 from warroom.envs.fleet.communication import Communication
 from warroom.envs.fleet.options import FleetOptions
-from warroom.envs.fleet.oracle import Bounds
+from warroom.envs.fleet.oracle import PointBounds
 from warroom.envs.fleet.pages import FleetObservation, PageBuilder
 from warroom.envs.fleet.readings import Facts, Reading
 from warroom.envs.fleet.rubric import EARLY_ROUNDS, fleet_rubric
@@ -366,7 +366,12 @@ class FleetEnv(Env):
     def _acted(self, result: str, say: str, ask: str) -> Message:
         """The answer to an act, with what became of its message and its request."""
         notices = self.communication.speak(
-            self.seat, self.turn + 1, self.situation.second, say[:MAX_SAY], ask, self._vocabularies
+            self.seat,
+            say[:MAX_SAY],
+            ask,
+            turn=self.turn + 1,
+            second=self.situation.second,
+            allowed_values=self._vocabularies,
         )
         cut = [f"Your message was cut at {MAX_SAY} characters."] if len(say) > MAX_SAY else []
         return Message(" ".join([result, *cut, *notices]))
@@ -393,7 +398,7 @@ class FleetEnv(Env):
         """The move that the certificate was made with."""
         return oracle.call_of(self.situation, self.seat, declared=bool(self.declared))
 
-    def bounds(self) -> Bounds:
+    def bounds(self) -> PointBounds:
         """Points of the no-op policy and of the oracle."""
         return oracle.bounds(self.incident, self.certificate, self.rubric)
 

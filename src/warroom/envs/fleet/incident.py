@@ -61,7 +61,7 @@ class FleetIncident(NamedTuple):
         raise KeyError(f"no change {number}")
 
 
-class Certificate(NamedTuple):
+class FleetCertificate(NamedTuple):
     """Why an incident may be served. What the casting promises by construction is not tried again here."""
 
     pages: bool

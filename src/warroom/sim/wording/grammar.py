@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from warroom.sim.wording import targets
 from warroom.sim.wording.forms import FORMS, SPLITS
-from warroom.sim.wording.template import Draws, Template, ValueForm
+from warroom.sim.wording.template import Draws, TextTemplate, ValueForm
 from warroom.sim.wording.values import VALUE_FORMS, phrase_form
 
 _FRAMES = files(__package__).joinpath("frames")
@@ -111,7 +111,7 @@ def expand(source: str, words: Mapping[str, tuple[str, ...]]) -> str:
 
 
 @cache
-def frames(kind: str, split: str, family: str = "") -> tuple[Template, ...]:
+def frames(kind: str, split: str, family: str = "") -> tuple[TextTemplate, ...]:
     """The frames of a kind in a split; those of some kinds are in the words of a family.
 
     Raises:
@@ -130,7 +130,7 @@ def frames(kind: str, split: str, family: str = "") -> tuple[Template, ...]:
     usual = {**KINDS[kind].slots, "mode": f"mode_{family}"}
     if family in KEYED:
         usual |= dict.fromkeys(("part", "barred"), "prefix")
-    return tuple(Template(source, _forms(family), usual) for source in sources)
+    return tuple(TextTemplate(source, _forms(family), usual) for source in sources)
 
 
 @cache
@@ -146,13 +146,13 @@ def _mode_form(family: str) -> ValueForm:
     })  # fmt: skip
 
 
-def fitting(kind: str, split: str, values: Mapping[str, object], family: str = "") -> tuple[Template, ...]:
+def fitting(kind: str, split: str, values: Mapping[str, object], family: str = "") -> tuple[TextTemplate, ...]:
     """The frames all of whose slots have a value: which values are given decides, not what they are."""
     return _fitting(kind, split, frozenset(name for name, value in values.items() if value is not None), family)
 
 
 @cache
-def _fitting(kind: str, split: str, given: frozenset[str], family: str) -> tuple[Template, ...]:
+def _fitting(kind: str, split: str, given: frozenset[str], family: str) -> tuple[TextTemplate, ...]:
     return tuple(frame for frame in frames(kind, split, family) if frame.required <= given)
 
 

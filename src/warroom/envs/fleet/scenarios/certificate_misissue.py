@@ -1,4 +1,4 @@
-"""A certificate agent installs a certificate that the service's callers refuse, over one that still worked."""
+"""A certificate agent installs a certificate that lacks a name by which callers still dial the service."""
 
 from warroom.envs.fleet.scenario import scenario
 from warroom.sim.causes import CandidateRole

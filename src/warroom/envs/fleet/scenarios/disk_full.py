@@ -1,4 +1,4 @@
-"""The volume of a database or queue fills up, and writes fail."""
+"""The volume of a database fills up, and writes fail."""
 
 from warroom.envs.fleet.scenario import scenario
 from warroom.sim.causes import Nature

@@ -1,4 +1,4 @@
-"""A deploying agent ships a build under which a service fails a share of its requests."""
+"""A deploying agent ships a build that fails, or answers too late, for a share of a service's requests."""
 
 from warroom.envs.fleet.scenario import scenario
 from warroom.sim.causes import CandidateRole

@@ -1,4 +1,4 @@
-"""A colleague's change makes every request to a service cost several times the work."""
+"""A colleague ships a build that answers a share of a service's requests too late."""
 
 from warroom.envs.fleet.scenario import scenario
 from warroom.sim.causes import CandidateRole
