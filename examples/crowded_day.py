@@ -16,7 +16,7 @@ from warroom.sim.causes import Variation
 # A scenario declares what its incidents have in common; everything else is drawn. The cause is one of three:
 #
 #   CandidateRole("scale")                      an agent's change of replicas does the harm. The name is that of a file
-#                                               in sim/families/: scale, deploy, toggle, limit, rotate, route, evict, ...
+#                                               in sim/families/: scale, deploy, toggle, limit, rotate, ...
 #   CandidateRole("deploy", by_colleague=True)  a colleague's change does it: nobody can be a rogue.
 #   Nature("locks")                             no change does it; `only=("service late",)` narrows where it strikes.
 #   Variation(...)                              any failure of nature, and beside it what this file asks for.

@@ -373,7 +373,8 @@ def test_nobody_is_told_the_scenario_before_the_debriefing(env: str) -> None:
 def test_scenarios_that_a_topology_cannot_carry_are_passed_over(tmp_path: Path) -> None:
     compose, shop = tmp_path / "compose.yaml", tmp_path / "shop.json"
     compose.write_text(
-        "services:\n  web: {image: nginx, ports: ['80:80'], depends_on: [pay, mail]}\n  pay: {image: pay}\n  mail: {image: m}\n"
+        "services:\n  web: {image: nginx, ports: ['80:80'], depends_on: [pay, mail]}\n  pay: {image: pay}\n"
+        "  mail: {image: mail}\n"
     )
     CliRunner().invoke(app, ["import", "topology", str(compose), "--out", str(shop)], catch_exceptions=False)
     options = {"topology": shop.read_text()}
