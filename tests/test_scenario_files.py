@@ -23,7 +23,7 @@ FLEET = """\
 LOGS = """\
     \"""Workers die.\"""
     from warroom.envs.logs.scenario import scenario
-    from warroom.sim.faults import Mechanism
+    from warroom.sim.mechanism import Mechanism
     from warroom.sim.outages import ANY, CRASH, reset_service
 
     def begin(world, fault):
