@@ -117,15 +117,15 @@ TEST_PROSE = (
     Spelling(("{a} {v} only", "not {a} {v}", "{a} {v} only", "not {a} {v}", "{a} {v} and up", "{a} up to but not {v}"),
              (", ", "; "), between="/", frame="requests, {}", everything="requests, no filter"),
     Spelling(("tagged {a}:{v}", "not tagged {a}:{v}", "tagged {a}:{v}", "not tagged {a}:{v}", "tagged {a}:{v} or newer",
-              "tagged {a} older than {v}"), (" and ", ", "), between="/", frame="requests {}",
+              "tagged {a} older than {v}"), (" and ", ", and "), between="/", frame="requests {}",
              everything="requests, tagged or not"),
     Spelling(("have {a} {v}", "don't have {a} {v}", "have {a} {v}", "don't have {a} {v}", "have {a} {v} or higher",
-              "have {a} lower than {v}"), (" and ", ", "), between="/", frame="requests that {}",
+              "have {a} lower than {v}"), (" and ", " and also "), between="/", frame="requests that {}",
              everything="requests of every kind"),
     Spelling(("{a}: {v}", "{a}: not {v}", "{a}: {v}", "{a}: not {v}", "{a}: {v} and newer", "{a}: older than {v}"),
              (", ", "; "), between="/", frame="requests [{}]", everything="requests [any]"),
     Spelling(("{a} equals {v}", "{a} does not equal {v}", "{a} is any of {v}", "{a} is none of {v}",
-              "{a} is {v} or above", "{a} is under {v}"), (" and ", ", "), between="/", frame="requests for which {}",
+              "{a} is {v} or above", "{a} is under {v}"), (" and ", ", and "), between="/", frame="requests for which {}",
              everything="requests without any condition"),
 )  # fmt: skip
 CODE = {"train": TRAIN_CODE + SQL, "dev": DEV_CODE, "test": TEST_CODE}

@@ -22,7 +22,7 @@ _METRICS = {
     },
     "test": {
         "p95": "95th percentile", "heap": "heap usage", "cpu": "processor usage", "queue": "queue length",
-        "threads": "active thread count", "sockets": "open socket count", "sessions": "active session count",
+        "threads": "running thread count", "sockets": "TCP socket count", "sessions": "live session count",
         "jobs": "pending job count",
     },
 }  # fmt: skip
