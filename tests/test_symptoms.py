@@ -8,8 +8,8 @@ import pytest
 from warroom.core.splits import Split
 from warroom.envs.fleet.remedies import MEANING, REMEDIES
 from warroom.evals.audit.fleet.telling import SCENARIOS, Watched, watched
-from warroom.sim.causes import NATURAL
 from warroom.sim.casting import Site
+from warroom.sim.causes import NATURAL
 from warroom.sim.log_search import parse_query
 from warroom.sim.streams.component import KINDS, StreamGroup, SymptomSource
 from warroom.sim.streams.symptom_lines import AT_CALLERS, FOLLOWS, SYMPTOMS, read_symptom
@@ -18,7 +18,7 @@ from warroom.sim.symptoms import symptom_groups
 
 FIGURE = dict.fromkeys(FIGURES, 7)
 LEAST_LINES = 8
-INCIDENTS = range(0, 24)
+INCIDENTS = range(24)
 
 
 def symptoms(w: Watched, service: int) -> list[tuple[StreamGroup, SymptomSource]]:

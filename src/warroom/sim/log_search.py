@@ -108,7 +108,7 @@ def parse_query(text: str) -> Query:
 
 
 def _is_trace(text: str) -> bool:
-    return text == NO_TRACE or len(text) == 8 and all(letter in "0123456789abcdef" for letter in text)
+    return text == NO_TRACE or (len(text) == 8 and all(letter in "0123456789abcdef" for letter in text))
 
 
 class LogSearch:
