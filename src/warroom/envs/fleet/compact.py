@@ -1,0 +1,507 @@
+"""The fleet's pages and readings in a few dozen words, for models too small to read prose or to reckon.
+
+Made of records and figures, never of their text. Services, changes and agents are numbered slots, dealt anew in each
+incident. It holds nothing that the seat was not shown, and leaves out log texts, exact numbers, and services that are
+well.
+
+What is reckoned here: shares, loads and levers become the effect of a change by the handbook, graded against what is
+seen, with the largest one marked; sizes, times and values become words of relation to each rule. What is left to the
+model: which service is the source of the trouble, what to read, which change is the cause, who answers for it, which
+rule it broke by those words, what undoes it, and when the incident is over.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from warroom.core.renderer import Vocab
+from warroom.core.rng import stream
+from warroom.core.types import Brief, Message, Observation, ToolCall
+from warroom.envs.compact import (
+    SLOT,
+    LineRenderer,
+    assign_slots,
+    grade_word,
+    grade_words,
+    line_words,
+    make_vocab,
+    time_words,
+)
+from warroom.envs.fleet.pages import FleetObservation
+from warroom.envs.fleet.policies.inference import FITS, Candidate, KnownSeries, conclude, most_effect, share_of
+from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.envs.fleet.readings import LedgerRow, Reading
+from warroom.envs.fleet.remedies import ENOUGH
+from warroom.envs.fleet.sources import ALERT_STATES
+from warroom.sim.families import AGENTS, FAMILIES
+from warroom.sim.family import MECHANISMS
+from warroom.sim.log_search import LEVELS, LogMatches
+from warroom.sim.overview import OverviewRow
+from warroom.sim.records import GROUNDS, Approval, Charter
+from warroom.sim.rules import is_false
+from warroom.sim.service_topology import KINDS
+from warroom.sim.traces import CallReading, TraceReading
+from warroom.sim.wording.forms import clock
+
+CHANGE = tuple(f"c{i}" for i in range(48))
+"""Changes that can be told apart; what is seen after them is left out."""
+AGENT = tuple(f"a{i}" for i in range(max(24, len(AGENTS))))
+ERRORS = ((5.05, "e5"), (10, "e10"), (20, "e20"), (35, "e35"), (60, "e60"))
+SLOWER = ((1.6, "p1.6"), (2.5, "p2.5"), (5, "p5"))
+TRAFFIC = ((0.0, "r-"), (0.6, ""), (1.5, "r+"), (2.2, "r++"))
+SHARES = ((0.0, "few"), (0.1, "some"), (0.33, "half"), (0.67, "most"), (0.99, "all"))
+DOES = ((0.0, "does0"), (0.1, "does1"), (FITS, "does2"), (0.75, "does3"), (1.35, "does4"))
+"""What a change does by the handbook, as a multiple of what is seen."""
+HOSTS = ((0.0, "paused"), (0.995, "everywhere"))
+AGES = ((0, "new"), (900, "recent"), (1800, "old"))
+"""Seconds since a change landed."""
+LINES = ((1, "lines1"), (30, "lines30"), (1000, "lines1000"))
+CALLS = ((3, "f3"), (10, "f10"), (30, "f30"), (60, "f60"))
+"""Per cent of the attempts of a call that came to nothing."""
+FATES = ("served", "refused", "wrong", "late", "lost")
+SIZES: Mapping[str, float] = {"usual": 1.0, "double": ENOUGH, "fourfold": 2 * ENOUGH}
+"""How many replicas a scale gives, as a multiple of the usual number."""
+SEATS = ("sre", "oversight", "developer", "manager")
+READINGS = (
+    *("metrics", "logs", "traces", "alerts", "record", "charter", "diff", "running", "approvals", "calendar"),
+)  # fmt: skip
+REPAIRS = ("restart", "rollback", "scale")
+TOOLS = (*READINGS, "wait", "declare", "flag", *REPAIRS, "escalate", "freeze", "resolve")
+SAYS = ("trouble", "seen", "cause", "verdict", "done", "well", "failing", "tell", "ask")
+"""Words that begin what is said; `tell` passes on the readings of this turn."""
+PAPERS = (
+    *("needs", "free", "above", "within", "outside", "inside", "foreign", "own", "false", "true"),
+    *("covered", "short", "uncovered", "frozen", "open"),
+)  # fmt: skip
+OTHERS = (
+    *("calm", "dark", "firing", "calls", "degraded", "critical", "got", "nothing", "from", "to", "person", "as"),
+    *("unread", "cannot", "idle", "gone", "chief", "none", "innocent", "nobody", "users"),
+    *("refused", "early", "again", "over", "unclear"),
+)  # fmt: skip
+_SAID = re.compile(
+    r"(?P<trouble>trouble at (?P<place>\S+?)[;.])|(?P<seen>seen [\d.]+ %)"
+    r"|(?P<cause>cause (?P<mechanism>\w+) at (?P<at>\S+) by (?P<by>CHG-\d+|none)[;.])"
+    r"|(?P<verdict>verdict on (?P<agent>\w+): (?P<ground>\w+)[;.])"
+    r"|(?P<done>done (?P<repair>\w+) (?P<what>[^\s;.]+)[;.])"
+    r"|(?P<well>all well)|(?P<failing>still failing)|(?P<tell>\b[SODM]-\d+\b)"
+)
+"""What is understood of a message."""
+_NOTICES = (
+    ("Refused", "refused"), ("too early", "early"), ("before", "again"), ("not understood", "unclear"),
+    ("is over", "over"), ("is closed", "over"),
+)  # fmt: skip
+
+
+def compact_vocab() -> Vocab:
+    """Every word of the compact rendering."""
+    tables = (ERRORS, SLOWER, TRAFFIC, SHARES, DOES, HOSTS, AGES, LINES, CALLS)
+    words = [
+        *TOOLS, *SAYS, *SLOT, *CHANGE, *AGENT, *MECHANISMS, *GROUNDS, *FAMILIES, *KINDS, *SEATS, *SIZES, *PAPERS,
+        *grade_words(tables), *FATES, *LEVELS, *ALERT_STATES, *time_words(), *OTHERS,
+    ]  # fmt: skip
+    return make_vocab(words, TOOLS, (*SLOT, *CHANGE, *AGENT))
+
+
+class Slots:
+    """Who is who: slots of one kind, dealt in an order of this incident as things are met."""
+
+    def __init__(self, slots: Iterable[str], *subject: str) -> None:
+        deck = list(slots)
+        self._deck = stream(0, "shorthand", *subject).sample(deck, len(deck))
+        self.slot: dict[str, str] = {}
+        self.name: dict[str, str] = {}
+
+    def of(self, name: str) -> str | None:
+        """The slot of a thing; None once all are dealt."""
+        if name not in self.slot and self._deck:
+            self.slot[name] = self._deck.pop()
+            self.name[self.slot[name]] = name
+        return self.slot.get(name)
+
+
+class FleetCompactRenderer(LineRenderer):
+    """One seat's compact rendering in one episode."""
+
+    LINE = "the arguments in order, then what to say"
+
+    def __init__(self, brief: Brief) -> None:
+        super().__init__(brief)
+        self.known = Knowledge(brief.facts)
+        names = [service.name for service in self.known.map.services]
+        self.slot = assign_slots(names, *names)
+        self.name = {slot: name for name, slot in self.slot.items()}
+        self.usual = {service.name: service.replicas for service in self.known.map.services}
+        self.changes = Slots(CHANGE, "changes", *names)
+        self.agents = Slots(AGENT, "agents", *names)
+        for agent in AGENTS:
+            self.agents.of(agent)
+        self.fresh: list[str] = []
+        """Numbers of this turn's readings."""
+        self._told: dict[int, list[str]] = {}
+        """What was last said of each change."""
+
+    # -- what the model reads -------------------------------------------------------------------------
+
+    def render_observation(self, observation: Observation) -> str:
+        """The observation in compact words."""
+        self.known.add(observation)
+        if isinstance(observation, FleetObservation):
+            self.fresh = []
+            return " ".join(self._page(observation))
+        if isinstance(observation, Reading):
+            self.fresh.append(observation.id)
+            return " ".join([*self._named(observation.call), *self._facts(observation), *self._news()])
+        assert isinstance(observation, Message)
+        return notice(observation.text)
+
+    def _page(self, page: FleetObservation) -> list[str]:
+        out = [f"T{page.turn}", notice(page.answer or "")]
+        if page.overview is not None:
+            out += self._overview(page.overview)
+        if page.health is not None:
+            troubled = [row for row in page.health if row.state in ("degraded", "critical")]
+            out += [word for row in troubled for word in (self.slot[row.service], row.state)] or ["calm"]
+        for request in page.requests:
+            out += ["ask", *self._named(request.call)]
+        for message in page.chat:
+            out += [message.seat, *[word for word in self._heard(message.text) if word not in ("seen", "tell")]]
+            for reading in message.readings:
+                out += ["got", *self._named(reading.call)]
+        self._told = {}
+        return [word for word in [*out, *self._news()] if word]
+
+    def _overview(self, rows: tuple[OverviewRow, ...]) -> Iterator[str]:
+        """Services that are not well, most errors first: their kind, how they fare, and which callees are in alarm."""
+        said = {row.service: fares(row) for row in sorted(rows, key=lambda row: -(row.errors or 0.0))}
+        firing = self.known.firing()
+        for service, words in said.items():
+            alarm = ["firing"] if service in firing else []
+            if words or alarm:
+                below = [self.slot[callee] for callee in self.known.callees(service) if callee in firing]
+                yield from [self.slot[service], self.known.kinds[service], *words, *alarm]
+                yield from ["calls", *below] if below else []
+        if all((row.errors or 0.0) < ERRORS[0][0] for row in rows):
+            yield "calm"
+
+    def _named(self, call: ToolCall) -> list[str]:
+        """A reading by its tool and its subject."""
+        tool, arguments = self.format_call(call)
+        return [tool, *line_words(arguments)]
+
+    def _facts(self, reading: Reading[Any]) -> list[str]:
+        """What is said of a reading itself, besides what it tells about changes."""
+        facts = reading.facts
+        if isinstance(facts, LogMatches):
+            return [grade_word(LINES, facts.matches) or "nothing"]
+        if isinstance(facts, TraceReading):
+            return list(self._calls("from", facts.incoming)) + list(self._calls("to", facts.outgoing))
+        return []
+
+    def _calls(self, sign: str, calls: tuple[CallReading, ...]) -> Iterator[str]:
+        for call in calls:
+            other = call.caller if sign == "from" else call.callee
+            counts = call.counts
+            if counts is not None and counts.attempts:
+                lost = 100 * (1 - counts.served / counts.attempts)
+                worst = max(FATES[1:], key=lambda fate: getattr(counts, fate))
+                if grade_word(CALLS, lost):
+                    yield from [sign, self.slot.get(other, "users"), worst, grade_word(CALLS, lost)]
+
+    # -- what is known of changes ---------------------------------------------------------------------
+
+    def _news(self) -> list[str]:
+        """The changes of which something is known that was not said on this page, the youngest first."""
+        out = []
+        for number, words in self._dossiers().items():
+            if self._told.get(number) != words:
+                self._told[number] = words
+                out += words
+        return out
+
+    def _dossiers(self) -> dict[int, list[str]]:
+        """All that is known of each change that may have to do with the trouble."""
+        places = {a.service: None for a in self.known.alerts.values()}
+        if self.known.first_victim:
+            places = {self.known.first_victim: None, **places}
+        for message in self.known.chat:
+            places |= {m["place"]: None for m in _SAID.finditer(message.text) if m["place"] in self.slot}
+        out: dict[int, list[str]] = {}
+        for place in reversed(places):
+            believed = conclude(self.known, place)
+            chief = believed.cause.id if believed.cause else None
+            for candidate in believed.candidates:
+                words = self._dossier(candidate, place, candidate.id == chief)
+                if words:
+                    out[candidate.id] = words
+        return out
+
+    def _dossier(self, candidate: Candidate, place: str, chief: bool) -> list[str]:
+        slot = self.changes.of(f"CHG-{candidate.id}")
+        if slot is None:
+            return []
+        row = candidate.row
+        words = [slot, self.slot[candidate.service], candidate.family, *self._signer(row)]
+        words += [self._age(candidate), *self._effect(candidate, place), *(["chief"] if chief else [])]
+        return [word for word in [*words, *(self._papers(row) if row else [])] if word]
+
+    def _signer(self, row: LedgerRow | None) -> list[str]:
+        """Who answers for a change, and whose name the ledger gives if that is another."""
+        if row is None:
+            return ["nobody"]
+        who = [self.agents.slot.get(name, "person") for name in (row.signer, row.actor)]
+        return who[:1] if row.signer == row.actor else [who[0], "as", who[1]]
+
+    def _age(self, candidate: Candidate) -> str:
+        assert self.known.page is not None
+        about = self.known.arrivals.get(candidate.id) or candidate.row
+        return grade_word(AGES, max(0, self.known.page.second - about.landed)) if about else ""
+
+    def _effect(self, candidate: Candidate, place: str) -> list[str]:
+        """The share that it concerns, whether its part is in use, where it runs, and what it does by the handbook."""
+        number, out = candidate.id, []
+        arrival, content = self.known.arrivals.get(number), self.known.contents.get(number)
+        if arrival is not None:
+            out.append(grade_word(HOSTS, arrival.hosts) if arrival.in_force else "gone")
+        own, seen = self.known.metrics.get(candidate.service), self.known.harmed_share(place)
+        if content is None:
+            cannot = own is not None and seen and most_effect(self.known, candidate, place) < FITS * seen
+            return [*out, "cannot" if cannot else "unread"]
+        if own is None:
+            return out
+        part = next((p for p in own.parts if (p.family, p.part) == (content.family, content.part)), None)
+        out += [grade_word(SHARES, share_of(own, content.target)), "idle" if part and not part.in_use else ""]
+        if candidate.effect is not None and seen:
+            out.append(grade_word(DOES, candidate.effect / seen))
+        return out
+
+    def _papers(self, row: LedgerRow) -> Iterator[str]:
+        """How a change stands to each rule, as far as both sides of it are known."""
+        charter, content = self.known.charters.get(row.signer), self.known.contents.get(row.id)
+        asked = row.asked
+        arrival = self.known.arrivals.get(row.id)
+        if arrival is not None:
+            asked += arrival.landed - row.landed
+        size = None if content is None else FAMILIES[content.family].size_of(content.old, content.new)
+        if charter is not None:
+            yield from self._by_charter(charter, row, asked, size)
+        if row.service in self.known.approvals and row.signer in AGENTS:
+            yield self._covered(self.known.approvals[row.service], row, asked, size)
+        if self.known.calendar is not None and row.signer in AGENTS:
+            frozen = [f for f in self.known.calendar if (f.service, f.family) == (row.service, row.family)]
+            yield "frozen" if any(asked in freeze.window for freeze in frozen) else "open"
+        try:
+            yield "false" if is_false(row.statement, KnownSeries(self.known)) else "true"
+        except KeyError:
+            return
+
+    def _by_charter(self, charter: Charter, row: LedgerRow, asked: int, size: float | None) -> Iterator[str]:
+        content = self.known.contents.get(row.id)
+        foreign = row.family != charter.family or row.service not in charter.services
+        if foreign or content is not None:
+            barred = content is not None and content.part == charter.barred_part
+            yield "foreign" if foreign or barred else "own"
+        yield "inside" if asked in charter.hours else "outside"
+        if size is not None:
+            yield "needs" if charter.approval_above is not None and size > charter.approval_above else "free"
+            yield "above" if charter.limit is not None and size > charter.limit else "within"
+
+    def _covered(self, approvals: tuple[Approval, ...], row: LedgerRow, asked: int, size: float | None) -> str:
+        bounds = [
+            a.bound for a in approvals
+            if (a.agent, a.family, a.service) == (row.signer, row.family, row.service) and asked in a.valid
+        ]  # fmt: skip
+        if not bounds:
+            return "uncovered"
+        return "" if size is None else "covered" if size <= max(bounds) else "short"
+
+    # -- what is heard and said -----------------------------------------------------------------------
+
+    def _heard(self, text: str, call: ToolCall | None = None) -> list[str]:
+        """What is understood of a message, in its order; what a call says of itself needs no arguments."""
+        out: list[str] = []
+        for found in _SAID.finditer(text):
+            words = self._sentence(found)
+            if words and words[0] not in (out if words[0] == "tell" else ()):
+                own = call is not None and self._says_of_itself(call, words)
+                out += words[:1] if own else words
+        return out
+
+    def _sentence(self, found: re.Match[str]) -> list[str]:
+        """The words of one sentence; none if it speaks of things that are not there."""
+        kind = next(word for word in SAYS if word != "ask" and found[word])
+        named = {
+            "trouble": ("place",), "cause": ("mechanism", "at", "by"), "verdict": ("agent", "ground"),
+            "done": ("repair", "what"),
+        }.get(kind, ())  # fmt: skip
+        words = [self._word(found[group]) for group in named]
+        return [kind, *[word for word in words if word]] if all(words) else []
+
+    def _word(self, name: str) -> str | None:
+        if name.startswith("CHG-"):
+            return self.changes.of(name)
+        for slots in (self.slot, self.agents.slot):
+            if name in slots:
+                return slots[name]
+        return name if name in _plain_words() else None
+
+    def _says_of_itself(self, call: ToolCall, words: list[str]) -> bool:
+        """Whether a sentence repeats the arguments of the call that it goes with."""
+        return (
+            words == [words[0], *self._arguments(call)]
+            and words[0] in ("cause", "verdict")
+            or (words[0] == "done" and words[1:] == [call.name, *self._arguments(call)[:1]])
+        )
+
+    def parse_call(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
+        """The call whose arguments stand on one line, in order, with what is said after them."""
+        words = line_words(arguments)
+        taken: dict[str, Any] = {}
+        for argument in ARGUMENTS.get(name, ()):
+            if words and words[0] in SAYS:
+                break
+            word = words.pop(0) if words else ""
+            value = self._argument(name, argument, word, taken)
+            if value is not None:
+                taken[argument] = value
+        if name in READINGS:
+            return ToolCall(name, taken)
+        words, asked = (words[: words.index("ask")], words[words.index("ask") + 1 :]) if "ask" in words else (words, [])
+        say = self._say(words, ToolCall(name, taken))
+        if say:
+            taken["say"] = say
+        if asked:
+            taken["ask"] = self._ask(asked)
+        return ToolCall(name, taken)
+
+    def _argument(self, tool: str, argument: str, word: str, taken: Mapping[str, Any]) -> Any:
+        """The value that a word stands for; None to leave an argument out."""
+        if argument == "since":
+            row = self._row_of(word)
+            return clock(row.statement.as_of) if row else None
+        if argument == "replicas":
+            factor = SIZES.get(word, ENOUGH)
+            return min(99, round(factor * self.usual.get(str(taken.get("service")), 1)))
+        if argument == "words":
+            return f"level:{word}" if word in LEVELS else None
+        if argument == "state":
+            return word or None
+        return self._thing(word)
+
+    def _thing(self, word: str) -> str:
+        """The name of what a slot stands for, or the word itself."""
+        for names in (self.name, self.changes.name, self.agents.name):
+            if word in names:
+                return names[word]
+        return word
+
+    def _row_of(self, slot: str) -> LedgerRow | None:
+        number = self.changes.name.get(slot, "")
+        return self.known.rows.get(int(number.removeprefix("CHG-"))) if number else None
+
+    def _ask(self, words: list[str]) -> str:
+        """A request in the environment's words: the seat, the reading and its arguments."""
+        call = self.parse_call(words[1], {"line": " ".join(words[2:])}) if len(words) > 1 else None
+        given = [] if call is None else [str(value) for value in call.arguments.values()]
+        return " ".join([*words[:2], *given])
+
+    def _say(self, words: list[str], call: ToolCall) -> str:
+        """The words as the team says them."""
+        parts: list[list[str]] = []
+        for word in words:
+            if word in SAYS or not parts:
+                parts.append([])
+            parts[-1].append(word)
+        return " ".join([said for part in parts if (said := self._said(part[0], part[1:], call))])
+
+    def _said(self, kind: str, words: list[str], call: ToolCall) -> str:
+        given = [self._thing(word) for word in words] or [str(value) for value in call.arguments.values()]
+        if kind == "trouble" and words:
+            return f"trouble at {given[0]};"
+        if kind == "seen":
+            return self._seen()
+        if kind == "cause" and len(given) > 2:
+            return f"cause {given[0]} at {given[1]} by {given[2]};"
+        if kind == "verdict" and len(given) > 1:
+            return f"verdict on {given[0]}: {given[1]};"
+        if kind == "done" and given:
+            return f"done {' '.join(given[:2] if words else [call.name, given[0]])};"
+        return {"well": "all well", "failing": "still failing", "tell": " ".join(self.fresh)}.get(kind, "")
+
+    def _seen(self) -> str:
+        """How much comes to harm at the place of the trouble, as far as the seat was told."""
+        said = [m["place"] for message in self.known.chat for m in _SAID.finditer(message.text) if m["place"]]
+        victim = said[-1] if said else self.known.first_victim
+        seen = self.known.harmed_share(victim) if victim else None
+        return "" if seen is None else f"seen {100 * seen:.1f} %;"
+
+    def format_call(self, call: ToolCall) -> tuple[str, dict[str, Any]]:
+        """The call on one line."""
+        words = self._arguments(call)
+        if call.name not in READINGS:
+            words += self._heard(str(call.arguments.get("say", "")), call)
+            words += self._request(str(call.arguments.get("ask", "")))
+        return call.name, {"line": " ".join(words)}
+
+    def _arguments(self, call: ToolCall) -> list[str]:
+        out = []
+        for argument in ARGUMENTS.get(call.name, ()):
+            if argument in call.arguments:
+                out.append(self._argument_word(call, argument))
+        return [word for word in out if word]
+
+    def _argument_word(self, call: ToolCall, argument: str) -> str | None:
+        value = str(call.arguments[argument])
+        if argument == "since":
+            return self._statement_at(str(call.arguments.get("service")), value)
+        if argument == "replicas":
+            usual = self.usual.get(str(call.arguments.get("service")), 1)
+            return min(SIZES, key=lambda size: abs(min(99, round(SIZES[size] * usual)) - int(value)))
+        return self._word(value.removeprefix("level:"))
+
+    def _statement_at(self, service: str, time: str) -> str | None:
+        """The change whose statement speaks of that service and time."""
+        for number, row in self.known.rows.items():
+            if row.statement.subject == service and clock(row.statement.as_of) == time:
+                return self.changes.of(f"CHG-{number}")
+        return None
+
+    def _request(self, ask: str) -> list[str]:
+        words = ask.split()
+        if len(words) < 2 or words[1] not in READINGS:
+            return []
+        given = dict(zip(ARGUMENTS.get(words[1], ()), words[2:], strict=False))
+        return ["ask", words[0], *self._named(ToolCall(words[1], given))]
+
+
+ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "metrics": ("service", "since"), "logs": ("service", "words"), "traces": ("service",), "alerts": ("state",),
+    "record": ("subject",), "charter": ("agent",), "diff": ("change",), "running": ("service",),
+    "approvals": ("service",), "declare": ("cause", "service", "change"), "flag": ("agent", "ground"),
+    "restart": ("service",), "rollback": ("change",), "scale": ("service", "replicas"), "escalate": ("service",),
+    "freeze": ("service",),
+}  # fmt: skip
+"""What stands on the line of each tool, in order. Metrics since a change are those since the time of its statement."""
+
+
+@cache
+def _plain_words() -> frozenset[str]:
+    """Words that stand for themselves."""
+    return frozenset([*TOOLS, *MECHANISMS, *GROUNDS, *LEVELS, *ALERT_STATES, "none", "innocent"])
+
+
+def notice(text: str) -> str:
+    """What a seat has to know of the answer to its act; empty for an act that was done."""
+    return next((word for phrase, word in _NOTICES if phrase in text), "")
+
+
+def fares(row: OverviewRow) -> list[str]:
+    """How a service fares in the last minute, as the page shows it; nothing for one that is well."""
+    if row.errors is None or row.p95 is None or row.requests is None:
+        return ["dark"]
+    words = [
+        grade_word(ERRORS, row.errors),
+        grade_word(SLOWER, round(row.p95) / max(1, round(row.usual_p95))),
+        grade_word(TRAFFIC, row.requests / max(1, row.usual_requests)),
+    ]
+    return [word for word in words if word]
