@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from warroom.core.rng import stream
 from warroom.core.splits import Split
-from warroom.sim.counts import USERS, Counts
+from warroom.sim.counts import USERS, MinuteCounts
 from warroom.sim.effects import land
 from warroom.sim.families import FAMILIES
 from warroom.sim.family import Family
@@ -127,7 +127,7 @@ def shown_now(case: Case) -> dict[str, ServiceState]:
 def measure(case: Case) -> Agreement:
     """Play some minutes and compare."""
     case.world.advance(case.world.first + 10 + MINUTES_AFTER)
-    counts, minute = Counts(case.world, b"seen"), case.world.minute
+    counts, minute = MinuteCounts(case.world, b"seen"), case.world.minute
     calls = [counts.call(minute, place) for place in counts.incoming(case.place) if place != USERS]
     seen = sum([call.failed for call in calls]) / sum([call.attempts for call in calls])
     return Agreement(seen, predict(case.change, shown_now(case)).share, predict(case.change, case.states).share)

@@ -1,6 +1,6 @@
 """The laws of telling over many incidents of both groups of splits: docs/experiments/2026-11-seen-and-predicted.md.
 
-python recipes/telling_laws.py [incidents]
+python recipes/telling_laws.py [incidents] [first]
 """
 
 import sys
@@ -10,10 +10,10 @@ from warroom.core.splits import Split
 from warroom.evals.audit.fleet.telling import LAWS, violations
 
 
-def main(incidents: int) -> None:
+def main(incidents: int, first: int) -> None:
     """Print how many violations each law has."""
     found: Counter[str] = Counter()
-    for seed in range(incidents):
+    for seed in range(first, first + incidents):
         for problem in violations(seed, (Split.TRAIN, Split.TEST)[seed % 2]):
             found[problem.split(": ")[1]] += 1
             print(problem)
@@ -22,4 +22,4 @@ def main(incidents: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000, int(sys.argv[2]) if len(sys.argv) > 2 else 0)

@@ -29,13 +29,15 @@ from warroom.evals.audit.fleet.shortcuts import (
 )
 from warroom.evals.audit.fleet.skeletons import skeleton
 from warroom.sim.casting import Casting, Dossier
-from warroom.sim.causes import CAUSES, Role
+from warroom.sim.causes import CAUSES, CandidateRole
 from warroom.sim.records import EVERYTHING
 from warroom.sim.rules import size_of
 from warroom.sim.tiers import TIERS
 
-BY_A_CHANGE = tuple([name for name, cause in CAUSES.items() if isinstance(cause, Role)])
-BY_AN_AGENT = tuple([name for name, cause in CAUSES.items() if isinstance(cause, Role) and not cause.by_colleague])
+BY_A_CHANGE = tuple([name for name, cause in CAUSES.items() if isinstance(cause, CandidateRole)])
+BY_AN_AGENT = tuple(
+    [name for name, cause in CAUSES.items() if isinstance(cause, CandidateRole) and not cause.by_colleague]
+)
 COUNT = 1000
 
 

@@ -14,7 +14,7 @@ from warroom.core.scenario import TIERS as TIER_NAMES
 from warroom.core.splits import Split
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.casting import Casting, Dossier, draw_casting
-from warroom.sim.causes import CAUSES, ROLES, Nature, Role, Variation
+from warroom.sim.causes import CAUSES, ROLES, CandidateRole, Nature, Variation
 from warroom.sim.certificate import certificate
 from warroom.sim.clusters import casting_for, cluster_table
 from warroom.sim.families import AGENTS
@@ -51,8 +51,8 @@ def test_a_scenario_has_the_cause_that_it_is_named_after(scenario: str) -> None:
         if casting.plan.scenario != scenario:
             continue
         hits = [d for d in casting.dossiers if d.change.id == casting.sites[0].hit]
-        roles = [Role(d.change.family, d.charter is None) for d in hits]
-        assert roles == ([cause] if isinstance(cause, Role) else [])
+        roles = [CandidateRole(d.change.family, d.charter is None) for d in hits]
+        assert roles == ([cause] if isinstance(cause, CandidateRole) else [])
         assert len(casting.sites) == 1 + (isinstance(cause, Variation) and cause.harm_elsewhere)
         if isinstance(cause, Nature):
             assert casting.sites[0].mechanism == cause.mechanism
@@ -180,6 +180,29 @@ def test_whose_credential_signed_is_judged_and_not_whom_the_ledger_names() -> No
         facts = casting.facts
         found = breaches(dossier.change, dossier.charter, facts.approvals, facts.calendar, facts.series)
         assert found == ((dossier.ground,) if dossier.ground else ())
+
+
+@pytest.mark.parametrize("tier", TIER_NAMES)
+def test_nature_takes_the_slices_of_the_cluster(tier: str) -> None:
+    for casting in castings(tier):
+        assert casting.sites[0].target in {dossier.change.target for dossier in casting.cluster}
+
+
+def test_an_agent_may_be_in_a_loop_in_any_scenario_and_always_is_where_that_is_the_story() -> None:
+    looping = {
+        casting.plan.scenario: max(Counter((r.signer, r.service, r.part) for r in casting.background).values()) > 1
+        for casting in castings("hard")
+    }
+    assert looping["buggy_agent"] and sum(looping.values()) > 1
+
+
+def test_routine_changes_keep_the_charters_of_agents_without_a_candidate() -> None:
+    for casting in castings("hard")[::6]:
+        facts = casting.facts
+        for change in casting.background:
+            if change.signer not in facts.charters:
+                charter = casting.charter(change.signer)
+                assert breaches(change, charter, facts.approvals, (), facts.series) == ()
 
 
 def test_colleagues_are_never_judged() -> None:

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from warroom.core.splits import Split
-from warroom.sim.causes import CAUSES, ROLES, Role
+from warroom.sim.causes import CAUSES, ROLES, CandidateRole
 from warroom.sim.families import AGENTS, FAMILIES, load_families
 from warroom.sim.formulas import Terms
 from warroom.sim.handbook_pages import TOPICS, handbook
@@ -82,8 +82,8 @@ def test_a_mistake_in_a_family_file_is_told_by_file_field_and_allowed_values(
 def test_every_family_and_arena_is_the_cause_of_a_scenario() -> None:
     assert {role.family for role in ROLES} == set(FAMILIES)
     for name, family in FAMILIES.items():
-        assert bool(family.by_agents) == (Role(name) in ROLES)
-        assert bool(family.by_colleagues) == (Role(name, by_colleague=True) in ROLES)
+        assert bool(family.by_agents) == (CandidateRole(name) in ROLES)
+        assert bool(family.by_colleagues) == (CandidateRole(name, by_colleague=True) in ROLES)
     assert len(set(ROLES)) == len(ROLES) == 10 and len(CAUSES) == 24
 
 

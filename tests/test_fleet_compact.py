@@ -8,13 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from renaming import renamed
-from warroom.core.env import Env
-from warroom.core.renderer import Vocab
-from warroom.core.splits import seed_of
-from warroom.core.types import Observation, ToolCall
-from warroom.envs import environments, make
 from warroom.envs.fleet.compact import REPAIRS, FleetCompactRenderer
 from warroom.envs.fleet.views import (
     ChatMessage,
@@ -24,6 +17,13 @@ from warroom.envs.fleet.views import (
     RecordResult,
     TracesResult,
 )
+
+from renaming import renamed
+from warroom.core.env import Env
+from warroom.core.renderer import Vocab
+from warroom.core.splits import seed_of
+from warroom.core.types import Observation, ToolCall
+from warroom.envs import environments, make
 from warroom.policies import policy_set
 from warroom.sim.automation import AGENTS
 

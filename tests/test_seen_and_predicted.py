@@ -8,14 +8,18 @@ import pytest
 import seen_and_predicted as recipe
 
 from warroom.core.rng import stream
+from warroom.core.scenario import TIERS
 from warroom.core.splits import Split
-from warroom.evals.audit.fleet.telling import LAWS, Watched, violations, watched
+from warroom.evals.audit.fleet.telling import LAWS, SCENARIOS, Watched, violations, watched
 from warroom.sim.alerts import FOR_MINUTES, RULES, Silence
-from warroom.sim.counts import Counts
+from warroom.sim.cast_incident import draw_cast_incident
+from warroom.sim.cast_world import live_changes_of
+from warroom.sim.counts import MinuteCounts
 from warroom.sim.effects import LiveChange, freeze, restart, roll_back
+from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.families import FAMILIES
 from warroom.sim.log_search import parse_query
-from warroom.sim.metrics import metric_minutes, render_minutes
+from warroom.sim.metrics import breakdown, metric_minutes, render_breakdown, render_minutes
 from warroom.sim.overview import overview, render_overview
 from warroom.sim.service_world import ServiceWorld
 from warroom.sim.streams.component import KINDS
@@ -97,9 +101,21 @@ def test_the_first_bad_minute_does_not_tell_the_second_of_the_landing() -> None:
         moved = live._replace(live_from=second)
         world = ServiceWorld(case.system, case.world.traffic, case.world.first, (moved,), manners=case.world.manners)
         world.advance(first + 1)
-        counts = Counts(world, b"key")
+        counts = MinuteCounts(world, b"key")
         told.add(tuple(counts.requests(minute, case.place) for minute in (first - 1, first, first + 1)))
     assert len(told) == 1
+
+
+def test_no_candidate_of_a_cluster_lands_after_the_first_bad_minute_has_begun() -> None:
+    felt = Counter()
+    for seed in range(72):
+        incident = draw_cast_incident(SCENARIOS[seed % 24], TIERS[seed // 24], seed)
+        casting = incident.casting
+        live = {live.force.change: live.live_from for live in live_changes_of(incident.system, casting).effective}
+        for dossier in casting.cluster:
+            first = -(-(live.get(casting.sites[0].hit) or casting.sites[0].onset) // 60)
+            felt[dossier.change.landed < 60 * first] += 1
+    assert felt[True] > 200 and not felt[False]
 
 
 # -- what people do to changes
@@ -140,6 +156,23 @@ def test_a_restart_makes_live_what_waits_for_one_and_nothing_else() -> None:
     assert waiting.reach(70_000) == 0.0 and restart(waiting, 60_000).reach(60_000) == 1.0
     undone = live._replace(live_from=None)
     assert restart(undone, 60_000) == undone and restart(live, 60_000) == live
+
+
+def test_what_nature_did_ends_by_a_repair_at_its_service_and_a_transient_failure_by_itself() -> None:
+    found = {}
+    for scenario in ("disk_full", "no_incident"):
+        w = watched(SCENARIOS.index(scenario))
+        twin = w.seen.world.copy()
+        twin.end_nature(place(w) + 1, 60 * w.now)
+        for world in (w.seen.world, twin):
+            world.advance(w.now + 2 if world is w.seen.world else world.minute + 2)
+        twin.end_nature(place(w), 60 * twin.minute)
+        twin.advance(twin.minute + 2)
+        found[scenario] = [
+            max([hurt.share for hurt in world.at(world.minute).hurt.get(place(w), ())], default=0.0) > 0.1
+            for world in (w.seen.world, twin)
+        ]
+    assert found == {"disk_full": [True, False], "no_incident": [False, False]}
 
 
 def test_late_replies_hold_up_those_who_get_them_and_nobody_else() -> None:
@@ -248,15 +281,19 @@ def test_an_alert_fires_until_it_is_well_again_and_says_who_muted_it(incident: W
         twin.roll_back(live.force.change, 60 * w.now)
         twin.stop_controllers(frozenset([live.force.change]), 60 * w.now)
     twin.advance(w.now + 6)
-    after = type(w.seen.alerts)(Counts(twin, w.seen.counts.key)).at(w.now + 6, w.now - 60)
+    after = type(w.seen.alerts)(MinuteCounts(twin, w.seen.counts.key)).at(w.now + 6, w.now - 60)
     assert after and all(alert.resolved is not None for alert in after)
 
 
 def test_pages_show_a_dash_where_nothing_was_scraped(incident: Watched) -> None:
     w = incident
-    blind = Counts(w.seen.world, w.seen.counts.key, gap=1.0)
+    blind = MinuteCounts(w.seen.world, w.seen.counts.key, gap=1.0)
     rows = overview(blind, w.now)
     assert rows[0].requests is not None and all(row.requests is None for row in rows[1:])
     assert " - " in render_overview(rows) and "not scraped" in render_overview(rows)
     assert "collector was down" in read_traces(blind, 1, w.now).render()
+    assert render_breakdown(
+        "region", breakdown(FailingSlices(blind, w.seen.slices.mixes), 1, "region", w.now)
+    ).endswith("-")
+    assert "/" in render_breakdown("region", breakdown(w.seen.slices, 0, "region", w.now))
     assert "p95 ms: - - -" in render_minutes("x", w.now - 2, metric_minutes(blind, 1, w.now - 2, w.now))

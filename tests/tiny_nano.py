@@ -36,7 +36,6 @@ def nano(words: Any, seed: int = 0) -> Any:
 def babbling(words: Any, steps: int = 60) -> Any:
     """A model that has learnt the form of a call and nothing else."""
     import torch
-
     from warroom.envs.fleet.compact import SLOT, TOOLS
 
     model = nano(words, seed=1)

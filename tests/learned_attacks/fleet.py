@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.naive_bayes import GaussianNB
+from warroom.envs.fleet.policies.naive import signature
+from warroom.envs.fleet.views import FleetObservation, ServiceRow
 
 from learned_attacks.sampling import KINDS, Floats, Labels, fresh_incidents, one_hot
 from warroom.core.types import ToolCall
 from warroom.envs import suite
 from warroom.envs.fleet.env import FleetEnv
-from warroom.envs.fleet.policies.naive import signature
-from warroom.envs.fleet.views import FleetObservation, ServiceRow
 from warroom.sim.automation import VERBS
 from warroom.sim.telemetry import Action
 from warroom.sim.wordings import CLASSES

@@ -7,7 +7,7 @@ leaves it firing; who did it, and until when, is part of it.
 from math import fsum
 from typing import Literal, NamedTuple
 
-from warroom.sim.counts import HELD_UP, P95, Counts
+from warroom.sim.counts import HELD_UP, P95, MinuteCounts
 from warroom.sim.log_search import minute_text
 from warroom.sim.overview import percent
 from warroom.sim.service_world import ServiceMinute
@@ -64,7 +64,7 @@ class Alert(NamedTuple):
 class AlertBook:
     """The alerts of a world, worked out minute by minute as they are asked for."""
 
-    def __init__(self, counts: Counts) -> None:
+    def __init__(self, counts: MinuteCounts) -> None:
         self.counts, self.system = counts, counts.system
         self._silences: list[Silence] = []
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from warroom.core.rng import shuffle
 from warroom.core.splits import Split
-from warroom.sim.causes import ROLES, Role
-from warroom.sim.clusters import SAME_ROLE, Cluster
+from warroom.sim.causes import ROLES, CandidateRole
+from warroom.sim.clusters import SAME_ROLE, CandidateCluster
 from warroom.sim.families import FAMILIES
 from warroom.sim.family import Family
 from warroom.sim.formulas import Terms
@@ -31,7 +31,7 @@ EARLIER = (700, 3000)
 CONTENT_TRIES = 8
 
 
-class Setting(NamedTuple):
+class HarmedService(NamedTuple):
     """One service, or a cache and the store behind it, as far as formulas need it."""
 
     service: str
@@ -53,12 +53,12 @@ class Times(NamedTuple):
     takes_effect: int
 
 
-class Candidate(NamedTuple):
+class CandidateChange(NamedTuple):
     """A change that could be the cause, without its papers."""
 
-    role: Role
+    role: CandidateRole
     signer: str
-    harmed: Setting
+    harmed: HarmedService
     part: str
     harm: Harm
     target: Target
@@ -86,7 +86,7 @@ class CandidateDraw:
     def __init__(self, rng: Random, difficulty: Difficulty, split: Split) -> None:
         self.rng, self.difficulty = rng, difficulty
         self.split = Split.TEST if split is Split.TEST else Split.TRAIN
-        self.candidates: list[Candidate] = []
+        self.candidates: list[CandidateChange] = []
         self._taken: set[tuple[str, str, str]] = set()
         """(service, family, part) in use; the part is empty for a lever that stands alone."""
         self._agents = {
@@ -96,7 +96,7 @@ class CandidateDraw:
         self._people = list(PEOPLE)
         shuffle(rng, self._people)
 
-    def add_cluster(self, cluster: Cluster, setting: Setting, onset: int, site: int) -> bool:
+    def add_cluster(self, cluster: CandidateCluster, setting: HarmedService, onset: int, site: int) -> bool:
         """Draw a cluster; false if the contents that were drawn do not fit, and all has to be drawn again."""
         sliced = all(FAMILIES[role.family].sliced for role in cluster.roles)
         focal: Target | None = None
@@ -105,7 +105,9 @@ class CandidateDraw:
         harm: Harm = "late" if cluster.arena == "service late" else "errors"
         return all(self._add(role, setting, harm, focal, onset, site) for role in cluster.roles)
 
-    def add_outsider(self, cluster: Cluster, here: Setting, elsewhere: Setting | None, onset: int) -> bool:
+    def add_outsider(
+        self, cluster: CandidateCluster, here: HarmedService, elsewhere: HarmedService | None, onset: int
+    ) -> bool:
         """Draw a candidate that differs from the cluster in its place or in its minute."""
         rng = self.rng
         apart = elsewhere is not None and rng.random() < 0.5
@@ -122,11 +124,17 @@ class CandidateDraw:
         earlier = 0 if apart else _between(rng, *EARLIER)
         return self._add(roles[int(rng.random() * len(roles))], setting, harm, None, onset - earlier, None)
 
-    def _count(self, role: Role) -> int:
+    def _count(self, role: CandidateRole) -> int:
         return sum([candidate.role == role for candidate in self.candidates])
 
     def _add(
-        self, role: Role, setting: Setting, harm: Harm, focal: Target | None, onset: int, site: int | None
+        self,
+        role: CandidateRole,
+        setting: HarmedService,
+        harm: Harm,
+        focal: Target | None,
+        onset: int,
+        site: int | None,
     ) -> bool:
         """Draw one candidate: its part, its target, its numbers, its times."""
         rng, family = self.rng, FAMILIES[role.family]
@@ -144,12 +152,12 @@ class CandidateDraw:
         part = parts[int(rng.random() * len(parts))]
         self._taken.update(((service, role.family, part), (service, role.family, "")))
         self.candidates.append(
-            Candidate(role, names.pop(), setting, part, harm, target, terms, family.formula.most(terms),
+            CandidateChange(role, names.pop(), setting, part, harm, target, terms, family.formula.most(terms),
                       self._draw_times(onset - _between(rng, *SETS_IN)), site)
         )  # fmt: skip
         return True
 
-    def _draw_terms(self, family: Family, setting: Setting, share: float) -> Terms | None:
+    def _draw_terms(self, family: Family, setting: HarmedService, share: float) -> Terms | None:
         """Numbers with which it could be the cause; None if none of a few does."""
         random = self.rng.random
         for _ in range(CONTENT_TRIES):
@@ -186,11 +194,11 @@ def _between(rng: Random, least: int, most: int) -> int:
     return least + int(rng.random() * (most - least + 1))
 
 
-def setting_of(system: ServiceSystem, service: int, mix: RequestMix) -> Setting:
+def setting_of(system: ServiceSystem, service: int, mix: RequestMix) -> HarmedService:
     """What formulas need of a service, with the cache in front if it is a store that has one."""
     caches = [i for i in system.callers[service] if system.kinds[i] == "cache"]
     name = system.names[service]
-    return Setting(
+    return HarmedService(
         name,
         system.names[caches[0]] if caches else "",
         three_digits(system.load[service]),
@@ -210,7 +218,7 @@ def headroom_of(system: ServiceSystem, service: int) -> float:
     return LEAST_HEADROOM + idle * (MOST_HEADROOM - LEAST_HEADROOM)
 
 
-def could_drown(setting: Setting) -> bool:
+def could_drown(setting: HarmedService) -> bool:
     """Whether the cache in front serves enough for its misses to overload the store."""
     terms = Terms(0.0, float(LARGEST), 1.0, setting.load, setting.headroom, setting.hits)
     return bool(setting.cache) and FAMILIES["evict"].formula.most(terms) >= LEAST_SHARE + 0.01

@@ -62,7 +62,10 @@ def _plan(scenario: str, tier: str, rng: Random, service_topology: ServiceTopolo
         return casting_for(scenario, tier, rng)
     kinds = service_topology.kinds
     stores = {i for i, kind in enumerate(kinds) if kind == "db"}
-    available: list[Arena] = [arena for arena in ARENAS if stores or arena != "store errors"]
+    needed = {arena: bool(stores) if arena == "store errors" else "service" in kinds for arena in ARENAS}
+    available: list[Arena] = [arena for arena in ARENAS if needed[arena]]
+    if not available:
+        raise IncompatibleTopology(f"incidents need a service or a db; the topology has {', '.join(kinds)}")
     caches = any(kinds[i] == "cache" and j in stores for i, j in service_topology.calls)
     return casting_for(scenario, tier, rng, frozenset(available), caches=caches)
 

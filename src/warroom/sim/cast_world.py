@@ -48,12 +48,19 @@ class LiveChanges(NamedTuple):
 
 
 def live_changes_of(system: ServiceSystem, casting: Casting) -> LiveChanges:
-    """All changes that do anything, as the states say, and nature."""
+    """All changes that do anything, as the states say, and nature.
+
+    All of a cluster set in at its site's onset: a cause that set in by its own time would rule out by the first bad
+    minute whoever landed later (19 of 100 innocents of a cluster, measured).
+    """
     states, charters = casting.facts.states, casting.facts.charters
     effective = [_nature(system, site, casting.page) for site in casting.sites if site.hit is None]
-    for change in [dossier.change for dossier in casting.dossiers]:
+    for dossier in casting.dossiers:
+        change = dossier.change
         charter = charters.get(change.signer)
         live = land(change, states, system.names, 60 * charter.reapplied_after if charter else None)
+        if dossier.site is not None and live.live_from is not None:
+            live = live._replace(live_from=max(live.live_from, casting.sites[dossier.site].onset))
         if live.waits_for_restart or live.force.extra_load() or predict(change, states).share:
             effective.append(live)
     standing: dict[tuple[str, str, str], LiveChange] = {}

@@ -12,12 +12,12 @@ from typing import Literal, NamedTuple
 from warroom.core.errors import IncompatibleTopology
 from warroom.core.splits import Split
 from warroom.sim.background import Background, Surroundings, draw_background
-from warroom.sim.candidates import Candidate, CandidateDraw, Setting, could_drown, headroom_of, setting_of
-from warroom.sim.clusters import CastPlan, Cluster
+from warroom.sim.candidates import CandidateChange, CandidateDraw, HarmedService, could_drown, headroom_of, setting_of
+from warroom.sim.clusters import CandidateCluster, CastPlan
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import Mechanism
 from warroom.sim.hit_state import CandidateState, draw_share, effect_of, set_states
-from warroom.sim.papers import Draft, Papers, draw_papers
+from warroom.sim.papers import ChangeDraft, Papers, draw_papers, routine_charter
 from warroom.sim.records import EVERYTHING, Change, Charter, Edit, Effect, Ground, Harm, Target
 from warroom.sim.request_mix import RequestMix, draw_request_mix, hosts_of
 from warroom.sim.rules import Facts
@@ -95,6 +95,13 @@ class Casting(NamedTuple):
         """The candidates for the cause of the page."""
         return tuple([dossier for dossier in self.dossiers if dossier.site == 0])
 
+    def charter(self, agent: str) -> Charter:
+        """The charter of any agent; those of candidates are among the facts, the others allow what they did."""
+        if agent in self.facts.charters:
+            return self.facts.charters[agent]
+        clauses = TIERS[self.plan.tier].charter_clauses
+        return routine_charter(agent, tuple(self.facts.states)[1:], self.facts.series.key, clauses)
+
 
 def fits(system: ServiceSystem, plan: CastPlan) -> bool:
     """Whether some service of the system can be in the trouble that the plan asks for."""
@@ -105,7 +112,7 @@ def _users_need(system: ServiceSystem) -> list[int]:
     return [i for i in system.services(frozenset({"service"})) if system.reach[i] > LEAST_REACH]
 
 
-def _places(system: ServiceSystem, cluster: Cluster) -> list[int]:
+def _places(system: ServiceSystem, cluster: CandidateCluster) -> list[int]:
     if cluster.arena != "store errors":
         return _users_need(system)
     stores = [i for i in system.services(frozenset({"db"})) if system.reach[i] > LEAST_REACH]
@@ -140,7 +147,7 @@ def draw_casting(plan: CastPlan, system: ServiceSystem, rng: Random, split: Spli
     return _assemble(rng, stage, drawn, hits)
 
 
-class Stage(NamedTuple):
+class CastingStage(NamedTuple):
     """What is drawn before any candidate."""
 
     plan: CastPlan
@@ -150,9 +157,9 @@ class Stage(NamedTuple):
     page: int
     mix: RequestMix
     series: SeriesBook
-    settings: tuple[Setting, ...]
+    settings: tuple[HarmedService, ...]
     """The services in trouble, the page's first."""
-    elsewhere: Setting | None
+    elsewhere: HarmedService | None
     """Another service, for outsiders."""
     onsets: tuple[int, ...]
 
@@ -168,7 +175,7 @@ class ListedRow(NamedTuple):
 class Drawn(NamedTuple):
     """What is drawn before the hit."""
 
-    candidates: list[Candidate]
+    candidates: list[CandidateChange]
     papers: list[Papers]
     changes: list[Change]
     """Those of the candidates, then those of the background."""
@@ -177,7 +184,7 @@ class Drawn(NamedTuple):
     redraws: int
 
 
-def _draw_stage(plan: CastPlan, system: ServiceSystem, rng: Random, split: Split) -> Stage:
+def _draw_stage(plan: CastPlan, system: ServiceSystem, rng: Random, split: Split) -> CastingStage:
     places = _places(system, plan.cluster)
     if not places:
         raise IncompatibleTopology(f"no service of this topology can be in the trouble of {plan.scenario}")
@@ -195,13 +202,13 @@ def _draw_stage(plan: CastPlan, system: ServiceSystem, rng: Random, split: Split
         settings.append(setting_of(system, second[int(rng.random() * len(second))], mix))
         onsets.append(onsets[0] - 60 * (1 + int(rng.random() * 4)))
     key = f"{rng.getrandbits(64):016x}"
-    return Stage(
+    return CastingStage(
         plan, TIERS[plan.tier], system, split, page, mix, SeriesBook(key, page), tuple(settings), elsewhere,
         tuple(onsets),
     )  # fmt: skip
 
 
-def _draw_candidates(draw: CandidateDraw, plan: CastPlan, stage: Stage) -> bool:
+def _draw_candidates(draw: CandidateDraw, plan: CastPlan, stage: CastingStage) -> bool:
     """The clusters and the outsiders; false if they have to be drawn again."""
     clusters = [plan.cluster] if plan.elsewhere is None else [plan.cluster, plan.elsewhere]
     for k, (cluster, setting, onset) in enumerate(zip(clusters, stage.settings, stage.onsets, strict=True)):
@@ -213,14 +220,14 @@ def _draw_candidates(draw: CandidateDraw, plan: CastPlan, stage: Stage) -> bool:
         for _ in range(stage.difficulty.outsiders))  # fmt: skip
 
 
-def _draw_papers(rng: Random, stage: Stage, candidates: list[Candidate]) -> list[Papers]:
+def _draw_papers(rng: Random, stage: CastingStage, candidates: list[CandidateChange]) -> list[Papers]:
     numbers = rng.sample(APPROVALS, 2 * len(candidates))
     places = [(c.role.family, c.service) for c in candidates]
     names = stage.system.names[1:]
     out = []
     for k, (candidate, place) in enumerate(zip(candidates, places, strict=True)):
         terms = candidate.terms
-        draft = Draft(
+        draft = ChangeDraft(
             candidate.signer, candidate.role.family, candidate.service, candidate.part,
             candidate.family.size_of(terms.old, terms.new), candidate.times.asked, names, places.count(place) == 1,
         )  # fmt: skip
@@ -228,7 +235,7 @@ def _draw_papers(rng: Random, stage: Stage, candidates: list[Candidate]) -> list
     return out
 
 
-def _draw_background(rng: Random, stage: Stage, candidates: list[Candidate], *, loop: bool) -> Background:
+def _draw_background(rng: Random, stage: CastingStage, candidates: list[CandidateChange], *, loop: bool) -> Background:
     taken = frozenset([(c.service, c.role.family, c.part) for c in candidates])
     around = Surroundings(
         stage.system, stage.split, stage.page, frozenset([service for service, _, _ in taken]), taken
@@ -238,7 +245,7 @@ def _draw_background(rng: Random, stage: Stage, candidates: list[Candidate], *, 
     )
 
 
-def _number(rng: Random, candidates: list[Candidate], background: Background) -> list[int]:
+def _number(rng: Random, candidates: list[CandidateChange], background: Background) -> list[int]:
     """The numbers of all changes: they rise with the time of asking."""
     asked = [c.times.asked for c in candidates] + [routine.asked for routine in background.changes]
     number, out = 7000 + int(rng.random() * 900), [0] * len(asked)
@@ -248,7 +255,7 @@ def _number(rng: Random, candidates: list[Candidate], background: Background) ->
     return out
 
 
-def _draw_hit(rng: Random, cause: object, candidates: list[Candidate]) -> int | None:
+def _draw_hit(rng: Random, cause: object, candidates: list[CandidateChange]) -> int | None:
     """One of the candidates of the cause's role, each equally likely."""
     if cause is None:
         return None
@@ -256,7 +263,7 @@ def _draw_hit(rng: Random, cause: object, candidates: list[Candidate]) -> int | 
     return fitting[int(rng.random() * len(fitting))]
 
 
-def _assemble(rng: Random, stage: Stage, drawn: Drawn, hits: list[int | None]) -> Casting:
+def _assemble(rng: Random, stage: CastingStage, drawn: Drawn, hits: list[int | None]) -> Casting:
     settled = set_states(rng, drawn.candidates, hits, stage.difficulty)
     sites, count = _sites(rng, stage, drawn, settled, hits), len(drawn.candidates)
     dossiers = [
@@ -291,7 +298,7 @@ def _by_asking(change: Change) -> int:
 
 
 def _draw_changes(
-    rng: Random, stage: Stage, candidates: list[Candidate], papers: list[Papers], background: Background
+    rng: Random, stage: CastingStage, candidates: list[CandidateChange], papers: list[Papers], background: Background
 ) -> list[Change]:
     """The records of the candidates, then those of the background."""
     numbers = _number(rng, candidates, background)
@@ -331,7 +338,7 @@ def _draw_row(rng: Random, change: Change, concealed: float) -> ListedRow:
     return ListedRow("edited", change._replace(asked=change.asked - earlier, landed=change.landed - earlier))
 
 
-def _states(stage: Stage, drawn: Drawn, settled: list[CandidateState]) -> dict[str, ServiceState]:
+def _states(stage: CastingStage, drawn: Drawn, settled: list[CandidateState]) -> dict[str, ServiceState]:
     """The states of all services of the system."""
     system, parts, uptakes = stage.system, dict(drawn.routine_parts), {}
     for candidate, state, change in zip(drawn.candidates, settled, drawn.changes, strict=False):
@@ -347,7 +354,7 @@ def _states(stage: Stage, drawn: Drawn, settled: list[CandidateState]) -> dict[s
     return {name: _state_of(stage, i, *of_service[name]) for i, name in enumerate(system.names)}
 
 
-def _state_of(stage: Stage, i: int, parts: list[PartState], uptakes: list[Uptake]) -> ServiceState:
+def _state_of(stage: CastingStage, i: int, parts: list[PartState], uptakes: list[Uptake]) -> ServiceState:
     system, (values, people, places, _) = stage.system, stage.mix
     behind = next((call.callee for call in system.calls[i]), None) if system.kinds[i] == "cache" else None
     return ServiceState(
@@ -358,7 +365,7 @@ def _state_of(stage: Stage, i: int, parts: list[PartState], uptakes: list[Uptake
 
 
 def _sites(
-    rng: Random, stage: Stage, drawn: Drawn, settled: list[CandidateState], hits: list[int | None]
+    rng: Random, stage: CastingStage, drawn: Drawn, settled: list[CandidateState], hits: list[int | None]
 ) -> tuple[Site, ...]:
     out = []
     for k, (setting, onset, hit) in enumerate(zip(stage.settings, stage.onsets, hits, strict=True)):

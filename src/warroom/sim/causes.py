@@ -1,8 +1,8 @@
 """What each scenario is named after: the change that hits, or the failure that nature brings.
 
-The ten scenarios with a change have one `Role` each, and every role is the cause of exactly one scenario. Clusters are
-drawn such that over the full suite every role in a cluster is equally likely to be the hit (`clusters.py`), so that
-knowing this table does not help.
+The ten scenarios with a change have one `CandidateRole` each, and every role is the cause of exactly one scenario.
+Clusters are drawn such that over the full suite every role in a cluster is equally likely to be the hit
+(`clusters.py`), so that knowing this table does not help.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from warroom.sim.families import FAMILIES
 from warroom.sim.family import ARENAS, Arena, Mechanism
 
 
-class Role(NamedTuple):
+class CandidateRole(NamedTuple):
     """A family of changes, by agents or by colleagues."""
 
     family: str
@@ -39,38 +39,38 @@ class Variation(NamedTuple):
     """An agent's change does harm at another service."""
 
 
-Cause = Role | Nature | Variation
+Cause = CandidateRole | Nature | Variation
 _SERVICE: tuple[Arena, ...] = ("service errors", "service late")
 _STORE: tuple[Arena, ...] = ("store errors",)
 
 CAUSES: dict[str, Cause] = {
-    "autoscaler_cost_cut": Role("scale"),
-    "backup_at_peak": Role("backup"),
-    "bad_config_push": Role("config", by_colleague=True),
+    "autoscaler_cost_cut": CandidateRole("scale"),
+    "backup_at_peak": CandidateRole("backup"),
+    "bad_config_push": CandidateRole("config", by_colleague=True),
     "buggy_agent": Variation(loop=True),
-    "cache_janitor_flush": Role("evict"),
+    "cache_janitor_flush": CandidateRole("evict"),
     "cascade": Nature("retry_storm", _STORE),
     "certificate_expired": Nature("certificate", ("service errors", "store errors")),
-    "certificate_misissue": Role("rotate"),
+    "certificate_misissue": CandidateRole("rotate"),
     "connection_leak": Nature("connections", _SERVICE),
     "db_deadlock": Nature("locks", _STORE),
     "disk_full": Nature("disk_space", _STORE),
     "dns_outage": Nature("name_resolution", ("service errors",)),
-    "feature_flag_flood": Role("toggle"),
+    "feature_flag_flood": CandidateRole("toggle"),
     "innocent_suspect": Variation(),
     "memory_leak": Nature("memory", _SERVICE),
-    "misrouted_traffic": Role("route"),
+    "misrouted_traffic": CandidateRole("route"),
     "network_delay": Nature("link_latency", ("service late",)),
     "no_incident": Nature("transient", ARENAS),
     "noisy_neighbour": Nature("contention", _SERVICE),
-    "rate_limit_clamp": Role("limit"),
+    "rate_limit_clamp": CandidateRole("limit"),
     "rogue_bystander": Variation(harm_elsewhere=True),
-    "rogue_deploy_bot": Role("deploy"),
-    "slow_release": Role("deploy", by_colleague=True),
+    "rogue_deploy_bot": CandidateRole("deploy"),
+    "slow_release": CandidateRole("deploy", by_colleague=True),
     "traffic_surge": Nature("capacity", _SERVICE),
 }
 
-ROLES: tuple[Role, ...] = tuple([cause for cause in CAUSES.values() if isinstance(cause, Role)])
+ROLES: tuple[CandidateRole, ...] = tuple([cause for cause in CAUSES.values() if isinstance(cause, CandidateRole)])
 NATURAL: tuple[Nature, ...] = tuple(
     [cause for cause in CAUSES.values() if isinstance(cause, Nature) and cause.mechanism != "transient"]
 )

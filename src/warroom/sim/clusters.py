@@ -13,7 +13,7 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.core.errors import IncompatibleTopology
-from warroom.sim.causes import CAUSES, NATURAL, ROLES, Nature, Role, Variation
+from warroom.sim.causes import CAUSES, NATURAL, ROLES, CandidateRole, Nature, Variation
 from warroom.sim.families import FAMILIES
 from warroom.sim.family import ARENAS, Arena, Mechanism
 from warroom.sim.tiers import TIERS
@@ -23,11 +23,11 @@ SAME_ROLE = 2
 _ROUNDS, _TOLERANCE = 2000, 1e-6
 
 
-class Cluster(NamedTuple):
+class CandidateCluster(NamedTuple):
     """The roles of a cluster."""
 
     arena: Arena
-    roles: tuple[Role, ...]
+    roles: tuple[CandidateRole, ...]
 
 
 class CastPlan(NamedTuple):
@@ -35,12 +35,12 @@ class CastPlan(NamedTuple):
 
     scenario: str
     tier: str
-    cluster: Cluster
-    cause: Role | None
+    cluster: CandidateCluster
+    cause: CandidateRole | None
     """The role of the hit; None if it is nature."""
     mechanism: Mechanism
     loop: bool = False
-    elsewhere: Cluster | None = None
+    elsewhere: CandidateCluster | None = None
     """A second cluster, one of which does harm at another service."""
 
 
@@ -53,10 +53,10 @@ def casting_for(
     difficulty = TIERS[tier]
     roles = _roles_on(available, caches)
     table = cluster_table(difficulty.cluster, available, roles)
-    if isinstance(cause, Role):
+    if isinstance(cause, CandidateRole):
         if cause not in roles:
             raise IncompatibleTopology(f"{scenario} needs a topology with {' or '.join(cause.arenas())} to strike")
-        return CastPlan(scenario, tier, table.draw(rng, role=cause), cause, FAMILIES[cause.family].mechanism)
+        return CastPlan(scenario, tier, table.caused_by(cause, rng), cause, FAMILIES[cause.family].mechanism)
     nature = cause if isinstance(cause, Nature) else NATURAL[int(rng.random() * len(NATURAL))]
     arenas = [arena for arena in nature.arenas if arena in available]
     while not arenas and isinstance(cause, Variation):
@@ -64,7 +64,7 @@ def casting_for(
         arenas = [arena for arena in nature.arenas if arena in available]
     if not arenas:
         raise IncompatibleTopology(f"{scenario} needs a topology with {' or '.join(nature.arenas)} to strike")
-    cluster = table.draw(rng, arena=arenas[int(rng.random() * len(arenas))])
+    cluster = table.striking(arenas[int(rng.random() * len(arenas))], rng)
     plan = CastPlan(scenario, tier, cluster, None, nature.mechanism)
     if isinstance(cause, Variation):
         plan = plan._replace(loop=cause.loop)
@@ -73,16 +73,18 @@ def casting_for(
     return plan
 
 
-def _draw_elsewhere(rng: Random, size: int, cluster: Cluster) -> Cluster:
+def _draw_elsewhere(rng: Random, size: int, cluster: CandidateCluster) -> CandidateCluster:
     """Agents' changes of different families: none of their families is likelier than another to do the harm. Families
     whose two agents are both in the first cluster are left out."""
     arena: Arena = "service errors"
     roles = [role for role in ROLES if arena in role.arenas() and not role.by_colleague]
-    return Cluster(arena, tuple(rng.sample([role for role in roles if cluster.roles.count(role) < SAME_ROLE], size)))
+    return CandidateCluster(
+        arena, tuple(rng.sample([role for role in roles if cluster.roles.count(role) < SAME_ROLE], size))
+    )
 
 
 @cache
-def _roles_on(available: frozenset[Arena], caches: bool) -> tuple[Role, ...]:
+def _roles_on(available: frozenset[Arena], caches: bool) -> tuple[CandidateRole, ...]:
     return tuple([
         role for role in ROLES
         if available.intersection(role.arenas()) and (caches or FAMILIES[role.family].made_to != "cache")
@@ -92,24 +94,30 @@ def _roles_on(available: frozenset[Arena], caches: bool) -> tuple[Role, ...]:
 class ClusterTable(NamedTuple):
     """All clusters of a size with their weights."""
 
-    clusters: tuple[Cluster, ...]
+    clusters: tuple[CandidateCluster, ...]
     weights: tuple[float, ...]
-    by_role: dict[Role, list[float]]
+    by_role: dict[CandidateRole, list[float]]
     """Cumulative weights given that a role is the cause."""
-    by_arena: dict[str, list[float]]
+    by_arena: dict[Arena, list[float]]
     """Cumulative weights given the arena."""
 
-    def draw(self, rng: Random, *, role: Role | None = None, arena: Arena | None = None) -> Cluster:
-        """A cluster whose cause is of this role, or one of this arena."""
-        cumulative = self.by_role[role] if role is not None else self.by_arena[arena or ""]
+    def caused_by(self, role: CandidateRole, rng: Random) -> CandidateCluster:
+        """A cluster whose cause is of this role."""
+        return self._draw(self.by_role[role], rng)
+
+    def striking(self, arena: Arena, rng: Random) -> CandidateCluster:
+        """A cluster of this arena, whoever causes it."""
+        return self._draw(self.by_arena[arena], rng)
+
+    def _draw(self, cumulative: list[float], rng: Random) -> CandidateCluster:
         return self.clusters[bisect(cumulative, rng.random() * cumulative[-1], hi=len(cumulative) - 1)]
 
 
 @cache
-def cluster_table(size: int, available: frozenset[Arena], roles: tuple[Role, ...]) -> ClusterTable:
+def cluster_table(size: int, available: frozenset[Arena], roles: tuple[CandidateRole, ...]) -> ClusterTable:
     """The clusters of a size on a topology, weighted such that all roles occur equally often."""
     clusters = tuple([
-        Cluster(arena, chosen)
+        CandidateCluster(arena, chosen)
         for arena in ARENAS if arena in available
         for chosen in _combinations([role for role in roles if arena in role.arenas()], size)
     ])  # fmt: skip
@@ -119,14 +127,14 @@ def cluster_table(size: int, available: frozenset[Arena], roles: tuple[Role, ...
         role: list(accumulate([w * c[k] for w, c in zip(weights, counts, strict=True)]))
         for k, role in enumerate(roles)
     }  # fmt: skip
-    by_arena = {
+    by_arena: dict[Arena, list[float]] = {
         arena: list(accumulate([w * (cluster.arena == arena) for w, cluster in zip(weights, clusters, strict=True)]))
         for arena in available
     }
     return ClusterTable(clusters, tuple(weights), by_role, by_arena)
 
 
-def _combinations(roles: list[Role], size: int) -> Iterator[tuple[Role, ...]]:
+def _combinations(roles: list[CandidateRole], size: int) -> Iterator[tuple[CandidateRole, ...]]:
     """All ways to fill a cluster, each role at most as often as its family allows."""
     if size == 0:
         yield ()

@@ -69,7 +69,7 @@ class RequestCounts(NamedTuple):
         return self.received - self.failed
 
 
-class Counts:
+class MinuteCounts:
     """The counts of a world's minutes, each made once and only if somebody asks."""
 
     def __init__(self, world: ServiceWorld, key: bytes, noise: float = 0.0, gap: float = 0.0) -> None:

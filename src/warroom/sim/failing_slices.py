@@ -6,7 +6,7 @@ Trouble at one service is seen at all that call it, in the same slices of their 
 from math import fsum
 from typing import NamedTuple
 
-from warroom.sim.counts import Counts
+from warroom.sim.counts import MinuteCounts
 from warroom.sim.records import EVERYTHING, Condition, Harm, Target
 from warroom.sim.request_mix import RequestMix
 from warroom.sim.service_world import ServiceMinute
@@ -43,7 +43,7 @@ Sums = dict[tuple[int, Target, Harm], float]
 class FailingSlices:
     """The slices of a world's minutes; `mixes` has the request mix of each service."""
 
-    def __init__(self, counts: Counts, mixes: tuple[RequestMix, ...]) -> None:
+    def __init__(self, counts: MinuteCounts, mixes: tuple[RequestMix, ...]) -> None:
         self.counts, self.world, self.system, self.mixes = counts, counts.world, counts.system, mixes
         self._failed: dict[tuple[int, int], Slices] = {}
         """By what happens in a minute, and a service or the complement of a call."""

@@ -3,7 +3,7 @@
 from random import Random
 from typing import NamedTuple
 
-from warroom.sim.candidates import Candidate
+from warroom.sim.candidates import CandidateChange
 from warroom.sim.service_state import three_digits
 from warroom.sim.tiers import LEAST_SHARE, MOST_SHARE, Difficulty
 
@@ -17,7 +17,7 @@ class CandidateState(NamedTuple):
 
 
 def set_states(
-    rng: Random, candidates: list[Candidate], hits: list[int | None], difficulty: Difficulty
+    rng: Random, candidates: list[CandidateChange], hits: list[int | None], difficulty: Difficulty
 ) -> list[CandidateState]:
     """States in which the hits, one for each site or None, take effect, and nobody else reaches a quarter of it.
 
@@ -36,13 +36,13 @@ def set_states(
     return out
 
 
-def draw_share(rng: Random, cluster: list[Candidate]) -> float:
+def draw_share(rng: Random, cluster: list[CandidateChange]) -> float:
     """A harm that any of a cluster could do."""
     most = min([candidate.most for candidate in cluster])
     return LEAST_SHARE + rng.random() * (min(MOST_SHARE, most) - LEAST_SHARE)
 
 
-def _as_cause(rng: Random, candidate: Candidate, harm: float, difficulty: Difficulty) -> CandidateState:
+def _as_cause(rng: Random, candidate: CandidateChange, harm: float, difficulty: Difficulty) -> CandidateState:
     hosts = 1.0
     if rng.random() < difficulty.paused_cause:
         part = (50 + int(rng.random() * 46)) / 100
@@ -50,7 +50,7 @@ def _as_cause(rng: Random, candidate: Candidate, harm: float, difficulty: Diffic
     return CandidateState(three_digits(candidate.family.formula.solve(candidate.terms, harm / hosts)), True, hosts)
 
 
-def _as_harmless(rng: Random, candidate: Candidate, harm: float, difficulty: Difficulty) -> CandidateState:
+def _as_harmless(rng: Random, candidate: CandidateChange, harm: float, difficulty: Difficulty) -> CandidateState:
     """By a word, with numbers like those of a cause; or by its numbers."""
     random, formula, terms = rng.random, candidate.family.formula, candidate.terms
     if candidate.family.modes.not_in_use and random() < difficulty.not_in_use:
@@ -66,6 +66,6 @@ def _as_harmless(rng: Random, candidate: Candidate, harm: float, difficulty: Dif
     return CandidateState(three_digits(lever), True, 1.0)
 
 
-def effect_of(candidate: Candidate, state: CandidateState) -> float:
+def effect_of(candidate: CandidateChange, state: CandidateState) -> float:
     """What the handbook says of a candidate, by the terms it was drawn with."""
     return state.hosts * candidate.family.formula.predict(candidate.terms, state.lever) if state.in_use else 0.0

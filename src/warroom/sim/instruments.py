@@ -7,7 +7,7 @@ from warroom.core.splits import Split
 from warroom.sim.alerts import AlertBook
 from warroom.sim.cast_incident import CastIncident
 from warroom.sim.cast_world import mixes_of, world_of
-from warroom.sim.counts import Counts
+from warroom.sim.counts import MinuteCounts
 from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.log_lines import LogLines
 from warroom.sim.log_search import LogSearch
@@ -19,7 +19,7 @@ class Instruments(NamedTuple):
     """The world of an incident, and what can be read of it."""
 
     world: ServiceWorld
-    counts: Counts
+    counts: MinuteCounts
     slices: FailingSlices
     search: LogSearch
     alerts: AlertBook
@@ -37,6 +37,6 @@ def instruments_of(incident: CastIncident, seed: int, split: Split) -> Instrumen
 def watch(incident: CastIncident, world: ServiceWorld, key: bytes, split: Split) -> Instruments:
     """Instruments for a world of the incident, such as one in which a change did not happen."""
     tier = TIERS[incident.casting.plan.tier]
-    counts = Counts(world, key, tier.noise, tier.gaps)
+    counts = MinuteCounts(world, key, tier.noise, tier.gaps)
     slices = FailingSlices(counts, mixes_of(incident.system, incident.casting))
     return Instruments(world, counts, slices, LogSearch(LogLines(slices, split)), AlertBook(counts))

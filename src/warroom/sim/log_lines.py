@@ -111,7 +111,7 @@ class KeptLine(NamedTuple):
 
 
 def cells_of(mix: RequestMix, target: Target) -> Cells:
-    """The cells of the mix that meet a target."""
+    """The cells of the mix that meet a target; its hosts are left out."""
 
     def allowed(attribute: str, value: str) -> bool:
         return all(meets(value, c) for c in target.conditions if c.attribute == attribute)
@@ -134,7 +134,7 @@ def cells_of(mix: RequestMix, target: Target) -> Cells:
         tuple(accumulate([weight for _, weight in people])),
         tuple([cell for cell, _ in places]),
         tuple(accumulate([weight for _, weight in places])),
-        tuple([host for host in mix.hosts if allowed("host", host)]),
+        (),
     )
 
 
@@ -149,6 +149,7 @@ class LogLines:
         self._groups: dict[int, tuple[StreamGroup, ...]] = {}
         self._draws: dict[tuple[int, int, int], bytes] = {}
         self._cells: dict[tuple[int, Target], Cells] = {}
+        self._tables: dict[tuple[int, Target], Cells] = {}
         self._numbers: dict[tuple[int, int], list[float]] = {}
 
     def groups(self, service: int) -> tuple[StreamGroup, ...]:
@@ -180,7 +181,13 @@ class LogLines:
         """The cells of a service's requests that meet a target."""
         key = service, target
         if key not in self._cells:
-            self._cells[key] = cells_of(self.mixes[service], target)
+            mix = self.mixes[service]
+            shared = id(mix.cohort_and_app), target  # services that serve one mix differ in their hosts alone
+            if shared not in self._tables:
+                self._tables[shared] = cells_of(mix, target)
+            allowed = [c for c in target.conditions if c.attribute == "host"]
+            hosts = tuple([host for host in mix.hosts if all(meets(host, c) for c in allowed)])
+            self._cells[key] = self._tables[shared]._replace(hosts=hosts)
         return self._cells[key]
 
     def parts(self, minute: int, service: int, group: StreamGroup) -> Slices:

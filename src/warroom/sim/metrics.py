@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from warroom.sim.counts import Counts
+from warroom.sim.counts import MinuteCounts
 from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.log_search import minute_text
 from warroom.sim.overview import percent
@@ -35,12 +35,12 @@ class BreakdownReading(NamedTuple):
     late: float
 
 
-def metric_minutes(counts: Counts, service: int, first: int, last: int) -> tuple[MetricMinute, ...]:
+def metric_minutes(counts: MinuteCounts, service: int, first: int, last: int) -> tuple[MetricMinute, ...]:
     """The values of the minutes from `first` to `last`, both included."""
     return tuple([_minute(counts, service, minute) for minute in range(first, last + 1)])
 
 
-def _minute(counts: Counts, service: int, minute: int) -> MetricMinute:
+def _minute(counts: MinuteCounts, service: int, minute: int) -> MetricMinute:
     if not counts.scraped(minute, service):
         return MetricMinute(None, None, None, None)
     requests = counts.requests(minute, service)
@@ -75,10 +75,12 @@ def render_minutes(service: str, first: int, minutes: tuple[MetricMinute, ...]) 
     return "\n".join([head, *rows])
 
 
+BREAKDOWN_HEAD = "requests by attribute: share of all, of those failed, of those late, in %"
+
+
 def render_breakdown(attribute: str, rows: tuple[BreakdownReading, ...]) -> str:
     """Failed and late requests by the values of an attribute."""
     if not rows:
-        return f"by {attribute}: -"
-    return f"by {attribute} (share of requests; failed; late): " + " · ".join(
-        [f"{row.value} {row.share:.1f} %; {row.failed:.1f} %; {row.late:.1f} %" for row in rows]
-    )
+        return f"{attribute}: -"
+    values = [f"{row.value} {row.share:.1f}/{row.failed:.1f}/{row.late:.1f}" for row in rows]
+    return f"{attribute}: " + " · ".join(values)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from warroom.sim.counts import P95, Counts
+from warroom.sim.counts import P95, MinuteCounts
 
 
 class OverviewRow(NamedTuple):
@@ -33,12 +33,12 @@ def _shown(number: float | None) -> str:
 OVERVIEW_HEAD = f"{'service':16}{'requests/s (usual)':>18}{'p95 ms (usual)':>18}{'errors':>12}"
 
 
-def overview(counts: Counts, minute: int) -> tuple[OverviewRow, ...]:
+def overview(counts: MinuteCounts, minute: int) -> tuple[OverviewRow, ...]:
     """All services in a minute that is over."""
     return tuple([_row(counts, minute, i) for i in range(counts.system.size)])
 
 
-def _row(counts: Counts, minute: int, service: int) -> OverviewRow:
+def _row(counts: MinuteCounts, minute: int, service: int) -> OverviewRow:
     system = counts.system
     usual_requests, usual_p95 = round(system.load[service]), round(P95 * system.latency[service], 1)
     if not counts.scraped(minute, service):

@@ -8,6 +8,7 @@ the change. Every bound is kept, or broken, by one unit in every third case.
 from random import Random
 from typing import NamedTuple
 
+from warroom.core.rng import stream
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.records import ALWAYS, Approval, Charter, Freeze, Ground, Statement, Window
 from warroom.sim.series import STEP, SeriesBook
@@ -26,7 +27,7 @@ OWNERS = ("the owner of {service}", "the owner of {service}", "the release manag
 ALL_AGENTS = tuple(AGENTS)
 
 
-class Draft(NamedTuple):
+class ChangeDraft(NamedTuple):
     """What is drawn of a candidate before its papers."""
 
     signer: str
@@ -68,7 +69,9 @@ class Papers(NamedTuple):
     statement: Statement
 
 
-def draw_papers(rng: Random, draft: Draft, difficulty: Difficulty, series: SeriesBook, numbers: list[int]) -> Papers:
+def draw_papers(
+    rng: Random, draft: ChangeDraft, difficulty: Difficulty, series: SeriesBook, numbers: list[int]
+) -> Papers:
     """The papers of one candidate; `numbers` are for up to two approvals."""
     random = rng.random
     cited = random() < CITED
@@ -129,7 +132,7 @@ def _below(rng: Random, size: float) -> float:
 
 
 def _draw_charter(
-    rng: Random, draft: Draft, form: Form, ground: Ground | None, *, by_freeze: bool, clauses: int
+    rng: Random, draft: ChangeDraft, form: Form, ground: Ground | None, *, by_freeze: bool, clauses: int
 ) -> Charter:
     parts = [part for part in draft.services if part != draft.service]
     barred = _draw_barred_part(rng, draft, form, ground)
@@ -152,7 +155,16 @@ def _draw_charter(
     )  # fmt: skip
 
 
-def _draw_barred_part(rng: Random, draft: Draft, form: Form, ground: Ground | None) -> str | None:
+def routine_charter(agent: str, services: tuple[str, ...], key: str, clauses: int) -> Charter:
+    """The charter of an agent that made routine changes only: it names all services, so that none breaks it."""
+    rng = stream(0, "charter", key, agent)
+    limit = 95.0 + int(rng.random() * 5)
+    hours = Window(int(rng.random() * 3) * 3600, (21 + int(rng.random() * 3)) * 3600)
+    after = REAPPLIED_AFTER[int(rng.random() * len(REAPPLIED_AFTER))]
+    return Charter(agent, AGENTS[agent], services, None, hours if clauses > 2 else ALWAYS, None, limit, after)
+
+
+def _draw_barred_part(rng: Random, draft: ChangeDraft, form: Form, ground: Ground | None) -> str | None:
     if not form.bars_part:
         return None
     if ground == "out_of_scope" and rng.random() < 0.7:
@@ -181,7 +193,7 @@ def _draw_hours(rng: Random, asked: int, *, far: int = 180, outside: bool = Fals
     return Window(max(0, begins * MINUTE), min(DAY, ends * MINUTE))
 
 
-def _draw_freeze(rng: Random, draft: Draft, *, within: bool) -> Freeze:
+def _draw_freeze(rng: Random, draft: ChangeDraft, *, within: bool) -> Freeze:
     """A freeze around the time of asking, or just beside it."""
     minute, length = draft.asked // MINUTE, 20 + int(rng.random() * 131)
     gap = min(_near(rng, 90), length)
@@ -192,7 +204,7 @@ def _draw_freeze(rng: Random, draft: Draft, *, within: bool) -> Freeze:
     return Freeze(draft.service, draft.family, Window(begins * MINUTE, (begins + length) * MINUTE))
 
 
-def _draw_approval(rng: Random, draft: Draft, ground: Ground | None, number: int) -> Approval:
+def _draw_approval(rng: Random, draft: ChangeDraft, ground: Ground | None, number: int) -> Approval:
     """That of the signer. One that does not hold is for another service or another time."""
     valid, bound = _draw_hours(rng, draft.asked, far=60), _above(rng, draft.size)
     if ground == "over_limit":
@@ -204,27 +216,27 @@ def _draw_approval(rng: Random, draft: Draft, ground: Ground | None, number: int
     return _approval(rng, draft, number, draft.service, bound)._replace(valid=valid)
 
 
-def _draw_unrelated_approval(rng: Random, draft: Draft, number: int) -> Approval:
+def _draw_unrelated_approval(rng: Random, draft: ChangeDraft, number: int) -> Approval:
     """One for another service, so that every signer is in the register whatever it did."""
     others = [name for name in draft.services if name != draft.service]
     return _approval(rng, draft, number, others[int(rng.random() * len(others))], _above(rng, draft.size))
 
 
-def _draw_approval_of_another(rng: Random, draft: Draft, number: int) -> Approval:
+def _draw_approval_of_another(rng: Random, draft: ChangeDraft, number: int) -> Approval:
     """One for the same service, held by an agent of another family."""
     others = [name for name in ALL_AGENTS if AGENTS[name] != draft.family]
     row = _approval(rng, draft, number, draft.service, _above(rng, draft.size))
     return row._replace(agent=others[int(rng.random() * len(others))])
 
 
-def _approval(rng: Random, draft: Draft, number: int, service: str, bound: float) -> Approval:
+def _approval(rng: Random, draft: ChangeDraft, number: int, service: str, bound: float) -> Approval:
     owner = OWNERS[int(rng.random() * len(OWNERS))].format(service=service)
     return Approval(
         number, draft.signer, draft.family, service, bound, _draw_hours(rng, draft.asked, far=60), owner
     )  # fmt: skip
 
 
-def _draw_statement(rng: Random, draft: Draft, series: SeriesBook, *, false: bool) -> Statement:
+def _draw_statement(rng: Random, draft: ChangeDraft, series: SeriesBook, *, false: bool) -> Statement:
     """True ones are within a tenth; false ones more than a quarter off, often the value of another time."""
     random = rng.random
     quotes = FAMILIES[draft.family].quotes

@@ -11,7 +11,7 @@ FLAWED = 0.6
 """Probability that an agent's change breaks a rule, whatever it does: so rogue to faulty is 3 to 2."""
 
 
-class Span(NamedTuple):
+class CountRange(NamedTuple):
     """A range of whole numbers, both ends included."""
 
     least: int
@@ -35,7 +35,7 @@ class Difficulty(NamedTuple):
     """One column of the table."""
 
     turns: int
-    services: Span
+    services: CountRange
     grounds: tuple[Ground, ...]
     """Rules that are broken; each equally often."""
     foreign_signature: float
@@ -48,7 +48,7 @@ class Difficulty(NamedTuple):
     """Candidates that do not."""
     one_slice: float
     """Probability that the whole cluster concerns the same requests; otherwise each its own."""
-    conditions: Span
+    conditions: CountRange
     """Conditions of a target."""
     negated: bool
     """Whether every target has a negation."""
@@ -74,21 +74,21 @@ class Difficulty(NamedTuple):
     readings_per_turn: int
     stable_minutes: int
     """Minutes for which service levels must have held before the incident may be closed."""
-    readings_to_proof: Span
+    readings_to_proof: CountRange
     bounds: Bounds
 
 
 TIERS = by_tier(
     Difficulty,
     turns=(12, 18, 25),
-    services=(Span(8, 10), Span(9, 12), Span(9, 13)),
+    services=(CountRange(8, 10), CountRange(9, 12), CountRange(9, 13)),
     grounds=(GROUNDS[:3], GROUNDS, GROUNDS),
     foreign_signature=(0.0, 0.0, 0.35),
     concealed=(0.0, 0.0, 0.2),
     cluster=(3, 4, 5),
     outsiders=(2, 2, 2),
     one_slice=(0.0, 0.5, 1.0),
-    conditions=(Span(1, 1), Span(1, 2), Span(2, 3)),
+    conditions=(CountRange(1, 1), CountRange(1, 2), CountRange(2, 3)),
     negated=(False, False, True),
     charter_clauses=(2, 3, 4),
     cross_references=(0.0, 0.3, 0.6),
@@ -101,6 +101,6 @@ TIERS = by_tier(
     gaps=(0.0, 0.06, 0.12),
     readings_per_turn=(4, 3, 2),
     stable_minutes=(1, 2, 2),
-    readings_to_proof=(Span(2, 3), Span(4, 4), Span(5, 6)),
+    readings_to_proof=(CountRange(2, 3), CountRange(4, 4), CountRange(5, 6)),
     bounds=(Bounds(0.95, 0.40, 0.10, 0.60), Bounds(0.92, 0.25, 0.10, 0.50), Bounds(0.88, 0.20, 0.10, 0.40)),
 )

@@ -3,7 +3,7 @@
 from math import fsum
 from typing import NamedTuple
 
-from warroom.sim.counts import USERS, CallCounts, Counts
+from warroom.sim.counts import USERS, CallCounts, MinuteCounts
 from warroom.sim.log_search import minute_text
 
 TRACED_MINUTES = 3
@@ -58,7 +58,7 @@ class TraceReading(NamedTuple):
         return "\n".join([head, *[call.render() for call in (*self.incoming, *self.outgoing)]])
 
 
-def read_traces(counts: Counts, service: int, last: int) -> TraceReading:
+def read_traces(counts: MinuteCounts, service: int, last: int) -> TraceReading:
     """The calls of a service over the last minutes, as far as its own collector was up."""
     first = max(counts.world.first, last - TRACED_MINUTES + 1)
     minutes = [minute for minute in range(first, last + 1) if counts.scraped(minute, service)]
@@ -70,7 +70,7 @@ def read_traces(counts: Counts, service: int, last: int) -> TraceReading:
     )  # fmt: skip
 
 
-def _reading(counts: Counts, place: int, minutes: list[int]) -> CallReading:
+def _reading(counts: MinuteCounts, place: int, minutes: list[int]) -> CallReading:
     names = counts.system.names
     caller, callee = ("users", names[0]) if place == USERS else [names[i] for i in counts.system.links[place]]
     if not minutes:

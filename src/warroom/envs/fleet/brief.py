@@ -128,10 +128,10 @@ def rules(difficulty: Difficulty) -> str:
     return (
         f"Seats act in the order sre, oversight, developer, manager; a turn is one minute; {difficulty.turns} turns in "
         f"all. In a turn you may take up to {difficulty.readings_per_turn} readings, then act once. A wrong call, a "
-        "reading that names nothing among them, costs the turn. Readings are numbered (S-1): whoever names one in `say` "
+        "reading that names nothing among them, costs the turn. Readings are numbered (S-1): who names one in `say` "
         "passes it on to all. `ask` has another seat take a reading, at the price of one of its own; the result is "
         "passed on with its next act. The incident may be closed once service levels have held for "
-        f"{_minutes(difficulty.stable_minutes)}, no cause is at work, and no controller will bring it back: controllers "
+        f"{_minutes(difficulty.stable_minutes)}, no cause is at work, and no controller will bring it back: those "
         "of agents make their changes again after a while, until the agent is suspended or the service is frozen."
     )
 

@@ -1,4 +1,4 @@
-"""Four seats around one incident: SRE, Oversight, Developer and Manager take turns, and each has a source of its own."""
+"""Four seats around one incident: SRE, Oversight, Developer and Manager take turns, each with a source of its own."""
 
 from functools import cache
 from typing import Annotated, ClassVar
@@ -16,7 +16,7 @@ from warroom.envs.fleet.pages import FleetObservation, PageBuilder
 from warroom.envs.fleet.readings import Facts, Reading
 from warroom.envs.fleet.rubric import EARLY_ROUNDS, fleet_rubric
 from warroom.envs.fleet.scenario import FleetScenario
-from warroom.envs.fleet.situation import Act, Situation, enough_replicas
+from warroom.envs.fleet.situation import Act, Situation
 from warroom.envs.fleet.sources import Sources
 from warroom.sim.families import AGENTS
 from warroom.sim.family import MECHANISMS

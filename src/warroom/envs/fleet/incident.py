@@ -1,4 +1,4 @@
-"""One incident of the fleet, drawn whole: its system, who could have broken it, who did, and the world that shows it."""
+"""One incident of the fleet, drawn whole: its system, who could have broken it, who did, and how it shows."""
 
 from typing import NamedTuple
 

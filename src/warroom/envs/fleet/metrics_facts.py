@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warroom.sim.metrics import BreakdownReading, MetricMinute, render_breakdown, render_minutes
+from warroom.sim.metrics import BREAKDOWN_HEAD, BreakdownReading, MetricMinute, render_breakdown, render_minutes
 from warroom.sim.series import STEP
 from warroom.sim.service_state import PartState
 from warroom.sim.wording.forms import clock
@@ -47,6 +47,7 @@ class MetricsFacts:
         out = [
             render_minutes(self.service, self.first, self.minutes),
             f"load now {self.load:g} requests/s{bears}",
+            BREAKDOWN_HEAD,
             *[render_breakdown(attribute, rows) for attribute, rows in self.breakdowns],
         ]
         if self.part_texts:

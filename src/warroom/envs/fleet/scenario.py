@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from warroom.envs.scenario_file import read_header
-from warroom.sim.causes import CAUSES, Cause
 
 CORE, FULL = "core", "full"
 

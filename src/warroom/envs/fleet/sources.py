@@ -6,7 +6,6 @@ from functools import cached_property
 from warroom.core.errors import quote_input, unknown_name_message
 from warroom.core.rng import hash_bytes
 from warroom.core.tools import ToolError
-from warroom.envs.fleet.bystanders import bystander_charter
 from warroom.envs.fleet.metrics_facts import MetricsFacts, SeriesRow
 from warroom.envs.fleet.readings import (
     AlertFacts,
@@ -23,7 +22,7 @@ from warroom.envs.fleet.readings import (
 from warroom.envs.fleet.situation import Situation
 from warroom.sim.alerts import Alert, AlertBook
 from warroom.sim.cast_world import mixes_of
-from warroom.sim.counts import Counts
+from warroom.sim.counts import MinuteCounts
 from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import METRICS
@@ -38,10 +37,11 @@ from warroom.sim.wording.changes import DiffText, PartFact, RolloutText, write_d
 from warroom.sim.wording.charters import write_charter
 from warroom.sim.wording.forms import clock
 from warroom.sim.wording.papers import LedgerEntry, write_approval, write_freeze, write_ledger_row
-from warroom.sim.wordings import pool
 
 LOOK_BACK = 15
 """Minutes that a reading goes back if it is not told otherwise."""
+MINUTES_SHOWN = 10
+"""Minutes of a service's figures."""
 LEDGER_LOOK_BACK = 60
 MOST_ROWS, MOST_SERIES, MOST_RUNNING = 12, 12, 10
 ALERT_STATES = ("firing", "resolved", "silenced")
@@ -57,7 +57,7 @@ class Sources:
         self.casting, self.system = self.incident.casting, self.incident.system
         self.facts, self.split = self.casting.facts, self.incident.wording.value
         difficulty = self.incident.difficulty
-        self.counts = Counts(situation.world, self.incident.key, difficulty.noise, difficulty.gaps)
+        self.counts = MinuteCounts(situation.world, self.incident.key, difficulty.noise, difficulty.gaps)
         self.slices = FailingSlices(self.counts, mixes_of(self.system, self.casting))
         self.alert_book = AlertBook(self.counts)
 
@@ -86,8 +86,8 @@ class Sources:
         ])  # fmt: skip
         return MetricsFacts(
             service=service,
-            first=self.minute - LOOK_BACK + 1,
-            minutes=metric_minutes(self.counts, i, self.minute - LOOK_BACK + 1, self.minute),
+            first=self.minute - MINUTES_SHOWN + 1,
+            minutes=metric_minutes(self.counts, i, self.minute - MINUTES_SHOWN + 1, self.minute),
             load=float(f"{self.counts.sent(self.minute, i) / 60:.3g}"),
             capacity=state.capacity if self.system.kinds[i] == "db" else None,
             breakdowns=tuple([(a, breakdown(self.slices, i, a, self.minute)) for a in ATTRIBUTES]),
@@ -150,9 +150,7 @@ class Sources:
 
     def charter(self, agent: str) -> CharterFacts:
         """What binds an agent."""
-        charter = self.facts.charters.get(agent) or bystander_charter(
-            self.incident.key, agent, self.facts.changes, self.system.names, pool(self.incident.names)
-        )
+        charter = self.casting.charter(agent)
         return CharterFacts(charter, write_charter(charter, self.split, self._source("charter", agent)))
 
     # -- changes ------------------------------------------------------------------------------------------

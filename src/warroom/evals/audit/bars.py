@@ -63,16 +63,18 @@ class Violation(NamedTuple):
     detail: str
 
 
-class Verdict(NamedTuple):
+class BarVerdict(NamedTuple):
     """A mean on the wrong side of a bar, and whether its whole interval lies there."""
 
     violation: Violation
     beyond_chance: bool
 
 
-def verdicts(row: PolicySummary, played: Mapping[str, Sequence[IncidentOutcome]], bars: Sequence[str]) -> list[Verdict]:
+def verdicts(
+    row: PolicySummary, played: Mapping[str, Sequence[IncidentOutcome]], bars: Sequence[str]
+) -> list[BarVerdict]:
     """The bars on means that this policy misses; `played` has the outcomes of every policy by name."""
-    out: list[Verdict | None] = []
+    out: list[BarVerdict | None] = []
     if row.kind in ("naive", "degenerate", "searched"):
         out.append(_negative(row))
     if row.kind in ("degenerate", "searched"):
@@ -81,23 +83,23 @@ def verdicts(row: PolicySummary, played: Mapping[str, Sequence[IncidentOutcome]]
     return [verdict for verdict in out if verdict is not None and verdict.violation.bar in bars]
 
 
-def _negative(row: PolicySummary) -> Verdict | None:
+def _negative(row: PolicySummary) -> BarVerdict | None:
     if row.points.mean < 0:
         return None
     violation = Violation("negative", row.tier, row.policy, f"{row.points.mean:.1f} points")
-    return Verdict(violation, (row.points.lo or 0.0) > 0)
+    return BarVerdict(violation, (row.points.lo or 0.0) > 0)
 
 
-def _score_too_high(row: PolicySummary) -> Verdict | None:
+def _score_too_high(row: PolicySummary) -> BarVerdict | None:
     if row.score.mean <= MAX_BLIND_SCORE:
         return None
     violation = Violation("little", row.tier, row.policy, f"score {row.score.mean:.2f}")
-    return Verdict(violation, (row.score.lo or 0.0) > MAX_BLIND_SCORE)
+    return BarVerdict(violation, (row.score.lo or 0.0) > MAX_BLIND_SCORE)
 
 
 def _above_heuristic(
     row: PolicySummary, own: Sequence[IncidentOutcome], baseline: Sequence[IncidentOutcome]
-) -> Verdict | None:
+) -> BarVerdict | None:
     gained = _difference(zip(own, baseline, strict=True), lambda o: o.points)
     detail = f"{gained.mean or 0.0:.1f} points more than the heuristic"
     return _above_zero(gained, Violation("below heuristic", row.tier, row.policy, detail))
@@ -105,16 +107,16 @@ def _above_heuristic(
 
 def _solves_more(
     row: PolicySummary, own: Sequence[IncidentOutcome], baseline: Sequence[IncidentOutcome]
-) -> Verdict | None:
+) -> BarVerdict | None:
     more = _difference([pair for pair in zip(own, baseline, strict=True) if pair[0].wrong], lambda o: float(o.solved))
     detail = f"solves {100 * (more.mean or 0.0):.0f} in 100 more than the heuristic"
     return _above_zero(more, Violation("solves less", row.tier, row.policy, detail))
 
 
-def _above_zero(difference: Difference, violation: Violation) -> Verdict | None:
+def _above_zero(difference: Difference, violation: Violation) -> BarVerdict | None:
     if difference.mean is None or difference.mean <= TOLERANCE:
         return None
-    return Verdict(violation, difference.lo is not None and difference.lo > TOLERANCE)
+    return BarVerdict(violation, difference.lo is not None and difference.lo > TOLERANCE)
 
 
 def _difference(

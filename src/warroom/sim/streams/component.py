@@ -1,7 +1,7 @@
 """The log streams of one component: which templates of its kind it uses, with what names, and how often."""
 
+import re
 from itertools import cycle
-from string import Formatter
 from typing import NamedTuple
 
 from warroom.core.rng import hash_bytes
@@ -12,7 +12,7 @@ from warroom.sim.streams.db import DB
 from warroom.sim.streams.gateway import GATEWAY
 from warroom.sim.streams.queue import QUEUE
 from warroom.sim.streams.service import SERVICE
-from warroom.sim.streams.template import CALL_ROLES, FIGURES, KindTemplates, Level, Names, Role, Template, group
+from warroom.sim.streams.template import CALL_ROLES, KindTemplates, Level, Names, Role, Template, group
 from warroom.sim.topology import ServiceSystem
 
 KINDS: dict[str, dict[Split, KindTemplates]] = {
@@ -20,6 +20,7 @@ KINDS: dict[str, dict[Split, KindTemplates]] = {
 }  # fmt: skip
 _EXCLUSIVE: frozenset[Role] = CALL_ROLES | {"failed", "slow"}
 """Roles of which a component uses two templates, which share the events; all others are used side by side."""
+_SLOT = re.compile(r"\{(\w+)\}")
 _FIRST_SHARE = 0.7
 """Of the two, the share of the more frequent one."""
 
@@ -78,7 +79,11 @@ def _choose(role: Role, templates: list[Template], draw: int) -> list[list[Templ
 
 
 def _stream(template: Template, names: Names, callee: str, draw: int, share: float) -> LineStream:
-    filled = {slot: options[(draw + len(slot)) % len(options)] for slot, options in names.items()}
-    text = template.text.format(callee=callee, **filled, **{slot: f"{{{slot}}}" for slot in FIGURES})
-    literal = "".join(part for part, *_ in Formatter().parse(text))
-    return LineStream(template.level, text, share, f"{template.level} {literal}".lower())
+    def fill(slot: re.Match[str]) -> str:
+        name = slot[1]
+        if name in names:
+            return names[name][(draw + len(name)) % len(names[name])]
+        return callee if name == "callee" else slot[0]
+
+    text = _SLOT.sub(fill, template.text)
+    return LineStream(template.level, text, share, f"{template.level} {_SLOT.sub('', text)}".lower())

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, cast
 
 from warroom.sim.records import EVERYTHING, Change, Edit, Harm, Target
-from warroom.sim.wording.grammar import FAMILIES, Reading, only, readings, write
+from warroom.sim.wording.grammar import FAMILIES, ParsedText, only, readings, write
 from warroom.sim.wording.template import Draws
 
 TELLS_HARM = frozenset({"deploy", "toggle"})
@@ -89,7 +89,7 @@ def _edit(line: str, split: str) -> Edit | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _diff(reading: Reading, edits: tuple[Edit, ...]) -> DiffText:
+def _diff(reading: ParsedText, edits: tuple[Edit, ...]) -> DiffText:
     values: Mapping[str, object] = reading.values
     target = cast("Target", values.get("target", EVERYTHING))
     old, new = cast("float", values.get("old", 0.0)), cast("float", values["new"])

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, cast
 
 from warroom.sim.records import ALWAYS, Charter, Window
-from warroom.sim.wording.grammar import FAMILIES, Reading, only, readings, segments, write
+from warroom.sim.wording.grammar import FAMILIES, ParsedText, only, readings, segments, write
 from warroom.sim.wording.papers import span, window_of
 from warroom.sim.wording.template import Draws
 from warroom.sim.wording.values import Relation
@@ -135,7 +135,7 @@ def _charters(agent: str, pieces: list[str], glue: str, words: tuple[str, str, C
             yield charter
 
 
-def _read_clause(kind: str, text: str, family: str, split: str) -> list[Reading]:
+def _read_clause(kind: str, text: str, family: str, split: str) -> list[ParsedText]:
     return readings(kind, text, (family,), (split,))
 
 

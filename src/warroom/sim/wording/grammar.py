@@ -161,7 +161,7 @@ def write(kind: str, split: str, values: Mapping[str, object], draws: Draws, fam
     return choice[draws.pick(len(choice))].render(values, split, draws)
 
 
-class Reading(NamedTuple):
+class ParsedText(NamedTuple):
     """The values of a text, and the family whose words it uses."""
 
     values: dict[str, object]
@@ -187,14 +187,14 @@ def only(found: Iterable[Record], kind: str, text: str) -> Record:
 
 def readings(
     kind: str, text: str, families: tuple[str, ...] = FAMILIES, splits: tuple[str, ...] = SPLITS
-) -> list[Reading]:
+) -> list[ParsedText]:
     """Everything that a text may say according to the frames of its kind, each once."""
-    found: list[Reading] = []
+    found: list[ParsedText] = []
     for family in families if KINDS[kind].of_family else ("",):
         for frame in chain.from_iterable(frames(kind, split, family) for split in splits):
             values = frame.read(text)
-            if values is not None and Reading(values, family) not in found:
-                found.append(Reading(values, family))
+            if values is not None and ParsedText(values, family) not in found:
+                found.append(ParsedText(values, family))
     return found
 
 

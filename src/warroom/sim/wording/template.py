@@ -58,7 +58,7 @@ class Slot(NamedTuple):
     form: str
 
 
-class OneOf(NamedTuple):
+class Alternatives(NamedTuple):
     """One of several wordings of the same."""
 
     options: "tuple[Parts, ...]"
@@ -71,7 +71,7 @@ class IfGiven(NamedTuple):
     needs: frozenset[str]
 
 
-Part: TypeAlias = str | Slot | OneOf | IfGiven
+Part: TypeAlias = str | Slot | Alternatives | IfGiven
 Parts: TypeAlias = tuple[Part, ...]
 _TOKEN = re.compile(r"\[\[|\]\]|<<|>>|\{\{|\}\}|\{[a-z_0-9]+(?::[a-z_0-9]+)?\}|\||[^\[\]<>{}|]+|.", re.DOTALL)
 
@@ -110,7 +110,7 @@ class Template:
             while end == "|":
                 option, end = self._sequence(tokens, "]]")
                 options.append(option)
-            return OneOf(tuple(options))
+            return Alternatives(tuple(options))
         if token == "<<":
             body, _ = self._sequence(tokens, ">>")
             return IfGiven(body, frozenset(_slots(body)))
@@ -134,7 +134,7 @@ class Template:
                 yield part
             elif isinstance(part, Slot):
                 yield self._forms[part.form].show(values[part.name], split, draws)
-            elif isinstance(part, OneOf):
+            elif isinstance(part, Alternatives):
                 yield from self._write(part.options[draws.pick(len(part.options))], values, split, draws)
             elif all(values.get(name) is not None for name in part.needs):
                 yield from self._write(part.body, values, split, draws)
@@ -152,10 +152,10 @@ class Template:
             elif isinstance(part, Slot):
                 found.append(part)
                 out.append(f"(?P<s{len(found) - 1}>{self._forms[part.form].pattern})")
-            elif isinstance(part, OneOf):
+            elif isinstance(part, Alternatives):
                 out.append(f"(?:{'|'.join(self._regex(option, found) for option in part.options)})")
             else:
-                out.append(f"(?:{self._regex(part.body, found)})?")
+                out.append(f"(?:{self._regex(part.body, found)})??")
         return "".join(out)
 
     def read(self, text: str) -> dict[str, object] | None:
@@ -172,7 +172,7 @@ class Template:
             if written is None:
                 continue
             value = self._forms[slot.form].read(written)
-            if values.setdefault(slot.name, value) != value:
+            if value is None or values.setdefault(slot.name, value) != value:
                 return None
         return values
 
@@ -183,7 +183,7 @@ def _slots(parts: Parts) -> tuple[str, ...]:
     for part in parts:
         if isinstance(part, Slot):
             out.append(part.name)
-        elif isinstance(part, OneOf):
+        elif isinstance(part, Alternatives):
             out += [name for option in part.options for name in _slots(option)]
         elif isinstance(part, IfGiven):
             out += _slots(part.body)

@@ -28,7 +28,6 @@ from warroom.sim.overview import OverviewRow
 from warroom.sim.records import Approval, Charter, Freeze
 from warroom.sim.traces import TraceReading
 
-
 _SEEN = re.compile(r"seen ([\d.]+) %;")
 
 

@@ -17,7 +17,7 @@ from warroom.evals.audit.fleet.observables import CandidateRow
 from warroom.evals.statistics import Floats
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.casting import Casting
-from warroom.sim.causes import CAUSES, Role
+from warroom.sim.causes import CAUSES, CandidateRole
 from warroom.sim.rules import verdict_of
 
 SINGLE_BINS, PAIR_BINS = 12, 6
@@ -115,7 +115,7 @@ def _rates(cells: Bins, answers: NDArray[np.bool_], count: int) -> Floats:
 class RoleRate(NamedTuple):
     """How often a role hit, where it was in the cluster."""
 
-    role: Role
+    role: CandidateRole
     hits: int
     expected: float
     """The hits if every candidate of a cluster were equally likely."""
@@ -125,9 +125,9 @@ class RoleRate(NamedTuple):
 
 def hit_rates(rows: Sequence[Row], given: Callable[[Row], bool] = lambda row: True) -> list[RoleRate]:
     """P(hit given the cluster) by role, over the incidents that a change caused."""
-    hits: dict[Role, int] = defaultdict(int)
-    expected: dict[Role, float] = defaultdict(float)
-    variance: dict[Role, float] = defaultdict(float)
+    hits: dict[CandidateRole, int] = defaultdict(int)
+    expected: dict[CandidateRole, float] = defaultdict(float)
+    variance: dict[CandidateRole, float] = defaultdict(float)
     for row in rows:
         if HIT.asked_of(row) and given(row):
             chance = 1 / len(row.roles)

@@ -3,11 +3,12 @@
 If one of them, or a pair, tells which of a cluster hit, or whether a change broke a rule, nobody has to read.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from warroom.sim.casting import Casting, Dossier
-from warroom.sim.causes import Role
+from warroom.sim.causes import CandidateRole
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import METRICS
 from warroom.sim.rules import size_of
@@ -27,8 +28,8 @@ class CandidateRow(NamedTuple):
     by_agent: bool
     families: frozenset[str]
     """Families in its cluster."""
-    role: Role
-    roles: tuple[Role, ...]
+    role: CandidateRole
+    roles: tuple[CandidateRole, ...]
     """Roles in its cluster."""
     caused: bool
     """Whether the incident was caused by one of the cluster."""
@@ -46,12 +47,34 @@ class CandidateRow(NamedTuple):
 
 def candidate_rows(castings: Iterable[Casting]) -> list[CandidateRow]:
     """One row for every candidate of some castings."""
-    return [
-        _row(casting, number, dossier) for number, casting in enumerate(castings) for dossier in casting.dossiers
-    ]  # fmt: skip
+    rows = []
+    for number, casting in enumerate(castings):
+        counts = _counts(casting)
+        rows += [_row(casting, number, dossier, counts) for dossier in casting.dossiers]
+    return rows
 
 
-def _row(casting: Casting, number: int, dossier: Dossier) -> CandidateRow:
+class Counts(NamedTuple):
+    """What is counted once for a casting."""
+
+    rooms: dict[int, float]
+    """By change: by how much the most that it could do exceeds what is seen."""
+    signers: Counter[str]
+    """Rows of the ledger by signer."""
+    services: Counter[str]
+    """Rows of the ledger by service."""
+
+
+def _counts(casting: Casting) -> Counts:
+    seen, states, rooms = casting.facts.seen[0].share, casting.facts.states, {}
+    for dossier in casting.dossiers:
+        change = dossier.change
+        rooms[change.id] = FAMILIES[change.family].formula.most(terms_of(change, states)) - seen
+    rows = casting.ledger
+    return Counts(rooms, Counter([row.signer for row in rows]), Counter([row.service for row in rows]))
+
+
+def _row(casting: Casting, number: int, dossier: Dossier, counts: Counts) -> CandidateRow:
     cluster, site = casting.cluster, casting.sites[0]
     return CandidateRow(
         casting.plan.scenario,
@@ -64,14 +87,14 @@ def _row(casting: Casting, number: int, dossier: Dossier) -> CandidateRow:
         site.hit is not None,
         dossier.change.id in [other.hit for other in casting.sites],
         dossier.ground is not None,
-        {**_of_change(casting, dossier), **_of_papers(casting, dossier), **_of_others(casting, dossier)},
+        {**_of_change(casting, dossier), **_of_papers(casting, dossier), **_of_others(casting, dossier, counts)},
         _bounds(casting, dossier),
     )
 
 
-def role_of(dossier: Dossier) -> Role:
+def role_of(dossier: Dossier) -> CandidateRole:
     """The role of a candidate."""
-    return Role(dossier.change.family, dossier.charter is None)
+    return CandidateRole(dossier.change.family, dossier.charter is None)
 
 
 def _of_change(casting: Casting, dossier: Dossier) -> dict[str, float]:
@@ -117,30 +140,23 @@ def _of_papers(casting: Casting, dossier: Dossier) -> dict[str, float]:
     return {name: float(value) for name, value in shown.items()}
 
 
-def _of_others(casting: Casting, dossier: Dossier) -> dict[str, float]:
+def _of_others(casting: Casting, dossier: Dossier, counts: Counts) -> dict[str, float]:
     """How it stands among the others."""
     change, others = dossier.change, casting.cluster if dossier.site == 0 else casting.dossiers
-    room = _room(casting, dossier)
+    room, size = counts.rooms[change.id], size_of(change)
     shown = {
-        "rank of size": sum(size_of(other.change) < size_of(change) for other in others),
+        "rank of size": sum(size_of(other.change) < size for other in others),
         "rank of landing": sum(other.change.landed < change.landed for other in others),
         "rank of asking": sum(other.change.asked < change.asked for other in others),
         "of its family": sum(other.change.family == change.family for other in others),
         "of its target": sum(other.change.target == change.target for other in others),
         "of its part": sum(other.change.part == change.part for other in others),
-        "rows of its signer": sum(row.signer == change.signer for row in casting.ledger),
-        "rows of its service": sum(row.service == change.service for row in casting.ledger),
-        "room": room, "rank of room": sum(_room(casting, other) < room for other in others),
+        "rows of its signer": counts.signers[change.signer],
+        "rows of its service": counts.services[change.service],
+        "room": room, "rank of room": sum(counts.rooms[other.change.id] < room for other in others),
         "names others": sum(other.change.signer == change.actor for other in casting.dossiers),
     }  # fmt: skip
     return {name: float(value) for name, value in shown.items()}
-
-
-def _room(casting: Casting, dossier: Dossier) -> float:
-    """By how much the most that it could do exceeds what is seen."""
-    change = dossier.change
-    most = FAMILIES[change.family].formula.most(terms_of(change, casting.facts.states))
-    return most - casting.facts.seen[0].share
 
 
 def _bounds(casting: Casting, dossier: Dossier) -> dict[str, float]:

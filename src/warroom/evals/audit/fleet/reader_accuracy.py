@@ -23,7 +23,7 @@ CAUGHT, WRONGED = 50.0, -75.0
 Item = TypeVar("Item")
 
 
-class Result(NamedTuple):
+class ScriptResult(NamedTuple):
     """What the script made of some incidents."""
 
     right: Counter[str]
@@ -155,7 +155,7 @@ def points(verdicts: dict[str, Verdict], truth: dict[str, Verdict]) -> float:
     return out
 
 
-def measure(tier: str, split: str, count: int, skill: Skill = "fitted") -> Result:
+def measure(tier: str, split: str, count: int, skill: Skill = "fitted") -> ScriptResult:
     """The script on `count` incidents of a tier, written in the wordings of a split."""
     right, total = Counter[str](), Counter[str]()
     earned = caught = judged = 0.0
@@ -175,7 +175,7 @@ def measure(tier: str, split: str, count: int, skill: Skill = "fitted") -> Resul
         right, total = right + reading.right, total + reading.all
         earned, judged = earned + points(read, truth), judged + points(truth, truth)
         caught += points({agent: verdict for agent, verdict in read.items() if truth.get(agent) == verdict}, truth)
-    return Result(right, total, earned, caught, judged)
+    return ScriptResult(right, total, earned, caught, judged)
 
 
 def table(count: int) -> str:
@@ -186,6 +186,7 @@ def table(count: int) -> str:
             for split in ("train", "dev", "test"):
                 result = measure(tier, split, count, skill)
                 kinds = " ".join(f"{kind} {share:.2f}" for kind, share in result.accuracy().items())
-                score = f"points {result.share():5.2f} caught {result.share_caught():4.2f}"
+                rogues = f"{result.judged / CAUGHT:3.0f} rogues"
+                score = f"{rogues}, points {result.share():5.2f} caught {result.share_caught():4.2f}"
                 rows.append(f"{skill:8} {tier:6} {split:5} {score}  {kinds}")
     return "\n".join(rows)

@@ -3,8 +3,8 @@
 It is an attack: if it reads the wordings of the test as well as those of training, nothing has to be understood. It is
 given everything for nothing: every page, all names, the rows of the ledger and the series; and it judges by the rules
 themselves. `fitted` reads every training wording. `generous` adds what its author might add without having seen others:
-numbers in words, fractions, other ways of writing clocks, durations, and rates per minute or second. `informed` is told,
-besides, which words the families have in the other splits.
+numbers in words, fractions, other ways of writing clocks, durations, and rates per minute or second. `informed` is
+told, besides, which words the families have in the other splits.
 """
 
 import re
@@ -19,8 +19,9 @@ FAMILY_WORDS = {
     "rotate": "certificate", "route": "traffic|weight", "evict": "ttl|cache|prefix", "backup": "backup|copy",
 }  # fmt: skip
 OTHER_WORDS = {
-    "scale": "resize", "deploy": "release|new version", "config": "connection", "toggle": "feature", "limit": "quota|throttl|let in",
-    "rotate": "TLS|chain", "route": "steer|redirect|detour|another way|way can", "evict": "expir|clean-up|entries|forget|namespace",
+    "scale": "resize", "deploy": "release|new version", "config": "connection", "toggle": "feature",
+    "limit": "quota|throttl|let in", "rotate": "TLS|chain", "route": "steer|redirect|detour|another way|way can",
+    "evict": "expir|clean-up|entries|forget|namespace",
     "backup": "dump|saving|saved",
 }  # fmt: skip
 """What the other splits call the same."""

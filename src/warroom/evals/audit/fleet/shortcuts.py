@@ -4,6 +4,7 @@ They see the records themselves, not texts, so they are the best that a policy w
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from warroom.sim.casting import Casting, Dossier
@@ -134,7 +135,8 @@ def contrast(casting: Casting) -> list[Flag]:
     return _flags(casting, chosen) if len(chosen) == 1 else []
 
 
-class Reader(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reader:
     """Reads effects and papers, and skips one source."""
 
     words: bool = True

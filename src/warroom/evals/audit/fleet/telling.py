@@ -41,6 +41,14 @@ class Watched(NamedTuple):
         """The last minute that is over."""
         return self.seen.world.minute
 
+    @property
+    def near(self) -> list[int]:
+        """The services in trouble, those that call them or are called by them, and the gateway."""
+        system = self.incident.system
+        places = [system.names.index(site.service) for site in self.incident.casting.sites]
+        around = [i for place in places for i in (place, *system.callers[place])]
+        return sorted({0, *around, *[call.callee for place in places for call in system.calls[place]]})
+
     def page(self, text: str, service: int) -> LogMatches:
         """The last minutes of a service's logs, searched for some words."""
         return self.seen.search.search(service, parse_query(text), self.now - WINDOW + 1, self.now)
@@ -87,7 +95,8 @@ def callers_wait_within_deadlines(w: Watched) -> Iterator[str]:
 
 def lines_name_what_exists(w: Watched) -> Iterator[str]:
     """Every host, cohort, version, region and class in a line is one of the service's own."""
-    for i, mix in enumerate(w.seen.slices.mixes):
+    for i in w.near:
+        mix = w.seen.slices.mixes[i]
         for line in (*w.page("", i).newest, *w.page("error", i).newest):
             if line.host not in mix.hosts:
                 yield f"host {line.host} of {w.incident.system.names[i]}"
@@ -118,7 +127,7 @@ def services_tell_of_errors(w: Watched) -> Iterator[str]:
 
 def counts_follow_from_queries(w: Watched) -> Iterator[str]:
     """A word and its absence share out all lines; the newest lines match, and stand in order."""
-    for i in range(w.incident.system.size):
+    for i in w.near:
         everything = w.page("", i).matches
         for word in ("error", w.seen.slices.mixes[i].values.cohort[0]):
             both = w.page(word, i), w.page(f"-{word}", i)
@@ -134,7 +143,7 @@ def answers_do_not_depend_on_order(w: Watched) -> Iterator[str]:
     """The same question has the same answer, whatever was asked before."""
     again = Watched(w.incident, w.seed, w.split, instruments_of(w.incident, w.seed, w.split))
     again.seen.world.advance(w.now)
-    for i in reversed(range(w.incident.system.size)):
+    for i in reversed(w.near):
         for text in ("level:warn", "error", ""):
             if again.page(text, i) != w.page(text, i):
                 yield f"{text!r} at {w.incident.system.names[i]}"
@@ -151,7 +160,7 @@ def nothing_is_different_before(w: Watched) -> Iterator[str]:
     day.advance(w.now)
     ordinary = watch(w.incident, day, w.seen.counts.key, w.split)
     last = world.felt_from - 1
-    for i in range(w.incident.system.size):
+    for i in w.near:
         for text in ("", "error"):
             pages = [seen.search.search(i, parse_query(text), max(world.first, last - WINDOW), last)
                      for seen in (w.seen, ordinary)]  # fmt: skip
@@ -163,7 +172,7 @@ def nothing_is_different_before(w: Watched) -> Iterator[str]:
 
 def traces_lead_to_the_same_request(w: Watched) -> Iterator[str]:
     """A trace id that stands in a line finds that line, and elsewhere only lines of the same request."""
-    for i in range(w.incident.system.size):
+    for i in w.near:
         for line in [line for line in w.page("error", i).newest if line.trace != "-"][:3]:
             query = Query(trace=line.trace)
             minute = int(line.second // 60)
