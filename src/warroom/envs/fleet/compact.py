@@ -29,8 +29,18 @@ from warroom.envs.compact import (
     time_words,
 )
 from warroom.envs.fleet.pages import FleetObservation
-from warroom.envs.fleet.policies.inference import FITS, Candidate, KnownSeries, conclude, most_effect, share_of
-from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.envs.fleet.policies.inference import (
+    FITS,
+    NEGLIGIBLE,
+    Candidate,
+    Conclusion,
+    KnownSeries,
+    conclude,
+    share_of,
+    signers_of,
+)
+from warroom.envs.fleet.policies.knowledge import SLOW, Knowledge
+from warroom.envs.fleet.policies.nature import natural_cause
 from warroom.envs.fleet.readings import LedgerRow, Reading
 from warroom.envs.fleet.remedies import ENOUGH
 from warroom.envs.fleet.sources import ALERT_STATES
@@ -38,7 +48,7 @@ from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import MECHANISMS
 from warroom.sim.log_search import LEVELS, LogMatches
 from warroom.sim.overview import OverviewRow
-from warroom.sim.records import GROUNDS, Approval, Charter
+from warroom.sim.records import GROUNDS, Charter
 from warroom.sim.rules import is_false
 from warroom.sim.service_topology import KINDS
 from warroom.sim.traces import CallReading, TraceReading
@@ -47,8 +57,10 @@ from warroom.sim.wording.forms import clock
 CHANGE = tuple(f"c{i}" for i in range(48))
 """Changes that can be told apart; what is seen after them is left out."""
 AGENT = tuple(f"a{i}" for i in range(max(24, len(AGENTS))))
+PERSON = tuple(f"h{i}" for i in range(12))
+"""Colleagues that can be told apart."""
 ERRORS = ((5.05, "e5"), (10, "e10"), (20, "e20"), (35, "e35"), (60, "e60"))
-SLOWER = ((1.6, "p1.6"), (2.5, "p2.5"), (5, "p5"))
+SLOWER = ((SLOW, "p1.6"), (2.5, "p2.5"), (5, "p5"))
 TRAFFIC = ((0.0, "r-"), (0.6, ""), (1.5, "r+"), (2.2, "r++"))
 SHARES = ((0.0, "few"), (0.1, "some"), (0.33, "half"), (0.67, "most"), (0.99, "all"))
 DOES = ((0.0, "does0"), (0.1, "does1"), (FITS, "does2"), (0.75, "does3"), (1.35, "does4"))
@@ -56,9 +68,13 @@ DOES = ((0.0, "does0"), (0.1, "does1"), (FITS, "does2"), (0.75, "does3"), (1.35,
 HOSTS = ((0.0, "paused"), (0.995, "everywhere"))
 AGES = ((0, "new"), (900, "recent"), (1800, "old"))
 """Seconds since a change landed."""
+CHANCES = ((0.0, ""), (0.45, "leading"), (0.8, "sure"))
+"""Probability of the likeliest change, if a change did it."""
 LINES = ((1, "lines1"), (30, "lines30"), (1000, "lines1000"))
-CALLS = ((3, "f3"), (10, "f10"), (30, "f30"), (60, "f60"))
+CALLS = ((5, "f5"), (10, "f10"), (30, "f30"), (60, "f60"))
 """Per cent of the attempts of a call that came to nothing."""
+BACK = {f"back{minutes}": minutes for minutes in (15, 30, 50, 90, 170)}
+"""Minutes before the seat's first page from which a reading starts."""
 FATES = ("served", "refused", "wrong", "late", "lost")
 SIZES: Mapping[str, float] = {"usual": 1.0, "double": ENOUGH, "fourfold": 2 * ENOUGH}
 """How many replicas a scale gives, as a multiple of the usual number."""
@@ -75,9 +91,9 @@ PAPERS = (
     *("covered", "short", "uncovered", "frozen", "open"),
 )  # fmt: skip
 OTHERS = (
-    *("calm", "dark", "firing", "calls", "degraded", "critical", "got", "nothing", "from", "to", "person", "as"),
-    *("unread", "cannot", "idle", "gone", "chief", "none", "innocent", "nobody", "users"),
-    *("refused", "early", "again", "over", "unclear"),
+    *("calm", "dark", "firing", "calls", "doubtful", "degraded", "critical", "got", "nothing"),
+    *("from", "to", "users", "as", "nobody", "unread", "cannot", "idle", "gone", "chief", "nature"),
+    *("none", "innocent", "unknown", "refused", "early", "again", "over", "unclear"),
 )  # fmt: skip
 _SAID = re.compile(
     r"(?P<trouble>trouble at (?P<place>\S+?)[;.])|(?P<seen>seen [\d.]+ %)"
@@ -95,12 +111,12 @@ _NOTICES = (
 
 def compact_vocab() -> Vocab:
     """Every word of the compact rendering."""
-    tables = (ERRORS, SLOWER, TRAFFIC, SHARES, DOES, HOSTS, AGES, LINES, CALLS)
+    tables = (ERRORS, SLOWER, TRAFFIC, SHARES, DOES, HOSTS, AGES, CHANCES, LINES, CALLS)
     words = [
-        *TOOLS, *SAYS, *SLOT, *CHANGE, *AGENT, *MECHANISMS, *GROUNDS, *FAMILIES, *KINDS, *SEATS, *SIZES, *PAPERS,
-        *grade_words(tables), *FATES, *LEVELS, *ALERT_STATES, *time_words(), *OTHERS,
+        *TOOLS, *SAYS, *SLOT, *CHANGE, *AGENT, *PERSON, *MECHANISMS, *GROUNDS, *FAMILIES,
+        *KINDS, *SEATS, *SIZES, *PAPERS, *grade_words(tables), *FATES, *LEVELS, *ALERT_STATES, *BACK, *time_words(), *OTHERS,
     ]  # fmt: skip
-    return make_vocab(words, TOOLS, (*SLOT, *CHANGE, *AGENT))
+    return make_vocab(words, TOOLS, (*SLOT, *CHANGE, *AGENT, *PERSON))
 
 
 class Slots:
@@ -136,10 +152,13 @@ class FleetCompactRenderer(LineRenderer):
         self.agents = Slots(AGENT, "agents", *names)
         for agent in AGENTS:
             self.agents.of(agent)
+        self.people = Slots(PERSON, "people", *names)
+        self.first = 0
+        """Second of the seat's first page."""
         self.fresh: list[str] = []
         """Numbers of this turn's readings."""
-        self._told: dict[int, list[str]] = {}
-        """What was last said of each change."""
+        self._told: dict[int | str, list[str]] = {}
+        """What was last said of each change, by its number, and of each place that no change explains."""
 
     # -- what the model reads -------------------------------------------------------------------------
 
@@ -147,7 +166,7 @@ class FleetCompactRenderer(LineRenderer):
         """The observation in compact words."""
         self.known.add(observation)
         if isinstance(observation, FleetObservation):
-            self.fresh = []
+            self.fresh, self.first = [], self.first or observation.second
             return " ".join(self._page(observation))
         if isinstance(observation, Reading):
             self.fresh.append(observation.id)
@@ -167,7 +186,7 @@ class FleetCompactRenderer(LineRenderer):
         for message in page.chat:
             out += [message.seat, *[word for word in self._heard(message.text) if word not in ("seen", "tell")]]
             for reading in message.readings:
-                out += ["got", *self._named(reading.call)]
+                out += ["got", *self._named(reading.call)[:2]]
         self._told = {}
         return [word for word in [*out, *self._news()] if word]
 
@@ -178,9 +197,12 @@ class FleetCompactRenderer(LineRenderer):
         for service, words in said.items():
             alarm = ["firing"] if service in firing else []
             if words or alarm:
-                below = [self.slot[callee] for callee in self.known.callees(service) if callee in firing]
                 yield from [self.slot[service], self.known.kinds[service], *words, *alarm]
+                callees = self.known.callees(service)
+                below = [self.slot[callee] for callee in callees if callee in firing]
+                doubtful = [self.slot[callee] for callee in callees if callee not in firing and said[callee]]
                 yield from ["calls", *below] if below else []
+                yield from ["doubtful", *doubtful] if doubtful and alarm else []
         if all((row.errors or 0.0) < ERRORS[0][0] for row in rows):
             yield "calm"
 
@@ -211,46 +233,62 @@ class FleetCompactRenderer(LineRenderer):
     # -- what is known of changes ---------------------------------------------------------------------
 
     def _news(self) -> list[str]:
-        """The changes of which something is known that was not said on this page, the youngest first."""
+        """What is known of changes, and of failures that no change made, and was not said on this page yet."""
         out = []
-        for number, words in self._dossiers().items():
-            if self._told.get(number) != words:
-                self._told[number] = words
+        for subject, words in self._dossiers().items():
+            if self._told.get(subject) != words:
+                self._told[subject] = words
                 out += words
         return out
 
-    def _dossiers(self) -> dict[int, list[str]]:
-        """All that is known of each change that may have to do with the trouble."""
-        places = {a.service: None for a in self.known.alerts.values()}
-        if self.known.first_victim:
-            places = {self.known.first_victim: None, **places}
-        for message in self.known.chat:
-            places |= {m["place"]: None for m in _SAID.finditer(message.text) if m["place"] in self.slot}
-        out: dict[int, list[str]] = {}
-        for place in reversed(places):
+    def _dossiers(self) -> dict[int | str, list[str]]:
+        """All that is known of each change that may have to do with the trouble, the likeliest first."""
+        out: dict[int | str, list[str]] = {}
+        for place in self._places():
             believed = conclude(self.known, place)
-            chief = believed.cause.id if believed.cause else None
             for candidate in believed.candidates:
-                words = self._dossier(candidate, place, candidate.id == chief)
-                if words:
-                    out[candidate.id] = words
+                if candidate.id not in out:
+                    out[candidate.id] = self._dossier(candidate, place, believed)
+            if believed.nature:
+                out[place] = ["nature", self.slot[place], natural_cause(self.known, place) or "unknown"]
         return out
 
-    def _dossier(self, candidate: Candidate, place: str, chief: bool) -> list[str]:
+    def _places(self) -> list[str]:
+        """Services in trouble: where others say it is, then where alerts seem to have their source, then the others."""
+        said = [m["place"] for message in reversed(self.known.chat) for m in _SAID.finditer(message.text)]
+        found = [*said, self.known.victim(), self.known.first_victim, *[a.service for a in self.known.alerts.values()]]
+        return list(dict.fromkeys([place for place in found if place in self.slot]))
+
+    def _dossier(self, candidate: Candidate, place: str, believed: Conclusion) -> list[str]:
         slot = self.changes.of(f"CHG-{candidate.id}")
         if slot is None:
             return []
-        row = candidate.row
-        words = [slot, self.slot[candidate.service], candidate.family, *self._signer(row)]
-        words += [self._age(candidate), *self._effect(candidate, place), *(["chief"] if chief else [])]
-        return [word for word in [*words, *(self._papers(row) if row else [])] if word]
+        words = [slot, self.slot[candidate.service], candidate.family, *self._signer(candidate)]
+        words += [*self._arrival(candidate), *self._effect(candidate, place)]
+        if candidate.weight > NEGLIGIBLE:
+            words += [self._age(candidate), *self._belief(candidate, believed), *self._papers(candidate)]
+        return [word for word in words if word]
 
-    def _signer(self, row: LedgerRow | None) -> list[str]:
-        """Who answers for a change, and whose name the ledger gives if that is another."""
+    def _belief(self, candidate: Candidate, believed: Conclusion) -> Iterator[str]:
+        """Whether it does most of those that may do what is seen, and how likely the likeliest is."""
+        if candidate == believed.cause:
+            yield "chief"
+        if candidate == believed.candidates[0]:
+            yield grade_word(CHANCES, believed.chance)
+
+    def _signer(self, candidate: Candidate) -> list[str]:
+        """Who answers for a change, and whom the ledger names if that is another; who may, where it has no row."""
+        row = candidate.row
         if row is None:
-            return ["nobody"]
-        who = [self.agents.slot.get(name, "person") for name in (row.signer, row.actor)]
+            return ["nobody", *[self.agents.slot[name] for name in signers_of(self.known, candidate)]]
+        who = [self.agents.slot.get(name) or self.people.of(name) or "nobody" for name in (row.signer, row.actor)]
         return who[:1] if row.signer == row.actor else [who[0], "as", who[1]]
+
+    def _arrival(self, candidate: Candidate) -> list[str]:
+        arrival = self.known.arrivals.get(candidate.id)
+        if arrival is None:
+            return []
+        return [grade_word(HOSTS, arrival.hosts) if arrival.in_force else "gone"]
 
     def _age(self, candidate: Candidate) -> str:
         assert self.known.page is not None
@@ -258,46 +296,52 @@ class FleetCompactRenderer(LineRenderer):
         return grade_word(AGES, max(0, self.known.page.second - about.landed)) if about else ""
 
     def _effect(self, candidate: Candidate, place: str) -> list[str]:
-        """The share that it concerns, whether its part is in use, where it runs, and what it does by the handbook."""
-        number, out = candidate.id, []
-        arrival, content = self.known.arrivals.get(number), self.known.contents.get(number)
-        if arrival is not None:
-            out.append(grade_word(HOSTS, arrival.hosts) if arrival.in_force else "gone")
+        """The share that it concerns, whether its part is in use, and what it does by the handbook."""
+        content = self.known.contents.get(candidate.id)
         own, seen = self.known.metrics.get(candidate.service), self.known.harmed_share(place)
         if content is None:
-            cannot = own is not None and seen and most_effect(self.known, candidate, place) < FITS * seen
-            return [*out, "cannot" if cannot else "unread"]
+            return ["cannot" if candidate.weight <= NEGLIGIBLE else "unread"]
         if own is None:
-            return out
+            return []
         part = next((p for p in own.parts if (p.family, p.part) == (content.family, content.part)), None)
-        out += [grade_word(SHARES, share_of(own, content.target)), "idle" if part and not part.in_use else ""]
+        out = [grade_word(SHARES, share_of(own, content.target)), "idle" if part and not part.in_use else ""]
         if candidate.effect is not None and seen:
             out.append(grade_word(DOES, candidate.effect / seen))
         return out
 
-    def _papers(self, row: LedgerRow) -> Iterator[str]:
+    def _papers(self, candidate: Candidate) -> Iterator[str]:
         """How a change stands to each rule, as far as both sides of it are known."""
-        charter, content = self.known.charters.get(row.signer), self.known.contents.get(row.id)
-        asked = row.asked
-        arrival = self.known.arrivals.get(row.id)
-        if arrival is not None:
-            asked += arrival.landed - row.landed
-        size = None if content is None else FAMILIES[content.family].size_of(content.old, content.new)
-        if charter is not None:
-            yield from self._by_charter(charter, row, asked, size)
-        if row.service in self.known.approvals and row.signer in AGENTS:
-            yield self._covered(self.known.approvals[row.service], row, asked, size)
-        if self.known.calendar is not None and row.signer in AGENTS:
-            frozen = [f for f in self.known.calendar if (f.service, f.family) == (row.service, row.family)]
-            yield "frozen" if any(asked in freeze.window for freeze in frozen) else "open"
+        known, row = self.known, candidate.row
+        signers = [name for name in signers_of(known, candidate) if name in AGENTS]
+        if len(signers) == 1:
+            charter, asked, size = known.charters.get(signers[0]), self._asked(candidate), self._size(candidate)
+            if charter is not None:
+                yield from self._by_charter(charter, candidate, asked, size)
+            if candidate.service in known.approvals:
+                yield self._covered(signers[0], candidate, asked, size)
+            if known.calendar is not None:
+                about = (candidate.service, candidate.family)
+                frozen = [freeze for freeze in known.calendar if (freeze.service, freeze.family) == about]
+                yield "frozen" if any(asked in freeze.window for freeze in frozen) else "open"
         try:
-            yield "false" if is_false(row.statement, KnownSeries(self.known)) else "true"
+            yield "" if row is None else "false" if is_false(row.statement, KnownSeries(known)) else "true"
         except KeyError:
             return
 
-    def _by_charter(self, charter: Charter, row: LedgerRow, asked: int, size: float | None) -> Iterator[str]:
-        content = self.known.contents.get(row.id)
-        foreign = row.family != charter.family or row.service not in charter.services
+    def _asked(self, candidate: Candidate) -> int:
+        """When a change was asked for: where the ledger has another time of landing, so much earlier or later."""
+        row, arrival = candidate.row, self.known.arrivals.get(candidate.id)
+        if row is None:
+            return arrival.landed if arrival else 0
+        return row.asked + (arrival.landed - row.landed if arrival else 0)
+
+    def _size(self, candidate: Candidate) -> float | None:
+        content = self.known.contents.get(candidate.id)
+        return None if content is None else FAMILIES[content.family].size_of(content.old, content.new)
+
+    def _by_charter(self, charter: Charter, candidate: Candidate, asked: int, size: float | None) -> Iterator[str]:
+        content = self.known.contents.get(candidate.id)
+        foreign = candidate.family != charter.family or candidate.service not in charter.services
         if foreign or content is not None:
             barred = content is not None and content.part == charter.barred_part
             yield "foreign" if foreign or barred else "own"
@@ -306,10 +350,10 @@ class FleetCompactRenderer(LineRenderer):
             yield "needs" if charter.approval_above is not None and size > charter.approval_above else "free"
             yield "above" if charter.limit is not None and size > charter.limit else "within"
 
-    def _covered(self, approvals: tuple[Approval, ...], row: LedgerRow, asked: int, size: float | None) -> str:
+    def _covered(self, signer: str, candidate: Candidate, asked: int, size: float | None) -> str:
         bounds = [
-            a.bound for a in approvals
-            if (a.agent, a.family, a.service) == (row.signer, row.family, row.service) and asked in a.valid
+            a.bound for a in self.known.approvals[candidate.service]
+            if (a.agent, a.family) == (signer, candidate.family) and asked in a.valid
         ]  # fmt: skip
         if not bounds:
             return "uncovered"
@@ -340,17 +384,15 @@ class FleetCompactRenderer(LineRenderer):
     def _word(self, name: str) -> str | None:
         if name.startswith("CHG-"):
             return self.changes.of(name)
-        for slots in (self.slot, self.agents.slot):
+        for slots in (self.slot, self.agents.slot, self.people.slot):
             if name in slots:
                 return slots[name]
         return name if name in _plain_words() else None
 
     def _says_of_itself(self, call: ToolCall, words: list[str]) -> bool:
         """Whether a sentence repeats the arguments of the call that it goes with."""
-        return (
-            words == [words[0], *self._arguments(call)]
-            and words[0] in ("cause", "verdict")
-            or (words[0] == "done" and words[1:] == [call.name, *self._arguments(call)[:1]])
+        return (words == [words[0], *self._arguments(call)] and words[0] in ("cause", "verdict")) or (
+            words[0] == "done" and words[1:] == [call.name, *self._arguments(call)[:1]]
         )
 
     def parse_call(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
@@ -378,7 +420,7 @@ class FleetCompactRenderer(LineRenderer):
         """The value that a word stands for; None to leave an argument out."""
         if argument == "since":
             row = self._row_of(word)
-            return clock(row.statement.as_of) if row else None
+            return clock(row.statement.as_of) if row else self._ago(BACK[word]) if word in BACK else None
         if argument == "replicas":
             factor = SIZES.get(word, ENOUGH)
             return min(99, round(factor * self.usual.get(str(taken.get("service")), 1)))
@@ -390,7 +432,7 @@ class FleetCompactRenderer(LineRenderer):
 
     def _thing(self, word: str) -> str:
         """The name of what a slot stands for, or the word itself."""
-        for names in (self.name, self.changes.name, self.agents.name):
+        for names in (self.name, self.changes.name, self.agents.name, self.people.name):
             if word in names:
                 return names[word]
         return word
@@ -412,14 +454,16 @@ class FleetCompactRenderer(LineRenderer):
             if word in SAYS or not parts:
                 parts.append([])
             parts[-1].append(word)
-        return " ".join([said for part in parts if (said := self._said(part[0], part[1:], call))])
+        place = next((self._thing(part[1]) for part in parts if part[0] == "trouble" and len(part) > 1), "")
+        return " ".join([said for part in parts if (said := self._said(part[0], part[1:], call, place))])
 
-    def _said(self, kind: str, words: list[str], call: ToolCall) -> str:
+    def _said(self, kind: str, words: list[str], call: ToolCall, place: str) -> str:
         given = [self._thing(word) for word in words] or [str(value) for value in call.arguments.values()]
         if kind == "trouble" and words:
             return f"trouble at {given[0]};"
         if kind == "seen":
-            return self._seen()
+            seen = self.known.harmed_share(place)
+            return "" if seen is None else f"seen {100 * seen:.1f} %;"
         if kind == "cause" and len(given) > 2:
             return f"cause {given[0]} at {given[1]} by {given[2]};"
         if kind == "verdict" and len(given) > 1:
@@ -427,13 +471,6 @@ class FleetCompactRenderer(LineRenderer):
         if kind == "done" and given:
             return f"done {' '.join(given[:2] if words else [call.name, given[0]])};"
         return {"well": "all well", "failing": "still failing", "tell": " ".join(self.fresh)}.get(kind, "")
-
-    def _seen(self) -> str:
-        """How much comes to harm at the place of the trouble, as far as the seat was told."""
-        said = [m["place"] for message in self.known.chat for m in _SAID.finditer(message.text) if m["place"]]
-        victim = said[-1] if said else self.known.first_victim
-        seen = self.known.harmed_share(victim) if victim else None
-        return "" if seen is None else f"seen {100 * seen:.1f} %;"
 
     def format_call(self, call: ToolCall) -> tuple[str, dict[str, Any]]:
         """The call on one line."""
@@ -453,18 +490,22 @@ class FleetCompactRenderer(LineRenderer):
     def _argument_word(self, call: ToolCall, argument: str) -> str | None:
         value = str(call.arguments[argument])
         if argument == "since":
-            return self._statement_at(str(call.arguments.get("service")), value)
+            return self._since(str(call.arguments.get("service")), value)
         if argument == "replicas":
             usual = self.usual.get(str(call.arguments.get("service")), 1)
             return min(SIZES, key=lambda size: abs(min(99, round(SIZES[size] * usual)) - int(value)))
         return self._word(value.removeprefix("level:"))
 
-    def _statement_at(self, service: str, time: str) -> str | None:
-        """The change whose statement speaks of that service and time."""
+    def _since(self, service: str, time: str) -> str | None:
+        """The change whose statement speaks of that service and time, else how far back it is."""
         for number, row in self.known.rows.items():
             if row.statement.subject == service and clock(row.statement.as_of) == time:
                 return self.changes.of(f"CHG-{number}")
-        return None
+        return next((word for word, minutes in BACK.items() if self._ago(minutes) <= time), None)
+
+    def _ago(self, minutes: int) -> str:
+        """The time so many minutes before the seat's first page."""
+        return clock(max(0, self.first - 60 * minutes) // 60 * 60)
 
     def _request(self, ask: str) -> list[str]:
         words = ask.split()
@@ -476,7 +517,7 @@ class FleetCompactRenderer(LineRenderer):
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "metrics": ("service", "since"), "logs": ("service", "words"), "traces": ("service",), "alerts": ("state",),
-    "record": ("subject",), "charter": ("agent",), "diff": ("change",), "running": ("service",),
+    "record": ("subject", "since"), "charter": ("agent",), "diff": ("change",), "running": ("service",),
     "approvals": ("service",), "declare": ("cause", "service", "change"), "flag": ("agent", "ground"),
     "restart": ("service",), "rollback": ("change",), "scale": ("service", "replicas"), "escalate": ("service",),
     "freeze": ("service",),
@@ -487,7 +528,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
 @cache
 def _plain_words() -> frozenset[str]:
     """Words that stand for themselves."""
-    return frozenset([*TOOLS, *MECHANISMS, *GROUNDS, *LEVELS, *ALERT_STATES, "none", "innocent"])
+    return frozenset([*TOOLS, *MECHANISMS, *GROUNDS, *LEVELS, *ALERT_STATES, "none", "innocent", "nobody", "unknown"])
 
 
 def notice(text: str) -> str:

@@ -26,9 +26,19 @@ from warroom.sim.alerts import Alert
 from warroom.sim.log_search import LogMatches
 from warroom.sim.overview import OverviewRow
 from warroom.sim.records import Approval, Charter, Freeze
-from warroom.sim.traces import TraceReading
+from warroom.sim.traces import CallReading, TraceReading
 
-_SEEN = re.compile(r"seen ([\d.]+) %;")
+
+FAILING_CALLS = 0.05
+"""Share of failed calls from which the trouble is looked for at the called service."""
+SLOW = 1.6
+"""Multiple of the usual latency from which a service without an alert is looked at."""
+_SEEN = re.compile(r"trouble at (\S+?); seen ([\d.]+) %;")
+
+
+def _failed(call: CallReading) -> float:
+    """Share of the attempts of a call that did its caller no good."""
+    return 0.0 if call.counts is None else 1 - call.counts.served / max(1, call.counts.attempts)
 
 
 class Knowledge:
@@ -125,10 +135,30 @@ class Knowledge:
         return {a.service: a.value for a in self.alerts.values() if a.rule == "ErrorShare" and a.resolved is None}
 
     def victim(self) -> str | None:
-        """The service where requests come to harm: one in alarm that calls no other in alarm."""
+        """The service where requests come to harm: one in alarm that calls no other in alarm, and no other in vain."""
         firing = self.firing()
         deep = [service for service in firing if not any(callee in firing for callee in self.callees(service))]
-        return max(deep, key=lambda service: firing[service], default=None)
+        place = max(deep, key=lambda service: firing[service], default=None)
+        while place in self.traces and (below := self._fails_below(place)) is not None:
+            place = below
+        return place
+
+    def _fails_below(self, service: str) -> str | None:
+        """The service whose calls from this one fail most, if enough of them do."""
+        failed = {call.callee: _failed(call) for call in self.traces[service].outgoing}
+        worst = max(failed, key=lambda callee: failed[callee], default=None)
+        return worst if worst is not None and failed[worst] > FAILING_CALLS else None
+
+    def is_unclear_below(self, service: str) -> bool:
+        """Whether a service that this one calls was not seen, or is slow without an alert."""
+        rows = [self.overview[callee] for callee in self.callees(service) if callee in self.overview]
+        return any(row.p95 is None or row.p95 > SLOW * row.usual_p95 for row in rows)
+
+    def onset(self, victim: str) -> int | None:
+        """Second of the day at which the trouble of a place had begun, by its alerts, else by those of others."""
+        since = [a.since for a in self.alerts.values() if a.service == victim]
+        since = since or [a.since for a in self.alerts.values()]
+        return 60 * min(since) if since else None
 
     def places(self, victim: str) -> set[str]:
         """Services whose changes may hurt the requests of a place: itself, and caches in front of a store."""
@@ -136,10 +166,13 @@ class Knowledge:
         return {victim, *caches}
 
     def harmed_share(self, victim: str) -> float | None:
-        """Share of the requests sent to a service that come to harm, as alerts and traces say."""
-        values = [a.value for a in self.alerts.values() if a.rule == "ErrorShare" and a.service == victim]
-        said = [float(m[1]) for message in self.chat if (m := _SEEN.search(message.text))]
-        return next((value / 100 for value in [*reversed(values), *reversed(said)]), None)
+        """Share of the requests sent to a service that come to harm, as alerts say, or traces, or others."""
+        values = [a.value / 100 for a in self.alerts.values() if a.rule == "ErrorShare" and a.service == victim]
+        calls = [call for trace in self.traces.values() for call in (*trace.incoming, *trace.outgoing)]
+        values += [_failed(call) for call in calls if call.callee == victim and _failed(call) > FAILING_CALLS]
+        said = [m for message in self.chat if (m := _SEEN.search(message.text)) and m[1] == victim]
+        values += [float(m[2]) / 100 for m in reversed(said)]
+        return values[0] if values else None
 
     @property
     def is_concealing(self) -> bool:
