@@ -114,7 +114,8 @@ def compact_vocab() -> Vocab:
     tables = (ERRORS, SLOWER, TRAFFIC, SHARES, DOES, HOSTS, AGES, CHANCES, LINES, CALLS)
     words = [
         *TOOLS, *SAYS, *SLOT, *CHANGE, *AGENT, *PERSON, *MECHANISMS, *GROUNDS, *FAMILIES,
-        *KINDS, *SEATS, *SIZES, *PAPERS, *grade_words(tables), *FATES, *LEVELS, *ALERT_STATES, *BACK, *time_words(), *OTHERS,
+        *KINDS, *SEATS, *SIZES, *PAPERS, *grade_words(tables), *FATES, *LEVELS, *ALERT_STATES, *BACK,
+        *time_words(), *OTHERS,
     ]  # fmt: skip
     return make_vocab(words, TOOLS, (*SLOT, *CHANGE, *AGENT, *PERSON))
 
