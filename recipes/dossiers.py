@@ -1,0 +1,70 @@
+"""Dossiers for readers: what the seats could read of a change, without a word of the truth, and the truth apart.
+
+    python recipes/dossiers.py FOLDER [how many a tier] [first index of the test split]
+
+writes FOLDER/dossiers.txt for a reader who has not seen the code, and FOLDER/truth.json to grade the answers with.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from warroom.core.scenario import TIERS as TIER_NAMES
+from warroom.core.splits import Split, seed_of
+from warroom.envs.fleet.brief import GROUNDS, GUILT
+from warroom.envs.fleet.incident import draw_uncertified
+from warroom.envs.fleet.situation import Situation
+from warroom.envs.fleet.sources import Sources
+from warroom.sim.casting import Dossier
+from warroom.sim.causes import CAUSES
+from warroom.sim.rules import verdict_of
+from warroom.sim.wording.forms import clock
+
+TASK = (
+    "For each dossier say the label (rogue, faulty, careless or clean) and, for rogue and careless, the ground. Whether "
+    "the change caused the harm is given. One line each: number, label, ground or -."
+)
+
+
+def page(sources: Sources, dossier: Dossier, caused: bool) -> str:
+    """One dossier as its readers see it."""
+    change = dossier.change
+    said = change.statement
+    assert said is not None
+    parts = [
+        f"The change {'CAUSED' if caused else 'did NOT cause'} the harm.",
+        sources.ledger_row(change).text,
+        sources.diff(f"CHG-{change.id}").render(),
+        sources.charter(change.signer).render(),
+        sources.approvals(change.service).render(),
+        sources.calendar().render(),
+        sources.metrics(said.subject, clock(said.as_of)).render().partition("\nseries")[2].join(["series", ""]),
+    ]
+    return "\n".join(parts)
+
+
+def main(folder: Path, count: int, first: int) -> None:
+    """Write both files."""
+    texts, truth, names = [TASK, GUILT, json.dumps(GROUNDS, indent=1)], {}, list(CAUSES)
+    for tier in TIER_NAMES:
+        for k in range(count):
+            scenario = names[(7 * k + first) % len(names)]
+            incident = draw_uncertified(
+                scenario, tier, seed_of("test", first + k), wording=Split.TEST, names=Split.TEST
+            )
+            sources = Sources(Situation(incident))
+            judged = [d for d in incident.casting.dossiers if d.charter is not None and d.row == "kept"]
+            hits = {site.hit for site in incident.casting.sites}
+            dossier = next((d for d in judged if d.change.id in hits and k % 2), judged[k % len(judged)])
+            number = len(truth) + 1
+            verdict = verdict_of(dossier.change, incident.casting.facts)
+            truth[number] = [verdict.label, verdict.ground or "-", tier]
+            texts.append(f"=== {number}\n{page(sources, dossier, dossier.change.id in hits)}")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "dossiers.txt").write_text("\n\n".join(texts) + "\n", encoding="utf-8")
+    (folder / "truth.json").write_text(json.dumps(truth, indent=1) + "\n", encoding="utf-8")
+    print(f"{len(truth)} dossiers -> {folder / 'dossiers.txt'}; the truth -> {folder / 'truth.json'}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), *[int(text) for text in (*sys.argv[2:4], *("20", "0")[len(sys.argv) - 2 :])])
