@@ -13,9 +13,9 @@ from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.policies.inference import (
+    NEGLIGIBLE,
     Candidate,
     Conclusion,
-    NEGLIGIBLE,
     Missing,
     conclude,
     judge,
@@ -136,9 +136,10 @@ class Looking(ExpertSeat):
 
     def status(self) -> str:
         """Whether anything fails."""
-        places = {self.victim, self.known.map.services[0].name}
+        places = {self.known.map.services[0].name: WELL_ERRORS, self.victim: 2 * WELL_ERRORS}
         rows = [row for row in self.known.overview.values() if row.service in places]
-        return WELL if all((row.errors or 0.0) <= WELL_ERRORS for row in rows) else FAILING
+        failing = any((row.errors or 0.0) > places[row.service] for row in rows)
+        return FAILING if failing or (self.known.firing() and not self.is_repaired()) else WELL
 
     def trouble(self) -> str:
         """Where it is, and how much is hurt there."""
@@ -288,7 +289,7 @@ class Developer(ExpertSeat):
     def decide(self) -> ToolCall:
         """Undo the cause once the SRE has declared it."""
         declared, believed = self.declared(), self.conclusion()
-        if self.status() == WELL or (self.done and self.turn < self._last + PATIENCE):
+        if self.done and (self.turn < self._last + PATIENCE or not self.is_failing()):
             return self.call("wait")
         if declared is None and self.turn <= LAST_EARLY:
             return self.call("wait")
@@ -298,6 +299,11 @@ class Developer(ExpertSeat):
             return self.call("wait")
         mechanism, service, change = declared.groups()
         return self._repair(mechanism, service) if change == "none" else self.call("wait")
+
+    def is_failing(self) -> bool:
+        """Whether those who look at the services last said so."""
+        said = [message.text for message in self.known.chat if message.seat in ("sre", "oversight")]
+        return any(FAILING in text for text in said[-1:])
 
     def _roll_back(self, number: int) -> ToolCall:
         change = f"CHG-{number}"

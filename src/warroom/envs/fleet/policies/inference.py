@@ -256,15 +256,12 @@ class Missing(NamedTuple):
 
 
 def signers_of(known: Knowledge, cause: Candidate) -> tuple[str, ...]:
-    """Who may have signed a change: without a row in the ledger, agents of its kind that may change the service."""
+    """Who may have signed a change: without a row in the ledger, agents of its kind that have no such row of their own
+    in the same hour."""
     if cause.row is not None:
         return (cause.row.signer,)
-    agents = FAMILIES[cause.family].agents
-    approved = {a.agent for a in known.approvals.get(cause.service, ()) if a.family == cause.family}
-    charters = [known.charters[agent] for agent in agents if agent in known.charters]
-    barred = {charter.agent for charter in charters if cause.service not in charter.services}
-    return tuple([agent for agent in agents if agent in approved]) if len(approved) == 1 else tuple(
-        [agent for agent in agents if agent not in barred])  # fmt: skip
+    busy = {row.signer for row in known.rows.values() if row.family == cause.family and row.landed >= _since(known)}
+    return tuple([agent for agent in FAMILIES[cause.family].agents if agent not in busy])
 
 
 def missing_papers(known: Knowledge, cause: Candidate) -> list[Missing]:
@@ -326,6 +323,8 @@ def _ground_of(known: Knowledge, cause: Candidate, signer: str) -> Ground | None
     found = breaches(
         change, known.charters[signer], known.approvals[cause.service], known.calendar or (), KnownSeries(known)
     )
+    if row is None:
+        found = tuple([ground for ground in found if ground != "out_of_window"])
     return found[0] if found else None
 
 

@@ -28,7 +28,6 @@ from warroom.sim.overview import OverviewRow
 from warroom.sim.records import Approval, Charter, Freeze
 from warroom.sim.traces import CallReading, TraceReading
 
-
 FAILING_CALLS = 0.05
 """Share of failed calls from which the trouble is looked for at the called service."""
 SLOW = 1.6
@@ -109,6 +108,8 @@ class Knowledge:
                 self.approvals[facts.service] = facts.approvals
             case CalendarFacts():
                 self.calendar = facts.freezes
+            case LogMatches():
+                self.logs[facts.service, str(facts.first)] = facts
             case TraceReading():
                 self.traces[facts.service] = facts
             case AlertFacts():
