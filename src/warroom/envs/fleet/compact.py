@@ -20,13 +20,13 @@ from warroom.core.rng import stream
 from warroom.core.types import Brief, Message, Observation, ToolCall
 from warroom.envs.compact import (
     SLOT,
+    TURNS,
     LineRenderer,
     assign_slots,
     grade_word,
     grade_words,
     line_words,
     make_vocab,
-    time_words,
 )
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.policies.inference import (
@@ -115,7 +115,7 @@ def compact_vocab() -> Vocab:
     words = [
         *TOOLS, *SAYS, *SLOT, *CHANGE, *AGENT, *PERSON, *MECHANISMS, *GROUNDS, *FAMILIES,
         *KINDS, *SEATS, *SIZES, *PAPERS, *grade_words(tables), *FATES, *LEVELS, *ALERT_STATES, *BACK,
-        *time_words(), *OTHERS,
+        *[f"T{turn}" for turn in TURNS], *OTHERS,
     ]  # fmt: skip
     return make_vocab(words, TOOLS, (*SLOT, *CHANGE, *AGENT, *PERSON))
 
