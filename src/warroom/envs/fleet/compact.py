@@ -391,10 +391,11 @@ class FleetCompactRenderer(LineRenderer):
         return name if name in _plain_words() else None
 
     def _says_of_itself(self, call: ToolCall, words: list[str]) -> bool:
-        """Whether a sentence repeats the arguments of the call that it goes with."""
-        return (words == [words[0], *self._arguments(call)] and words[0] in ("cause", "verdict")) or (
-            words[0] == "done" and words[1:] == [call.name, *self._arguments(call)[:1]]
-        )
+        """Whether a sentence repeats the arguments of the call that it goes with; the verdict beside a flag does."""
+        own = self._arguments(call)
+        if words[0] == "verdict":
+            return call.name == "flag"
+        return words in (["cause", *own], ["done", call.name, *own[:1]])
 
     def parse_call(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
         """The call whose arguments stand on one line, in order, with what is said after them."""
