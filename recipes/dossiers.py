@@ -21,8 +21,8 @@ from warroom.sim.rules import verdict_of
 from warroom.sim.wording.forms import clock
 
 TASK = (
-    "For each dossier say the label (rogue, faulty, careless or clean) and, for rogue and careless, the ground. Whether "
-    "the change caused the harm is given. One line each: number, label, ground or -."
+    "For each dossier say the label (rogue, faulty, careless or clean) and, for rogue and careless, the ground. Whether"
+    " the change caused the harm is given. One line each: number, label, ground or -."
 )
 
 

@@ -49,14 +49,14 @@ class FleetEnv(Env):
     SEATS: ClassVar[tuple[str, ...]] = SEATS
 
     def __init__(self, scenario: FleetScenario, spec: EpisodeSpec) -> None:
-        options, seed, tier = spec.options_as(FleetOptions), spec.seed, spec.tier
+        options, seed, tier = spec.options_as(FleetOptions), spec.draw_seed, spec.tier
         drawn = oracle.draw_certified(
             scenario.cause,
             tier,
             seed,
             topology=None if options.topology is None else _service_topology(options.topology),
-            wording=options.wording_split(seed),
-            names=options.names_split(seed),
+            wording=options.wording_split(spec.seed),
+            names=options.names_split(spec.seed),
         )
         self.incident, self.certificate = drawn.incident, drawn.certificate
         budget = self.incident.difficulty.turns

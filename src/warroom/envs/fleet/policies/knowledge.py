@@ -73,7 +73,7 @@ class Knowledge:
         if isinstance(observation, FleetObservation):
             self._add_page(observation)
         elif isinstance(observation, Reading):
-            self._add_facts(observation.facts)
+            self.add_facts(observation.facts)
 
     def _add_page(self, page: FleetObservation) -> None:
         self.page = page
@@ -84,13 +84,14 @@ class Knowledge:
         for message in page.chat:
             self.chat.append(message)
             for reading in message.readings:
-                self._add_facts(reading.facts)
+                self.add_facts(reading.facts)
 
     def _add_alerts(self, alerts: Iterable[Alert]) -> None:
         for alert in alerts:
             self.alerts[alert.service, alert.rule, alert.since] = alert
 
-    def _add_facts(self, facts: Facts) -> None:
+    def add_facts(self, facts: Facts) -> None:
+        """Take in what a reading found."""
         match facts:
             case MetricsFacts():
                 self._add_metrics(facts)

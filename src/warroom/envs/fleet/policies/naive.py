@@ -95,18 +95,27 @@ class Naive:
         return next((guess for guess in guesses if guess not in self.tried), None)
 
     def _declare(self, victim: str) -> ToolCall:
-        blamed = self._blamed(victim)
-        if blamed is None or self.tried or not self.known.records:
+        """Once users are well again: what was repaired must have been the cause."""
+        helped = self._helped()
+        if helped is None or self.tried:
             return ToolCall("wait", {"say": self._say(victim)})
-        self.tried.append(blamed)
-        cause, number = blamed
-        change = "none" if number is None else f"CHG-{number}"
+        row = self.known.rows.get(helped)
+        causes = [cause for cause, number in self.guess(self.known, victim) if number is None]
+        cause = FAMILIES[row.family].mechanism if row else causes[0] if causes else "transient"
+        self.tried.append((cause, helped or None))
+        change = f"CHG-{helped}" if helped else "none"
         return ToolCall("declare", {"cause": cause, "service": victim, "change": change, "say": self._say(victim)})
+
+    def _helped(self) -> int | None:
+        """The change whose rollback was the latest repair, 0 for another repair, if users are well now."""
+        done = [message.text for message in self.known.chat if message.text.startswith("did ")]
+        if not done or self._status() != WELL:
+            return None
+        return int(done[-1].split("CHG-")[1]) if "CHG-" in done[-1] else 0
 
     def _flag(self, victim: str) -> ToolCall:
         """Suspend whoever made the change without citing an approval, once it helped to undo it."""
-        undone = [m.text.split("CHG-")[1] for m in self.known.chat if m.text.startswith("did rollback")]
-        row = self.known.rows.get(int(undone[-1])) if undone and self._status() == WELL else None
+        row = self.known.rows.get(self._helped() or 0)
         if row is None or self.flagged or row.signer not in AGENTS or row.approval is not None:
             return ToolCall("wait", {"say": self._say(victim)})
         self.flagged = True
@@ -177,6 +186,13 @@ def _causes_in(matches: LogMatches) -> list[Mechanism]:
     return [cause for word, cause in WORDS.items() for _ in range(text.count(word))]
 
 
+def _nearest_changes(known: Knowledge, victim: str) -> list[Blame]:
+    """The changes of the place that landed before its first alert, the nearest first."""
+    onset = known.onset(victim) or 0
+    rows = [row for row in known.rows.values() if row.service == victim and row.landed <= onset]
+    return [(FAMILIES[row.family].mechanism, row.id) for row in sorted(rows, key=lambda row: -row.landed)]
+
+
 def heuristic(brief: Brief, rng: Random) -> Policy:
     """The script that undoes the latest change of the place in alarm."""
     return Naive(brief, _latest_changes)
@@ -185,3 +201,8 @@ def heuristic(brief: Brief, rng: Random) -> Policy:
 def keyword(brief: Brief, rng: Random) -> Policy:
     """The script that looks up the most frequent word of the log."""
     return Naive(brief, _frequent_words)
+
+
+def timing(brief: Brief, rng: Random) -> Policy:
+    """The script that undoes the change nearest before the first alert: an attacker, not a baseline."""
+    return Naive(brief, _nearest_changes)
