@@ -303,7 +303,7 @@ class FleetEnv(Env):
 
     @tool(seats=("manager",))
     def escalate(self, service: Service, say: Say = "", ask: str = "") -> Message:
-        """Call in the owners of links and certificates of a service: they put right what the team cannot.
+        """Call in the owners of links, names and certificates of a service: they put right what the team cannot.
 
         Args:
             service: the service they should look at

@@ -22,7 +22,7 @@ from warroom.envs.fleet.policies.inference import (
     missing_papers,
 )
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.policies.nature import natural_cause
+from warroom.envs.fleet.policies.nature import LOOK_BACK, NaturalCause, caller_readings, natural_cause, symptom_readings
 from warroom.envs.fleet.readings import Reading
 from warroom.envs.fleet.remedies import ENOUGH, REMEDIES
 from warroom.sim.families import AGENTS, FAMILIES
@@ -35,6 +35,8 @@ _VERDICT = re.compile(r"verdict on (\S+):")
 _REPAIR = {str(mechanism): repair for mechanism, repair in REMEDIES.items()}
 WELL_ERRORS = 5.0
 """Per cent of errors up to which a service is well."""
+USERS_WELL = 2.4
+"""Per cent of errors up to which users are well served: the service level breaks at two, and readings are noisy."""
 PATIENCE = 4
 """Turns after a repair before another one is tried."""
 LAST_EARLY = 9
@@ -48,6 +50,8 @@ WAIT_FOR_VERDICT = 14
 SERIES_BACK, LEDGER_BACK = 50, 170
 """Minutes for which series and the ledger are read: statements are about the last half hour or so, and an edited row
 stands up to two hours too early."""
+LIKELIER_THAN_NATURE = 0.5
+"""Weight of all changes together from which they are likelier to have done it than nature, whatever lines tell."""
 
 
 class ExpertSeat(ABC):
@@ -136,10 +140,10 @@ class Looking(ExpertSeat):
 
     def status(self) -> str:
         """Whether anything fails."""
-        places = {self.known.map.services[0].name: WELL_ERRORS, self.victim: 2 * WELL_ERRORS}
+        places = {self.known.map.services[0].name: USERS_WELL, self.victim: 2 * WELL_ERRORS}
         rows = [row for row in self.known.overview.values() if row.service in places]
         failing = any((row.errors or 0.0) > places[row.service] for row in rows)
-        return FAILING if failing or (self.known.firing() and not self.is_repaired()) else WELL
+        return FAILING if failing else WELL
 
     def trouble(self) -> str:
         """Where it is, and how much is hurt there."""
@@ -182,9 +186,8 @@ class SRE(Looking):
         if self.turn == 1:
             for service in sorted(self.known.places(self.victim) - {self.victim}):
                 yield ToolCall("metrics", {"service": service, "since": self.ago(SERIES_BACK)})
-        if self.conclusion().nature:
-            yield ToolCall("logs", {"service": self.victim, "words": "level:error"})
-            yield ToolCall("logs", {"service": self.victim, "words": "level:warn"})
+        if not self.conclusion().settled:
+            yield from symptom_readings(self.known, self.victim, self.ago(LOOK_BACK))
 
     def decide(self) -> ToolCall:
         """Declare once, as soon as it is known what did it."""
@@ -192,16 +195,22 @@ class SRE(Looking):
         trouble = self.trouble()
         if self.done or self.victim is None:
             return self.call("wait", trouble)
-        if self.turn > 1 and self.status() == WELL and not believed.cause and not self.is_repaired():
-            return self._declare(trouble, "transient", None)
+        nature = natural_cause(self.known, self.victim)
+        if nature is not None and not believed.settled and self._is_likelier(nature, believed):
+            return self._declare(trouble, nature.mechanism, None)
         if believed.settled or (self.turn == LAST_EARLY and believed.chance >= LIKELY):
             likeliest = believed.cause or believed.candidates[0]
             return self._declare(trouble, FAMILIES[likeliest.family].mechanism, likeliest.id)
-        if believed.nature and self.turn > 1:
-            mechanism = natural_cause(self.known, self.victim)
-            if mechanism is not None:
-                return self._declare(trouble, mechanism, None)
+        if self.turn > 1 and self.status() == WELL and not believed.cause and self.victim not in self.known.firing():
+            return self._declare(trouble, "transient", None)
         return self.call("wait", trouble)
+
+    def _is_likelier(self, nature: NaturalCause, believed: Conclusion) -> bool:
+        """Whether a failure of nature did it, rather than a change that brought the same lines about."""
+        if believed.cause is not None:
+            return False
+        open_to_doubt = sum([candidate.weight for candidate in believed.candidates])
+        return nature.sure or believed.nature or (self.turn >= LAST_EARLY and open_to_doubt < LIKELIER_THAN_NATURE)
 
     def _declare(self, trouble: str, mechanism: str, number: int | None) -> ToolCall:
         change = "none" if number is None else f"CHG-{number}"
@@ -225,6 +234,8 @@ class Oversight(Looking):
         for place in sorted(self.known.places(victim) - {victim}):
             yield ToolCall("record", {"subject": place, "since": self.ago(LEDGER_BACK)})
         yield from self.metrics_of_places(victim)
+        if not believed.settled and self.known.kinds[victim] == "db":
+            yield from caller_readings(self.known, victim, self.ago(LOOK_BACK))
         for candidate in believed.candidates:
             if candidate.row and candidate.row.signer in AGENTS and candidate.row.signer not in self.known.charters:
                 yield ToolCall("charter", {"agent": candidate.row.signer})

@@ -23,7 +23,7 @@ from warroom.envs.fleet.readings import (
     RunningFacts,
 )
 from warroom.sim.alerts import Alert
-from warroom.sim.log_search import LogMatches
+from warroom.sim.log_search import LogMatches, Query
 from warroom.sim.overview import OverviewRow
 from warroom.sim.records import Approval, Charter, Freeze
 from warroom.sim.traces import CallReading, TraceReading
@@ -53,7 +53,7 @@ class Knowledge:
         """The latest reading of each service."""
         self.series: dict[tuple[str, str], dict[int, float]] = {}
         """Values by (service, metric), then by second."""
-        self.logs: dict[tuple[str, str], LogMatches] = {}
+        self.logs: dict[tuple[str, Query], LogMatches] = {}
         self.traces: dict[str, TraceReading] = {}
         self.rows: dict[int, LedgerRow] = {}
         self.records: set[str] = set()
@@ -110,7 +110,7 @@ class Knowledge:
             case CalendarFacts():
                 self.calendar = facts.freezes
             case LogMatches():
-                self.logs[facts.service, str(facts.first)] = facts
+                self.logs[facts.service, facts.query] = facts
             case TraceReading():
                 self.traces[facts.service] = facts
             case AlertFacts():
