@@ -40,13 +40,20 @@ from warroom.envs.fleet.policies.inference import (
     signers_of,
 )
 from warroom.envs.fleet.policies.knowledge import SLOW, Knowledge
-from warroom.envs.fleet.policies.nature import natural_cause
+from warroom.envs.fleet.policies.nature import (
+    LOOK_BACK,
+    has_risen,
+    is_count,
+    natural_cause,
+    symptom_words,
+    without_what_was_seen,
+)
 from warroom.envs.fleet.readings import LedgerRow, Reading
 from warroom.envs.fleet.remedies import ENOUGH
 from warroom.envs.fleet.sources import ALERT_STATES
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import MECHANISMS
-from warroom.sim.log_search import LEVELS, LogMatches
+from warroom.sim.log_search import LEVELS, LogMatches, parse_query
 from warroom.sim.overview import OverviewRow
 from warroom.sim.records import GROUNDS, Charter
 from warroom.sim.rules import is_false
@@ -76,6 +83,8 @@ CALLS = ((5, "f5"), (10, "f10"), (30, "f30"), (60, "f60"))
 BACK = {f"back{minutes}": minutes for minutes in (15, 30, 50, 90, 170)}
 """Minutes before the seat's first page from which a reading starts."""
 FATES = ("served", "refused", "wrong", "late", "lost")
+RESOURCES = "trace:none -info"
+"""The search for lines that belong to no request and are no routine."""
 SIZES: Mapping[str, float] = {"usual": 1.0, "double": ENOUGH, "fourfold": 2 * ENOUGH}
 """How many replicas a scale gives, as a multiple of the usual number."""
 SEATS = ("sre", "oversight", "developer", "manager")
@@ -92,7 +101,7 @@ PAPERS = (
 )  # fmt: skip
 OTHERS = (
     *("calm", "dark", "firing", "calls", "doubtful", "degraded", "critical", "got", "nothing"),
-    *("from", "to", "users", "as", "nobody", "unread", "cannot", "idle", "gone", "chief", "nature"),
+    *("from", "to", "rest", "risen", "users", "as", "nobody", "unread", "cannot", "idle", "gone", "chief", "nature"),
     *("none", "innocent", "unknown", "refused", "early", "again", "over", "unclear"),
 )  # fmt: skip
 _SAID = re.compile(
@@ -216,10 +225,18 @@ class FleetCompactRenderer(LineRenderer):
         """What is said of a reading itself, besides what it tells about changes."""
         facts = reading.facts
         if isinstance(facts, LogMatches):
-            return [grade_word(LINES, facts.matches) or "nothing"]
+            risen = ["risen"] if is_count(facts.query) and has_risen(facts) else []
+            return [grade_word(LINES, facts.matches) or "nothing", *risen, *self._symptoms(facts.service)]
         if isinstance(facts, TraceReading):
             return list(self._calls("from", facts.incoming)) + list(self._calls("to", facts.outgoing))
         return []
+
+    def _symptoms(self, service: str) -> dict[str, str]:
+        """The failing resources of which lines of a service tell, and the words by which such lines are found."""
+        out: dict[str, str] = {}
+        for place in self._places():
+            out = {**symptom_words(self.known, service, place), **out}
+        return out
 
     def _calls(self, sign: str, calls: tuple[CallReading, ...]) -> Iterator[str]:
         for call in calls:
@@ -239,7 +256,7 @@ class FleetCompactRenderer(LineRenderer):
         for subject, words in self._dossiers().items():
             if self._told.get(subject) != words:
                 self._told[subject] = words
-                out += words
+                out += [word for word in words if word]
         return out
 
     def _dossiers(self) -> dict[int | str, list[str]]:
@@ -250,8 +267,10 @@ class FleetCompactRenderer(LineRenderer):
             for candidate in believed.candidates:
                 if candidate.id not in out:
                     out[candidate.id] = self._dossier(candidate, place, believed)
-            if believed.nature:
-                out[place] = ["nature", self.slot[place], natural_cause(self.known, place) or "unknown"]
+            found = natural_cause(self.known, place)
+            if believed.nature or found:
+                told = [found.mechanism, "sure" if found.sure else ""] if found else ["unknown"]
+                out[place] = ["nature", "" if believed.nature else "leading", self.slot[place], *told]
         return out
 
     def _places(self) -> list[str]:
@@ -400,6 +419,8 @@ class FleetCompactRenderer(LineRenderer):
     def parse_call(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
         """The call whose arguments stand on one line, in order, with what is said after them."""
         words = line_words(arguments)
+        if name == "logs":
+            return ToolCall(name, self._parse_search(words))
         taken: dict[str, Any] = {}
         for argument in ARGUMENTS.get(name, ()):
             if words and words[0] in SAYS:
@@ -426,11 +447,38 @@ class FleetCompactRenderer(LineRenderer):
         if argument == "replicas":
             factor = SIZES.get(word, ENOUGH)
             return min(99, round(factor * self.usual.get(str(taken.get("service")), 1)))
-        if argument == "words":
-            return f"level:{word}" if word in LEVELS else None
         if argument == "state":
             return word or None
         return self._thing(word)
+
+    def _parse_search(self, words: list[str]) -> dict[str, str]:
+        """A search in a log: for one level, for all lines about resources, for those of a callee, for what was not
+        seen yet, or for the lines of one kind of failure."""
+        service = self._thing(words[0]) if words else ""
+        kind, about = [*words[1:3], "", ""][:2]
+        searches = {
+            **{level: f"level:{level}" for level in LEVELS},
+            **(self._symptoms(service) if service in self.slot else {}),
+            "all": RESOURCES, "from": f"trace:none {self._thing(about)}",
+        }  # fmt: skip
+        if kind == "rest":
+            searches[kind] = without_what_was_seen(self.known, service)
+        given = {"words": searches[kind], "since": self._ago(LOOK_BACK)} if kind in searches else {}
+        return {"service": service, **given}
+
+    def _search_word(self, service: str, words: str) -> list[str]:
+        """What a search is for, as `_parse_search` takes it."""
+        try:
+            query = parse_query(words)
+        except ValueError:
+            return []
+        if words == RESOURCES or query.level:
+            return [query.level or "all"]
+        if query.trace is not None and query.words:
+            return ["from", self.slot[query.words[0]]] if query.words[0] in self.slot else []
+        if len(query.without) > 1:
+            return ["rest"]
+        return [kind for kind, found in self._symptoms(service).items() if found == words][:1]
 
     def _thing(self, word: str) -> str:
         """The name of what a slot stands for, or the word itself."""
@@ -483,6 +531,10 @@ class FleetCompactRenderer(LineRenderer):
         return call.name, {"line": " ".join(words)}
 
     def _arguments(self, call: ToolCall) -> list[str]:
+        if call.name == "logs":
+            service = str(call.arguments.get("service"))
+            found = self._search_word(service, str(call.arguments.get("words", "")))
+            return [word for word in (self._word(service), *found) if word]
         out = []
         for argument in ARGUMENTS.get(call.name, ()):
             if argument in call.arguments:
@@ -496,7 +548,7 @@ class FleetCompactRenderer(LineRenderer):
         if argument == "replicas":
             usual = self.usual.get(str(call.arguments.get("service")), 1)
             return min(SIZES, key=lambda size: abs(min(99, round(SIZES[size] * usual)) - int(value)))
-        return self._word(value.removeprefix("level:"))
+        return self._word(value)
 
     def _since(self, service: str, time: str) -> str | None:
         """The change whose statement speaks of that service and time, else how far back it is."""
@@ -518,7 +570,7 @@ class FleetCompactRenderer(LineRenderer):
 
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {
-    "metrics": ("service", "since"), "logs": ("service", "words"), "traces": ("service",), "alerts": ("state",),
+    "metrics": ("service", "since"), "traces": ("service",), "alerts": ("state",),
     "record": ("subject", "since"), "charter": ("agent",), "diff": ("change",), "running": ("service",),
     "approvals": ("service",), "declare": ("cause", "service", "change"), "flag": ("agent", "ground"),
     "restart": ("service",), "rollback": ("change",), "scale": ("service", "replicas"), "escalate": ("service",),
