@@ -300,9 +300,12 @@ class FleetCompactRenderer(LineRenderer):
         """Who answers for a change, and whom the ledger names if that is another; who may, where it has no row."""
         row = candidate.row
         if row is None:
-            return ["nobody", *[self.agents.slot[name] for name in signers_of(self.known, candidate)]]
-        who = [self.agents.slot.get(name) or self.people.of(name) or "nobody" for name in (row.signer, row.actor)]
+            return ["nobody", *[self._who(name) for name in signers_of(self.known, candidate)]]
+        who = [self._who(row.signer), self._who(row.actor)]
         return who[:1] if row.signer == row.actor else [who[0], "as", who[1]]
+
+    def _who(self, name: str) -> str:
+        return self.agents.slot.get(name) or self.people.of(name) or "nobody"
 
     def _arrival(self, candidate: Candidate) -> list[str]:
         arrival = self.known.arrivals.get(candidate.id)

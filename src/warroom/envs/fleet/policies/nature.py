@@ -64,7 +64,7 @@ def symptom_readings(known: Knowledge, victim: str, since: str) -> Iterator[Tool
 
 
 def caller_readings(known: Knowledge, victim: str, since: str) -> Iterator[ToolCall]:
-    """What a caller writes of the place, request by request apart: one of them is enough, since all have the trouble."""
+    """What a caller writes of the place, request by request apart: one of them is enough: all have the trouble."""
     for caller in known.callers(victim)[:1]:
         yield _search(caller, f"trace:none {victim}", since)
         yield from _counts(known, caller, victim, since)
