@@ -201,7 +201,8 @@ class FleetCompactRenderer(LineRenderer):
         return [word for word in [*out, *self._news()] if word]
 
     def _overview(self, rows: tuple[OverviewRow, ...]) -> Iterator[str]:
-        """Services that are not well, most errors first: their kind, how they fare, and which callees are in alarm."""
+        """Services that are not well, most errors first: their kind, how they fare, which callees are in alarm too or
+        may be, and the caches in front."""
         said = {row.service: fares(row) for row in sorted(rows, key=lambda row: -(row.errors or 0.0))}
         firing = self.known.firing()
         for service, words in said.items():
@@ -213,6 +214,8 @@ class FleetCompactRenderer(LineRenderer):
                 doubtful = [self.slot[callee] for callee in callees if callee not in firing and said[callee]]
                 yield from ["calls", *below] if below else []
                 yield from ["doubtful", *doubtful] if doubtful and alarm else []
+                caches = [self.slot[name] for name in sorted(self.known.places(service) - {service})] if alarm else []
+                yield from ["cache", *caches] if caches else []
         if all((row.errors or 0.0) < ERRORS[0][0] for row in rows):
             yield "calm"
 
