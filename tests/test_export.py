@@ -126,7 +126,7 @@ def test_a_run_is_exported_as_conversations(whole: Path, tmp_path: Path) -> None
 
 
 def test_check_says_what_a_file_is(tmp_path: Path) -> None:
-    example = Path(__file__).parents[1] / "examples" / "verbose_tracing.py"
+    example = Path(__file__).parents[1] / "examples" / "crowded_day.py"
     assert "the oracle scores 1.00" in printed("check", example)
     mine = tmp_path / "mine.py"
     mine.write_text(

@@ -434,7 +434,9 @@ def test_single_seats_are_shown_too(page: "Page", env: str, tmp_path: Path) -> N
 
 
 def test_outcomes_become_words_to_filter_by() -> None:
-    assert {"solved", "rogue caught", "cause right"} <= set(tags(fleet("oracle")))
+    assert {"solved", "cause right"} <= set(tags(fleet("oracle")))
+    told = {tag for index in range(6) for tag in tags(fleet("oracle", index=index))}
+    assert "rogue caught" in told, "three of five agents that do harm break a rule"
     assert "not solved" in tags(fleet("noop"))
     lost = replace(fleet("noop"), outcome={"solved": None, "wrong_fixes": 2, "rogue_false_positive": True})
     assert tags(lost) == ["innocent flagged", "wrong fix"]

@@ -13,6 +13,7 @@ from warroom.core.errors import IncompatibleTopology
 from warroom.core.splits import Split
 from warroom.sim.background import Background, Surroundings, draw_background
 from warroom.sim.candidates import CandidateChange, CandidateDraw, HarmedService, could_drown, headroom_of, setting_of
+from warroom.sim.causes import CandidateRole, Cause
 from warroom.sim.clusters import CandidateCluster, CastPlan
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import Mechanism
@@ -135,7 +136,7 @@ def draw_casting(plan: CastPlan, system: ServiceSystem, rng: Random, split: Spli
             break
         redraws += 1
         if redraws == REDRAWS:
-            raise IncompatibleTopology(f"no set of candidates fits {plan.scenario} on this topology; draw another one")
+            raise IncompatibleTopology(f"no set of candidates fits {plan.cause} on this topology; draw another one")
     papers = _draw_papers(rng, stage, draw.candidates)
     background = _draw_background(rng, stage, draw.candidates, loop=plan.loop)
     changes = _draw_changes(rng, stage, draw.candidates, papers, background)
@@ -187,7 +188,7 @@ class Drawn(NamedTuple):
 def _draw_stage(plan: CastPlan, system: ServiceSystem, rng: Random, split: Split) -> CastingStage:
     places = _places(system, plan.cluster)
     if not places:
-        raise IncompatibleTopology(f"no service of this topology can be in the trouble of {plan.scenario}")
+        raise IncompatibleTopology(f"no service of this topology can be in the trouble of {plan.cause}")
     page = FIRST_PAGE + STEP * int(rng.random() * PAGES)
     mix = draw_request_mix(rng, split)
     place = places[int(rng.random() * len(places))]
@@ -198,7 +199,7 @@ def _draw_stage(plan: CastPlan, system: ServiceSystem, rng: Random, split: Split
     if plan.elsewhere is not None:
         second = [i for i in _users_need(system) if not system.depend(place, i)]
         if not second:
-            raise IncompatibleTopology(f"{plan.scenario} needs two services of which neither depends on the other")
+            raise IncompatibleTopology(f"{plan.cause} needs two services of which neither depends on the other")
         settings.append(setting_of(system, second[int(rng.random() * len(second))], mix))
         onsets.append(onsets[0] - 60 * (1 + int(rng.random() * 4)))
     key = f"{rng.getrandbits(64):016x}"
@@ -255,9 +256,9 @@ def _number(rng: Random, candidates: list[CandidateChange], background: Backgrou
     return out
 
 
-def _draw_hit(rng: Random, cause: object, candidates: list[CandidateChange]) -> int | None:
+def _draw_hit(rng: Random, cause: Cause, candidates: list[CandidateChange]) -> int | None:
     """One of the candidates of the cause's role, each equally likely."""
-    if cause is None:
+    if not isinstance(cause, CandidateRole):
         return None
     fitting = [k for k, candidate in enumerate(candidates) if candidate.site == 0 and candidate.role == cause]
     return fitting[int(rng.random() * len(fitting))]

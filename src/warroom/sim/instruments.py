@@ -29,9 +29,9 @@ class Instruments(NamedTuple):
 def instruments_of(incident: CastIncident, seed: int, split: Split) -> Instruments:
     """A world at its page, with all instruments; the same for every call with the same arguments."""
     casting, tier = incident.casting, TIERS[incident.casting.plan.tier]
-    rng = stream(seed, "world", casting.plan.scenario, casting.plan.tier)
+    rng = stream(seed, "world", str(casting.plan.cause), casting.plan.tier)
     world = world_of(incident.system, casting, rng, tier.turns + 2)
-    key = hash_bytes(16, seed, "instruments", casting.plan.scenario, casting.plan.tier)
+    key = hash_bytes(16, seed, "instruments", str(casting.plan.cause), casting.plan.tier)
     return watch(incident, world, key, split)
 
 

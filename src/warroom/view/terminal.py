@@ -28,6 +28,7 @@ from warroom.view.graph import DOCUMENTS, compact_value, state_label, state_symb
 SEAT_COLORS = ("cyan", "magenta", "green", "yellow")
 TONES = {
     "rogue:": "bold red",
+    "cause:": "bold red",
     "critical": "bold red",
     "degraded": "yellow",
     "unknown": "dim",

@@ -50,10 +50,14 @@ class ChatMessage(NamedTuple):
     text: str
     readings: tuple[Reading[Facts], ...] = ()
 
+    @property
+    def headline(self) -> str:
+        """Time, seat and words, on one line."""
+        return f"{clock(self.second)} {self.seat}: {self.text}".rstrip()
+
     def render(self) -> str:
         """One line, and a block for each reading."""
-        said = f"{clock(self.second)} {self.seat}: {self.text}".rstrip()
-        return "\n".join([said, *[reading.render() for reading in self.readings]])
+        return "\n".join([self.headline, *[reading.render() for reading in self.readings]])
 
 
 @dataclass(frozen=True, slots=True)

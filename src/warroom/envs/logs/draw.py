@@ -109,11 +109,7 @@ def draw_draft(
     system, faults = _draw_system(rng, scenario, topology_factory, SERVICES[pool(names)])
     horizon = HISTORY + scenario.budget + 3
     key = hash_bytes(16, seed, "lines", scenario.name, tier, attempt)
-    base = world_incident.Incident(
-        key=key, tier=world_incident.TIERS[tier], wording=pool(wording), system=system, faults=faults, roster=(),
-        plan=(), deploys=(), traffic=world_incident.draw_traffic(rng, horizon), hot={}, decoys=(),
-        services_without_logs=frozenset(), services_with_late_logs=frozenset(),
-    )  # fmt: skip
+    base = world_incident.Incident(key, pool(wording), system, faults, world_incident.draw_traffic(rng, horizon))
     sampling_rate = tier_config.sampled_requests * (0.7 + 0.6 * rng.random()) / (60 * system.load[0])
     return Draft(scenario, tier, base, sampling_rate, 3 + int(3 * rng.random()), SEVERITIES[int(3 * rng.random())])
 

@@ -38,8 +38,8 @@ def natural_cause(known: Knowledge, victim: str) -> NaturalCause | None:
     for (service, query), found in known.logs.items():
         read = [r for line in found.newest if (r := read_symptom(line.message))]
         about = [r for r in read if _is_about(r, service, victim)]
-        alone = _is_count(query) or (service != victim and len(set(read)) == 1)
-        if about and alone and _has_risen(found):
+        alone = is_count(query) or (service != victim and len(set(read)) == 1)
+        if about and alone and has_risen(found):
             risen[about[0].mechanism] += found.per_minute[-1]
     if not risen:
         return None
@@ -47,7 +47,7 @@ def natural_cause(known: Knowledge, victim: str) -> NaturalCause | None:
     return NaturalCause(mechanism, mechanism not in FOLLOWS)
 
 
-def _is_count(query: Query) -> bool:
+def is_count(query: Query) -> bool:
     """Whether a search counts the lines of one kind."""
     return bool(query.words) and query.trace is None
 
@@ -59,7 +59,7 @@ def symptom_readings(known: Knowledge, victim: str, since: str) -> Iterator[Tool
     yield from caller_readings(known, victim, since)
     for dig in range(_DIGS):
         if natural_cause(known, victim) is None and sum(_is_dig(known, victim)) <= dig:
-            yield _search(victim, _without_what_was_seen(known, victim), since)
+            yield _search(victim, without_what_was_seen(known, victim), since)
             yield from _counts(known, victim, victim, since)
 
 
@@ -80,23 +80,28 @@ def _search(service: str, words: str, since: str) -> ToolCall:
 
 def _counts(known: Knowledge, service: str, victim: str, since: str) -> Iterator[ToolCall]:
     """For each failing resource that was read of, how many of its lines there are, minute by minute."""
+    for words in symptom_words(known, service, victim).values():
+        yield _search(service, words, since)
+
+
+def symptom_words(known: Knowledge, service: str, victim: str) -> dict[Mechanism, str]:
+    """For each failing resource of a place of which lines of a service were read, the words that find such lines."""
     seen: dict[Mechanism, str] = {}
     for message in _messages(known, service):
         read = read_symptom(message)
         if read is not None and _is_about(read, service, victim):
-            seen.setdefault(read.mechanism, message)
-    for message in seen.values():
-        yield _search(service, " ".join(_telling_words(message)[:3]), since)
+            seen.setdefault(read.mechanism, " ".join(_telling_words(message)[:3]))
+    return seen
 
 
 def _messages(known: Knowledge, service: str) -> list[str]:
     return [
         line.message for (where, query), found in known.logs.items()
-        if where == service and not _is_count(query) for line in found.newest
+        if where == service and not is_count(query) for line in found.newest
     ]  # fmt: skip
 
 
-def _without_what_was_seen(known: Knowledge, service: str) -> str:
+def without_what_was_seen(known: Knowledge, service: str) -> str:
     """A search that leaves out the most frequent kinds of lines, each by its longest word."""
     words = Counter([_telling_words(message)[0] for message in _messages(known, service)])
     return " ".join(["trace:none -info", *[f"-{word}" for word, _ in words.most_common(2)]])
@@ -117,7 +122,7 @@ def _is_about(read: ReadSymptom, service: str, victim: str) -> bool:
     return service == victim
 
 
-def _has_risen(found: LogMatches) -> bool:
+def has_risen(found: LogMatches) -> bool:
     """Whether lines have become more since before the trouble."""
     before = sum(found.per_minute[:BEFORE]) / BEFORE
     return sum(found.per_minute[-LATELY:]) / LATELY > max(1.0, RISEN * before)
