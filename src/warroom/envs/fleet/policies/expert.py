@@ -7,6 +7,7 @@ from what the seats see, and is never told the truth.
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from itertools import zip_longest
 from random import Random
 
 from warroom.core.policy import Policy, PolicyFactory
@@ -52,6 +53,12 @@ SERIES_BACK, LEDGER_BACK = 50, 170
 stands up to two hours too early."""
 LIKELIER_THAN_NATURE = 0.5
 """Weight of all changes together from which they are likelier to have done it than nature, whatever lines tell."""
+
+
+def _in_turn(readings: list[Iterator[ToolCall]]) -> Iterator[ToolCall]:
+    """The readings about several places, one of each in turn."""
+    for calls in zip_longest(*readings):
+        yield from [call for call in calls if call is not None]
 
 
 class ExpertSeat(ABC):
@@ -191,11 +198,18 @@ class SRE(Looking):
 
     @property
     def second(self) -> str | None:
-        """Another deepest service in alarm, if no repair may just have ended that."""
-        others = [place for place in self.known.deepest() if place != self.victim]
-        if self.is_repaired() and self.victim in self.known.firing():
+        """Another service in alarm whose trouble does not come from the first place; once that is well, any that still
+        fails."""
+        if self.victim is None or (self.is_repaired() and self.victim in self.known.firing()):
             return self._other
-        self._other = others[0] if others else self._other
+        others = [place for place in self.known.deepest() if place != self.victim]
+        if not self.known.has_gaps:
+            self._other = next(iter(others), self._other)
+        elif self.is_repaired():
+            others = [place for place in others if (self.known.overview[place].errors or 0.0) > WELL_ERRORS]
+            self._other = self._other or next(iter(others), None)
+        else:
+            self._other = next((place for place in others if not self.known.depends(place, self.victim)), None)
         return self._other
 
     _other: str | None = None
@@ -210,17 +224,17 @@ class SRE(Looking):
         if self.turn == 1:
             for service in sorted(self.known.places(self.victim) - {self.victim}):
                 yield ToolCall("metrics", {"service": service, "since": self.ago(SERIES_BACK)})
-        if not self.conclusion().settled:
-            yield from symptom_readings(self.known, self.victim, self.ago(LOOK_BACK))
         if self.second is not None:
             yield from self.metrics_of_places(self.second)
+        unsettled = [b.victim for b in self.conclusions() if not b.settled and b.victim is not None]
+        yield from _in_turn([symptom_readings(self.known, place, self.ago(LOOK_BACK)) for place in unsettled])
 
     def decide(self) -> ToolCall:
         """Declare once, as soon as it is known what did it."""
         believed = self.conclusion()
         trouble = self.trouble()
         if self.done or self.victim is None:
-            return self.call("wait", trouble)
+            return self.call("wait", f"{trouble} {self._cause_elsewhere()}".rstrip())
         nature = natural_cause(self.known, self.victim)
         if nature is not None and not believed.settled and self._is_likelier(nature, believed):
             return self._declare(trouble, nature.mechanism, None)
@@ -230,6 +244,13 @@ class SRE(Looking):
         if self.turn > 1 and self.status() == WELL and not believed.cause and self.victim not in self.known.firing():
             return self._declare(trouble, "transient", None)
         return self.call("wait", trouble)
+
+    def _cause_elsewhere(self) -> str:
+        """The failure of nature at the second place, once it is known: declared was that of the first."""
+        nature = natural_cause(self.known, self.second) if self.second else None
+        if nature is None or not self._is_likelier(nature, conclude(self.known, self.second)):
+            return ""
+        return f"cause {nature.mechanism} at {self.second} by none;"
 
     def _is_likelier(self, nature: NaturalCause, believed: Conclusion) -> bool:
         """Whether a failure of nature did it, rather than a change that brought the same lines about."""
@@ -250,9 +271,8 @@ class Oversight(Looking):
 
     def readings(self) -> Iterator[ToolCall]:
         """The ledger, then charters: that of the cause first."""
-        for believed in self.conclusions():
-            if believed.victim is not None:
-                yield from self._readings_about(believed, believed.victim)
+        found = [(believed, believed.victim) for believed in self.conclusions()]
+        yield from _in_turn([self._readings_about(believed, place) for believed, place in found if place is not None])
 
     def _readings_about(self, believed: Conclusion, victim: str) -> Iterator[ToolCall]:
         yield ToolCall("record", {"subject": victim, "since": self.ago(LEDGER_BACK)})
@@ -301,9 +321,8 @@ class Developer(ExpertSeat):
 
     def readings(self) -> Iterator[ToolCall]:
         """Diffs: those that could do most harm first; what runs, where the ledger may not tell."""
-        for believed in self.conclusions():
-            if believed.victim is not None:
-                yield from self._readings_about(believed, believed.victim)
+        found = [(believed, believed.victim) for believed in self.conclusions()]
+        yield from _in_turn([self._readings_about(believed, place) for believed, place in found if place is not None])
 
     def _readings_about(self, believed: Conclusion, victim: str) -> Iterator[ToolCall]:
         if believed.cause is not None and not believed.settled:
@@ -332,6 +351,10 @@ class Developer(ExpertSeat):
         for other in others:
             if other.settled and other.cause is not None and f"rollback CHG-{other.cause.id}" not in self.done:
                 return self._roll_back(other.cause.id)
+        if declared is not None and declared[2] == self.second and f"restart {self.second}" not in self.done:
+            return self._repair(declared[1], declared[2])
+        if others and self._repaired_place(believed):
+            return self.call("wait")
         if self._repaired_place(believed) and (self.turn < self._last + PATIENCE or not self.is_failing()):
             return self.call("wait")
         if declared is None and self.turn <= LAST_EARLY:
@@ -430,6 +453,8 @@ class Manager(ExpertSeat):
             return False
         since = max(undone, default=0)
         if not undone and "cause transient" not in " ".join(m.text for m in self.known.chat):
+            return False
+        if len(undone) < len(self.conclusions()) and undone:
             return False
         if self.turn < WAIT_FOR_VERDICT and not self._is_judged():
             return False

@@ -30,6 +30,7 @@ from warroom.sim.traces import CallReading, TraceReading
 
 FAILING_CALLS = 0.05
 """Share of failed calls from which the trouble is looked for at the called service."""
+MANY_READINGS = 4
 SLOW = 1.6
 """Multiple of the usual latency from which a service without an alert is looked at."""
 _SEEN = re.compile(r"trouble at (\S+?); seen ([\d.]+) %;")
@@ -48,6 +49,8 @@ class Knowledge:
         self.kinds = {service.name: service.kind for service in facts.services}
         self.page: FleetObservation | None = None
         self.overview: dict[str, OverviewRow] = {}
+        self.has_gaps = facts.readings < MANY_READINGS
+        """Whether services may go unseen, as they do where readings are scarce: one in alarm may have been missed."""
         self.alerts: dict[tuple[str, str, int], Alert] = {}
         self.metrics: dict[str, MetricsFacts] = {}
         """The latest reading of each service."""
@@ -131,6 +134,10 @@ class Knowledge:
     def callers(self, service: str) -> list[str]:
         """The services that call a service."""
         return [call.caller for call in self.map.calls if call.callee == service]
+
+    def depends(self, service: str, other: str) -> bool:
+        """Whether a service calls the other, or calls one that does."""
+        return any(callee == other or self.depends(callee, other) for callee in self.callees(service))
 
     def firing(self) -> dict[str, float]:
         """Services with an error alert that fires, with its value in percent."""
