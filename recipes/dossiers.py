@@ -13,10 +13,10 @@ from warroom.core.scenario import TIERS as TIER_NAMES
 from warroom.core.splits import Split, seed_of
 from warroom.envs.fleet.brief import GROUNDS, GUILT
 from warroom.envs.fleet.incident import draw_uncertified
+from warroom.envs.fleet.scenario import shipped_causes
 from warroom.envs.fleet.situation import Situation
 from warroom.envs.fleet.sources import Sources
 from warroom.sim.casting import Dossier
-from warroom.sim.causes import CAUSES
 from warroom.sim.rules import verdict_of
 from warroom.sim.wording.forms import clock
 
@@ -45,13 +45,11 @@ def page(sources: Sources, dossier: Dossier, caused: bool) -> str:
 
 def main(folder: Path, count: int, first: int) -> None:
     """Write both files."""
-    texts, truth, names = [TASK, GUILT, json.dumps(GROUNDS, indent=1)], {}, list(CAUSES)
+    texts, truth, causes = [TASK, GUILT, json.dumps(GROUNDS, indent=1)], {}, list(shipped_causes().values())
     for tier in TIER_NAMES:
         for k in range(count):
-            scenario = names[(7 * k + first) % len(names)]
-            incident = draw_uncertified(
-                scenario, tier, seed_of("test", first + k), wording=Split.TEST, names=Split.TEST
-            )
+            cause, seed = causes[(7 * k + first) % len(causes)], seed_of("test", first + k)
+            incident = draw_uncertified(cause, tier, seed, wording=Split.TEST, names=Split.TEST)
             sources = Sources(Situation(incident))
             judged = [d for d in incident.casting.dossiers if d.charter is not None and d.row == "kept"]
             hits = {site.hit for site in incident.casting.sites}
