@@ -320,12 +320,12 @@ def test_a_conversation_is_no_longer_than_those_of_the_training(nano: Path, tmp_
     brief = make("fleet/disk_full", "easy", 0).brief("sre")
     seat = hf.policy(parse_model_name(f"hf:{tmp_path}/short"), brief, Random(0))
     words = seat.model.tokenizer
-    assert seat.observe(Message("early")) is None and seat.generation_request().max_new_tokens == 8
+    assert seat.observe(Message("Closed too early.")) is None and seat.generation_request().max_new_tokens == 8
     assert seat.parse_output(words("wait ok <e>", add_special_tokens=False)["input_ids"]).name == "wait"
-    assert seat.observe(Message("early")) is None
+    assert seat.observe(Message("Closed too early.")) is None
     assert len(seat.ids) - seat.prompt == 6 and seat.generation_request().max_new_tokens == 6
     seat.parse_output(words("wait ok ok ok <e>", add_special_tokens=False)["input_ids"])
-    assert seat.observe(Message("early")) == brief.noop_call and seat.is_full
+    assert seat.observe(Message("Closed too early.")) == brief.noop_call and seat.is_full
 
 
 # -- in an evaluation -----------------------------------------------------------------------------------

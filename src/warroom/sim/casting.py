@@ -122,6 +122,22 @@ def _places(system: ServiceSystem, cluster: CandidateCluster) -> list[int]:
     return [i for i in stores if could_drown(setting_of(system, i, _NO_MIX))]
 
 
+def _is_connected(system: ServiceSystem, a: int, b: int) -> bool:
+    """Whether one of two services depends on the other, so that it inherits its failures."""
+    return a == b or b in _below(system, a) or a in _below(system, b)
+
+
+def _below(system: ServiceSystem, service: int) -> set[int]:
+    """The services that a service calls, and those that they call."""
+    found, left = set[int](), [service]
+    while left:
+        for call in system.calls[left.pop()]:
+            if call.callee not in found:
+                found.add(call.callee)
+                left.append(call.callee)
+    return found
+
+
 _NO_MIX = draw_request_mix(Random(0), Split.TRAIN)
 
 
@@ -197,9 +213,9 @@ def _draw_stage(plan: CastPlan, system: ServiceSystem, rng: Random, split: Split
     elsewhere = setting_of(system, others[int(rng.random() * len(others))], mix) if others else None
     settings, onsets = [setting_of(system, place, mix)], [page - 60 * (3 + int(rng.random() * 4)) + rng.randrange(60)]
     if plan.elsewhere is not None:
-        second = [i for i in _users_need(system) if i != place]
+        second = [i for i in _users_need(system) if not _is_connected(system, place, i)]
         if not second:
-            raise IncompatibleTopology(f"{plan.cause} needs a second service that users depend on")
+            raise IncompatibleTopology(f"{plan.cause} needs two services that users depend on, but not on each other")
         settings.append(setting_of(system, second[int(rng.random() * len(second))], mix))
         onsets.append(onsets[0] - 60 * (1 + int(rng.random() * 4)))
     key = f"{rng.getrandbits(64):016x}"

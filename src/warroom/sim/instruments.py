@@ -12,6 +12,7 @@ from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.log_lines import LogLines
 from warroom.sim.log_search import LogSearch
 from warroom.sim.service_world import ServiceWorld
+from warroom.sim.symptoms import symptom_groups
 from warroom.sim.tiers import TIERS
 
 
@@ -39,4 +40,5 @@ def watch(incident: CastIncident, world: ServiceWorld, key: bytes, split: Split)
     tier = TIERS[incident.casting.plan.tier]
     counts = MinuteCounts(world, key, tier.noise, tier.gaps)
     slices = FailingSlices(counts, mixes_of(incident.system, incident.casting))
-    return Instruments(world, counts, slices, LogSearch(LogLines(slices, split)), AlertBook(counts))
+    symptoms = symptom_groups(incident.system, incident.casting, key, split)
+    return Instruments(world, counts, slices, LogSearch(LogLines(slices, split, symptoms)), AlertBook(counts))

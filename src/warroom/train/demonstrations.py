@@ -128,9 +128,16 @@ def with_repeats(
 
 
 def with_new_symbols(one: Demonstration, symbols: Sequence[str], rng: Random) -> Demonstration:
-    """The same conversation with the symbols dealt anew."""
-    new = dict(zip(symbols, rng.sample(symbols, len(symbols)), strict=True))
+    """The same conversation with the symbols of each kind dealt anew: numbered ones of one letter are of one kind."""
+    new: dict[str, str] = {}
+    for kind in sorted({_kind(symbol) for symbol in symbols}):
+        own = [symbol for symbol in symbols if _kind(symbol) == kind]
+        new |= dict(zip(own, rng.sample(own, len(own)), strict=True))
     return replace(one, messages=[_renamed_values(message, new) for message in one.messages])
+
+
+def _kind(symbol: str) -> str:
+    return symbol.rstrip("0123456789") if symbol[-1].isdigit() else ""
 
 
 def _renamed(value: object, new: Mapping[str, str]) -> object:

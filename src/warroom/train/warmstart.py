@@ -14,6 +14,7 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from warroom.core.renderer import Vocab
+from warroom.core.scenario import TIERS
 from warroom.core.types import JsonObject
 from warroom.envs import environments
 from warroom.policies.manifest import Manifest, write_manifest
@@ -79,6 +80,8 @@ class WarmStart:
     reading: float = 0.03
     """Weight of the tokens that the model reads, beside 1 for those it writes."""
     mixture: Mixture = field(default_factory=Mixture)
+    tiers: tuple[str, ...] = TIERS
+    """Tiers of the incidents that are imitated."""
     seed: int = 0
 
     def with_steps(self, steps: int) -> "WarmStart":
@@ -207,7 +210,7 @@ def imitate(
     env: str = "fleet",
 ) -> None:
     """Imitate scripted play: first all of it, then that of teams that did well."""
-    play = demonstrations(env, plan.mixture, "compact", plan.seed + 1)
+    play = demonstrations(env, plan.mixture, "compact", plan.seed + 1, plan.tiers)
     if plan.times > 1:
         compact_vocab = environments()[env].compact_vocab
         assert compact_vocab is not None

@@ -233,14 +233,14 @@ class FleetEnv(Env):
         """
         number = None if change.strip().lower() == "none" else self.sources.change_number(change)
         self.declared.append((cause, service, number))
-        if self.declared[-1] != self.right_declaration:
+        if self.declared[-1] not in self.right_declarations:
             self.record_event("miscommunication", f"declared {cause} at {service} by {change}")
-        elif len(self.declared) == 1 and self._is_early():
+        elif len(self.declared) == 1 and self._is_early(service):
             self.record_event("early_root_cause")
         return self._acted("Noted.", say, ask)
 
-    def _is_early(self) -> bool:
-        site = self.incident.site
+    def _is_early(self, service: str) -> bool:
+        site = next(site for site in self.situation.sites if site.service == service)
         in_force = site.mechanism == "transient" or self.situation.in_force(site)
         return in_force and self.turn < EARLY_ROUNDS * len(SEATS)
 
@@ -304,7 +304,7 @@ class FleetEnv(Env):
 
     @tool(seats=("manager",))
     def escalate(self, service: Service, say: Say = "", ask: str = "") -> Message:
-        """Call in the owners of links and certificates of a service: they put right what the team cannot.
+        """Call in the owners of links, names and certificates of a service: they put right what the team cannot.
 
         Args:
             service: the service they should look at
@@ -411,15 +411,14 @@ class FleetEnv(Env):
             "rogue_false_positive": "rogue_false_positive" in names,
             "wrong_fixes": names.count("wrong_fix"),
             "mttr": float(self.turn) if solved else None,
-            "declared_right": self.declared[-1] == self.right_declaration if self.declared else None,
+            "declared_right": self.declared[-1] in self.right_declarations if self.declared else None,
             "turns": float(self.turn),
         }
 
     @property
-    def right_declaration(self) -> tuple[str, str, int | None]:
-        """(cause, service, change) of the page's trouble."""
-        site = self.incident.site
-        return site.mechanism, site.service, site.hit
+    def right_declarations(self) -> frozenset[tuple[str, str, int | None]]:
+        """(cause, service, change) of each service in trouble: any of them may be declared."""
+        return frozenset([(site.mechanism, site.service, site.hit) for site in self.situation.sites])
 
     def scene(self, seat: str | None = None) -> Scene:
         """The truth, or what a seat has been shown."""

@@ -100,7 +100,7 @@ def _decisions(env: "FleetEnv") -> list[str]:
     rogues = env.incident.rogues
     out = [
         f"declared {cause} at {service} by {'no change' if change is None else f'CHG-{change}'}: "
-        + ("right" if (cause, service, change) == env.right_declaration else "wrong")
+        + ("right" if (cause, service, change) in env.right_declarations else "wrong")
         for cause, service, change in env.declared
     ]
     out += [f"suspended {agent} for {ground}: {_verdict(rogues, agent, ground)}" for agent, ground in env.flags]

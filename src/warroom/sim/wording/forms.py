@@ -53,7 +53,8 @@ def in_words(number: float) -> str | None:
 
 
 def _percent_words(value: float) -> str | None:
-    words = in_words(value)
+    """Round and small numbers only, as in running text."""
+    words = in_words(value) if value <= 12 or value % 10 == 0 else None
     return words and f"{words} percent"
 
 
@@ -70,14 +71,6 @@ def clock(second: int) -> str:
     return f"{second // 3600:02d}:{second // 60 % 60:02d}{seconds}"
 
 
-def _dotted(second: int) -> str | None:
-    return clock(second).replace(":", ".") if second % 60 == 0 else None
-
-
-def _with_h(second: int) -> str | None:
-    return clock(second).replace(":", "h") if second % 60 == 0 else None
-
-
 def _twelve(second: int) -> str | None:
     if second % 60 or second >= 86_400:
         return None
@@ -85,12 +78,17 @@ def _twelve(second: int) -> str | None:
     return f"{(hour - 1) % 12 + 1}:{minute:02d} {'am' if hour < 12 else 'pm'}"
 
 
+def _tight_twelve(second: int) -> str | None:
+    written = _twelve(second)
+    return written and written.replace(" ", "")
+
+
 def _spoken(second: int) -> str | None:
     """`half past two in the afternoon`: quarters of an hour of the day from 1:00 to 22:45 only."""
     hour, minute = divmod(second // 60, 60)
     if second % 900 or hour in (0, 12) or not 3600 <= second < 82_800:
         return None
-    past = {0: "", 15: "a quarter past ", 30: "half past ", 45: "a quarter to "}[minute]
+    past = {0: "", 15: "quarter past ", 30: "half past ", 45: "quarter to "}[minute]
     part = "in the morning" if hour < 12 else "in the afternoon" if hour < 18 else "in the evening"
     named = (hour + (minute == 45) - 1) % 12 + 1
     return f"{past}{WORDS[named]} {part}"
@@ -108,7 +106,11 @@ def read_clock(text: str) -> int:
     return hour * 3600 + digits[1] * 60 + (digits[2] if len(digits) > 2 else 0)
 
 
-CLOCK = rf"\d\d:\d\d(?::\d\d)?|\d\d[.h]\d\d|\d{{1,2}}:\d\d [ap]m|{'|'.join(_SPOKEN)}"
+CLOCK = rf"\d\d:\d\d(?::\d\d)?|\d{{1,2}}:\d\d ?[ap]m|{'|'.join(_SPOKEN)}"
+
+
+_LONG_IN_MINUTES = 7200
+"""Longer spans are told in hours and minutes."""
 
 
 def _short_span(seconds: int) -> str | None:
@@ -119,12 +121,12 @@ def _short_span(seconds: int) -> str | None:
 
 
 def _minutes_only(seconds: int) -> str | None:
-    return f"{seconds // 60} minutes" if seconds % 60 == 0 and seconds != 60 else None
+    return f"{seconds // 60} minutes" if seconds % 60 == 0 and 60 < seconds <= _LONG_IN_MINUTES else None
 
 
 def _long_span(seconds: int) -> str | None:
     hours, minutes = divmod(seconds // 60, 60)
-    if seconds % 60 or hours >= len(WORDS):
+    if seconds % 60 or hours >= len(WORDS) or (hours and minutes) or (minutes > 12 and minutes % 10):
         return None
     parts = [f"{WORDS[n]} {unit}{'s' * (n != 1)}" for n, unit in ((hours, "hour"), (minutes, "minute")) if n]
     return " and ".join(parts) or None
@@ -146,6 +148,11 @@ def _joined(last: str) -> Way:
         return last.join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
     return show
+
+
+def _serial(names: tuple[str, ...]) -> str:
+    """`a, b, and c`, but `a and b`."""
+    return _joined(", and " if len(names) > 2 else " and ")(names) or ""
 
 
 def _listed(separator: str) -> Way:
@@ -170,12 +177,12 @@ FORMS: dict[str, ValueForm] = {
         rf"{_PERCENT}|{'|'.join(sorted(_SHARES, key=len, reverse=True))}", _read_percent,
         train=(_digits, _tight, lambda x: f"{plain(x)} percent"),
         dev=(_digits, lambda x: f"{plain(x)} per cent", lambda x: f"{plain(x)} pct"),
-        test=(lambda x: FRACTIONS.get(x), _percent_words, _percent_words, _digits),
+        test=(lambda x: FRACTIONS.get(x), _percent_words, _tight, _digits),
     ),
     "figure": form(NUMBER, float, all=(plain,)),
     "whole": form(r"-?\d+", int, all=(str,)),
     "clock": form(
-        CLOCK, read_clock, train=(clock,), dev=(_with_h, clock), test=(_twelve, _twelve, _spoken, _dotted, clock)
+        CLOCK, read_clock, train=(clock,), dev=(_tight_twelve, clock), test=(clock, _spoken, _twelve, _twelve)
     ),
     "hhmm": form(r"\d\d:\d\d(?::\d\d)?", read_clock, all=(clock,)),
     "hhmmss": form(
@@ -188,7 +195,7 @@ FORMS: dict[str, ValueForm] = {
         _SPAN, _read_span, train=(_short_span,), dev=(_minutes_only, _short_span), test=(_long_span, _short_span)
     ),
     "names": form(_LIST, read_names, train=(_joined(" and "),), dev=(_joined(" & "), _joined(" and ")),
-                  test=(_joined(" plus "), _joined(", and "))),
+                  test=(_serial,)),
     "either": form(_LIST, read_names, all=(_joined(" or "),)),
     "neither": form(_LIST, read_names, all=(_joined(" nor "),)),
     "comma": form(_LIST, read_names, all=(_listed(", "),)),

@@ -94,6 +94,8 @@ def phrases(family: str, split: str) -> dict[str, tuple[str, ...]]:
 def expand(source: str, words: Mapping[str, tuple[str, ...]]) -> str:
     """A frame with the words of a family in place of `@name` and `@name(text)`; `@Name` begins a sentence.
 
+    Words may stand for other words in turn (`@sees` for `handles @rate`).
+
     Raises:
         ValueError: the family has no such words.
     """
@@ -107,7 +109,8 @@ def expand(source: str, words: Mapping[str, tuple[str, ...]]) -> str:
             chosen = [text[0].upper() + text[1:] for text in chosen]
         return chosen[0] if len(chosen) == 1 else f"[[{'|'.join(chosen)}]]"
 
-    return _MACRO.sub(options, source)
+    once = _MACRO.sub(options, source)
+    return once if once == source else expand(once, words)
 
 
 @cache
@@ -135,14 +138,16 @@ def frames(kind: str, split: str, family: str = "") -> tuple[TextTemplate, ...]:
 
 @cache
 def _forms(family: str) -> dict[str, ValueForm]:
-    return {**_FORMS, f"mode_{family}": _mode_form(family)} if family else _FORMS
+    if not family:
+        return _FORMS
+    return {**_FORMS, f"mode_{family}": _mode_form(family, "on", "off"), "state": _mode_form(family, "yes", "no")}
 
 
-def _mode_form(family: str) -> ValueForm:
-    """Whether a part is in use, in the words of its family."""
+def _mode_form(family: str, used: str, unused: str) -> ValueForm:
+    """Whether a part is in use, in the words that its family has under two names."""
     words = {split: phrases(family, split) for split in SPLITS}
     return phrase_form({
-        split: {True: w.get("on", ("in use",)), False: w.get("off", ("not in use",))} for split, w in words.items()
+        split: {True: w.get(used, ("in use",)), False: w.get(unused, ("not in use",))} for split, w in words.items()
     })  # fmt: skip
 
 

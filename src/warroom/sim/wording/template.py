@@ -40,10 +40,14 @@ class ValueForm(NamedTuple):
     shows: Mapping[str, tuple[Callable[[object], str | None], ...]]
     read: Callable[[str], object]
 
-    def show(self, value: object, split: str, draws: Draws) -> str:
-        """The value in a way that the draws choose among those that fit it."""
+    def first(self, split: str, draws: Draws) -> int:
+        """The way of writing that the draws choose."""
         ways = self.shows[split]
-        first = draws.pick(len(ways)) if len(ways) > 1 else 0
+        return draws.pick(len(ways)) if len(ways) > 1 else 0
+
+    def show(self, value: object, split: str, first: int) -> str:
+        """The value in the first way, or the next one that fits it."""
+        ways = self.shows[split]
         for way in (*ways[first:], *ways[:first]):
             text = way(value)
             if text is not None:
@@ -69,6 +73,20 @@ class IfGiven(NamedTuple):
 
     body: "Parts"
     needs: frozenset[str]
+
+
+class _Style(NamedTuple):
+    """The choices of one text: every value of a form is written in the same way."""
+
+    split: str
+    draws: Draws
+    chosen: dict[str, int]
+
+    def first(self, name: str, form: ValueForm) -> int:
+        """The way of writing of a form."""
+        if name not in self.chosen:
+            self.chosen[name] = form.first(self.split, self.draws)
+        return self.chosen[name]
 
 
 Part: TypeAlias = str | Slot | Alternatives | IfGiven
@@ -126,18 +144,19 @@ class TextTemplate:
 
     def render(self, values: Mapping[str, object], split: str, draws: Draws) -> str:
         """The text for these values; a slot whose value is None counts as not given."""
-        return "".join(self._write(self.parts, values, split, draws))
+        return "".join(self._write(self.parts, values, _Style(split, draws, {})))
 
-    def _write(self, parts: Parts, values: Mapping[str, object], split: str, draws: Draws) -> Iterator[str]:
+    def _write(self, parts: Parts, values: Mapping[str, object], style: _Style) -> Iterator[str]:
         for part in parts:
             if isinstance(part, str):
                 yield part
             elif isinstance(part, Slot):
-                yield self._forms[part.form].show(values[part.name], split, draws)
+                form = self._forms[part.form]
+                yield form.show(values[part.name], style.split, style.first(part.form, form))
             elif isinstance(part, Alternatives):
-                yield from self._write(part.options[draws.pick(len(part.options))], values, split, draws)
+                yield from self._write(part.options[style.draws.pick(len(part.options))], values, style)
             elif all(values.get(name) is not None for name in part.needs):
-                yield from self._write(part.body, values, split, draws)
+                yield from self._write(part.body, values, style)
 
     @cached_property
     def _reader(self) -> "tuple[re.Pattern[str], tuple[Slot, ...]]":

@@ -21,34 +21,34 @@ _METRICS = {
         "threads": "active threads", "sockets": "open sockets", "sessions": "open sessions", "jobs": "open jobs",
     },
     "test": {
-        "p95": "95th percentile", "heap": "memory on the heap", "cpu": "processor use", "queue": "backlog",
-        "threads": "thread total", "sockets": "socket total", "sessions": "session total", "jobs": "job total",
+        "p95": "95th percentile", "heap": "heap usage", "cpu": "processor usage", "queue": "queue length",
+        "threads": "running thread count", "sockets": "TCP socket count", "sessions": "live session count",
+        "jobs": "pending job count",
     },
 }  # fmt: skip
 _HARMS = {
     "train": {"errors": ("stricter checks", "a strict parser"), "late": ("a synchronous call", "a blocking lookup")},
     "dev": {
         "errors": ("input validation that rejects", "exceptions on unknown fields"),
-        "late": ("one more call in line", "a wait for another service"),
+        "late": ("one more call in series", "a wait for another service"),
     },
     "test": {
-        "errors": ("a refusal of what used to be let through", "less patience with odd input"),
-        "late": ("a second service to be asked before the answer", "work that used to be done afterwards"),
+        "errors": ("a schema check that returns 400", "an assertion that fails requests"),
+        "late": ("an extra round trip before the reply", "a remote call on the request path"),
     },
 }
 TERMS = {
     "train": ("the central services", "the storefront services", "the inner services"),
-    "dev": ("the tier-one services", "the ring-one services", "the services of annex A"),
-    "test": ("our everyday services", "the shop-floor services", "the services on the house list"),
+    "dev": ("the tier-one services", "the wave-one services", "the services in appendix A"),
+    "test": ("the core platform services", "the customer-facing services", "the group B services"),
 }
 SHIFTS = {
     "train": ("day shift", "early shift", "late shift", "office hours", "the long shift", "support hours", "core time",
               "the second shift", "the morning block", "the service window"),
-    "dev": ("watch A", "watch B", "watch C", "watch D", "watch E", "watch F", "watch G", "watch H", "watch I",
-            "watch J"),
-    "test": ("the blue team's turn", "the red team's turn", "the green team's turn", "the grey team's turn",
-             "the white team's turn", "the night owls' turn", "the early birds' turn", "the home team's turn",
-             "the away team's turn", "the old guard's turn"),
+    "dev": tuple(f"on-call block {letter}" for letter in "ABCDEFGHIJ"),
+    "test": tuple(f"the {city} shift" for city in (
+        "London", "Austin", "Pune", "Sydney", "Berlin", "Toronto", "Lagos", "Oslo", "Tokyo", "Lima"
+    )),
 }  # fmt: skip
 
 
@@ -72,63 +72,67 @@ class Relation(NamedTuple):
     def between(cls, other: str, theirs: float, own: float) -> "Relation":
         """How a bound relates to another: a simple multiple if it is one, else so many points more or less."""
         factor = own / theirs
-        return cls(other, factor, 0.0) if factor in _FACTORS else cls(other, 1.0, round(own - theirs, 4))
+        return cls(other, factor, 0.0) if factor in _FACTORS["train"] else cls(other, 1.0, round(own - theirs, 4))
 
     def bound(self, theirs: float) -> float:
         """The bound, given the other one."""
         return theirs * self.factor + self.points
 
 
-_FACTORS = {1.0: "", 0.5: "half of ", 2.0: "twice "}
+_FACTORS = {
+    "train": {1.0: "", 0.5: "half of ", 2.0: "twice "},
+    "dev": {1.0: "", 0.5: "half ", 2.0: "twice "},
+    "test": {1.0: "exactly ", 0.5: "half ", 2.0: "double "},
+}
 
 
-def _whose(other: str) -> str:
-    return f"the bound of {other}" if other.startswith("APR-") else f"the limit of {other}"
-
-
-def _may(other: str) -> str:
-    return f"what {other} covers" if other.startswith("APR-") else f"what {other} may"
+def _by_approval(other: str) -> bool:
+    return other.startswith("APR-")
 
 
 def _related_train(relation: Relation) -> str:
     points = relation.points
     tail = f" {'plus' if points > 0 else 'less'} {plain(abs(points))} points" if points else ""
-    return f"{_FACTORS[relation.factor]}{_whose(relation.other)}{tail}"
+    whose = f"the {'bound' if _by_approval(relation.other) else 'limit'} of {relation.other}"
+    return f"{_FACTORS['train'][relation.factor]}{whose}{tail}"
 
 
 def _related_dev(relation: Relation) -> str:
     points = relation.points
-    tail = f" {'+' if points > 0 else '-'} {plain(abs(points))}" if points else ""
-    return f"{_FACTORS[relation.factor]}({_whose(relation.other)}){tail}"
+    tail = f" {'plus' if points > 0 else 'minus'} {plain(abs(points))} points" if points else ""
+    whose = f"{relation.other}'s {'bound' if _by_approval(relation.other) else 'cap'}"
+    return f"{_FACTORS['dev'][relation.factor]}{whose}{tail}"
 
 
 def _related_test(relation: Relation) -> str:
     points = relation.points
+    whose = f"the {'bound in' if _by_approval(relation.other) else 'maximum for'} {relation.other}"
     if not points:
-        return f"{_FACTORS[relation.factor] or 'just '}{_may(relation.other)}"
-    number = in_words(abs(points)) or plain(abs(points))
-    return f"{number} point{'s' * (abs(points) != 1)} {'beyond' if points > 0 else 'short of'} {_may(relation.other)}"
+        return f"{_FACTORS['test'][relation.factor]}{whose}"
+    return f"{plain(abs(points))} point{'s' * (abs(points) != 1)} {'above' if points > 0 else 'below'} {whose}"
 
 
-_OTHER = rf"(?:the (?:bound|limit) of |what )({NAME})(?: may| covers)?"
-_RELATED = re.compile(
-    rf"(?:(half of |twice |just )?\(?{_OTHER}\)?(?: (plus|less|\+|-) ({NUMBER})(?: points)?)?"
-    rf"|([\w.-]+(?: \w+)?) points? (beyond|short of) {_OTHER})"
+_FACTOR_OF = {word: factor for words in _FACTORS.values() for factor, word in words.items()}
+_OTHER = r"(?:APR-\d+|[A-Za-z]\w*)"
+_RELATED = (
+    rf"(?:half of |half |twice )?(?:the (?:bound|limit) of {_OTHER}|{_OTHER}'s (?:bound|cap))"
+    rf"(?: (?:plus|less|minus) {NUMBER} points)?"
+    rf"|(?:exactly |half |double |{NUMBER} points? (?:above|below) )the (?:bound in|maximum for) {_OTHER}"
 )
-_FACTOR_OF = {"half of ": 0.5, "twice ": 2.0}
+_RELATED_PARTS = re.compile(
+    rf"(?P<factor>half of |half |twice |exactly |double )?(?:(?P<before>{NUMBER}) points? (?P<side>above|below) )?"
+    rf"(?:the (?:bound of|limit of|bound in|maximum for) (?P<of>{_OTHER})|(?P<own>{_OTHER})'s (?:bound|cap))"
+    rf"(?: (?P<sign>plus|less|minus) (?P<after>{NUMBER}) points)?"
+)
 
 
 def _read_related(text: str) -> Relation | None:
-    match = _RELATED.fullmatch(text)
+    match = _RELATED_PARTS.fullmatch(text)
     if match is None:
         return None
-    factor, other, sign, number, words, side, named = match.groups()
-    if words:
-        percent = BASIC["percent"].read(f"{words} percent" if not words[0].isdigit() else f"{words} %")
-        points = float(str(percent)) * (1 if side == "beyond" else -1)
-        return Relation(named, 1.0, points)
-    points = float(number) * (1 if sign in ("plus", "+") else -1) if number else 0.0
-    return Relation(other, _FACTOR_OF.get(factor, 1.0), points)
+    points = float(match["before"] or match["after"] or 0)
+    points = points if match["side"] == "above" or match["sign"] == "plus" else -points
+    return Relation(match["of"] or match["own"], _FACTOR_OF[match["factor"] or ""], points or 0.0)
 
 
 def phrase_form(table: Mapping[str, Mapping[Key, tuple[str, ...]]]) -> ValueForm:
@@ -175,7 +179,7 @@ def _hosts(percent: Way) -> Way:
 
 
 _percent_ways = BASIC["percent"].shows
-_CITED = {"train": ("under ", "no approval cited"), "dev": ("ref ", "ref none"), "test": ("citing ", "citing nothing")}
+_CITED = {"train": ("under ", "no approval cited"), "dev": ("ref ", "ref none"), "test": ("cites ", "cites none")}
 
 
 def _cited(split: str) -> Way:
@@ -220,12 +224,11 @@ VALUE_FORMS: dict[str, ValueForm] = {
         BASIC["percent"].pattern, _read_hosts,
         **{split: tuple(_hosts(way) for way in ways) for split, ways in _percent_ways.items()},
     ),
-    "related": form(
-        r"(?:half of |twice |just )?(?:\(?the (?:bound|limit) of |what )[\w-]+(?: may| covers|\))?"
-        rf"(?: (?:plus|less|\+|-) {NUMBER}(?: points)?)?"
-        r"|[\w.-]+(?: \w+)? points? (?:beyond|short of) what [\w-]+ (?:may|covers)",
-        _read_related, train=(_related_train,), dev=(_related_dev,), test=(_related_test,),
+    "bare_cited": form(
+        r"APR-\d+|none", lambda text: int(text.rpartition("-")[2]) if text[-1].isdigit() else 0,
+        all=(lambda number: f"APR-{number}" if number else "none",),
     ),
+    "related": form(_RELATED, _read_related, train=(_related_train,), dev=(_related_dev,), test=(_related_test,)),
     "count": form(
         rf"{NUMBER}|{'|'.join(sorted(COUNTS, key=len, reverse=True))}",
         lambda text: COUNTS[text] if text in COUNTS else float(text),
@@ -234,9 +237,5 @@ VALUE_FORMS: dict[str, ValueForm] = {
     "share": form(r"[01](?:\.\d+)?", lambda text: round(100 * float(text), 4), all=(lambda x: plain(x / 100),)),
     "per_minute": form(NUMBER, lambda text: three_digits(float(text) / 60), all=(lambda x: plain(60 * x),)),
     "per_second": form(NUMBER, lambda text: three_digits(float(text) * 60), all=(lambda x: f"{x / 60:.5g}",)),
-    "outof": form(
-        rf"{NUMBER} in every 100|{NUMBER} %", lambda text: float(text.split()[0]),
-        all=(lambda x: f"{plain(x)} in every 100", lambda x: f"{plain(x)} %"),
-    ),
 }  # fmt: skip
 """Forms of values that belong to this world."""

@@ -22,12 +22,12 @@ from warroom.envs.fleet.policies.inference import (
     missing_papers,
 )
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.policies.nature import natural_cause
+from warroom.envs.fleet.policies.nature import LOOK_BACK, NaturalCause, caller_readings, natural_cause, symptom_readings
 from warroom.envs.fleet.readings import Reading
 from warroom.envs.fleet.remedies import ENOUGH, REMEDIES
 from warroom.sim.families import AGENTS, FAMILIES
 
-WELL, FAILING = "all well", "still failing"
+WELL, FAILING, ALSO = "all well", "still failing", "also at"
 _TROUBLE = re.compile(r"trouble at (\S+?)[;.]")
 _CAUSE = re.compile(r"cause (\w+) at (\S+) by (CHG-\d+|none)[;.]")
 _DONE = re.compile(r"done (\w+) (\S+);")
@@ -35,6 +35,8 @@ _VERDICT = re.compile(r"verdict on (\S+):")
 _REPAIR = {str(mechanism): repair for mechanism, repair in REMEDIES.items()}
 WELL_ERRORS = 5.0
 """Per cent of errors up to which a service is well."""
+USERS_WELL = 2.4
+"""Per cent of errors up to which users are well served: the service level breaks at two, and readings are noisy."""
 PATIENCE = 4
 """Turns after a repair before another one is tried."""
 LAST_EARLY = 9
@@ -48,6 +50,8 @@ WAIT_FOR_VERDICT = 14
 SERIES_BACK, LEDGER_BACK = 50, 170
 """Minutes for which series and the ledger are read: statements are about the last half hour or so, and an edited row
 stands up to two hours too early."""
+LIKELIER_THAN_NATURE = 0.5
+"""Weight of all changes together from which they are likelier to have done it than nature, whatever lines tell."""
 
 
 class ExpertSeat(ABC):
@@ -62,7 +66,9 @@ class ExpertSeat(ABC):
         self.fresh: list[str] = []
         """Numbers of this turn's readings."""
         self.done: list[str] = []
-        """What was done to the world."""
+        """What was done to the world about the present place."""
+        self.places: list[tuple[str, int]] = []
+        """The services in trouble that were turned to, and from which turn on."""
 
     def act(self, observation: Observation) -> ToolCall:
         """The next reading, or the act that ends the turn."""
@@ -70,6 +76,7 @@ class ExpertSeat(ABC):
         if isinstance(observation, FleetObservation):
             self.reads, self.fresh = 0, []
             self.first = self.first or observation.second
+            self.turn_to_the_place()
         elif isinstance(observation, Reading):
             self.fresh.append(observation.id)
         if self.reads < self.known.map.readings:
@@ -117,9 +124,19 @@ class ExpertSeat(ABC):
         said = [m[1] for message in self.known.chat if (m := _TROUBLE.search(message.text))]
         return said[-1] if said else self.known.first_victim
 
+    def turn_to_the_place(self) -> None:
+        """Begin anew where another service is in trouble."""
+        if self.victim is not None and (not self.places or self.places[-1][0] != self.victim):
+            self.places.append((self.victim, self.turn))
+            self.done = []
+
+    def since(self) -> int:
+        """The turn from which the present place was looked at."""
+        return self.places[-1][1] if len(self.places) > 1 else 0
+
     def is_repaired(self) -> bool:
-        """Whether somebody says to have undone something."""
-        return any(_DONE.search(message.text) for message in self.known.chat)
+        """Whether somebody says to have undone something about the place."""
+        return any(m.turn >= self.since() and _DONE.search(m.text) for m in self.known.chat)
 
     def conclusion(self) -> Conclusion:
         """What the seat believes by now."""
@@ -128,7 +145,7 @@ class ExpertSeat(ABC):
     def declared(self) -> "re.Match[str] | None":
         """The SRE's latest declaration, if it has made one."""
         found = [m for message in self.known.chat if message.seat == "sre" and (m := _CAUSE.search(message.text))]
-        return found[-1] if found else None
+        return found[-1] if found and found[-1][2] == self.victim else None
 
 
 class Looking(ExpertSeat):
@@ -136,16 +153,23 @@ class Looking(ExpertSeat):
 
     def status(self) -> str:
         """Whether anything fails."""
-        places = {self.known.map.services[0].name: WELL_ERRORS, self.victim: 2 * WELL_ERRORS}
+        places = {self.known.map.services[0].name: USERS_WELL, self.victim: 2 * WELL_ERRORS}
         rows = [row for row in self.known.overview.values() if row.service in places]
         failing = any((row.errors or 0.0) > places[row.service] for row in rows)
-        return FAILING if failing or (self.known.firing() and not self.is_repaired()) else WELL
+        return FAILING if failing else WELL
 
     def trouble(self) -> str:
         """Where it is, and how much is hurt there."""
         seen = self.known.harmed_share(self.victim) if self.victim else None
         share = "" if seen is None else f" seen {100 * seen:.1f} %;"
-        return f"trouble at {self.victim};{share}" if self.victim else ""
+        also = f" {ALSO} {other};" if (other := self.elsewhere()) is not None else ""
+        return f"trouble at {self.victim};{share}{also}" if self.victim else ""
+
+    def elsewhere(self) -> str | None:
+        """Another service in alarm that has nothing to do with those that were turned to."""
+        handled = {place for place, _ in self.places}
+        apart = {name for name in self.known.firing() if not any(self.known.depend(name, h) for h in handled)}
+        return self.known.deepest(apart)
 
     def metrics_of_places(self, victim: str) -> Iterator[ToolCall]:
         """Readings of the place, and of caches whose changes may hurt it; far back, to check statements."""
@@ -166,11 +190,17 @@ class SRE(Looking):
     @property
     def victim(self) -> str | None:
         """The place of the trouble, as the SRE itself sees it; where it was once something was done."""
-        if not (self.done or self.is_repaired()):
+        if len(self.places) < 2 and not (self.done or self.is_repaired()):
             self._place = self.known.victim() or self._place
         return self._place
 
     _place: str | None = None
+
+    def turn_to_the_place(self) -> None:
+        """Go on to another service in trouble once the first is repaired."""
+        if self.done and self.is_repaired():
+            self._place = self.elsewhere() or self._place
+        super().turn_to_the_place()
 
     def readings(self) -> Iterator[ToolCall]:
         """The place, and the logs where no change fits."""
@@ -182,9 +212,8 @@ class SRE(Looking):
         if self.turn == 1:
             for service in sorted(self.known.places(self.victim) - {self.victim}):
                 yield ToolCall("metrics", {"service": service, "since": self.ago(SERIES_BACK)})
-        if self.conclusion().nature:
-            yield ToolCall("logs", {"service": self.victim, "words": "level:error"})
-            yield ToolCall("logs", {"service": self.victim, "words": "level:warn"})
+        if not self.conclusion().settled:
+            yield from symptom_readings(self.known, self.victim, self.ago(LOOK_BACK))
 
     def decide(self) -> ToolCall:
         """Declare once, as soon as it is known what did it."""
@@ -192,16 +221,23 @@ class SRE(Looking):
         trouble = self.trouble()
         if self.done or self.victim is None:
             return self.call("wait", trouble)
-        if self.turn > 1 and self.status() == WELL and not believed.cause and not self.is_repaired():
-            return self._declare(trouble, "transient", None)
+        nature = natural_cause(self.known, self.victim)
+        if nature is not None and not believed.settled and self._is_likelier(nature, believed):
+            return self._declare(trouble, nature.mechanism, None)
         if believed.settled or (self.turn == LAST_EARLY and believed.chance >= LIKELY):
             likeliest = believed.cause or believed.candidates[0]
             return self._declare(trouble, FAMILIES[likeliest.family].mechanism, likeliest.id)
-        if believed.nature and self.turn > 1:
-            mechanism = natural_cause(self.known, self.victim)
-            if mechanism is not None:
-                return self._declare(trouble, mechanism, None)
+        if self.turn > 1 and self.status() == WELL and not believed.cause and self.victim not in self.known.firing():
+            return self._declare(trouble, "transient", None)
         return self.call("wait", trouble)
+
+    def _is_likelier(self, nature: NaturalCause, believed: Conclusion) -> bool:
+        """Whether a failure of nature did it, rather than a change that brought the same lines about."""
+        if believed.cause is not None:
+            return False
+        open_to_doubt = sum([candidate.weight for candidate in believed.candidates])
+        late = self.turn >= self.since() + LAST_EARLY - 1 and self.victim in self.known.records
+        return nature.sure or believed.nature or (late and open_to_doubt < LIKELIER_THAN_NATURE)
 
     def _declare(self, trouble: str, mechanism: str, number: int | None) -> ToolCall:
         change = "none" if number is None else f"CHG-{number}"
@@ -225,6 +261,8 @@ class Oversight(Looking):
         for place in sorted(self.known.places(victim) - {victim}):
             yield ToolCall("record", {"subject": place, "since": self.ago(LEDGER_BACK)})
         yield from self.metrics_of_places(victim)
+        if not believed.settled and self.known.kinds[victim] == "db":
+            yield from caller_readings(self.known, victim, self.ago(LOOK_BACK))
         for candidate in believed.candidates:
             if candidate.row and candidate.row.signer in AGENTS and candidate.row.signer not in self.known.charters:
                 yield ToolCall("charter", {"agent": candidate.row.signer})
@@ -368,7 +406,7 @@ class Manager(ExpertSeat):
         if _REPAIR.get(mechanism) == "escalate" and not self.done:
             self.done.append("escalate")
             self.escalated.append(self.turn)
-            return self.call("escalate", service=service)
+            return self.call("escalate", f"done escalate {service};", service=service)
         return self.call("wait")
 
     def _is_settled(self) -> bool:
@@ -380,6 +418,9 @@ class Manager(ExpertSeat):
         if not undone and "cause transient" not in " ".join(m.text for m in self.known.chat):
             return False
         if self.turn < WAIT_FOR_VERDICT and not self._is_judged():
+            return False
+        seen = [m.text for m in self.known.chat if m.seat in ("sre", "oversight")]
+        if seen and ALSO in seen[-1]:
             return False
         later = [m.text for m in self.known.chat if m.turn > since + 1 and m.seat in ("sre", "oversight")]
         return self.turn - since >= self.known.map.stable_minutes and not any(FAILING in text for text in later[-2:])

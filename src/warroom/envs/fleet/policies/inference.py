@@ -256,10 +256,12 @@ class Missing(NamedTuple):
 
 
 def signers_of(known: Knowledge, cause: Candidate) -> tuple[str, ...]:
-    """Who may have signed a change: without a row in the ledger, agents of its kind that have no such row of their own
-    in the same hour."""
+    """Who may have signed a change: as the ledger says, or what is running; else agents of its kind that have no such
+    row of their own in the same hour."""
     if cause.row is not None:
         return (cause.row.signer,)
+    if cause.id in known.arrivals:
+        return (known.arrivals[cause.id].signer,)
     busy = {row.signer for row in known.rows.values() if row.family == cause.family and row.landed >= _since(known)}
     return tuple([agent for agent in FAMILIES[cause.family].agents if agent not in busy])
 

@@ -23,7 +23,7 @@ from warroom.envs.fleet.readings import (
     RunningFacts,
 )
 from warroom.sim.alerts import Alert
-from warroom.sim.log_search import LogMatches
+from warroom.sim.log_search import LogMatches, Query
 from warroom.sim.overview import OverviewRow
 from warroom.sim.records import Approval, Charter, Freeze
 from warroom.sim.traces import CallReading, TraceReading
@@ -53,7 +53,7 @@ class Knowledge:
         """The latest reading of each service."""
         self.series: dict[tuple[str, str], dict[int, float]] = {}
         """Values by (service, metric), then by second."""
-        self.logs: dict[tuple[str, str], LogMatches] = {}
+        self.logs: dict[tuple[str, Query], LogMatches] = {}
         self.traces: dict[str, TraceReading] = {}
         self.rows: dict[int, LedgerRow] = {}
         self.records: set[str] = set()
@@ -110,7 +110,7 @@ class Knowledge:
             case CalendarFacts():
                 self.calendar = facts.freezes
             case LogMatches():
-                self.logs[facts.service, str(facts.first)] = facts
+                self.logs[facts.service, facts.query] = facts
             case TraceReading():
                 self.traces[facts.service] = facts
             case AlertFacts():
@@ -138,12 +138,24 @@ class Knowledge:
 
     def victim(self) -> str | None:
         """The service where requests come to harm: one in alarm that calls no other in alarm, and no other in vain."""
-        firing = self.firing()
-        deep = [service for service in firing if not any(callee in firing for callee in self.callees(service))]
-        place = max(deep, key=lambda service: firing[service], default=None)
+        place = self.deepest(set(self.firing()))
         while place in self.traces and (below := self._fails_below(place)) is not None:
             place = below
         return place
+
+    def deepest(self, places: set[str]) -> str | None:
+        """Of some services in alarm, one that calls no other of them: the one that fails most."""
+        firing = self.firing()
+        deep = [name for name in sorted(places) if not any(callee in places for callee in self.callees(name))]
+        return max(deep, key=lambda name: firing[name], default=None)
+
+    def depend(self, a: str, b: str) -> bool:
+        """Whether one of two services depends on the other."""
+        return a == b or b in self._below(a) or a in self._below(b)
+
+    def _below(self, service: str) -> set[str]:
+        below = set(self.callees(service))
+        return below.union(*map(self._below, below))
 
     def _fails_below(self, service: str) -> str | None:
         """The service whose calls from this one fail most, if enough of them do."""
