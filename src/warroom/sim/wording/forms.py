@@ -126,7 +126,7 @@ def _minutes_only(seconds: int) -> str | None:
 
 def _long_span(seconds: int) -> str | None:
     hours, minutes = divmod(seconds // 60, 60)
-    if seconds % 60 or hours >= len(WORDS) or (hours and minutes) or minutes > 12 and minutes % 10:
+    if seconds % 60 or hours >= len(WORDS) or (hours and minutes) or (minutes > 12 and minutes % 10):
         return None
     parts = [f"{WORDS[n]} {unit}{'s' * (n != 1)}" for n, unit in ((hours, "hour"), (minutes, "minute")) if n]
     return " and ".join(parts) or None

@@ -125,8 +125,8 @@ TEST_PROSE = (
     Spelling(("{a}: {v}", "{a}: not {v}", "{a}: {v}", "{a}: not {v}", "{a}: {v} and newer", "{a}: older than {v}"),
              (", ", "; "), between="/", frame="requests [{}]", everything="requests [any]"),
     Spelling(("{a} equals {v}", "{a} does not equal {v}", "{a} is any of {v}", "{a} is none of {v}",
-              "{a} is {v} or above", "{a} is under {v}"), (" and ", ", and "), between="/", frame="requests for which {}",
-             everything="requests without any condition"),
+              "{a} is {v} or above", "{a} is under {v}"), (" and ", ", and "), between="/",
+             frame="requests for which {}", everything="requests without any condition"),
 )  # fmt: skip
 CODE = {"train": TRAIN_CODE + SQL, "dev": DEV_CODE, "test": TEST_CODE}
 PROSE = {"train": TRAIN_PROSE, "dev": DEV_PROSE, "test": TEST_PROSE}
