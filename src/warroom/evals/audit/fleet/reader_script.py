@@ -104,8 +104,7 @@ class ReaderScript(NamedTuple):
         for words, percent in _FRACTIONS.items():
             text = re.sub(rf"\b{words}\b(?! past| to)", f"{percent} %", text)
         text = _IN_WORDS.sub(lambda m: str(_TENS.get(m[1], 0) + _WORDS.get(m[2] or m[3], 0)), text)
-        text = re.sub(r"\b(\d+):(\d\d) ?([ap])m\b", _of_twelve, text)
-        return text
+        return re.sub(r"\b(\d+):(\d\d) ?([ap])m\b", _of_twelve, text)
 
     def percents(self, text: str) -> list[float]:
         """All percentages of a text."""
