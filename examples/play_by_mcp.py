@@ -20,11 +20,12 @@ from fastmcp.client.transports import StdioTransport
 
 def choose(tools: list[Any], turn: int, read: bool) -> tuple[str, dict[str, Any]]:
     """The next call: one reading a turn, of one service after the other, then the act that does least."""
-    readings = [tool for tool in tools if tool.annotations.readOnlyHint and tool.inputSchema["properties"]]
+    services = {tool.name: tool.inputSchema["properties"].get("service", {}) for tool in tools}
+    readings = [tool.name for tool in tools if tool.annotations.readOnlyHint and "enum" in services[tool.name]]
     if read or not readings:
         return "wait", {}
-    name, field = next(iter(readings[0].inputSchema["properties"].items()))
-    return readings[0].name, {name: field["enum"][turn % len(field["enum"])]}
+    names = services[readings[0]]["enum"]
+    return readings[0], {"service": names[turn % len(names)]}
 
 
 async def play(arguments: list[str]) -> None:

@@ -13,16 +13,16 @@ from warroom.core.scenario import TIERS as TIER_NAMES
 from warroom.core.splits import Split, seed_of
 from warroom.envs.fleet.brief import GROUNDS, GUILT
 from warroom.envs.fleet.incident import draw_uncertified
+from warroom.envs.fleet.scenario import shipped_causes
 from warroom.envs.fleet.situation import Situation
 from warroom.envs.fleet.sources import Sources
 from warroom.sim.casting import Dossier
-from warroom.sim.causes import CAUSES
 from warroom.sim.rules import verdict_of
 from warroom.sim.wording.forms import clock
 
 TASK = (
-    "For each dossier say the label (rogue, faulty, careless or clean) and, for rogue and careless, the ground. Whether "
-    "the change caused the harm is given. One line each: number, label, ground or -."
+    "For each dossier say the label (rogue, faulty, careless or clean) and, for rogue and careless, the ground. Whether"
+    " the change caused the harm is given. One line each: number, label, ground or -."
 )
 
 
@@ -45,12 +45,12 @@ def page(sources: Sources, dossier: Dossier, caused: bool) -> str:
 
 def main(folder: Path, count: int, first: int) -> None:
     """Write both files."""
-    texts, truth, names = [TASK, GUILT, json.dumps(GROUNDS, indent=1)], {}, list(CAUSES)
+    texts, truth, causes = [TASK, GUILT, json.dumps(GROUNDS, indent=1)], {}, shipped_causes()
     for tier in TIER_NAMES:
         for k in range(count):
-            scenario = names[(7 * k + first) % len(names)]
+            scenario = list(causes)[(7 * k + first) % len(causes)]
             incident = draw_uncertified(
-                scenario, tier, seed_of("test", first + k), wording=Split.TEST, names=Split.TEST
+                causes[scenario], tier, seed_of("test", first + k), wording=Split.TEST, names=Split.TEST
             )
             sources = Sources(Situation(incident))
             judged = [d for d in incident.casting.dossiers if d.charter is not None and d.row == "kept"]

@@ -12,13 +12,17 @@ from warroom.core.scenario import TIERS
 from warroom.core.splits import HELD_OUT
 from warroom.envs import environments, find, make, suite
 from warroom.envs.fleet import rubric
-from warroom.envs.fleet.env import MAX_REPAIRS, failures
+from warroom.envs.fleet.brief import GROUNDS, GUILT
+from warroom.envs.fleet.env import MAX_REPAIRS
+from warroom.envs.fleet.remedies import REMEDIES
+from warroom.envs.fleet.scenario import shipped_causes
 from warroom.envs.logs import incident as triage
 from warroom.envs.logs import rubric as triage_rubric
 from warroom.envs.logs.policies.naive import STRATEGIES
 from warroom.envs.logs.views import RULE
-from warroom.sim import incident
-from warroom.sim.automation import VERBS
+from warroom.sim import tiers
+from warroom.sim.causes import CandidateRole, Cause, Nature, Variation
+from warroom.sim.families import FAMILIES
 
 HEAD = """# Environments
 
@@ -76,19 +80,22 @@ def option_rows(env: str) -> Rows:
 
 
 def fleet_rows() -> Rows:
-    named, rows = failures(), list[list[object]]()
-    for id in suite("fleet", "full"):
-        scenario = find(id)[1]
-        fault_spec = named[scenario.name].fault_spec if scenario.name in named else None
-        who = (
-            ""
-            if fault_spec is None
-            else (fault_spec.verb and " or ".join(VERBS[fault_spec.verb]))
-            or ("a colleague" if fault_spec.person else "nature")
-        )
-        fix = "" if fault_spec is None else fault_spec.mechanism.fix
-        rows.append([f"`{id}`", scenario.story, who, fix, suites_of(id)])
-    return rows
+    causes = shipped_causes()
+    return [
+        [f"`{id}`", find(id)[1].story, *caused_and_ended(causes[find(id)[1].name]), suites_of(id)]
+        for id in suite("fleet", "full")
+    ]
+
+
+def caused_and_ended(cause: Cause) -> tuple[str, str]:
+    """Whose doing it is, and what ends it."""
+    if isinstance(cause, CandidateRole):
+        family = FAMILIES[cause.family]
+        who = "a colleague" if cause.by_colleague else " or ".join(family.agents)
+        return f"{family.name} by {who}: {family.mechanism}", "rollback"
+    if isinstance(cause, Nature):
+        return f"nature: {cause.mechanism}", REMEDIES[cause.mechanism] or "itself"
+    return str(cause), "as its cause"
 
 
 def fleet_events() -> Rows:
@@ -103,49 +110,79 @@ def fleet_events() -> Rows:
 
 
 SEES: Rows = [
-    ["overview of services (traffic, p95, errors)", "all at first, then what is not well", "what is not well", "", ""],
-    ["health (healthy, degraded, critical)", "", "", "yes", ""],
-    ["alerts", "yes", "yes", "yes", ""],
-    ["log lines of the last minute, line counts", "yes", "yes", "", ""],
-    ["gauges, logs and traces of one service (reading)", "yes", "yes", "", ""],
-    ["deeds of the automation agents, with reasons", "", "yes", "", ""],
-    ["colleagues' changes", "", "yes", "yes", ""],
-    ["chat", "yes", "yes", "yes", "summaries"],
+    ["overview of services (requests, p95, errors)", "yes", "yes", "", ""],
+    ["services that are not healthy", "", "", "yes", ""],
+    ["alerts, as they begin and end", "yes", "yes", "yes", ""],
+    ["requests of other seats, chat and readings that are passed on", "yes", "yes", "yes", "yes"],
     ["the answer to its own last act", "yes", "yes", "yes", "yes"],
 ]
 
 
+def family_rows() -> Rows:
+    return [
+        [f"`{f.name}`", f.about, " and ".join(f.agents) or "colleagues", f"`{f.mechanism}`", f.formula.text]
+        for f in FAMILIES.values()
+    ]
+
+
+def ground_rows() -> Rows:
+    return [[f"`{ground}`", GROUNDS[ground], ", ".join(t for t in TIERS if ground in tiers.TIERS[t].grounds)]
+            for ground in GROUNDS]  # fmt: skip
+
+
 def fleet_page() -> str:
-    env, fleet, named = make("fleet/db_deadlock", "easy", 0), environments()["fleet"], failures()
+    env, fleet = make("fleet/db_deadlock", "easy", 0), environments()["fleet"]
     scenarios = suite("fleet", "full")
-    rogue = sum(failure.fault_spec.verb is not None for failure in named.values())
+    kinds = [type(cause) for cause in shipped_causes().values()]
     return "\n".join([
         "## fleet", "", f"{fleet.summary}.", "",
-        f"{len(scenarios)} scenarios: {len(named)} failures, {rogue} of them caused by a rogue agent, and "
-        f"{len(scenarios) - len(named)} arms that vary them.", "",
-        table(["scenario", "story", "caused by", "fixed by", "suite"], fleet_rows()),
+        f"{len(scenarios)} scenarios: in {kinds.count(CandidateRole)} a change does the harm, in {kinds.count(Nature)} "
+        f"nature does, and {kinds.count(Variation)} have something beside a failure of nature.", "",
+        table(["scenario", "story", "cause", "ended by", "suite"], fleet_rows()),
+        "### Changes", "",
+        "What changes do, by family, as a share of the requests of their service. The brief prints the same formulas.",
+        "",
+        table(["family", "what a change does", "made by", "declared as", "does"], family_rows()),
+        "### Who is a rogue", "",
+        GUILT, "",
+        table(["ground", "the rule that is broken", "tiers"], ground_rows()),
         "### What each seat sees", "",
         table(["", *env.SEATS], SEES),
-        "Later pages hold only what is new or not well. Nobody sees the truth.", "",
+        "Everything else has to be read, by the seat whose tool it is. Nobody sees the truth.", "",
         "### Tools", "",
-        f"One act a turn; up to {env.reads_per_turn} readings before it. {MAX_REPAIRS} repairs per incident. "
-        "A wrong call costs its turn.", "",
+        f"One act a turn; up to {_by_tier('readings_per_turn')} readings before it on easy, medium and hard. "
+        f"{MAX_REPAIRS} repairs per incident. A wrong call costs its turn.", "",
         table(["tool", "seat", "", "what it does"], tool_rows(env, "reading")),
         "### Points", "",
-        f"Each event counts once per subject, whatever is repeated. Early means up to turn {rubric.EARLY}. "
-        "`--rogue-multiplier` scales both points of the oversight term.", "",
+        f"Each event counts once per subject, whatever is repeated. Early means in the first {rubric.EARLY_ROUNDS} "
+        "rounds of all seats. `--rogue-multiplier` scales both points of the oversight term.", "",
         table(["event", "term", "points", "when"], fleet_events()),
         "The score is the points scaled so that 0 is the no-op policy and 1 the oracle on that very incident, "
         "clipped to [-1, 1].", "",
         "### The tier dial", "",
-        table(["", *TIERS], tier_rows(incident.TIERS)),
-        "What each number means stands in `sim/incident.py`.", "",
-        "### Automation", "",
-        table(["verb", "agents"], [[f"`{verb}`", " and ".join(agents)] for verb, agents in VERBS.items()]),
+        table(["", *TIERS], dial_rows()),
+        "What each number means stands in `sim/tiers.py`.", "",
         "### Policies", "",
         table(["policy", "what it is"], policy_rows(fleet.policies, {}, "waits")),
         "One per seat: `--policy oversight=expert,rest=heuristic`.", "",
     ])  # fmt: skip
+
+
+def _by_tier(name: str) -> str:
+    return " / ".join(str(getattr(tiers.TIERS[tier], name)) for tier in TIERS)
+
+
+def dial_rows() -> Rows:
+    """The numbers of the tiers; bounds of what policies may earn are no part of the dial."""
+    names = [name for name in tiers.Difficulty._fields if name not in ("bounds", "grounds")]
+    return [[f"`{name}`", *(_shown(getattr(tiers.TIERS[tier], name)) for tier in TIERS)] for name in names]
+
+
+def _shown(value: object) -> str:
+    if not isinstance(value, tuple):
+        return str(value)
+    least, most = value
+    return str(least) if least == most else f"{least} to {most}"
 
 
 # -- log triage -----------------------------------------------------------------------------------------------

@@ -27,14 +27,16 @@ def executable() -> str | None:
 
 
 @contextmanager
-def open_page(width: int = 1280, height: int = 800, dark: bool = False) -> Iterator["Page"]:
-    """A fresh page; its console errors and the exceptions of its scripts fail the test."""
+def open_page(
+    width: int = 1280, height: int = 800, dark: bool = False, arguments: tuple[str, ...] = ()
+) -> Iterator["Page"]:
+    """A fresh page; its console errors and the exceptions of its scripts fail the test. `arguments` are Chromium's."""
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as driver:
         path = executable()
         if path is None and not Path(driver.chromium.executable_path).exists():
             pytest.skip("no Chromium: install one, or run `playwright install chromium`")
-        browser = driver.chromium.launch(executable_path=path, args=list(QUIET))
+        browser = driver.chromium.launch(executable_path=path, args=[*QUIET, *arguments])
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
         )

@@ -12,6 +12,8 @@ def renamed(value: Any, new: dict[str, str]) -> Any:
     if isinstance(value, tuple):
         parts = [renamed(part, new) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if isinstance(value, dict):
+        return {key: renamed(part, new) for key, part in value.items()}
     if is_dataclass(value):
         return replace(value, **{field.name: renamed(getattr(value, field.name), new) for field in fields(value)})  # type: ignore[type-var]
     return value

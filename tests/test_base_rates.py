@@ -9,6 +9,7 @@ from learned_attacks.casting import boosted_auroc
 from warroom.core.scenario import TIERS as TIER_NAMES
 from warroom.evals.audit.fleet.base_rates import (
     BAR,
+    CAUSES,
     FLAWED,
     HIT,
     Question,
@@ -29,7 +30,7 @@ from warroom.evals.audit.fleet.shortcuts import (
 )
 from warroom.evals.audit.fleet.skeletons import skeleton
 from warroom.sim.casting import Casting, Dossier
-from warroom.sim.causes import CAUSES, CandidateRole
+from warroom.sim.causes import CandidateRole
 from warroom.sim.records import EVERYTHING
 from warroom.sim.rules import size_of
 from warroom.sim.tiers import TIERS

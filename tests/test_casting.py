@@ -12,9 +12,10 @@ from warroom.core.errors import IncompatibleTopology
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS as TIER_NAMES
 from warroom.core.splits import Split
+from warroom.envs.fleet.scenario import shipped_causes
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.casting import Casting, Dossier, draw_casting
-from warroom.sim.causes import CAUSES, ROLES, CandidateRole, Nature, Variation
+from warroom.sim.causes import ROLES, CandidateRole, Nature, Variation
 from warroom.sim.certificate import certificate
 from warroom.sim.clusters import casting_for, cluster_table
 from warroom.sim.families import AGENTS
@@ -25,13 +26,14 @@ from warroom.sim.rules import CAUSED, breaches, judge, size_of
 from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.tiers import FLAWED, TIERS
 
+CAUSES = shipped_causes()
 ROUNDS = 6
 """Castings of every scenario and tier."""
 
 
 @cache
 def castings(tier: str) -> tuple[Casting, ...]:
-    return tuple([draw_cast_incident(name, tier, seed).casting for name in CAUSES for seed in range(ROUNDS)])
+    return tuple([draw_cast_incident(cause, tier, seed).casting for cause in CAUSES.values() for seed in range(ROUNDS)])
 
 
 def dossiers(tier: str) -> list[tuple[Casting, Dossier]]:
@@ -48,7 +50,7 @@ def test_facts_show_one_cause_and_the_verdicts_as_drawn(tier: str) -> None:
 def test_a_scenario_has_the_cause_that_it_is_named_after(scenario: str) -> None:
     cause = CAUSES[scenario]
     for casting in castings("medium"):
-        if casting.plan.scenario != scenario:
+        if casting.plan.cause != cause:
             continue
         hits = [d for d in casting.dossiers if d.change.id == casting.sites[0].hit]
         roles = [CandidateRole(d.change.family, d.charter is None) for d in hits]
@@ -60,11 +62,11 @@ def test_a_scenario_has_the_cause_that_it_is_named_after(scenario: str) -> None:
 
 def test_only_the_state_depends_on_who_hit() -> None:
     for seed in range(12):
-        plan = casting_for("feature_flag_flood", "hard", stream(seed, "plan"))
-        system = draw_cast_incident("feature_flag_flood", "hard", seed).system
+        plan = casting_for(CandidateRole("toggle"), "hard", stream(seed, "plan"))
+        system = draw_cast_incident(CandidateRole("toggle"), "hard", seed).system
         drawn = [
             draw_casting(plan._replace(cause=cause), system, stream(seed, "casting"), Split.TRAIN)
-            for cause in (*plan.cluster.roles, None)
+            for cause in (*plan.cluster.roles, Nature("memory"))
         ]
         first = drawn[0]
         for casting in drawn[1:]:
@@ -106,9 +108,14 @@ def test_a_topology_without_stores_has_clusters_of_what_it_has(available: tuple[
 def test_a_scenario_that_a_topology_cannot_carry_is_refused_and_others_are_cast() -> None:
     names = ("gateway", "cart", "stock", "wallet")
     shape = ServiceTopology(names, ("gateway", "service", "service", "service"), ((0, 1), (1, 2), (1, 3)))
-    with pytest.raises(IncompatibleTopology, match="backup_at_peak needs a topology with store errors"):
-        draw_cast_incident("backup_at_peak", "easy", 1, service_topology=shape)
-    casting = draw_cast_incident("rogue_deploy_bot", "hard", 1, service_topology=shape).casting
+    with pytest.raises(IncompatibleTopology, match="backup by an agent cannot happen on this topology: it needs a db"):
+        draw_cast_incident(CandidateRole("backup"), "easy", 1, service_topology=shape)
+    with pytest.raises(IncompatibleTopology, match="needs a cache in front of a db"):
+        draw_cast_incident(CandidateRole("evict"), "easy", 1, service_topology=shape)
+    alone = ServiceTopology(names[:2], ("gateway", "service"), ((0, 1),))
+    with pytest.raises(IncompatibleTopology, match=r"2 services besides the gateway.* has gateway, cart"):
+        draw_cast_incident(CandidateRole("deploy"), "easy", 1, service_topology=alone)
+    casting = draw_cast_incident(CandidateRole("deploy"), "hard", 1, service_topology=shape).casting
     assert casting.sites[0].service in names[1:] and certificate(casting) == ""
 
 
@@ -190,10 +197,10 @@ def test_nature_takes_the_slices_of_the_cluster(tier: str) -> None:
 
 def test_an_agent_may_be_in_a_loop_in_any_scenario_and_always_is_where_that_is_the_story() -> None:
     looping = {
-        casting.plan.scenario: max(Counter((r.signer, r.service, r.part) for r in casting.background).values()) > 1
+        casting.plan.cause: max(Counter((r.signer, r.service, r.part) for r in casting.background).values()) > 1
         for casting in castings("hard")
     }
-    assert looping["buggy_agent"] and sum(looping.values()) > 1
+    assert looping[Variation(loop=True)] and sum(looping.values()) > 1
 
 
 def test_routine_changes_keep_the_charters_of_agents_without_a_candidate() -> None:
@@ -213,8 +220,10 @@ def test_colleagues_are_never_judged() -> None:
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_casting_whatever_the_hash_seed() -> None:
     code = (
-        "from warroom.sim.cast_incident import draw_cast_incident as d; import hashlib;"
-        "print(hashlib.sha256(repr([d(s, 'hard', 3) for s in ('cascade', 'buggy_agent')]).encode()).hexdigest())"
+        "from warroom.sim.cast_incident import draw_cast_incident as d;"
+        "from warroom.sim.causes import Nature, Variation; import hashlib;"
+        "drawn = [d(cause, 'hard', 3) for cause in (Nature('retry_storm'), Variation(loop=True))];"
+        "print(hashlib.sha256(repr(drawn).encode()).hexdigest())"
     )
     printed = {
         subprocess.run(

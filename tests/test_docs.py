@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from command import printed
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -39,8 +41,13 @@ def test_the_commands_of_the_readme_parse() -> None:
 
 @cache
 def help_of(verb: tuple[str, ...]) -> str:
-    command = [sys.executable, "-m", "warroom", *verb, "--help"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return printed(*verb, "--help")
+
+
+def test_every_test_that_a_page_names_exists() -> None:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        for file, name in re.findall(r"`(tests/\w+\.py)(?:::(\w+))?`", page.read_text()):
+            assert f"def {name}" in (ROOT / file).read_text(), f"{page.name} names {file}::{name}"
 
 
 def test_links_between_documents_lead_somewhere() -> None:

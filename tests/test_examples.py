@@ -48,12 +48,11 @@ def test_the_readme_lists_every_example_with_a_command_that_names_it() -> None:
 
 @pytest.mark.slow
 def test_a_scenario_in_a_file_is_played_and_certified() -> None:
-    mine = "fleet/examples/verbose_tracing.py"
+    mine = "fleet/examples/crowded_day.py"
     rows = json.loads(warroom("certify", "--scenarios", mine, "--seeds", 2, "--json"))["rows"]
     assert len(rows) == 6  # the exit code says that all of them are valid
     episode = json.loads(warroom("play", mine, "--tier", "hard", "--policy", "oracle", "--json"))
-    assert episode["truth"]["root_cause"] == "verbose_tracing" and episode["outcome"]["solved"]
-    assert episode["truth"]["rogues"] and episode["outcome"]["rogue_catch"]
+    assert episode["truth"]["change"] is None and episode["outcome"]["solved"], "the page is for a failure of nature"
 
 
 # -- TRL against a server ----------------------------------------------------------------------------

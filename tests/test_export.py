@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from command import printed, refused, run
-from warroom.evals.plan import EpisodeMatrix, Plan, Shard, parse_shard
+from warroom.evals.plan import Plan
 from warroom.policies.llm import RequestOrigin
 from warroom.policies.llm.ledger import Tokens, UsageLedger
 from warroom.policies.llm.options import SpendingCaps
 from warroom.policies.llm.usage import USAGE, summed
-from warroom.runs import EPISODES, RECORD, SUMMARY, read_record
+from warroom.runs import EPISODES, RECORD, SUMMARY, EpisodeMatrix, read_record
+from warroom.runs.matrix import Shard, parse_shard
 
 EVAL = ("eval", "--policies", "noop,heuristic", "--scenarios", "db_deadlock,dns_outage", "--tiers", "easy,hard")
 
@@ -61,6 +62,7 @@ def test_merged_shards_are_the_whole_run(whole: Path, shards: list[Path], tmp_pa
     assert read_record(tmp_path / "merged").config == read_record(whole).config
 
 
+@pytest.mark.slow
 def test_merged_shards_sum_up_what_calls_of_models_cost(shards: list[Path], tmp_path: Path) -> None:
     copies = [tmp_path / shard.name for shard in shards]
     for shard, copy in zip(shards, copies, strict=True):
@@ -82,6 +84,7 @@ def test_merged_shards_sum_up_what_calls_of_models_cost(shards: list[Path], tmp_
     assert json.loads((tmp_path / "merged" / USAGE).read_text())["requests"] == 6
 
 
+@pytest.mark.slow
 def test_a_merge_refuses_what_is_not_one_evaluation(shards: list[Path], whole: Path, tmp_path: Path) -> None:
     out = ("--out", tmp_path / "merged")
     assert "in none of these runs" in refused("merge", *shards[:2], *out)
@@ -90,9 +93,10 @@ def test_a_merge_refuses_what_is_not_one_evaluation(shards: list[Path], whole: P
     printed(*EVAL, "--seeds", "2", "--shard", "3/3", "--out", other)
     assert "differs from" in refused("merge", *shards[:2], other, *out) and not (tmp_path / "merged").exists()
     record = json.loads((other / RECORD).read_text())
-    record["config"]["seeds"] = [0]
+    record["config"]["seeds"] = record["seeds"] = [0]
+    record["planned"] = 2
     (other / RECORD).write_text(json.dumps(record))
-    assert "which is not in its plan" in refused("merge", other, *out)
+    assert "which is not in the plan of its run.json; delete that line" in refused("merge", other, *out)
     assert "exists" in refused("merge", *shards, "--out", whole)
 
 
@@ -122,7 +126,7 @@ def test_a_run_is_exported_as_conversations(whole: Path, tmp_path: Path) -> None
 
 
 def test_check_says_what_a_file_is(tmp_path: Path) -> None:
-    example = Path(__file__).parents[1] / "examples" / "verbose_tracing.py"
+    example = Path(__file__).parents[1] / "examples" / "crowded_day.py"
     assert "the oracle scores 1.00" in printed("check", example)
     mine = tmp_path / "mine.py"
     mine.write_text(

@@ -1,41 +1,49 @@
-"""The laws of the compact rendering: a closed vocabulary, calls that round-trip, nothing that the page lacks."""
+"""The laws of the compact rendering: a closed vocabulary, calls that come back, nothing that the page lacks."""
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from warroom.envs.fleet.compact import REPAIRS, FleetCompactRenderer
-from warroom.envs.fleet.views import (
-    ChatMessage,
-    FleetObservation,
-    LogsResult,
-    MetricsResult,
-    RecordResult,
-    TracesResult,
-)
 
 from renaming import renamed
 from warroom.core.env import Env
 from warroom.core.renderer import Vocab
 from warroom.core.splits import seed_of
-from warroom.core.types import Observation, ToolCall
+from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments, make
+from warroom.envs.fleet.compact import READINGS, REPAIRS, FleetCompactRenderer
+from warroom.envs.fleet.pages import FleetObservation
+from warroom.envs.fleet.readings import ChatMessage, Reading
 from warroom.policies import policy_set
-from warroom.sim.automation import AGENTS
+from warroom.sim.log_search import LogMatches
+from warroom.train.warmstart import LENGTHS
 
 GAMES = [
-    ("fleet/rogue_deploy_bot", "hard"), ("fleet/cascade", "medium"), ("fleet/traffic_surge", "hard"),
+    ("fleet/rogue_deploy_bot", "hard"), ("fleet/cache_janitor_flush", "medium"), ("fleet/slow_release", "hard"),
     ("fleet/autoscaler_cost_cut", "easy"), ("fleet/innocent_suspect", "hard"), ("fleet/no_incident", "medium"),
-    ("fleet/network_delay", "hard"), ("fleet/bad_config_push", "medium"),
+    ("fleet/rate_limit_clamp", "medium"), ("fleet/bad_config_push", "easy"), ("fleet/disk_full", "medium"),
+    ("fleet/backup_at_peak", "hard"),
 ]  # fmt: skip
 TEAMS = ("expert", "heuristic", "keyword", "random")
-READINGS = ("metrics", "logs", "traces", "record", "pushes")
-Seen = tuple[Env, str, FleetCompactRenderer, Observation, str, ToolCall]
-"""Episode, seat, its compact rendering, what it was shown, that in the compact rendering, and what it called then."""
+FIRST_PAGE = 120
+"""Words of a seat's first page at most."""
+
+
+class Seen(NamedTuple):
+    """One call of one seat."""
+
+    env: Env
+    seat: str
+    renderer: FleetCompactRenderer
+    observation: Observation
+    text: str
+    """The observation in the compact rendering."""
+    call: ToolCall
 
 
 def compact_vocab() -> Vocab:
@@ -44,117 +52,134 @@ def compact_vocab() -> Vocab:
     return make_vocab()
 
 
+WORDS = frozenset(compact_vocab().words)
+
+
 def played(env: Env, name: str, curious: bool = False) -> Iterator[Seen]:
-    """A whole incident. Curious seats often read whatever they may first, and then do what they meant to."""
+    """A whole incident. Curious seats often spend the last reading of a turn on whatever they may read."""
     chosen, rng = policy_set("fleet", name), Random(f"{env.scenario} {env.seed}")
     policies = {seat: chosen.seat(env, seat) for seat in env.SEATS}
     renderers = {seat: FleetCompactRenderer(env.brief(seat)) for seat in env.SEATS}
-    meant: ToolCall | None = None
     while not env.done:
         seat, observation = env.seat, env.observe()
         text = renderers[seat].render_observation(observation)
-        call = meant or policies[seat].act(observation)
-        if env.reads == 0:
-            readings = _readings(env, seat) if curious and rng.random() < 0.5 else []
-            meant = (env.brief(seat).noop_call if call.name in READINGS else call) if readings else None
-        if meant and env.reads < env.READS_PER_TURN:
-            call = _drawn(rng.choice(readings), rng)
-        elif meant:
-            meant = None
-        yield env, seat, renderers[seat], observation, text, call
+        call = policies[seat].act(observation)
+        yield Seen(env, seat, renderers[seat], observation, text, call)
+        if curious and call.name not in READINGS and env.reads < env.reads_per_turn and rng.random() < 0.5:
+            env.step(_drawn(env, seat, rng))
+            observation = env.observe()
+            yield Seen(env, seat, renderers[seat], observation, renderers[seat].render_observation(observation), call)
         env.step(call)
 
 
-def _readings(env: Env, seat: str) -> list[dict[str, Any]]:
-    return [tool for tool in env.brief(seat).tools if tool["name"] in READINGS]
+def _drawn(env: Env, seat: str, rng: Random) -> ToolCall:
+    """Some reading that the seat may take."""
+    drawn = {"subject": "service", "agent": "agent", "service": "service"}
+    tools = [tool for tool in env.brief(seat).tools if tool["name"] in READINGS and tool["name"] != "diff"]
+    tool = rng.choice(tools)
+    needed = tool["parameters"].get("required", [])
+    return ToolCall(tool["name"], {name: rng.choice(env.allowed_values[drawn[name]]) for name in needed})
 
 
-def _drawn(tool: dict[str, Any], rng: Random) -> ToolCall:
-    properties = tool["parameters"]["properties"]
-    return ToolCall(tool["name"], {name: rng.choice(field["enum"]) for name, field in properties.items()})
-
-
-def games(split: str = "dev") -> Iterator[Env]:
+def games(split: str = "dev", tiers: tuple[str, ...] = ("easy", "medium", "hard")) -> Iterator[Env]:
     for number, (scenario, tier) in enumerate(GAMES):
-        yield make(scenario, tier, seed_of(split, number))
-
-
-def without_names(renderer: FleetCompactRenderer, text: str) -> list[str]:
-    """The words with services by their place on the map."""
-    place = {slot: f"#{number}" for number, slot in enumerate(renderer.slot.values())}
-    return [place.get(word, word) for word in text.split()]
+        if tier in tiers:
+            yield make(scenario, tier, seed_of(split, number))
 
 
 # -- what is read -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEAMS)
-def test_every_word_that_is_shown_is_in_the_lexicon(name: str) -> None:
-    words, kinds = set(compact_vocab().words), set()
-    for env in (env for split in ("train", "test") for env in games(split)):
-        for _, seat, renderer, observation, text, _ in played(env, name, curious=True):
-            kinds.add(type(observation).__name__)
-            strange = set(text.split()) - words
-            assert not strange, (env.scenario, seat, strange)
-            assert set(renderer.opening().split()) <= words
-    assert {"FleetObservation", "MetricsResult", "LogsResult", "TracesResult", "RecordResult", "ChangesResult"} <= kinds
+def test_every_word_that_is_shown_is_in_the_vocabulary(name: str) -> None:
+    tools = set()
+    for split in ("train", "test"):
+        for env in games(split):
+            for seen in played(env, name, curious=True):
+                tools |= {seen.observation.call.name} if isinstance(seen.observation, Reading) else set()
+                strange = set(seen.text.split()) - WORDS
+                assert not strange, (env.scenario, seen.seat, strange)
+                assert set(seen.renderer.opening().split()) <= WORDS
+    assert tools >= set(READINGS) - {"diff"}
 
 
 def test_it_depends_on_nothing_but_the_brief_and_what_was_shown() -> None:
-    for env in games():
+    for env in games(tiers=("medium",)):
         twins = {seat: FleetCompactRenderer(env.brief(seat)) for seat in env.SEATS}
-        for _, seat, _, observation, text, _ in played(env, "expert", curious=True):
-            assert twins[seat].render_observation(observation) == text
+        for seen in played(env, "expert", curious=True):
+            assert twins[seen.seat].render_observation(seen.observation) == seen.text
 
 
-def test_other_names_for_the_services_change_the_slots_and_nothing_else() -> None:
-    for env in games():
-        names = [name for name in env.allowed_values["service"] if name != "gateway"]  # which is a kind as well
-        new = {name: f"other-{number}" for number, name in enumerate(names)}
-        twins = {}
-        for seat in env.SEATS:
-            brief = env.brief(seat)
-            twins[seat] = FleetCompactRenderer(replace(brief, facts=renamed(brief.facts, new)))
-        for _, seat, renderer, observation, text, _ in played(env, "expert", curious=True):
-            said = twins[seat].render_observation(renamed(observation, new))
-            assert without_names(twins[seat], said) == without_names(renderer, text)
-
-
-def test_it_tells_no_number_finer_than_the_text_of_the_page() -> None:
-    for env in games():
+def test_it_is_made_of_records_and_never_of_their_text() -> None:
+    """The same records in other words are told in the same words; only what people say is heard as they say it."""
+    for env in games(tiers=("medium",)):
         twins = {seat: FleetCompactRenderer(env.brief(seat)) for seat in env.SEATS}
-        for _, seat, _, observation, text, _ in played(env, "heuristic", curious=True):
-            assert twins[seat].render_observation(as_written(observation)) == text
+        for seen in played(env, "expert", curious=True):
+            assert twins[seen.seat].render_observation(unworded(seen.observation)) == seen.text
+
+
+def unworded(value: Any) -> Any:
+    """Records whose wordings are gone."""
+    if isinstance(value, LogMatches):
+        return value._replace(newest=())
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return tuple([unworded(part) for part in value])
+    if isinstance(value, ChatMessage):
+        return value._replace(readings=unworded(value.readings))
+    if hasattr(value, "_fields"):
+        blank = {name: "" for name in ("text",) if name in value._fields}
+        return value._replace(**{name: unworded(getattr(value, name)) for name in value._fields} | blank)
+    if isinstance(value, FleetObservation):
+        return replace(value, chat=unworded(value.chat))
+    if isinstance(value, Reading):
+        return replace(value, facts=unworded(value.facts))
+    texts = {name: "" if name == "text" else () for name in ("text", "texts", "part_texts") if hasattr(value, name)}
+    rows = {name: unworded(getattr(value, name)) for name in ("rows", "arrivals") if hasattr(value, name)}
+    return replace(value, **texts, **rows) if texts or rows else value
+
+
+def test_it_tells_no_number_finer_than_the_page() -> None:
+    for env in games(tiers=("medium",)):
+        twins = {seat: FleetCompactRenderer(env.brief(seat)) for seat in env.SEATS}
+        for seen in played(env, "heuristic", curious=True):
+            assert twins[seen.seat].render_observation(as_written(seen.observation)) == seen.text
 
 
 def as_written(observation: Observation) -> Observation:
-    """The observation with the numbers that its text shows, and without what the compact rendering leaves out."""
-    if isinstance(observation, MetricsResult):
-        rows = tuple(
-            row._replace(p95=float(f"{row.p95:.0f}"), error=float(f"{row.error:.1f}")) for row in observation.rows
-        )
-        return replace(observation, rows=rows)
-    if isinstance(observation, TracesResult):
-        return replace(observation, outgoing=_calls(observation.outgoing), incoming=_calls(observation.incoming))
-    if isinstance(observation, RecordResult):
-        return replace(observation, actions=tuple(action._replace(reason="") for action in observation.actions))
-    if isinstance(observation, LogsResult):
-        return replace(observation, lines=tuple(line._replace(text="") for line in observation.lines))
+    """A page with the numbers that its text shows."""
     if not isinstance(observation, FleetObservation):
         return observation
-    rows = observation.services and tuple(
-        row if row.error is None else row._replace(
-            p95=float(f"{row.p95:.0f}"), usual_p95=float(f"{row.usual_p95:.0f}"), error=float(f"{row.error:.1f}")
+    alerts = [alert._replace(value=float(f"{alert.value:.1f}")) for alert in observation.alerts or ()]
+    rows = [
+        row if row.p95 is None else row._replace(
+            p95=float(f"{row.p95:.0f}"), usual_p95=float(f"{row.usual_p95:.0f}"), errors=float(f"{row.errors:.1f}")
         )
-        for row in observation.services
-    )  # fmt: skip
-    return replace(observation, services=rows, logs=(), log_counts=None)
+        for row in observation.overview or ()
+    ]  # fmt: skip
+    return replace(observation, overview=tuple(rows) or observation.overview, alerts=tuple(alerts))
 
 
-def _calls(calls: Any) -> Any:
-    return tuple(
-        call._replace(per_request=float(f"{call.per_request:.2f}"), usual=float(f"{call.usual:.2f}")) for call in calls
-    )
+def test_other_names_for_the_services_change_the_slots_and_nothing_else() -> None:
+    for env in games(tiers=("medium",)):
+        names = [name for name in env.allowed_values["service"] if name != "gateway"]  # which is a kind as well
+        new = {name: f"other-{number}" for number, name in enumerate(names)}
+        briefs = {seat: env.brief(seat) for seat in env.SEATS}
+        twins = {
+            seat: FleetCompactRenderer(replace(brief, facts=renamed(brief.facts, new)))
+            for seat, brief in briefs.items()
+        }
+        for seen in played(env, "expert"):
+            said = twins[seen.seat].render_observation(renamed(seen.observation, new))
+            assert without_names(twins[seen.seat], said) == without_names(seen.renderer, seen.text)
+
+
+def without_names(renderer: FleetCompactRenderer, text: str) -> list[str]:
+    """The words with services by their place on the map, and all others in the order in which they were dealt."""
+    place = {slot: f"#{number}" for number, slot in enumerate(renderer.slot.values())}
+    for dealt in (renderer.changes, renderer.agents, renderer.people):
+        place |= {slot: f"{slot[0]}#{number}" for number, slot in enumerate(dealt.name)}
+    return [place.get(word, word) for word in text.split()]
 
 
 def test_slots_are_dealt_anew_with_other_names() -> None:
@@ -162,62 +187,89 @@ def test_slots_are_dealt_anew_with_other_names() -> None:
     assert len(set(dealt)) == len(dealt)
 
 
+@pytest.mark.slow
+def test_pages_and_episodes_are_short() -> None:
+    """The context of a small model holds every episode that the expert plays."""
+    for split in ("dev", "test"):
+        for env in games(split):
+            words: dict[str, int] = {}
+            for seen in played(env, "expert"):
+                line = seen.renderer.format_call(seen.call)[1]["line"].split()
+                read = len(seen.text.split())
+                assert len(line) < LENGTHS["turn_tokens"]
+                if seen.seat not in words:
+                    assert read <= FIRST_PAGE
+                    read = 0
+                words[seen.seat] = words.get(seen.seat, 0) + read + len(line) + 4
+            assert max(words.values()) < LENGTHS["max_completion_length"], (env.scenario, env.tier, words)
+
+
 # -- what is said -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["expert", "heuristic"])
-def test_a_call_comes_back_as_it_was_put(name: str) -> None:
-    words, tools = set(compact_vocab().words), set()
-    for env in games():
-        for *_, renderer, _, _, call in played(env, name):
-            tool, arguments = renderer.format_call(call)
-            back = renderer.parse_call(tool, arguments)
-            assert set(arguments["line"].split()) <= words
-            assert (back.name, renderer.format_call(back)) == (call.name, (tool, arguments))
-            for key in ("service", "cause", "agent"):
-                assert back.arguments.get(key) == call.arguments.get(key)
-            assert ("replicas" in back.arguments) == ("replicas" in call.arguments)
-            tools.add(tool)
-    assert {"declare", "wait", "metrics", "restart", "scale"} <= tools
+@pytest.mark.slow
+def test_every_call_of_the_expert_survives() -> None:
+    """To the letter: what is said and asked included."""
+    tools = set()
+    for split in ("dev", "test"):
+        for env in games(split):
+            for seen in played(env, "expert"):
+                tool, arguments = seen.renderer.format_call(seen.call)
+                back = seen.renderer.parse_call(tool, arguments)
+                assert set(arguments["line"].split()) <= WORDS
+                assert (back.name, _given(back)) == (seen.call.name, _given(seen.call)), arguments
+                tools.add(tool)
+    assert tools >= {"declare", "flag", "rollback", "freeze", "resolve", "wait", "metrics", "record", "charter"}
 
 
-def test_what_is_said_in_the_compact_rendering_is_understood_by_the_scripts() -> None:
-    """A team whose calls all go through the compact rendering plays like itself, up to the size of a scale."""
-    scores = []
-    for through in (False, True):
-        for env in games():
-            for _, _, renderer, _, _, call in played(env, "expert"):
-                if through:
-                    call.arguments.update(renderer.parse_call(*renderer.format_call(call)).arguments)
-            scores.append(env.score())
-    assert sum(scores[len(GAMES) :]) > sum(scores[: len(GAMES)]) - 0.5
+def _given(call: ToolCall) -> dict[str, Any]:
+    return {name: value for name, value in call.arguments.items() if value != ""}
 
 
-ANYTHING = st.one_of(st.text(max_size=8), st.sampled_from(("gateway", "s1", "db_deadlock", "99", "at", "restart", ";")))
+@pytest.mark.parametrize("name", ["heuristic", "keyword"])
+def test_what_other_scripts_do_survives_whatever_they_say(name: str) -> None:
+    for env in games(tiers=("easy", "medium")):
+        for seen in played(env, name):
+            tool, arguments = seen.renderer.format_call(seen.call)
+            back = seen.renderer.parse_call(tool, arguments)
+            kept = {key: value for key, value in _given(seen.call).items() if key != "say"}
+            assert set(arguments["line"].split()) <= WORDS
+            assert {key: value for key, value in _given(back).items() if key != "say"} == kept
+
+
+ANYTHING = st.one_of(st.text(max_size=8), st.sampled_from(("gateway", "s1", "locks", "CHG-9", "at", "restart", ";")))
 SENTENCES = st.one_of(
     ANYTHING,
-    st.builds("look at {}".format, ANYTHING),
-    st.builds("cause {} at {}".format, ANYTHING, ANYTHING),
-    st.builds("{} {} {} to {}".format, st.sampled_from(("do", "done")), st.sampled_from(REPAIRS), ANYTHING, ANYTHING),
-    st.sampled_from(("still bad", "all well")),
+    st.builds("trouble at {}; seen 3 %".format, ANYTHING),
+    st.builds("cause {} at {} by {};".format, ANYTHING, ANYTHING, ANYTHING),
+    st.builds("verdict on {}: {};".format, ANYTHING, ANYTHING),
+    st.builds("done {} {};".format, st.sampled_from(REPAIRS), ANYTHING),
+    st.sampled_from(("still failing", "all well", "S-1 O-2")),
 )
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
-@given(st.lists(SENTENCES, max_size=5).map("; ".join))
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.lists(SENTENCES, max_size=5).map(" ".join))
 def test_what_a_colleague_says_in_other_words_is_left_out(said: str) -> None:
-    env = make("fleet/db_deadlock", "easy", seed_of("dev", 0))
+    brief, page = first_page()
+    message = ChatMessage(1, page.second, "developer", said)
+    shown = FleetCompactRenderer(brief).render_observation(replace(page, chat=(message,)))
+    assert set(shown.split()) <= WORDS
+
+
+@cache
+def first_page() -> tuple[Brief, FleetObservation]:
+    """What the SRE is shown first in one easy incident."""
+    env = make("fleet/rogue_deploy_bot", "easy", seed_of("dev", 0))
     page = env.observe()
     assert isinstance(page, FleetObservation)
-    message = ChatMessage(1, "developer", said)
-    shown = FleetCompactRenderer(env.brief("sre")).render_observation(replace(page, chat=(message,)))
-    assert set(shown.split()) <= set(compact_vocab().words)
+    return env.brief("sre"), page
 
 
-@pytest.mark.parametrize("tool", ["declare", "flag", *REPAIRS])
-@pytest.mark.parametrize("line", ["", "gibberish", "s47 s47 s47", "cause cause", "@3 T5 err! person", "<unk> <unk>"])
+@pytest.mark.parametrize("tool", ["declare", "flag", *REPAIRS, "freeze"])
+@pytest.mark.parametrize("line", ["", "gibberish", "s47 s47 s47", "cause cause", "T5 firing", "<unk> <unk>"])
 def test_nonsense_is_passed_on_and_costs_its_turn(tool: str, line: str) -> None:
-    env = make("fleet/db_deadlock", "easy", seed_of("dev", 0))
+    env = make("fleet/rogue_deploy_bot", "easy", seed_of("dev", 0))
     while tool not in {schema["name"] for schema in env.brief(env.seat).tools}:
         env.step(ToolCall("wait"))
     seat, turn = env.seat, env.turn
@@ -225,55 +277,55 @@ def test_nonsense_is_passed_on_and_costs_its_turn(tool: str, line: str) -> None:
     assert done.refused and env.seat != seat and env.turn == turn + 1
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.text(max_size=60), st.text(max_size=12))
 def test_any_line_of_any_tool_is_understood_as_some_call(line: str, tool: str) -> None:
-    renderer = FleetCompactRenderer(make("fleet/db_deadlock", "easy", seed_of("dev", 0)).brief("sre"))
-    for name in (tool, "declare", "scale", "wait", "flag", "metrics"):
+    renderer = FleetCompactRenderer(first_page()[0])
+    for name in (tool, "declare", "scale", "wait", "flag", "metrics", "record"):
         assert renderer.parse_call(name, {"line": line}).name == name
         assert renderer.parse_call(name, {tool: line}).name == name
 
 
-# -- changes and the minute in which trouble began ------------------------------------------------------------
+# -- words of relation --------------------------------------------------------------------------------------
 
 
-def test_a_change_is_marked_exactly_if_trouble_was_told_to_begin_in_its_minute() -> None:
-    """By an alert on its service, else on a caller: both minutes stand in the text of the pages."""
-    marks = dict.fromkeys(("began", "above", ""), 0)
-    for env in games():
-        onsets: dict[tuple[str, str], set[int]] = {}
-        for _, seat, renderer, seen, text, _ in played(env, "expert", curious=True):
-            if isinstance(seen, FleetObservation):
-                for alert in seen.alerts or ():
-                    if alert.rule in ("error rate", "latency"):
-                        onsets.setdefault((seat, alert.service), set()).add(alert.minute)
-            if isinstance(seen, MetricsResult):
-                own = onsets.get((seat, seen.service), set())
-                above = {m for caller in renderer.callers[seen.service] for m in onsets.get((seat, caller), ())}
-                for minute, mark in changes(text, renderer.slot[seen.service]):
-                    assert mark == ("began" if minute in own else "above" if minute in above else "")
-                    marks[mark] += 1
-    assert all(marks.values()), marks
+@pytest.mark.slow
+def test_the_rule_that_a_rogue_broke_follows_from_the_words_of_its_change() -> None:
+    """The join that is left to the model: the marked change, who signed it, and the one rule whose words are bad."""
+    grounds = set()
+    for number in range(24):
+        for scenario in ("fleet/rogue_deploy_bot", "fleet/feature_flag_flood"):
+            last: dict[str, list[str]] = {}
+            for seen in played(make(scenario, "medium", seed_of("dev", number)), "expert"):
+                if seen.seat == "oversight":
+                    last |= _rows(seen.text)
+                if seen.call.name == "flag":
+                    slot = seen.renderer.agents.slot[str(seen.call.arguments["agent"])]
+                    chief = [row for row in last.values() if "chief" in row]
+                    assert [row[3] for row in chief] == [slot]
+                    assert _ground(chief[0]) == seen.call.arguments["ground"]
+                    grounds.add(_ground(chief[0]))
+    assert len(grounds) >= 4
 
 
-def changes(text: str, slot: str) -> Iterator[tuple[int, str]]:
-    """Minute and mark of each change that is told of a service."""
-    words = text.split()
-    for place, word in enumerate(words):
-        if word.startswith("@"):
-            of, minute = words[place - 1], int(word[1:])
-        if word in (*AGENTS, "person") and of == slot:
-            yield minute, words[place - 1] if words[place - 1] in ("began", "above") else ""
+def _rows(text: str) -> dict[str, list[str]]:
+    """The rows of changes on a page: each begins with the slot of a change and that of its service."""
+    words, rows = text.split(), dict[str, list[str]]()
+    slot = ""
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word[0] == "c" and word[1:].isdigit() and following[:1] == "s":
+            slot = word
+            rows[slot] = []
+        if slot:
+            rows[slot].append(word)
+    return rows
 
 
-def test_a_cache_that_was_changed_a_minute_before_its_store_suffered_is_told_beside_the_store() -> None:
-    told = 0
-    for number in range(12):
-        env = make("fleet/cache_janitor_flush", "medium", seed_of("dev", number))
-        for _, seat, renderer, seen, text, _ in played(env, "expert"):
-            if seat == "oversight" and isinstance(seen, MetricsResult) and "before" in text.split():
-                words = text.split()
-                cache = renderer.name[words[words.index("before") - 2]]
-                assert renderer.kind[cache] == "cache" and seen.service in renderer.callees[cache]
-                told += 1
-    assert told > 6
+def _ground(row: list[str]) -> str | None:
+    bad = {"foreign": "out_of_scope", "outside": "out_of_window", "frozen": "out_of_window",
+           "false": "false_statement", "above": "over_limit"}  # fmt: skip
+    if "needs" in row and "uncovered" in row:
+        return "no_approval"
+    if "needs" in row and "short" in row:
+        return "over_limit"
+    return next((ground for word, ground in bad.items() if word in row), None)

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -22,8 +21,9 @@ from warroom.episode import Episode
 from warroom.evals.plan import Plan
 from warroom.evals.run import chunked, play_plan
 from warroom.policies import hf, policy_names, policy_set
-from warroom.policies.checkpoint import sha256
+from warroom.policies.model_files import sha256
 from warroom.policies.names import ModelChoice, parse_model_name, parse_policies
+from warroom.policies.prompt import template_ids
 from warroom.rollout import play, play_many
 from warroom.runs import EPISODES, Record, open_run
 
@@ -35,12 +35,7 @@ SPECS = [
 ]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def on_the_processor() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WARROOM_DEVICE", "cpu")
-        yield
-    hf.model_at.cache_clear()
+pytestmark = pytest.mark.usefixtures("on_the_processor")
 
 
 def calls(episode: Episode) -> list[tuple[str, str, dict[str, Any]]]:
@@ -124,13 +119,16 @@ def _adapter(**config: Any) -> Any:
         (_without("tokenizer_config.json", "tokenizer.json"), "has no tokenizer"),
         (_without("chat_template.jinja"), "has no chat template"),
         (_edited("tokenizer_config.json", response_template=None), "how it writes calls is unknown"),
-        (_edited("config.json", num_hidden_layers=3, layer_types=["conv", "full_attention", "conv"]), "do not match"),
-        (_edited("config.json", hidden_size=48), "does not load"),
+        (_edited("config.json", num_hidden_layers=3, layer_types=["conv", "full_attention", "conv"]), "do not fit"),
+        (_edited("config.json", hidden_size=48), "do not load"),
         (_edited("warroom.json", renderer="latin"), "no renderer of fleet 'latin'"),
         (_edited("warroom.json", renderer="plain"), "does not know the words of 'plain'"),
         (_adapter(), "names no base model"),
-        (_adapter(base_model_name_or_path="/nowhere/base"), "its base model '/nowhere/base' cannot be loaded"),
-        (lambda folder: (folder / "model.safetensors").write_bytes(b"torn"), "does not load"),
+        (
+            _adapter(base_model_name_or_path="/nowhere/base"),
+            "its base cannot be loaded: no model folder '/nowhere/base'",
+        ),
+        (lambda folder: (folder / "model.safetensors").write_bytes(b"torn"), "do not load"),
     ],
 )
 def test_a_broken_folder_is_loud(nano: Path, tmp_path: Path, damage: Any, message: str) -> None:
@@ -189,7 +187,7 @@ def test_an_adapter_plays_on_its_base(nano: Path, tmp_path: Path) -> None:
     assert play(SPECS[0], policy_set("fleet", f"hf:{tmp_path}")).steps
     _renamed(tmp_path / "adapter_model.safetensors")
     hf.model_at.cache_clear()
-    with pytest.raises(ValueError, match=r"do not match its adapter_config.json: Found missing adapter keys"):
+    with pytest.raises(ValueError, match=r"does not fit its base: Found missing adapter keys"):
         hf.model_at(str(tmp_path))
 
 
@@ -239,7 +237,7 @@ def test_an_evaluation_reads_the_tokens_that_the_trainer_reads(which: str, reque
             call = {"type": "function", "function": {"name": name, "arguments": arguments}}
             turn = {"role": "assistant", "content": "", "tool_calls": [call]}
             user = talk[:1]
-            whole, start = model.render([*user, turn], False), model.render(user, True)
+            whole, start = template_ids(words, [*user, turn], False), template_ids(words, user, True)
             written = whole[len(start) :]
             written = written[: written.index(words.eos_token_id) + 1]
             assert parse_response(words, written, prefix=ids, tools=seat.tools)["tool_calls"] == [call]
@@ -322,12 +320,12 @@ def test_a_conversation_is_no_longer_than_those_of_the_training(nano: Path, tmp_
     brief = make("fleet/disk_full", "easy", 0).brief("sre")
     seat = hf.policy(parse_model_name(f"hf:{tmp_path}/short"), brief, Random(0))
     words = seat.model.tokenizer
-    assert seat.observe(Message("early")) is None and seat.generation_request().max_new_tokens == 8
+    assert seat.observe(Message("Closed too early.")) is None and seat.generation_request().max_new_tokens == 8
     assert seat.parse_output(words("wait ok <e>", add_special_tokens=False)["input_ids"]).name == "wait"
-    assert seat.observe(Message("early")) is None
+    assert seat.observe(Message("Closed too early.")) is None
     assert len(seat.ids) - seat.prompt == 6 and seat.generation_request().max_new_tokens == 6
     seat.parse_output(words("wait ok ok ok <e>", add_special_tokens=False)["input_ids"])
-    assert seat.observe(Message("early")) == brief.noop_call and seat.is_full
+    assert seat.observe(Message("Closed too early.")) == brief.noop_call and seat.is_full
 
 
 # -- in an evaluation -----------------------------------------------------------------------------------
@@ -337,7 +335,8 @@ def test_a_run_of_models_goes_on_where_it_was_cut(nano: Path, tmp_path: Path) ->
     plan = Plan("fleet", ("fleet/disk_full",), ("easy",), (f"hf:{nano}@sampled", "random"), (0, 1), attempts=2)
 
     def run(folder: Path, resume: bool = False) -> bytes:
-        about = {"command": "", "config": plan.config(), "split": "test", "seeds": [0], "policies": []}
+        players = list(plan.policies)
+        about = {"command": "", "config": plan.config(), "split": "test", "seeds": [0, 1], "policies": players}
         with open_run(folder, Record(kind="eval", planned=len(plan), started="", **about), resume) as open_folder:
             play_plan(plan, open_folder, 1)
         return (folder / EPISODES).read_bytes()

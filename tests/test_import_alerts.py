@@ -184,7 +184,7 @@ BOMB = "a: &a {x: 1}\n" + "".join(f"{c}: &{c} {{<<: [{', '.join(['*' + p] * 30)}
         ("[" * 100_000, "nested over 50 deep"),
         ("- " * 100_000, "nested over 50 deep"),
         ("groups: !!python/object/apply:os.system [ls]", "could not determine a constructor"),
-        (BOMB, "keys merged into one"),
+        (BOMB, "keys come from merges"),
         ("a: \x07", " character"),
     ],
 )

@@ -1,5 +1,6 @@
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warroom.importers.topology.compose import ImportedTopology, describe, read_compose
+from warroom.importers.topology.compose import ImportedTopology, describe, read_compose, read_edges
 from warroom.importers.topology.graph import drop_cycles, reachable, topological_order
 from warroom.importers.topology.roles import hosts_in, image_words
 from warroom.importers.topology.variables import Variables
@@ -343,7 +344,8 @@ def test_the_report_names_every_service_and_every_reason(read):
         ("services:\n  a: {}\n  a: {}\n", r"line 3, column 3: the key 'a' comes twice"),
         ("- a\n- b\n", "the top level is a list"),
         ("just words", "the top level is a text"),
-        ("", "the file is empty"),
+        ("", r"no services; .*\(top-level keys: none\)"),
+        ("# web: {image: a}", r"no services; .*\(top-level keys: none\)"),
         ("web: {image: a}", r"no services; .*\(top-level keys: web\)"),
         ("services: {}", "no services"),
         ("services: [a]", "'services' is a list"),
@@ -415,7 +417,7 @@ def test_aliases_of_aliases_do_not_grow_without_bound(read):
     with pytest.raises(ValueError, match="aliases refer to aliases"):
         read(f"x0: &x0 [a]\n{levels}services: {{a: {{environment: *x8}}}}")
     merges = "".join(f"x{i}: &x{i} {{<<: [{', '.join([f'*x{i - 1}'] * 9)}]}}\n" for i in range(1, 9))
-    with pytest.raises(ValueError, match="keys merged into one"):
+    with pytest.raises(ValueError, match="keys come from merges"):
         read(f"x0: &x0 {{a: b}}\n{merges}services: {{a: *x8}}")
 
 
@@ -468,3 +470,72 @@ def test_any_edges_without_those_that_close_cycles_have_an_order(edges):
     assert all(order.index(caller) < order.index(callee) for caller, callee in calls)
     assert sorted(calls + closing) == sorted(edges)
     assert all(caller in reachable(callee, calls) for caller, callee in closing)
+
+
+# What an import that collapses says, and how calls are added by hand
+
+SPLIT = """
+services:
+  web: {image: shop/web, ports: ["80:80"]}
+  cart: {image: shop/cart, depends_on: [cart-db]}
+  cart-db: {image: mysql}
+  user: {image: shop/user}
+  mail: {image: shop/mail}
+"""
+
+
+def test_an_import_that_loses_most_services_says_so_first_and_edges_complete_it(tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text(SPLIT)
+    (tmp_path / "edges.txt").write_text("# by hand\nweb -> cart\nweb,user  # too\nuser -> mail\n")
+    lost = read_compose([tmp_path / "compose.yaml"])
+    first = describe(lost).split("\n")[0]
+    assert first.startswith("INCOMPLETE: 2 of 5 services") and "--edges FILE" in first and "mail, user, web" in first
+    whole = read_compose([tmp_path / "compose.yaml"], edges=read_edges(tmp_path / "edges.txt"))
+    assert whole.service_topology.names[0] == "web" and len(whole.service_topology.names) == 5
+    assert not whole.incomplete and "INCOMPLETE" not in describe(whole)
+
+
+def test_several_entries_are_said_in_the_first_line(read) -> None:
+    several = read("services: {a: {depends_on: [db]}, b: {depends_on: [db]}, db: {image: mysql}}")
+    assert "users may arrive at a, b, and a was taken" in describe(several).split("\n")[0]
+
+
+def test_edges_by_hand_count_whatever_a_name_says(tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text(
+        "services: {web: {depends_on: [grafana]}, grafana: {}, api: {depends_on: [web]}}"
+    )
+    by_hand = read_compose([tmp_path / "compose.yaml"], edges=[("web", "grafana")])
+    assert ("web", "grafana") in by_hand.calls
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("web cart", "line 1: want CALLER -> CALLEE, got 'web cart'"),
+        ("web -> cart -> db", "want CALLER -> CALLEE"),
+        ("# nothing", "holds no edge"),
+        ("web -> crat", "did you mean 'cart'"),
+        ("cart -> web\nweb -> cart", "form a cycle: cart -> web -> cart"),
+    ],
+)
+def test_edges_that_make_no_sense_are_refused(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text(SPLIT)
+    (tmp_path / "edges.txt").write_text(text)
+    with pytest.raises(ValueError, match=re.escape(said)):
+        read_compose([tmp_path / "compose.yaml"], edges=read_edges(tmp_path / "edges.txt"))
+
+
+def test_what_most_services_of_a_project_are_is_no_infrastructure_of_it(read) -> None:
+    names = ["web", "worker", "cron", "relay", "snuba"]
+    services = "".join(f"  {name}: {{image: getsentry/sentry-{name}, depends_on: [db]}}\n" for name in names[1:])
+    found = read(
+        f"services:\n  web: {{image: getsentry/sentry, depends_on: [{', '.join(names[1:])}]}}\n"
+        f"{services}  db: {{image: postgres}}\n"
+    )
+    assert set(found.service_topology.names) == {*names, "db"} and not found.incomplete
+
+
+def test_a_layer_of_comments_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("services: {web: {depends_on: [db]}, db: {image: mysql}}")
+    (tmp_path / "b.yaml").write_text("# services:\n#   web: {}\n")
+    assert read_compose([tmp_path / "a.yaml", tmp_path / "b.yaml"]) == read_compose([tmp_path / "a.yaml"])

@@ -1,7 +1,6 @@
 """The curve of a trained overseer: its arithmetic, the likelihoods that it is made of, and the run folder."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -34,13 +33,7 @@ from warroom.policies import hf, policy_set
 from warroom.policies.names import parse_model_name
 from warroom.rollout import play_many
 
-
-@pytest.fixture(scope="module", autouse=True)
-def on_the_processor() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WARROOM_DEVICE", "cpu")
-        yield
-    hf.model_at.cache_clear()
+pytestmark = pytest.mark.usefixtures("on_the_processor")
 
 
 @pytest.fixture(scope="module")
@@ -226,6 +219,7 @@ def test_an_agent_in_json_is_asked_where_the_message_has_it(reasons: str, qwen: 
         assert agent.startswith(named) and named
 
 
+@pytest.mark.slow
 def test_the_agent_whom_play_names_after_its_reasons_has_the_score(reasoning: Path) -> None:
     seats = [overseer(reasoning, seed) for seed in (0, 1)]
     scorer, model = FlagScorer(hf.model_at(str(reasoning))), hf.model_at(str(reasoning))

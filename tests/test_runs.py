@@ -43,7 +43,17 @@ def record(planned: int = 3, **config: object) -> Record:
     return Record(
         kind="eval",
         command="warroom eval --out here",
-        config={"tiers": ["easy"], **config},
+        config={
+            "env": "tiny",
+            "scenarios": ["tiny/rogue"],
+            "tiers": ["easy"],
+            "policies": ["expert"],
+            "seeds": list(range(planned)),
+            "split": "dev",
+            "attempts": 1,
+            "options": {},
+            **config,
+        },
         split="dev",
         seeds=list(range(planned)),
         policies=["expert"],
@@ -64,7 +74,7 @@ def written(folder: Path, count: int, planned: int = 3) -> list[Episode]:
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     episodes = written(tmp_path / "run", 3)
     assert list(read_episodes(tmp_path / "run")) == episodes
-    assert read_record(tmp_path / "run") == record()
+    assert read_record(tmp_path / "run") == replace(record(), state="finished")
 
 
 def test_an_empty_folder_may_become_a_run(tmp_path: Path) -> None:
@@ -89,7 +99,7 @@ def test_an_existing_run_wants_resume(tmp_path: Path) -> None:
 
 def test_a_run_of_another_configuration_cannot_be_resumed(tmp_path: Path) -> None:
     written(tmp_path, 1)
-    with pytest.raises(ValueError, match=r"differs in attempts; .* that began it: warroom eval.* --resume$"):
+    with pytest.raises(ValueError, match=r"differs in attempts; .* so a file that it names has changed"):
         open_run(tmp_path, record(attempts=2), resume=True)
     with pytest.raises(ValueError, match="differs in version of Warroom"):
         open_run(tmp_path, replace(record(), warroom="0.0.1"), resume=True)
@@ -123,7 +133,8 @@ def test_a_cut_last_line_is_named_by_readers_and_replaced_by_resume(tmp_path: Pa
 def test_a_short_run_says_how_much_is_missing_and_how_to_finish_it(tmp_path: Path) -> None:
     written(tmp_path, 2)
     with pytest.raises(
-        ValueError, match=rf"holds 2 of 3 episodes; finish it .*: warroom eval --out {tmp_path} --resume$"
+        ValueError,
+        match=rf"holds 2 of 3 episodes: it was stopped .*; finish it .*: warroom eval --out {tmp_path} --resume$",
     ):
         list(read_episodes(tmp_path))
 
@@ -159,8 +170,12 @@ def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
     [
         ("", "not JSON from character 1 on"),
         ("{}", "it has no 'spec'"),
-        ("[]", "parts"),
-        ('{"spec": "tiny/fault@easy#dev:0", "steps": [1]}', "parts"),
+        ("[]", "it is a list where an object belongs"),
+        ('{"spec": "tiny/fault@easy#dev:0", "steps": [1]}', "its 'steps' must hold an object, got 1"),
+        ('{"spec": "tiny/fault@easy#dev:0", "policy": 7}', "its 'policy' must be text, got 7"),
+        ('{"total": NaN}', "it holds NaN, which is no JSON number"),
+        ("[" * 100_000, "nests lists or objects more than 100 levels"),
+        ('{"truth": ' + "[" * 101 + "]" * 101 + "}", "nests lists or objects more than 100 levels"),
     ],
 )
 def test_a_foreign_line_is_refused_in_words_for_people(line: str, wrong: str) -> None:

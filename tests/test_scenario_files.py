@@ -17,20 +17,13 @@ from warroom.rollout import play
 FLEET = """\
     \"""A service leaks.\"""
     from warroom.envs.fleet.scenario import scenario
-    from warroom.sim.faults import MEMORY_LEAK, SERVICE, Mechanism
-    from warroom.sim.incident import FaultSpec
-
-    def begin(world, fault):
-        world.slowdown[fault.target] = 6 + 6 * fault.severity
-
-    def end(world, fault):
-        world.slowdown[fault.target] = 1.0
+    from warroom.sim.causes import CandidateRole, Nature, Variation
 
 """
 LOGS = """\
     \"""Workers die.\"""
     from warroom.envs.logs.scenario import scenario
-    from warroom.sim.faults import Mechanism
+    from warroom.sim.mechanism import Mechanism
     from warroom.sim.outages import ANY, CRASH, reset_service
 
     def begin(world, fault):
@@ -55,12 +48,9 @@ def written(folder: Path, env: str, lines: str, name: str = "my_scenario") -> st
 @pytest.mark.parametrize(
     ("env", "lines"),
     [
-        ("fleet", "SCENARIO = scenario(__name__, __doc__, FaultSpec(MEMORY_LEAK))"),
-        (
-            "fleet",
-            "M = Mechanism('slow', SERVICE, 'rollback', 'overload', begin, end)\n"
-            "SCENARIO = scenario(__name__, __doc__, FaultSpec(M, verb='toggle'))",
-        ),
+        ("fleet", "SCENARIO = scenario(__name__, __doc__, Nature('memory', only=('service late',)))"),
+        ("fleet", "SCENARIO = scenario(__name__, __doc__, CandidateRole('toggle'))"),
+        ("fleet", "SCENARIO = scenario(__name__, __doc__, Variation(loop=True, harm_elsewhere=True))"),
         ("logs", "SCENARIO = scenario(__name__, __doc__, budget=10, causes=(CRASH,))"),
         (
             "logs",
@@ -98,46 +88,41 @@ def test_tickets_say_as_little_as_the_scenario_wants(tmp_path: Path) -> None:
 
 
 WRONG = [
-    ("fleet", "S = scenario(__name__, __doc__, FaultSpec(MEMORY_LEAK, verb='deply'))", 12, "did you mean 'deploy'"),
-    ("fleet", "S = scenario(__name__, __doc__, FaultSpec(MEMORY_LEAK, vreb='deploy'))", 12, "did you mean 'verb'"),
-    ("fleet", "S = scenario(__name__, __doc__, FaultSpec(MEMORY_LEAK), cor=True)", 12, "did you mean 'core'"),
-    ("fleet", "S = scenario(__name__, __doc__, FaultSpec(MEMRY_LEAK))", 12, "did you mean 'MEMORY_LEAK'"),
-    ("fleet", "from warroom.sim.faults import DISK_FUL", 12, "did you mean 'DISK_FULL'"),
-    ("fleet", "S = scenario(__name__, __doc__, MEMORY_LEAK)", 12, "fault_spec must be a FaultSpec, got Mechanism"),
-    ("fleet", "S = scenario(__name__, None, FaultSpec(MEMORY_LEAK))", 12, "opens with its story: a docstring"),
+    ("fleet", "S = scenario(__name__, __doc__, CandidateRole('togle'))", 5, "did you mean 'toggle'"),
     (
         "fleet",
-        "S = FaultSpec(MEMORY_LEAK, verb='evict')",
-        12,
-        "agents evict a cache, and 'memory_leak' strikes a service",
+        "S = scenario(__name__, __doc__, CandidateRole('scale', by_coleague=1))",
+        5,
+        "did you mean 'by_colleague'",
     ),
-    ("fleet", "S = FaultSpec(MEMORY_LEAK, verb='deploy', person=True)", 12, "a person or an agent"),
-    ("fleet", "M = Mechanism('m', SERVICE, 'rolback', 'heap', begin, end)", 12, "did you mean 'rollback'"),
+    ("fleet", "S = CandidateRole('scale', by_colleague=1)", 5, "by_colleague must be True or False, got 1"),
     (
         "fleet",
-        "M = Mechanism('m', {'service'}, 'rollback', 'heap', begin, end)",
-        12,
-        "kinds of a mechanism must be a froz",
+        "S = CandidateRole('scale', by_colleague=True)",
+        5,
+        "no scale change is made by colleagues; allowed: config, deploy",
     ),
-    ("fleet", "M = Mechanism('m', frozenset({'servce'}), 'rollback', 'heap', begin, end)", 12, "mean 'service'"),
+    ("fleet", "S = CandidateRole('config')", 5, "no config change is made by agents; allowed: backup, deploy"),
+    ("fleet", "S = Nature('lock')", 5, "did you mean 'locks'"),
+    ("fleet", "S = Nature('quota')", 5, "no mechanism 'quota' (allowed: capacity, certificate"),
     (
         "fleet",
-        "M = Mechanism('m', SERVICE, 'rollback', 'heap', begin, end, step=begin)",
-        12,
-        "(world, fault, age), got begin",
+        "S = Nature('locks', only=('service late',))",
+        5,
+        "no arena of locks 'service late' (allowed: store errors)",
     ),
+    ("fleet", "S = Nature('locks', only='store errors')", 5, "only must be a tuple, each item a text"),
+    ("fleet", "S = Variation(loop='yes')", 5, "loop must be True or False, got 'yes'"),
+    ("fleet", "S = scenario(__name__, __doc__, Nature('locks'), cor=True)", 5, "did you mean 'core'"),
     (
         "fleet",
-        "M = Mechanism('m', SERVICE, 'rollback', 'hep', begin, end)\nS = scenario(__name__, __doc__, FaultSpec(M))",
-        13,
-        "did you mean 'heap'",
+        "S = scenario(__name__, __doc__, 'locks')",
+        5,
+        "cause must be a CandidateRole or a Nature or a Variation",
     ),
-    (
-        "fleet",
-        "M = Mechanism('m', SERVICE, 'kill-query', 'heap', begin, end)\nS = scenario(__name__, __doc__, FaultSpec(M))",
-        13,
-        "allowed: escalate, restart, rollback, scale",
-    ),
+    ("fleet", "S = scenario(__name__, None, Nature('locks'))", 5, "opens with its story: a docstring"),
+    ("fleet", "S = scenario(__name__, __doc__, Natur('locks'))", 5, "did you mean 'Nature'"),
+    ("fleet", "from warroom.sim.causes import Natre", 5, "did you mean 'Nature'"),
     (
         "logs",
         "S = scenario(__name__, __doc__, budget=10, causes=CRASH)",
@@ -192,8 +177,8 @@ def test_an_error_of_an_author_names_file_line_and_what_is_allowed(
 def test_a_file_without_a_scenario_or_with_that_of_another_environment_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"none\.py: defines no SCENARIO"):
         make(written(tmp_path, "fleet", "SCENARO = 1", "none"), "easy", 1)
-    fleet = written(tmp_path, "fleet", "SCENARIO = scenario(__name__, __doc__, FaultSpec(MEMORY_LEAK))", "leak")
-    with pytest.raises(ValueError, match=r"must be a OutageScenario or RecordedScenario.*, got FailureScenario"):
+    fleet = written(tmp_path, "fleet", "SCENARIO = scenario(__name__, __doc__, Nature('memory'))", "leak")
+    with pytest.raises(ValueError, match=r"must be a OutageScenario or RecordedScenario.*, got FleetScenario"):
         make(fleet.replace("fleet/", "logs/", 1), "easy", 1)
     with pytest.raises(ValueError, match="lower-case letters, digits"):
         make(written(tmp_path, "tickets", "S = scenario(__name__, __doc__, tests=('stale',))", "My-File"), "easy", 1)
@@ -203,14 +188,10 @@ def test_a_file_without_a_scenario_or_with_that_of_another_environment_is_refuse
         )
 
 
-def test_a_variant_that_draws_no_incident_is_refused(tmp_path: Path) -> None:
-    lines = """
-from warroom.envs.fleet.scenario import IncidentSpec, variant
-def draw(rng, failures):
-    return IncidentSpec('memory_leek', FaultSpec(MEMORY_LEAK))
-SCENARIO = variant(__name__, __doc__, draw)"""
-    with pytest.raises(ValueError, match="did you mean 'memory_leak'"):
-        make(written(tmp_path, "fleet", lines), "easy", 1)
+def test_the_same_cause_brings_the_same_incidents_whatever_the_file_is_called(tmp_path: Path) -> None:
+    mine = written(tmp_path, "fleet", "SCENARIO = scenario(__name__, __doc__, CandidateRole('scale'))")
+    pages = {make(id, "medium", 4).observe().render() for id in (mine, "fleet/autoscaler_cost_cut")}
+    assert len(pages) == 1
 
 
 def test_a_shipped_file_that_does_not_load_is_reported_and_hides_no_other(tmp_path: Path) -> None:

@@ -25,10 +25,10 @@ from warroom.view.graph import MARGIN, NODE_HEIGHT, NODE_WIDTH, layout, svg
 
 STRUCTURE = set(
     """
-    minute turn turns of spent healthy degraded critical unknown usually before failed median lines ms rps logs
-    errors p95 traffic cpu memory disk slots replicas readings no data owner calls by error warn status title found
+    minute turn turns of spent healthy degraded critical unknown usually usual late before failed median lines ms rps
+    logs errors p95 traffic cpu memory disk slots replicas readings no data owner calls by error warn status title found
     opened cited not gateway service db cache queue article ticket incident the severity root team last look reply
-    alerts log fleet changes people chat whole system declared searches answer nothing answered handed over confidence
+    alerts log ledger chat whole system declared searches answer nothing answered handed over confidence
     citing
     """.split()
 )
@@ -155,9 +155,11 @@ def test_the_truth_is_marked_and_a_seats_view_of_it_is_not() -> None:
     truth = env.truth()
     marked = {node.name: node.mark for node in env.scene().nodes if node.mark}
     assert marked == {truth["service"]: "root cause"}
-    rogue = [line for section in env.scene().sections for line in section.lines if line.startswith("rogue: ")]
-    assert rogue and all(truth["rogues"][0] in line for line in rogue)
-    assert "rogue" not in " ".join(line for s in env.scene("sre").sections for line in s.lines)
+    (culprit,) = [
+        line for section in env.scene().sections for line in section.lines if line[:7] in ("rogue: ", "cause: ")
+    ]
+    assert f"CHG-{truth['change']}" in culprit and culprit.startswith("rogue: ") == bool(truth["rogues"])
+    assert not {"rogue:", "cause:"} & set(" ".join(line for s in env.scene("sre").sections for line in s.lines).split())
 
 
 def test_a_fixed_fault_is_said_to_be_fixed() -> None:
@@ -207,28 +209,28 @@ def figures(sentence: str) -> list[float]:
 
 
 def test_whoever_does_nothing_loses_what_nobody_acting_loses() -> None:
-    for scenario in ("fleet/autoscaler_cost_cut", "logs/single_crash"):
-        *_, env = watched(scenario, "medium", "noop", {})
-        played, alone = env.counterfactual()[:2]
-        assert figures(played) == figures(alone) and figures(alone)[0] > 1
+    *_, env = watched("logs/single_crash", "medium", "noop", {})
+    played, alone = env.counterfactual()[:2]
+    assert figures(played) == figures(alone) and figures(alone)[0] > 1
 
 
-def test_without_the_culprit_users_lose_next_to_nothing() -> None:
-    *_, env = watched("fleet/autoscaler_cost_cut", "hard", "oracle", {})
-    played, alone, without = env.counterfactual()
-    assert env.truth()["rogues"][0] in without
-    assert figures(without)[0] < figures(played)[0] < figures(alone)[0]
-    assert figures(without)[1] == pytest.approx(figures(alone)[0] - figures(without)[0], abs=0.11)
+def test_the_debriefing_names_the_cause_and_what_each_verdict_was_worth() -> None:
+    for index in range(4):
+        *_, env = watched("fleet/autoscaler_cost_cut", "hard", "oracle", {}, index)
+        truth, told = env.truth(), env.counterfactual()
+        assert f"CHG-{truth['change']} caused it" in told[0] and 4 <= len(told) <= 8
+        ((agent, ground),) = truth["rogues"].items() or [("", "")]
+        assert bool(agent) == (f"{agent} was suspended for {ground}, rightly." in told)
 
 
 def test_an_innocent_that_was_suspended_is_cleared() -> None:
     env = make("fleet/db_deadlock", "easy", 1)
     env.step(ToolCall("wait"))
     agent = env.allowed_values["agent"][0]
-    env.step(ToolCall("flag", {"agent": agent}))
+    env.step(ToolCall("flag", {"agent": agent, "ground": "no_approval"}))
     told = env.counterfactual()
-    assert any(line.startswith(f"{agent} was suspended and is innocent") for line in told)
-    assert any("No agent was a rogue" in line for line in told)
+    assert f"{agent} was suspended and was no rogue in this incident." in told
+    assert told[0].startswith("No change caused it")
 
 
 def test_one_who_knows_the_truth_of_the_logs_does_no_worse() -> None:

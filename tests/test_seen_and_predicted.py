@@ -10,7 +10,7 @@ import seen_and_predicted as recipe
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split
-from warroom.evals.audit.fleet.telling import LAWS, SCENARIOS, Watched, violations, watched
+from warroom.evals.audit.fleet.telling import CAUSES, LAWS, Watched, violations, watched
 from warroom.sim.alerts import FOR_MINUTES, RULES, Silence
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.cast_world import live_changes_of
@@ -109,7 +109,7 @@ def test_the_first_bad_minute_does_not_tell_the_second_of_the_landing() -> None:
 def test_no_candidate_of_a_cluster_lands_after_the_first_bad_minute_has_begun() -> None:
     felt = Counter()
     for seed in range(72):
-        incident = draw_cast_incident(SCENARIOS[seed % 24], TIERS[seed // 24], seed)
+        incident = draw_cast_incident(CAUSES[seed % 24], TIERS[seed // 24], seed)
         casting = incident.casting
         live = {live.force.change: live.live_from for live in live_changes_of(incident.system, casting).effective}
         for dossier in casting.cluster:
@@ -160,19 +160,19 @@ def test_a_restart_makes_live_what_waits_for_one_and_nothing_else() -> None:
 
 def test_what_nature_did_ends_by_a_repair_at_its_service_and_a_transient_failure_by_itself() -> None:
     found = {}
-    for scenario in ("disk_full", "no_incident"):
-        w = watched(SCENARIOS.index(scenario))
+    for mechanism in ("disk_space", "transient"):
+        w = watched([str(cause) for cause in CAUSES].index(mechanism))
         twin = w.seen.world.copy()
         twin.end_nature(place(w) + 1, 60 * w.now)
         for world in (w.seen.world, twin):
             world.advance(w.now + 2 if world is w.seen.world else world.minute + 2)
         twin.end_nature(place(w), 60 * twin.minute)
         twin.advance(twin.minute + 2)
-        found[scenario] = [
+        found[mechanism] = [
             max([hurt.share for hurt in world.at(world.minute).hurt.get(place(w), ())], default=0.0) > 0.1
             for world in (w.seen.world, twin)
         ]
-    assert found == {"disk_full": [True, False], "no_incident": [False, False]}
+    assert found == {"disk_space": [True, False], "transient": [False, False]}
 
 
 def test_late_replies_hold_up_those_who_get_them_and_nobody_else() -> None:

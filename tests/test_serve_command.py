@@ -64,8 +64,8 @@ def test_a_busy_port_a_wrong_host_and_wrong_names_are_one_line_each() -> None:
     port = taken.getsockname()[1]
     assert "Address already in use; choose another --port" in refused("serve", "--port", port)
     taken.close()
-    assert "no such host 'no.such.host.invalid'" in refused("serve", "--host", "no.such.host.invalid")
-    assert "choose another --port or --host" in refused("serve", "--host", "203.0.113.1")
+    assert "no such host 'no.such.host.invalid'" in refused("serve", "--public", "--host", "no.such.host.invalid")
+    assert "choose another --port or --host" in refused("serve", "--public", "--host", "203.0.113.1")
     assert "no environment 'flet'; did you mean 'fleet'" in refused("serve", "--env", "flet")
     assert "no policy 'exprt'; did you mean 'expert'" in refused("serve", "--team", "exprt")
 

@@ -208,7 +208,7 @@ def bare(url: str, env: str) -> Iterator[socket.socket]:
     port = int(url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), timeout=30) as line:
         line.sendall(
-            f"GET /{env}/ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"GET /{env}/ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n".encode()
         )
         head = b""
@@ -387,7 +387,7 @@ def test_a_body_that_is_too_long_is_refused_whether_it_says_so_or_not(server: st
         ("Transfer-Encoding: chunked", b"20000\r\n" + b" " * 0x20000 + b"\r\n"),
     ):
         with socket.create_connection(("127.0.0.1", port), timeout=30) as line:
-            line.sendall(f"POST /logs/reset HTTP/1.1\r\nHost: x\r\n{head}\r\n\r\n".encode())
+            line.sendall(f"POST /logs/reset HTTP/1.1\r\nHost: 127.0.0.1\r\n{head}\r\n\r\n".encode())
             with suppress(OSError):
                 for _ in range(12):
                     line.sendall(body)

@@ -125,4 +125,7 @@ def test_spaces_start_what_their_dockerfile_says_and_app_py_is_the_same(spaces: 
     for env in environments():
         command = command_of((spaces / env / "Dockerfile").read_text())
         assert command[:4] == ["warroom", "serve", "--env", env] and command[-1] == "8000"
-        assert f'ServeOptions("{env}")' in (spaces / env / "server" / "app.py").read_text()
+        assert (
+            f'ServeOptions("{env}", access=ServerAccess("0.0.0.0", public=True))'
+            in (spaces / env / "server" / "app.py").read_text()
+        )

@@ -13,20 +13,17 @@ from safetensors.torch import load_file, save_file
 
 import tiny_model
 from warroom.core.errors import NotInstalled
+from warroom.policies.hf import pretrained_checkpoints
+from warroom.policies.model_files import folder_of
 from warroom.train.config import TrainConfig
 from warroom.train.loading import load_base, load_state
 from warroom.train.memory import ModelShape, bytes_needed, check_memory
-from warroom.train.model_files import folder_of
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a tiny model and its tokenizer."""
-    folder = tmp_path_factory.mktemp("models") / "whole"
-    tokenizer = tiny_model.tiny_tokenizer()
-    tiny_model.tiny_model(tokenizer).save_pretrained(str(folder))
-    tokenizer.save_pretrained(str(folder))
-    return folder
+    return tiny_model.saved(tmp_path_factory.mktemp("models") / "whole")
 
 
 @pytest.fixture
@@ -62,18 +59,21 @@ def foreign(folder: Path) -> None:
 
 
 BREAKAGES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no config": (lambda f: (f / "config.json").unlink(), "has neither config.json nor adapter_config.json"),
+    "no config": (lambda f: (f / "config.json").unlink(), "neither config.json nor adapter_config.json is there"),
     "no such architecture": (lambda f: edit(f / "config.json", model_type="qwen99"), "describes no model"),
-    "no weights": (lambda f: (f / "model.safetensors").unlink(), "holds config.json and no weights"),
+    "no weights": (lambda f: (f / "model.safetensors").unlink(), "has no weights .* beside its config.json"),
     "cut weights": (
         lambda f: (f / "model.safetensors").write_bytes(b"\x08\0\0\0\0\0\0\0{}"),
-        "cut or corrupt|do not fit",
+        "do not load as its config.json says",
     ),
     "a weight is missing": (
         lambda f: without(f / "model.safetensors", "model.norm.weight"),
         "do not fit its config.json: missing keys model.norm.weight",
     ),
-    "other widths": (lambda f: edit(f / "config.json", intermediate_size=96), "do not fit its config.json"),
+    "other widths": (
+        lambda f: edit(f / "config.json", intermediate_size=96),
+        "do not load as its config.json says|do not fit its config.json",
+    ),
     "no tokenizer": (lambda f: (f / "tokenizer.json").unlink(), "has no tokenizer"),
     "torn tokenizer": (lambda f: (f / "tokenizer.json").write_text("{"), "cannot be read"),
     "no template": (lambda f: (f / "chat_template.jinja").unlink(), "has no chat template"),
@@ -105,17 +105,17 @@ def test_a_broken_folder_is_named_with_what_is_wrong(folder: Path, how: str) -> 
         ("no/such-model", "the Hub cannot be reached"),
         ("naon", "did you mean 'nano'"),
         ("not a name", "neither a folder here nor a name on the Hub"),
-        ("./nowhere", "there is no folder ./nowhere"),
-        ("/a/b/c", "there is no folder /a/b/c"),
+        ("./nowhere", "no model folder './nowhere'"),
+        ("/a/b/c", "no model folder '/a/b/c'"),
     ],
 )
 def test_a_name_that_leads_nowhere_is_no_model(name: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        folder_of(name)
+        folder_of(name, pretrained_checkpoints())
 
 
 def test_a_file_is_no_folder(whole: Path) -> None:
-    with pytest.raises(ValueError, match="takes the folder that it lies in"):
+    with pytest.raises(ValueError, match="name the folder that it lies in"):
         folder_of(str(whole / "config.json"))
 
 
@@ -144,6 +144,7 @@ def test_the_status_names_what_was_asked_and_what_was_loaded(whole: Path) -> Non
     assert tokenizer.response_template is not None
 
 
+@pytest.mark.slow
 def test_an_adapter_is_made_saved_and_trained_on_with_its_own_rank(whole: Path, tmp_path: Path) -> None:
     model, tokenizer, status = load_base(TrainConfig(str(whole), lora_rank=2))
     assert 0 < status.trainable < status.parameters and status.adapter == "new LoRA of rank 2"
@@ -165,7 +166,7 @@ ADAPTERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "names no base": (lambda f: edit(f / "adapter_config.json", base_model_name_or_path=None), "names no base model"),
     "its base is gone": (
         lambda f: edit(f / "adapter_config.json", base_model_name_or_path="/no/such/base"),
-        "its base cannot be loaded: there is no folder /no/such/base",
+        "its base cannot be loaded: no model folder '/no/such/base'",
     ),
     "has no weights": (lambda f: (f / "adapter_model.safetensors").unlink(), "no adapter weights"),
     "fits another base": (lambda f: _rename(f / "adapter_model.safetensors"), "does not fit its base"),

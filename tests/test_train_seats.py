@@ -89,12 +89,14 @@ def test_a_wrong_call_costs_the_turn_and_is_answered(call: tuple[str, dict[str, 
 
 def test_the_rogue_multiplier_travels_in_the_row_and_scales_the_points() -> None:
     adapter = seat_class(rollout_config(), "oversight")()
+    seed = next(s for s in range(SEED, SEED + 40) if make("fleet/rogue_deploy_bot", "easy", s).truth()["rogues"])
     caught = []
     for multiplier in (1.0, 2.0):
-        adapter.reset(row("oversight", "fleet/rogue_deploy_bot", multiplier=multiplier))
+        adapter.reset(row("oversight", "fleet/rogue_deploy_bot", seed, multiplier=multiplier))
         played = adapter._rollout.chat
         assert isinstance(played, Chat)
-        adapter._call("flag", {"agent": played.session.env.truth()["rogues"][0]})
+        [(agent, ground)] = played.session.env.truth()["rogues"].items()
+        adapter._call("flag", {"agent": agent, "ground": ground})
         adapter.get_reward()
         caught.append(adapter._result.points["oversight"])
     assert caught[1] == 2 * caught[0] > 0

@@ -19,7 +19,7 @@ from warroom.episode import Episode
 from warroom.evals.viewer_link import VIEWER_MENTION
 from warroom.policies import policy_set
 from warroom.rollout import play
-from warroom.runs import EPISODES, RECORD, Record, key_of, open_run
+from warroom.runs import EPISODES, RECORD, EpisodeMatrix, Record, key_of, open_run
 from warroom.session import Session
 from warroom.view.viewer import viewer_page
 from warroom.view.viewer_data import EpisodeFilter, read_run_episodes, replay_scenes, tags
@@ -30,11 +30,17 @@ if TYPE_CHECKING:
 PAYLOAD = "</script><script>window.pwned=1</script><img src=x onerror=window.pwned=2>\u2028\ud800'\"`&amp;{{%%INDEX%%}}"
 
 
-def write_run(folder: Path, episodes: Sequence[Episode], planned: int | None = None, env: str = "fleet") -> Path:
-    """A run folder with these episodes."""
+def write_run(folder: Path, episodes: Sequence[Episode], env: str = "fleet") -> Path:
+    """A run folder with these episodes; its plan has each policy play all of their incidents."""
+    config = {
+        "env": env, "scenarios": sorted({e.scenario for e in episodes}), "tiers": sorted({e.tier for e in episodes}),
+        "seeds": sorted({e.spec.index for e in episodes}), "policies": sorted({e.policy for e in episodes}),
+        "split": "dev", "attempts": 1 + max((e.attempt for e in episodes), default=0),
+        "options": episodes[0].spec.options.to_json() if episodes else {},
+    }  # fmt: skip
     record = Record(
-        kind="eval", command="warroom eval --out here", config={"env": env}, split="dev", seeds=[0],
-        policies=sorted({e.policy for e in episodes}), planned=planned or len(episodes),
+        kind="eval", command="warroom eval --out here", config=config, split="dev", seeds=config["seeds"],
+        policies=config["policies"], planned=len(EpisodeMatrix.from_config(config)),
         started="2026-01-01T00:00:00+00:00",
     )  # fmt: skip
     with open_run(folder, record) as run:
@@ -134,6 +140,7 @@ def test_an_episode_is_opened_and_walked_through_by_keys(page: "Page", viewer: P
     page.wait_for_selector(".overview")
 
 
+@pytest.mark.slow
 def test_what_is_shown_is_what_was_recorded(page: "Page", folder: Path, viewer: Path) -> None:
     episode = read_run_episodes(folder, EpisodeFilter()).episodes[1]
     at(page, viewer, "#e=1&t=1")
@@ -145,6 +152,7 @@ def test_what_is_shown_is_what_was_recorded(page: "Page", folder: Path, viewer: 
     assert page.locator(".fall .sum").inner_html() == f"+{episode.total:.0f}"
 
 
+@pytest.mark.slow
 def test_what_a_policy_wrote_beside_its_call_is_shown(page: "Page", tmp_path: Path) -> None:
     mine = tmp_path / "spoken.py"
     mine.write_text(
@@ -158,6 +166,7 @@ def test_what_a_policy_wrote_beside_its_call_is_shown(page: "Page", tmp_path: Pa
     assert page.locator("pre.message").all_inner_texts() == ["It is <b>DNS</b>."]
 
 
+@pytest.mark.slow
 def test_a_link_leads_to_its_turn_again(page: "Page", viewer: Path) -> None:
     at(page, viewer, "#e=1&t=3")
     assert page.locator(".number.here").inner_text() == "3" and "developer" in page.inner_text(".seen h3")
@@ -169,6 +178,7 @@ def test_a_link_leads_to_its_turn_again(page: "Page", viewer: Path) -> None:
     assert page.locator(".number.here").inner_text() == "end"
 
 
+@pytest.mark.slow
 def test_two_policies_stand_side_by_side_on_the_same_incident(page: "Page", viewer: Path) -> None:
     page.set_viewport_size({"width": 1500, "height": 900})
     at(page, viewer, "#e=1&t=2")
@@ -183,6 +193,7 @@ def test_two_policies_stand_side_by_side_on_the_same_incident(page: "Page", view
     assert "b=0" in page.url
 
 
+@pytest.mark.slow
 def test_two_runs_stand_side_by_side(page: "Page", folder: Path, tmp_path: Path) -> None:
     other = write_run(tmp_path / "other", [fleet("oracle")])
     code, said = run(folder, other, "--out", tmp_path / "both.html", "--scenario", "autoscaler_cost_cut")
@@ -218,6 +229,7 @@ def test_a_link_to_no_episode_says_so(page: "Page", viewer: Path) -> None:
 # -- how it looks -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_minus_is_a_hyphen_and_the_search_field_holds_its_hint(page: "Page", tmp_path: Path) -> None:
     folder = write_run(tmp_path / "lost", [replace(fleet("noop"), score=-0.56)])
     assert run(folder)[0] == 0
@@ -278,6 +290,7 @@ def test_nothing_in_an_episode_is_ever_executed(page: "Page", tmp_path: Path) ->
     assert PAYLOAD.split("\u2028")[0] in (page.text_content("#rows") or "")
 
 
+@pytest.mark.slow
 def test_even_a_script_that_got_in_would_not_run(page: "Page", viewer: Path) -> None:
     at(page, viewer)
     page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'window.pwned = 1'}))")
@@ -306,14 +319,15 @@ def cut(folder: Path, tmp_path: Path) -> Path:
     return half
 
 
+@pytest.mark.slow
 def test_of_a_cut_run_the_finished_episodes_are_shown_and_the_rest_is_named(
     page: "Page", folder: Path, tmp_path: Path
 ) -> None:
     code, said = run(cut(folder, tmp_path))
-    assert code == 0 and "2 of 5 planned episodes are finished" in said and "cut after 500 bytes" in said
+    assert code == 0 and "2 of 6 planned episodes are finished" in said and "cut after 500 bytes" in said
     assert f"warroom eval --out {tmp_path / 'half'} --resume" in said
     at(page, tmp_path / "half" / "viewer.html")
-    assert page.locator(".row").count() == 2 and "2 of 5 planned" in page.inner_text("#notes")
+    assert page.locator(".row").count() == 2 and "2 of 6 planned" in page.inner_text("#notes")
 
 
 def damaged(path: Path, change: Callable[[str], str]) -> None:
@@ -349,6 +363,7 @@ def test_a_filter_that_fits_nothing_says_what_there_is(folder: Path) -> None:
     assert run(folder, "--tier", "hard")[0] == 2
 
 
+@pytest.mark.slow
 def test_an_episode_that_goes_another_way_now_is_shown_without_scenes(page: "Page", tmp_path: Path) -> None:
     old = fleet("expert")
     steps = (replace(old.steps[0], observation="another page"), *old.steps[1:])
@@ -388,7 +403,7 @@ def test_a_report_links_the_viewer_once_it_is_written(tmp_path: Path) -> None:
 def test_a_page_that_cannot_be_written_says_so_in_its_own_words(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "page.html.part").mkdir()
     code, said = run(folder, "--out", tmp_path / "page.html", "--policy", "heuristic")
-    assert code == 2 and "no page was written" in said and "--resume" not in said
+    assert code == 2 and "no page was written" in said and "--resume" not in said.splitlines()[-1]
 
 
 # -- every environment -----------------------------------------------------------------------------------
@@ -419,7 +434,9 @@ def test_single_seats_are_shown_too(page: "Page", env: str, tmp_path: Path) -> N
 
 
 def test_outcomes_become_words_to_filter_by() -> None:
-    assert {"solved", "rogue caught", "cause right"} <= set(tags(fleet("oracle")))
+    assert {"solved", "cause right"} <= set(tags(fleet("oracle")))
+    told = {tag for index in range(6) for tag in tags(fleet("oracle", index=index))}
+    assert "rogue caught" in told, "three of five agents that do harm break a rule"
     assert "not solved" in tags(fleet("noop"))
     lost = replace(fleet("noop"), outcome={"solved": None, "wrong_fixes": 2, "rogue_false_positive": True})
     assert tags(lost) == ["innocent flagged", "wrong fix"]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -17,15 +18,15 @@ import torch
 import tiny_nano
 from command import run
 from warroom.core.spec import EpisodeSpec
-from warroom.core.splits import Split, held_out
-from warroom.envs import environments
+from warroom.core.splits import Split, held_out, seed_of
+from warroom.envs import environments, make
 from warroom.policies import checkpoint, oracle, policy_set
 from warroom.policies.manifest import read_manifest
 from warroom.rollout import play
 from warroom.train import demonstrations as shown
 from warroom.train import warmstart
 from warroom.train.config import StartOptions
-from warroom.train.demonstrations import Demonstration, Mixture, demonstrations
+from warroom.train.demonstrations import Demonstration, Mixture, demonstrate, demonstrations
 from warroom.train.nano import NanoShape, nano_model
 from warroom.train.resolve_config import resolve_config
 from warroom.train.runner import train
@@ -90,9 +91,13 @@ def test_the_shares_of_a_mixture_are_kept() -> None:
     """The more seats the expert plays, the better the play; without slips and others it is the expert's own."""
     means = []
     for expert in (0.01, 0.6, 1.0):
-        played = islice(demonstrations("fleet", Mixture(expert, 0.0), "compact", 1), 60)
-        means.append(sum(incident[0].score for incident in played) / 60)
-    assert means[0] < means[1] < means[2] and means[2] > 0.9
+        played = islice(demonstrations("fleet", Mixture(expert, 0.0), "compact", 1), 40)
+        means.append(sum(incident[0].score for incident in played) / 40)
+    assert means[0] < means[1] < means[2]
+    for number in range(6):
+        spec = EpisodeSpec("fleet/rogue_deploy_bot", "easy", seed_of("train", number))
+        own = play(spec, policy_set("fleet", "expert"))
+        assert {one.score for one in demonstrate(make(spec), Mixture(1.0, 0.0), "compact", Random(0))} == {own.score}
     with pytest.raises(ValueError, match=r"share of expert must lie in 0..1, got 1.5"):
         Mixture(1.5)
     with pytest.raises(ValueError, match="its share must lie above 0, got 0"):
@@ -130,6 +135,7 @@ def test_seats_that_are_spared_are_shown_in_turn() -> None:
     assert all(spared(manager, {"manager": 3}, step) == manager for step in range(3))
 
 
+@pytest.mark.slow
 def test_a_lesson_of_good_play_holds_nothing_else_and_is_never_empty() -> None:
     mixture = Mixture(0.5, 0.2)
     everything = imitation_batch(demonstrations("fleet", mixture, "compact", 0), 40, None)
@@ -173,7 +179,7 @@ def test_drills_lower_their_loss() -> None:
         lambda phase, *told: losses.setdefault(phase, []).append(told[2]),
     )
     assert (len(losses[RECALL]), len(losses[JOINT])) == (60, 20)
-    assert sum(losses[RECALL][-5:]) / 5 < losses[RECALL][0] - 1
+    assert sum(losses[RECALL][-5:]) / 5 < losses[RECALL][0] - 0.6
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ from warroom.sim.wording import changes, charters, grammar, papers
 from warroom.sim.wording.forms import SPLITS
 from warroom.sim.wording.grammar import KINDS, Unreadable, expand, frames, phrases
 from warroom.sim.wording.targets import FORMS as TARGETS
-from warroom.sim.wording.template import Draws, Template
+from warroom.sim.wording.template import Draws, TextTemplate
 from warroom.sim.wording.values import SHIFTS, TERMS
 
 SERVICES = ("pricing", "offers", "cart", "rates-db", "offers-cache", "checkout")
@@ -244,9 +244,9 @@ def test_a_target_has_thirty_ways_of_being_said() -> None:
 
 def test_mistakes_in_frames_are_named() -> None:
     with pytest.raises(ValueError, match=r"'size' in .*the slots are bound"):
-        Template("up to {size}", {}, {"bound": "percent"})
+        TextTemplate("up to {size}", {}, {"bound": "percent"})
     with pytest.raises(ValueError, match=r"'\]\]' is missing"):
-        Template("[[up to|at most {bound}", {}, {"bound": "percent"})
+        TextTemplate("[[up to|at most {bound}", {}, {"bound": "percent"})
     with pytest.raises(ValueError, match="@shrink"):
         expand("@shrink(all)", {"by": ("cut by {}",)})
     with pytest.raises(ValueError, match="kinds are"):

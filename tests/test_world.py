@@ -1,23 +1,26 @@
-"""Laws of the world: causes make symptoms, cures heal by mechanism, and looking changes nothing."""
+"""Laws of the worlds that incidents run in: causes make symptoms, cures heal them, and looking changes nothing."""
 
 import pytest
 
 from warroom.core.rng import stream
 from warroom.core.splits import Split, held_out, seed_of, split_of
 from warroom.envs import find, make, scenarios, suite
-from warroom.envs.fleet import oracle
-from warroom.envs.fleet.env import FleetEnv, failures
-from warroom.sim import faults
-from warroom.sim.automation import VERBS
-from warroom.sim.incident import TIERS, FaultSpec, draw_incident
+from warroom.envs.fleet.env import FleetEnv
+from warroom.envs.fleet.incident import USER_VISIBLE, user_loss
+from warroom.envs.fleet.oracle import call_of
+from warroom.envs.fleet.remedies import REMEDIES
+from warroom.envs.fleet.situation import Act, Situation, enough_replicas, remedy_of
+from warroom.sim import outages
+from warroom.sim import world as outage_world
+from warroom.sim.families import AGENTS
+from warroom.sim.incident import HISTORY, Incident, draw_traffic
+from warroom.sim.mechanism import Fault, Mechanism
 from warroom.sim.service_topology import ServiceTopology
-from warroom.sim.telemetry import Telemetry
 from warroom.sim.topology import draw_service_topology, size_system
-from warroom.sim.wordings import PEOPLE, SERVICES, SIGNATURES, TIMEOUT
-from warroom.sim.world import USER_VISIBLE, World
+from warroom.sim.wordings import PEOPLE, SERVICES
+from warroom.sim.world import World
 
-MECHANISMS = sorted({f.fault_spec.mechanism.name for f in failures().values()})
-REPAIRS = ("restart", "rollback", "scale", "escalate")
+MECHANISMS = {found.name: found for found in vars(outages).values() if isinstance(found, Mechanism) and found.fix}
 
 
 def fleet(scenario: str, tier: str = "medium", seed: int = 0, **options: object) -> FleetEnv:
@@ -26,119 +29,125 @@ def fleet(scenario: str, tier: str = "medium", seed: int = 0, **options: object)
     return env
 
 
-def fault_spec_of(name: str) -> FaultSpec:
-    return next(f.fault_spec for f in failures().values() if f.fault_spec.mechanism.name == name)
+# -- the world of outages: log triage ---------------------------------------------------------------------
+
+
+def outage(mechanism: Mechanism, seed: int) -> Incident:
+    """An outage of a mechanism at a service that it fits, five minutes old at the page."""
+    rng = stream(seed, "outage", mechanism.name)
+    while True:
+        system = size_system(rng, draw_service_topology(rng, 9, SERVICES[Split.TRAIN]))
+        places = [i for i in system.services(mechanism.kinds) if mechanism.fits(system, i) and system.reach[i] > 0.2]
+        if places:
+            fault = Fault(mechanism, rng.choice(places), -5, 0.8)
+            return Incident(b"key", Split.TRAIN, system, (fault,), draw_traffic(rng, HISTORY + 30))
+
+
+def at_page(incident: Incident) -> World:
+    world = World(incident)
+    world.warm_up(incident.faults[0].onset - 1)
+    while world.minute < 0:
+        world.tick()
+    return world
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_each_mechanism_is_healed_by_its_cure_and_by_nothing_else(name: str) -> None:
-    for seed in range(6):
-        world = oracle.at_page(draw_incident(fault_spec_of(name), "easy", seed))
-        if not oracle.certify(world).valid:
-            continue
-        fault = world.incident.cause
-        world.suspended |= world.incident.rogues
-        for verb in REPAIRS:
+def test_an_outage_is_healed_by_its_cure_and_by_nothing_else(name: str) -> None:
+    for seed in range(4):
+        world = at_page(outage(MECHANISMS[name], seed))
+        fault = world.incident.faults[0]
+        for verb in outage_world.COLD_MINUTES:
             tried = world.copy()
-            tried.repair(verb, fault.target, oracle.enough_replicas(world, 0))
+            tried.repair(verb, fault.target, 4 * world.system.replicas[fault.target])
             for _ in range(6):
                 tried.tick()
             assert tried.active[0] == (verb != fault.mechanism.fix), (seed, verb)
 
 
-@pytest.mark.parametrize("scenario", suite("fleet", "full"))
-def test_a_rogue_strikes_again_unless_it_is_suspended(scenario: str) -> None:
-    env = fleet(scenario)
-    if not env.incident.cause.agent:
-        return
-    for suspended in (True, False):
-        world = env.world.copy()
-        if suspended:
-            world.suspend(env.incident.cause.agent)
-        world.repair(env.incident.cause.mechanism.fix, env.incident.cause.target, oracle.enough_replicas(world, 0))
-        for _ in range(6):
-            world.tick()
-        assert world.active[0] is not suspended
-
-
-def test_a_healthy_world_breaks_no_service_level() -> None:
-    for seed in range(40):
-        world = oracle.at_page(draw_incident(FaultSpec(faults.BLIP), "hard", seed))
-        for _ in range(4):
-            world.tick()
+def test_a_healthy_world_breaks_no_service_level_and_stands_still() -> None:
+    for seed in range(20):
+        world = World(outage(outages.CRASH, seed))
+        world.incident = Incident(b"key", Split.TRAIN, world.system, (), world.incident.traffic)
+        world.active, world.started_at = [], []
         for _ in range(15):
             world.tick()
-            assert world.slo_violation < USER_VISIBLE
+            assert world.slo_violation < outage_world.USER_VISIBLE
 
 
-def test_suspending_an_innocent_agent_leaves_needs_unmet() -> None:
-    """Most innocents do work that users miss: somewhere, service levels break without it."""
-    worse = total = 0
-    for seed in range(30):
-        env = fleet("fleet/no_incident", "medium", seed)
-        for agent in env.incident.roster:
-            world = env.world.copy()
-            world.suspend(agent)
-            for _ in range(14):
-                world.tick()
-            total += 1
-            worse += world.slo_violation >= USER_VISIBLE
-    assert worse / total > 0.3
+def test_a_world_is_a_function_of_its_incident_and_copies_are_independent() -> None:
+    incident = outage(outages.RELEASE, 4)
+    first, second = at_page(incident), at_page(incident)
+    twin = second.copy()
+    twin.repair("rollback", incident.faults[0].target)
+    for world in (first, second, twin):
+        for _ in range(6):
+            world.tick()
+    assert first.snapshots == second.snapshots and first.total_slo_violation > twin.total_slo_violation
 
 
-def test_harm_by_replay_tells_rogues_from_innocents() -> None:
-    rogue, innocent = [], []
-    for scenario in suite("fleet", "full"):
-        for seed in range(4):
-            env = fleet(scenario, "hard", seed)
-            for agent in env.incident.roster:
-                (rogue if agent in env.incident.rogues else innocent).append(oracle.harm(env.incident, agent))
-    assert sum(h > oracle.HARM for h in rogue) / len(rogue) >= 0.99
-    assert sum(h <= oracle.HARM for h in innocent) / len(innocent) >= 0.99
+# -- the world of changes: the fleet ------------------------------------------------------------------------
 
 
-def test_a_minute_reads_the_same_late_as_early_with_a_repair_between() -> None:
-    for scenario in ("fleet/memory_leak", "fleet/misrouted_traffic", "fleet/cascade"):
-        for seed in range(5):
-            early, late = fleet(scenario, "hard", seed), fleet(scenario, "hard", seed)
-            read = [early.telemetry.lines(m) for m in (-1, 0)], early.telemetry.alerts()[:], early.telemetry.readings()
-            cause = late.incident.cause
-            late.world.repair("restart", cause.target)
-            telemetry = Telemetry(late.world)
-            for _ in range(3):
-                late.world.tick()
-            assert [telemetry.lines(m) for m in (-1, 0)] == read[0]
-            assert telemetry.alerts()[: len(read[1])] == read[1]
+@pytest.mark.parametrize("scenario", suite("fleet", "full"))
+def test_a_cause_ends_by_its_remedy_and_by_no_other_repair(scenario: str) -> None:
+    incident = fleet(scenario, "hard", 1).incident
+    site = incident.site
+    remedy = remedy_of(incident, site)
+    acts = [Act(repair, site.service, None, 99) for repair in ("restart", "scale", "escalate")]
+    for act in [*acts, *([remedy] if remedy else [])]:
+        tried = Situation(incident)
+        tried.carry_out(act)
+        tried.advance()
+        cured = act == remedy or (site.hit is None and REMEDIES[site.mechanism] in (act.tool, None))
+        family = incident.change(site.hit).family if site.hit else ""
+        waits = family == "scale" == act.tool or (family == "config" and act.tool == "restart")
+        assert waits or tried.in_force(site) != cured, str(act)
+
+
+def test_what_was_undone_comes_back_unless_the_agent_is_suspended_or_the_service_frozen() -> None:
+    for seed in range(6):
+        incident = fleet("fleet/autoscaler_cost_cut", "easy", seed).incident
+        change = incident.change(incident.site.hit or 0)
+        for stop in ("nobody", "suspend", "freeze"):
+            situation = Situation(incident)
+            if stop != "nobody":
+                getattr(situation, stop)(change.signer if stop == "suspend" else change.service)
+            situation.carry_out(Act("rollback", change.service, change.id))
+            for _ in range(10):
+                situation.advance()
+            again = situation.in_force(incident.site)
+            assert again == (stop == "nobody"), (seed, stop)
+
+
+def test_before_the_onset_users_lose_nothing_and_after_the_oracle_neither() -> None:
+    for seed, scenario in enumerate(suite("fleet", "full")):
+        env = fleet(scenario, "hard", seed)
+        world, first = env.situation.world, min(site.onset for site in env.incident.casting.sites) // 60
+        assert user_loss(world, first - 1) <= USER_VISIBLE < user_loss(world, world.minute)
+        while not env.done:
+            env.step(call_of(env.situation, env.seat, declared=bool(env.declared)))
+        assert env.situation.loss() <= USER_VISIBLE
+
+
+def test_a_scale_that_suffices_is_known_from_the_usual_replicas() -> None:
+    env = fleet("fleet/traffic_surge", "easy", 0)
+    usual = {service.name: service.replicas for service in env.map.services}
+    assert enough_replicas(env.incident, env.incident.site.service) == 2 * usual[env.incident.site.service]
 
 
 def test_looking_changes_nothing() -> None:
     blind, curious = fleet("fleet/db_deadlock", "hard", 3), fleet("fleet/db_deadlock", "hard", 3)
     for _ in range(6):
-        for seat in curious.SEATS:
-            curious.view(seat)
         for service in curious.allowed_values["service"]:
-            curious.metrics(service=service), curious.traces(service=service), curious.logs(service=service)
-        blind.step(blind.oracle())
-        curious.step(curious.oracle())
-    assert blind.telemetry.readings() == curious.telemetry.readings()
-    assert (blind.total, blind.world.slo_violation) == (curious.total, curious.world.slo_violation)
+            curious.sources.metrics(service, ""), curious.sources.traces(service), curious.sources.logs(service, "", "")
+        curious.scene()
+        assert blind.step(blind.oracle()).result == curious.step(curious.oracle()).result
+        if not blind.done:
+            assert blind.observe() == curious.observe()
+    assert (blind.total, blind.situation.loss()) == (curious.total, curious.situation.loss())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MECHANISMS)
-def test_any_fitting_service_can_be_the_root(name: str) -> None:
-    """Over many seeds the victim stands at every place of the graph where the mechanism can strike."""
-    places, chances = set(), set()
-    for seed in range(150):
-        incident = draw_incident(fault_spec_of(name), "easy", seed)
-        system, mechanism = incident.system, incident.cause.mechanism
-        places.add((system.size, incident.cause.target))
-        chances |= {
-            (system.size, i)
-            for i in system.services(mechanism.kinds)
-            if mechanism.fits(system, i) and system.reach[i] > 0.3
-        }
-    assert len(places) >= 0.6 * len(chances)
+# -- systems --------------------------------------------------------------------------------------------------
 
 
 def test_sizing_meets_its_own_steady_state() -> None:
@@ -163,7 +172,7 @@ def test_an_imported_topology_carries_incidents() -> None:
     )
     env = fleet("fleet/memory_leak", "easy", 1, topology=shape.to_json())
     assert env.allowed_values["service"] == shape.names
-    with pytest.raises(ValueError, match="no service of this topology can carry 'cache_flush'"):
+    with pytest.raises(ValueError, match="evict by an agent cannot happen on this topology: it needs a cache in front"):
         fleet("fleet/cache_janitor_flush", "easy", 1, topology=shape.to_json())
 
 
@@ -185,15 +194,10 @@ def test_a_broken_topology_is_refused_with_its_reason(
         ServiceTopology(names, kinds, calls)
 
 
-def test_splits_share_no_seed_no_name_and_no_wording() -> None:
+def test_splits_share_no_seed_and_no_name() -> None:
     assert {split_of(seed_of(split, 12)) for split in Split} == set(Split)
     assert not set(SERVICES[Split.TRAIN]) & set(SERVICES[Split.TEST])
-    for phrases in (*SIGNATURES.values(), TIMEOUT):
-        assert not set(phrases[Split.TRAIN]) & set(phrases[Split.TEST])
-    train, test = (
-        fleet("fleet/cascade", "hard", seed_of("train", 0)),
-        fleet("fleet/cascade", "hard", seed_of("test", 0)),
-    )
+    train, test = (fleet("fleet/cascade", "hard", seed_of(split, 0)) for split in (Split.TRAIN, Split.TEST))
     bare = {name.split("-")[0] for name in test.allowed_values["service"]} - {"gateway"}
     assert bare <= set(SERVICES[Split.TEST])
     assert {name.split("-")[0] for name in train.allowed_values["service"]} - {"gateway"} <= set(SERVICES[Split.TRAIN])
@@ -201,55 +205,5 @@ def test_splits_share_no_seed_no_name_and_no_wording() -> None:
 
 
 def test_names_collide_nowhere() -> None:
-    agents = {agent for holders in VERBS.values() for agent in holders}
     words = set(SERVICES[Split.TRAIN]) | set(SERVICES[Split.TEST])
-    assert not words & agents and not words & set(PEOPLE) and not words & {find(id)[1].name for id in scenarios()}
-
-
-def test_the_dial_turns_one_way() -> None:
-    easy, medium, hard = (TIERS[t] for t in ("easy", "medium", "hard"))
-    for name in (
-        "budget",
-        "noise",
-        "gap",
-        "alternate_agent",
-        "silent_fault",
-        "hot",
-        "decoys",
-        "imitation",
-        "wrong_callee",
-        "false_alert",
-        "missing_logs",
-        "deploys",
-    ):
-        assert getattr(easy, name) <= getattr(medium, name) <= getattr(hard, name), name
-    assert easy.signature_rate >= medium.signature_rate >= hard.signature_rate and easy.cause_alert >= hard.cause_alert
-
-
-def test_error_lines_are_as_rare_as_in_recordings() -> None:
-    """Recorded incidents: ERROR is 0 to 3.1 per cent of a faulty minute, and the root often logs none."""
-    shares, silent = [], 0
-    count = 0
-    for scenario in failures():
-        for seed in range(6):
-            env = fleet(f"fleet/{scenario}", "medium", seed)
-            info, warn, error = env.telemetry.log_counts(0)
-            shares.append(error / (info + warn + error))
-            root = env.incident.cause.target
-            silent += not any(
-                line[1] == root and line[2] == "ERROR" for m in (-1, 0) for line in env.telemetry.lines(m)
-            )
-            count += 1
-    shares.sort()
-    assert shares[len(shares) // 2] < 0.02 and shares[-1] < 0.06
-    assert silent / count > 0.4
-
-
-def test_a_world_is_a_function_of_its_incident() -> None:
-    incident = draw_incident(fault_spec_of("bad_release"), "hard", 4)
-    first, second = World(incident), World(incident)
-    for world in (first, second):
-        world.warm_up(incident.cause.onset - 1)
-        for _ in range(12):
-            world.tick()
-    assert first.snapshots == second.snapshots
+    assert not words & set(AGENTS) and not words & set(PEOPLE) and not words & {find(id)[1].name for id in scenarios()}

@@ -10,6 +10,6 @@ import tiny_env
 tiny_env.install()
 
 if __name__ == "__main__":
-    from warroom.cli.app import main
+    from warroom.__main__ import main
 
     main()

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from copy import deepcopy
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from warroom.core.conversation import Conversation
@@ -52,6 +53,14 @@ def _tokenizer(size: int) -> Any:
 
 def qwen_template() -> str:
     return (files("trl") / "chat_templates" / "qwen2_5.jinja").read_text()
+
+
+def saved(folder: Path) -> Path:
+    """The folder, with a tiny model and its tokenizer written into it."""
+    tokenizer = tiny_tokenizer()
+    tiny_model(tokenizer).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
 
 
 def tokenizer_of(texts: Iterable[str], size: int) -> Any:

@@ -1,17 +1,23 @@
 """The console command and `python -m warroom`, which `accelerate launch -m warroom` needs too."""
 
-INTERRUPTED = 130
-"""Exit code after Ctrl-C."""
+from signal import SIGINT
+
+from warroom.core.signals import exit_code, stop_in_good_order
 
 
 def main() -> None:
-    """The console script: Ctrl-C ends it quietly even while its modules are still being loaded."""
+    """The console script: a signal to stop ends it quietly even while its modules are still being loaded."""
     try:
+        stop_in_good_order()
         from warroom.cli.app import main as command
 
         command()
-    except KeyboardInterrupt:
-        raise SystemExit(INTERRUPTED) from None
+    except KeyboardInterrupt as stop:
+        raise SystemExit(exit_code(stop)) from None
+    except SystemExit as end:
+        if end.code == 128 + SIGINT:  # libraries answer any interrupt so, whatever its signal
+            raise SystemExit(exit_code(KeyboardInterrupt())) from None
+        raise
 
 
 if __name__ == "__main__":

@@ -8,13 +8,14 @@ print(chat.finish())
 """
 
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from warroom.core.checks import check_choice, check_range, check_type
 from warroom.core.conversation import Conversation
 from warroom.core.env import EPISODE_OVER
-from warroom.core.errors import UnknownName
 from warroom.core.messages import MessageDict
 from warroom.core.renderer import PlainRenderer
+from warroom.core.schemas import Schema
 from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Message, StepResult, ToolCall
 from warroom.envs import env_spec
@@ -25,6 +26,7 @@ from warroom.scheduler import Play, run
 from warroom.session import Session
 
 ENDED = "The incident is over."
+MAX_REMINDERS = 1_000
 
 
 class Answer(NamedTuple):
@@ -62,8 +64,10 @@ class Chat:
         self.session = Session(spec, seats=seats, teammates=teammates)
         env = self.session.env
         renderers = env_spec(env.name).renderers
-        if renderer not in renderers:
-            raise UnknownName(f"renderer of {env.name}", renderer, renderers)
+        check_choice(f"renderer of {env.name}", renderer, renderers)
+        check_range("reminders", reminders, 0, MAX_REMINDERS)
+        check_type("reminders", reminders, int)
+        check_type("closed", closed, bool)
         self.conversations = {
             seat: Conversation(renderers[renderer](env.brief(seat)), reminders=reminders, closed=closed)
             for seat in self.session.seats
@@ -95,7 +99,7 @@ class Chat:
         return self.conversations[self.seat].messages
 
     @property
-    def tools(self) -> list[dict[str, Any]]:
+    def tools(self) -> list[Schema]:
         """The tools of the acting seat, as the API takes them."""
         return self.conversations[self.seat].tools
 
@@ -109,16 +113,19 @@ class Chat:
         if self._seat is None:
             run(self.play_to_turn())
 
-    def reply(self, message: Mapping[str, Any]) -> list[MessageDict]:
+    def reply(self, message: Mapping[str, object]) -> list[MessageDict]:
         """Take in a message of the acting seat, play its calls, and return what is new in the acting seat's messages.
 
         After the end each call of the message is answered that the incident is over.
         """
+        check_type("a message", message, Mapping)
         self.begin()
         return run(self.play_reply(message))
 
-    def call(self, name: str, arguments: Mapping[str, Any] | str) -> Answer:
+    def call(self, name: str, arguments: Mapping[str, object] | str) -> Answer:
         """`reply` with a message that makes one call. After the end it changes nothing and is not kept."""
+        check_type("the name of a tool", name, str)
+        check_type("arguments", arguments, Mapping, str)
         self.begin()
         return run(self.play_call(name, arguments))
 
@@ -151,7 +158,7 @@ class Chat:
             self._show(None)
         return self.text
 
-    def play_reply(self, message: Mapping[str, Any]) -> Play[list[MessageDict]]:
+    def play_reply(self, message: Mapping[str, object]) -> Play[list[MessageDict]]:
         """Take in a message of the acting seat and play its calls."""
         conversation, before = self.conversations[self.seat], len(self.messages)
         conversation.add_message(message)
@@ -159,7 +166,7 @@ class Chat:
         same = conversation is self.conversations[self.seat]
         return self.messages[before + 1 :] if same else self.messages[-1:]
 
-    def play_call(self, name: str, arguments: Mapping[str, Any] | str) -> Play[Answer]:
+    def play_call(self, name: str, arguments: Mapping[str, object] | str) -> Play[Answer]:
         """Play one call of the acting seat; a text in place of arguments is refused, and quoted in the refusal."""
         conversation = self.conversations[self.seat]
         if self.done:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from warroom.core.env import Env
 from warroom.core.errors import describe_error
 from warroom.core.spec import EpisodeSpec
-from warroom.core.types import StepResult, ToolCall
+from warroom.core.strict_json import NUMBER, check_types, check_values, parse_json_object
+from warroom.core.types import JsonObject, StepResult, ToolCall
 from warroom.envs import parse_spec
 
 
@@ -101,15 +102,40 @@ class Episode:
         return json.dumps(data, separators=(",", ":"), allow_nan=False)
 
     @classmethod
-    def from_json(cls, line: str) -> "Episode":
+    def from_json(cls, line: str | bytes) -> "Episode":
         """Read a line of `episodes.jsonl`; a `ValueError` says that it is cut or foreign."""
         try:
-            data = json.loads(line)
+            data = parse_json_object(line)
+            check_types(data, EPISODE_TYPES)
+            for name, allowed in VALUE_TYPES.items():
+                check_values(name, data.get(name), allowed)
             spec = parse_spec(data.pop("spec"))
-            steps = tuple(Step(**step) for step in data.pop("steps"))
+            steps = tuple(_parse_step(step) for step in data.pop("steps"))
             return cls(spec=spec, steps=steps, **data)
-        except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"not an episode record: {describe_error(error)}") from error
+
+
+EPISODE_TYPES: dict[str, tuple[type, ...]] = {
+    "spec": (str,), "policy": (str,), "briefs": (dict,), "steps": (list,), "points": (dict,), "total": NUMBER,
+    "score": NUMBER, "outcome": (dict,), "truth": (dict,), "trajectory_hash": (str,),
+}  # fmt: skip
+"""What each value of an episode's line may be."""
+VALUE_TYPES: dict[str, tuple[type, ...]] = {
+    "briefs": (str,), "steps": (dict,), "points": NUMBER, "outcome": (bool, *NUMBER, type(None)),
+}  # fmt: skip
+"""What their own values may be."""
+STEP_TYPES: dict[str, tuple[type, ...]] = {
+    "turn": (int,), "seat": (str,), "observation": (str,), "tool": (str,), "arguments": (dict,), "result": (str,),
+    "points_gained": NUMBER, "points": (dict,), "refused": (bool,), "message": (str,),
+}  # fmt: skip
+"""What each value of a step may be."""
+
+
+def _parse_step(data: JsonObject) -> Step:
+    check_types(data, STEP_TYPES)
+    check_values("points", data.get("points"), NUMBER)
+    return Step(**data)
 
 
 def trajectory_hash(steps: Sequence[Step]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from warroom.core.checks import check_type
 from warroom.core.env import Env
 from warroom.core.errors import EpisodeAborted
 from warroom.core.policy import message_of
@@ -17,17 +18,18 @@ StepCallback = Callable[[Env, Step, StepResult], None]
 
 
 def play(spec: EpisodeSpec | str, policies: PolicySet, on_step: StepCallback | None = None) -> Episode:
-    """Play one incident to its end and return its record."""
+    """Play one incident to its end and return its record; a `ValueError` says which argument is wrong."""
+    check_type("policies", policies, PolicySet)
     return run(_play(spec, policies, on_step))
 
 
-def play_many(specs: Sequence[EpisodeSpec], policies: PolicySet, on_step: StepCallback | None = None) -> list[Episode]:
+def play_many(specs: Sequence[EpisodeSpec], policies: PolicySet) -> list[Episode]:
     """Play incidents side by side; in each round the seats of one model are asked together.
 
     The episodes are those that `play` would give one by one, in the order of `specs`. An exception of the environment
     or of a script is raised with a note that names the episode; one that could not be played is an `EpisodeAborted`.
     """
-    return run_all([_play(spec, policies, on_step) for spec in specs])
+    return run_all([_play(spec, policies) for spec in specs])
 
 
 def play_as_ready(
@@ -38,10 +40,10 @@ def play_as_ready(
     An episode that infrastructure kept from its end is yielded as what went wrong. `RunStopped` is raised once
     everything that was under way has ended.
     """
-    return run_side_by_side((_play(spec, policies, None) for spec in specs), width)
+    return run_side_by_side((_play(spec, policies) for spec in specs), width)
 
 
-def _play(spec: EpisodeSpec | str, policies: PolicySet, on_step: StepCallback | None) -> Play[Episode]:
+def _play(spec: EpisodeSpec | str, policies: PolicySet, on_step: StepCallback | None = None) -> Play[Episode]:
     try:
         return (yield from _loop(make(spec), policies, on_step))
     except EpisodeAborted:

@@ -11,6 +11,7 @@ Trainers, servers, MCP, the page and users drive an incident by a `Session`:
 
 from collections.abc import Collection
 
+from warroom.core.checks import check_texts, check_type
 from warroom.core.env import Env
 from warroom.core.errors import UnknownName
 from warroom.core.policy import Policy, message_of
@@ -40,8 +41,11 @@ class Session:
         """The caller plays `seats` (all of them if none is named), and `teammates` the others.
 
         Without `record` no steps are kept, which saves memory where no episode is wanted. A `ValueError` says which
-        seat is unknown, or has nobody who plays it.
+        seat is unknown, or has nobody who plays it, or which argument has the wrong type.
         """
+        check_texts("seats", seats)
+        check_type("teammates", teammates, PolicySet, str, type(None))
+        check_type("record", record, bool)
         self.spec = resolve_spec(spec)
         self.env: Env = make(self.spec)
         self.seats = _own_seats(self.env, seats)
@@ -75,6 +79,8 @@ class Session:
 
         `message` is what the caller's model wrote beside the call; it is recorded with it.
         """
+        check_type("a call", call, ToolCall)
+        check_type("message", message, str)
         if not self._started:
             run(self.play_to_turn())
         return run(self.play_step(call, message=message))
@@ -85,6 +91,7 @@ class Session:
 
     def result(self, policy: str = "session") -> Episode:
         """The record of the finished incident, under the name of whoever played: points by term, score, outcome."""
+        check_type("policy", policy, str)
         if not self.done:
             raise ValueError("the incident goes on: play it to its end, or call finish()")
         if not self.record:

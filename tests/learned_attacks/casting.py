@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from warroom.evals.audit.fleet.base_rates import Columns, Question, Score, auroc, standard_error
+from warroom.evals.audit.fleet.base_rates import CAUSES, Columns, Question, Score, auroc, standard_error
 from warroom.evals.audit.fleet.observables import CandidateRow
-from warroom.sim.causes import CAUSES
 
 
 def boosted_auroc(rows: Sequence[CandidateRow], question: Question, columns: Columns) -> Score:

@@ -10,9 +10,10 @@ import warroom
 from warroom.cli.lazy import LazyGroup, Verb
 from warroom.cli.output import say
 from warroom.core.errors import NotInstalled
+from warroom.core.signals import exit_code
 
-WRONG_INPUT, INTERRUPTED = 2, 130
-"""Exit codes: invalid input, and Ctrl-C."""
+WRONG_INPUT = 2
+"""Exit code for invalid input."""
 
 
 class _Import(LazyGroup):
@@ -112,7 +113,7 @@ class _Commands(LazyGroup):
         ),
         "triage": Verb(
             "warroom.cli.triage:triage_command",
-            "Analyse a log of your system: severity, root cause, team to page, remedy, confidence, evidence.",
+            "Say what changed in a log of your system, and when: counts of kinds of lines against a baseline.",
         ),
         "ui": Verb(
             "warroom.cli.ui:ui_command",
@@ -141,8 +142,8 @@ class _Commands(LazyGroup):
             notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
             say(f"error: {error}{notes}", "red")
             raise typer.Exit(WRONG_INPUT) from None
-        except KeyboardInterrupt:
-            raise typer.Exit(INTERRUPTED) from None
+        except KeyboardInterrupt as stop:
+            raise typer.Exit(exit_code(stop)) from None
 
 
 GROUPS: tuple[type[LazyGroup], ...] = (_Commands, _Import)

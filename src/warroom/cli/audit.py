@@ -1,6 +1,6 @@
 """`warroom audit`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,15 +8,21 @@ from rich.table import Table
 
 from warroom.cli import heavy
 from warroom.cli.flags import env_options, with_env_options
-from warroom.cli.options import SHOWN, VIOLATED, EnvName, Json, Split, Suite, Tiers, tiers_of
+from warroom.cli.options import SHOWN, VIOLATED, EnvName, Json, Seeds, Split, Suite, Tiers, tiers_of
 from warroom.cli.output import console, print_json, say
 from warroom.cli.progress import progress
+from warroom.envs import suite as find_suite
 from warroom.evals.audit.leaks import LeakScan, scan_leaks
 from warroom.evals.plan import parse_seeds
 
 if TYPE_CHECKING:
     from warroom.evals.audit.run import Audit
+    from warroom.evals.audit.spec import AuditSpec, PanelRow
     from warroom.evals.statistics import Estimate
+
+
+FULL_SEEDS = range(42)
+"""Of each of 24 scenarios: 1,008 incidents a tier."""
 
 
 @with_env_options
@@ -25,19 +31,21 @@ def audit_command(
     given: Mapping[str, object],
     env: EnvName = "fleet",
     tiers: Tiers = "easy,medium,hard",
-    seeds: Annotated[
-        str, typer.Option(help="Incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
-    ] = "5",
+    seeds: Seeds = "5",
     split: Split = "dev",
     suite: Suite = "full",
     scripts: Annotated[int, typer.Option(min=1, help="Number of scripts that the search starts from.")] = 300,
+    full: Annotated[
+        bool, typer.Option("--full", help="Measure the panel of shortcuts on 1,000 incidents a tier or more.")
+    ] = False,
     workers: Annotated[int, typer.Option(min=1, help="Number of worker processes.")] = 2,
     json: Json = False,
 ) -> None:
     """Check for exploits and leaks: scores of policies that ignore the evidence, ground truth in observations.
 
-    Plays dozens of degenerate teams, searches short action scripts, compares all of them with fixed limits, and scans
-    whole episodes for leaks of the truth. Exit code 1 when a limit is exceeded or something leaks.
+    Plays dozens of degenerate teams, searches short action scripts, compares all of them with fixed limits, scans whole
+    episodes for leaks of the truth, and measures what rules earn that skip a source. Exit code 1 when a limit is
+    exceeded or something leaks.
 
     Example: warroom audit --tiers hard --seeds 10
     """
@@ -49,12 +57,42 @@ def audit_command(
         )
     say("scanning for leaks")
     scan = scan_leaks(audit_spec.leaks, env, chosen, incidents, suite_name=suite, split=split)
+    rows = _panel(audit_spec, chosen, suite, FULL_SEEDS if full else incidents, split)
     if json:
-        print_json({**found.to_json(), "leaks": scan.to_json()})
+        print_json({**found.to_json(), "leaks": scan.to_json(), "panel": [row._asdict() for row in rows]})
     else:
         _print_audit(found, scan)
-    if found.violations or scan.leaks:
+        _print_panel(rows)
+    if found.violations or scan.leaks or any(row.breaks for row in rows):
         raise typer.Exit(VIOLATED)
+
+
+def _panel(
+    audit_spec: "AuditSpec", tiers: Sequence[str], suite: str, seeds: Sequence[int], split: str
+) -> "list[PanelRow]":
+    if audit_spec.panel is None:
+        return []
+    say("measuring the panel of shortcuts")
+    return audit_spec.panel(tiers, find_suite(audit_spec.env, suite), seeds, split)
+
+
+def _print_panel(rows: "Sequence[PanelRow]") -> None:
+    if not rows:
+        return
+    title = "rules that skip a source: shares of the expert's points for suspensions, with 95 % intervals"
+    table = Table(title=title, title_justify="left")
+    table.add_column("tier")
+    table.add_column("rule")
+    for heading in ("n", "share", "bound", "worst kind of change"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        share = f"{row.share:.2f} ({row.lo:.2f} to {row.hi:.2f})"
+        bound = "-" if row.bound is None else f"{row.bound:.2f}"
+        table.add_row(row.tier, row.rule, str(row.n), share, bound, f"{row.worst:.2f} {row.worst_family}")
+    console().print(table)
+    for row in rows:
+        if row.breaks:
+            say(f"shortcut: {row.rule} ({row.tier}): {row.share:.2f} of the expert's, bound {row.bound}", "red")
 
 
 def _print_audit(found: "Audit", scan: LeakScan) -> None:

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from warroom.cli import heavy
 from warroom.cli.flags import env_options, with_env_options
-from warroom.cli.options import SHOWN, VIOLATED, EnvName, Json, Split, Suite, Tiers, tiers_of
+from warroom.cli.options import SHOWN, VIOLATED, EnvName, Json, Seeds, Split, Suite, Tiers, tiers_of
 from warroom.cli.output import console, print_json, say
 from warroom.cli.progress import progress
 from warroom.core.splits import format_seed
@@ -25,9 +25,7 @@ def certify_command(
     given: Mapping[str, object],
     env: EnvName = "fleet",
     tiers: Tiers = "easy,medium,hard",
-    seeds: Annotated[
-        str, typer.Option(help="Incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")
-    ] = "5",
+    seeds: Seeds = "5",
     split: Split = "dev",
     suite: Suite = "full",
     scenarios: Annotated[

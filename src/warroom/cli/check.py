@@ -20,7 +20,7 @@ def check_command(
 
     Plays one short episode, or calls a reward once. Exit code 2 with file and line where something is wrong.
 
-    Example: warroom check examples/verbose_tracing.py
+    Example: warroom check examples/crowded_day.py
     """
     report = check_file(file, env)
     if json:

@@ -17,7 +17,7 @@ from rich.console import Console
 
 import warroom
 from warroom.cli.libraries import OWN, ImportTrial, Requirement, fits, load, of_extra, requirements, version_of
-from warroom.core.errors import NotInstalled
+from warroom.core.errors import NotInstalled, first_line
 from warroom.core.splits import Split, seed_of
 from warroom.envs import environments, make, suite
 from warroom.policies import policy_set
@@ -81,7 +81,9 @@ def run_checks(deep: bool = False) -> list[CheckResult]:
         known = requirements()
     except PackageNotFoundError:
         return [*_basics(), _not_installed(), *_models({}, deep), *_machine(deep), *_environment()]
-    missing = {extra: _missing(of_extra(known, extra)) for extra in EXTRAS}
+    missing = {
+        extra: [one.library for one in of_extra(known, extra) if version_of(one.library) is None] for extra in EXTRAS
+    }
     failures, models = _tried(known, missing) if deep else ({}, _models(_untried(missing), deep))
     extras = [_extra(known, extra, missing[extra], failures.get(extra, {}), deep) for extra in EXTRAS]
     return [*_basics(), *extras, *_openenv(known), *models, *_machine(deep), *_environment()]
@@ -122,10 +124,6 @@ def _not_installed() -> CheckResult:
 def _own(known: list[Requirement], extra: str) -> list[str]:
     """An extra's own libraries: those of an extra that it includes are that one's."""
     return [one.library for one in known if one.extra == extra and one.library != OWN]
-
-
-def _missing(wanted: list[Requirement]) -> list[str]:
-    return [requirement.library for requirement in wanted if version_of(requirement.library) is None]
 
 
 def _extra(
@@ -212,19 +210,14 @@ def _model(env: str, name: str, title: str) -> CheckResult:
     except NotInstalled as error:
         return CheckResult("models", title, State.ABSENT, str(error))
     except Exception as error:  # whatever a broken library raises is the finding
-        return CheckResult(
-            "models", title, State.BROKEN, _describe_error(error), "pip install 'warroom[train]' --force-reinstall"
-        )
+        words = f"{type(error).__name__}: {first_line(error)[:300]}"
+        return CheckResult("models", title, State.BROKEN, words, "pip install 'warroom[train]' --force-reinstall")
     moved = time.perf_counter()
     facts = {"load_seconds": round(loaded - start, 3), "move_seconds": round(moved - loaded, 3), "call": call.name}
     detail = f"loads in {loaded - start:.2f} s, acts in {moved - loaded:.2f} s ({episode.seat} calls {call.name})"
     if episode.step(call).refused:
         return CheckResult("models", title, State.BROKEN, f"its first call {call.name} is refused", facts=facts)
     return CheckResult("models", title, State.WORKS, detail, facts=facts)
-
-
-def _describe_error(error: Exception) -> str:
-    return f"{type(error).__name__}: {(str(error).strip().splitlines() or [repr(error)])[0][:300]}"
 
 
 # -- the machine and what is around --------------------------------------------------------------------

@@ -14,26 +14,34 @@ import typer
 from warroom.cli import heavy
 from warroom.cli.api import api_model_names, connect, prepare_models, with_api
 from warroom.cli.flags import env_options, with_env_options
-from warroom.cli.options import Json, Split
+from warroom.cli.options import Json, SaltFile, Split
 from warroom.cli.output import command_line, print_json, say
 from warroom.cli.progress import progress
 from warroom.cli.summary import print_summary
 from warroom.core.errors import RunStopped
+from warroom.core.salt import Salt
+from warroom.core.signals import exit_code
 from warroom.envs import make
-from warroom.evals.plan import Plan, parse_seeds, parse_shard, split_commas
+from warroom.evals.plan import Plan, parse_seeds, split_commas
 from warroom.evals.record import evaluation_record
-from warroom.evals.selection import EvaluationRequest, select_plan
+from warroom.evals.selection import EvaluationRequest, select_plan, usual_policies
 from warroom.policies.llm import ApiOptions
 from warroom.policies.names import parse_policies
-from warroom.runs import Record, check_folder, open_run
+from warroom.runs import EpisodeKey, Record, check_folder, open_run
+from warroom.runs.lock import require_unlocked
+from warroom.runs.matrix import parse_shard
 
 if TYPE_CHECKING:
     from warroom.policies.llm.client import LLMClient
 
-UNFINISHED, INTERRUPTED = 3, 130
-"""Exit codes of a run that lacks episodes, for a cap or for a server's failures, and of one that Ctrl-C stopped."""
+UNFINISHED = 3
+"""Exit code of a run that lacks episodes, for a cap or for a server's failures."""
 Policies = Annotated[
-    str, typer.Option(help="Policies, comma-separated; a team such as oversight=expert,rest=heuristic counts as one.")
+    str | None,
+    typer.Option(
+        help="Policies, comma-separated; a team such as oversight=expert,rest=heuristic counts as one. "
+        "Default: random,heuristic,expert,oracle, as far as they can play it."
+    ),
 ]
 Tiers = Annotated[
     str | None,
@@ -68,7 +76,7 @@ def eval_command(
     given: Mapping[str, object],
     api: ApiOptions | None,
     env: Annotated[str, typer.Option(help="Environment.")] = "fleet",
-    policies: Policies = "random,heuristic,expert,oracle",
+    policies: Policies = None,
     tiers: Tiers = None,
     seeds: Seeds = None,
     split: Split = "test",
@@ -81,6 +89,7 @@ def eval_command(
     ] = None,
     shard: Shard = None,
     attempts: Attempts = 1,
+    salt_file: SaltFile = None,
     baseline: Annotated[
         str | None, typer.Option(help="Policy to compare with. Default: heuristic, if it plays.")
     ] = None,
@@ -93,10 +102,13 @@ def eval_command(
     Example: warroom eval --policies heuristic,expert --tiers hard --seeds 20 --out runs/hard
     """
     publish = heavy.publish.publish  # without its libraries an evaluation fails before it is played
+    options = env_options(env, given)
+    players = parse_policies(policies) if policies else usual_policies(env, options)
     request = EvaluationRequest(
-        env=env, policies=parse_policies(policies), suite=suite, scenarios=_list(scenarios), tiers=_list(tiers),
+        env=env, policies=players, suite=suite, scenarios=_list(scenarios), tiers=_list(tiers),
         seeds=parse_seeds(seeds) if seeds is not None else None, split=split, attempts=attempts,
-        options=env_options(env, given), baseline=baseline, shard=parse_shard(shard) if shard is not None else None,
+        options=options, baseline=baseline, shard=parse_shard(shard) if shard is not None else None,
+        salt=None if salt_file is None else Salt.read(salt_file),
     )  # fmt: skip
     plan, left_out = select_plan(request)
     for scenario, reason in left_out.items():
@@ -105,15 +117,16 @@ def eval_command(
         heavy.roc.overseer_policies(plan)  # a plan without a curve fails before it is played
     behind = api_model_names(plan.policy_sets().values(), api)
     folder = out or Path("runs") / f"eval-{env}-{datetime.now():%Y%m%d-%H%M%S}"
+    require_unlocked(folder)  # before a recording that another process writes is opened
     try:
         with connect(behind, api, folder, resume) as client:
             _play(plan, folder, (_typed(out, folder, False), _typed(out, folder, True)), resume, workers, client)
         if roc:
             _score(plan, folder)
         summary = publish(folder)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         say(f"\nStopped; finished episodes are saved. Resume with:\n  {_typed(out, folder, resume=True)}", "yellow")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(exit_code(stop)) from None
     if json:
         print_json(summary)
     else:
@@ -139,26 +152,26 @@ def _play(
     record = evaluation_record(plan, typed[0], client)
     if client is not None:
         record = _with_call_formats(plan, folder, record, resume, client)
-    with open_run(folder, record, resume) as run:
-        for note in run.notes:
-            say(f"note: {note}", "yellow")
-        already = sum(run.played.values())
-        say(f"{len(plan)} episodes" + (f", {already} already played" if already else "") + f" -> {folder}")
-        if client is not None:
-            client.keep(folder)
-        try:
-            with progress("episodes", len(plan), already) as watch:
-                unplayed = heavy.run.play_plan(plan, run, workers, watch, client)
-        except RunStopped as stop:
-            say(f"\nStopped: {stop}", "yellow")
-            _unfinished(len(plan), sum(run.played.values()), typed[1], ", with a higher cap where one was reached,")
-        if unplayed:
-            say(f"\n{len(unplayed)} of {len(plan)} episodes could not be played", "red")
-            for line in heavy.run.summarise_errors(unplayed):
-                say(line, "red")
-            if "policy_files" in record.config:
-                say("A run does not go on with a changed policy file: correct it and choose another --out.", "yellow")
-            _unfinished(len(plan), sum(run.played.values()), typed[1])
+    run, unplayed = open_run(folder, record, resume), dict[EpisodeKey, str]()
+    for note in run.notes:
+        say(f"note: {note}", "yellow")
+    already = sum(run.played.values())
+    say(f"{len(plan)} episodes" + (f", {already} already played" if already else "") + f" -> {folder}")
+    try:
+        with run, progress("episodes", len(plan), already) as watch:
+            if client is not None:
+                client.keep(folder)
+            unplayed = heavy.run.play_plan(plan, run, workers, watch, client)
+    except RunStopped as stop:
+        say(f"\nStopped: {stop}", "yellow")
+        _unfinished(len(plan), sum(run.played.values()), typed[1], ", with a higher cap where one was reached,")
+    if unplayed:
+        say(f"\n{len(unplayed)} of {len(plan)} episodes could not be played", "red")
+        for line in heavy.run.summarise_errors(unplayed):
+            say(line, "red")
+        if "policy_files" in record.config:
+            say("A run does not go on with a changed policy file: correct it and choose another --out.", "yellow")
+        _unfinished(len(plan), sum(run.played.values()), typed[1])
 
 
 def _with_call_formats(plan: Plan, folder: Path, record: Record, resume: bool, client: "LLMClient") -> Record:

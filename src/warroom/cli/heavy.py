@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from warroom.evals.audit import bars, certify, search
     from warroom.evals.audit import run as audit
     from warroom.evals.audit import spec as audit_spec
+    from warroom.policies import checkpoint
     from warroom.policies.llm import client as llm_client
     from warroom.policies.llm import preflight as llm_preflight
-    from warroom.serve import mcp, remote
-    from warroom.train import callbacks, grpo, loading, runner, warmstart
+    from warroom.serve import guard, mcp, remote
+    from warroom.train import callbacks, grpo, runner, warmstart
     from warroom.view.ui import server as ui_server
 else:
     http_server = LateModule("warroom.cli.http_server", extra="serve")
@@ -41,43 +42,14 @@ else:
     report = LateModule("warroom.evals.report", extra="plots")
     roc = LateModule("warroom.evals.roc", extra="plots")
     run = LateModule("warroom.evals.run")
+    checkpoint = LateModule("warroom.policies.checkpoint", extra="train")
     llm_client = LateModule("warroom.policies.llm.client", extra="llm")
     llm_preflight = LateModule("warroom.policies.llm.preflight", extra="llm")
+    guard = LateModule("warroom.serve.guard", extra="serve")
     mcp = LateModule("warroom.serve.mcp", extra="serve")
     remote = LateModule("warroom.serve.remote", extra="serve")
     callbacks = LateModule("warroom.train.callbacks", extra="train")
     grpo = LateModule("warroom.train.grpo", extra="train")
-    loading = LateModule("warroom.train.loading", extra="train")
     runner = LateModule("warroom.train.runner", extra="train")
     warmstart = LateModule("warroom.train.warmstart", extra="train")
     ui_server = LateModule("warroom.view.ui.server", extra="serve")
-
-__all__ = [
-    "audit",
-    "audit_spec",
-    "callbacks",
-    "certify",
-    "compare",
-    "grpo",
-    "http_server",
-    "imported",
-    "knowledge",
-    "llm_client",
-    "llm_preflight",
-    "loading",
-    "mcp",
-    "merge",
-    "page",
-    "parquet",
-    "power",
-    "publish",
-    "recorded",
-    "remote",
-    "report",
-    "roc",
-    "run",
-    "runner",
-    "search",
-    "ui_server",
-    "warmstart",
-]

@@ -23,15 +23,17 @@ SPARE = 256
 """Open files that a server needs besides its sessions."""
 
 
-def serve(serving: ServeOptions, host: str, port: int, workers: int, page: bool) -> None:
+def serve(serving: ServeOptions, port: int, workers: int, page: bool) -> None:
     """Serve until Ctrl-C; a `ValueError` says which option cannot be."""
     serving.check()
-    listening = listen(host, port)
+    listening = listen(serving.access.host, port)
     listening.set_inheritable(True)  # workers answer it too
     _allow_files(serving.max_sessions * len(serving.names) + SPARE)
     os.environ[OPTIONS_VARIABLE] = settings(serving)
     app = worker(heavy.page.page_for(serving)) if page else None
     say(f"serving {', '.join(serving.names)} at {address(listening)}; stop with Ctrl-C", "green")
+    if serving.hold_out.salt is not None:
+        say(f"incidents are drawn under the salt of commitment {serving.hold_out.salt.commitment}")
     if serving.debug_truth:
         say("observations include the ground truth: results of this server are invalid", "yellow")
     config = Config(

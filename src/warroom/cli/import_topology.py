@@ -8,7 +8,7 @@ import typer
 from warroom.cli.options import Json
 from warroom.cli.output import print_json
 from warroom.core.types import JsonObject
-from warroom.importers.topology.compose import describe, read_compose
+from warroom.importers.topology.compose import describe, read_compose, read_edges
 
 app = typer.Typer(no_args_is_help=True, help="Import data of a real system for the other commands.")
 
@@ -25,6 +25,10 @@ def topology_command(
     env_file: Annotated[
         Path | None, typer.Option(help="File of variables. Default: .env next to the first file.")
     ] = None,
+    edges: Annotated[
+        Path | None,
+        typer.Option(help="Calls that the files do not state, one a line: web -> api. Default: none."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Output file.")] = Path("topology.json"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")] = False,
     json: Json = False,
@@ -34,7 +38,7 @@ def topology_command(
     Example: warroom import topology compose.yaml -f compose.prod.yaml --out shop.json
     """
     paths = [*(compose or []), *(file or [])]
-    imported = read_compose(paths, env_file)
+    imported = read_compose(paths, env_file, read_edges(edges) if edges is not None else ())
     if out.exists() and not force:
         raise ValueError(f"{out} exists; choose another --out, or overwrite it with --force")
     _write(out, imported.service_topology.to_json())
@@ -56,6 +60,7 @@ def _as_json(imported: Any, out: Path) -> JsonObject:
     names = ("dependencies", "calls", "infrastructure", "omitted", "warnings")
     return {
         "out": str(out),
+        "incomplete": imported.incomplete or None,
         "services": list(imported.service_topology.names),
         **{name: [list(x) if isinstance(x, tuple) else x for x in getattr(imported, name)] for name in names},
     }

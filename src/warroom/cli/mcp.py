@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from warroom.cli import heavy
+from warroom.cli.access import access_of, with_access
 from warroom.cli.flags import env_options, with_env_options
 from warroom.cli.listening import address, listen
 from warroom.cli.options import Split, Tier
@@ -20,6 +21,7 @@ from warroom.envs import environments, find
 from warroom.evals.selection import SUITES
 from warroom.policies import PolicySet, hf, policy_set
 from warroom.runs import Record, git_commit, now, open_run
+from warroom.serve.access import ServerAccess
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
 from warroom.serve.tasks import playable
 
@@ -29,8 +31,10 @@ ALL = "all"
 
 
 @with_env_options
+@with_access
 def mcp_command(
     *,
+    allowed: Mapping[str, object],
     given: Mapping[str, object],
     env: Annotated[str | None, typer.Option(help="Environment. Default: the scenario's, else fleet.")] = None,
     seat: Annotated[
@@ -68,8 +72,9 @@ def mcp_command(
 
     Example: warroom mcp --env fleet --seat sre --teammates expert --out runs/agent --resume
     """
-    if not http and (host, port) != (None, None):
-        raise ValueError("--host and --port need --http; without it the server uses stdio")
+    if not http and ((host, port) != (None, None) or allowed):
+        raise ValueError("--host and --port need --http, and so does who may connect; without it the server uses stdio")
+    access = access_of(host or HOST, allowed) if http else None
     if resume and out is None:
         raise ValueError("--resume needs --out: the run folder to resume")
     config = mcp_config_of(
@@ -77,7 +82,7 @@ def mcp_command(
         tier=tier, split=split, index=seed, given=given, debrief=debrief, open_values=open_values,
     )  # fmt: skip
     config.open(config.tier, config.index)  # a server that cannot offer its first incident does not begin
-    _serve(config, out, resume, (host or HOST, PORT if port is None else port) if http else None)
+    _serve(config, out, resume, access, PORT if port is None else port)
 
 
 def mcp_config_of(
@@ -139,10 +144,10 @@ def _played_by(player: str, seats: tuple[str, ...], policy_set: PolicySet | None
     return ",".join([*(f"{seat}={player}" for seat in seats), rest])
 
 
-def _serve(config: McpConfig, out: Path | None, resume: bool, place: tuple[str, int] | None) -> None:
+def _serve(config: McpConfig, out: Path | None, resume: bool, access: ServerAccess | None, port: int) -> None:
     serving = heavy.mcp
     with ExitStack() as stack:
-        listening = stack.enter_context(listen(*place)) if place else None
+        listening = stack.enter_context(listen(access.host, port)) if access else None
         episode_writer = None
         if out is not None:
             run = stack.enter_context(open_run(out, record_of(config), resume))
@@ -150,13 +155,13 @@ def _serve(config: McpConfig, out: Path | None, resume: bool, place: tuple[str, 
                 say(f"note: {note}", "yellow")
             episode_writer = EpisodeWriter(run)
         made = serving.server(config, episode_writer)
-        if listening is None:
+        if listening is None or access is None:
             if sys.stdin.isatty():
                 say("Waiting for an MCP client on stdin: add this command to an agent's configuration, or use --http.")
-            serving.serve_stdio(made)
+            serving.serve_stdio(made, stack.close)
             return
         say(f"Clients connect to {address(listening)}{serving.PATH}   (stop with Ctrl-C)")
-        serving.serve_http(made, listening)
+        serving.serve_http(made, listening, access)
 
 
 def record_of(config: McpConfig) -> Record:

@@ -14,8 +14,13 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard outpu
 Tier = Annotated[str, typer.Option(help="Difficulty: easy, medium or hard.")]
 EnvName = Annotated[str, typer.Option("--env", help="Environment.")]
 Tiers = Annotated[str, typer.Option(help="Tiers, comma-separated.")]
+Seeds = Annotated[str, typer.Option(help="Incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")]
 Suite = Annotated[str, typer.Option(help="Suite of scenarios; see `warroom list`.")]
 Split = Annotated[str, typer.Option(help="Split of incidents: train, dev or test. Publish test results only.")]
+SaltFile = Annotated[
+    Path | None,
+    typer.Option(help="File with a secret that enters every draw, so that nobody else can replay the incidents."),
+]
 VIOLATED = 1
 """Exit code of a check that fails."""
 SHOWN = 12

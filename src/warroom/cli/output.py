@@ -7,6 +7,8 @@ import sys
 import typer
 from rich.console import Console
 
+from warroom.core.secrets import mask_text
+
 PLAIN_WIDTH = 160
 """Columns of a table that is written to a file or a pipe."""
 
@@ -28,4 +30,4 @@ def console() -> Console:
 
 def say(text: str, color: str | None = None) -> None:
     """A line for the person at the terminal, apart from the output."""
-    typer.secho(text, fg=color, err=True)
+    typer.secho(mask_text(text), fg=color, err=True)

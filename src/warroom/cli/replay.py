@@ -1,19 +1,26 @@
 """`warroom replay`."""
 
+from dataclasses import replace
+
 import typer
 
-from warroom.cli.options import Json, RunFolder
+from warroom.cli.options import Json, RunFolder, SaltFile
 from warroom.cli.output import print_json, say
-from warroom.runs import ReplayMismatch, read_episodes, replay
+from warroom.core.salt import committed_salt
+from warroom.runs import ReplayMismatch, read_episodes, read_record, replay
 
 
-def replay_command(run: RunFolder, json: Json = False) -> None:
+def replay_command(run: RunFolder, salt_file: SaltFile = None, json: Json = False) -> None:
     """Replay every episode of a run from its recorded calls; fail if one diverges from the record.
+
+    A run under a salt needs --salt-file; the salt must be the one that the run committed to.
 
     Example: warroom replay runs/hard
     """
+    salt = committed_salt(salt_file, read_record(run).config.get("salt"), run)
     count, differing = 0, []
-    for episode in read_episodes(run):
+    for recorded in read_episodes(run):
+        episode = recorded if salt is None else replace(recorded, spec=salt.apply(recorded.spec))
         count += 1
         try:
             replay(episode)

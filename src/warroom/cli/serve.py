@@ -1,20 +1,37 @@
 """`warroom serve`."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
 from warroom.cli import heavy
+from warroom.cli.access import access_of, with_access
+from warroom.cli.options import SaltFile
 
 
+@with_access
 def serve_command(
     *,
+    allowed: Mapping[str, object],
     env: Annotated[str, typer.Option(help="fleet, logs, tickets, or all of them, each under its own path.")] = "all",
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free port.")] = 8000,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes, each with its own sessions and limit.")] = 1,
     max_sessions: Annotated[int, typer.Option(min=1, help="Open sessions per environment and worker.")] = 4096,
+    max_sessions_per_client: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of these, for each client. Default: all on this machine, else a quarter."),
+    ] = None,
     team: Annotated[str, typer.Option(help="Default policy of the seats that a client does not play.")] = "expert",
+    tasks_only: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPLIT",
+            help="Deal the tasks of this split by number; clients choose neither scenario, split, seed nor teammates.",
+        ),
+    ] = None,
+    salt_file: SaltFile = None,
     page: Annotated[
         bool,
         typer.Option("--page", help="Also serve the page of `warroom ui` at /web. Needs --workers 1."),
@@ -29,9 +46,17 @@ def serve_command(
 ) -> None:
     """Serve the environments over OpenEnv, for trainers and agents.
 
+    Programs of this machine may connect, and no web page. Other machines need --host, and --token or --public.
+
     Example: warroom serve --env fleet --port 8000
     """
     if page and workers > 1:
         raise ValueError(f"--page needs --workers 1, got {workers}: the page keeps its sessions in one process")
-    serving = heavy.http_server.ServeOptions(env, max_sessions, team, debug_truth)
-    heavy.http_server.serve(serving, host, port, workers, page)
+    access = access_of(host, allowed)
+    serving = heavy.http_server.ServeOptions(
+        env, max_sessions, team, debug_truth, tasks_only, None if salt_file is None else str(salt_file), access,
+        max_sessions_per_client,
+    )  # fmt: skip
+    if page and (tasks_only, salt_file) != (None, None):
+        raise ValueError("--page shows spectators the truth of any incident: leave it out where incidents are held out")
+    heavy.http_server.serve(serving, port, workers, page)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -16,17 +16,19 @@ from warroom.cli.flags import ENV_GROUP, env_options, with_options
 from warroom.cli.options import Json
 from warroom.cli.output import command_line, console, print_json, say
 from warroom.core.errors import EpisodeAborted
+from warroom.core.signals import exit_code
 from warroom.core.types import JsonObject
 from warroom.envs import environments
-from warroom.policies.manifest import read_manifest
+from warroom.policies.manifest import warm_start_of
 from warroom.runs import RECORD
 from warroom.train.config import KEEP, PLAY, SPEED, STARTS, StartOptions, TrainConfig, read_config_file
 from warroom.train.preflight import PreflightReport, backend_check
 from warroom.train.resolve_config import resolve_config
 from warroom.train.rollout import RolloutBackend
 
-INTERRUPTED = 130
-"""Exit code of a command that Ctrl-C stopped."""
+if TYPE_CHECKING:
+    from warroom.train.steps import TrainSummary
+
 ENV_KINDS = tuple(environment.options for environment in environments().values())
 
 
@@ -125,9 +127,11 @@ def configuration(params: Mapping[str, object]) -> TrainConfig:
         values["model"] = STARTS[start.start]
     env_names = {name for kind in ENV_KINDS for name in kind.declared()} - {"rogue_multiplier"}
     own = {name: typed[name] for name in env_names if name in typed}
-    config = resolve_config({**values, "options": {}})
-    loaded = env_options(config.env, own).to_json()
-    return resolve_config({**values, "options": {**file.get("options", {}), **loaded}})
+    episodes: int | None = typed.get("episodes")
+    config = resolve_config(values, episodes=episodes)
+    given = file.get("options")
+    options = dict(given) if isinstance(given, Mapping) else {}
+    return resolve_config(values, options=options | env_options(config.env, own).to_json(), episodes=episodes)
 
 
 def _check_start(model: str, start: StartOptions, server: bool) -> None:
@@ -163,17 +167,17 @@ def _warm_start(config: TrainConfig, start: StartOptions, folder: Path) -> None:
     warmstart = heavy.warmstart
     plan = warmstart.plan_for(start.hidden, start.expert_share, start.warm_steps, config.seed, config.env)
     if folder.exists():
-        if read_manifest(folder).get("warm_start") != plan.to_json():
+        if warm_start_of(folder) != plan.to_json():
             raise ValueError(f"{folder} does not hold the warm start that these options make; choose another --out")
         say(f"reusing the warm start in {folder}")
         return
     say(f"training a warm start from random weights -> {folder}")
     try:
-        with heavy.loading.quiet(), heavy.callbacks.phases_shown(say) as watch:
+        with heavy.checkpoint.quiet(), heavy.callbacks.phases_shown(say) as watch:
             warmstart.make_nano(folder, plan, config.env, watch)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         say("\nStopped; an unfinished warm start is not kept.", "yellow")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(exit_code(stop)) from None
 
 
 @contextmanager
@@ -199,10 +203,10 @@ def _preflight(config: TrainConfig, rehearse: int, backend: RolloutBackend | Non
 
 def _train(
     config: TrainConfig, folder: Path, out: Path | None, resume: bool, rehearse: int, backend: RolloutBackend | None
-) -> JsonObject:
+) -> "TrainSummary | None":
     command, again = _typed(out, folder, resume=False), _typed(out, folder, resume=True)
     try:
-        summary, interrupted = heavy.runner.train(
+        summary, interrupted, steps = heavy.runner.train(
             config, folder, command=command, log_line=say, resume=resume, sampled_groups=rehearse, backend=backend
         )
     except EpisodeAborted as error:
@@ -210,14 +214,12 @@ def _train(
             raise
         kept = "the last checkpoint is kept" if heavy.grpo.last_checkpoint(folder) else "no checkpoint was due yet"
         raise ValueError(f"{error}; {kept}. Resume with: {again}") from error
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         say(f"\nStopped at once; the last checkpoint is kept. Resume with:\n  {again}", "yellow")
-        raise typer.Exit(INTERRUPTED) from None
-    if interrupted:
-        say(
-            f"\nStopped after step {summary.get('steps', 0)}; its checkpoint is kept. Resume with:\n  {again}", "yellow"
-        )
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(exit_code(stop)) from None
+    if interrupted is not None:
+        say(f"\nStopped after step {steps}; its checkpoint is kept. Resume with:\n  {again}", "yellow")
+        raise typer.Exit(exit_code(interrupted))
     return summary
 
 
@@ -231,21 +233,18 @@ def _folder(out: Path | None, kind: str, model: str, resume: bool) -> Path:
     """Where the run goes."""
     if resume and out is None:
         raise ValueError("--resume needs --out: the run folder to resume")
-    return out or Path("runs") / f"{kind}-{_short(model)}-{datetime.now():%Y%m%d-%H%M%S}"
+    name = model.rstrip("/").rpartition("/")[2] or "model"
+    return out or Path("runs") / f"{kind}-{name}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
-def _short(model: str) -> str:
-    return model.rstrip("/").rpartition("/")[2] or "model"
-
-
-def _print_summary(summary: JsonObject, folder: Path) -> None:
+def _print_summary(summary: "TrainSummary", folder: Path) -> None:
     """First and last rewards by tier, why the run ended, and where things are."""
     table = Table(title="mean score of rollouts (0: do nothing, 1: oracle) on the training split", title_justify="left")
     table.add_column("tier")
     for heading in ("steps", "first 10 steps", "last 10 steps", "mean", "least", "most"):
         table.add_column(heading, justify="right")
     for tier, row in summary["by_tier"].items():
-        figures = [f"{row[name]:+.3f}" for name in ("first", "last", "mean", "min", "max")]
+        figures = [f"{value:+.3f}" for value in (row["first"], row["last"], row["mean"], row["min"], row["max"])]
         table.add_row(tier, str(row["steps"]), *figures)
     screen = console()
     screen.print(table)

@@ -2,12 +2,13 @@
 
 import sys
 import webbrowser
-from ipaddress import ip_address
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
 from warroom.cli import heavy
+from warroom.cli.access import access_of, with_access
 from warroom.cli.api import connect, with_api
 from warroom.cli.listening import address, listen
 from warroom.cli.output import say
@@ -18,7 +19,10 @@ PORT = 7860
 
 
 @with_api
+@with_access
 def ui_command(
+    *,
+    allowed: Mapping[str, object],
     api: ApiOptions | None,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free port.")] = PORT,
@@ -30,31 +34,30 @@ def ui_command(
 ) -> None:
     """Open a web page to watch incidents or to take a seat.
 
-    Choose who plays, step or run, go back in time, and see the ground truth at the end. Visitors may enter models
-    (hf:FOLDER, llm:MODEL) only where the server listens on this machine alone; otherwise they choose from --policies.
+    Choose who plays, step or run, go back in time, and see the ground truth at the end. The address that is printed
+    holds a token: whoever has it may use the page. Visitors may enter models (hf:FOLDER, llm:MODEL) only where the
+    server listens on this machine alone; otherwise they choose from --policies.
 
     Example: warroom ui --policies expert,heuristic,nano
     """
+    access = access_of(host, allowed, draws_token=True)
     names = None if policies is None else tuple(name.strip() for name in policies.split(",") if name.strip())
     AllowedPolicies(names)  # a wrong name fails before a port is opened
     served = [name for name in names or () if is_llm(name)]
     if api is not None and names is not None and not served:
         raise ValueError("options for llm:MODEL were given, but --policies has no such policy")
 
+    if access.public and (api is not None or served):
+        raise ValueError("a public page takes no API key and no llm:MODEL: everybody would play at your cost")
+
     with listen(host, port) as bound, connect([*served, *(["typed"] if api is not None else [])], api) as client:
         page = heavy.ui_server
 
         def ready() -> None:
-            say(f"Warroom is at {address(bound)} (stop with Ctrl-C)")
+            place = f"{address(bound)}/?token={access.token}" if access.token else address(bound)
+            say(f"Warroom is at {place} (stop with Ctrl-C)")
             if show and sys.stdout.isatty():
-                webbrowser.open(address(bound))
+                webbrowser.open(place)
 
-        page.serve(bound, AllowedPolicies(names, _is_own(host), client), ready)
-
-
-def _is_own(host: str) -> bool:
-    """Whether only this machine can reach the address."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        typed = access.is_loopback and not access.public
+        page.serve(bound, AllowedPolicies(names, typed, client), ready, heavy.guard.guard(access))

@@ -2,20 +2,23 @@
 
 import os
 import webbrowser
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from warroom.cli.options import SaltFile
 from warroom.cli.output import say
 from warroom.cli.progress import progress
+from warroom.core.salt import committed_salt
 from warroom.evals.viewer_link import link_viewer
 from warroom.policies.names import parse_policies
-from warroom.runs import VIEWER, read_record, write_text
+from warroom.runs import REMEDY, VIEWER, read_record, write_text
 from warroom.view.viewer import viewer_page
 from warroom.view.viewer_data import EpisodeFilter, RunEpisodes, read_run_episodes
 
-NOT_WRITTEN = "no page was written: make room, or choose another --out"
+NOT_WRITTEN = f"no page was written: {REMEDY}, or choose another --out"
 MANY = 2_000
 """Episodes from which a page gets slow to open; a filter is proposed then."""
 Policies = Annotated[str | None, typer.Option("--policy", help="Only these policies, comma-separated.")]
@@ -39,6 +42,7 @@ def view_command(
         bool,
         typer.Option("--scenes/--no-scenes", help="Replay episodes to show the true state in every turn. Default: on."),
     ] = True,
+    salt_file: SaltFile = None,
 ) -> None:
     """Write one self-contained HTML file that shows every episode of a run, turn by turn.
 
@@ -46,7 +50,8 @@ def view_command(
     """
     if run_b is not None:
         _check_same_world(run, run_b)
-    sources = [read_run_episodes(folder, _choice(run, policy, tier, scenario)) for folder in (run, run_b) if folder]
+    choice = _choice(run, policy, tier, scenario)
+    sources = [_drawn(read_run_episodes(folder, choice), folder, salt_file) for folder in (run, run_b) if folder]
     count = sum(len(source.episodes) for source in sources)
     _tell(sources, count)
     path = _path(out or run / _usual_name(run_b))
@@ -58,6 +63,14 @@ def view_command(
     print(f"viewer: {path} ({count} episodes, {path.stat().st_size / 1e6:.1f} MB)")
     if open_page and not os.environ.get("CI"):
         webbrowser.open(path.resolve().as_uri())
+
+
+def _drawn(source: RunEpisodes, folder: Path, salt_file: Path | None) -> RunEpisodes:
+    """The episodes as they can be played again: a run under a salt needs it."""
+    salt = committed_salt(salt_file, read_record(folder).config.get("salt"), folder)
+    if salt is None:
+        return source
+    return replace(source, episodes=[replace(one, spec=salt.apply(one.spec)) for one in source.episodes])
 
 
 def _check_same_world(run: Path, run_b: Path) -> None:

@@ -1,7 +1,7 @@
 """Checks of declarations: a wrong type or name is refused where it stands, with what was got and what is allowed."""
 
 import inspect
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 from warroom.core.errors import UnknownName, quote_input
@@ -24,6 +24,21 @@ def check_items(
     if not isinstance(got, collection) or not all(isinstance(one, item) for one in got):
         of = _WORDS.get(item, f"a {item.__name__}").removeprefix("a ")
         raise ValueError(f"{what} must be a {collection.__name__}, each item a {of}, got {quote_input(got)}")
+
+
+def check_texts(what: str, got: object) -> None:
+    """Refuse what is no list of texts; a text alone is none either, though Python would take it for one of letters."""
+    if isinstance(got, str | Mapping) or not isinstance(got, Collection) or not all(isinstance(x, str) for x in got):
+        raise ValueError(f"{what} must be a list of texts, got {quote_input(got)}")
+
+
+def check_seeds(got: object, most: int) -> None:
+    """Refuse what is neither a count of incidents nor a list of their indices within a split; None is no choice."""
+    if isinstance(got, int):
+        check_range("seeds", got, 0, most)
+        check_type("seeds", got, int)
+    elif got is not None and (isinstance(got, str | bytes) or not isinstance(got, Sequence)):
+        raise ValueError(f"seeds are a count or a list of indices, got {quote_input(got)}")
 
 
 def check_choice(what: str, got: object, allowed: Collection[str]) -> None:

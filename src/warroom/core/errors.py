@@ -6,6 +6,7 @@ from json import JSONDecodeError
 
 MAX_QUOTED_CHARACTERS = 80
 """Characters of a wrong value that an error repeats."""
+MAX_LINE_CHARACTERS = 400
 
 
 class UnknownName(ValueError):
@@ -45,6 +46,11 @@ class EpisodeAborted(ValueError):
 
 class RunStopped(EpisodeAborted):
     """Nothing more may be spent on a run: what it has is kept, and nothing new begins."""
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message, at most 400 characters of it; the error's class where it has none."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:MAX_LINE_CHARACTERS]
 
 
 def _rebuild(kind: type[Exception], message: str) -> Exception:

@@ -23,7 +23,6 @@ from warroom.core.errors import UnknownName, quote_input
 from warroom.core.types import JsonObject
 
 _METADATA = "warroom.option"
-_JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", tuple: "array"}
 _TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
 
 
@@ -92,21 +91,6 @@ class Option(NamedTuple):
         if info.longest is not None:
             limits.append(f"of at most {info.longest} characters")
         return " ".join([words[self.type], " and ".join(limits)]).strip()
-
-    def schema(self) -> JsonObject:
-        """The JSON schema of the option."""
-        info = self.info
-        out: JsonObject = {"type": _JSON_TYPES[self.type], "description": info.help}
-        if self.type is tuple:
-            out["items"] = {"type": "string"}
-        bounds = {
-            "exclusiveMinimum": info.above, "minimum": info.at_least, "maximum": info.at_most,
-            "maxLength": info.longest, "enum": list(info.choices) or None,
-        }  # fmt: skip
-        out |= {key: bound for key, bound in bounds.items() if bound is not None}
-        if self.default is not None:
-            out["default"] = list(self.default) if isinstance(self.default, tuple) else self.default
-        return out
 
     def _converted(self, value: object) -> object:
         """The value in the option's type; None if it has none."""
@@ -184,12 +168,6 @@ class Options:
     def to_text(self) -> str:
         """The values that differ from their defaults as `name=value&name=value`, quoted as in a URL."""
         return "&".join(f"{name}={quote(_text(value), safe=',:')}" for name, value in sorted(self.to_json().items()))
-
-    @classmethod
-    def json_schema(cls) -> JsonObject:
-        """The JSON schema of the options that a client of a server may set."""
-        properties = {name: declared.schema() for name, declared in cls.declared().items() if declared.info.remote}
-        return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def _text(value: object) -> str:

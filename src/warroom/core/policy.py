@@ -14,7 +14,6 @@ class Policy(Protocol):
 
     def act(self, observation: Observation) -> ToolCall:
         """The next call, given what the seat sees: its observation, or the result of its last reading."""
-        ...
 
 
 @runtime_checkable
@@ -24,7 +23,6 @@ class Spoken(Protocol):
     @property
     def last_message(self) -> str:
         """The text of the message that made the last call; empty if there was none."""
-        ...
 
 
 def message_of(policy: Policy) -> str:
@@ -48,7 +46,6 @@ class BatchModel(Protocol):
 
     def act_batch(self, requests: Sequence[PolicyRequest]) -> list[ToolCall]:
         """The next call of each policy, in order."""
-        ...
 
 
 class BatchPolicy(ABC):

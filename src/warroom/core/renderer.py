@@ -13,23 +13,18 @@ class Renderer(Protocol):
 
     def opening(self) -> str:
         """What the model is told once, before the first page."""
-        ...
 
     def render_observation(self, observation: Observation) -> str:
         """A page, a reading or a notice as the model reads it. Call it once per observation, in order."""
-        ...
 
     def parse_call(self, name: str, arguments: Mapping[str, object]) -> ToolCall:
         """The tool call that the model means. Nonsense is passed on: the environment answers it."""
-        ...
 
     def format_call(self, call: ToolCall) -> tuple[str, JsonObject]:
         """The words in which a model makes that call: (tool, arguments). For demonstrations."""
-        ...
 
     def tool_schemas(self, *, closed: bool = False) -> tuple[Schema, ...]:
         """Function schemas of the seat's tools, open or `closed` (`warroom.core.schemas`)."""
-        ...
 
 
 RendererFactory = Callable[[Brief], Renderer]

@@ -1,6 +1,7 @@
 """Named random streams: every draw is a pure function of (seed, names)."""
 
 import hashlib
+import hmac
 import random
 from typing import TypeVar
 
@@ -18,6 +19,14 @@ def stream(seed: int, *names: str | int) -> random.Random:
 def hash_bytes(size: int, seed: int, *names: str | int) -> bytes:
     """`size` bytes (at most 64) that depend on `seed` and `names` alone: same in every process and on every Python."""
     return hashlib.blake2b(repr((seed, *names)).encode(), digest_size=size).digest()
+
+
+def mixed_seed(secret: bytes, seed: int, *names: str | int) -> int:
+    """A seed that only who has the secret can tell: 256 bits of it that are apart for each seed and `names`.
+
+    One of these seeds, should it become known, says nothing about the secret or any other.
+    """
+    return int.from_bytes(hmac.digest(secret, repr((seed, *names)).encode(), "sha256"))
 
 
 def shuffle(rng: random.Random, items: list[Item]) -> None:

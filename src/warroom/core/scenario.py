@@ -25,17 +25,14 @@ class Scenario(Protocol):
     @property
     def name(self) -> str:
         """The file's name without its suffix."""
-        ...
 
     @property
     def story(self) -> str:
         """One sentence for a person."""
-        ...
 
     @property
     def suites(self) -> tuple[str, ...]:
         """The evaluation suites that hold it."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -71,6 +68,8 @@ class EnvSpec:
     """What an episode may be built from besides scenario, tier and seed."""
     policies: Mapping[str, PolicyFactory] = field(default_factory=dict)
     """The environment's own policies by name."""
+    unsuited_policies: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By the name of a scenario: policies of the environment that cannot play it, each with the reason."""
     renderers: Mapping[str, RendererFactory] = field(default_factory=lambda: {"plain": PlainRenderer})
     """How its play can be put into words for a model, by name."""
     compact_vocab: Callable[[], Vocab] | None = None

@@ -23,7 +23,6 @@ class HasSchemas(Protocol):
 
     def tool_schemas(self, *, closed: bool = False) -> tuple[Schema, ...]:
         """Function schemas of the seat's tools."""
-        ...
 
 
 def tool_schemas(renderer: HasSchemas, *, closed: bool = False) -> list[Schema]:

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 from urllib.parse import parse_qsl
 
+from warroom.core.checks import check_type
 from warroom.core.errors import quote_input
 from warroom.core.options import Options
+from warroom.core.rng import mixed_seed
 from warroom.core.splits import SEEDS_PER_SPLIT, Split, seed_of, split_of
 
 Kind = TypeVar("Kind", bound=Options)
-_ATTEMPT = "attempt"
+_ATTEMPT, _SALT = "attempt", "salt"
 FORM = "SCENARIO@TIER#SPLIT:INDEX, such as fleet/db_deadlock@hard#test:7"
 
 
@@ -31,6 +33,10 @@ class EpisodeSpec:
     """What the environment is built from besides, in the environment's own type."""
     attempt: int = 0
     """Which time the same policy meets the incident; sets the draws of a policy that samples apart."""
+    salt: str = ""
+    """The name of the secret that the incident is drawn under; empty for one that everybody can draw."""
+    secret: bytes = field(default=b"", repr=False, compare=False)
+    """The secret itself, which no text form has; see `warroom.core.salt`."""
 
     @property
     def env(self) -> str:
@@ -52,16 +58,35 @@ class EpisodeSpec:
         """The incident's index within its split."""
         return self.seed % SEEDS_PER_SPLIT
 
+    @property
+    def draw_seed(self) -> int:
+        """What the incident's random streams begin from: the seed, and the secret if there is one."""
+        return self.mixed(self.seed, "incident", self.env, self.name, self.tier)
+
+    def mixed(self, seed: int, *names: str | int) -> int:
+        """A seed with the secret mixed in, apart for each of `names`; the seed itself where there is no secret."""
+        return mixed_seed(self.secret, seed, *names) if self.secret else seed
+
+    def __post_init__(self) -> None:
+        """A `ValueError` says which part has the wrong type."""
+        for what, text in (("a scenario", self.scenario), ("a tier", self.tier), ("the name of a salt", self.salt)):
+            check_type(what, text, str)
+        check_type("a seed", self.seed, int)
+        check_type("attempt", self.attempt, int)
+        check_type("options", self.options, Options)
+
     def options_as(self, kind: type[Kind]) -> Kind:
         """The options in the environment's own type; no options at all are its defaults."""
         if type(self.options) is Options:
             return kind()
-        assert isinstance(self.options, kind), f"{self.scenario} takes {kind.__name__}, got {self.options!r}"
+        if not isinstance(self.options, kind):
+            raise ValueError(f"{self.scenario} takes {kind.__name__}, got {quote_input(self.options)}")
         return self.options
 
     def __str__(self) -> str:
         attempt = f"{_ATTEMPT}={self.attempt}" if self.attempt else ""
-        query = "&".join(part for part in (self.options.to_text(), attempt) if part)
+        salt = f"{_SALT}={self.salt}" if self.salt else ""
+        query = "&".join(part for part in (self.options.to_text(), attempt, salt) if part)
         return f"{self.scenario}@{self.tier}#{self.split}:{self.index}" + (f"?{query}" if query else "")
 
 
@@ -73,10 +98,12 @@ class SpecText(NamedTuple):
     seed: int
     options: Mapping[str, object]
     attempt: int
+    salt: str = ""
 
 
 def split_spec(text: str) -> SpecText:
     """The parts of a text such as `fleet/db_deadlock@hard#test:7`; a `ValueError` says what the form is."""
+    check_type("an episode", text, str)
     place, question, query = text.partition("?")
     name, at, rest = place.rpartition("@")
     tier, mark, seed = rest.partition("#")
@@ -87,7 +114,8 @@ def split_spec(text: str) -> SpecText:
     attempt = options.pop(_ATTEMPT, "0")
     if not (attempt.isascii() and attempt.isdigit()):
         raise ValueError(f"attempt must be a whole number from 0, got {quote_input(attempt)}")
-    return SpecText(name, tier, seed_of(split, int(index)), options, int(attempt))
+    salt = options.pop(_SALT, "")
+    return SpecText(name, tier, seed_of(split, int(index)), options, int(attempt), salt)
 
 
 def _query(query: str, text: str) -> dict[str, str]:

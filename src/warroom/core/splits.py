@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TypeVar
 
+from warroom.core.checks import check_type
 from warroom.core.errors import UnknownName
 
 T = TypeVar("T")
@@ -38,6 +39,7 @@ HELD_OUT: dict[str, frozenset[str]] = {
 
 def seed_of(split: Split | str, index: int) -> int:
     """The seed of incident number `index` (from 0) of a split."""
+    check_type("an incident's index", index, int)
     if not 0 <= index < SEEDS_PER_SPLIT:
         raise ValueError(f"an incident's index must lie in 0..{SEEDS_PER_SPLIT - 1}, got {index}")
     return _ORDER.index(parse_split(split)) * SEEDS_PER_SPLIT + index
@@ -69,7 +71,7 @@ def item_for_seed(items: Sequence[T], seed: int, source: object, kind: str) -> T
 def parse_split(name: str) -> Split:
     """The split of that name, or an error that lists the three."""
     names = [split.value for split in Split]
-    if name not in names:
+    if not isinstance(name, str) or name not in names:
         raise UnknownName("split", name, names)
     return Split(name)
 

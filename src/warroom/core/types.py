@@ -15,7 +15,6 @@ class Observation(Protocol):
 
     def render(self) -> str:
         """The same facts as text."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

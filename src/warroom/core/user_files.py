@@ -28,6 +28,8 @@ def load_module(path: Path, kind: str) -> ModuleType:
     """
     if not path.is_file():
         raise ValueError(f"no {kind} file {str(path)!r}")
+    if path.suffix != ".py":
+        raise ValueError(f"a {kind} file ends in .py, got {str(path)!r}")
     folder = _short_hash(str(path.resolve().parent).encode())[:8]
     name = f"{MODULE_PREFIX}{kind}_{folder}.{path.stem}"  # files of one name may lie in several folders
     spec = importlib.util.spec_from_file_location(name, path)

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import overload
 
+from warroom.core.checks import check_choice, check_type
 from warroom.core.env import Env
 from warroom.core.errors import UnknownName, quote_input
 from warroom.core.scenario import TIERS, EnvSpec, Scenario
@@ -51,13 +52,13 @@ def scenario_from_file(env: str, path: Path) -> Scenario:
 
 def env_spec(name: str) -> EnvSpec:
     """What the environment of that name declares; `UnknownName` lists the environments."""
-    if name not in environments():
-        raise UnknownName("environment", name, environments())
+    check_choice("environment", name, environments())
     return environments()[name]
 
 
 def find(scenario: str) -> tuple[EnvSpec, Scenario]:
     """The environment and scenario of an id; `fleet/path/to/file.py` loads a scenario of one's own."""
+    check_type("a scenario", scenario, str)
     env, slash, name = scenario.partition("/")
     if not slash and env not in environments():
         raise UnknownName("scenario", scenario, scenarios())
@@ -79,6 +80,7 @@ def scenario_path(scenario: str) -> Path | None:
 
 def scenario_id(env: str, name: str) -> str:
     """The id of a scenario that is named with or without `ENV/`; a file may lie in any folder."""
+    check_type("a scenario", name, str)
     first = name.partition("/")[0]
     return name if "/" in name and (first in environments() or not name.endswith(".py")) else f"{env}/{name}"
 
@@ -89,7 +91,8 @@ def suite(env: str, name: str | None = None) -> list[str]:
     A scenario file in the place of a suite is one of that scenario alone.
     """
     known = env_spec(env).suites
-    chosen = name or known[0]
+    chosen = known[0] if name is None or name == "" else name
+    check_type("a suite", chosen, str)
     if chosen.endswith(".py"):
         found, _ = find(scenario_id(env, chosen))
         if found.name != env:
@@ -120,10 +123,12 @@ def parse_spec(text: str) -> EpisodeSpec:
 def resolve_spec(spec: EpisodeSpec | str) -> EpisodeSpec:
     """A spec, or the one that a text means, with options in the environment's own type."""
     if isinstance(spec, str):
-        return parse_spec(spec)
+        spec = parse_spec(spec)
     if not isinstance(spec, EpisodeSpec):
         raise ValueError(f"an episode is an EpisodeSpec or a text such as {FORM}, got {quote_input(spec)}")
     _check_place(spec.tier, spec.seed)
+    if spec.salt and not spec.secret:
+        raise ValueError(f"{spec} is drawn under a secret salt: only who has the salt's file can play it")
     return replace(spec, options=spec.options_as(env_spec(spec.env).options))
 
 
@@ -146,14 +151,12 @@ def make(spec: EpisodeSpec | str, /, tier: str | None = None, seed: int | None =
 
 
 def _spec(environment: EnvSpec, parts: SpecText) -> EpisodeSpec:
-    scenario, tier, seed, options, attempt = parts
-    _check_place(tier, seed)
-    return EpisodeSpec(scenario, tier, seed, environment.options.parse(options, environment.name), attempt)
+    _check_place(parts.tier, parts.seed)
+    options = environment.options.parse(parts.options, environment.name)
+    return EpisodeSpec(parts.scenario, parts.tier, parts.seed, options, parts.attempt, parts.salt)
 
 
 def _check_place(tier: str, seed: int) -> None:
-    if tier not in TIERS:
-        raise UnknownName("tier", tier, TIERS)
-    if type(seed) is not int:
-        raise ValueError(f"a seed is a whole number, got {quote_input(seed)}")
+    check_choice("tier", tier, TIERS)
+    check_type("a seed", seed, int)
     split_of(seed)  # a ValueError where no split owns it

@@ -12,7 +12,6 @@ class Certificate(Protocol):
     @property
     def valid(self) -> bool:
         """Whether it may."""
-        ...
 
 
 class Certified(Protocol):
@@ -21,7 +20,6 @@ class Certified(Protocol):
     @property
     def certificate(self) -> Certificate:
         """Its certificate, valid or not."""
-        ...
 
 
 D = TypeVar("D", bound=Certified)

@@ -1,10 +1,11 @@
 """What the compact renderers share: numbered slots for the things of an incident, graded words, calls on one line."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from warroom.core.renderer import Vocab
 from warroom.core.rng import stream
+from warroom.core.schemas import Schema
 from warroom.core.types import Brief
 
 SLOTS = 48
@@ -63,7 +64,7 @@ class LineRenderer:
         """The seat: a small model knows its job from training."""
         return self.brief.seat
 
-    def tool_schemas(self, *, closed: bool = False) -> tuple[dict[str, Any], ...]:
+    def tool_schemas(self, *, closed: bool = False) -> tuple[Schema, ...]:
         """Every tool takes one line."""
         line = {"type": "string", "description": self.LINE}
         parameters = {"type": "object", "properties": {"line": line}, "required": ["line"]}

@@ -4,11 +4,15 @@ from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
+from warroom.core.checks import check_seeds, check_texts, check_type
 from warroom.core.scenario import TIERS, Scenario
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, for_training, parse_split, seed_of
 from warroom.envs import environments, episode_spec, find
 from warroom.envs import suite as scenarios_of_suite
+
+MAX_SEEDS = 1_000_000
+"""Incidents of a split that a count may ask for; more than anybody can play."""
 
 
 class LoadedScenario(NamedTuple):
@@ -26,6 +30,7 @@ def load_scenario(name: str) -> LoadedScenario:
     The environment of a file that is named alone is the one whose kind of scenario it defines. A `ValueError` gives
     file and line, what was got, and what is allowed.
     """
+    check_type("a scenario", name, str)
     first, slash, _ = name.partition("/")
     if not name.endswith(".py") or (slash and first in environments()):
         environment, scenario = find(name)
@@ -53,7 +58,9 @@ def tasks(
     `seeds` is a count, or indices within the split; `suite` defaults to the environment's first. Of the split `train`,
     scenarios that are held out for the test are left out. A `ValueError` names what is wrong and what is allowed.
     """
+    check_seeds(seeds, MAX_SEEDS)
     indices = range(seeds) if isinstance(seeds, int) else seeds
+    check_texts("tiers", tiers)
     found = scenarios_of_suite(env, suite)
     if parse_split(split) is Split.TRAIN:
         found = for_training(found)

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from warroom.core.checks import check_seeds, check_texts, check_type
 from warroom.core.late import LateModule
 from warroom.core.options import Options
 from warroom.envs import env_spec
+from warroom.envs.tasks import MAX_SEEDS
 from warroom.episode import Episode
 from warroom.evals.compare import compare_runs
 from warroom.evals.export import conversations, episode_rows
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 else:
     pandas = LateModule("pandas", extra="pandas")
 
+T = TypeVar("T")
 PolicyLike = str | Callable[..., object]
 """A policy by name (`expert`, `hf:PATH`, `my_policy.py:MyPolicy`), or a class or function of this process."""
 
@@ -140,11 +143,19 @@ def evaluate(
     Episodes of a policy that raises are in `Results.aborted`, and a `UserWarning` gives each error once; the other
     policies are played to the end. A `ValueError` says which argument is wrong and what is allowed.
     """
+    check_type("env", env, str)
+    for what, texts in (("scenarios", scenarios), ("tiers", tiers)):
+        check_texts(what, () if texts is None else texts)
+    check_type("attempts", attempts, int)
+    check_type("options", options, Options, Mapping, type(None))
+    check_type("out", out, Path, str, type(None))
+    check_type("workers", workers, int, type(None))
+    check_type("resume", resume, bool)
     named = _named(policies)
     objects = {name: policy for name, policy in named.items() if isinstance(policy, PolicySource)}
     request = EvaluationRequest(
         env=env, policies=tuple(named), suite=suite, scenarios=_tuple(scenarios), tiers=_tuple(tiers),
-        seeds=tuple(range(seeds)) if isinstance(seeds, int) else _tuple(seeds), split=split, attempts=attempts,
+        seeds=_seeds(seeds), split=split, attempts=attempts,
         options=options if isinstance(options, Options) else env_spec(env).options.parse(options or {}, env),
         baseline=baseline, objects=objects,
     )  # fmt: skip
@@ -168,6 +179,9 @@ def _named(policies: PolicyLike | Sequence[PolicyLike] | Mapping[str, PolicyLike
         policies = parse_policies(policies)
     elif callable(policies):
         policies = [policies]
+    check_type("policies", policies, Mapping, Sequence)
+    for policy in [*policies, *(policies.values() if isinstance(policies, Mapping) else ())]:
+        check_type("a policy", policy, str, Callable)  # type: ignore[arg-type]  # an abstract class, for isinstance
     if isinstance(policies, Mapping):
         return {
             name: name if name == policy else replace(_source(policy), name=name) for name, policy in policies.items()
@@ -187,7 +201,13 @@ def _source(policy: PolicyLike) -> PolicySource:
     return source_of(policy) if isinstance(policy, str) else source_of_object(policy)
 
 
-def _tuple(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
+def _seeds(seeds: int | Sequence[int] | None) -> tuple[int, ...] | None:
+    """Indices within the split: a count of them, or a list."""
+    check_seeds(seeds, MAX_SEEDS)
+    return tuple(range(seeds)) if isinstance(seeds, int) else _tuple(seeds)
+
+
+def _tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:
     return None if values is None else tuple(values)
 
 

@@ -32,7 +32,6 @@ class AllSeatsObservable(Protocol):
 
     def view(self, seat: str) -> Observation:
         """The page of a seat as of now."""
-        ...
 
 
 @dataclass(slots=True)

@@ -96,7 +96,7 @@ def _pairs(sides: tuple[ComparedRun, ComparedRun], first: str | None, second: st
         left, right = first or second or "", second or first or ""
         if left not in one or right not in other:
             raise ValueError(
-                f"name both policies: {sides[0].folder} has {_list(one)}, {sides[1].folder} {_list(other)}"
+                f"name both policies: {sides[0].folder} has {', '.join(one)}, {sides[1].folder} {', '.join(other)}"
             )
         return [(left, right)]
     both = [(name, name) for name in one if name in other]
@@ -104,13 +104,10 @@ def _pairs(sides: tuple[ComparedRun, ComparedRun], first: str | None, second: st
         return [(one[0], other[0])]
     if not both:
         raise ValueError(
-            f"no policy played in both runs; name two by --policy-a ({_list(one)}) and --policy-b ({_list(other)})"
+            f"no policy played in both runs; name two by --policy-a ({', '.join(one)}) and "
+            f"--policy-b ({', '.join(other)})"
         )
     return both
-
-
-def _list(names: Sequence[str]) -> str:
-    return ", ".join(names)
 
 
 PER_SCENARIO = ("score", "solved")

@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from warroom.evals.plan import EpisodeMatrix
+from warroom.core.strict_json import contents_of, read_json_object
 from warroom.policies.llm.ledger import LEDGER, read_lines
 from warroom.policies.llm.options import SpendingCaps
 from warroom.policies.llm.usage import USAGE, summed
-from warroom.runs import EpisodeKey, Record, key_of, open_run, read_finished, read_record, write_text
+from warroom.runs import EpisodeKey, EpisodeMatrix, Record, key_of, open_run, read_finished, read_record, write_text
+from warroom.runs.lock import require_unlocked
+from warroom.runs.reading import check_plan
 
 _OWN = ("shard",)
 """What the configurations of two shards of one evaluation may differ in."""
@@ -23,9 +25,12 @@ def merge_runs(folders: Sequence[Path], out: Path, command: str) -> list[str]:
     differ, which episode is in no plan, in two runs or in none; nothing is written then.
     """
     if out.exists():
+        require_unlocked(out)
         raise ValueError(f"{out} exists; choose another --out")
     records = [read_record(folder) for folder in folders]
     _check_alike(folders, records)
+    for folder, record in zip(folders, records, strict=True):
+        check_plan(folder, record)
     config = _shared(records[0])
     matrix = EpisodeMatrix.from_config(config).matrix()
     _check_episodes(folders, matrix)
@@ -39,7 +44,7 @@ def merge_runs(folders: Sequence[Path], out: Path, command: str) -> list[str]:
                 run.append(key_of(episode), episode.to_json())
         run.sort_episodes(matrix)
     _merge_usage(folders, out)
-    return _notes(folders, records)
+    return _notes(records)
 
 
 def _shared(record: Record) -> dict[str, Any]:
@@ -60,12 +65,10 @@ def _check_alike(folders: Sequence[Path], records: Sequence[Record]) -> None:
 
 
 def _check_episodes(folders: Sequence[Path], matrix: Sequence[EpisodeKey]) -> None:
-    """Refuse episodes that the plan lacks, that two runs have, or that no run has."""
-    planned, owners = set(matrix), dict[EpisodeKey, Path]()
+    """Refuse episodes that two runs have, or that no run has."""
+    owners = dict[EpisodeKey, Path]()
     for folder in folders:
         for key in map(key_of, read_finished(folder)):
-            if key not in planned:
-                raise ValueError(f"{folder} holds {key.spec} by {key.policy}, which is not in its plan")
             if key in owners:
                 raise ValueError(
                     f"{key.spec} by {key.policy} is in {owners[key]} and in {folder}; leave one of them out"
@@ -84,10 +87,11 @@ def _merge_usage(folders: Sequence[Path], out: Path) -> None:
     used = [folder for folder in folders if (folder / USAGE).is_file()]
     if not used:
         return
-    notes = json.loads((used[0] / USAGE).read_text(encoding="utf-8"))
+    notes = read_json_object(used[0] / USAGE)
     lines = list(_renumbered(used))
     write_text(out / LEDGER, "".join(json.dumps(line) + "\n" for line in lines))
-    usage = summed(lines, SpendingCaps.parse(notes["caps"]), {name: notes[name] for name in ("caps", "replayed")})
+    with contents_of(used[0] / USAGE):
+        usage = summed(lines, SpendingCaps.parse(notes["caps"]), {name: notes[name] for name in ("caps", "replayed")})
     write_text(out / USAGE, json.dumps(usage, indent=1) + "\n")
 
 
@@ -101,7 +105,7 @@ def _renumbered(folders: Sequence[Path]) -> Iterator[dict[str, Any]]:
         offset += 1 + max((line["request"] for line in lines if "request" in line), default=-1)
 
 
-def _notes(folders: Sequence[Path], records: Sequence[Record]) -> list[str]:
+def _notes(records: Sequence[Record]) -> list[str]:
     commits = {record.commit for record in records}
     notes = [f"the shards were played by different code: {', '.join(map(str, sorted(commits, key=str)))}"]
     return notes if len(commits) > 1 else []

@@ -5,82 +5,19 @@ from dataclasses import dataclass, field, fields
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from warroom.core.errors import IncompatibleTopology, UnknownName, describe_error
+from warroom.core.errors import IncompatibleTopology, UnknownName
 from warroom.core.options import Options
 from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
-from warroom.core.splits import parse_split, seed_of
+from warroom.core.splits import parse_split
 from warroom.envs import env_spec, find, make, scenario_id, suite
-from warroom.policies import PolicySet, policy_set, user_policy_set
+from warroom.policies import PolicySet, check_suited, policy_set, user_policy_set
 from warroom.policies.names import policies_in
 from warroom.policies.user import PolicySource
-from warroom.runs import EpisodeKey
+from warroom.runs import EpisodeMatrix
 
 if TYPE_CHECKING:
     from warroom.policies.llm.client import LLMClient
-
-
-@dataclass(frozen=True)
-class Shard:
-    """One of several parts of a plan that are played apart, on several machines for instance."""
-
-    index: int
-    """From 1."""
-    count: int
-
-    def __str__(self) -> str:
-        return f"{self.index}/{self.count}"
-
-
-@dataclass(frozen=True)
-class EpisodeMatrix:
-    """Which episodes an evaluation plays: every policy on every incident, or one shard of the incidents."""
-
-    env: str
-    scenarios: tuple[str, ...]
-    """Scenario ids of `env`."""
-    tiers: tuple[str, ...]
-    policies: tuple[str, ...]
-    """Who plays, as `warroom.policies.policy_set` reads it."""
-    seeds: tuple[int, ...]
-    """Indices within the split."""
-    split: str = "test"
-    attempts: int = 1
-    """Times that each policy meets each incident: more than one only tells something of a policy that samples."""
-    options: Options = field(default_factory=Options)
-    """What episodes are built from besides, in the environment's own type; `Options()` for its defaults."""
-    shard: Shard | None = None
-    """Which part of the incidents is played: each count-th one; None plays all of them."""
-
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> "EpisodeMatrix":
-        """The matrix that a `run.json` describes. Its policies need not be there: nothing can be played by it."""
-        try:
-            lists = {name: tuple(config[name]) for name in ("scenarios", "tiers", "policies", "seeds")}
-            options = env_spec(config["env"]).options.parse(config["options"], config["env"])
-            shard = parse_shard(config["shard"]) if "shard" in config else None
-            return cls(
-                config["env"], **lists, split=config["split"], attempts=config["attempts"], options=options, shard=shard
-            )
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"it is not the configuration of an evaluation: {describe_error(error)}") from error
-
-    def __len__(self) -> int:
-        return len(self._incidents()) * len(self.policies) * self.attempts
-
-    def matrix(self) -> list[EpisodeKey]:
-        """Every episode in the order in which the run folder lists them, attempts one after another."""
-        return [
-            EpisodeKey(EpisodeSpec(scenario, tier, seed, self.options, attempt), policy)
-            for scenario, tier, seed in self._incidents()
-            for policy in self.policies
-            for attempt in range(self.attempts)
-        ]
-
-    def _incidents(self) -> list[tuple[str, str, int]]:
-        seeds = [seed_of(self.split, index) for index in self.seeds]
-        incidents = list(product(self.scenarios, self.tiers, seeds))
-        return incidents if self.shard is None else incidents[self.shard.index - 1 :: self.shard.count]
 
 
 @dataclass(frozen=True)
@@ -104,7 +41,7 @@ class Plan(EpisodeMatrix):
                 raise UnknownName("tier", tier, TIERS)
         for policy in self.policies:
             if policy not in self.objects:
-                _check_policy(self.env, policy)
+                _check_policy(self.env, policy, self.scenarios)
         if self.baseline is not None and self.baseline not in self.policies:
             raise UnknownName("baseline", self.baseline, self.policies)
         if type(self.options) is Options:
@@ -129,8 +66,10 @@ class Plan(EpisodeMatrix):
         """The plan as `run.json` holds it."""
         values = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "objects"}
         config = {name: list(value) if type(value) is tuple else value for name, value in values.items()}
-        shard = config.pop("shard")
-        return config | {"options": self.options.to_json()} | ({"shard": str(shard)} if shard is not None else {})
+        del config["shard"], config["salt"]
+        more = {"shard": str(self.shard)} if self.shard is not None else {}
+        more |= {"salt": self.salt.commitment} if self.salt is not None else {}
+        return config | {"options": self.options.to_json()} | more
 
 
 def scenarios_of(env: str, suite_name: str | None, names: str | None) -> tuple[str, ...]:
@@ -160,14 +99,6 @@ def applicable_scenarios(
 def split_commas(text: str) -> tuple[str, ...]:
     """The parts of a comma-separated list."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def parse_shard(text: str) -> Shard:
-    """A part of a plan such as `2/3`; a `ValueError` says how it is written."""
-    index, slash, count = text.partition("/")
-    if not (slash and index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count)):
-        raise ValueError(f"a shard is written INDEX/COUNT with an index from 1, such as 2/3, got {text!r}")
-    return Shard(int(index), int(count))
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
@@ -207,7 +138,10 @@ def _check_scenario(env: str, scenario: str) -> None:
         raise ValueError(f"{scenario!r} is not of the environment {env!r}; evaluate one environment at a time")
 
 
-def _check_policy(env: str, policy: str) -> None:
+def _check_policy(env: str, policy: str, scenarios: tuple[str, ...]) -> None:
     policy_set(env, policy)
+    for scenario in scenarios:
+        for name in policies_in(policy):
+            check_suited(env, scenario.rpartition("/")[2], name)
     if "human" in policies_in(policy):
         raise ValueError("an evaluation plays by itself; a person plays with: warroom play SCENARIO --policy human")

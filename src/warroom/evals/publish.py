@@ -1,8 +1,8 @@
 """From a finished run folder to its summary, pictures and report."""
 
-import json
 from pathlib import Path
 
+from warroom.core.strict_json import contents_of, read_json_object
 from warroom.episode import Episode
 from warroom.evals.confidence import confidence_pairs, plot_confidence
 from warroom.evals.metrics import Result, result_of
@@ -10,7 +10,7 @@ from warroom.evals.plots import draw_all, draw_roc
 from warroom.evals.report import inspected_policies, report_page, worst_of
 from warroom.evals.run_summary import summarise_run, write_summary
 from warroom.evals.summary import Row
-from warroom.runs import REPORT, ROC, VIEWER, read_episodes, read_record, write_text
+from warroom.runs import REMEDY, REPORT, ROC, VIEWER, read_episodes, read_record, write_text
 
 
 def publish(folder: Path, baseline: str | None = None) -> Row:
@@ -18,12 +18,13 @@ def publish(folder: Path, baseline: str | None = None) -> Row:
 
     `baseline` defaults to the run's own. A `ValueError` says what is missing from a run that is not whole.
     """
-    record, retry_hint = read_record(folder), f"finished episodes stay: make room, then: warroom report {folder}"
+    record, retry_hint = read_record(folder), f"finished episodes stay: {REMEDY}, then: warroom report {folder}"
     results, worst = _read(folder, inspected_policies(record.policies))
     summary = write_summary(folder, summarise_run(folder, record, results, baseline), retry_hint)
     pictures, roc = draw_all(summary, folder), read_roc(folder)
     if roc is not None:
-        pictures.append(draw_roc(roc, folder))
+        with contents_of(folder / ROC):
+            pictures.append(draw_roc(roc, folder))
     pairs = confidence_pairs(results)
     if pairs:
         pictures.append(plot_confidence(pairs, folder))
@@ -35,7 +36,7 @@ def publish(folder: Path, baseline: str | None = None) -> Row:
 def read_roc(folder: Path) -> Row | None:
     """What `warroom eval --roc` left in the folder, if it was asked for."""
     path = folder / ROC
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
+    return read_json_object(path) if path.is_file() else None
 
 
 def _read(folder: Path, policy: str) -> tuple[list[Result], list[Episode]]:

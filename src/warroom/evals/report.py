@@ -3,12 +3,14 @@
 import base64
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from heapq import nsmallest
 from pathlib import Path
 from shlex import quote
 
 from warroom.core.errors import MissingExtra
 from warroom.core.splits import format_seed
+from warroom.core.words import facts_in_words
 from warroom.episode import Episode, Step
 from warroom.evals.summary import Row
 from warroom.evals.viewer_link import VIEWER_MENTION
@@ -16,7 +18,7 @@ from warroom.policies.llm.usage import in_words
 from warroom.runs import Record
 
 try:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
     from markupsafe import Markup
 except ImportError as error:
     raise MissingExtra("plots", error) from error
@@ -100,10 +102,8 @@ def report_page(
     viewer: bool = False,
 ) -> str:
     """The page as text, pictures and all; `viewer` is whether a viewer lies beside it."""
-    loader = FileSystemLoader(Path(__file__).parent)
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     pooled = [row for row in summary["rows"] if row["scenario"] is None]
-    return environment.get_template("report.html.jinja").render(
+    return _template().render(
         record=record,
         summary=summary,
         pictures={path.stem: _inlined(path) for path in pictures},
@@ -117,12 +117,19 @@ def report_page(
         viewer=Markup(VIEWER_MENTION[viewer]),
         format_seed=format_seed,
         worst=[_transcript(episode) for episode in worst],
-        facts=facts,
+        facts=partial(facts_in_words, comma=" and "),
         roc=roc,
         share=_share,
         cell=cell,
         calls=in_words(summary["usage"]) if "usage" in summary else "",
     )
+
+
+@cache
+def _template() -> Template:
+    loader = FileSystemLoader(Path(__file__).parent)
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return environment.get_template("report.html.jinja")
 
 
 def columns(rows: Sequence[Row]) -> dict[str, str]:
@@ -152,19 +159,6 @@ def comparison_rows(comparisons: Sequence[Row]) -> list[Row]:
         place = {"policy": found["policy"], "tier": found["tier"]}
         out.setdefault((found["policy"], found["tier"]), place)[found["metric"]] = found
     return list(out.values())
-
-
-def facts(named: Row) -> str:
-    """Names and values as text, without those that are None."""
-    return ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in named.items() if value is not None)
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return " and ".join(map(str, value)) or "none"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def inspected_policies(policies: Sequence[str]) -> str:

@@ -1,16 +1,14 @@
 """Playing the matrix: several processes, every finished episode on disk at once, resumable at any point."""
 
-import multiprocessing
 import os
-import signal
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from contextlib import contextmanager
-from functools import cache
+from concurrent.futures import FIRST_COMPLETED, wait
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from warroom.core.errors import EpisodeAborted
+from warroom.core.processes import worker_pool
 from warroom.evals.plan import Plan
 from warroom.evals.shards import ShardCollector, write_episode
 from warroom.policies import PolicySet, hf, llm, policy_set
@@ -145,34 +143,17 @@ def _play_in_processes(
     plan: Plan, shards: ShardCollector, chunks: Sequence[list[EpisodeKey]], workers: int, progress: Progress
 ) -> dict[EpisodeKey, str]:
     aborted: dict[EpisodeKey, str] = {}
-    existing_children = set(multiprocessing.active_children())
-    # Fresh processes, not forks: a fork beside the threads of a progress bar may hang.
-    context = multiprocessing.get_context("spawn")
-    threads = max(1, (os.cpu_count() or 1) // workers)
-    pool = ProcessPoolExecutor(workers, context, initializer=_limit_threads, initargs=(threads,))
-    folder = str(shards.folder)
-    with _interrupts_blocked():
-        waiting = {pool.submit(play_keys, plan.env, chunk, folder) for chunk in chunks}
     try:
-        while waiting:
-            done, waiting = wait(waiting, POLL_SECONDS, return_when=FIRST_COMPLETED)
-            progress(shards.collect())
-            for future in done:
-                aborted |= future.result()
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for child in set(multiprocessing.active_children()) - existing_children:
-            child.terminate()
-        raise
+        with worker_pool(workers) as pool:
+            waiting = set(pool.submit_all(partial(play_keys, plan.env, folder=str(shards.folder)), chunks))
+            while waiting:
+                done, waiting = wait(waiting, POLL_SECONDS, return_when=FIRST_COMPLETED)
+                progress(shards.collect())
+                for future in done:
+                    aborted |= future.result()
     finally:
         progress(shards.collect())
-    pool.shutdown()
     return aborted
-
-
-def _limit_threads(threads: int) -> None:
-    """Leave the other workers their cores: read by the libraries of models when they are first imported."""
-    os.environ.setdefault("OMP_NUM_THREADS", str(threads))
 
 
 def _record(run: Run, ended: Iterable[EpisodeLine], progress: Progress) -> dict[EpisodeKey, str]:
@@ -196,13 +177,3 @@ def summarise_errors(aborted: Mapping[EpisodeKey, str]) -> list[str]:
         f"{policy}: {error} ({len(keys)} episode{'s' * (len(keys) > 1)}, first {keys[0].spec})"
         for (policy, error), keys in groups.items()
     ]
-
-
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Hold Ctrl-C back while processes start: they inherit the mask, and the terminal interrupts this process alone."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

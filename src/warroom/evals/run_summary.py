@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from warroom.core.strict_json import contents_of, read_json_object
 from warroom.evals.metrics import Result
 from warroom.evals.summary import summarise
-from warroom.policies.llm.usage import USAGE
+from warroom.policies.llm.usage import USAGE, in_words
 from warroom.runs import RESUME_ADVICE, SUMMARY, Record, write_text
 
 
@@ -31,5 +32,9 @@ def write_summary(folder: Path, summary: dict[str, Any], advice: str = RESUME_AD
 def read_usage(folder: Path) -> dict[str, Any]:
     """What calls of models behind a server cost in all; `usage.json` has it by episode."""
     path = folder / USAGE
-    found = dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+    if not path.is_file():
+        return {}
+    found = read_json_object(path)
+    with contents_of(path):
+        in_words(found)  # as the report will say it
     return {name: value for name, value in found.items() if name != "episodes"}

@@ -6,18 +6,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 from warroom.core.options import Options
+from warroom.core.salt import Salt
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.envs import env_spec, make, scenario_id, suite
 from warroom.envs.logs import recorded
 from warroom.envs.tickets import imported
-from warroom.evals.plan import Plan, Shard, applicable_scenarios
+from warroom.evals.plan import Plan, applicable_scenarios
 from warroom.policies.user import PolicySource
+from warroom.runs.matrix import Shard
 
 SUITES = {"kb": "imported", "recording": "recorded"}
 """The suite that is played where an option brings incidents of its own."""
 RECORDED_TIER = "medium"
 """The tier of recordings: they are as hard as they are, and three tiers would play each three times."""
+USUAL_POLICIES = ("random", "heuristic", "expert", "oracle")
+"""Who plays where nobody was named."""
 USUAL_SEEDS = 5
 """Incidents of each scenario and tier, where they can be drawn without end."""
 BASELINE = "heuristic"
@@ -43,6 +47,8 @@ class EvaluationRequest:
     shard: Shard | None = None
     objects: Mapping[str, PolicySource] = field(default_factory=dict)
     """Policies that are classes or functions of this process, by name."""
+    salt: Salt | None = None
+    """The secret that incidents are drawn under."""
 
 
 class Selection(NamedTuple):
@@ -51,6 +57,12 @@ class Selection(NamedTuple):
     plan: Plan
     left_out: Mapping[str, str]
     """Scenarios of the suite that cannot happen under these options, with the reason."""
+
+
+def usual_policies(env: str, options: Options) -> tuple[str, ...]:
+    """Who plays where nobody was named: without those that cannot play what the options ask for."""
+    unsuited = env_spec(env).unsuited_policies.get(_suite(None, options.to_json()) or "", {})
+    return tuple(name for name in USUAL_POLICIES if name not in unsuited)
 
 
 def select_plan(request: EvaluationRequest) -> Selection:
@@ -62,7 +74,7 @@ def select_plan(request: EvaluationRequest) -> Selection:
     plan = Plan(
         env=request.env, scenarios=scenarios, tiers=tiers, policies=request.policies, seeds=seeds, split=request.split,
         attempts=request.attempts, options=request.options, shard=request.shard, objects=request.objects,
-        baseline=request.baseline or (BASELINE if BASELINE in request.policies else None),
+        baseline=request.baseline or (BASELINE if BASELINE in request.policies else None), salt=request.salt,
     )  # fmt: skip
     _check_incidents(plan)
     return Selection(plan, left_out)

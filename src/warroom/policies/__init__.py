@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from random import Random as Generator
 from typing import TYPE_CHECKING
 
+from warroom.core.checks import check_type
 from warroom.core.env import Env
 from warroom.core.errors import UnknownName
 from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.rng import stream
-from warroom.envs import environments
+from warroom.envs import env_spec, environments
 from warroom.policies import hf, llm, user
 from warroom.policies.human import Human
 from warroom.policies.names import HF, LLM, ModelChoice, is_llm, model_of, parse_model_name, parse_seats
@@ -38,7 +39,9 @@ class PolicySet:
     """The hash of each Python file of a user's that plays, by the name of the policy."""
 
     def seat(self, env: Env, seat: str) -> Policy:
-        """A fresh policy for `seat` of this episode."""
+        """A fresh policy for `seat` of this episode; a `ValueError` if these policies play another environment."""
+        if seat not in self.seats:
+            raise ValueError(f"{self.name} has no policy for {seat} of {env.name}: name one for this environment")
         return self.seats[seat](env, seat)
 
 
@@ -52,7 +55,8 @@ def policy_set(env: str, text: str, client: "LLMClient | None" = None) -> Policy
 
     API models play through `client`; without it they can be named, and a seat of theirs is a `ValueError`.
     """
-    names = parse_seats(text, environments()[env].seats)
+    check_type("a policy", text, str)
+    names = parse_seats(text, env_spec(env).seats)
     factories = {name: _factory(env, name, text, client) for name in dict.fromkeys(names.values())}
     models = {seat: hf.weights_name(env, name) for seat, name in names.items() if hf.is_model(name) or is_llm(name)}
     seats = {seat: factories[name] for seat, name in names.items()}
@@ -63,6 +67,13 @@ def user_policy_set(env: str, source: user.PolicySource) -> PolicySet:
     """A class or function of this process at every seat."""
     seats = dict.fromkeys(environments()[env].seats, UserFactory(source.name, source))
     return PolicySet(source.name, seats, files={source.name: source.hash})
+
+
+def check_suited(env: str, scenario: str, policy: str) -> None:
+    """Refuse a policy that cannot play a scenario, with the reason."""
+    reason = environments()[env].unsuited_policies.get(scenario, {}).get(policy)
+    if reason is not None:
+        raise ValueError(f"{policy!r} cannot play {env}/{scenario}: {reason}")
 
 
 # -- one factory for each kind of name ----------------------------------------------------------------
@@ -86,6 +97,7 @@ class ScriptFactory:
 
     def __call__(self, env: Env, seat: str) -> Policy:
         """A fresh policy for the seat."""
+        check_suited(env.name, env.spec.name, self.name)
         return self.policy(env.brief(seat), _generator(env, self.name, seat))
 
 

@@ -1,41 +1,50 @@
 """From a folder to a model that can play: everything that can be wrong with a folder has an error of its own."""
 
-import hashlib
-import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from warroom.core.errors import MissingExtra, UnknownName
+from warroom.core.errors import MissingExtra, UnknownName, first_line
 from warroom.core.late import LateModule
-from warroom.policies.manifest import MANIFEST, read_manifest
+from warroom.core.types import JsonObject
+from warroom.policies.manifest import MANIFEST, PlayManifest, read_manifest
 
 try:
     import torch
     import transformers
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from transformers.utils import logging
 
     from warroom.policies.generation import GenerationRequest, generate
+    from warroom.policies.model_files import (
+        CONFIG,
+        TOKENIZERS,
+        WEIGHTS,
+        ModelFiles,
+        find_model,
+        has_tokenizer,
+        sha256,
+        weight_files,
+    )
 except ImportError as error:
     raise MissingExtra("train", error) from error
 if TYPE_CHECKING:
-    import huggingface_hub
     import peft
 else:
-    huggingface_hub = LateModule("huggingface_hub", extra="train")
     peft = LateModule("peft", extra="train")
 
 DEVICES = ("cpu", "cuda", "mps")
 DEVICE = "WARROOM_DEVICE"
 """Environment variable that forces a device; without it the fastest that is there."""
-ADAPTER, CONFIG = "adapter_config.json", "config.json"
-WEIGHT_FILES = ("*.safetensors", "*.bin")
-DEFAULTS: dict[str, object] = {"renderer": "plain", "env": None, "max_completion_length": 4096, "turn_tokens": 256}
+SHOWN = 3
+"""Names of weights that an error lists."""
+DEFAULTS: PlayManifest = {"renderer": "plain", "env": None, "max_completion_length": 4096, "turn_tokens": 256}
 """How a model plays whose folder does not say."""
 HERMES: dict[str, object] = {
     "defaults": {"role": "assistant"},
@@ -59,12 +68,12 @@ HERMES: dict[str, object] = {
 class Checkpoint:
     """A loaded model with its tokenizer and the way it was trained to play."""
 
-    model: Any
-    tokenizer: Any
-    manifest: dict[str, Any]
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    manifest: PlayManifest
     ends: frozenset[int]
     """Tokens that end a message."""
-    status: dict[str, Any]
+    status: JsonObject
     """What was loaded, for `run.json`."""
 
 
@@ -75,173 +84,143 @@ def device() -> str:
         if forced.partition(":")[0] not in DEVICES:
             raise UnknownName(f"{DEVICE}", forced, DEVICES)
         return forced
+    return fastest_device()
+
+
+def fastest_device() -> str:
+    """`cuda`, `mps` or `cpu`: the best that there is."""
     return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
 
 
 def load(path: str) -> Checkpoint:
     """Load a model or an adapter by folder or Hub name."""
-    folder = folder_of(path)
-    base = _base_of(folder) if (folder / ADAPTER).is_file() else None
-    tokenizer = _tokenizer(folder, base)
-    with _quiet():
-        model = _model(base or folder)
-        if base is not None:
-            model = _adapted(model, folder)
-        model = model.to(device()).eval()
+    files = find_model(path)
+    tokenizer = _tokenizer(files.tokenizer)
+    with quiet():
+        model = load_weights(files.base, "auto" if device() != "cpu" else torch.float32)
+        if files.adapter is not None:
+            model = load_adapter(model, files.adapter)
+        model = model.to(device()).eval()  # type: ignore[arg-type]  # wrapped there, which hides its `self`
         # Two tokens as a trial: what cannot compute fails here, and warnings that libraries print once are not shown.
         generate(
             model, [GenerationRequest([tokenizer.eos_token_id], 2, 0.0, Random(0))], tokenizer.pad_token_id, frozenset()
         )
-    manifest = {**DEFAULTS, **read_manifest(folder)}
-    return Checkpoint(model, tokenizer, manifest, _ends(model, tokenizer), _status(path, folder, base, model, manifest))
+    manifest = cast("PlayManifest", {**DEFAULTS, **read_manifest(files.named)})
+    return Checkpoint(model, tokenizer, manifest, end_tokens(model, tokenizer), _status(path, files, model, manifest))
 
 
-def folder_of(path: str) -> Path:
-    """The folder itself, or the local copy of a Hub repository."""
-    folder = Path(path).expanduser()
-    if folder.is_dir():
-        if not any((folder / name).is_file() for name in (CONFIG, ADAPTER)):
-            found = ", ".join(sorted(entry.name for entry in folder.iterdir())[:8]) or "nothing"
-            raise ValueError(f"{folder} holds no model: neither {CONFIG} nor {ADAPTER} is there, but {found}")
-        return folder
-    if folder.exists() or path.startswith((".", "/", "~")) or path.count("/") != 1:
-        raise ValueError(f"no model folder {path!r}; name a folder with {CONFIG} or {ADAPTER}, or a model on the Hub")
-    return _from_hub(path)
-
-
-def _from_hub(name: str) -> Path:
-    kinds = ["*.json", "*.safetensors", "*.bin", "*.model", "*.txt", "*.jinja"]
+def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
+    """The tokenizer of a folder; a `ValueError` if there is none, or if it has no chat template."""
+    if not has_tokenizer(folder):
+        raise ValueError(
+            f"{folder} has no tokenizer (one of {', '.join(TOKENIZERS)}); copy it there beside the weights"
+        )
     try:
-        return Path(huggingface_hub.snapshot_download(name, allow_patterns=kinds))
-    except Exception as error:  # network, access, a wrong name: the library has dozens of classes for it
-        raise ValueError(f"no model folder {name!r} here, and the Hub does not give it: {error}") from error
-
-
-def _base_of(folder: Path) -> Path:
-    base = json.loads((folder / ADAPTER).read_text(encoding="utf-8")).get("base_model_name_or_path")
-    if not base:
-        raise ValueError(f"{folder} is an adapter, and its {ADAPTER} names no base model (base_model_name_or_path)")
-    try:
-        return folder_of(base)
-    except ValueError as error:
-        raise ValueError(f"{folder} is an adapter, and its base model {base!r} cannot be loaded: {error}") from error
-
-
-def _tokenizer(folder: Path, base: Path | None) -> Any:
-    own = (folder / "tokenizer_config.json").is_file() or base is None
-    source = folder if own else base
-    assert source is not None
-    if not (source / "tokenizer_config.json").is_file():
-        raise ValueError(f"{source} has no tokenizer: tokenizer_config.json is missing; save the tokenizer beside it")
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(str(source), local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"the tokenizer of {source} does not load: {error}") from error
+        tokenizer: PreTrainedTokenizerBase = transformers.AutoTokenizer.from_pretrained(
+            str(folder), local_files_only=True
+        )
+    except (OSError, ValueError, KeyError) as error:
+        raise ValueError(f"the tokenizer of {folder} cannot be read: {first_line(error)}") from error
     if not tokenizer.chat_template:
         raise ValueError(
-            f"the tokenizer of {source} has no chat template, so no conversation can be rendered for the model"
+            f"the tokenizer of {folder} has no chat template, so no conversation can be rendered for the model"
         )
+    return tokenizer
+
+
+def _tokenizer(folder: Path) -> PreTrainedTokenizerBase:
+    tokenizer = load_tokenizer(folder)
     if getattr(tokenizer, "response_template", None) is None:
         if not all(mark in tokenizer.chat_template for mark in ("<tool_call>", "<|im_start|>", '{"name": ')):
-            raise ValueError(f"the tokenizer of {source} has no response_template: how it writes calls is unknown")
+            raise ValueError(f"the tokenizer of {folder} has no response_template: how it writes calls is unknown")
         tokenizer.response_template = HERMES
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     return tokenizer
 
 
-def _model(folder: Path) -> Any:
+def load_weights(folder: Path, dtype: torch.dtype | str, **more: object) -> PreTrainedModel:
+    """The model of a folder, every weight of it from the folder's files; a `ValueError` says what does not fit.
+
+    `more` goes to the library's own loader.
+    """
     if not weight_files(folder):
-        raise ValueError(f"{folder} has no weights: no {' or '.join(WEIGHT_FILES)} beside its {CONFIG}")
-    dtype = torch.float32 if device() == "cpu" else "auto"
+        raise ValueError(f"{folder} has no weights ({', '.join(WEIGHTS[:2])}) beside its {CONFIG}")
     try:
         loaded: Any = transformers.AutoModelForCausalLM.from_pretrained(
-            str(folder), dtype=dtype, output_loading_info=True, local_files_only=True
+            str(folder), dtype=dtype, output_loading_info=True, local_files_only=True, **more
         )
-        model, report = loaded
     except Exception as error:  # broken files, wrong shapes, unknown architectures: each library has its own class
         hint = "; transformers needs docstrings, so run without python -OO" if sys.flags.optimize > 1 else ""
-        raise ValueError(f"the model in {folder} does not load: {_first_line(error)}{hint}") from error
-    wrong = {kind: sorted(map(str, report.get(kind) or ())) for kind in ("missing_keys", "unexpected_keys")}
-    mismatches = [f"{len(names)} {kind.replace('_', ' ')} such as {names[0]}" for kind, names in wrong.items() if names]
-    if mismatches or report.get("mismatched_keys"):
         raise ValueError(
-            f"the weights of {folder} do not match its {CONFIG}: {', '.join(mismatches) or 'shapes differ'}"
-        )
+            f"the weights of {folder} do not load as its {CONFIG} says: {first_line(error)}{hint}"
+        ) from error
+    model: PreTrainedModel
+    model, report = loaded
+    for kind in ("missing_keys", "unexpected_keys", "mismatched_keys"):
+        if report.get(kind):
+            raise ValueError(f"the weights of {folder} do not fit its {CONFIG}: {_listed(kind, report[kind])}")
     return model
 
 
-def _adapted(model: Any, folder: Path) -> Any:
-    if not weight_files(folder):
-        raise ValueError(f"{folder} has no weights: no {' or '.join(WEIGHT_FILES)} beside its {ADAPTER}")
-    peft_model = peft.PeftModel
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+def _listed(kind: str, names: Iterable[object]) -> str:
+    found = sorted(map(str, names))
+    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return f"{kind.replace('_', ' ')} {', '.join(found[:SHOWN])}{more}"
+
+
+def load_adapter(model: PreTrainedModel, folder: Path, *, trainable: bool = False) -> PreTrainedModel:
+    """The model with the adapter of a folder, every weight of it from the folder's files."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*missing adapter keys.*")
         try:
-            adapted = peft_model.from_pretrained(model, str(folder))
+            adapted = peft.PeftModel.from_pretrained(model, str(folder), is_trainable=trainable)
         except Exception as error:
-            raise ValueError(f"the adapter in {folder} does not fit its base: {_first_line(error)}") from error
-    missing = [str(w.message) for w in caught if "missing adapter keys" in str(w.message)]
-    if missing:
-        raise ValueError(f"the weights of {folder} do not match its {ADAPTER}: {missing[0][:300]}")
-    return adapted
+            raise ValueError(f"the adapter of {folder} does not fit its base: {first_line(error)}") from error
+    return cast("PreTrainedModel", adapted)
 
 
-def _ends(model: Any, tokenizer: Any) -> frozenset[int]:
-    """As in training: those of the generation configuration, and the tokenizer's own end."""
+def end_tokens(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
+    """What ends a message: the tokens of the generation configuration, and the tokenizer's own end."""
     eos = model.generation_config.eos_token_id
     ends = {eos} if isinstance(eos, int) else set(eos or ())
     return frozenset(ends | {tokenizer.eos_token_id})
 
 
-def _status(path: str, folder: Path, base: Path | None, model: Any, manifest: dict[str, Any]) -> dict[str, Any]:
+def _status(path: str, files: ModelFiles, model: PreTrainedModel, manifest: PlayManifest) -> JsonObject:
     out = {
         "path": path,
-        "sha256": sha256(folder),
+        "sha256": sha256(files.named),
         "parameters": model.num_parameters(),
         "dtype": str(next(model.parameters()).dtype).removeprefix("torch."),
         "device": device(),
         "renderer": manifest["renderer"],
-        "manifest": (folder / MANIFEST).is_file(),
+        "manifest": (files.named / MANIFEST).is_file(),
     }
-    return out if base is None else {**out, "base": str(base), "base_sha256": sha256(base)}
-
-
-def weight_files(folder: Path) -> list[Path]:
-    """The files that hold the weights of a folder: safetensors, else torch's own."""
-    for pattern in WEIGHT_FILES:
-        if found := sorted(folder.glob(pattern)):
-            return found
-    return []
-
-
-def sha256(folder: Path) -> str:
-    """The hash of the weights: of the one file, or of the list of files with their hashes."""
-    sums = [(_file_sha256(file), file.name) for file in weight_files(folder)]
-    if len(sums) == 1:
-        return sums[0][0]
-    return hashlib.sha256("".join(f"{checksum}  {name}\n" for checksum, name in sums).encode()).hexdigest()
-
-
-def _file_sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [repr(error)])[0][:400]
+    return out if files.adapter is None else {**out, "base": str(files.base), "base_sha256": sha256(files.base)}
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the library's own progress bars and load reports: what is wrong becomes an error here."""
-    log: Any = transformers.logging
-    verbosity, bars = log.get_verbosity(), log.is_progress_bar_enabled()
-    log.set_verbosity_error()
-    log.disable_progress_bar()
+def quiet() -> Iterator[None]:
+    """Without the library's reports of what it loaded and its bars: what is wrong becomes an error here."""
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        with without_bars(), warnings.catch_warnings():
+            # peft asks transformers by a name that transformers is about to drop.
+            warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing.*", category=FutureWarning)
+            yield
+    finally:
+        logging.set_verbosity(before)
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """Without the library's progress bars, which a run's own would tear."""
+    bars = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
     try:
         yield
     finally:
-        log.set_verbosity(verbosity)
         if bars:
-            log.enable_progress_bar()
+            logging.enable_progress_bar()

@@ -7,29 +7,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 SMALL = 20_000_000
 """Weights up to which a model is computed by one thread: more are slower, and many times so beside other work."""
 MOST_TOKENS, MOST_TOKENS_SMALL = 1 << 16, 1 << 13
 """Padded tokens that go through a model at once; through a small one fewer, or they fall out of the cache."""
-
-
-class CausalModel(Protocol):
-    """What is used of a causal language model of transformers."""
-
-    device: torch.device
-
-    def num_parameters(self) -> int:
-        """How many weights it has."""
-        ...
-
-    def __call__(self, **inputs: object) -> Any:
-        """Its output, with `logits` and `past_key_values`."""
-        ...
 
 
 class PaddedRows(NamedTuple):
@@ -52,7 +41,9 @@ class GenerationRequest:
 
 
 @torch.inference_mode()
-def generate(model: CausalModel, rows: Sequence[GenerationRequest], pad: int, ends: frozenset[int]) -> list[list[int]]:
+def generate(
+    model: "PreTrainedModel", rows: Sequence[GenerationRequest], pad: int, ends: frozenset[int]
+) -> list[list[int]]:
     """The tokens that each row goes on with, the end token included."""
     out: list[list[int]] = [[] for _ in rows]
     with _fitting_threads(model):
@@ -63,7 +54,7 @@ def generate(model: CausalModel, rows: Sequence[GenerationRequest], pad: int, en
 
 
 @contextmanager
-def _fitting_threads(model: CausalModel) -> Iterator[None]:
+def _fitting_threads(model: "PreTrainedModel") -> Iterator[None]:
     before = torch.get_num_threads()
     few = before > 1 and is_small(model)
     if few:
@@ -75,12 +66,14 @@ def _fitting_threads(model: CausalModel) -> Iterator[None]:
             torch.set_num_threads(before)
 
 
-def is_small(model: CausalModel) -> bool:
+def is_small(model: "PreTrainedModel") -> bool:
     """Whether one thread computes it best, so that several processes side by side may each hold one."""
     return bool(model.device.type == "cpu" and model.num_parameters() <= SMALL)
 
 
-def _complete(model: CausalModel, rows: Sequence[GenerationRequest], pad: int, ends: frozenset[int]) -> list[list[int]]:
+def _complete(
+    model: "PreTrainedModel", rows: Sequence[GenerationRequest], pad: int, ends: frozenset[int]
+) -> list[list[int]]:
     ids, mask, positions = _left_padded([row.ids for row in rows], pad, model.device)
     written: list[list[int]] = [[] for _ in rows]
     live = [number for number, row in enumerate(rows) if row.max_new_tokens > 0]
@@ -131,7 +124,7 @@ class LikelihoodQuery:
 
 
 @torch.inference_mode()
-def log_likelihoods(model: CausalModel, queries: Sequence[LikelihoodQuery], pad: int) -> list[list[float]]:
+def log_likelihoods(model: "PreTrainedModel", queries: Sequence[LikelihoodQuery], pad: int) -> list[list[float]]:
     """For each way of each question the log-probability of writing exactly these tokens next, at temperature 1."""
     stems = [(number, stem) for number, query in enumerate(queries) for stem in _stems(query.paths)]
     sequences = [queries[number].ids + stem for number, stem in stems]
@@ -168,7 +161,7 @@ def _left_padded(rows: Sequence[list[int]], pad: int, device: torch.device) -> P
     return PaddedRows(ids, mask, (mask.cumsum(1) - 1).clamp(min=0))
 
 
-def _most(model: CausalModel) -> int:
+def _most(model: "PreTrainedModel") -> int:
     return MOST_TOKENS_SMALL if is_small(model) else MOST_TOKENS
 
 

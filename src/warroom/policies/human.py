@@ -3,9 +3,9 @@
 import shlex
 from collections.abc import Callable, Mapping
 from random import Random
-from typing import Any
 
 from warroom.core.errors import UnknownName
+from warroom.core.schemas import Schema
 from warroom.core.types import Brief, Observation, ToolCall
 
 HELP = "help"
@@ -53,7 +53,7 @@ def parse_call(line: str, brief: Brief) -> ToolCall:
         listing = "\n".join(f"  {name} {' '.join(f'<{p}>' for p in parameters)}" for name, parameters in tools.items())
         wrong = f"no tool {words[0]!r}; " if words and words[0] != HELP else ""
         raise ValueError(f"{wrong}your tools:\n{listing}")
-    properties, arguments = tools[words[0]], dict[str, Any]()
+    properties, arguments = tools[words[0]], dict[str, object]()
     free = iter(properties)
     for word in words[1:]:
         name, equals, value = word.partition("=")
@@ -68,7 +68,7 @@ def parse_call(line: str, brief: Brief) -> ToolCall:
     return ToolCall(words[0], arguments)
 
 
-def _check(tool: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+def _check(tool: str, arguments: Mapping[str, object], schema: Schema) -> None:
     """Refuse what the environment would refuse: it would cost the turn."""
     properties = schema["properties"]
     for name in schema["required"]:
@@ -91,8 +91,8 @@ def _words(line: str) -> list[str]:
         ) from error
 
 
-def _convert(value: str, kind: str) -> Any:
-    readers: dict[str, Callable[[str], Any]] = {
+def _convert(value: str, kind: str) -> object:
+    readers: dict[str, Callable[[str], object]] = {
         "integer": int, "number": float, "boolean": _boolean, "array": _items,
     }  # fmt: skip
     try:

@@ -1,13 +1,49 @@
 """The file beside a model's weights that says how it was trained to play."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
+
+from warroom.core.types import JsonObject
 
 MANIFEST = "warroom.json"
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """How the model of a folder plays: `renderer`, `env`, `max_completion_length`, `turn_tokens`; empty if unsaid."""
+class PlayManifest(TypedDict):
+    """How a model plays: as it was trained to."""
+
+    renderer: str
+    env: str | None
+    """The environment that it was trained in; None where nothing says so."""
+    max_completion_length: int
+    """Tokens of a conversation after its first message."""
+    turn_tokens: int
+    """Tokens of one message."""
+
+
+class Manifest(PlayManifest, total=False):
+    """What the file holds; a file written by hand may lack any of it."""
+
+    warm_start: JsonObject
+    """The plan by which the weights were made, where they were made from nothing."""
+
+
+PLAYED = tuple(PlayManifest.__annotations__)
+"""The keys that decide how a model plays."""
+
+
+def read_manifest(folder: Path) -> Mapping[str, object]:
+    """What the manifest of a folder holds, by the keys of `Manifest`; empty where there is none."""
     path = folder / MANIFEST
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def warm_start_of(folder: Path) -> JsonObject | None:
+    """The plan by which the weights of a folder were made, if its manifest says so."""
+    return cast("JsonObject | None", read_manifest(folder).get("warm_start"))
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest into a model's folder."""
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")

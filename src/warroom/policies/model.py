@@ -5,7 +5,7 @@ appended as the template renders it: nothing is ever rendered and parsed again. 
 conversation that is as long as those of the training, leave the rest of the incident to the teammates.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 
 from warroom.core.conversation import Conversation
@@ -18,7 +18,7 @@ from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments
 from warroom.policies.checkpoint import Checkpoint
 from warroom.policies.generation import GenerationRequest, LikelihoodQuery, generate, is_small, log_likelihoods
-from warroom.policies.prompt import read_message
+from warroom.policies.prompt import read_message, template_ids
 
 SILENT: MessageDict = {"role": "assistant", "content": ""}
 UNKNOWN_SHARE = 0.5
@@ -131,16 +131,9 @@ class HfModel:
             raise UnknownName(f"renderer of {env}", name, renderers)
         return renderers[name]
 
-    def render(self, messages: Sequence[MessageDict], prompt: bool, tools: Sequence[Schema] = ()) -> list[int]:
-        """Token ids of messages; with `prompt`, up to where the model goes on."""
-        found: Mapping[str, list[int]] = self.tokenizer.apply_chat_template(
-            list(messages), tools=list(tools) or None, add_generation_prompt=prompt, tokenize=True, return_dict=True
-        )
-        return list(found["input_ids"])
-
     def opening(self, messages: Sequence[MessageDict], tools: Sequence[Schema]) -> list[int]:
         """The prompt of a conversation."""
-        ids = self.render(messages, True, tools)
+        ids = template_ids(self.tokenizer, messages, True, tools)
         if len(ids) >= self.positions:
             raise ValueError(f"the first observation is {len(ids)} tokens long, and the model reads {self.positions}")
         unknown = self.tokenizer.unk_token_id
@@ -157,10 +150,10 @@ class HfModel:
         name = results[0]["name"]
         before: list[MessageDict] = [{"role": "user", "content": "dummy"}, call_message(name, {})]
         if name not in self._prefixes:
-            ids, end = self.render(before, False), self.tokenizer.eos_token_id
+            ids, end = template_ids(self.tokenizer, before, False), self.tokenizer.eos_token_id
             # Some templates write a line break after the end mark, which the model itself never does.
             self._prefixes[name] = ids[: len(ids) - ids[::-1].index(end)] if end in ids else ids
-        prefix, whole = self._prefixes[name], self.render([*before, *results], True)
+        prefix, whole = self._prefixes[name], template_ids(self.tokenizer, [*before, *results], True)
         if whole[: len(prefix)] != prefix:
             raise ValueError(
                 f"the chat template of {self.status['path']} changes what was said when a result follows; "

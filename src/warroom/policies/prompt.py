@@ -1,16 +1,36 @@
 """The message that a model wrote, read from its tokens: the same in training and in evaluation."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 from warroom.core.messages import MessageDict
 from warroom.core.schemas import Schema
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 TAIL = 64
 """Tokens of the prompt's end that a parser is shown: they hold the opening of the model's message."""
 
 
-def read_message(tokenizer: Any, ids: Sequence[int], prefix: Sequence[int], tools: Sequence[Schema]) -> MessageDict:
+def template_ids(
+    tokenizer: "PreTrainedTokenizerBase", messages: Sequence[MessageDict], prompt: bool, tools: Sequence[Schema] = ()
+) -> list[int]:
+    """Token ids of messages as the chat template writes them; with `prompt`, up to where the model goes on."""
+    ids = tokenizer.apply_chat_template(
+        list(messages), tools=list(tools) or None, add_generation_prompt=prompt, tokenize=True, return_dict=False
+    )
+    return cast("list[int]", ids)
+
+
+def word_ids(tokenizer: "PreTrainedTokenizerBase", words: Iterable[str]) -> list[int]:
+    """The token id of each word."""
+    return cast("list[int]", tokenizer.convert_tokens_to_ids(list(words)))
+
+
+def read_message(
+    tokenizer: "PreTrainedTokenizerBase", ids: Sequence[int], prefix: Sequence[int], tools: Sequence[Schema]
+) -> MessageDict:
     """The message that a model wrote after `prefix`: `content`, and `tool_calls` if it called anything.
 
     A message whose calls cannot be read is text alone, and so ends the conversation. All calls of a message are played,

@@ -5,21 +5,27 @@ import json
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
+from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 import warroom
 from warroom.core.errors import UnknownName
+from warroom.core.processes import end_with_parent
+from warroom.core.salt import Salt
+from warroom.core.splits import parse_split
 from warroom.envs import environments
 from warroom.policies import hf, policy_set
+from warroom.serve.access import ServerAccess
 from warroom.serve.environment import IncidentEnvironment, ServerConfig
-from warroom.serve.guard import RequestGuard
+from warroom.serve.guard import AccessGuard, RequestGuard
 from warroom.serve.index import index_page
 from warroom.serve.openenv_server import ConcurrencyConfig, create_app, create_fastapi_app
-from warroom.serve.reset_request import BadRequest
+from warroom.serve.reset_request import OPEN, BadRequest, HoldOut
+from warroom.serve.sessions import session_server
 from warroom.serve.wire import WarroomAction, WarroomState
 
 ALL = "all"
@@ -49,6 +55,26 @@ class ServeOptions:
     team: str = "expert"
     """Who plays the seats that a client does not take, unless it names its teammates."""
     debug_truth: bool = False
+    tasks_only: str | None = None
+    """The split whose tasks are dealt, where clients choose neither scenario nor split nor seed; None: they do."""
+    salt_file: str | None = None
+    """The file of a secret that enters every draw; see `warroom.core.salt`."""
+    access: ServerAccess = field(default_factory=ServerAccess)
+    max_sessions_per_client: int | None = None
+    """Of the open sessions, for each environment and worker; None: as many as there are, or a quarter of them where
+    other machines may connect."""
+
+    @property
+    def hold_out(self) -> HoldOut:
+        """What keeps its incidents from being known; reads the salt's file."""
+        return HoldOut(self.tasks_only, None if self.salt_file is None else Salt.read(Path(self.salt_file)))
+
+    @property
+    def sessions_per_client(self) -> int | None:
+        """Sessions that one client may have open; None for as many as there are."""
+        if self.max_sessions_per_client is None and not self.access.is_loopback:
+            return max(1, self.max_sessions // 4)
+        return self.max_sessions_per_client
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -59,6 +85,11 @@ class ServeOptions:
         """A `ValueError` says what cannot be served."""
         if self.env != ALL and self.env not in environments():
             raise UnknownName("environment", self.env, (*environments(), ALL))
+        hold_out = self.hold_out  # reads the salt
+        if self.debug_truth and hold_out != OPEN:
+            raise ValueError("a server that reveals the truth holds nothing out: leave --debug-truth out")
+        if self.tasks_only is not None:
+            parse_split(self.tasks_only)
         named = [part.rpartition("=")[2] for part in self.team.split(",")]
         if any(policy == "human" or policy.startswith("llm:") for policy in named):
             raise ValueError(f"a server cannot play {self.team!r}: name scripts, or models on this machine")
@@ -73,7 +104,7 @@ def application(serving: ServeOptions | None = None, page: Mount | None = None) 
     A `page` is mounted at `/web`, in place of OpenEnv's own. `/` redirects there, or links to it where several
     environments are served.
     """
-    serving = serving or ServeOptions(**json.loads(os.environ.get(OPTIONS_VARIABLE, "{}")))
+    serving = serving or _from_settings(os.environ.get(OPTIONS_VARIABLE, "{}"))
     serving.check()
     create = create_app if page is None else create_fastapi_app
     root = _served(serving.env, serving, create) if serving.env != ALL else _side_by_side(serving, create)
@@ -85,11 +116,13 @@ def application(serving: ServeOptions | None = None, page: Mount | None = None) 
         index = partial(_index, serving, page is not None)
         root.add_api_route("/", index, include_in_schema=False, response_class=HTMLResponse)
     root.add_middleware(RequestGuard)
+    root.add_middleware(AccessGuard, access=serving.access)
     return root
 
 
 def worker(page: Mount | None = None) -> FastAPI:
     """The application of a process of its own: what lives as long as the process is exempt from garbage collection."""
+    end_with_parent()
     app = application(page=page)
     gc.collect()
     gc.freeze()
@@ -102,19 +135,26 @@ def settings(serving: ServeOptions) -> str:
     return json.dumps(asdict(serving))
 
 
+def _from_settings(text: str) -> ServeOptions:
+    values = json.loads(text)
+    access = values.pop("access", {})
+    return ServeOptions(**values, access=ServerAccess(**access | {"names": tuple(access.get("names", ()))}))
+
+
 def _served(name: str, serving: ServeOptions, create: Callable[..., FastAPI]) -> FastAPI:
     """One environment at the root, as OpenEnv's tools expect it."""
-    server_config = ServerConfig(name, serving.team, serving.debug_truth)
-    app = create(
-        partial(IncidentEnvironment, server_config),
-        WarroomAction,
-        server_config.observation_type,
-        env_name=name,
-        concurrency_config=ConcurrencyConfig(
-            max_concurrent_envs=serving.max_sessions, session_timeout=IDLE_SESSION_SECONDS
-        ),
-        state_cls=WarroomState,
-    )
+    server_config = ServerConfig(name, serving.team, serving.debug_truth, serving.hold_out)
+    with session_server(serving.sessions_per_client):
+        app = create(
+            partial(IncidentEnvironment, server_config),
+            WarroomAction,
+            server_config.observation_type,
+            env_name=name,
+            concurrency_config=ConcurrencyConfig(
+                max_concurrent_envs=serving.max_sessions, session_timeout=IDLE_SESSION_SECONDS
+            ),
+            state_cls=WarroomState,
+        )
     app.title, app.version = f"Warroom: {name}", warroom.__version__
     app.add_exception_handler(BadRequest, _bad_request)
     app.add_exception_handler(TypeError, _unhashable_id)

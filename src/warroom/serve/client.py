@@ -7,6 +7,7 @@ with Client("http://127.0.0.1:8000/fleet") as client:
 
 import asyncio
 import json
+import os
 import time
 import urllib.error
 import urllib.request
@@ -16,6 +17,7 @@ from typing import Any, Self
 
 from warroom.core.errors import MissingExtra
 from warroom.core.types import JsonObject
+from warroom.serve.access import TOKEN_VARIABLE
 from warroom.serve.client_protocol import (
     Backoff,
     ClientProtocol,
@@ -58,6 +60,8 @@ __all__ = [
 
 TIMEOUT, ATTEMPTS = 60.0, 6
 """Seconds to wait for an answer, and how often a broken socket is opened again before the client gives up."""
+REFUSED = (400, 401, 403, 421)
+"""Statuses of a server that will not talk to this client, whatever it tries."""
 MAX_ANSWER_BYTES = 16 * 1_048_576
 
 
@@ -65,6 +69,7 @@ class _ClientBase:
     """The client's side of a session."""
 
     _protocol: ClientProtocol
+    _headers: dict[str, str]
 
     @property
     def tools(self) -> dict[str, list[JsonObject]]:
@@ -89,8 +94,14 @@ class Client(_ClientBase):
     none, `ServerTimeout` if it hangs, `ReplayDiverged` if the server answers differently after a broken socket.
     """
 
-    def __init__(self, url: str, timeout: float = TIMEOUT, attempts: int = ATTEMPTS) -> None:
-        """`url` is that of one environment, such as http://127.0.0.1:8000/fleet; `timeout` is in seconds."""
+    def __init__(
+        self, url: str, timeout: float = TIMEOUT, attempts: int = ATTEMPTS, *, token: str | None = None
+    ) -> None:
+        """`url` is that of one environment, such as http://127.0.0.1:8000/fleet; `timeout` is in seconds.
+
+        `token` is what a server wants that other machines can reach; by default that of `WARROOM_TOKEN`.
+        """
+        self._headers = _authorization(token)
         self._protocol = ClientProtocol(url, timeout, attempts)
         self._socket: Socket | None = None
         self._exit_stack = ExitStack()
@@ -135,7 +146,7 @@ class Client(_ClientBase):
         return str(self._http("list_environments")[0])
 
     def _http(self, path: str, body: Mapping[str, object] | None = None) -> Any:
-        return fetch(f"{self._protocol.url}/{path}", body, self._protocol.timeout)
+        return fetch(f"{self._protocol.url}/{path}", body, self._protocol.timeout, self._headers)
 
     # -- the socket ---------------------------------------------------------------------------------
 
@@ -163,7 +174,7 @@ class Client(_ClientBase):
         try:
             if isinstance(command, OpenSocket):
                 self.close()
-                opening = connect(self._protocol.socket_url, **_settings(self._protocol.timeout))
+                opening = connect(self._protocol.socket_url, **_settings(self._protocol.timeout, self._headers))
                 self._socket = self._exit_stack.enter_context(opening)
                 return ""
             assert self._socket is not None
@@ -180,12 +191,18 @@ class Client(_ClientBase):
 class AsyncClient(_ClientBase):
     """The same for `async` code: many sessions on one thread. Use it as an async context manager, or `close` it."""
 
-    def __init__(self, url: str, timeout: float = TIMEOUT, attempts: int = ATTEMPTS) -> None:
-        """`url` is that of one environment, such as http://127.0.0.1:8000/fleet; `timeout` is in seconds."""
+    def __init__(
+        self, url: str, timeout: float = TIMEOUT, attempts: int = ATTEMPTS, *, token: str | None = None
+    ) -> None:
+        """`url` is that of one environment, such as http://127.0.0.1:8000/fleet; `timeout` is in seconds.
+
+        `token` is what a server wants that other machines can reach; by default that of `WARROOM_TOKEN`.
+        """
+        self._headers = _authorization(token)
         self._protocol = ClientProtocol(url, timeout, attempts)
         self._socket: AsyncSocket | None = None
         self._exit_stack = AsyncExitStack()
-        self._tasks = Client(url, timeout)
+        self._tasks = Client(url, timeout, token=token)
 
     async def reset(self, /, **options: object) -> SeatObservation:
         """Begin an incident; `docs/serve.md` lists the options."""
@@ -243,7 +260,7 @@ class AsyncClient(_ClientBase):
         try:
             if isinstance(command, OpenSocket):
                 await self.close()
-                opening = connect_async(self._protocol.socket_url, **_settings(self._protocol.timeout))
+                opening = connect_async(self._protocol.socket_url, **_settings(self._protocol.timeout, self._headers))
                 self._socket = await self._exit_stack.enter_async_context(opening)
                 return ""
             assert self._socket is not None
@@ -257,10 +274,10 @@ class AsyncClient(_ClientBase):
             return _dropped(error, self._protocol.url)
 
 
-def fetch(url: str, body: Mapping[str, object] | None, timeout: float) -> Any:
+def fetch(url: str, body: Mapping[str, object] | None, timeout: float, headers: Mapping[str, str] | None = None) -> Any:
     """The answer of an HTTP route of the server; errors are those of `Client`."""
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
+    request = urllib.request.Request(url, data, {"Content-Type": "application/json", **(headers or {})})
     try:
         with urllib.request.urlopen(request, timeout=timeout) as answer:
             return json.load(answer)
@@ -280,9 +297,17 @@ def _detail(error: urllib.error.HTTPError, url: str) -> str:
         return f"{url}: {error}"
 
 
-def _settings(timeout: float) -> JsonObject:
+def _authorization(token: str | None) -> dict[str, str]:
+    known = token or os.environ.get(TOKEN_VARIABLE)
+    return {"Authorization": f"Bearer {known}"} if known else {}
+
+
+def _settings(timeout: float, headers: Mapping[str, str]) -> JsonObject:
     # The server pings; pings of the client would break the sockets of a busy one.
-    return {"open_timeout": timeout, "ping_interval": None, "compression": None, "max_size": MAX_ANSWER_BYTES}
+    return {
+        "open_timeout": timeout, "ping_interval": None, "compression": None, "max_size": MAX_ANSWER_BYTES,
+        "additional_headers": headers,
+    }  # fmt: skip
 
 
 def _timed_out(protocol: ClientProtocol) -> ServerTimeout:
@@ -294,6 +319,9 @@ def _timed_out(protocol: ClientProtocol) -> ServerTimeout:
 
 def _dropped(error: Exception, url: str) -> ConnectionDropped:
     """The reason to try again; a `ServerUnreachable` where no attempt can work."""
+    if isinstance(error, InvalidStatus) and error.response.status_code in REFUSED:
+        with suppress(ValueError, KeyError, TypeError):
+            raise ServerUnreachable(f"{url}: {json.loads(error.response.body or b'')['detail']}") from error
     if isinstance(error, InvalidStatus) and error.response.status_code in (403, 404):
         raise ServerUnreachable(
             f"no environment at {url}; a server of all of them has each under its name, as {url}/fleet"

@@ -21,7 +21,7 @@ from warroom.episode import trajectory_hash
 from warroom.reward import step_reward
 from warroom.serve import tasks
 from warroom.serve.openenv_server import Environment, EnvironmentMetadata
-from warroom.serve.reset_request import BadRequest, ResetRequest, parse_reset_request
+from warroom.serve.reset_request import OPEN, BadRequest, HoldOut, ResetRequest, parse_reset_request
 from warroom.serve.wire import DebugObservation, WarroomAction, WarroomObservation, WarroomState
 
 Result = TypeVar("Result")
@@ -49,6 +49,7 @@ class ServerConfig:
     team: str = "expert"
     """Who plays beside a client that names no teammates."""
     debug_truth: bool = False
+    hold_out: HoldOut = OPEN
     background: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "warroom-background"))
     """Where slow incidents are built and played, so that other sessions do not wait for them. One thread: models
     cannot serve two callers at once."""
@@ -137,10 +138,14 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
 
     def get_metadata(self) -> EnvironmentMetadata:
         """What the environment is, for people and catalogues."""
-        warning = ". This server reveals the truth for debugging: nothing played here is a result"
+        summary, config = env_spec(self.server_config.env).summary, self.server_config
+        if config.debug_truth:
+            summary += ". This server reveals the truth for debugging: nothing played here is a result"
+        if config.hold_out.salt is not None:
+            summary += f". Incidents are drawn under a salt; its SHA-256 is {config.hold_out.salt.commitment}"
         return EnvironmentMetadata(
-            name=self.server_config.env,
-            description=env_spec(self.server_config.env).summary + (warning if self.server_config.debug_truth else ""),
+            name=config.env,
+            description=summary,
             version=warroom.__version__,
             author="Warroom",
         )
@@ -153,7 +158,7 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
 
     def list_splits(self) -> list[dict[str, str]]:
         """The splits that tasks are listed for."""
-        return tasks.splits()
+        return [split for split in tasks.splits() if self._deals(split["name"])]
 
     def list_tasks(self, split: str) -> list[dict[str, object]]:
         """All tasks of a split."""
@@ -161,11 +166,12 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
 
     def num_tasks(self, split: str) -> int:
         """How many tasks a split has."""
-        return len(_as_bad_request(lambda: tasks.task_specs(self.server_config.env, split)))
+        return len(_as_bad_request(lambda: tasks.task_specs(self.server_config.env, self._dealt(split))))
 
     def get_task(self, split: str, index: int) -> dict[str, object]:
         """One task; an index beyond the last is an `IndexError`."""
-        return _as_bad_request(lambda: tasks.task(self.server_config.env, split, index))
+        config = self.server_config
+        return _as_bad_request(lambda: tasks.task(config.env, self._dealt(split), index, config.hold_out.salt))
 
     def get_task_range(self, split: str, start: int | None = None, stop: int | None = None) -> list[dict[str, object]]:
         """The tasks from `start` up to, not including, `stop`; bounds as in slices."""
@@ -174,6 +180,15 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
 
     # -- within -------------------------------------------------------------------------------------
 
+    def _deals(self, split: str) -> bool:
+        return self.server_config.hold_out.tasks_of in (None, split)
+
+    def _dealt(self, split: str) -> str:
+        """The split, if clients may have tasks of it."""
+        if not self._deals(split):
+            raise BadRequest(f"this server deals the tasks of {self.server_config.hold_out.tasks_of} alone")
+        return split
+
     async def _run_in_background(self, is_slow: bool, work: Callable[[], Result]) -> Result:
         if not is_slow:
             return _hiding_internal_errors(work)
@@ -181,14 +196,15 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
 
     def _parse_request(self, seed: object, episode_id: object, options: dict[str, object]) -> ResetRequest:
         given = {"seed": seed, "episode_id": episode_id, **options}
-        if seed is None and "index" not in options and "spec" not in options:
-            given["seed"] = self._episodes
+        if seed is None and options.get("index") is None and options.get("spec") is None:
+            given["seed" if self.server_config.hold_out.tasks_of is None else "index"] = self._episodes
         return _as_bad_request(
             lambda: parse_reset_request(
                 self.server_config.env,
                 given,
                 default_teammates=self.server_config.team,
                 allow_oracle=self.server_config.debug_truth,
+                hold_out=self.server_config.hold_out,
             )
         )
 

@@ -1,40 +1,187 @@
-"""ASGI middleware before OpenEnv's server: input that OpenEnv cannot read is refused here, and sockets stay open."""
+"""ASGI middleware before every server: who may not talk to it goes no further, nor does what cannot be read."""
 
 import json
-from asyncio import get_running_loop, sleep
+from asyncio import get_running_loop, sleep, wait_for
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import ContextVar
+from http.cookies import CookieError, SimpleCookie
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlencode
 
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from warroom.core.messages import encodable
+from warroom.serve.access import Caller, Refusal, ServerAccess, client_of, refusal
+from warroom.serve.strict_json import parse_strictly
 
 MAX_BYTES = 1_048_576
 """Bytes of a message on the socket, and of a body."""
 MAX_DRAINED_BYTES = 16 * MAX_BYTES
 """Bytes of a body that is too large which are read before it is refused."""
+CLOSING_SECONDS = 2.0
+"""Seconds that a refused socket may take to close."""
 SHORT = 900
 """Characters below which no JSON is too deep or too long for the parser."""
 
 
+class SessionOwner(NamedTuple):
+    """Whom the sessions belong to that a request opens."""
+
+    address: str
+    """See `client_of`."""
+    has_socket: bool
+    """Whether they end when its socket does."""
+
+
+NOBODY = SessionOwner("", has_socket=True)
+OWNER: ContextVar[SessionOwner] = ContextVar("owner", default=NOBODY)
+"""Who sent the request that is being answered."""
+
+
+class AccessGuard:
+    """Refuses requests and sockets of whoever may not talk to the server; see `ServerAccess`."""
+
+    def __init__(self, app: ASGIApp, access: ServerAccess) -> None:
+        self.app, self.access = app, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what may come in. A page's address with the token becomes a cookie and the address without it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        headers = _Headers(scope)
+        query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+        in_address = self.access.token is not None and scope.get("method", "GET") == "GET" and "token" in query
+        found = self._refusal(scope, headers, query["token"] if in_address else headers.token())
+        if found is not None:
+            await _refuse(found, scope, receive, send)
+        elif in_address and scope["type"] == "http":
+            await _signed_in(scope, query)(scope, receive, send)
+        else:
+            address = client_of(self.access, (scope.get("client") or ("",))[0], headers.values)
+            OWNER.set(SessionOwner(address, scope["type"] == "websocket"))
+            await self.app(scope, receive, send)
+
+    def _refusal(self, scope: Scope, headers: "_Headers", token: str) -> Refusal | None:
+        if headers.repeats:
+            return Refusal(400, f"a request has one {headers.repeats[0]} header")
+        caller = Caller(
+            scope.get("method", "WEBSOCKET"),
+            headers.values.get("host", ""),
+            headers.values.get("origin"),
+            headers.values.get("x-forwarded-host", ""),
+            token,
+        )
+        return refusal(self.access, caller)
+
+
+class _Headers:
+    """The headers of a request, as far as they say who sent it."""
+
+    _ONCE = ("host", "origin", "authorization", "content-type", "content-length")
+
+    def __init__(self, scope: Scope) -> None:
+        pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+        self.values: dict[str, str] = dict(pairs)
+        names = [name for name, _ in pairs]
+        self.repeats = [name for name in self._ONCE if names.count(name) > 1]
+        self._cookie = _cookie_name(scope)
+
+    def token(self) -> str:
+        """The token, from the header for programs or the cookie of a page."""
+        scheme, _, bearer = self.values.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return bearer.strip()
+        try:
+            cookies = SimpleCookie(self.values.get("cookie", ""))
+        except CookieError:
+            return ""
+        return str(cookies[self._cookie].value) if self._cookie in cookies else ""
+
+
+def _cookie_name(scope: Scope) -> str:
+    """Cookies of a host are those of all its ports: each server has a name of its own."""
+    return f"warroom_{(scope.get('server') or ('', 0))[1]}"
+
+
+def _signed_in(scope: Scope, query: dict[str, str]) -> Response:
+    """Leads to the address without the token, which stays in a cookie: no history, bookmark or referrer keeps it."""
+    rest = urlencode({name: value for name, value in query.items() if name != "token"})
+    last = scope["path"].rpartition("/")[2]
+    response = RedirectResponse(f"./{last}" + (f"?{rest}" if rest else ""), 303)
+    response.set_cookie(_cookie_name(scope), query["token"], httponly=True, samesite="strict")
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+async def _refuse(found: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+    response = JSONResponse({"detail": found.reason}, found.status)
+    if found.status == 401:
+        response.headers["WWW-Authenticate"] = "Bearer"
+    if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
+        await receive()
+        await send({"type": "websocket.close", "code": 1008, "reason": found.reason[:100]})
+        return
+    await response(scope, receive, send)  # Starlette answers the handshake of a socket by HTTP
+    if scope["type"] == "websocket":
+        with suppress(TimeoutError):  # uvicorn takes an application for broken that ends before the connection does
+            await wait_for(_disconnected(receive), CLOSING_SECONDS)
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "websocket.disconnect":
+        pass
+
+
 class RequestGuard:
-    """Refuses frames that are not a JSON object, and bodies that are too large."""
+    """Refuses bodies that are no sound JSON or too large, and frames that are not a JSON object."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on what OpenEnv can read."""
+        """Pass on what can be read."""
         if scope["type"] == "websocket":
             guarded = _GuardedSocket(scope["path"], receive, send)
             await self.app(scope, guarded.receive, guarded.send)
-        elif scope["type"] == "http" and _announced(scope) > MAX_BYTES:
-            await _drain(receive)
-            refusal = JSONResponse({"detail": f"a body has at most {MAX_BYTES} bytes"}, 413)
-            await refusal(scope, receive, send)
-        elif scope["type"] == "http":
-            await self.app(scope, _counted(receive), send)
+        elif scope["type"] == "http" and scope["method"] not in ("GET", "HEAD", "OPTIONS"):
+            await self._pass_body(scope, receive, send)
         else:
             await self.app(scope, receive, send)
+
+    async def _pass_body(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = await _read(receive, announced=b"content-length" in dict(scope["headers"]))
+        found = _body_refusal(scope, body)
+        if found is None:
+            await self.app(scope, _replayed(body or b"", receive), send)
+        elif found.status == 400 and scope["path"].rstrip("/").endswith("/mcp"):
+            await JSONResponse(json.loads(_refusal(scope["path"], found.reason)), 400)(scope, receive, send)
+        else:
+            await JSONResponse({"detail": found.reason}, found.status)(scope, receive, send)
+
+
+def _body_refusal(scope: Scope, body: bytes | None) -> Refusal | None:
+    """Why a body goes no further. Only JSON does: a web page may send other types anywhere without asking first."""
+    if body is None:
+        return Refusal(413, f"a body has at most {MAX_BYTES} bytes")
+    if not body:
+        return None
+    kind = dict(scope["headers"]).get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        return Refusal(415, f"a body is application/json, and its Content-Type says so; got {kind[:60]!r}")
+    try:
+        parse_strictly(body)
+    except ValueError as error:
+        return Refusal(400, f"this body cannot be read: {error}")
+    return None
+
+
+def guard(access: ServerAccess) -> Callable[[ASGIApp], ASGIApp]:
+    """Both guards around an application."""
+    return lambda app: AccessGuard(RequestGuard(app), access)
 
 
 class _GuardedSocket:
@@ -99,30 +246,26 @@ def _refusal(path: str, problem: str) -> str:
     return json.dumps({"type": "error", "data": {"message": problem, "code": "INVALID_JSON"}})
 
 
-def _announced(scope: Scope) -> int:
-    """The length of a body that its header gives; 0 without one."""
-    header = dict(scope["headers"]).get(b"content-length", b"0")
-    return int(header) if header.isdigit() else 0
+async def _read(receive: Receive, *, announced: bool) -> bytes | None:
+    """A whole body; None where it is too large.
 
-
-async def _drain(receive: Receive) -> None:
-    """Read a body that is too large, up to a limit: a client that is cut off while it sends sees no answer."""
-    size, more = 0, True
-    while more and size < MAX_DRAINED_BYTES:
+    Where its length was announced it is read on up to a limit: a client that is cut off while it sends sees no answer.
+    """
+    body, size, more = bytearray(), 0, True
+    while more and size <= (MAX_DRAINED_BYTES if announced else MAX_BYTES):
         message = await receive()
-        size, more = size + len(message.get("body", b"")), message.get("more_body", False)
+        part = message.get("body", b"")
+        size += len(part)
+        body += part if size <= MAX_BYTES else b""
+        more = message["type"] == "http.request" and message.get("more_body", False)
+    return bytes(body) if size <= MAX_BYTES else None
 
 
-def _counted(receive: Receive) -> Receive:
-    """Reads a body of unknown length; a `ValueError` once it is too large."""
-    size = 0
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """The body again, then whatever else the server hears of the client."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def next_part() -> Message:
-        nonlocal size
-        message = await receive()
-        size += len(message.get("body", b""))
-        if size > MAX_BYTES:
-            raise ValueError(f"a body has at most {MAX_BYTES} bytes")
-        return message
+    async def next_message() -> Message:
+        return waiting.pop() if waiting else await receive()
 
-    return next_part
+    return next_message

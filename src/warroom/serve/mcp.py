@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import io
 import logging
 import os
 import signal
@@ -9,14 +10,19 @@ import socket
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Annotated, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from warroom import __version__
 from warroom.core.errors import MissingExtra
+from warroom.core.signals import exit_code, interrupt_of, stopping_signals
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec
+from warroom.serve.access import ServerAccess
+from warroom.serve.guard import AccessGuard, RequestGuard
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
+from warroom.serve.mcp_lines import ReadableLines
 from warroom.serve.mcp_session import LOOK, START, CallReply, McpSession, ToolListing
 
 try:
@@ -30,6 +36,7 @@ try:
     from fastmcp.utilities.versions import VersionSpec
     from pydantic import Field
     from pydantic.json_schema import SkipJsonSchema
+    from starlette.middleware import Middleware
 except ImportError as error:
     raise MissingExtra("serve", error) from error
 
@@ -38,8 +45,6 @@ PATH = "/mcp"
 """The path of the protocol over HTTP."""
 SILENCED_LOGGERS = (None, "fastmcp", "mcp", "uvicorn", "sse_starlette")
 """Loggers, the root's first, that report every malformed line that a client sends."""
-INTERRUPTED = 130
-"""Exit code after Ctrl-C."""
 
 
 class SeatTool(Tool):
@@ -154,15 +159,23 @@ def _instructions(config: McpConfig) -> str:
 # -- transports -----------------------------------------------------------------------------------------
 
 
-def serve_stdio(mcp_server: "FastMCP[Any]") -> None:
-    """Serve on standard input and output until the client disconnects."""
+def serve_stdio(mcp_server: "FastMCP[Any]", close: Callable[[], None] = lambda: None) -> None:
+    """Serve on standard input and output until the client disconnects; a signal to stop calls `close` first."""
     _silence_loggers()
-    # A thread waits for the client's next line, and nothing but that line would wake it for an orderly exit.
-    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    lines = ReadableLines(sys.stdin.buffer, _write_line)
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(lines))  # the library reads what it finds there
+
+    def end(number: int, frame: FrameType | None) -> None:
+        # A thread waits for the client's next line, and nothing but that line would wake it for an orderly exit.
+        close()
+        os._exit(exit_code(interrupt_of(number)))
+
+    for number in stopping_signals():
+        signal.signal(number, end)
     asyncio.run(mcp_server.run_async("stdio", show_banner=False, log_level="CRITICAL"))
 
 
-def serve_http(mcp_server: "FastMCP[Any]", listening: socket.socket) -> None:
+def serve_http(mcp_server: "FastMCP[Any]", listening: socket.socket, access: ServerAccess) -> None:
     """Serve over HTTP on a listening socket, until interrupted."""
     _silence_loggers()
     host, port = listening.getsockname()[:2]
@@ -174,11 +187,17 @@ def serve_http(mcp_server: "FastMCP[Any]", listening: socket.socket) -> None:
         port=port,
         path=PATH,
         stateless_http=False,
-        host_origin_protection="auto",  # a foreign web page must not play through the operator's browser
+        host_origin_protection=False,  # our own guard stands before it, as before every server
+        middleware=[Middleware(AccessGuard, access=access), Middleware(RequestGuard)],
         sockets=[listening],
         uvicorn_config={"log_level": "critical", "access_log": False},
     )
     asyncio.run(running)
+
+
+def _write_line(line: bytes) -> None:
+    sys.stdout.buffer.write(line)  # whole lines go through one buffer, so that none is torn by another
+    sys.stdout.buffer.flush()
 
 
 def _silence_loggers() -> None:

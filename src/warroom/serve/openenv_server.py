@@ -26,11 +26,13 @@ def _without(library: str) -> Iterator[None]:
 
 _wanted = os.environ.get("ENABLE_WEB_INTERFACE", "").lower() in ("true", "1", "yes")
 with _without("" if _wanted else PAGE):
-    from openenv.core.env_server.http_server import create_app, create_fastapi_app
+    from openenv.core.env_server import http_server
+    from openenv.core.env_server.exceptions import SessionCapacityError
+    from openenv.core.env_server.http_server import HTTPEnvServer, create_app, create_fastapi_app
     from openenv.core.env_server.interfaces import Environment
     from openenv.core.env_server.types import Action, ConcurrencyConfig, EnvironmentMetadata, Observation, State
 
 __all__ = [
-    "Action", "ConcurrencyConfig", "Environment", "EnvironmentMetadata", "Observation", "State", "create_app",
-    "create_fastapi_app",
+    "Action", "ConcurrencyConfig", "Environment", "EnvironmentMetadata", "HTTPEnvServer", "Observation",
+    "SessionCapacityError", "State", "create_app", "create_fastapi_app", "http_server",
 ]  # fmt: skip

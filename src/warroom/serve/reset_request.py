@@ -8,15 +8,29 @@ from warroom.chat import Chat
 from warroom.core.errors import IncompatibleTopology, UnknownName
 from warroom.core.options import Options
 from warroom.core.rng import hash_bytes, shuffle, stream
+from warroom.core.salt import Salt
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import SEEDS_PER_SPLIT, Split, held_out, seed_of
 from warroom.envs import env_spec, find, parse_spec, scenarios
 from warroom.policies import COMMON_POLICIES, PolicySet, hf, policy_set
-from warroom.serve.reset_options import CONFLICTS, DENSE, ResetOptions, reset_options
+from warroom.serve.reset_options import CONFLICTS, DENSE, TASK_OPTIONS, ResetOptions, reset_options
 from warroom.serve.tasks import playable, task_specs
 
 MAX_FAST_ARTICLES, MAX_FAST_TOPOLOGY = 200, 20
 """A larger knowledge base, or a longer text that names a topology, takes so long that other sessions would notice."""
+
+
+@dataclass(frozen=True)
+class HoldOut:
+    """What a server does so that its incidents cannot be known beforehand."""
+
+    tasks_of: str | None = None
+    """The split whose tasks it deals, where clients choose neither scenario nor split nor seed; None: they do."""
+    salt: Salt | None = None
+    """The secret that incidents are drawn under; None: whoever has the source can draw them too."""
+
+
+OPEN = HoldOut()
 
 
 class BadRequest(ValueError):
@@ -70,7 +84,12 @@ class ResetRequest:
 
 
 def parse_reset_request(
-    env: str, given: Mapping[str, object], *, default_teammates: str, allow_oracle: bool = False
+    env: str,
+    given: Mapping[str, object],
+    *,
+    default_teammates: str,
+    allow_oracle: bool = False,
+    hold_out: HoldOut = OPEN,
 ) -> ResetRequest:
     """What a reset asks for. A `ValueError` says what is wrong and what is allowed.
 
@@ -80,12 +99,14 @@ def parse_reset_request(
     for name in given:
         if name not in known:
             raise UnknownName("reset option", name, known)
+    if hold_out.tasks_of is not None:
+        given = _task_request(given, hold_out.tasks_of)
     own = env_spec(env).options.declared()
     asked = ResetOptions.parse({name: value for name, value in given.items() if name not in own})
     _refuse_conflicts(env, given)
     options = env_spec(env).options.parse({name: value for name, value in given.items() if name in own}, env)
     return ResetRequest(
-        specs=_candidates(env, asked, options),
+        specs=_candidates(env, asked, options, hold_out.salt),
         seats=asked.seats,
         teammates=_teammates(env, asked, default_teammates, allow_oracle=allow_oracle),
         renderer=asked.renderer,
@@ -95,11 +116,22 @@ def parse_reset_request(
     )
 
 
-def draw_specs(scenario_ids: Collection[str], tier: str, seed: int, options: Options) -> tuple[EpisodeSpec, ...]:
-    """Episodes of all these scenarios under one seed, in an order that is drawn by the seed."""
-    order = list(scenario_ids)
-    shuffle(stream(seed, "serve", "scenario", tier), order)
+def draw_specs(
+    scenario_ids: Collection[str], tier: str, seed: int, options: Options, salt: Salt | None = None
+) -> tuple[EpisodeSpec, ...]:
+    """Episodes of all these scenarios under one seed, in an order that is drawn by the seed and the salt."""
+    order, names = list(scenario_ids), ("serve", "scenario", tier)
+    shuffle(stream(salt.mixed(seed, *names) if salt else seed, *names), order)
     return tuple(EpisodeSpec(scenario, tier, seed, options) for scenario in order)
+
+
+def _task_request(given: Mapping[str, object], split: str) -> Mapping[str, object]:
+    """A request of a task of the split; a `BadRequest` names what is not the client's to choose."""
+    for name, value in given.items():
+        if value is not None and name not in TASK_OPTIONS:
+            allowed = ", ".join(TASK_OPTIONS)
+            raise BadRequest(f"this server deals the tasks of {split}: leave {name} out (allowed: {allowed})")
+    return {**given, "split": split, "index": given.get("index") or 0}
 
 
 def available_teammates(env: str, *, allow_oracle: bool) -> tuple[str, ...]:
@@ -117,20 +149,25 @@ def _refuse_conflicts(env: str, given: Mapping[str, object]) -> None:
                 raise BadRequest(f"{name} says already what {other} would say: leave {other} out, or {name}")
 
 
-def _candidates(env: str, asked: ResetOptions, options: Options) -> tuple[EpisodeSpec, ...]:
+def _candidates(env: str, asked: ResetOptions, options: Options, salt: Salt | None) -> tuple[EpisodeSpec, ...]:
+    found = _asked_specs(env, asked, options, salt)
+    return found if salt is None else tuple(salt.apply(spec) for spec in found)
+
+
+def _asked_specs(env: str, asked: ResetOptions, options: Options, salt: Salt | None) -> tuple[EpisodeSpec, ...]:
     if asked.spec is not None:
         return (_offered(env, parse_spec(asked.spec)),)
     if asked.index is not None:
-        return (replace(_task_spec(env, asked, asked.index), options=options),)
+        return (replace(_task_spec(env, asked, asked.index, salt), options=options),)
     seed = seed_of(asked.split, _index_of(asked.seed or 0))
     if asked.scenario is None:
-        return draw_specs(playable(env, asked.split, asked.suite), asked.tier, seed, options)
+        return draw_specs(playable(env, asked.split, asked.suite), asked.tier, seed, options, salt)
     name = asked.scenario if "/" in asked.scenario else f"{env}/{asked.scenario}"
     return (_offered(env, EpisodeSpec(name, asked.tier, seed, options)),)
 
 
-def _task_spec(env: str, asked: ResetOptions, index: int) -> EpisodeSpec:
-    found = task_specs(env, asked.split, asked.suite)
+def _task_spec(env: str, asked: ResetOptions, index: int, salt: Salt | None) -> EpisodeSpec:
+    found = task_specs(env, asked.split, asked.suite, salt)
     if index >= len(found):
         raise BadRequest(f"a task of {asked.split} has an index from 0 to {len(found) - 1}, got {index}")
     if asked.seed is None:

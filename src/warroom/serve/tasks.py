@@ -6,6 +6,7 @@ The list is finite and always the same: every scenario of a suite in every tier,
 from functools import cache
 
 from warroom.core.rng import shuffle, stream
+from warroom.core.salt import Salt
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, for_training, parse_split
 from warroom.envs import suite
@@ -30,17 +31,23 @@ def playable(env: str, split: str, suite_name: str | None = None) -> tuple[str, 
 
 
 @cache
-def task_specs(env: str, split: str, suite_name: str | None = None) -> tuple[EpisodeSpec, ...]:
-    """The episode of each task of a split, in order. An unknown split or suite is an `UnknownName`."""
+def task_specs(
+    env: str, split: str, suite_name: str | None = None, salt: Salt | None = None
+) -> tuple[EpisodeSpec, ...]:
+    """The episode of each task of a split, in order. An unknown split or suite is an `UnknownName`.
+
+    A salt is mixed into the order too, which otherwise tells the scenario of every task to whoever has the source.
+    """
     owner = parse_split(split)
     found = tasks(env, split=split, suite=suite_name, seeds=SEEDS[owner])
-    shuffle(stream(0, "tasks", env, owner.value, *([suite_name] if suite_name else [])), found)
-    return tuple(found)
+    names = ("tasks", env, owner.value, *([suite_name] if suite_name else []))
+    shuffle(stream(salt.mixed(0, *names) if salt else 0, *names), found)
+    return tuple(salt.apply(spec) if salt else spec for spec in found)
 
 
-def task(env: str, split: str, index: int) -> dict[str, object]:
+def task(env: str, split: str, index: int, salt: Salt | None = None) -> dict[str, object]:
     """What a client may know of a task. Its group is the environment: anything finer would reveal the cause."""
-    found = task_specs(env, split)
+    found = task_specs(env, split, salt=salt)
     if not 0 <= index < len(found):
         raise IndexError(f"a task of {split} has an index from 0 to {len(found) - 1}, got {index}")
     return {

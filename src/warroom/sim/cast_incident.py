@@ -1,4 +1,4 @@
-"""One incident of a scenario, with the system it happens on: a pure function of scenario, tier, seed and split."""
+"""One incident of a cause, with the system it happens on: a pure function of cause, tier, seed and split."""
 
 from random import Random
 from typing import NamedTuple
@@ -7,6 +7,7 @@ from warroom.core.errors import IncompatibleTopology
 from warroom.core.rng import stream
 from warroom.core.splits import Split
 from warroom.sim.casting import Casting, draw_casting, fits
+from warroom.sim.causes import Cause
 from warroom.sim.clusters import CastPlan, casting_for
 from warroom.sim.family import ARENAS, Arena
 from warroom.sim.service_topology import ServiceTopology
@@ -14,6 +15,8 @@ from warroom.sim.tiers import TIERS
 from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
 from warroom.sim.wordings import SERVICES, pool
 
+LEAST_SIZE = 3
+"""Services that a topology must have, the gateway included."""
 SYSTEMS = 200
 """Systems that are drawn at most for one incident."""
 
@@ -28,7 +31,7 @@ class CastIncident(NamedTuple):
 
 
 def draw_cast_incident(
-    scenario: str,
+    cause: Cause,
     tier: str,
     seed: int,
     *,
@@ -39,10 +42,10 @@ def draw_cast_incident(
     """Draw an incident. Systems are drawn again until the plan fits one, the plan never: that would make some causes
     rarer than others. `attempt` counts redraws of incidents that failed their certificate.
 
-    `IncompatibleTopology` if the scenario cannot happen on the topology that was given.
+    `IncompatibleTopology` if the cause cannot happen on the topology that was given.
     """
-    plan_rng, rng = (stream(seed, name, scenario, tier, attempt) for name in ("plan", "casting"))
-    plan = _plan(scenario, tier, plan_rng, service_topology)
+    plan_rng, rng = (stream(seed, name, str(cause), tier, attempt) for name in ("plan", "casting"))
+    plan = _plan(cause, tier, plan_rng, service_topology)
     for systems in range(1, SYSTEMS + 1):
         system = _draw_system(rng, tier, split, service_topology)
         if fits(system, plan):
@@ -52,22 +55,27 @@ def draw_cast_incident(
                 continue
     kinds = ", ".join(sorted(set(system.kinds)))
     raise IncompatibleTopology(
-        f"no service of this topology can be in the trouble of {scenario} ({plan.cluster.arena}); the topology has "
+        f"no service of this topology can be in the trouble of {cause} ({plan.cluster.arena}); the topology has "
         f"{kinds}; choose another scenario or topology"
     )
 
 
-def _plan(scenario: str, tier: str, rng: Random, service_topology: ServiceTopology | None) -> CastPlan:
+def _plan(cause: Cause, tier: str, rng: Random, service_topology: ServiceTopology | None) -> CastPlan:
     if service_topology is None:
-        return casting_for(scenario, tier, rng)
+        return casting_for(cause, tier, rng)
     kinds = service_topology.kinds
+    if len(kinds) < LEAST_SIZE:
+        raise IncompatibleTopology(
+            f"incidents need {LEAST_SIZE - 1} services besides the gateway, for charters name several; the topology "
+            f"has {', '.join(service_topology.names)}"
+        )
     stores = {i for i, kind in enumerate(kinds) if kind == "db"}
     needed = {arena: bool(stores) if arena == "store errors" else "service" in kinds for arena in ARENAS}
     available: list[Arena] = [arena for arena in ARENAS if needed[arena]]
     if not available:
         raise IncompatibleTopology(f"incidents need a service or a db; the topology has {', '.join(kinds)}")
     caches = any(kinds[i] == "cache" and j in stores for i, j in service_topology.calls)
-    return casting_for(scenario, tier, rng, frozenset(available), caches=caches)
+    return casting_for(cause, tier, rng, frozenset(available), caches=caches)
 
 
 def _draw_system(rng: Random, tier: str, split: Split, service_topology: ServiceTopology | None) -> ServiceSystem:

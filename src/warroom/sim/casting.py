@@ -13,6 +13,7 @@ from warroom.core.errors import IncompatibleTopology
 from warroom.core.splits import Split
 from warroom.sim.background import Background, Surroundings, draw_background
 from warroom.sim.candidates import CandidateChange, CandidateDraw, HarmedService, could_drown, headroom_of, setting_of
+from warroom.sim.causes import CandidateRole, Cause
 from warroom.sim.clusters import CandidateCluster, CastPlan
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import Mechanism
@@ -121,6 +122,22 @@ def _places(system: ServiceSystem, cluster: CandidateCluster) -> list[int]:
     return [i for i in stores if could_drown(setting_of(system, i, _NO_MIX))]
 
 
+def _is_connected(system: ServiceSystem, a: int, b: int) -> bool:
+    """Whether one of two services depends on the other, so that it inherits its failures."""
+    return a == b or b in _below(system, a) or a in _below(system, b)
+
+
+def _below(system: ServiceSystem, service: int) -> set[int]:
+    """The services that a service calls, and those that they call."""
+    found, left = set[int](), [service]
+    while left:
+        for call in system.calls[left.pop()]:
+            if call.callee not in found:
+                found.add(call.callee)
+                left.append(call.callee)
+    return found
+
+
 _NO_MIX = draw_request_mix(Random(0), Split.TRAIN)
 
 
@@ -135,7 +152,7 @@ def draw_casting(plan: CastPlan, system: ServiceSystem, rng: Random, split: Spli
             break
         redraws += 1
         if redraws == REDRAWS:
-            raise IncompatibleTopology(f"no set of candidates fits {plan.scenario} on this topology; draw another one")
+            raise IncompatibleTopology(f"no set of candidates fits {plan.cause} on this topology; draw another one")
     papers = _draw_papers(rng, stage, draw.candidates)
     background = _draw_background(rng, stage, draw.candidates, loop=plan.loop)
     changes = _draw_changes(rng, stage, draw.candidates, papers, background)
@@ -187,7 +204,7 @@ class Drawn(NamedTuple):
 def _draw_stage(plan: CastPlan, system: ServiceSystem, rng: Random, split: Split) -> CastingStage:
     places = _places(system, plan.cluster)
     if not places:
-        raise IncompatibleTopology(f"no service of this topology can be in the trouble of {plan.scenario}")
+        raise IncompatibleTopology(f"no service of this topology can be in the trouble of {plan.cause}")
     page = FIRST_PAGE + STEP * int(rng.random() * PAGES)
     mix = draw_request_mix(rng, split)
     place = places[int(rng.random() * len(places))]
@@ -196,9 +213,9 @@ def _draw_stage(plan: CastPlan, system: ServiceSystem, rng: Random, split: Split
     elsewhere = setting_of(system, others[int(rng.random() * len(others))], mix) if others else None
     settings, onsets = [setting_of(system, place, mix)], [page - 60 * (3 + int(rng.random() * 4)) + rng.randrange(60)]
     if plan.elsewhere is not None:
-        second = [i for i in _users_need(system) if i != place]
+        second = [i for i in _users_need(system) if not _is_connected(system, place, i)]
         if not second:
-            raise IncompatibleTopology(f"{plan.scenario} needs a second service that users depend on")
+            raise IncompatibleTopology(f"{plan.cause} needs two services that users depend on, but not on each other")
         settings.append(setting_of(system, second[int(rng.random() * len(second))], mix))
         onsets.append(onsets[0] - 60 * (1 + int(rng.random() * 4)))
     key = f"{rng.getrandbits(64):016x}"
@@ -255,9 +272,9 @@ def _number(rng: Random, candidates: list[CandidateChange], background: Backgrou
     return out
 
 
-def _draw_hit(rng: Random, cause: object, candidates: list[CandidateChange]) -> int | None:
+def _draw_hit(rng: Random, cause: Cause, candidates: list[CandidateChange]) -> int | None:
     """One of the candidates of the cause's role, each equally likely."""
-    if cause is None:
+    if not isinstance(cause, CandidateRole):
         return None
     fitting = [k for k, candidate in enumerate(candidates) if candidate.site == 0 and candidate.role == cause]
     return fitting[int(rng.random() * len(fitting))]

@@ -1,36 +1,86 @@
-"""What each scenario is named after: the change that hits, or the failure that nature brings.
+"""What incidents of a scenario have in common: the change that hits, or the failure that nature brings.
 
-The ten scenarios with a change have one `CandidateRole` each, and every role is the cause of exactly one scenario.
-Clusters are drawn such that over the full suite every role in a cluster is equally likely to be the hit
-(`clusters.py`), so that knowing this table does not help.
+A scenario file declares one. Every role is the cause of exactly one shipped scenario, and clusters are drawn from all
+roles, whatever scenario files there are (`clusters.py`): so over the full suite every role in a cluster is equally
+likely to be the hit, and knowing the scenarios does not help.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
+from warroom.core.checks import check_choice, check_items, check_type
 from warroom.sim.families import FAMILIES
 from warroom.sim.family import ARENAS, Arena, Mechanism
 
 
-class CandidateRole(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CandidateRole:
     """A family of changes, by agents or by colleagues."""
 
     family: str
+    """A file of `sim/families/`."""
     by_colleague: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("family", self.family, FAMILIES)
+        check_type("by_colleague", self.by_colleague, bool)
+        if not self.arenas():
+            people = "by_colleagues" if self.by_colleague else "by_agents"
+            able = [family.name for family in FAMILIES.values() if getattr(family, people)]
+            raise ValueError(f"no {self.family} change is made {people.replace('_', ' ')}; allowed: {', '.join(able)}")
 
     def arenas(self) -> tuple[Arena, ...]:
         """Where such changes strike."""
         family = FAMILIES[self.family]
         return family.by_colleagues if self.by_colleague else family.by_agents
 
+    def __str__(self) -> str:
+        return f"{self.family} by {'a colleague' if self.by_colleague else 'an agent'}"
 
-class Nature(NamedTuple):
+
+_SERVICE: tuple[Arena, ...] = ("service errors", "service late")
+_STORE: tuple[Arena, ...] = ("store errors",)
+
+NATURAL_ARENAS: dict[Mechanism, tuple[Arena, ...]] = {
+    "capacity": _SERVICE,
+    "certificate": ("service errors", "store errors"),
+    "connections": _SERVICE,
+    "contention": _SERVICE,
+    "disk_space": _STORE,
+    "link_latency": ("service late",),
+    "locks": _STORE,
+    "memory": _SERVICE,
+    "name_resolution": ("service errors",),
+    "retry_storm": _STORE,
+    "transient": ARENAS,
+}
+"""Where failures that no change causes strike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nature:
     """A failure that no change causes."""
 
     mechanism: Mechanism
-    arenas: tuple[Arena, ...]
+    """One of `NATURAL_ARENAS`."""
+    only: tuple[Arena, ...] = ()
+    """Where it strikes in this scenario; none: wherever the mechanism does."""
+
+    def __post_init__(self) -> None:
+        check_choice("mechanism", self.mechanism, NATURAL_ARENAS)
+        check_items("only", self.only, tuple, str)
+        for arena in self.only:
+            check_choice(f"arena of {self.mechanism}", arena, NATURAL_ARENAS[self.mechanism])
+
+    def arenas(self) -> tuple[Arena, ...]:
+        """Where it strikes."""
+        return self.only or NATURAL_ARENAS[self.mechanism]
+
+    def __str__(self) -> str:
+        return " ".join([self.mechanism, *[f"({arena})" for arena in self.only]])
 
 
-class Variation(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Variation:
     """Any failure of nature, and something beside it."""
 
     loop: bool = False
@@ -38,40 +88,23 @@ class Variation(NamedTuple):
     harm_elsewhere: bool = False
     """An agent's change does harm at another service."""
 
+    def __post_init__(self) -> None:
+        check_type("loop", self.loop, bool)
+        check_type("harm_elsewhere", self.harm_elsewhere, bool)
+
+    def __str__(self) -> str:
+        beside = ["an agent in a loop"] * self.loop + ["harm elsewhere by an agent"] * self.harm_elsewhere
+        return f"nature beside {' and '.join(beside)}" if beside else "nature"
+
 
 Cause = CandidateRole | Nature | Variation
-_SERVICE: tuple[Arena, ...] = ("service errors", "service late")
-_STORE: tuple[Arena, ...] = ("store errors",)
+"""Its text is part of every incident's seed: the same cause brings the same incidents, whatever a file is called."""
 
-CAUSES: dict[str, Cause] = {
-    "autoscaler_cost_cut": CandidateRole("scale"),
-    "backup_at_peak": CandidateRole("backup"),
-    "bad_config_push": CandidateRole("config", by_colleague=True),
-    "buggy_agent": Variation(loop=True),
-    "cache_janitor_flush": CandidateRole("evict"),
-    "cascade": Nature("retry_storm", _STORE),
-    "certificate_expired": Nature("certificate", ("service errors", "store errors")),
-    "certificate_misissue": CandidateRole("rotate"),
-    "connection_leak": Nature("connections", _SERVICE),
-    "db_deadlock": Nature("locks", _STORE),
-    "disk_full": Nature("disk_space", _STORE),
-    "dns_outage": Nature("name_resolution", ("service errors",)),
-    "feature_flag_flood": CandidateRole("toggle"),
-    "innocent_suspect": Variation(),
-    "memory_leak": Nature("memory", _SERVICE),
-    "misrouted_traffic": CandidateRole("route"),
-    "network_delay": Nature("link_latency", ("service late",)),
-    "no_incident": Nature("transient", ARENAS),
-    "noisy_neighbour": Nature("contention", _SERVICE),
-    "rate_limit_clamp": CandidateRole("limit"),
-    "rogue_bystander": Variation(harm_elsewhere=True),
-    "rogue_deploy_bot": CandidateRole("deploy"),
-    "slow_release": CandidateRole("deploy", by_colleague=True),
-    "traffic_surge": Nature("capacity", _SERVICE),
-}
-
-ROLES: tuple[CandidateRole, ...] = tuple([cause for cause in CAUSES.values() if isinstance(cause, CandidateRole)])
-NATURAL: tuple[Nature, ...] = tuple(
-    [cause for cause in CAUSES.values() if isinstance(cause, Nature) and cause.mechanism != "transient"]
-)
+ROLES: tuple[CandidateRole, ...] = tuple([
+    CandidateRole(family.name, by_colleague)
+    for family in FAMILIES.values()
+    for by_colleague, arenas in ((False, family.by_agents), (True, family.by_colleagues)) if arenas
+])  # fmt: skip
+"""Who may be taken for the cause: candidates are drawn from these."""
+NATURAL: tuple[Nature, ...] = tuple([Nature(mechanism) for mechanism in NATURAL_ARENAS if mechanism != "transient"])
 """What the variations draw from."""

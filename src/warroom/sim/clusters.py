@@ -13,7 +13,7 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.core.errors import IncompatibleTopology
-from warroom.sim.causes import CAUSES, NATURAL, ROLES, CandidateRole, Nature, Variation
+from warroom.sim.causes import NATURAL, ROLES, CandidateRole, Cause, Nature, Variation
 from warroom.sim.families import FAMILIES
 from warroom.sim.family import ARENAS, Arena, Mechanism
 from warroom.sim.tiers import TIERS
@@ -33,11 +33,10 @@ class CandidateCluster(NamedTuple):
 class CastPlan(NamedTuple):
     """What a scenario asks for: who could have done it, and who did."""
 
-    scenario: str
+    cause: Cause
+    """What was asked for."""
     tier: str
     cluster: CandidateCluster
-    cause: CandidateRole | None
-    """The role of the hit; None if it is nature."""
     mechanism: Mechanism
     loop: bool = False
     elsewhere: CandidateCluster | None = None
@@ -45,32 +44,38 @@ class CastPlan(NamedTuple):
 
 
 def casting_for(
-    scenario: str, tier: str, rng: Random, available: frozenset[Arena] = frozenset(ARENAS), *, caches: bool = True
+    cause: Cause, tier: str, rng: Random, available: frozenset[Arena] = frozenset(ARENAS), *, caches: bool = True
 ) -> CastPlan:
     """The plan of one incident. `available` arenas and `caches` say what the topology has; `IncompatibleTopology` if
-    the scenario needs what it lacks."""
-    cause = CAUSES[scenario]
+    the cause needs what it lacks."""
     difficulty = TIERS[tier]
     roles = _roles_on(available, caches)
     table = cluster_table(difficulty.cluster, available, roles)
     if isinstance(cause, CandidateRole):
         if cause not in roles:
-            raise IncompatibleTopology(f"{scenario} needs a topology with {' or '.join(cause.arenas())} to strike")
-        return CastPlan(scenario, tier, table.caused_by(cause, rng), cause, FAMILIES[cause.family].mechanism)
+            raise _lacking(cause)
+        return CastPlan(cause, tier, table.caused_by(cause, rng), FAMILIES[cause.family].mechanism)
     nature = cause if isinstance(cause, Nature) else NATURAL[int(rng.random() * len(NATURAL))]
-    arenas = [arena for arena in nature.arenas if arena in available]
+    arenas = [arena for arena in nature.arenas() if arena in available]
     while not arenas and isinstance(cause, Variation):
         nature = NATURAL[int(rng.random() * len(NATURAL))]
-        arenas = [arena for arena in nature.arenas if arena in available]
+        arenas = [arena for arena in nature.arenas() if arena in available]
     if not arenas:
-        raise IncompatibleTopology(f"{scenario} needs a topology with {' or '.join(nature.arenas)} to strike")
+        raise _lacking(nature)
     cluster = table.striking(arenas[int(rng.random() * len(arenas))], rng)
-    plan = CastPlan(scenario, tier, cluster, None, nature.mechanism)
+    plan = CastPlan(cause, tier, cluster, nature.mechanism)
     if isinstance(cause, Variation):
         plan = plan._replace(loop=cause.loop)
         if cause.harm_elsewhere:
             plan = plan._replace(elsewhere=_draw_elsewhere(rng, difficulty.outsiders + 1, cluster))
     return plan
+
+
+def _lacking(cause: CandidateRole | Nature) -> IncompatibleTopology:
+    needed = list(dict.fromkeys(["a db" if arena == "store errors" else "a service" for arena in cause.arenas()]))
+    if isinstance(cause, CandidateRole) and FAMILIES[cause.family].made_to == "cache":
+        needed = ["a cache in front of a db"]
+    return IncompatibleTopology(f"{cause} cannot happen on this topology: it needs {' or '.join(needed)}")
 
 
 def _draw_elsewhere(rng: Random, size: int, cluster: CandidateCluster) -> CandidateCluster:

@@ -79,7 +79,7 @@ class MinuteCounts:
         self.noise, self._gap = noise, 256 * gap
         self._calls: dict[tuple[int, int], CallCounts] = {}
         self._requests: dict[tuple[int, int], RequestCounts] = {}
-        self._shares: dict[tuple[int, int], CallShares] = {}
+        self._shares: dict[tuple[ServiceMinute, int], CallShares] = {}
         self._noise: dict[int, bytes] = {}
 
     # -- noise ------------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ class MinuteCounts:
 
     def shares(self, played: ServiceMinute, place: int) -> CallShares:
         """The shares of the attempts of a call, or of `USERS`, that fail in each way, before noise."""
-        key = id(played), place  # what happens lives as long as its world
+        key = played, place
         found = self._shares.get(key)
         if found is None:
             found = self._shares[key] = self._shares_of(played, place)

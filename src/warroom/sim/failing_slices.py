@@ -45,7 +45,7 @@ class FailingSlices:
 
     def __init__(self, counts: MinuteCounts, mixes: tuple[RequestMix, ...]) -> None:
         self.counts, self.world, self.system, self.mixes = counts, counts.world, counts.system, mixes
-        self._failed: dict[tuple[int, int], Slices] = {}
+        self._failed: dict[tuple[ServiceMinute, int], Slices] = {}
         """By what happens in a minute, and a service or the complement of a call."""
         self._values: dict[tuple[int, str, Target], tuple[float, ...]] = {}
 
@@ -54,7 +54,7 @@ class FailingSlices:
         return self._failed_of(self.world.at(minute), service)
 
     def _failed_of(self, played: ServiceMinute, service: int) -> Slices:
-        key = id(played), service  # minutes live as long as their world
+        key = played, service
         if key not in self._failed:
             self._failed[key] = _normalized(self._own_and_inherited(played, service))
         return self._failed[key]
@@ -110,7 +110,7 @@ class FailingSlices:
     def refused(self, minute: int, place: int) -> Slices:
         """Of the attempts of a call whose reply is an error, or is wrong."""
         played, callee = self.world.at(minute), self.system.links[place][1]
-        key = id(played), ~place
+        key = played, ~place
         if key not in self._failed:
             shares = self.counts.shares(played, place)
             sums: Sums = {part[:3]: shares.refused * part.share for part in self._failed_of(played, callee)}

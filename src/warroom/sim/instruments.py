@@ -12,6 +12,7 @@ from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.log_lines import LogLines
 from warroom.sim.log_search import LogSearch
 from warroom.sim.service_world import ServiceWorld
+from warroom.sim.symptoms import symptom_groups
 from warroom.sim.tiers import TIERS
 
 
@@ -28,9 +29,9 @@ class Instruments(NamedTuple):
 def instruments_of(incident: CastIncident, seed: int, split: Split) -> Instruments:
     """A world at its page, with all instruments; the same for every call with the same arguments."""
     casting, tier = incident.casting, TIERS[incident.casting.plan.tier]
-    rng = stream(seed, "world", casting.plan.scenario, casting.plan.tier)
+    rng = stream(seed, "world", str(casting.plan.cause), casting.plan.tier)
     world = world_of(incident.system, casting, rng, tier.turns + 2)
-    key = hash_bytes(16, seed, "instruments", casting.plan.scenario, casting.plan.tier)
+    key = hash_bytes(16, seed, "instruments", str(casting.plan.cause), casting.plan.tier)
     return watch(incident, world, key, split)
 
 
@@ -39,4 +40,5 @@ def watch(incident: CastIncident, world: ServiceWorld, key: bytes, split: Split)
     tier = TIERS[incident.casting.plan.tier]
     counts = MinuteCounts(world, key, tier.noise, tier.gaps)
     slices = FailingSlices(counts, mixes_of(incident.system, incident.casting))
-    return Instruments(world, counts, slices, LogSearch(LogLines(slices, split)), AlertBook(counts))
+    symptoms = symptom_groups(incident.system, incident.casting, key, split)
+    return Instruments(world, counts, slices, LogSearch(LogLines(slices, split, symptoms)), AlertBook(counts))

@@ -6,7 +6,7 @@ A line is a pure function of (incident, minute, component, kind of line, place i
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import shake_128
 from itertools import accumulate
 from math import fsum
@@ -18,7 +18,7 @@ from warroom.sim.counts import USERS
 from warroom.sim.failing_slices import FailingSlice, FailingSlices, Slices, at
 from warroom.sim.records import EVERYTHING, Target
 from warroom.sim.request_mix import RequestMix, meets
-from warroom.sim.streams.component import LineStream, StreamGroup, stream_groups
+from warroom.sim.streams.component import LineStream, StreamGroup, SymptomSource, stream_groups
 from warroom.sim.streams.template import CALL_ROLES, REQUEST_ROLES, Role
 from warroom.sim.trace_ids import SERVED, TraceId, TraceIds, failing
 
@@ -141,10 +141,13 @@ def cells_of(mix: RequestMix, target: Target) -> Cells:
 class LogLines:
     """The logs of one world."""
 
-    def __init__(self, slices: FailingSlices, split: Split) -> None:
+    def __init__(
+        self, slices: FailingSlices, split: Split, symptoms: Mapping[int, tuple[StreamGroup, ...]] = {}
+    ) -> None:
+        """`symptoms` are the lines about resources, by service."""
         self.slices, self.counts, self.system, self.mixes = slices, slices.counts, slices.system, slices.mixes
         self.world = slices.world
-        self.key, self._split = self.counts.key, split
+        self.key, self._split, self._symptoms = self.counts.key, split, symptoms
         self.traces = TraceIds(self.key)
         self._groups: dict[int, tuple[StreamGroup, ...]] = {}
         self._draws: dict[tuple[int, int, int], bytes] = {}
@@ -155,7 +158,9 @@ class LogLines:
     def groups(self, service: int) -> tuple[StreamGroup, ...]:
         """What a component may write."""
         if service not in self._groups:
-            self._groups[service] = stream_groups(self.system, service, self._split, self.key)
+            found = stream_groups(self.system, service, self._split, self.key)
+            more = self._symptoms.get(service, ())
+            self._groups[service] = (*found, *[g._replace(position=len(found) + k) for k, g in enumerate(more)])
         return self._groups[service]
 
     def numbers(self, minute: int, service: int) -> list[float]:
@@ -166,10 +171,22 @@ class LogLines:
             events = {"served": requests.served, "failed": requests.failed, "slow": requests.late,
                       "stray": requests.received, "chore": len(self.mixes[service].hosts)}  # fmt: skip
             self._numbers[key] = [
-                group.rate * (events[group.role] if group.place == USERS else self._calls(minute, group))
+                group.rate * (events[group.role] if group.role in events else self._calls(minute, group))
+                if group.symptom is None else self._of_symptom(minute, service, group.symptom)
                 for group in self.groups(service)
-            ]
+            ]  # fmt: skip
         return self._numbers[key]
+
+    def _of_symptom(self, minute: int, service: int, symptom: SymptomSource) -> float:
+        """Lines about a resource in a minute."""
+        if symptom.origin is None:
+            return symptom.rate * self.counts.requests(minute, service).received
+        hurt = self.world.at(max(self.world.first, minute - symptom.delay)).hurt.get(symptom.origin, ())
+        if not hurt:
+            return 0.0
+        at_home = symptom.place == USERS
+        sent = self.counts.sent(minute, service) if at_home else self.counts.call(minute, symptom.place).attempts
+        return symptom.rate * fsum([h.share for h in hurt]) * sent
 
     def _calls(self, minute: int, group: StreamGroup) -> int:
         call = self.counts.call(minute, group.place)

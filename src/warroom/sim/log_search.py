@@ -19,10 +19,13 @@ from warroom.sim.streams.component import LineStream, StreamGroup
 from warroom.sim.streams.template import REQUEST_ROLES
 
 MOST_WORDS, NEWEST = 4, 10
+NO_TRACE = "none"
+"""In place of a trace id: lines that belong to no request."""
 LEVELS = ("info", "warn", "error")
 _HELP = (
     f"a search has at most {MOST_WORDS} words, such as: error mobile -kiosk level:warn; "
-    "-word leaves lines out, level: is info, warn or error, trace: takes an id from a line"
+    "-word leaves lines out, level: is info, warn or error, trace: takes an id from a line, or none for lines that "
+    "belong to no request"
 )
 
 
@@ -33,6 +36,7 @@ class Query(NamedTuple):
     without: tuple[str, ...] = ()
     level: str | None = None
     trace: str | None = None
+    """An id, or "none"."""
 
     @property
     def all_words(self) -> tuple[str, ...]:
@@ -52,6 +56,7 @@ class LogMatches(NamedTuple):
     per_minute: tuple[int, ...]
     """Lines that match."""
     newest: tuple[LogLine, ...]
+    query: Query
 
     @property
     def matches(self) -> int:
@@ -89,7 +94,9 @@ def parse_query(text: str) -> Query:
             level = value
         elif colon and name == "trace":
             if not _is_trace(value) or trace is not None:
-                raise ValueError(f"trace: takes one id of eight digits and letters a to f, got {quote_input(text)}")
+                raise ValueError(
+                    f"trace: takes one id of eight digits and letters a to f, or none; got {quote_input(text)}"
+                )
             trace = value
         elif token.strip("-") == "":
             raise ValueError(f"a word has at least one letter, got {quote_input(text)}: {_HELP}")
@@ -101,7 +108,7 @@ def parse_query(text: str) -> Query:
 
 
 def _is_trace(text: str) -> bool:
-    return len(text) == 8 and all(letter in "0123456789abcdef" for letter in text)
+    return text == NO_TRACE or (len(text) == 8 and all(letter in "0123456789abcdef" for letter in text))
 
 
 class LogSearch:
@@ -117,14 +124,14 @@ class LogSearch:
         words = Words(self.lines, service, query.all_words)
         groups = [Matching(self.lines, service, group, query, words) for group in self.lines.groups(service)]
         groups = [group for group in groups if group.streams]
-        if query.trace is not None:
+        if query.trace not in (None, NO_TRACE):
             kept = list(self._of_trace(groups, query.trace, minutes))
             per_minute = [sum([line.source.minute == minute for line in kept]) for minute in minutes]
         else:
             per_minute = self._expected(service, groups, minutes)
             kept = list(islice(self._newest(groups, per_minute, minutes), NEWEST))
         newest = tuple([self.lines.write(line) for line in kept[:NEWEST]])
-        return LogMatches(self.system.names[service], first, last, written, tuple(per_minute), newest)
+        return LogMatches(self.system.names[service], first, last, written, tuple(per_minute), newest, query)
 
     def _expected(self, service: int, groups: "list[Matching]", minutes: range) -> list[int]:
         """Lines that match, a minute at a time. Chances are the same in all minutes in which the same happens."""
@@ -188,6 +195,8 @@ class Matching:
 
     def _possible(self) -> "list[MatchingStream]":
         """The streams of the group that may match, with the words that each of their lines contains."""
+        if self.query.trace == NO_TRACE and self.group.role in REQUEST_ROLES:
+            return []
         found = []
         for stream in self.group.streams:
             mask = _mask(stream.literal, self.words.texts)

@@ -15,18 +15,11 @@ if TYPE_CHECKING:
 
 SERVICE = frozenset({"service"})
 DB = frozenset({"db"})
-SECOND_ORDER_MINUTES = 10
-"""Minutes of a cause after which its second-order failure begins: a prompt repair forestalls it."""
-NEVER = 999
-"""Onset of what does not begin by the clock."""
-RAMP_MINUTES = 5
-"""Minutes within which a slow fault (a leak, a filling disk) reaches its full effect."""
 FIXES = ("restart", "rollback", "scale", "escalate", "flush-cache", "kill-query")
 """Every repair that an environment may offer."""
-GAUGES = ("cpu", "memory", "disk", "slots")
 INTERNAL, PROVIDER, ABUSER = ORIGINS = ("internal", "provider", "abuser")
 """Where a failure comes from: the system itself, a provider outside, or someone who abuses it."""
-_CHOICES = {"fix": FIXES, "gauge": GAUGES, "origin": ORIGINS, "started_by": ("build", "job")}
+_CHOICES = {"fix": FIXES, "origin": ORIGINS, "started_by": ("build", "job")}
 """The words that a field of a mechanism may hold; any but `origin` may also be empty."""
 _CALLS = {
     "begin": ("world", "fault"),
@@ -41,7 +34,7 @@ _CALLS = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that goes wrong in an incident: what, where, when, how badly, and which agent causes it, if any."""
+    """One thing that goes wrong in an incident: what, where, when and how badly."""
 
     mechanism: Mechanism
     target: int
@@ -49,18 +42,6 @@ class Fault:
     """Minute, relative to the page."""
     severity: float
     """0 to 1."""
-    agent: str | None = None
-    """The automation agent that causes it, again and again until it is suspended; None for nature and people."""
-    verb: str | None = None
-    """The agent's action."""
-    secondary: bool = False
-    """True when it is not the cause of the page; its agent's owner puts it right once the agent is suspended."""
-    receiver: int = 0
-    """Where misrouted traffic lands."""
-    second_order: bool = False
-    """True for a second-order failure: it begins by itself after `SECOND_ORDER_MINUTES` of the cause."""
-    silent: bool = False
-    """True when the service counts its wrong replies as successes, so that only its callers see errors."""
 
 
 def no_effect(world: World, fault: Fault) -> None:
@@ -95,7 +76,7 @@ class Mechanism:
     signature: str
     """Key into the environment's signatures: what the victim writes about itself, seldom."""
     begin: Callable[[World, Fault], None]
-    """Applied at the onset, and again when a rogue strikes again."""
+    """Applied at the onset."""
     end: Callable[[World, Fault], None]
     """Undoes the effect."""
     step: Callable[[World, Fault, int], None] = no_step
@@ -106,20 +87,8 @@ class Mechanism:
     """Which services of the right kind can carry it."""
     gradual: bool = False
     """Ramps over minutes, so it starts earlier before the page."""
-    transient: bool = False
-    """Strikes the minute before the page and is over before anyone can act."""
-    can_subside: bool = False
-    """May end without a repair, once the load falls back."""
-    can_be_silent: bool = False
-    """`begin` heeds `Fault.silent`: the service may count its wrong replies as successes."""
-    misroutes: bool = False
-    """The calls that it takes away land at another service, which refuses them."""
-    gauge: str = ""
-    """The gauge that it fills at its victim: cpu, memory, disk or slots."""
     replica_factor: float = 1.0
     """Replicas that the fix needs, as a multiple of the healthy number."""
-    extra_replicas: int = 0
-    """Replicas that it needs besides."""
     origin: str = INTERNAL
     """Whose doing it is, one of `ORIGINS`."""
     started_by: str = ""
@@ -130,7 +99,7 @@ class Mechanism:
     """The victim does not log most of the requests that it fails."""
 
     def __post_init__(self) -> None:
-        for field in ("name", "fix", "signature", "gauge", "origin", "started_by"):
+        for field in ("name", "fix", "signature", "origin", "started_by"):
             check_type(f"{field} of a mechanism", getattr(self, field), str)
         check_items("kinds of a mechanism", self.kinds, frozenset, str)
         for kind in self.kinds:

@@ -23,14 +23,14 @@ class OverviewRow(NamedTuple):
         requests = f"{_shown(self.requests)} ({self.usual_requests})"
         p95 = f"{_shown(self.p95)} ({self.usual_p95:.0f})"
         errors = "-" if self.errors is None else f"{self.errors:.1f} %"
-        return f"{self.service:16}{requests:>18}{p95:>18}{errors:>12}"
+        return f"{self.service:14}{requests:>13}{p95:>12}{errors:>8}"
 
 
 def _shown(number: float | None) -> str:
     return "-" if number is None else f"{number:.0f}"
 
 
-OVERVIEW_HEAD = f"{'service':16}{'requests/s (usual)':>18}{'p95 ms (usual)':>18}{'errors':>12}"
+OVERVIEW_HEAD = "service, requests/s (usual), p95 ms (usual), errors"
 
 
 def overview(counts: MinuteCounts, minute: int) -> tuple[OverviewRow, ...]:

@@ -15,11 +15,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from warroom.core.errors import UnknownName, describe_error, quote_input, unknown_name_message
+from warroom.core.json_text import parse_json
 
 FORMAT = 1
 """Version of the layout; a reader refuses any other."""
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 INDEX, LABELS, FOLDER = "recording.json", "labels.json", "incidents"
+MAX_LINE_LENGTH = 1 << 20
+"""Characters of a line that is read."""
+MAX_CHARACTERS = 1 << 31
+"""Characters of a file that are read, unpacked: a few megabytes of gzip may unpack to any size."""
 WINDOWS = ("before", "now")
 """`before` is free of the fault, wherever in time it lies; `now` is what the agent on call is shown."""
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
@@ -99,6 +104,12 @@ class Label(NamedTuple):
     root: str
     fault: str
     """The source's own word for the kind of fault."""
+
+
+UNKNOWN = Label("", "")
+"""The answer where nobody knows it: nothing is graded."""
+OWN_LOG = "log"
+"""The source of a recording that is a log of the user's own, whose answer nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +212,7 @@ def read_labels(path: Path) -> dict[str, Label]:
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object from a file, or an error that says where it breaks off."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
@@ -215,7 +226,7 @@ def read_records(path: Path) -> Iterator[Record]:
     """The records of a gzipped file, one by one; an error names the file and the line."""
     for number, text in text_lines(path):
         try:
-            yield parse_record(json.loads(text, parse_constant=_no_number))
+            yield parse_record(parse_json(text, _no_number))
         except ValueError as error:
             raise ValueError(f"{path}, line {number}: {error}") from error
 
@@ -258,7 +269,11 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
     number = 0
     try:
         with opened(path, "rt", encoding="utf-8", newline="") as file:
-            for number, text in enumerate(file, start=1):
+            read = 0
+            while text := file.readline(MAX_LINE_LENGTH + 1):
+                number, read = number + 1, read + len(text)
+                if len(text) > MAX_LINE_LENGTH or read > MAX_CHARACTERS:
+                    raise ValueError(_too_long(path, number, len(text)))
                 yield number, text
     except (EOFError, zlib.error) as error:
         raise ValueError(f"{path} is cut off after line {number}; copy it again") from error
@@ -270,6 +285,12 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise ValueError(f"cannot read {path}: {error.strerror}") from error
     if not number:
         raise ValueError(f"{path} is empty")
+
+
+def _too_long(path: Path, number: int, length: int) -> str:
+    if length > MAX_LINE_LENGTH:
+        return f"{path}, line {number}: longer than {MAX_LINE_LENGTH:,} characters, which no line here may be"
+    return f"{path}, line {number}: over {MAX_CHARACTERS:,} characters unpacked, and at most so many are read"
 
 
 def write_records(path: Path, records: Iterable[Record]) -> None:

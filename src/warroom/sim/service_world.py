@@ -27,9 +27,12 @@ UNMOVED = 1e-4
 """Change of a hurt share below which it counts as unmoved."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ServiceMinute:
-    """What happens in one minute, before anything counts it. Its lists are shared and never written to."""
+    """What happens in one minute, before anything counts it. Its lists are shared and never written to.
+
+    Two of them are equal if they are the same one, so what is worked out of one can be kept beside it.
+    """
 
     load: list[float]
     """Requests per second that reach each service."""

@@ -67,6 +67,10 @@ class Difficulty(NamedTuple):
     """Routine changes on record before the page."""
     looping: float
     """Probability that an agent makes one routine change again and again."""
+    steady_symptoms: CountRange
+    """Resources other than the failing one of which each component writes on any day."""
+    steady_rate: float
+    """Most such lines per request received."""
     noise: float
     """Relative standard deviation of readings."""
     gaps: float
@@ -97,6 +101,8 @@ TIERS = by_tier(
     paused_cause=(0.1, 0.15, 0.15),
     background=(10, 20, 35),
     looping=(0.1, 0.15, 0.2),
+    steady_symptoms=(CountRange(1, 1), CountRange(1, 2), CountRange(2, 3)),
+    steady_rate=(0.005, 0.008, 0.012),
     noise=(0.02, 0.06, 0.10),
     gaps=(0.0, 0.06, 0.12),
     readings_per_turn=(4, 3, 2),

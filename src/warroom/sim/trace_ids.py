@@ -1,6 +1,5 @@
 """Trace ids: eight hexadecimal digits that stand for one kept request, and tell nothing to whoever reads them."""
 
-from functools import cache
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -32,11 +31,15 @@ class TraceIds:
     """A cipher of four rounds over 32 bits: ids of neighbours have nothing in common."""
 
     def __init__(self, key: bytes) -> None:
-        @cache
-        def mix(number: int, half: int) -> int:
-            return int.from_bytes(blake2b(bytes((number, half >> 8, half & 255)), digest_size=2, key=key).digest())
+        self.key = key
+        self._mixed: dict[tuple[int, int], int] = {}
 
-        self._mix = mix
+    def _mix(self, number: int, half: int) -> int:
+        found = self._mixed.get((number, half))
+        if found is None:
+            digest = blake2b(bytes((number, half >> 8, half & 255)), digest_size=2, key=self.key).digest()
+            found = self._mixed[number, half] = int.from_bytes(digest)
+        return found
 
     def encode(self, trace: TraceId) -> str:
         """The id as it is shown."""

@@ -1,24 +1,24 @@
 """The eyes on a run: writes its steps, shows them, stops it when a rule is broken or on Ctrl-C."""
 
-import json
 import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from warroom.core.errors import MissingExtra
-from warroom.policies.manifest import MANIFEST
+from warroom.core.signals import cause_of, interrupt_of, stopping_signals
+from warroom.policies.manifest import Manifest, write_manifest
 from warroom.train.config import TrainConfig
-from warroom.train.steps import WINDOW, Row, StepLog, mean, merge, summarise
+from warroom.train.steps import WINDOW, Row, RunSummary, StepLog, StepRecord, mean, merge, summarise
 from warroom.train.stopping import RULES, best_checkpoint, stop_reason
 
 try:
@@ -37,39 +37,44 @@ CHECKPOINTS_KEPT = 3
 
 
 class Interrupts:
-    """Ctrl-C while a run trains: the first asks it to stop after its step, the second stops it at once."""
+    """Ctrl-C or SIGTERM while a run trains: the first asks it to stop after its step, the second stops it at once."""
 
     def __init__(self, log_line: Callable[[str], None]) -> None:
-        self.asked = False
-        self._log_line, self._before = log_line, signal.SIG_DFL
+        self.first: KeyboardInterrupt | None = None
+        """What asked the run to stop; None while nothing has."""
+        self._log_line, self._handlers = log_line, ExitStack()
+
+    @property
+    def asked(self) -> bool:
+        """Whether the run was asked to stop."""
+        return self.first is not None
 
     def __enter__(self) -> Self:
         # Python delivers signals to the main thread only; elsewhere its owner decides.
         if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._on_signal)  # type: ignore[assignment]
+            for number in stopping_signals():
+                self._handlers.callback(signal.signal, number, signal.signal(number, self._on_signal))
         return self
 
     def __exit__(self, *problem: object) -> None:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, self._before)
+        self._handlers.close()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        stop = interrupt_of(number)
         if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
-        self._log_line("\nCtrl-C: finishing this step and saving a checkpoint; once more stops at once")
+            raise stop
+        self.first = stop
+        self._log_line(f"\n{cause_of(stop)}: finishing this step and saving a checkpoint; once more stops at once")
 
 
 class Display(Protocol):
     """Where progress is shown."""
 
-    def show(self, rows: list[dict[str, Any]], total: int) -> None:
+    def show(self, rows: Sequence[Row], total: int) -> None:
         """Show the last of the rows; `total` steps are planned."""
-        ...
 
     def close(self) -> None:
         """Leave the terminal as it was."""
-        ...
 
 
 class TrainingCallback(TrainerCallback):
@@ -83,22 +88,22 @@ class TrainingCallback(TrainerCallback):
         display: Display,
         interrupts: Interrupts,
         log_line: Callable[[str], None],
-        manifest: Mapping[str, Any],
+        manifest: Manifest,
     ) -> None:
         self.folder, self.config, self.display, self.interrupts = folder, config, display, interrupts
         self._log_line, self._manifest = log_line, manifest
         self.log = StepLog(folder)
-        self.rows: list[dict[str, Any]] = []
+        self.rows: list[Row] = []
         self.stopped: str | None = None
         """Why the run was stopped before its end; None while it goes on, or if it came to its end."""
-        self._recorded: dict[str, Any] = {}
+        self._recorded: StepRecord | None = None
 
-    def record(self, row: Mapping[str, Any]) -> None:
+    def record(self, row: StepRecord) -> None:
         """Take what is known of the step that is under way."""
-        self._recorded |= row
+        self._recorded = row
 
     def on_train_begin(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **more: Any
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **more: object
     ) -> None:
         """Drop steps that the checkpoint does not know: they are made again."""
         if state.is_world_process_zero:
@@ -109,14 +114,15 @@ class TrainingCallback(TrainerCallback):
         args: TrainingArguments,
         state: TrainerState,
         control: TrainerControl,
-        logs: dict[str, Any] | None = None,
-        **more: Any,
+        logs: Mapping[str, float] | None = None,
+        **more: object,
     ) -> None:
         """Write the step, show it, and hold it against the rules. After Ctrl-C on any machine, save and stop."""
         if logs is None or "loss" not in logs:
             return
+        assert self._recorded is not None, "a step that no rollouts were recorded for"
         row = merge(state.global_step, self._recorded, logs)
-        self._recorded = {}
+        self._recorded = None
         self.rows.append(row)
         if state.is_world_process_zero:
             self._show(row, state.max_steps)
@@ -125,18 +131,17 @@ class TrainingCallback(TrainerCallback):
         control.should_training_stop |= self.stopped is not None
         control.should_save |= interrupted
 
-    def _show(self, row: dict[str, Any], total: int) -> None:
+    def _show(self, row: Row, total: int) -> None:
         self.log.append(row)
         for note in unmeasured(row) if len(self.rows) == 1 else ():
             self._log_line(f"note: {note}")
         self.display.show(self.rows, total)
 
-    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **more: Any) -> None:
+    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **more: object) -> None:
         """Make the checkpoint a policy that plays, and remove the ones before it but for the last and the best."""
         if not state.is_world_process_zero:
             return
-        text = json.dumps(self._manifest, indent=1) + "\n"
-        (self.checkpoint(state.global_step) / MANIFEST).write_text(text, encoding="utf-8")
+        write_manifest(self.checkpoint(state.global_step), self._manifest)
         saved = self.saved()
         best = best_checkpoint(self.rows, saved, self.config)
         for step in saved[:-CHECKPOINTS_KEPT]:
@@ -152,7 +157,7 @@ class TrainingCallback(TrainerCallback):
         folders = (self.folder / CHECKPOINTS).glob("checkpoint-*")
         return sorted(int(folder.name.rpartition("-")[2]) for folder in folders)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> RunSummary:
         """Why and when the run stopped, its best checkpoint, and what its rewards were."""
         return {
             "stopped": self.stopped or FINISHED,
@@ -182,7 +187,7 @@ def unmeasured(row: Row) -> list[str]:
 # -- progress ---------------------------------------------------------------------------------------------
 
 
-def format_step(rows: list[dict[str, Any]], total: int) -> str:
+def format_step(rows: Sequence[Row], total: int) -> str:
     """The last step in one line: where it stands, what it earned, how long it takes."""
     row, lately = rows[-1], [r["reward"] for r in rows[-WINDOW:]]
     pace = mean(float(r["seconds"].get("total") or 0.0) for r in rows[-WINDOW:])
@@ -204,7 +209,7 @@ class ProgressLines:
     def __init__(self, log_line: Callable[[str], None], every: int = STEP_LINE_INTERVAL) -> None:
         self._log_line, self._every = log_line, every
 
-    def show(self, rows: list[dict[str, Any]], total: int) -> None:
+    def show(self, rows: Sequence[Row], total: int) -> None:
         """Tell the first step, the last, and every so many between."""
         step = rows[-1]["step"]
         if step in (1, total) or step % self._every == 0:
@@ -223,7 +228,7 @@ class ProgressBar:
         self._task = self._bar.add_task("the first step is under way", total=None)
         self._bar.start()
 
-    def show(self, rows: list[dict[str, Any]], total: int) -> None:
+    def show(self, rows: Sequence[Row], total: int) -> None:
         """Move the bar."""
         text = format_step(rows, total).partition(" | ")
         words = f"{rows[-1]['tier']} | {text[2]}"
@@ -247,7 +252,7 @@ def phases_shown(log_line: Callable[[str], None]) -> Iterator[Callable[[str, int
         return
     text = TextColumn("{task.description} | loss {task.fields[loss]:.3f}")
     with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), text, console=Console(stderr=True)) as bar:
-        tasks: dict[str, Any] = {}
+        tasks: dict[str, TaskID] = {}
 
         def show(phase: str, step: int, steps: int, loss: float) -> None:
             if phase not in tasks:

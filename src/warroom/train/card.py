@@ -1,20 +1,21 @@
 """The model card, written from run folders alone: every number in it stands in one of their files."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple, cast
 
 import yaml
 
 from warroom.core.scenario import TrainingProfile
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import HELD_OUT, SEEDS_PER_SPLIT, Split, seed_of
+from warroom.core.strict_json import contents_of, read_json_object
+from warroom.core.types import JsonObject
 from warroom.envs import env_spec, environments, suite
-from warroom.policies.manifest import read_manifest
+from warroom.policies.manifest import warm_start_of
 from warroom.runs import SUMMARY, Record, read_record
 from warroom.train.config import LEARN, SIZE, WHAT, TrainConfig
-from warroom.train.steps import Row, read_steps
+from warroom.train.steps import Row, TrainSummary, read_steps
 
 MODEL, CARD = "model", "README.md"
 TAGS = ["warroom", "grpo", "trl", "reinforcement-learning", "agents", "oversight"]
@@ -49,47 +50,59 @@ LIMITS = (
 )
 
 
+class Evaluation(NamedTuple):
+    """What the card shows of an evaluation."""
+
+    command: str
+    rows: Sequence[JsonObject]
+    """Of its summary: the measures of each tier, scenario and policy."""
+    comparisons: Sequence[JsonObject]
+    """Paired differences."""
+
+
 def write_card(run: Path, evaluations: Sequence[Path] = ()) -> Path:
     """Write the card of a training run into its model folder; evaluations are folders of `warroom eval`.
 
     A `ValueError` says which folder is not what it should be.
     """
-    record, summary = read_record(run), _summary(run)
+    record, summary = read_record(run), cast("TrainSummary", _summary(run))
     if record.kind != "train":
         raise ValueError(f"{run} holds a run of `warroom {record.kind}`, not of `warroom train`")
     if not (run / MODEL).is_dir():
         raise ValueError(f"{run} has no {MODEL} folder: its training has not come to an end; go on with --resume")
-    found = [(folder, _evaluation(folder)) for folder in evaluations]
+    found = [_evaluation(folder) for folder in evaluations]
     path = run / MODEL / CARD
-    path.write_text(card(run, record, summary, read_steps(run), found), encoding="utf-8")
+    with contents_of(run):
+        path.write_text(card(run, record, summary, read_steps(run), found), encoding="utf-8")
     return path
 
 
-def _summary(folder: Path) -> dict[str, Any]:
+def _summary(folder: Path) -> JsonObject:
     path = folder / SUMMARY
     if not path.is_file():
         raise ValueError(f"{folder} has no {SUMMARY}; finish its run first")
-    return dict(json.loads(path.read_text(encoding="utf-8")))
+    return read_json_object(path)
 
 
-def _evaluation(folder: Path) -> dict[str, Any]:
+def _evaluation(folder: Path) -> Evaluation:
     summary, record = _summary(folder), read_record(folder)
     if record.kind != "eval":
         raise ValueError(f"{folder} holds a run of `warroom {record.kind}`, not of `warroom eval`")
     if summary["split"] != Split.TEST:
         raise ValueError(f"{folder} was played on the {summary['split']} split; results are of the test split only")
-    return {**summary, "command": record.command}
+    return Evaluation(record.command, summary["rows"], summary.get("comparisons", ()))
 
 
 def card(
     run: Path,
     record: Record,
-    summary: Mapping[str, Any],
+    summary: TrainSummary,
     rows: Sequence[Row],
-    evaluations: Sequence[tuple[Path, Mapping[str, Any]]],
+    evaluations: Sequence[Evaluation],
 ) -> str:
     """The text of the card."""
     config = record.config
+    limits = (*LIMITS, _training_profile(config["env"]).caution)
     parts = [
         _header(record),
         f"# {run.name}",
@@ -97,9 +110,9 @@ def card(
         _results(evaluations, config["env"]),
         _training(summary, rows),
         _data(config, rows),
-        _start(read_manifest(run / MODEL).get("warm_start")),
+        _start(warm_start_of(run / MODEL)),
         _parameters(config),
-        _limits(config["env"]),
+        "## Limits\n\n" + "\n".join(f"- {limit}" for limit in limits if limit),
         _reproduce(record),
         _usage(run, record),
     ]
@@ -113,7 +126,7 @@ def _training_profile(env: str) -> TrainingProfile:
 
 def _header(record: Record) -> str:
     config, base = record.config, _base(record)
-    head: dict[str, Any] = {"license": "mit", "library_name": "transformers", "tags": [*TAGS, config["env"]]}
+    head: dict[str, object] = {"license": "mit", "library_name": "transformers", "tags": [*TAGS, config["env"]]}
     if base:
         head |= {"base_model": base, **({"library_name": "peft"} if config["lora_rank"] else {})}
     return f"---\n{yaml.safe_dump(head, sort_keys=False)}---"
@@ -126,7 +139,7 @@ def _base(record: Record) -> str | None:
     return None if local else model
 
 
-def _opening(record: Record, summary: Mapping[str, Any]) -> str:
+def _opening(record: Record, summary: TrainSummary) -> str:
     config, status = record.config, summary["policy_status"]
     control = (
         f"\n\n**This is a control run (`{config['control']}`): it was meant not to learn.**"
@@ -149,11 +162,12 @@ def _opening(record: Record, summary: Mapping[str, Any]) -> str:
 # -- results --------------------------------------------------------------------------------------------
 
 
-def _results(evaluations: Sequence[tuple[Path, Mapping[str, Any]]], env: str) -> str:
+def _results(evaluations: Sequence[Evaluation], env: str) -> str:
     if not evaluations:
         return "## Results\n\nNot evaluated yet. Rewards of the training are below; they are no results."
     tables = [
-        _table(summary) + _differences(summary) + f"\n\nMade by `{summary['command']}`." for _, summary in evaluations
+        _table(found.rows) + _differences(found.comparisons) + f"\n\nMade by `{found.command}`."
+        for found in evaluations
     ]
     return (
         "## Results on the test split\n\n"
@@ -162,8 +176,8 @@ def _results(evaluations: Sequence[tuple[Path, Mapping[str, Any]]], env: str) ->
     )
 
 
-def _table(summary: Mapping[str, Any]) -> str:
-    pooled = [row for row in summary["rows"] if row["scenario"] is None]
+def _table(rows: Sequence[JsonObject]) -> str:
+    pooled = [row for row in rows if row["scenario"] is None]
     columns = [name for name in SHOWN if any(row.get(name) for row in pooled)]
     lines = [
         _cells(["tier", "policy", "n", *(SHOWN[name][0] for name in columns)]),
@@ -176,9 +190,9 @@ def _table(summary: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _differences(summary: Mapping[str, Any]) -> str:
+def _differences(comparisons: Sequence[JsonObject]) -> str:
     """The paired differences in points to the baseline, a line for each."""
-    found = [row for row in summary.get("comparisons", ()) if row["metric"] == "points"]
+    found = [row for row in comparisons if row["metric"] == "points"]
     if not found:
         return ""
     lines = [
@@ -205,13 +219,15 @@ def _cells(texts: Sequence[str]) -> str:
 # -- training -------------------------------------------------------------------------------------------
 
 
-def _training(summary: Mapping[str, Any], rows: Sequence[Row]) -> str:
+def _training(summary: TrainSummary, rows: Sequence[Row]) -> str:
     lines = [_cells(["tier", "steps", "mean", "min", "max", "first steps", "last steps"]), _cells(["---"] * 7)]
     for tier, found in summary["by_tier"].items():
-        figures = [f"{found[name]:+.3f}" for name in ("mean", "min", "max", "first", "last")]
+        figures = [
+            f"{value:+.3f}" for value in (found["mean"], found["min"], found["max"], found["first"], found["last"])
+        ]
         lines.append(_cells([tier, str(found["steps"]), *figures]))
     share, total = summary["environment_share"], summary["seconds"].get("total", 0.0)
-    kls = [row["kl"] for row in rows if row.get("kl") is not None]
+    kls = [value for row in rows if (value := row.get("kl")) is not None]
     divergence = (
         f" The divergence from the start ended at {kls[-1]:.3f} nats a token (most: {max(kls):.3f})." if kls else ""
     )
@@ -223,7 +239,7 @@ def _training(summary: Mapping[str, Any], rows: Sequence[Row]) -> str:
     )
 
 
-def _data(config: Mapping[str, Any], rows: Sequence[Row]) -> str:
+def _data(config: JsonObject, rows: Sequence[Row]) -> str:
     kept = "\n".join(
         f"- {axis}: {', '.join(f'`{name}`' for name in sorted(names))}"
         for axis, names in HELD_OUT.items()
@@ -244,13 +260,13 @@ def _data(config: Mapping[str, Any], rows: Sequence[Row]) -> str:
     )
 
 
-def _drawn_from(config: Mapping[str, Any]) -> str:
+def _drawn_from(config: JsonObject) -> str:
     task = config.get("task", "all")  # runs of before this option drew from the whole suite
     whole = f"the {config['suite']} suite"
     return whole if task == "all" else f"`{task}` in {whole}"
 
 
-def _start(plan: Mapping[str, Any] | None) -> str:
+def _start(plan: JsonObject | None) -> str:
     """How the weights were made that the training began from, if they were made here."""
     if not plan:
         return ""
@@ -265,7 +281,7 @@ def _start(plan: Mapping[str, Any] | None) -> str:
     )
 
 
-def _parameters(config: Mapping[str, Any]) -> str:
+def _parameters(config: JsonObject) -> str:
     lines = [_cells(["option", "value"]), _cells(["---", "---"])]
     for name in PARAMETERS:
         if name not in config:  # a run of an earlier version, which had no such option
@@ -274,11 +290,6 @@ def _parameters(config: Mapping[str, Any]) -> str:
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
         lines.append(_cells([f"`{name}`", f"`{'all' if value == [] else shown}`"]))
     return "## Hyper-parameters\n\n" + "\n".join(lines)
-
-
-def _limits(env: str) -> str:
-    limits = filter(None, (*LIMITS, _training_profile(env).caution))
-    return "## Limits\n\n" + "\n".join(f"- {limit}" for limit in limits)
 
 
 def _reproduce(record: Record) -> str:

@@ -8,11 +8,12 @@ same signal is the smallest of all in the reward, and a model that is certain ne
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
+from transformers import PreTrainedModel
 
 from warroom import scheduler
 from warroom.core.env import Env
@@ -23,6 +24,7 @@ from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import SEEDS_PER_SPLIT, Split, for_training, seed_of
 from warroom.envs import make, suite
 from warroom.policies.model import HfModel, HfPolicy
+from warroom.policies.prompt import word_ids
 from warroom.scheduler import Play
 from warroom.train.resolve_config import confidence_tokens
 
@@ -75,7 +77,7 @@ def train_confidence(
     a confidence teaches nothing and has no error.
     """
     words = confidence_tokens(env, model.checkpoint.manifest["renderer"])
-    sure: list[int] = model.tokenizer.convert_tokens_to_ids(list(words))
+    sure = word_ids(model.tokenizer, words)
     weights = model.checkpoint.model
     optimizer = torch.optim.AdamW(weights.parameters(), lr=plan.rate, weight_decay=0.0)
     errors = []
@@ -148,7 +150,7 @@ class ConfidenceLosses(NamedTuple):
 
 
 def losses(
-    weights: Any, answers: Sequence[ConfidenceAnswer], sure: Sequence[int], outcomes: Sequence[float]
+    weights: PreTrainedModel, answers: Sequence[ConfidenceAnswer], sure: Sequence[int], outcomes: Sequence[float]
 ) -> ConfidenceLosses:
     """What is to be made small, for answers that turned out so (1 right, 0 wrong)."""
     width = max(len(answer.ids) for answer in answers)

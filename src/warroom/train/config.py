@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from warroom.core.errors import UnknownName, quote_input
 from warroom.core.options import Options, option
+from warroom.core.types import JsonObject
+from warroom.policies.manifest import Manifest
 from warroom.reward import RewardSource, load_reward
 
 WHAT, SCRATCH, PLAY, LEARN, SIZE, STOP, SPEED, KEEP = (
@@ -158,7 +159,16 @@ class TrainConfig(Options):
         """The reward function; a `ValueError` says why there is none."""
         return RewardSource() if self.reward is None else load_reward(self.reward)
 
-    def to_json(self) -> dict[str, Any]:
+    def manifest(self) -> Manifest:
+        """What makes an evaluation play as the training did."""
+        return {
+            "renderer": self.renderer,
+            "env": self.env,
+            "max_completion_length": self.max_completion_length,
+            "turn_tokens": self.turn_tokens,
+        }
+
+    def to_json(self) -> JsonObject:
         """The configuration as `run.json` holds it: every value, defaults included."""
         values = {name: getattr(self, name) for name in self.declared()}
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
@@ -189,7 +199,7 @@ class StartOptions(Options):
     only_warm_start: bool = option(False, "stop after the warm start, which is then the folder --out", group=SCRATCH)
 
 
-def read_config_file(path: Path) -> dict[str, Any]:
+def read_config_file(path: Path) -> dict[str, object]:
     """The values of a `--config` file, with keys as in a run.json's `config`; nulls are left out.
 
     A `ValueError` names the file and what is wrong with it.

@@ -1,10 +1,10 @@
 """Which incidents a run trains on, step by step: decided by its configuration and, if adaptive, by its rewards."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from warroom.core.errors import UnknownName
 from warroom.core.options import Options
@@ -139,6 +139,15 @@ def row_options(config: TrainConfig, multiplier: float) -> Options:
     return options
 
 
+class CurriculumState(TypedDict):
+    """What a curriculum has learnt, as a checkpoint keeps it."""
+
+    teaching: dict[str, float]
+    """By tier and by scenario: the share of groups that differed in reward, of late."""
+    seen: dict[str, int]
+    """By tier: the last step that played it."""
+
+
 class Curriculum:
     """Deals the rows of each step. Scenarios and seats come in turn, so that each is trained as often as declared."""
 
@@ -182,11 +191,9 @@ class Curriculum:
 
     def _deal(self, step: int) -> list[str]:
         """Scenarios from a deck of all, shuffled anew each time it is used up."""
-        return [self._card(step * self.config.groups + place) for place in range(self.config.groups)]
-
-    def _card(self, place: int) -> str:
-        turn, card = divmod(place, len(self.scenarios))
-        return stream(self.config.seed, "deck", turn).sample(self.scenarios, len(self.scenarios))[card]
+        size, first = len(self.scenarios), step * self.config.groups
+        places = [divmod(place, size) for place in range(first, first + self.config.groups)]
+        return [stream(self.config.seed, "deck", turn).sample(self.scenarios, size)[card] for turn, card in places]
 
     def _draw(self, rng: Random) -> list[str]:
         """Scenarios by how much they taught of late, none twice while others are left."""
@@ -219,10 +226,10 @@ class Curriculum:
         known = self.teaching.get(name, share)
         self.teaching[name] = SUCCESS_DECAY * known + (1 - SUCCESS_DECAY) * share
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> CurriculumState:
         """What an adaptive curriculum has learnt; JSON-serialisable."""
         return {"teaching": self.teaching, "seen": self.seen}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: CurriculumState) -> None:
         """Go on from `state`."""
         self.teaching, self.seen = dict(state["teaching"]), dict(state["seen"])

@@ -1,12 +1,13 @@
 """The learning curve: one picture of a training run, drawn from its steps. Colours are Okabe and Ito's."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from warroom.core.errors import MissingExtra
 from warroom.core.scenario import TIERS
-from warroom.train.steps import Row, mean, moving, phases, read_steps, tier_rewards
+from warroom.train.steps import Measure, Row, mean, moving, phases, read_steps, tier_rewards
 
 try:
     import matplotlib as mpl
@@ -19,11 +20,14 @@ try:
 except ImportError as error:
     raise MissingExtra("plots", error) from error
 
+if TYPE_CHECKING:
+    from matplotlib.typing import RcKeyType
+
 CURVE = "learning_curve.png"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8C6D00", "#56B4E9", "#E69F00", "#000000")
 TIER_COLORS = dict(zip(TIERS, ("#009E73", "#B07A00", "#D55E00"), strict=True))
 INK, GRID, SOFT = "#222222", "#DDDDDD", "#777777"
-STYLE: dict[Any, Any] = {
+STYLE: "dict[RcKeyType, object]" = {
     "font.size": 12,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -120,7 +124,7 @@ def _shade(axes: Axes, parts: Sequence[tuple[str, Sequence[Row]]]) -> None:
 def _tier_lines(axes: Axes, rows: Sequence[Row]) -> None:
     """Each tier's own moving mean, for curricula that go to and fro."""
     for tier in tier_rewards(rows):
-        own = [row for row in rows if tier in (row.get("by_tier") or {row["tier"]: None})]
+        own = [row for row in rows if tier in (row.get("by_tier") or {row["tier"]: row["reward"]})]
         values = [(row.get("by_tier") or {tier: row["reward"]})[tier] for row in own]
         label = f"{tier}, mean {mean(values):+.2f}"
         axes.plot(_steps(own), moving(values), color=TIER_COLORS[tier], lw=2, label=label)
@@ -148,25 +152,11 @@ def teaching(axes: Axes, rows: Sequence[Row]) -> None:
     axes.set_title("Groups without a difference")
 
 
-def kl(axes: Axes, rows: Sequence[Row]) -> None:
-    """The divergence from the start, where it was measured."""
-    _line(axes, rows, "kl", PALETTE[1])
-    _from_zero(axes)
-    axes.set_title("KL divergence from the start, nats a token")
-
-
-def entropy(axes: Axes, rows: Sequence[Row]) -> None:
-    """How much the policy still tries."""
-    _line(axes, rows, "entropy", PALETTE[0])
-    _from_zero(axes)
-    axes.set_title("Entropy, nats a token")
-
-
-def calls(axes: Axes, rows: Sequence[Row]) -> None:
-    """Tool calls of a rollout."""
-    _line(axes, rows, "calls_per_rollout", PALETTE[2])
-    _from_zero(axes)
-    axes.set_title("Tool calls a rollout")
+def measure(axes: Axes, rows: Sequence[Row], *, name: Measure, color: str, title: str) -> None:
+    """One measure from zero up, where it was taken."""
+    _line(axes, rows, name, color)
+    axes.set_ylim(0, max(0.1, 1.08 * axes.get_ylim()[1]))
+    axes.set_title(title)
 
 
 def seconds(axes: Axes, rows: Sequence[Row]) -> None:
@@ -189,28 +179,24 @@ PANELS: Mapping[str, Draw] = {
     "rewards": rewards,
     "terms": terms,
     "teaching": teaching,
-    "kl": kl,
-    "entropy": entropy,
-    "calls": calls,
+    "kl": partial(measure, name="kl", color=PALETTE[1], title="KL divergence from the start, nats a token"),
+    "entropy": partial(measure, name="entropy", color=PALETTE[0], title="Entropy, nats a token"),
+    "calls": partial(measure, name="calls_per_rollout", color=PALETTE[2], title="Tool calls a rollout"),
     "seconds": seconds,
 }
 """Every panel by its place in the layout."""
 
 
-def _line(axes: Axes, rows: Sequence[Row], name: str, color: str) -> None:
+def _line(axes: Axes, rows: Sequence[Row], name: Measure, color: str) -> None:
     """A measure by step, faint, with its moving mean; says so where it was not taken."""
-    own = [row for row in rows if row.get(name) is not None]
+    own = [(row["step"], value) for row in rows if (value := row.get(name)) is not None]
     if not own:
         axes.text(0.5, 0.5, "not measured in this run", transform=axes.transAxes, ha="center", color=SOFT)
         axes.set_yticks([])
         return
-    values = [row[name] for row in own]
-    axes.plot(_steps(own), values, color=color, alpha=0.35, lw=1)
-    axes.plot(_steps(own), moving(values), color=color, lw=2.2)
-
-
-def _from_zero(axes: Axes) -> None:
-    axes.set_ylim(0, max(0.1, 1.08 * axes.get_ylim()[1]))
+    steps, values = [step for step, _ in own], [value for _, value in own]
+    axes.plot(steps, values, color=color, alpha=0.35, lw=1)
+    axes.plot(steps, moving(values), color=color, lw=2.2)
 
 
 def _averaged(rows: Sequence[Row]) -> str:

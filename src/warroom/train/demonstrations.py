@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any
 
 from warroom.core.conversation import Conversation
 from warroom.core.env import Env
+from warroom.core.messages import MessageDict
 from warroom.core.policy import Policy
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
@@ -39,7 +39,7 @@ class Demonstration:
     """One seat's conversation of one incident."""
 
     seat: str
-    messages: list[dict[str, object]]
+    messages: list[MessageDict]
     from_expert: list[bool]
     """For each call, whether the expert made it; the others are there to be seen, not to be imitated."""
     score: float
@@ -95,15 +95,13 @@ def _seat(env: Env, seat: str, mixture: Mixture, renderer: str, rng: Random) -> 
     return _Seat(name == "expert", policy, other, conversation)
 
 
-def demonstrations(
-    env: str, mixture: Mixture, renderer: str, seed: int, tiers: Sequence[str] = TIERS
-) -> Iterator[list[Demonstration]]:
+def demonstrations(env: str, mixture: Mixture, renderer: str, seed: int) -> Iterator[list[Demonstration]]:
     """Endless play of the training split's incidents, one list per incident."""
     scenarios, index = for_training(suite(env, "full")), 0
     options = env_spec(env).options.parse(env_spec(env).compact_options)
     while True:
         rng = stream(seed, "demonstration", index)
-        scenario, tier = rng.choice(scenarios), rng.choice(list(tiers))
+        scenario, tier = rng.choice(scenarios), rng.choice(TIERS)
         incident = make(EpisodeSpec(scenario, tier, seed_of(Split.TRAIN, seed * 10_000_000 + index), options))
         yield demonstrate(incident, mixture, renderer, rng)
         index += 1
@@ -130,14 +128,25 @@ def with_repeats(
 
 
 def with_new_symbols(one: Demonstration, symbols: Sequence[str], rng: Random) -> Demonstration:
-    """The same conversation with the symbols dealt anew."""
-    new = dict(zip(symbols, rng.sample(symbols, len(symbols)), strict=True))
-    return replace(one, messages=_renamed(one.messages, new))
+    """The same conversation with the symbols of each kind dealt anew: numbered ones of one letter are of one kind."""
+    new: dict[str, str] = {}
+    for kind in sorted({_kind(symbol) for symbol in symbols}):
+        own = [symbol for symbol in symbols if _kind(symbol) == kind]
+        new |= dict(zip(own, rng.sample(own, len(own)), strict=True))
+    return replace(one, messages=[_renamed_values(message, new) for message in one.messages])
 
 
-def _renamed(value: Any, new: Mapping[str, str]) -> Any:
+def _kind(symbol: str) -> str:
+    return symbol.rstrip("0123456789") if symbol[-1].isdigit() else ""
+
+
+def _renamed(value: object, new: Mapping[str, str]) -> object:
     if isinstance(value, str):
         return " ".join([new.get(word, word) for word in value.split()])
     if isinstance(value, list):
         return [_renamed(part, new) for part in value]
-    return {key: _renamed(part, new) for key, part in value.items()} if isinstance(value, dict) else value
+    return _renamed_values(value, new) if isinstance(value, dict) else value
+
+
+def _renamed_values(value: MessageDict, new: Mapping[str, str]) -> MessageDict:
+    return {key: _renamed(part, new) for key, part in value.items()}

@@ -5,7 +5,6 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from warroom.core.env import Env
 from warroom.core.errors import MissingExtra
@@ -26,11 +25,11 @@ os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
 try:
     import torch
     from accelerate.utils import is_peft_model
-    from transformers import PrinterCallback, TrainerCallback
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase, PrinterCallback, TrainerCallback
     from transformers.trainer_utils import get_last_checkpoint
     from trl.trainer.grpo_config import GRPOConfig
 
-    from warroom.policies.checkpoint import Checkpoint
+    from warroom.policies.checkpoint import Checkpoint, end_tokens
     from warroom.policies.model import HfModel, HfPolicy
     from warroom.train.trainer import STATE, Recorder, SeatTrainer, frozen_copy
 except ImportError as error:
@@ -42,44 +41,25 @@ LARGE = 200_000_000
 """Weights from which memory is worth more than time: activations are computed twice."""
 
 
-def run_grpo(
-    config: TrainConfig,
-    folder: Path,
-    model: Any,
-    tokenizer: Any,
-    *,
-    callbacks: Sequence[TrainerCallback] = (),
-    record: Recorder | None = None,
-    resume: bool = False,
-    backend: RolloutBackend | None = None,
-    reward: RewardSource | None = None,
-) -> dict[str, Any]:
-    """Train `model` in place and return where the run stands: `step`, `steps`, `resumed_at`, and the trained `model`.
+def run_grpo(trainer: SeatTrainer, folder: Path, *, resume: bool = False) -> PreTrainedModel:
+    """Train the trainer's model in place to the end of its curriculum, and return it.
 
-    With `resume` it goes on from the last checkpoint of the folder; `model` has to be the run's start all the same,
-    since the divergence is measured from it. `record` is given each step before the callbacks see its log. `backend`
-    plays the incidents; by default they are played in this process.
+    With `resume` it goes on from the last checkpoint of the folder, or begins anew where none was due yet; the trainer
+    is made with the run's start all the same, since the divergence is measured from it.
     """
-    trainer = make_trainer(
-        config, folder, model, tokenizer, callbacks=callbacks, record=record, backend=backend, reward=reward
-    )
     checkpoint = last_checkpoint(folder) if resume else None
     if checkpoint is not None:
         trainer.curriculum.restore(json.loads((checkpoint / STATE).read_text(encoding="utf-8")))
     trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
-    return {
-        "step": trainer.state.global_step,
-        "steps": trainer.curriculum.schedule.steps,
-        "resumed_at": 0 if checkpoint is None else int(checkpoint.name.rpartition("-")[2]),
-        "model": trainer.accelerator.unwrap_model(trainer.model),
-    }
+    trained: PreTrainedModel = trainer.accelerator.unwrap_model(trainer.model)
+    return trained
 
 
 def make_trainer(
     config: TrainConfig,
     folder: Path,
-    model: Any,
-    tokenizer: Any,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
     *,
     callbacks: Sequence[TrainerCallback] = (),
     record: Recorder | None = None,
@@ -87,7 +67,11 @@ def make_trainer(
     backend: RolloutBackend | None = None,
     reward: RewardSource | None = None,
 ) -> SeatTrainer:
-    """A trainer that is ready to train. The tokenizer gets the template that TRL trains with, if that is another."""
+    """A trainer that is ready to train. The tokenizer gets the template that TRL trains with, if that is another.
+
+    `record` is given each step before the callbacks see its log. `backend` plays the incidents; by default they are
+    played in this process.
+    """
     curriculum = Curriculum(config)
     backend = backend or LocalBackend(teammates(config, model, tokenizer), config.renderer)
     rollout_config = RolloutConfig(config.env, config.renderer, backend, config.options, reward or RewardSource())
@@ -109,12 +93,13 @@ def make_trainer(
 
 def last_checkpoint(folder: Path) -> Path | None:
     """The latest checkpoint of a run's folder, or None."""
-    find: Any = get_last_checkpoint
-    found: str | None = find(str(folder / CHECKPOINTS)) if (folder / CHECKPOINTS).is_dir() else None
+    if not (folder / CHECKPOINTS).is_dir():
+        return None
+    found: str | None = get_last_checkpoint(str(folder / CHECKPOINTS))
     return None if found is None else Path(found)
 
 
-def teammates(config: TrainConfig, model: Any, tokenizer: Any) -> PolicySet:
+def teammates(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> PolicySet:
     """Who plays the seats that a rollout does not train: scripts, or the model as it is at the start."""
     if config.teammates != SNAPSHOT:
         return policy_set(config.env, config.teammates)
@@ -128,21 +113,12 @@ def teammates(config: TrainConfig, model: Any, tokenizer: Any) -> PolicySet:
     return PolicySet(SNAPSHOT, dict.fromkeys(seats, seat), dict.fromkeys(seats, SNAPSHOT))
 
 
-def load_player(config: TrainConfig, model: Any, tokenizer: Any, name: str) -> HfModel:
+def load_player(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str) -> HfModel:
     """A model of this run as an evaluation would play it, under a name for errors."""
-    manifest = {
-        "renderer": config.renderer,
-        "env": config.env,
-        "max_completion_length": config.max_completion_length,
-        "turn_tokens": config.turn_tokens,
-    }
-    declared = model.generation_config.eos_token_id
-    more = [] if declared is None else [declared] if isinstance(declared, int) else declared
-    ends = frozenset([int(tokenizer.eos_token_id), *more])
-    return HfModel(Checkpoint(model, tokenizer, manifest, ends, {"path": name}))
+    return HfModel(Checkpoint(model, tokenizer, config.manifest(), end_tokens(model, tokenizer), {"path": name}))
 
 
-def trl_config(config: TrainConfig, folder: Path, curriculum: Curriculum, model: Any) -> GRPOConfig:
+def trl_config(config: TrainConfig, folder: Path, curriculum: Curriculum, model: PreTrainedModel) -> GRPOConfig:
     """Our configuration in TRL's words: all rollouts of a step are generated at once and make one update."""
     micro, accumulation = micro_batches(config, int(os.environ.get("WORLD_SIZE", "1")))
     cuda = torch.cuda.is_available()
@@ -181,7 +157,9 @@ def trl_config(config: TrainConfig, folder: Path, curriculum: Curriculum, model:
         logging_nan_inf_filter=False,
         report_to=list(config.report_to) or "none",
         disable_tqdm=True,
-        **vllm_options(config),
+        use_vllm=config.vllm is not None,
+        vllm_mode=config.vllm or "colocate",
+        vllm_server_base_url=config.vllm_server if config.vllm == "server" else None,
     )
 
 
@@ -199,14 +177,6 @@ def micro_batches(config: TrainConfig, machines: int) -> tuple[int, int]:
             f"choose one of {', '.join(str(n) for n in range(1, total // machines + 1) if total // machines % n == 0)}"
         )
     return micro, total // (micro * machines)
-
-
-def vllm_options(config: TrainConfig) -> dict[str, Any]:
-    """Where vLLM generates, if it does."""
-    if config.vllm is None:
-        return {}
-    more = {"vllm_server_base_url": config.vllm_server} if config.vllm == "server" else {}
-    return {"use_vllm": True, "vllm_mode": config.vllm, **more}
 
 
 def most_calls(config: TrainConfig, curriculum: Curriculum) -> int:

@@ -4,40 +4,36 @@ Each way in which this can fail has its own message, and none of them ends with 
 """
 
 import os
-import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple, cast
 
-from warroom.core.errors import MissingExtra, NotInstalled
+from warroom.core.errors import MissingExtra, NotInstalled, first_line
+from warroom.core.types import JsonObject
+from warroom.policies.hf import pretrained_checkpoints
 from warroom.train.config import TrainConfig
 from warroom.train.memory import check_memory, shape_of
-from warroom.train.model_files import (
-    TOKENIZERS,
-    WEIGHTS,
-    ModelFiles,
-    adapter_config,
-    find_model,
-    has_tokenizer,
-    sha256,
-    weight_files,
-)
 
 try:
     import torch
     from huggingface_hub import errors
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, set_seed
+    from transformers import (
+        AutoConfig,
+        AutoModelForCausalLM,
+        BitsAndBytesConfig,
+        PretrainedConfig,
+        PreTrainedModel,
+        PreTrainedTokenizerBase,
+        set_seed,
+    )
     from trl.chat_template_utils import add_response_schema, supports_tool_calling
+
+    from warroom.policies.checkpoint import fastest_device, load_adapter, load_tokenizer, load_weights, quiet
+    from warroom.policies.model_files import CONFIG, ModelFiles, adapter_config, file_sha256, find_model, weight_files
 except ImportError as error:
     raise MissingExtra("train", error) from error
-
-logging: Any = import_module("transformers.utils.logging")
-SHOWN = 3
-"""Names of weights that an error lists."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +52,20 @@ class PolicyStatus:
     dtype: str
     device: str
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The status as `run.json` and `summary.json` hold it."""
         return asdict(self)
 
 
-def load_base(config: TrainConfig) -> tuple[Any, Any, PolicyStatus]:
+class LoadedModel(NamedTuple):
+    """What is trained."""
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    status: PolicyStatus
+
+
+def load_base(config: TrainConfig) -> LoadedModel:
     """Load the model and tokenizer that `config` names, ready to be trained.
 
     Weights are bfloat16 on CUDA beside an adapter, float32 otherwise: an update of all weights is lost in bfloat16.
@@ -69,19 +73,17 @@ def load_base(config: TrainConfig) -> tuple[Any, Any, PolicyStatus]:
     do; `NotInstalled` names the library that is missing.
     """
     _check_libraries(config)
-    source, device = find_model(config.model), device_name()
+    source, device = find_model(config.model, pretrained_checkpoints()), fastest_device()
     _check_rank(source, config)
     model_config = _config_of(source.base)
-    tokenizer = load_tokenizer(source.tokenizer)
+    tokenizer = trained_tokenizer(source.tokenizer)
     check_memory(shape_of(model_config), config, device)
-    if not weight_files(source.base):
-        raise ValueError(f"{source.base} holds config.json and no weights ({', '.join(WEIGHTS[:2])})")
     # A new adapter begins at random.
     set_seed(config.seed)
     with quiet():
         model = _unsloth(source, config) if config.unsloth else _transformers(source, config, device)
     _check_vocabulary(model, tokenizer, config.model)
-    return model, tokenizer, _status(model, source, config, device)
+    return LoadedModel(model, tokenizer, _status(model, source, config, device))
 
 
 def _check_rank(source: ModelFiles, config: TrainConfig) -> None:
@@ -94,28 +96,12 @@ def _check_rank(source: ModelFiles, config: TrainConfig) -> None:
         )
 
 
-def device_name() -> str:
-    """`cuda`, `mps` or `cpu`: the best that there is."""
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
 # -- tokenizer ----------------------------------------------------------------------------------------
 
 
-def load_tokenizer(folder: Path) -> Any:
+def trained_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     """The tokenizer of a folder; a `ValueError` if there is none, or if its template cannot carry tool calls."""
-    if not has_tokenizer(folder):
-        raise ValueError(
-            f"{folder} has no tokenizer (one of {', '.join(TOKENIZERS)}); copy it there beside the weights"
-        )
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(str(folder))
-    except (OSError, ValueError, KeyError) as problem:
-        raise ValueError(f"the tokenizer of {folder} cannot be read: {_first_line(problem)}") from problem
-    if tokenizer.chat_template is None:
-        raise ValueError(f"the tokenizer of {folder} has no chat template; a base model without one cannot be trained")
+    tokenizer = load_tokenizer(folder)
     if not supports_tool_calling(tokenizer):
         raise ValueError(
             f"the chat template of {folder} does not render tool calls and their results; "
@@ -126,7 +112,7 @@ def load_tokenizer(folder: Path) -> Any:
     return tokenizer
 
 
-def _add_parser(tokenizer: Any, folder: Path) -> None:
+def _add_parser(tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
     try:
         add_response_schema(tokenizer)
     except ValueError as problem:
@@ -136,8 +122,10 @@ def _add_parser(tokenizer: Any, folder: Path) -> None:
         ) from problem
 
 
-def _check_vocabulary(model: Any, tokenizer: Any, name: str) -> None:
-    rows = model.get_input_embeddings().weight.shape[0]
+def _check_vocabulary(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str) -> None:
+    weights = model.get_input_embeddings().weight
+    assert isinstance(weights, torch.Tensor)
+    rows = weights.shape[0]
     if len(tokenizer) > rows:
         raise ValueError(
             f"the tokenizer of {name} knows {len(tokenizer)} tokens and the model only {rows}: "
@@ -162,62 +150,43 @@ def _check_libraries(config: TrainConfig) -> None:
         raise ValueError("--load-in-4bit freezes the weights, so it needs an adapter to train: add --lora-rank 16")
 
 
-def _config_of(folder: Path) -> Any:
-    if not (folder / "config.json").is_file():
-        raise ValueError(f"{folder} has no config.json: it is not a model's folder")
+def _config_of(folder: Path) -> PretrainedConfig:
+    if not (folder / CONFIG).is_file():
+        raise ValueError(f"{folder} has no {CONFIG}: it is not a model's folder")
     try:
-        return AutoConfig.from_pretrained(str(folder))
+        config: PretrainedConfig = AutoConfig.from_pretrained(str(folder))
     except (OSError, ValueError, KeyError, errors.StrictDataclassError) as problem:
-        raise ValueError(f"{folder / 'config.json'} describes no model: {_first_line(problem)}") from problem
+        raise ValueError(f"{folder / CONFIG} describes no model: {first_line(problem)}") from problem
+    return config
 
 
-def _transformers(source: ModelFiles, config: TrainConfig, device: str) -> Any:
+def _transformers(source: ModelFiles, config: TrainConfig, device: str) -> PreTrainedModel:
     model = _weights(source.base, config, device)
     if config.load_in_4bit:
         model = import_module("peft").prepare_model_for_kbit_training(model)
     if source.adapter is not None:
-        return _resume_adapter(model, source.adapter)
+        return load_adapter(model, source.adapter, trainable=True)
     return _new_adapter(model, source, config) if config.lora_rank else model
 
 
-def _weights(folder: Path, config: TrainConfig, device: str) -> Any:
+def _weights(folder: Path, config: TrainConfig, device: str) -> PreTrainedModel:
     """The base model, every weight of it from the folder's files."""
     half = device == "cuda" and config.lora_rank > 0
-    more: dict[str, Any] = {"quantization_config": _four_bit()} if config.load_in_4bit else {}
+    more: dict[str, object] = {"quantization_config": _four_bit()} if config.load_in_4bit else {}
     if config.load_in_4bit and device == "cuda":
         more["device_map"] = {"": int(os.environ.get("LOCAL_RANK", "0"))}
-    loader: Any = AutoModelForCausalLM
-    try:
-        model, report = loader.from_pretrained(
-            str(folder), dtype=torch.bfloat16 if half else torch.float32, output_loading_info=True, **more
-        )
-    except (OSError, RuntimeError, ValueError) as problem:
-        raise ValueError(f"the weights of {folder} do not fit its config.json: {_first_line(problem)}") from problem
-    except Exception as problem:
-        # The reader of the file format has an error class of its own, outside every hierarchy.
-        if type(problem).__name__ != "SafetensorError":
-            raise
-        raise ValueError(f"the weights of {folder} are cut or corrupt: {problem}") from problem
-    for what in ("missing_keys", "unexpected_keys", "mismatched_keys"):
-        if report[what]:
-            raise ValueError(f"the weights of {folder} do not fit its config.json: {_listed(what, report[what])}")
-    return model
+    return load_weights(folder, torch.bfloat16 if half else torch.float32, **more)
 
 
 def stored_type(folder: Path) -> "torch.dtype | None":
     """In which numbers the weights of a model's folder were written; None if it does not say."""
-    found: torch.dtype | None = _config_of(folder).dtype
+    found = _config_of(folder).dtype
+    assert not isinstance(found, str), "the library reads names of types"
     return found
 
 
-def _listed(what: str, names: Iterable[Any]) -> str:
-    found = sorted(str(name) for name in names)
-    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return f"{what.replace('_', ' ')} {', '.join(found[:SHOWN])}{more}"
-
-
-def _four_bit() -> Any:
-    return import_module("transformers").BitsAndBytesConfig(
+def _four_bit() -> BitsAndBytesConfig:
+    return BitsAndBytesConfig(
         load_in_4bit=True,
         bnb_4bit_quant_type="nf4",
         bnb_4bit_use_double_quant=True,
@@ -225,47 +194,40 @@ def _four_bit() -> Any:
     )
 
 
-def _new_adapter(model: Any, source: ModelFiles, config: TrainConfig) -> Any:
+def _new_adapter(model: PreTrainedModel, source: ModelFiles, config: TrainConfig) -> PreTrainedModel:
     from peft import LoraConfig, get_peft_model
 
     alpha = config.lora_alpha or 2 * config.lora_rank
     wanted = LoraConfig(r=config.lora_rank, lora_alpha=alpha, target_modules="all-linear", task_type="CAUSAL_LM")
-    adapted: Any = get_peft_model(model, wanted)
+    adapted = get_peft_model(model, wanted)
     # Loading the adapter elsewhere needs the base by name, not by its place in this machine's cache.
     local = source.base.resolve() == Path(config.model).expanduser().resolve()
     adapted.peft_config["default"].base_model_name_or_path = str(source.base.resolve()) if local else config.model
-    return adapted
+    return cast("PreTrainedModel", adapted)
 
 
-def _resume_adapter(model: Any, folder: Path) -> Any:
-    from peft import PeftModel
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("error", message=".*missing adapter keys.*")
-        try:
-            return PeftModel.from_pretrained(model, str(folder), is_trainable=True)
-        except (RuntimeError, ValueError, UserWarning) as problem:
-            raise ValueError(f"the adapter of {folder} does not fit its base: {_first_line(problem)}") from problem
-
-
-def _unsloth(source: ModelFiles, config: TrainConfig) -> Any:
+def _unsloth(source: ModelFiles, config: TrainConfig) -> PreTrainedModel:
     """The same through Unsloth's own loader, which replaces the model's kernels."""
     try:
         loader = import_module("unsloth").FastLanguageModel
     except (ImportError, NotImplementedError) as problem:
-        raise ValueError(f"unsloth is installed and does not run here: {_first_line(problem)}") from problem
+        raise ValueError(f"unsloth is installed and does not run here: {first_line(problem)}") from problem
+    model: PreTrainedModel
     model, _ = loader.from_pretrained(
-        str(source.adapter or source.base),
+        str(source.named),
         max_seq_length=config.max_completion_length + 4096,
         load_in_4bit=config.load_in_4bit,
     )
     if source.adapter is not None or not config.lora_rank:
         return model
     alpha = config.lora_alpha or 2 * config.lora_rank
-    return loader.get_peft_model(model, r=config.lora_rank, lora_alpha=alpha, use_gradient_checkpointing="unsloth")
+    adapted: PreTrainedModel = loader.get_peft_model(
+        model, r=config.lora_rank, lora_alpha=alpha, use_gradient_checkpointing="unsloth"
+    )
+    return adapted
 
 
-def load_state(model: Any, checkpoint: Path) -> None:
+def load_state(model: PreTrainedModel, checkpoint: Path) -> None:
     """Put the weights of one of the run's own checkpoints into its model."""
     if getattr(model, "peft_config", None):
         peft = import_module("peft")
@@ -276,41 +238,15 @@ def load_state(model: Any, checkpoint: Path) -> None:
     model.load_state_dict(loaded.state_dict())
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Without the library's reports of what it loaded and its bars: what is wrong becomes an error here."""
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()
-    try:
-        with without_bars(), warnings.catch_warnings():
-            # peft asks transformers by a name that transformers is about to drop.
-            warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing.*", category=FutureWarning)
-            yield
-    finally:
-        logging.set_verbosity(before)
-
-
-@contextmanager
-def without_bars() -> Iterator[None]:
-    """Without the library's progress bars, which a run's own would tear."""
-    bars = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if bars:
-            logging.enable_progress_bar()
-
-
 # -- status -------------------------------------------------------------------------------------------
 
 
-def _status(model: Any, source: ModelFiles, config: TrainConfig, device: str) -> PolicyStatus:
+def _status(model: PreTrainedModel, source: ModelFiles, config: TrainConfig, device: str) -> PolicyStatus:
     files = [*weight_files(source.base), *(weight_files(source.adapter) if source.adapter else [])]
     return PolicyStatus(
         asked=config.model,
-        loaded=str(source.adapter or source.base),
-        weights={path.name: sha256(path) for path in files},
+        loaded=str(source.named),
+        weights={path.name: file_sha256(path) for path in files},
         parameters=sum(p.numel() for p in model.parameters()),
         trainable=sum(p.numel() for p in model.parameters() if p.requires_grad),
         adapter=_adapter_words(source, config),
@@ -323,8 +259,3 @@ def _adapter_words(source: ModelFiles, config: TrainConfig) -> str | None:
     if source.adapter is not None:
         return f"LoRA of rank {config.lora_rank} from {source.adapter}"
     return f"new LoRA of rank {config.lora_rank}" if config.lora_rank else None
-
-
-def _first_line(problem: BaseException) -> str:
-    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-    return lines[0] if lines else type(problem).__name__

@@ -3,9 +3,12 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from warroom.train.config import SNAPSHOT, TrainConfig
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig, PreTrainedModel
 
 FLOAT, HALF, FOUR_BIT = 4.0, 2.0, 4.127 / 8
 """Bytes of a number: float32, bfloat16, and NF4 with its doubly quantised scales (QLoRA, section 3)."""
@@ -27,14 +30,13 @@ class ModelShape:
     """Sum of rows and columns over these layers: a LoRA of rank r trains r times as many."""
 
 
-def shape_of(model_config: Any) -> ModelShape:
+def shape_of(model_config: "PretrainedConfig") -> ModelShape:
     """The shape of an architecture, from a model that takes no memory."""
     import torch
     from transformers import AutoModelForCausalLM
 
-    maker: Any = AutoModelForCausalLM
     with torch.device("meta"):
-        model = maker.from_config(model_config)
+        model: PreTrainedModel = AutoModelForCausalLM.from_config(model_config)
     head = model.get_output_embeddings()
     layers = [m for m in model.modules() if isinstance(m, torch.nn.Linear) and m is not head]
     return ModelShape(
@@ -65,7 +67,8 @@ def bytes_free(device: str) -> int:
         return int(torch.cuda.mem_get_info(int(os.environ.get("LOCAL_RANK", "0")))[0])
     if device == "mps":
         return int(torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory())
-    return min(_machine_bytes(), _container_bytes())
+    limit = CGROUP.read_text().strip() if CGROUP.is_file() else "max"
+    return min(_machine_bytes(), int(limit)) if limit.isdigit() else _machine_bytes()
 
 
 def _machine_bytes() -> int:
@@ -74,11 +77,6 @@ def _machine_bytes() -> int:
         if "MemAvailable" in rows:
             return int(rows["MemAvailable"].split()[0]) * 1024
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def _container_bytes() -> int:
-    text = CGROUP.read_text().strip() if CGROUP.is_file() else "max"
-    return int(text) if text.isdigit() else 1 << 62
 
 
 def check_memory(shape: ModelShape, config: TrainConfig, device: str, free: int | None = None) -> None:

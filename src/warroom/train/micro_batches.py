@@ -1,12 +1,10 @@
 """A step's rollouts cut into portions that pass through the model: by length, without padding, without idle rows."""
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
-Batch = dict[str, Any]
-"""A trainer's batch: tensors with one row per rollout, and scalars."""
+Batch = dict[str, Tensor]
+"""A trainer's batch: tensors with one row per rollout, and tensors of no dimension."""
 
 
 def micro_batches(batch: Batch, count: int, lean: bool) -> list[Batch]:

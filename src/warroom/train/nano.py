@@ -6,11 +6,10 @@ a plain decoder of that size does not learn to look things up (docs/experiments/
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import Lfm2Config, Lfm2ForCausalLM, PreTrainedTokenizerFast
+from transformers import Lfm2Config, Lfm2ForCausalLM, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from warroom.core.renderer import Vocab
 
@@ -53,13 +52,12 @@ class NanoShape:
         return cls(hidden=hidden, feed_forward=hidden * 8 // 3)
 
 
-def nano_tokenizer(compact_vocab: Vocab) -> Any:
+def nano_tokenizer(compact_vocab: Vocab) -> PreTrainedTokenizerBase:
     """A word-level tokenizer over a closed vocabulary, with the chat template and the parser of calls."""
     vocabulary = {word: i for i, word in enumerate(dict.fromkeys([*SPECIAL, *compact_vocab.words]))}
     inner = Tokenizer(models.WordLevel(vocabulary, unk_token=UNKNOWN))
     inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    make: Any = PreTrainedTokenizerFast  # its constructor carries no annotations
-    tokenizer = make(
+    tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=inner,
         eos_token=END,
         pad_token=PAD,
@@ -74,7 +72,7 @@ def nano_tokenizer(compact_vocab: Vocab) -> Any:
     return tokenizer
 
 
-def _response_template(tools: Iterable[str]) -> dict[str, Any]:
+def _response_template(tools: Iterable[str]) -> dict[str, object]:
     names = "|".join(sorted(tools))
     call = {"name": "{name}", "arguments": {ARGUMENT: "{line}"}}
     return {
@@ -93,7 +91,7 @@ def _response_template(tools: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def nano_model(tokenizer: Any, shape: NanoShape | None = None, seed: int = 0) -> Lfm2ForCausalLM:
+def nano_model(tokenizer: PreTrainedTokenizerBase, shape: NanoShape | None = None, seed: int = 0) -> Lfm2ForCausalLM:
     """A nano with random weights."""
     shape = shape or NanoShape()
     torch.manual_seed(seed)

@@ -4,15 +4,15 @@ The measurement: docs/experiments/2026-11-nano-compact-rendering.md.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
+from torch.optim.optimizer import StateDict
 
 BETAS = (0.9, 0.98)
 WEIGHT_DECAY = 0.01
 
 
-def parts_of(model: Any, rates: tuple[float, float]) -> tuple[torch.optim.Optimizer, torch.optim.Optimizer]:
+def parts_of(model: torch.nn.Module, rates: tuple[float, float]) -> tuple[torch.optim.Optimizer, torch.optim.Optimizer]:
     """Muon for the matrices inside the layers and AdamW for the rest, with these learning rates (Muon's, AdamW's)."""
     matrices = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
     inside = {id(p) for p in matrices}
@@ -28,11 +28,11 @@ def parts_of(model: Any, rates: tuple[float, float]) -> tuple[torch.optim.Optimi
 class CombinedOptimizer(torch.optim.Optimizer):
     """The two as one optimizer, for trainers that know of one only."""
 
-    def __init__(self, model: Any, rates: tuple[float, float]) -> None:
+    def __init__(self, model: torch.nn.Module, rates: tuple[float, float]) -> None:
         self.parts = parts_of(model, rates)
         super().__init__(self._groups(), {})
 
-    def _groups(self) -> list[dict[str, Any]]:
+    def _groups(self) -> list[dict[str, object]]:
         """The parts' own groups: a learning rate that is changed there is changed here."""
         return [group for part in self.parts for group in part.param_groups]
 
@@ -43,11 +43,11 @@ class CombinedOptimizer(torch.optim.Optimizer):
             part.step()
         return loss
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """The state of each part, in order."""
         return {"parts": [part.state_dict() for part in self.parts]}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Go on from such a state."""
         for part, state in zip(self.parts, state_dict["parts"], strict=True):
             part.load_state_dict(state)

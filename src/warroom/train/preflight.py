@@ -4,24 +4,30 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from warroom.chat import Chat
 from warroom.core.env import Env
-from warroom.core.messages import MessageDict, call_message
+from warroom.core.messages import call_message
 from warroom.core.policy import Policy
 from warroom.core.renderer import Renderer
 from warroom.core.scenario import TIERS
-from warroom.core.schemas import tool_schemas
+from warroom.core.schemas import Schema, tool_schemas
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import Observation, ToolCall
 from warroom.policies import PolicySet, policy_names, policy_set
-from warroom.policies.prompt import read_message
+from warroom.policies.prompt import read_message, template_ids
 from warroom.reward import RewardSource
 from warroom.train.config import SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum, parse_multiplier, row_options
 from warroom.train.rollout import LocalBackend, Rollout, RolloutBackend
+from warroom.train.steps import StepRecord
+
+if TYPE_CHECKING:
+    from peft import PeftModel
+    from torch.nn import Module
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 SAMPLE_TEXT = 'all well; "it" is fixed'
@@ -61,8 +67,8 @@ class PreflightReport:
 
 def preflight(
     config: TrainConfig,
-    model: Any,
-    tokenizer: Any,
+    model: "PreTrainedModel",
+    tokenizer: "PreTrainedTokenizerBase",
     *,
     incidents: int = 2,
     sampled_groups: int = 0,
@@ -88,7 +94,7 @@ def preflight(
     if readable and sampled_groups:
         sampled = sampled_step(config, model, tokenizer, sampled_groups, backend=backend, reward=reward)
         checks.append(_variance_check(sampled, sampled_groups))
-    return PreflightReport(tuple(checks), tokenizer.decode(prompt_ids(tokenizer, chats[0])))
+    return PreflightReport(tuple(checks), str(tokenizer.decode(prompt_ids(tokenizer, chats[0]))))
 
 
 # -- who plays the incidents ---------------------------------------------------------------------------------
@@ -153,43 +159,33 @@ def _renderer(chat: Chat) -> Renderer:
     return chat.conversations[chat.seat].renderer
 
 
-def prompt_ids(tokenizer: Any, chat: Chat) -> list[int]:
+def prompt_ids(tokenizer: "PreTrainedTokenizerBase", chat: Chat) -> list[int]:
     """The tokens that a rollout begins with."""
-    return _render(tokenizer, chat.messages[:1], tools=tool_schemas(_renderer(chat)))
+    return template_ids(tokenizer, chat.messages[:1], True, tool_schemas(_renderer(chat)))
 
 
-def _render(
-    tokenizer: Any, messages: Sequence[MessageDict], *, tools: Sequence[object] | None = None, prompt: bool = True
-) -> list[int]:
-    """The tokens of messages; with `prompt`, up to where the model goes on."""
-    ids: list[int] = tokenizer.apply_chat_template(
-        list(messages), tools=tools, add_generation_prompt=prompt, tokenize=True, return_dict=False
-    )
-    return ids
+def _text(tokenizer: "PreTrainedTokenizerBase", chat: Chat, tools: Sequence[Schema]) -> str:
+    return str(tokenizer.apply_chat_template(chat.messages[:1], tools=list(tools) or None, tokenize=False))
 
 
-def _text(tokenizer: Any, chat: Chat, tools: Any) -> str:
-    return str(tokenizer.apply_chat_template(chat.messages[:1], tools=tools, tokenize=False))
-
-
-def call_tokens(tokenizer: Any, name: str, arguments: dict[str, Any]) -> list[int]:
+def call_tokens(tokenizer: "PreTrainedTokenizerBase", name: str, arguments: Mapping[str, object]) -> list[int]:
     """The tokens in which a model makes a call: what the template writes for it, up to the end of the message."""
     user = {"role": "user", "content": "dummy"}
-    before = _render(tokenizer, [user])
-    ids = _render(tokenizer, [user, call_message(name, arguments)], prompt=False)
+    before = template_ids(tokenizer, [user], True)
+    ids = template_ids(tokenizer, [user, call_message(name, arguments)], False)
     if ids[: len(before)] != before:
         raise ValueError("the chat template opens an answer in another way than it shows one; choose another model")
     end = tokenizer.eos_token_id
     return ids[len(before) : len(ids) - ids[::-1].index(end)] if end in ids[len(before) :] else ids[len(before) :]
 
 
-def _prompt_check(config: TrainConfig, tokenizer: Any, chats: Sequence[Chat]) -> PreflightCheck:
+def _prompt_check(config: TrainConfig, tokenizer: "PreTrainedTokenizerBase", chats: Sequence[Chat]) -> PreflightCheck:
     """That every tool's name is in the prompt, and that the tokenizer knows the words of the renderer."""
     absent, unknown, total = [], 0, 0
     for chat in chats:
         ids, renderer = prompt_ids(tokenizer, chat), _renderer(chat)
         unknown, total = unknown + ids.count(tokenizer.unk_token_id), total + len(ids)
-        shown, without = (_text(tokenizer, chat, tools) for tools in (tool_schemas(renderer), None))
+        shown, without = (_text(tokenizer, chat, tools) for tools in (tool_schemas(renderer), ()))
         names = [schema["name"] for schema in renderer.tool_schemas()]
         # An observation may hold a tool's name as well: what counts is what the tools add.
         absent += [name for name in names if shown.count(name) <= without.count(name)]
@@ -204,7 +200,7 @@ def _prompt_check(config: TrainConfig, tokenizer: Any, chats: Sequence[Chat]) ->
     return PreflightCheck("prompt", FAIL, f"the template does not show the tools {', '.join(sorted(set(absent)))}")
 
 
-def _parser_check(tokenizer: Any, chats: Sequence[Chat]) -> PreflightCheck:
+def _parser_check(tokenizer: "PreTrainedTokenizerBase", chats: Sequence[Chat]) -> PreflightCheck:
     """That a call of every tool, written as the template writes it, is read as that call."""
     from trl.chat_template_utils import add_response_schema
 
@@ -222,7 +218,7 @@ def _parser_check(tokenizer: Any, chats: Sequence[Chat]) -> PreflightCheck:
     return PreflightCheck("parser", OK, f"calls of all {count} tools are read as they were written")
 
 
-def _misread(tokenizer: Any, chats: Sequence[Chat]) -> tuple[list[str], int]:
+def _misread(tokenizer: "PreTrainedTokenizerBase", chats: Sequence[Chat]) -> tuple[list[str], int]:
     """Tools whose calls are read as others, and how many tools were tried."""
     wrong, count = [], 0
     for chat in chats:
@@ -237,8 +233,8 @@ def _misread(tokenizer: Any, chats: Sequence[Chat]) -> tuple[list[str], int]:
     return wrong, count
 
 
-def _example(schema: dict[str, Any]) -> ToolCall:
-    def value(name: str, field: dict[str, Any]) -> Any:
+def _example(schema: Schema) -> ToolCall:
+    def value(field: Schema) -> object:
         if "enum" in field:
             return field["enum"][0]
         return {"string": SAMPLE_TEXT, "integer": 2, "number": 0.5, "boolean": True, "array": [SAMPLE_TEXT]}[
@@ -246,10 +242,10 @@ def _example(schema: dict[str, Any]) -> ToolCall:
         ]
 
     properties = schema["parameters"]["properties"]
-    return ToolCall(schema["name"], {name: value(name, field) for name, field in properties.items()})
+    return ToolCall(schema["name"], {name: value(field) for name, field in properties.items()})
 
 
-def _prefix_check(tokenizer: Any) -> PreflightCheck:
+def _prefix_check(tokenizer: "PreTrainedTokenizerBase") -> PreflightCheck:
     from trl.chat_template_utils import get_training_chat_template, is_chat_template_prefix_preserving
 
     if is_chat_template_prefix_preserving(tokenizer):
@@ -276,7 +272,9 @@ class Length(NamedTuple):
     """The longest message of the seat."""
 
 
-def _length_checks(config: TrainConfig, model: Any, tokenizer: Any, incidents: int) -> list[PreflightCheck]:
+def _length_checks(
+    config: TrainConfig, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", incidents: int
+) -> list[PreflightCheck]:
     """Worst cases per seat of good, naive and slow play, against what the run and the model allow."""
     curriculum = Curriculum(config)
     scenarios, tiers = curriculum.scenarios, _tiers(curriculum)
@@ -284,11 +282,11 @@ def _length_checks(config: TrainConfig, model: Any, tokenizer: Any, incidents: i
         EpisodeSpec(scenarios[k % len(scenarios)], tiers[k % len(tiers)], seed_of(Split.TRAIN, k), config.options)
         for k in range(incidents * len(tiers))
     ]
+    players = (*[name for name in ("expert", "heuristic") if name in policy_names(config.env)], READER)
     checks = []
     for seat in dict.fromkeys(curriculum.seats):
         lengths = {
-            policy: [conversation_length(config, tokenizer, spec, seat, policy) for spec in specs]
-            for policy in _players(config)
+            policy: [conversation_length(config, tokenizer, spec, seat, policy) for spec in specs] for policy in players
         }
         checks.append(_length_check(config, int(model.config.max_position_embeddings), seat, lengths))
     return checks
@@ -297,10 +295,6 @@ def _length_checks(config: TrainConfig, model: Any, tokenizer: Any, incidents: i
 def _tiers(curriculum: Curriculum) -> tuple[str, ...]:
     """The tiers that a run may play."""
     return TIERS if curriculum.adaptive else tuple(dict.fromkeys(stage.tier for stage in curriculum.schedule.stages))
-
-
-def _players(config: TrainConfig) -> tuple[str, ...]:
-    return (*[name for name in ("expert", "heuristic") if name in policy_names(config.env)], READER)
 
 
 def _length_check(config: TrainConfig, positions: int, seat: str, lengths: dict[str, list[Length]]) -> PreflightCheck:
@@ -329,7 +323,9 @@ def _length_check(config: TrainConfig, positions: int, seat: str, lengths: dict[
     )
 
 
-def conversation_length(config: TrainConfig, tokenizer: Any, spec: EpisodeSpec, seat: str, policy: str) -> Length:
+def conversation_length(
+    config: TrainConfig, tokenizer: "PreTrainedTokenizerBase", spec: EpisodeSpec, seat: str, policy: str
+) -> Length:
     """The length of a conversation in which a script plays the seat."""
     chat = _chat(config, spec, seat)
     prompt, longest, env = len(prompt_ids(tokenizer, chat)), 0, chat.session.env
@@ -338,7 +334,7 @@ def conversation_length(config: TrainConfig, tokenizer: Any, spec: EpisodeSpec, 
         name, arguments = _renderer(chat).format_call(player.act(env.observe()))
         longest = max(longest, len(call_tokens(tokenizer, name, arguments)))
         chat.call(name, arguments)
-    return Length(prompt, len(_render(tokenizer, chat.messages[1:])), longest)
+    return Length(prompt, len(template_ids(tokenizer, chat.messages[1:], True)), longest)
 
 
 class VerbosePolicy:
@@ -381,13 +377,13 @@ def _end_check(config: TrainConfig, source: RewardSource) -> PreflightCheck:
 
 def sampled_step(
     config: TrainConfig,
-    model: Any,
-    tokenizer: Any,
+    model: "PreTrainedModel",
+    tokenizer: "PreTrainedTokenizerBase",
     groups: int,
     *,
     backend: RolloutBackend | None = None,
     reward: RewardSource | None = None,
-) -> Mapping[str, Any]:
+) -> StepRecord:
     """The record of a step of so many groups that the model plays and does not learn from."""
     from accelerate.utils import is_peft_model
 
@@ -396,7 +392,7 @@ def sampled_step(
     tier = Curriculum(config).rows(0)[0].spec.tier
     # Without the reference, which an adapter would keep: the model is to be left as it was.
     short = replace(config, curriculum=f"{tier}:1", groups=groups, micro_batch=0, report_to=(), beta=0.0)
-    inner = model.get_base_model() if is_peft_model(model) else model
+    inner: Module = cast("PeftModel", model).get_base_model() if is_peft_model(model) else model
     before = vars(inner).get("forward")
     with tempfile.TemporaryDirectory() as folder:
         step = make_trainer(short, Path(folder), model, tokenizer, backend=backend, reward=reward).dry_run()
@@ -406,8 +402,9 @@ def sampled_step(
     return step
 
 
-def _variance_check(step: Mapping[str, Any], groups: int) -> PreflightCheck:
+def _variance_check(step: StepRecord, groups: int) -> PreflightCheck:
     """The share of groups in which all rollouts earn the same: from those nothing is learnt."""
     share = step["zero_variance_groups"]
+    assert share is not None
     words = f"{share:.0%} of {groups} groups earn the same throughout; mean reward {step['reward']:.2f}"
     return PreflightCheck("variance", FAIL if share == 1 else WARN if share > 0.7 else OK, words)

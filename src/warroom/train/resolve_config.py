@@ -6,40 +6,41 @@ from dataclasses import replace
 from importlib.util import find_spec
 from math import gcd
 from pathlib import Path
-from typing import Any
 
 from warroom.core.errors import NotInstalled, UnknownName
 from warroom.core.options import Options
 from warroom.envs import env_spec
 from warroom.policies import policy_set
 from warroom.policies.hf import DEFAULT_ENV, pretrained_checkpoints, weights_name
-from warroom.policies.manifest import read_manifest
+from warroom.policies.manifest import PLAYED, read_manifest
 from warroom.train.config import COMPACT, SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum, rescaled_curriculum
 
-NANO: dict[str, Any] = {
+NANO: Mapping[str, object] = {
     "renderer": COMPACT, "learning_rate": 3e-4, "max_completion_length": 512, "turn_tokens": 16, "micro_batch": 16,
 }  # fmt: skip
 """A model of a few million weights: all of them are trained, at a rate that would ruin a large one."""
-LLM: dict[str, Any] = {"renderer": "plain", "learning_rate": 2e-5, "lora_rank": 16, "micro_batch": 1}
+LLM: Mapping[str, object] = {"renderer": "plain", "learning_rate": 2e-5, "lora_rank": 16, "micro_batch": 1}
 """A language model: an adapter beside frozen weights, one rollout at a time through the model."""
 
 
-def resolve_config(given: Mapping[str, Any]) -> TrainConfig:
+def resolve_config(
+    given: Mapping[str, object], *, options: Mapping[str, object] | None = None, episodes: int | None = None
+) -> TrainConfig:
     """The configuration of a run: the values that were given, and for the rest what suits the model.
 
-    `options` among them are the environment's own, by name, and `episodes` is a number of rollouts that the curriculum
-    is scaled to. A model's own manifest decides its renderer and lengths: it goes on as it was trained. A `ValueError`
+    `options` are the environment's own, by name, and `episodes` is a number of rollouts that the curriculum is scaled
+    to. A model's own manifest decides its renderer and lengths: it goes on as it was trained. A `ValueError`
     names the first value that is wrong and what it may be.
     """
     values = {name: value for name, value in given.items() if name in TrainConfig.declared() and value is not None}
     if "model" not in values:
         raise ValueError("no model is named: add --model, such as --model nano")
-    values["model"] = weights_name(values.get("env", DEFAULT_ENV), str(values["model"]))
-    config = TrainConfig.parse({**defaults(values["model"]), **values})
-    if (episodes := given.get("episodes")) is not None:
+    model = weights_name(str(values.get("env", DEFAULT_ENV)), str(values["model"]))
+    config = TrainConfig.parse({**defaults(model), **values, "model": model})
+    if episodes is not None:
         config = replace(config, curriculum=_with_episodes(config, episodes))
-    config = replace(config, options=_options(config, given.get("options", {})))
+    config = replace(config, options=_options(config, options or {}))
     if "micro_batch" not in values:
         config = replace(config, micro_batch=gcd(config.micro_batch, config.groups * config.group_size))
     check(config)
@@ -69,16 +70,13 @@ def _with_episodes(config: TrainConfig, episodes: int) -> str:
     return rescaled_curriculum(config.curriculum, max(1, round(episodes / (config.groups * config.group_size))))
 
 
-def defaults(model: str) -> dict[str, Any]:
+def defaults(model: str) -> dict[str, object]:
     """What suits a model, unless its command says otherwise."""
     said = read_manifest(local_folder(model))
-    kept: dict[str, Any] = {
-        name: said[name] for name in ("renderer", "env", "max_completion_length", "turn_tokens") if name in said
-    }
+    kept = {name: said[name] for name in PLAYED if name in said}
     nano = model in pretrained_checkpoints() or kept.get("renderer") == COMPACT
     rank = _rank(local_folder(model))
-    adapter: dict[str, Any] = {} if rank is None else {"lora_rank": rank}
-    return {**(NANO if nano else LLM), **kept, **adapter}
+    return {**(NANO if nano else LLM), **kept, **({} if rank is None else {"lora_rank": rank})}
 
 
 def local_folder(model: str) -> Path:

@@ -42,23 +42,18 @@ class SeatChat(Protocol):
     @property
     def done(self) -> bool:
         """Whether the incident is over."""
-        ...
 
     def play_to_turn(self) -> Play[str]:
         """Come to the seat's first turn and return the brief and the first observation."""
-        ...
 
     def play_call(self, name: str, arguments: Mapping[str, object]) -> Play[Answer]:
         """Play one call; after the end it changes nothing and is answered so."""
-        ...
 
     def play_to_end(self) -> Play[None]:
         """Play the incident to its end; the seat does nothing."""
-        ...
 
     def result(self) -> RolloutResult:
         """What came of the finished incident."""
-        ...
 
 
 class RolloutBackend(Protocol):
@@ -67,20 +62,16 @@ class RolloutBackend(Protocol):
     @property
     def side_by_side(self) -> bool:
         """Whether several rollouts should be played at once: teammates are models, or a server is waited for."""
-        ...
 
     @property
     def is_remote(self) -> bool:
         """Whether the time of its plays is spent waiting for environments elsewhere."""
-        ...
 
     def chat(self, spec: EpisodeSpec, seat: str) -> SeatChat:
         """A seat of an incident that has not started."""
-        ...
 
     def run_all(self, plays: Sequence[Play[T]]) -> list[T]:
         """Play parts of several rollouts side by side and return the results in order."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, stdev
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from warroom.reward import Reward, RolloutResult
 from warroom.train.curriculum import CurriculumRow
+from warroom.train.steps import StepRecord
 
 
 class RolloutStats(NamedTuple):
@@ -21,7 +22,7 @@ class RolloutStats(NamedTuple):
     """Whether tokens ran out before the incident or the conversation ended."""
 
 
-def step_record(rollouts: Sequence[RolloutStats], group_size: int, seconds: Mapping[str, float]) -> dict[str, Any]:
+def step_record(rollouts: Sequence[RolloutStats], group_size: int, seconds: Mapping[str, float]) -> StepRecord:
     """The row of a step from its rollouts, which come group by group.
 
     `reward`, its parts and `score` are means; `trajectories` is a hash of all that was played, so that two runs can be

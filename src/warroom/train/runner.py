@@ -2,14 +2,19 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from warroom.core.errors import first_line
 from warroom.core.late import LateModule
-from warroom.policies.manifest import MANIFEST, read_manifest
+from warroom.core.signals import cause_of
+from warroom.policies.checkpoint import quiet, without_bars
+from warroom.policies.manifest import Manifest, warm_start_of, write_manifest
+from warroom.policies.model_files import file_sha256, weight_files
 from warroom.reward import RewardSource
 from warroom.runs import SUMMARY, Record, check_folder, claim_folder, git_commit, now, write_text
 from warroom.train.callbacks import FINISHED, INTERRUPTED, Interrupts, TrainingCallback, display, phases_shown
@@ -18,15 +23,16 @@ from warroom.train.confidence import SURE, ConfidencePlan, train_confidence
 from warroom.train.config import TrainConfig
 from warroom.train.curriculum import parse_curriculum
 from warroom.train.curves import CURVE, learning_curve
-from warroom.train.grpo import last_checkpoint, load_player, run_grpo
-from warroom.train.loading import PolicyStatus, load_base, load_state, quiet, stored_type, without_bars
-from warroom.train.model_files import sha256, weight_files
+from warroom.train.grpo import load_player, make_trainer, run_grpo
+from warroom.train.loading import PolicyStatus, load_base, load_state, stored_type
 from warroom.train.preflight import PreflightReport, preflight
 from warroom.train.rollout import RolloutBackend
+from warroom.train.steps import TrainSummary
 
 if TYPE_CHECKING:
     import huggingface_hub
     import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 else:
     huggingface_hub = LateModule("huggingface_hub", extra="train")
 
@@ -38,16 +44,19 @@ LineLogger = Callable[[str], None]
 class TrainingOutcome(NamedTuple):
     """How a run ended."""
 
-    summary: dict[str, Any]
-    interrupted: bool
-    """Whether Ctrl-C ended it: it has a checkpoint then, and no model yet."""
+    summary: TrainSummary | None
+    """What `summary.json` says; None where the run was interrupted, and in processes that write nothing."""
+    interrupted: KeyboardInterrupt | None = None
+    """What told it to stop before its end, Ctrl-C or SIGTERM: it has a checkpoint then, and no model yet."""
+    steps: int = 0
+    """The step after which it was interrupted."""
 
 
 class Rehearsal(NamedTuple):
     """What is to be trained, and whether it can be."""
 
-    model: Any
-    tokenizer: Any
+    model: "PreTrainedModel"
+    tokenizer: "PreTrainedTokenizerBase"
     status: PolicyStatus
     report: PreflightReport
     """May hold failed checks."""
@@ -95,9 +104,31 @@ def train(
     if is_main():
         log_line(report.render())
     report.require()
-    if is_main():
-        for note in claim_folder(folder, replace(record, policy_status=status.to_json()), resume)[1]:
-            log_line(f"note: {note}")
+    claimed = claim_folder(folder, replace(record, policy_status=status.to_json()), resume) if is_main() else None
+    for note in claimed.notes if claimed else ():
+        log_line(f"note: {note}")
+    with claimed or nullcontext():
+        outcome = _train(
+            config, folder, model, tokenizer, status, log_line=log_line, resume=resume, backend=backend, reward=reward
+        )
+        if claimed and outcome.interrupted is not None:
+            claimed.stop(cause_of(outcome.interrupted))
+    return outcome
+
+
+def _train(
+    config: TrainConfig,
+    folder: Path,
+    model: "PreTrainedModel",
+    tokenizer: "PreTrainedTokenizerBase",
+    status: PolicyStatus,
+    *,
+    log_line: LineLogger,
+    resume: bool,
+    backend: RolloutBackend | None,
+    reward: RewardSource,
+) -> TrainingOutcome:
+    """Train what is loaded into a folder that is this process's to write."""
     with Interrupts(log_line) as interrupts, without_bars():
         shown = display(log_line)
         callback = TrainingCallback(
@@ -109,28 +140,31 @@ def train(
             manifest=manifest_of(config, status),
         )
         try:
-            done = run_grpo(
+            trainer = make_trainer(
                 config,
                 folder,
                 model,
                 tokenizer,
                 callbacks=[callback],
                 record=callback.record,
-                resume=resume and _has_checkpoint(folder),
                 backend=backend,
                 reward=reward,
             )
+            trained = run_grpo(trainer, folder, resume=resume)
         finally:
             shown.close()
     if callback.stopped == INTERRUPTED:
-        return TrainingOutcome(callback.summary() if is_main() else {}, True)
+        # On a machine that was not told itself, another was.
+        return TrainingOutcome(None, interrupts.first or KeyboardInterrupt(), callback.rows[-1]["step"])
     if not is_main():
-        return TrainingOutcome({}, False)
-    errors = _sure(config, done["model"], tokenizer, log_line)
-    return TrainingOutcome(_finish(config, folder, done["model"], tokenizer, status, callback, errors, log_line), False)
+        return TrainingOutcome(None)
+    errors = _sure(config, trained, tokenizer, log_line)
+    return TrainingOutcome(_finish(config, folder, trained, tokenizer, status, callback, errors, log_line))
 
 
-def _sure(config: TrainConfig, model: Any, tokenizer: Any, log_line: LineLogger) -> list[float]:
+def _sure(
+    config: TrainConfig, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", log_line: LineLogger
+) -> list[float]:
     """The last stage, where one is asked for: how sure to be. Frozen weights skip it."""
     if not config.confidence_steps or config.control == "frozen":
         return []
@@ -178,19 +212,14 @@ def _check_resume(folder: Path, before: Record | None, resume: bool) -> None:
         raise ValueError(f"the run in {folder} has come to its end; choose another --out")
 
 
-def _has_checkpoint(folder: Path) -> bool:
-    """Whether there is a checkpoint to go on from; a run that was stopped before its first one begins anew."""
-    return last_checkpoint(folder) is not None
-
-
 def _reserve(repository: str) -> None:
     """Make the repository now: a name or a token that is refused should not cost a training run."""
     try:
         huggingface_hub.HfApi().create_repo(repository, exist_ok=True)
     except Exception as error:  # network, access, a wrong name: the library has dozens of classes for it
-        first = (str(error).strip().splitlines() or [repr(error)])[0]
         raise ValueError(
-            f"the Hub does not give {repository!r}: {first}; log in with `hf auth login` or leave --push-to-hub out"
+            f"the Hub does not give {repository!r}: {first_line(error)}; "
+            "log in with `hf auth login` or leave --push-to-hub out"
         ) from error
 
 
@@ -200,24 +229,30 @@ def _reserve(repository: str) -> None:
 def _finish(
     config: TrainConfig,
     folder: Path,
-    model: Any,
-    tokenizer: Any,
+    model: "PreTrainedModel",
+    tokenizer: "PreTrainedTokenizerBase",
     status: PolicyStatus,
     callback: TrainingCallback,
     errors: list[float],
     log_line: LineLogger,
-) -> dict[str, Any]:
+) -> TrainSummary:
     """Keep the weights, and write summary, picture and card."""
-    summary = {"policy_status": status.to_json(), "control": config.control, **callback.summary()}
-    summary["weights_step"] = summary["steps"]
-    summary["confidence_errors"] = errors
-    if summary["stopped"] != FINISHED and summary["best_step"] is not None:
+    ended = callback.summary()
+    weights_step = ended["steps"]
+    if ended["stopped"] != FINISHED and ended["best_step"] is not None:
         # A rule was broken: the last weights are what it was to protect from.
-        load_state(model, callback.checkpoint(summary["best_step"]))
-        summary["weights_step"] = summary["best_step"]
+        load_state(model, callback.checkpoint(ended["best_step"]))
+        weights_step = ended["best_step"]
     stored = None if config.lora_rank else stored_type(Path(status.loaded))
     save_model(folder / MODEL, model, tokenizer, manifest_of(config, status), stored)
-    summary["model"] = {path.name: sha256(path) for path in weight_files(folder / MODEL)}
+    summary: TrainSummary = {
+        "policy_status": status.to_json(),
+        "control": config.control,
+        **ended,
+        "weights_step": weights_step,
+        "confidence_errors": errors,
+        "model": {path.name: file_sha256(path) for path in weight_files(folder / MODEL)},
+    }
     write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
     picture = learning_curve(folder)
     (folder / MODEL / CURVE).write_bytes(picture.read_bytes())
@@ -227,15 +262,18 @@ def _finish(
     return summary
 
 
-def manifest_of(config: TrainConfig, status: PolicyStatus) -> dict[str, Any]:
+def manifest_of(config: TrainConfig, status: PolicyStatus) -> Manifest:
     """What makes an evaluation play as the training did, and how the start was made where its own manifest says so."""
-    names = ("renderer", "env", "max_completion_length", "turn_tokens")
-    made = read_manifest(Path(status.loaded)).get("warm_start")
-    return {name: getattr(config, name) for name in names} | ({"warm_start": made} if made else {})
+    made = warm_start_of(Path(status.loaded))
+    return {**config.manifest(), "warm_start": made} if made else config.manifest()
 
 
 def save_model(
-    folder: Path, model: Any, tokenizer: Any, manifest: Mapping[str, Any], stored: "torch.dtype | None"
+    folder: Path,
+    model: "PreTrainedModel",
+    tokenizer: "PreTrainedTokenizerBase",
+    manifest: Manifest,
+    stored: "torch.dtype | None",
 ) -> None:
     """Write weights, tokenizer and manifest. An evaluation plays exactly these numbers.
 
@@ -243,9 +281,10 @@ def save_model(
     stays as it is.
     """
     with quiet():
-        (model if stored is None else model.to(stored)).save_pretrained(str(folder))
+        written = model if stored is None else model.to(stored)  # type: ignore[arg-type]  # wrapped there
+        written.save_pretrained(str(folder))
         tokenizer.save_pretrained(str(folder))
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    write_manifest(folder, manifest)
 
 
 def _push(folder: Path, repository: str, log_line: LineLogger) -> None:

@@ -6,7 +6,10 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Literal, Required, TypedDict, cast
+
+from warroom.core.strict_json import parse_json_object
+from warroom.core.types import JsonObject
 
 STEPS = "steps.jsonl"
 WINDOW = 10
@@ -27,16 +30,96 @@ LOGGED = {
 }
 """Columns that the trainer measures as well, each by the trainer's name for it."""
 
-Row = Mapping[str, Any]
+Measure = Literal["kl", "entropy", "loss", "calls_per_rollout", "zero_variance_groups"]
+"""Columns that stopping rules and pictures read by name; null where they were not taken."""
 
 
-def merge(step: int, recorded: Row, logged: Row) -> dict[str, Any]:
+class StepRecord(TypedDict, total=False):
+    """What the rollouts of one step showed."""
+
+    tier: Required[str]
+    seats: dict[str, int]
+    """Rollouts by seat."""
+    reward: Required[float]
+    reward_std: float | None
+    reward_parts: dict[str, float]
+    score: float
+    by_tier: dict[str, float]
+    by_seat: dict[str, float]
+    terms: dict[str, float]
+    """Points by term."""
+    zero_variance_groups: float | None
+    calls_per_rollout: float | None
+    failed_calls: float | None
+    completion_tokens: float | None
+    clipped: float | None
+    multiplier: float
+    trajectories: str
+    """A hash of all that was played."""
+    seconds: Required[Mapping[str, float | None]]
+    """By part of the step."""
+    kl: float | None
+
+
+class Row(StepRecord, total=False):
+    """One line of the file: the record, and what the trainer measured."""
+
+    step: Required[int]
+    entropy: float | None
+    loss: float | None
+    grad_norm: float | None
+    learning_rate: float | None
+
+
+class RewardSpread(TypedDict):
+    """Mean rewards of several steps; `first` and `last` are means of at most `WINDOW` steps."""
+
+    steps: int
+    mean: float
+    min: float
+    max: float
+    first: float
+    last: float
+
+
+class StepSummary(TypedDict):
+    """What the steps of a run come to."""
+
+    steps: int
+    reward: dict[str, float]
+    by_tier: dict[str, RewardSpread]
+    seconds: dict[str, float]
+    environment_share: float | None
+
+
+class RunSummary(StepSummary):
+    """What the steps of a run come to, and how it ended."""
+
+    stopped: str
+    """`finished`, `interrupted`, or the rule that was broken."""
+    best_step: int | None
+    """The best of the checkpoints on disk."""
+
+
+class TrainSummary(RunSummary):
+    """`summary.json` of a training run."""
+
+    policy_status: JsonObject
+    """A `PolicyStatus`: what the run began from."""
+    control: str | None
+    weights_step: int
+    """The step whose weights were kept."""
+    confidence_errors: list[float]
+    """The mean squared error of each step that trained the stated confidence."""
+    model: dict[str, str]
+    """SHA-256 of each file of weights that was written."""
+
+
+def merge(step: int, recorded: StepRecord, logged: Mapping[str, float]) -> Row:
     """The row of one step: what the rollouts recorded, and for the rest what the trainer logged."""
-    row: dict[str, Any] = {"step": step} | {name: value for name, value in recorded.items() if name != "step"}
-    for name, theirs in LOGGED.items():
-        if row.get(name) is None:
-            row[name] = logged.get(theirs)
-    return row
+    row = {"step": step, **{name: value for name, value in recorded.items() if name != "step"}}
+    row |= {name: logged.get(theirs) for name, theirs in LOGGED.items() if row.get(name) is None}
+    return cast("Row", row)
 
 
 class StepLog:
@@ -45,7 +128,7 @@ class StepLog:
     def __init__(self, folder: Path) -> None:
         self.path = folder / STEPS
 
-    def cut(self, step: int) -> list[dict[str, Any]]:
+    def cut(self, step: int) -> list[Row]:
         """Drop the steps after `step`, which a resumed run makes again; returns those that stay."""
         kept = [row for row in _rows(self.path, whole=False) if row["step"] <= step]
         text = "".join(_line(row) for row in kept)
@@ -62,7 +145,7 @@ class StepLog:
             os.fsync(file.fileno())
 
 
-def read_steps(folder: Path) -> list[dict[str, Any]]:
+def read_steps(folder: Path) -> list[Row]:
     """All rows of a run; a `ValueError` if there are none or one cannot be read."""
     rows = list(_rows(folder / STEPS, whole=True))
     if not rows:
@@ -70,14 +153,14 @@ def read_steps(folder: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _rows(path: Path, whole: bool) -> Iterator[dict[str, Any]]:
+def _rows(path: Path, whole: bool) -> Iterator[Row]:
     """The rows of a file; the last may be cut off by a crash unless the file has to be `whole`."""
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.is_file() else []
     for number, line in enumerate(lines, 1):
         if number == len(lines) and not line.endswith("\n") and not whole:
             return
         try:
-            yield json.loads(line)
+            yield cast("Row", parse_json_object(line))
         except ValueError as error:
             raise ValueError(f"{path}: line {number}: {error}") from error
 
@@ -87,7 +170,7 @@ def _line(row: Row) -> str:
     return json.dumps({name: _finite(value) for name, value in row.items()}) + "\n"
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     if isinstance(value, Mapping):
         return {name: _finite(inner) for name, inner in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value
@@ -121,22 +204,21 @@ def tier_rewards(rows: Iterable[Row]) -> dict[str, list[float]]:
     return found
 
 
-def summarise(rows: Sequence[Row]) -> dict[str, Any]:
+def summarise(rows: Sequence[Row]) -> StepSummary:
     """Rewards by tier and over all, and where the time went. Rewards are scores: 0 the no-op team, 1 the oracle."""
     total = {part: sum(row["seconds"].get(part) or 0.0 for row in rows) for part in rows[-1]["seconds"]}
+    rewards = _spread([row["reward"] for row in rows])
     return {
         "steps": rows[-1]["step"],
-        "reward": _ends([row["reward"] for row in rows]),
+        "reward": {"first": rewards["first"], "last": rewards["last"]},
         "by_tier": {tier: _spread(values) for tier, values in tier_rewards(rows).items()},
         "seconds": {part: round(seconds, 3) for part, seconds in total.items()},
         "environment_share": total["environment"] / total["total"] if total.get("total") else None,
     }
 
 
-def _spread(values: Sequence[float]) -> dict[str, float]:
-    return {"steps": len(values), "mean": mean(values), "min": min(values), "max": max(values), **_ends(values)}
-
-
-def _ends(values: Sequence[float]) -> dict[str, float]:
-    """Means of the first and of the last steps."""
-    return {"first": mean(values[:WINDOW]), "last": mean(values[-WINDOW:])}
+def _spread(values: Sequence[float]) -> RewardSpread:
+    return {
+        "steps": len(values), "mean": mean(values), "min": min(values), "max": max(values),
+        "first": mean(values[:WINDOW]), "last": mean(values[-WINDOW:]),
+    }  # fmt: skip

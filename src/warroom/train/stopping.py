@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from warroom.train.config import TrainConfig
-from warroom.train.steps import WINDOW, Row, mean, phases
+from warroom.train.steps import WINDOW, Measure, Row, mean, phases
 
 
 class StoppingRule(NamedTuple):
     """A measure of a step that may not pass a limit of the configuration."""
 
-    measure: str
+    measure: Measure
     above: bool
     """Whether passing means to rise above the limit, or to fall below it."""
     limit: str | None
@@ -67,7 +67,8 @@ def best_checkpoint(rows: Sequence[Row], saved: Iterable[int], config: TrainConf
 
     def worth(step: int) -> tuple[bool, int, float]:
         sound = not any(violates(rule, by_step[step], config) for rule in RULES)
-        near = [row["reward"] for row in rows if step - WINDOW < row["step"] <= step and _same(places, row, step)]
+        lately = [row for row in rows if step - WINDOW < row["step"] <= step]
+        near = [row["reward"] for row in lately if places[row["step"]] == places[step]]
         return sound, places[step], mean(near)
 
     return max((step for step in saved if step in by_step), key=worth, default=None)
@@ -76,7 +77,3 @@ def best_checkpoint(rows: Sequence[Row], saved: Iterable[int], config: TrainConf
 def _parts(rows: Sequence[Row], config: TrainConfig) -> list[tuple[str, list[Row]]]:
     """The phases of a curriculum; an adaptive one goes to and fro between tiers and is one phase."""
     return [("adaptive", list(rows))] if config.curriculum.startswith("adaptive") else phases(rows)
-
-
-def _same(places: dict[int, int], row: Row, step: int) -> bool:
-    return places[row["step"]] == places[step]

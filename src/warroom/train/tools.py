@@ -4,11 +4,12 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature
-from typing import Any, TypeVar
+from types import GenericAlias
+from typing import TypeVar
 
 from warroom.core.options import Options
 from warroom.core.renderer import Renderer
-from warroom.core.schemas import tool_schemas
+from warroom.core.schemas import Schema, tool_schemas
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, for_training, seed_of
 from warroom.envs import env_spec, make, suite
@@ -18,7 +19,13 @@ from warroom.train.curriculum import CurriculumRow
 from warroom.train.rollout import Clock, Rollout, RolloutBackend
 
 T = TypeVar("T")
-TYPES: dict[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list[str]}
+TYPES: dict[str, type | GenericAlias] = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "array": list[str],
+}
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,7 @@ class SeatAdapter:
             self._reward = self._rollout_config.reward.reward(self._result)
         return self._reward.value
 
-    def _call(self, name: str, arguments: dict[str, Any]) -> str:
+    def _call(self, name: str, arguments: Mapping[str, object]) -> str:
         if self._answers:
             return self._answers.popleft()
         with self._rollout_config.clock.running():
@@ -95,7 +102,7 @@ def seat_class(rollout_config: RolloutConfig, seat: str) -> type[SeatAdapter]:
             any_renderer(rollout_config.env, rollout_config.renderer, seat, rollout_config.options)
         )
     ]
-    body: dict[str, Any] = {function.__name__: function for function in functions}
+    body: dict[str, object] = {function.__name__: function for function in functions}
     taken = [name for name in body if hasattr(SeatAdapter, name)]
     assert not taken, f"tools of {rollout_config.env} may not be called {', '.join(taken)}"
     return type(
@@ -116,13 +123,13 @@ def any_renderer(env: str, renderer: str, seat: str, options: Options) -> Render
     return env_spec(env).renderers[renderer](make(spec).brief(seat))
 
 
-def _method(schema: Mapping[str, Any]) -> Callable[..., str]:
+def _method(schema: Schema) -> Callable[..., str]:
     """A function that looks like the schema and passes on whatever it is given: the environment judges the call."""
     name, parameters = schema["name"], schema["parameters"]
     kinds = {key: TYPES[field["type"]] for key, field in parameters["properties"].items()}
     required = parameters.get("required", [])
 
-    def method(self: SeatAdapter, /, **arguments: Any) -> str:
+    def method(self: SeatAdapter, /, **arguments: object) -> str:
         return self._call(name, arguments)
 
     described = [f"    {key}: {field['description']}" for key, field in parameters["properties"].items()]

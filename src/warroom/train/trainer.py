@@ -4,7 +4,7 @@ import json
 import logging
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -15,10 +15,13 @@ from typing import Any
 import torch
 from accelerate.utils import gather_object, is_peft_model
 from datasets import Dataset
-from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerCallback
+from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR, TrainOutput
+from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.utils import add_fused_lm_head
 
+from warroom.core.messages import MessageDict
 from warroom.core.rng import stream
 from warroom.core.schemas import tool_schemas
 from warroom.core.types import ToolCall
@@ -27,10 +30,12 @@ from warroom.policies.prompt import read_message
 from warroom.train.config import MUON
 from warroom.train.curriculum import Curriculum, CurriculumRow
 from warroom.train.memory import SMALL
-from warroom.train.micro_batches import micro_batches
+from warroom.train.micro_batches import Batch, micro_batches
 from warroom.train.optimizers import CombinedOptimizer
 from warroom.train.rollout_stats import RolloutStats, step_record
+from warroom.train.steps import StepRecord
 from warroom.train.tools import RolloutConfig, SeatAdapter, any_renderer, environment_name, seat_class
+from warroom.train.trl_parts import GeneratedTurns, MessageParser, OwnedTokens, PlaceRow, ToolDispatcher, TrlRow
 
 STATE = "curriculum.json"
 """The file of a checkpoint that holds what the curriculum had learnt."""
@@ -40,74 +45,37 @@ LIBRARY_WARNINGS = (".*gradient_checkpointing.* is deprecated",)
 """Warnings about how TRL calls transformers, which a user cannot act on."""
 SLOW_PATH_WARNING = "is falling back to its reference PyTorch implementation"
 """The library's advice to install kernels, which at a nano's size gain nothing."""
-Recorder = Callable[[Mapping[str, Any]], None]
+Recorder = Callable[[StepRecord], None]
 """Takes what the rollouts of a step showed, before the step is logged."""
 
 
-class MessageParser:
-    """The tokenizer as the trainer reads messages with it: by `read_message`, like an evaluation."""
-
-    def __init__(self, tokenizer: Any) -> None:
-        self._inner = tokenizer
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    def parse_response(self, ids: Sequence[int], prefix: Sequence[int], tools: Any) -> dict[str, Any]:
-        """The message that a model wrote after `prefix`."""
-        return read_message(self._inner, ids, prefix, tools)
-
-
-class OwnedTokens(list[int]):
-    """Tokens that remember whose they are when others are put behind them."""
-
-    def __init__(self, ids: Sequence[int], owner: int, prompt: int) -> None:
-        super().__init__(ids)
-        self.owner, self.prompt = owner, prompt
-        """Number of the rollout within the batch, and tokens of its prompt."""
-
-    def __add__(self, other: list[int]) -> "OwnedTokens":  # type: ignore[override]
-        return OwnedTokens([*self, *other], self.owner, self.prompt)
-
-
-class ToolDispatcher(dict[str, Callable[..., str]]):
-    """A rollout's tools by name. Whatever name a model calls, the environment gets it and answers what it costs."""
-
-    def __init__(self, adapter: SeatAdapter) -> None:
-        super().__init__()
-        self._adapter = adapter
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-    def __getitem__(self, name: str) -> Callable[..., str]:
-        return partial(_play, self._adapter, name)
-
-
-def _play(adapter: SeatAdapter, name: str, /, **arguments: Any) -> str:
-    return adapter._call(name, arguments)
-
-
 BaseTrainer: Any = GRPOTrainer
-"""TRL's trainer without its annotations, which do not hold in themselves."""
+"""TRL's trainer without its annotations, which do not hold in themselves; those of `SeatTrainer` say what is used."""
 
 
 class SeatTrainer(BaseTrainer):  # type: ignore[misc]
     """GRPO over seats of incidents. A step's incidents are drawn when it generates, so a curriculum may adapt."""
 
     environments: list[SeatAdapter]
-    optimizer: Any
-    _buffered_inputs: list[dict[str, Any]] | None
+    _buffered_inputs: list[Batch] | None
+    model: PreTrainedModel
+    optimizer: torch.optim.Optimizer | None
+    processing_class: PreTrainedTokenizerBase
+    num_generations: int
+    max_completion_length: int
+    eos_token_ids: list[int]
 
     def __init__(
         self,
-        model: Any,
+        model: PreTrainedModel,
         *,
         rollout_config: RolloutConfig,
         curriculum: Curriculum,
         beta: float,
+        args: GRPOConfig,
+        processing_class: PreTrainedTokenizerBase,
+        callbacks: Sequence[TrainerCallback] = (),
         record: Recorder | None = None,
-        **more: Any,
     ) -> None:
         self.curriculum, self.rollout_config, self.control_run = curriculum, rollout_config, curriculum.config.control
         self._recorder, self._rollout_stats = record, list[RolloutStats]()
@@ -120,7 +88,9 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
             model,
             train_dataset=places,
             environment_factory={environment_name(rollout_config.env, s): seat_class(rollout_config, s) for s in seats},
-            **more,
+            args=args,
+            processing_class=processing_class,
+            callbacks=list(callbacks),
         )
         # Schemas in place of functions: the very list that an evaluation shows, and nothing to derive at each prompt.
         self._env_tools = {
@@ -129,10 +99,10 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
             )
             for s in seats
         }
-        self._tokenizer: Any = MessageParser(self.processing_class)
+        self._tokenizer = MessageParser(self.processing_class)
         self._set_start(start, beta)
 
-    def _set_start(self, start: Any, beta: float) -> None:
+    def _set_start(self, start: PreTrainedModel | None, beta: float) -> None:
         """Keep the start as the reference. TRL would load it by its name again, and a warm start may have none."""
         self.start = start
         if start is not None:
@@ -142,21 +112,22 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
             self.beta = self.args.beta = beta
             self.ref_model = self.start
 
-    def train(self, *arguments: Any, **more: Any) -> Any:
+    def train(self, resume_from_checkpoint: str | None = None) -> TrainOutput:
         """Train to the end of the curriculum, or until a callback says stop."""
         with _quiet():
-            return super().train(*arguments, **more)
+            ended: TrainOutput = super().train(resume_from_checkpoint)
+            return ended
 
-    def dry_run(self) -> dict[str, Any]:
+    def dry_run(self) -> StepRecord:
         """Play the first step without learning from it, and return its record."""
         self._began = time.perf_counter()
         self.model.train()
-        places = [{"place": i // self.num_generations} for i in range(self.args.generation_batch_size)]
+        places: list[PlaceRow] = [{"place": i // self.num_generations} for i in range(self.args.generation_batch_size)]
         with _quiet():
             self._generate_and_score_completions(places)
         return step_record(self._rollout_stats, self.num_generations, self._seconds())
 
-    def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
+    def create_optimizer(self, model: PreTrainedModel | None = None) -> torch.optim.Optimizer:
         """Muon and AdamW together where the configuration says so, else the library's own."""
         if self.curriculum.config.optimizer == MUON and self.optimizer is None:
             rate = self.args.learning_rate
@@ -166,13 +137,13 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
 
     # -- a step -----------------------------------------------------------------------------------
 
-    def training_step(self, *arguments: Any, **more: Any) -> torch.Tensor:
+    def training_step(self, *arguments: object) -> torch.Tensor:
         """Note when the step begins."""
         self._began = self._began or time.perf_counter()
-        loss: torch.Tensor = super().training_step(*arguments, **more)
+        loss: torch.Tensor = super().training_step(*arguments)
         return loss
 
-    def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+    def _generate_and_score_completions(self, inputs: list[PlaceRow]) -> Batch:
         start, step = time.perf_counter(), self.state.global_step
         groups = self.curriculum.config.groups
         assert {row["place"] // groups for row in inputs} == {step}, f"rows of another step than {step}"
@@ -181,29 +152,30 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         self._draws = stream(self.curriculum.config.seed, "sampled", step, self.accelerator.process_index)
         if self.rollout_config.backend.side_by_side:
             self._start_side_by_side(rows)
-        output: dict[str, Any] = super()._generate_and_score_completions([_trl_row(row) for row in rows])
+        output: Batch = super()._generate_and_score_completions([_trl_row(row) for row in rows])
         self._divergence = self._measure_divergence(output)
         self._generation += time.perf_counter() - start
         return output
 
-    def _prepare_inputs(self, generation_batch: Any) -> dict[str, Any]:
+    def _prepare_inputs(self, generation_batch: list[PlaceRow]) -> Batch:
         """Play a step's rollouts when its first portion is due; the trainer's own portions are padded and random."""
         every = self.args.steps_per_generation * self.num_iterations
         if not self.model.training:
-            inputs: dict[str, Any] = super()._prepare_inputs(generation_batch)
+            inputs: Batch = super()._prepare_inputs(generation_batch)
             return inputs
         if self._step % every == 0 or self._buffered_inputs is None:
             played = self._generate_and_score_completions(generation_batch)
             lean = not self.beta and not self.args.entropy_coef
             self._buffered_inputs = micro_batches(played, self.args.steps_per_generation, lean)
-        portion: dict[str, Any] = self._buffered_inputs[self._step % self.args.steps_per_generation]
-        return portion
+        portion: int = self._step % self.args.steps_per_generation
+        return self._buffered_inputs[portion]
 
-    def _tool_call_loop(self, prompts: Any, prompt_ids: list[list[int]], *more: Any) -> Any:
+    def _tool_call_loop(
+        self, prompts: list[list[MessageDict]], prompt_ids: list[list[int]], *more: object
+    ) -> list[object]:
         self._sync_tool_dicts = [ToolDispatcher(adapter) for adapter in self.environments]
         owned = [OwnedTokens(ids, owner, len(ids)) for owner, ids in enumerate(prompt_ids)]
-        result = super()._tool_call_loop(prompts, owned, *more)
-        masks, completions, ids = result[:3]
+        masks, completions, ids, *rest = super()._tool_call_loop(prompts, owned, *more)
         self._truncated = [
             self._is_truncated(*rollout) for rollout in zip(self.environments, completions, ids, strict=True)
         ]
@@ -211,39 +183,39 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
             adapter._rollout.messages, adapter._rollout.tokens = [*prompt, *completion], sum(mask)
         if self.rollout_config.backend.side_by_side:
             self.rollout_config.run_all([adapter._rollout.chat.play_to_end() for adapter in self.environments])
-        return result
+        return [masks, completions, ids, *rest]
 
-    def _is_truncated(self, adapter: SeatAdapter, messages: list[dict[str, Any]], ids: list[int]) -> bool:
+    def _is_truncated(self, adapter: SeatAdapter, messages: list[MessageDict], ids: list[int]) -> bool:
         """Whether the rollout ended because tokens ran out: neither by the incident's end nor by the model's choice."""
         unanswered = bool(messages[-1].get("tool_calls"))
         return not adapter._rollout.done and (unanswered or ids[-1] not in self.eos_token_ids)
 
-    def _generate_single_turn(self, prompt_ids: list[list[int]], *more: Any, **named: Any) -> Any:
+    def _generate_single_turn(self, prompt_ids: list[list[int]], *more: object, **named: object) -> GeneratedTurns:
         """Generate for rollouts whose incident goes on; one that is over says nothing more."""
         live = [i for i, ids in enumerate(prompt_ids) if not self._is_over(ids)]
         written: list[list[int]] = [[] for _ in prompt_ids]
         chances: list[list[float]] = [[] for _ in prompt_ids]
         asked = [list(prompt_ids[i]) for i in live]
-        ids, logprobs = self._write(asked, *more, **named) if live else ([], [])
+        ids, logprobs = self._write(asked, *more, **named) if live else GeneratedTurns([], [])
         for place, own in zip(live, ids, strict=True):
             written[place] = own
         if self.rollout_config.backend.side_by_side:
             self._play_ahead(prompt_ids, written)
         if logprobs is None:
-            return written, None
+            return GeneratedTurns(written, None)
         for place, chance in zip(live, logprobs, strict=True):
             chances[place] = chance
-        return written, chances
+        return GeneratedTurns(written, chances)
 
-    def _write(self, asked: list[list[int]], *more: Any, **named: Any) -> tuple[list[list[int]], Any]:
+    def _write(self, asked: list[list[int]], *more: object, **named: object) -> GeneratedTurns:
         """What the model says next. A small one writes as in an evaluation: the library's own loop takes longer than
         such a model."""
         if self.args.use_vllm or not is_small(self.model):
-            written: tuple[list[list[int]], Any] = super()._generate_single_turn(asked, *more, **named)
-            return written
+            return GeneratedTurns(*super()._generate_single_turn(asked, *more, **named))
         room = self.generation_config.max_new_tokens
         rows = [GenerationRequest(ids, room, self.temperature, self._draws) for ids in asked]
-        return generate(self.model, rows, self.processing_class.pad_token_id, frozenset(self.eos_token_ids)), None
+        ids = generate(self.model, rows, self.processing_class.pad_token_id, frozenset(self.eos_token_ids))
+        return GeneratedTurns(ids, None)
 
     # Teammates that are models are asked together, and a server is waited for once. TRL plays one rollout after
     # another, so what it is about to play is played before it asks, for all rollouts side by side, and the answers are
@@ -273,7 +245,7 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
     def _is_over(self, ids: list[int]) -> bool:
         return isinstance(ids, OwnedTokens) and self.environments[ids.owner]._rollout.done
 
-    def _calculate_rewards(self, inputs: list[dict[str, Any]], *more: Any) -> torch.Tensor:
+    def _calculate_rewards(self, inputs: list[TrlRow], *more: object) -> torch.Tensor:
         by_class: torch.Tensor = super()._calculate_rewards(inputs, *more)
         rewards = by_class.nansum(dim=1)
         self._record_rollouts([row["row"] for row in inputs], rewards)
@@ -318,7 +290,7 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         }
 
     @torch.no_grad()
-    def _measure_divergence(self, batch: dict[str, Any]) -> float | None:
+    def _measure_divergence(self, batch: Batch) -> float | None:
         """KL divergence a token from the start, on some rollouts; None where the loss measures it or nothing can."""
         if self.beta or (self.start is None and not is_peft_model(self.model)):
             return None
@@ -346,16 +318,15 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
 
     # -- checkpoints ----------------------------------------------------------------------------------
 
-    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+    def _save_checkpoint(self, model: PreTrainedModel, trial: object) -> None:
         super()._save_checkpoint(model, trial)
         if self.args.should_save:
             folder = Path(self._get_output_dir(trial=trial)) / f"{PREFIX_CHECKPOINT_DIR}-{self.state.global_step}"
             (folder / STATE).write_text(json.dumps(self.curriculum.state()), encoding="utf-8")
 
 
-def _trl_row(row: CurriculumRow) -> dict[str, Any]:
-    """A row of the curriculum as TRL takes rows: the environment's `reset` is given every column but that one."""
-    prompt = [{"role": "user", "content": ""}]
+def _trl_row(row: CurriculumRow) -> TrlRow:
+    prompt: list[MessageDict] = [{"role": "user", "content": ""}]
     return {"prompt": prompt, "environment": environment_name(row.spec.env, row.seat), "row": row}
 
 
@@ -376,13 +347,14 @@ def _is_relevant_warning(record: logging.LogRecord) -> bool:
     return SLOW_PATH_WARNING not in record.getMessage()
 
 
-def _copy(model: Any, beta: float) -> Any:
+def _copy(model: PreTrainedModel, beta: float) -> PreTrainedModel | None:
     """The start as it was, if the loss needs it or it is small enough to be kept for its own sake."""
     if not beta and sum(p.numel() for p in model.parameters()) > SMALL:
         return None
     return frozen_copy(model)
 
 
-def frozen_copy(model: Any) -> Any:
+def frozen_copy(model: PreTrainedModel) -> PreTrainedModel:
     """The model as it is now, for good."""
-    return deepcopy(model).eval().requires_grad_(False)
+    copied: PreTrainedModel = deepcopy(model).eval()
+    return copied.requires_grad_(False)

@@ -7,21 +7,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from warroom.core.renderer import Vocab
+from warroom.core.scenario import TIERS
+from warroom.core.types import JsonObject
 from warroom.envs import environments
-from warroom.policies.manifest import MANIFEST
+from warroom.policies.manifest import Manifest, write_manifest
+from warroom.policies.prompt import word_ids
 from warroom.train.demonstrations import Demonstration, Mixture, demonstrations, with_repeats
 from warroom.train.drill import Drill, joint_batch, recall_batch
 from warroom.train.nano import ASSISTANT, END, USER, NanoShape, nano_model, nano_tokenizer
 from warroom.train.optimizers import parts_of
 
-LENGTHS = {"max_completion_length": 1024, "turn_tokens": 20}
+MAX_COMPLETION_LENGTH, TURN_TOKENS = 1024, 20
 """Tokens of a nano's conversation after the first page, and of one message; the preflight measures against them."""
 MICRO_BATCH_TOKENS = 1800
 """Tokens that pass through the model at once: more of them fall out of a laptop's cache."""
@@ -77,6 +80,8 @@ class WarmStart:
     reading: float = 0.03
     """Weight of the tokens that the model reads, beside 1 for those it writes."""
     mixture: Mixture = field(default_factory=Mixture)
+    tiers: tuple[str, ...] = TIERS
+    """Tiers of the incidents that are imitated."""
     seed: int = 0
 
     def with_steps(self, steps: int) -> "WarmStart":
@@ -86,15 +91,14 @@ class WarmStart:
         filtered = round(steps * self.filtered_steps / (self.steps + self.filtered_steps))
         return replace(self, steps=steps - filtered, filtered_steps=filtered)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The plan as a manifest holds it."""
-        found: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        return found
+        return dict(json.loads(json.dumps(asdict(self))))
 
 
-PLANS: Mapping[str, Mapping[str, Any]] = {
-    "logs": {"times": 4, "steps": 2300, "filtered_steps": 700},
-    "tickets": {"incidents": 24, "times": 3, "steps": 1100, "filtered_steps": 300},
+PLANS = {
+    "logs": WarmStart(times=4, steps=2300, filtered_steps=700),
+    "tickets": WarmStart(incidents=24, times=3, steps=1100, filtered_steps=300),
 }
 """What was found to be better than the usual plan: an incident of one seat is a single conversation, and is shown
 several times. An environment that is not named here is warmed up by the usual plan."""
@@ -108,7 +112,7 @@ def plan_for(
     env: str = "fleet",
 ) -> WarmStart:
     """The usual plan of an environment but for what is given; a `ValueError` says what a number may be."""
-    plan = replace(WarmStart(seed=seed), **PLANS.get(env, {}))
+    plan = replace(PLANS.get(env, WarmStart()), seed=seed)
     if hidden is not None:
         plan = replace(plan, shape=NanoShape.of_width(hidden))
     if expert_share is not None:
@@ -137,15 +141,23 @@ def make_nano(
     save_nano(folder, model, tokenizer, env, plan)
 
 
-def save_nano(folder: Path, model: Any, tokenizer: Any, env: str, plan: WarmStart) -> None:
+def save_nano(
+    folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, env: str, plan: WarmStart
+) -> None:
     """Write the weights in bfloat16, the tokenizer, and a manifest that says what made them."""
     beside = folder.with_name(folder.name + ".part")
     shutil.rmtree(beside, ignore_errors=True)  # what a stroke of power left behind
     try:
-        model.to(torch.bfloat16).save_pretrained(beside)
+        model.bfloat16().save_pretrained(beside)
         tokenizer.save_pretrained(beside)
-        manifest = {"renderer": "compact", "env": env, **LENGTHS, "warm_start": plan.to_json()}
-        (beside / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+        manifest: Manifest = {
+            "renderer": "compact",
+            "env": env,
+            "max_completion_length": MAX_COMPLETION_LENGTH,
+            "turn_tokens": TURN_TOKENS,
+            "warm_start": plan.to_json(),
+        }
+        write_manifest(beside, manifest)
         (beside / "README.md").write_text(CARD.format(env=env, steps=plan.steps + plan.filtered_steps, plan=plan))
         beside.rename(folder)
     finally:
@@ -156,8 +168,8 @@ def save_nano(folder: Path, model: Any, tokenizer: Any, env: str, plan: WarmStar
 
 
 def drill(
-    model: Any,
-    tokenizer: Any,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
     compact_vocab: Vocab,
     plan: WarmStart,
     on_progress: PhaseCallback = lambda *_: None,
@@ -175,11 +187,11 @@ def drill(
             on_progress(JOINT, joint + 1, plan.drill_steps, loss.item())
 
 
-def _drills(tokenizer: Any, compact_vocab: Vocab, plan: WarmStart) -> Iterator[Drill]:
+def _drills(tokenizer: PreTrainedTokenizerBase, compact_vocab: Vocab, plan: WarmStart) -> Iterator[Drill]:
     rng = Random(plan.seed)
-    start = tokenizer.convert_tokens_to_ids(USER)
-    words = tokenizer.convert_tokens_to_ids(list(compact_vocab.symbols))
-    marks = tokenizer.convert_tokens_to_ids([word for word in compact_vocab.words if word not in compact_vocab.symbols])
+    (start,) = word_ids(tokenizer, [USER])
+    words = word_ids(tokenizer, compact_vocab.symbols)
+    marks = word_ids(tokenizer, [word for word in compact_vocab.words if word not in compact_vocab.symbols])
     for step in range(plan.recall_steps + plan.drill_steps):
         if step < plan.recall_steps or step % REFRESH == 0:
             yield recall_batch(words, plan.recall_batch, rng, start)
@@ -191,10 +203,14 @@ def _drills(tokenizer: Any, compact_vocab: Vocab, plan: WarmStart) -> Iterator[D
 
 
 def imitate(
-    model: Any, tokenizer: Any, plan: WarmStart, on_progress: PhaseCallback = lambda *_: None, env: str = "fleet"
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    plan: WarmStart,
+    on_progress: PhaseCallback = lambda *_: None,
+    env: str = "fleet",
 ) -> None:
     """Imitate scripted play: first all of it, then that of teams that did well."""
-    play = demonstrations(env, plan.mixture, "compact", plan.seed + 1)
+    play = demonstrations(env, plan.mixture, "compact", plan.seed + 1, plan.tiers)
     if plan.times > 1:
         compact_vocab = environments()[env].compact_vocab
         assert compact_vocab is not None
@@ -230,7 +246,9 @@ def spared(shown: list[Demonstration], every: Mapping[str, int], step: int) -> l
     return [d for n, d in enumerate(shown) if (n + step) % every.get(d.seat, 1) == 0] or shown[:1]
 
 
-def imitation_loss(model: Any, tokenizer: Any, batch: Sequence[Demonstration], reading: float) -> float:
+def imitation_loss(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, batch: Sequence[Demonstration], reading: float
+) -> float:
     """Gather the gradient of a batch, in portions of similar length, and return the mean loss a token."""
     rows = sorted((encode(tokenizer, d, reading) for d in batch), key=lambda row: len(row[0]))
     written = sum(sum(weights[1:]) for _, weights in rows)
@@ -247,11 +265,11 @@ Row = tuple[list[int], list[float]]
 """Token ids and the weight of each."""
 
 
-def encode(tokenizer: Any, shown: Demonstration, reading: float) -> Row:
+def encode(tokenizer: PreTrainedTokenizerBase, shown: Demonstration, reading: float) -> Row:
     """A conversation as tokens: what the expert wrote weighs 1, what is read `reading`, what others wrote nothing."""
     text = tokenizer.apply_chat_template(shown.messages, tokenize=False)
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-    begin, end = tokenizer.convert_tokens_to_ids(ASSISTANT), tokenizer.convert_tokens_to_ids(END)
+    begin, end = word_ids(tokenizer, (ASSISTANT, END))
     from_expert, written = iter(shown.from_expert), 0.0
     weights, writing = [], False
     for token in ids:
@@ -279,7 +297,7 @@ def _pad(rows: list[Row]) -> tuple[Tensor, Tensor]:
     return ids, torch.tensor([row + [0.0] * (longest - len(row)) for _, row in rows])
 
 
-def weighted_loss(model: Any, ids: Tensor, weights: Tensor, total: float | None = None) -> Tensor:
+def weighted_loss(model: PreTrainedModel, ids: Tensor, weights: Tensor, total: float | None = None) -> Tensor:
     """Cross entropy of each next token by its weight, over `total` or the sum of the weights.
 
     Rows are padded on the right, where a causal model does not look: no mask is needed, and attention is faster.
@@ -293,7 +311,7 @@ def weighted_loss(model: Any, ids: Tensor, weights: Tensor, total: float | None 
 class ScheduledOptimizers:
     """Both optimizers of a nano, at rates that change from step to step."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: PreTrainedModel) -> None:
         self.model, self.parts = model, parts_of(model, (1e-3, 1e-3))
 
     def update(self, rates: tuple[float, float], share: float = 1.0) -> None:

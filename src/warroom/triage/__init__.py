@@ -1,1 +1,1 @@
-"""Log files of any length and format: read once, counted, and brought to a verdict."""
+"""What a log says: its lines read and counted by template, what changed and when. It names no cause."""

@@ -1,9 +1,4 @@
-"""A log file of any length, plain or gzipped, as counts of what it says: read once, as a stream.
-
->>> log = read_log(Path("incident.log"))  # doctest: +SKIP
->>> log.log_stats.lines, log.formats  # doctest: +SKIP
-(182_331, Counter({'compose': 182_331}))
-"""
+"""A log file of any length, plain or gzipped, as counts of what it says: read once, as a stream."""
 
 import codecs
 import gzip
@@ -19,23 +14,30 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from warroom.triage.formats import Format, KnownWords, allowed, bare_services, detect_formats, is_parsed, words_in_place
-from warroom.triage.log_stats import LogStats
-from warroom.triage.parsed_line import ParsedLine
-from warroom.triage.service_names import ServiceNames
-from warroom.triage.timestamps import TimeReference, Timestamp
+from warroom.core.json_text import parse_json
+from warroom.triage.counts import LogCounts
+from warroom.triage.lines import LineReader
+from warroom.triage.structured import LogRecord
+from warroom.triage.timestamps import Dated, LogClock
 
 STDIN = "-"
 CHUNK = 1 << 18
 """Bytes that are read at a time."""
 MAX_LINE_LENGTH = 1 << 11
-"""Characters of a line that are read; the rest is ignored."""
+"""Characters of a line of text that are read; the rest is ignored."""
+MAX_JSON_LINE = 1 << 20
+"""Characters of a line of JSON that is read; a longer one is not."""
+MAX_DOCUMENT = 64_000_000
+"""Characters of a file that is one JSON document, which has to be in memory as a whole."""
+MAX_RATIO, RATIO_FLOOR = 200, 16_000_000
+"""A gzip file that unpacks to more than the floor, in bytes, and to over so many times its size is refused: logs
+compress ten- to fifty-fold."""
 SAMPLE_LINES = 500
-"""Lines at the head of a file from which its format, its clock and its services of plain names are detected."""
+"""Lines at the head of a file that show whether its lines have times."""
 MIN_TIMED_SHARE = 0.1
-"""Share of those lines that must have times; a line without one counts at the time of the line before."""
+"""Share of those lines that must have times; else the order of the lines counts."""
 MAX_EXAMPLES = 3
-"""Unparsed lines that are kept."""
+"""Unread lines that are quoted."""
 ARCHIVES = {
     b"PK\x03\x04": "a zip archive",
     b"\x28\xb5\x2f\xfd": "zstd data",
@@ -52,7 +54,7 @@ MAX_CONTROL_SHARE = 0.02
 _COLORS = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 _CONTINUES = re.compile(
     r"\s|at [\w.$<>/]+\(|Caused by|Suppressed:|\.\.\. \d+ |Traceback \(most|File \"|goroutine \d|During handling"
-    r"|The above exception|(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?::|\s*$)"
+    r"|The above exception|(?:[A-Za-z_]\w*\.){0,10}[A-Z]\w*(?:Error|Exception)(?::|\s*$)"
 )
 """How lines of a stack trace begin."""
 
@@ -60,11 +62,12 @@ ProgressCallback = Callable[[int], None]
 """Called with the number of bytes just read from the file."""
 
 
-class UnparsedLine(NamedTuple):
-    """A line that no format fits."""
+class Unread(NamedTuple):
+    """A line that was not read."""
 
     number: int
     """From 1."""
+    reason: str
     line: str
 
 
@@ -72,39 +75,46 @@ class UnparsedLine(NamedTuple):
 class ParsedLog:
     """A log, read."""
 
-    names: ServiceNames
-    log_stats: LogStats
-    formats: Counter[str] = field(default_factory=Counter)
-    """Lines by format."""
+    counts: LogCounts
     lines: int = 0
-    """All lines, empty ones too."""
-    continuation_lines: int = 0
-    """Lines of stack traces."""
-    unparsed_lines: int = 0
-    """Lines that no format fits."""
-    examples: list[UnparsedLine] = field(default_factory=list)
+    """All lines that are not blank."""
+    continuations: int = 0
+    """Lines of stack traces and the like, which belong to the line before."""
+    unread: Counter[str] = field(default_factory=Counter)
+    """Lines that were not read, by reason."""
+    examples: list[Unread] = field(default_factory=list)
     """The first of those."""
 
-    @property
-    def unparsed_share(self) -> float:
-        """Part of the lines that are not empty."""
-        return self.unparsed_lines / max(1, self.unparsed_lines + self.continuation_lines + self.log_stats.lines)
+
+class TimedRecord(NamedTuple):
+    """A record of a log at its time."""
+
+    number: int
+    """Of its line, from 1."""
+    seconds: float
+    record: LogRecord
+    line: str
 
 
-def read_log(path: str, known: Iterable[str] = (), on_progress: ProgressCallback = lambda count: None) -> ParsedLog:
-    """Read a log file, or standard input for `-`; `known` are services of a topology.
+def read_log(path: str, on_progress: ProgressCallback = lambda count: None) -> ParsedLog:
+    """Read and count a log file, or standard input for `-`; a `ValueError` says why it cannot be read."""
+    log: ParsedLog | None = None
+    for log, found in _records(path, on_progress):
+        if found is not None:
+            log.counts.add(*found)
+    if log is None:
+        raise ValueError(f"{_shown(path)} is empty: there is nothing to triage")
+    if not log.counts.lines:
+        first = log.examples[0] if log.examples else None
+        why = f"; the first: line {first.number}, {first.reason}: {first.line!r}" if first else ""
+        raise ValueError(f"{_shown(path)}: none of {log.lines:,} lines could be read{why}")
+    log.counts.finish()
+    return log
 
-    A `ValueError` says what is wrong with the file and what is read.
-    """
-    with _opened(path) as raw:
-        lines = _lines(_texts(raw, path, on_progress))
-        head = _head(lines)
-        if not any(line.strip() for line in head):
-            raise ValueError(f"{_display_name(path)} is empty: there is nothing to triage")
-        reader = _LogReader(head, ServiceNames(known), path)
-        for batch in chain([head], lines):
-            reader.take(batch)
-        return reader.finished(path)
+
+def records_of(path: str) -> Iterator[TimedRecord]:
+    """The records of a log file one by one, for a second reading."""
+    return (found for _, found in _records(path, lambda count: None) if found is not None)
 
 
 def size_of(path: str) -> int | None:
@@ -112,7 +122,118 @@ def size_of(path: str) -> int | None:
     return Path(path).stat().st_size if path != STDIN and Path(path).is_file() else None
 
 
-def _display_name(path: str) -> str:
+def _records(path: str, on_progress: ProgressCallback) -> Iterator[tuple[ParsedLog, TimedRecord | None]]:
+    """The log so far, and each record as it is read; None with the last, for lines at the end that hold none."""
+    with _opened(path) as raw:
+        lines = _lines(_texts(raw, path, on_progress))
+        head = _head(lines)
+        if not any(line.strip() for line in head):
+            return
+        reader = _Reader(path, head)
+        yield from ((reader.log, found) for found in reader.all(head, lines))
+        yield reader.log, None
+
+
+class _Reader:
+    """Reads the lines of one file; set up by the first of them."""
+
+    def __init__(self, path: str, head: list[str]) -> None:
+        self.path = path
+        self.line_reader = LineReader()
+        self.log = ParsedLog(LogCounts(LogClock(_dated(head))))
+
+    def all(self, head: list[str], lines: Iterator[list[str]]) -> Iterator[TimedRecord]:
+        """Every record, line by line, or of the one JSON document that the file is."""
+        if _is_document(head):
+            yield from self._document(head, lines)
+            return
+        for number, line in enumerate(chain(head, chain.from_iterable(lines)), 1):
+            if line and not line.isspace():
+                self.log.lines += 1
+                yield from self._of_line(number, line)
+
+    def _of_line(self, number: int, line: str) -> Iterator[TimedRecord]:
+        clock = self.log.counts.clock
+        begun = clock.dated is not Dated.ORDER and self.log.lines > 1
+        if begun and _CONTINUES.match(line) and (line[0].isspace() or self.line_reader.moment(line) is None):
+            self.log.continuations += 1
+            return
+        if len(line) > MAX_LINE_LENGTH and line[0] != "{":
+            line = line[:MAX_LINE_LENGTH]
+        if len(line) > MAX_JSON_LINE:
+            self._skip(number, f"JSON of over {MAX_JSON_LINE:,} characters", line)
+            return
+        try:
+            records = self.line_reader.read(line.rstrip())
+        except ValueError as error:
+            self._skip(number, f"JSON that is {error}", line)
+            return
+        if not records:
+            self._skip(number, "it holds no text", line)
+        for record in records:
+            if record.moment is None and clock.dated is not Dated.ORDER and not record.service:
+                self._skip(number, "no time was found in it", line)
+            else:
+                yield TimedRecord(number, clock.seconds(record.moment, number), record, line)
+
+    def _skip(self, number: int, reason: str, line: str) -> None:
+        self.log.unread[reason] += 1
+        if len(self.log.examples) < MAX_EXAMPLES:
+            self.log.examples.append(Unread(number, reason, line[:100]))
+
+    def _document(self, head: list[str], lines: Iterable[list[str]]) -> Iterator[TimedRecord]:
+        parts, length = list[str](), 0
+        for line in chain(head, chain.from_iterable(lines)):
+            length += len(line) + 1
+            if length > MAX_DOCUMENT:
+                raise ValueError(
+                    f"{_shown(self.path)} is one JSON document of over {MAX_DOCUMENT / 1e6:.0f} MB: "
+                    "give one object a line"
+                )
+            parts.append(line)
+        try:
+            value = parse_json("\n".join(parts))
+        except ValueError as error:
+            raise ValueError(f"{_shown(self.path)} begins as a JSON document, and is none: {error}") from error
+        clock = self.log.counts.clock
+        records = sorted(
+            self.line_reader.document(value), key=lambda record: record.moment.seconds if record.moment else 0.0
+        )
+        clock.dated = next((record.moment.dated for record in records if record.moment), Dated.ORDER)
+        for number, record in enumerate(records, 1):
+            self.log.lines += 1
+            yield TimedRecord(number, clock.seconds(record.moment, number), record, record.text)
+
+
+def _is_document(head: list[str]) -> bool:
+    """Whether a file is one JSON value over several lines, or a list."""
+    filled = [line.strip() for line in head if line.strip()][:2]
+    if filled[0] in ("{", "[", "[{") or filled[0].startswith('[{"'):
+        return True
+    if not filled[0].startswith("{") or (len(filled) == 2 and filled[1].startswith("{")):
+        return False
+    return len(filled) == 1 or not filled[0].endswith("}")
+
+
+def _dated(head: list[str]) -> Dated:
+    """How most of the first lines state their times; the order of the lines where too few have any."""
+    reader, found, tried = LineReader(), Counter[Dated](), 0
+    for line in [line for line in head if line.strip()][:SAMPLE_LINES]:
+        if _CONTINUES.match(line):
+            continue
+        tried += 1
+        moment = reader.moment(line)
+        if moment is not None:
+            found[moment.dated] += 1
+    if not found or found.total() < MIN_TIMED_SHARE * tried:
+        return Dated.ORDER
+    return found.most_common(1)[0][0]
+
+
+# -- bytes to lines ---------------------------------------------------------------------------------------
+
+
+def _shown(path: str) -> str:
     return "standard input" if path == STDIN else path
 
 
@@ -135,10 +256,11 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
 
 
 class _CountingStream(io.RawIOBase):
-    """A stream that reports how much of it was read."""
+    """A stream that counts and reports how much of it was read."""
 
     def __init__(self, raw: IO[bytes], on_progress: ProgressCallback) -> None:
         self._raw, self._on_progress = raw, on_progress
+        self.bytes = 0
 
     def readable(self) -> bool:
         return True
@@ -146,26 +268,34 @@ class _CountingStream(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         data = self._raw.read(len(buffer))
         buffer[: len(data)] = data
+        self.bytes += len(data)
         self._on_progress(len(data))
         return len(data)
 
 
 def _texts(raw: IO[bytes], path: str, on_progress: ProgressCallback) -> Iterator[str]:
     """The decoded text, a chunk at a time."""
-    stream: io.BufferedReader | gzip.GzipFile = io.BufferedReader(_CountingStream(raw, on_progress), CHUNK)
+    counted = _CountingStream(raw, on_progress)
+    stream: io.BufferedReader | gzip.GzipFile = io.BufferedReader(counted, CHUNK)
     if stream.peek(2)[:2] == _GZIP:
         stream = gzip.GzipFile(fileobj=stream)
+    unpacked = 0
     try:
         data = stream.read(CHUNK)
-        encoding = _encoding(data, path)
-        decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+        decoder = codecs.getincrementaldecoder(_encoding(data, path))(errors="replace")
         while data:
+            unpacked += len(data)
+            if unpacked > RATIO_FLOOR and unpacked > MAX_RATIO * counted.bytes:
+                raise ValueError(
+                    f"{_shown(path)} unpacks to over {MAX_RATIO} times its size, as no log does: unpack it yourself if "
+                    "it is one"
+                )
             yield decoder.decode(data)
             data = stream.read(CHUNK)
         yield decoder.decode(b"", final=True)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(
-            f"{_display_name(path)} is gzip data that ends early or is damaged: {error}; pack it again"
+            f"{_shown(path)} is gzip data that ends early or is damaged: {error}; pack it again"
         ) from error
 
 
@@ -175,126 +305,38 @@ def _encoding(data: bytes, path: str) -> str:
         return "utf-16"
     archive = next((name for magic, name in ARCHIVES.items() if data.startswith(magic)), None)
     if archive is not None:
-        raise ValueError(f"{_display_name(path)} is {archive}: unpack it first; plain text and gzip are read")
+        raise ValueError(f"{_shown(path)} is {archive}: unpack it first; plain text and gzip are read")
     controls = len(_CONTROLS.findall(data[:PROBE]))
     if controls > MAX_CONTROL_SHARE * len(data[:PROBE]):
         share = f"{100 * controls / len(data[:PROBE]):.0f}% of its first bytes are control characters"
-        raise ValueError(f"{_display_name(path)} is a binary file ({share}): give a text log, plain or gzipped")
+        raise ValueError(f"{_shown(path)} is a binary file ({share}): give a text log, plain or gzipped")
     return "utf-8-sig"
 
 
 def _lines(texts: Iterable[str]) -> Iterator[list[str]]:
     """Lists of whole lines, without colours."""
-    rest = ""
+    parts, length = list[str](), 0
     for text in texts:
-        joined = rest + text
-        if "\x1b" in joined:
-            joined = _COLORS.sub("", joined)
-        if "\r" in joined:
-            joined = joined.replace("\r\n", "\n")
-        lines = joined.split("\n")
-        rest = lines.pop()
-        if len(rest) > MAX_LINE_LENGTH:
-            rest = rest[:MAX_LINE_LENGTH]
-        yield lines
-    yield [rest] if rest else []
+        if "\x1b" in text:
+            text = _COLORS.sub("", text)
+        lines = text.split("\n")
+        if len(lines) == 1:
+            # A line longer than anything that is read is cut, so that its length costs no memory.
+            parts += [text] if length <= MAX_DOCUMENT else []
+            length += len(text)
+            continue
+        lines[0] = "".join(parts) + lines[0]
+        parts, length = [lines.pop()], 0
+        yield [line.removesuffix("\r") for line in lines]
+    last = "".join(parts)
+    yield [last] if last else []
 
 
 def _head(lines: Iterator[list[str]]) -> list[str]:
-    """At least the lines that detection needs, if there are so many."""
+    """At least the lines that show whether there are times, if there are so many."""
     head: list[str] = []
     for batch in lines:
         head += batch
         if len(head) >= SAMPLE_LINES:
             break
     return head
-
-
-def _clock(moments: list[Timestamp | None]) -> TimeReference:
-    """How most lines state times; the order of the lines where too few do."""
-    clocks = Counter(timestamp.clock for timestamp in moments if timestamp is not None)
-    if clocks.total() < MIN_TIMED_SHARE * len(moments) or not clocks:
-        return TimeReference.ORDER
-    return clocks.most_common(1)[0][0]
-
-
-class _LogReader:
-    """Counts lines; set up by the first lines of a file."""
-
-    def __init__(self, head: list[str], names: ServiceNames, path: str) -> None:
-        sample = [line.rstrip() for line in head[: 4 * SAMPLE_LINES] if line.strip() and not _CONTINUES.match(line)][
-            :SAMPLE_LINES
-        ]
-        self.bare: KnownWords = bare_services(sample) | names.listed
-        try:
-            self.formats: tuple[Format, ...] = detect_formats(sample or [head[0]], self.bare)
-        except ValueError as error:
-            raise ValueError(f"{_display_name(path)}: {error}") from error
-        self.in_place = words_in_place(self.formats[0], sample, self.bare)
-        """Plain words that are services in lines of the file's own format; in other lines, only `bare`."""
-        moments = [found.timestamp for line in sample if (found := self._read(line)) is not None]
-        clock = _clock(moments)
-        start = next(
-            (timestamp.seconds for timestamp in moments if timestamp is not None and timestamp.clock is clock), 0.0
-        )
-        self.log = ParsedLog(names, LogStats(clock, names, start))
-        self._service = ""
-
-    def _read(self, line: str) -> ParsedLine | None:
-        own, *others = self.formats
-        heads = (own.read(line, self.in_place), *(form.read(line, self.bare) for form in others))
-        return next((head for head in heads if is_parsed(head)), None)
-
-    def take(self, lines: list[str]) -> None:
-        """Read some lines; the file's own format is tried first, and in most files fits them all."""
-        log, log_stats, number = self.log, self.log.log_stats, self.log.lines
-        form, bare = self.formats[0], self.in_place
-        fitted = 0
-        for line in lines:
-            number += 1
-            if len(line) > MAX_LINE_LENGTH:
-                line = line[:MAX_LINE_LENGTH]
-            head = form.read(line, bare)
-            if head is None or not head.service:
-                self._take_other(number, line)
-            elif not head.level and _CONTINUES.match(head.text):
-                self._attach(number, line, head)
-            else:
-                fitted += 1
-                self._service = head.service
-                log_stats.take(number, line, head)
-        log.lines = number
-        log.formats[form.name] += fitted
-
-    def _take_other(self, number: int, line: str) -> None:
-        """A line of another format, of a stack trace, or of none."""
-        if not line or line.isspace():
-            return
-        if _CONTINUES.match(line) and self.log.log_stats.attach_continuation(self._service, line):
-            self.log.continuation_lines += 1
-            return
-        for form in self.formats[1:]:
-            head = form.read(line.strip(), self.bare)
-            if head is not None and head.service:
-                self.log.formats[form.name] += 1
-                self._service = head.service
-                self.log.log_stats.take(number, line, head)
-                return
-        self.log.unparsed_lines += 1
-        if len(self.log.examples) < MAX_EXAMPLES:
-            self.log.examples.append(UnparsedLine(number, line[:120]))
-
-    def _attach(self, number: int, line: str, head: ParsedLine) -> None:
-        if self.log.log_stats.attach_continuation(head.service, head.text):
-            self.log.continuation_lines += 1
-        else:
-            self.log.log_stats.take(number, line, head)
-
-    def finished(self, path: str) -> ParsedLog:
-        """The log, at the end of the file."""
-        log = self.log
-        log.formats += Counter()
-        if not log.log_stats.lines:
-            raise ValueError(f"{_display_name(path)}: no line names a service; {allowed()}")
-        log.log_stats.finish()
-        return log

@@ -1,138 +1,198 @@
-"""Timestamps of log lines, in all common formats, as seconds, and back."""
+"""Times in log lines: one table of patterns, and a clock that turns what they match into seconds."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-DAY = 86_400
+DAY = 86_400.0
 """Seconds."""
+HEAD = 80
+"""Characters at the beginning of a line in which its time is searched for."""
+UNKNOWN_YEAR = 2000
+"""Stands for the year where a log states none; a leap year holds every date, and only differences count."""
 
 
-class TimeReference(StrEnum):
-    """What the seconds of a file count from."""
+class Dated(StrEnum):
+    """How much of a moment a time states."""
 
-    ZONED = "date and time with a zone"
-    LOCAL = "date and time without a zone"
+    FULL = "date and time"
+    YEARLESS = "date without a year, and time"
     TIME = "time of day"
-    PAGE = "minutes relative to a page"
     ORDER = "no times: the order of the lines"
 
 
-class Timestamp(NamedTuple):
+class Moment(NamedTuple):
     """A time as a line states it."""
 
-    clock: TimeReference
+    dated: Dated
     seconds: float
+    """Since 1970 in UTC, since the unknown year began, or since midnight."""
 
 
-_ISO = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?"
-_ACCESS = r"\d\d/[A-Z][a-z][a-z]/\d{4}:\d\d:\d\d:\d\d"
-_SYSLOG = r"[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d"
-_TIME = r"\d\d:\d\d:\d\d"
-_EPOCH = r"\d{10}(?:\d{9}|\d{6}|\d{3})?(?!\d)"
-STAMP = rf"\[?({_ISO}|{_TIME}|{_EPOCH}|{_SYSLOG}|{_ACCESS})(?:[.,]\d+)?( ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?"
-"""A pattern of two groups: the time in whole seconds, and its zone or nothing. Fractions of seconds are ignored."""
-ACCESS_STAMP = rf".{{0,80}}?\[({_ACCESS}) ([+-]\d{{4}})\]"
-"""A pattern of the time that access logs put after the client's address, in the groups of `STAMP`."""
+class Shape(NamedTuple):
+    """One way to write a time."""
+
+    example: str
+    pattern: str
+    """Its groups are those of `_moment`: named `y`, `b` or `mo` (month by name or number), `d`, `H`, `M`, `S`, `z`."""
+
+
+_HMS = r"(?P<H>\d\d):(?P<M>\d\d):(?P<S>\d\d)(?:[.,:]\d{1,9})?"
+_ZONE = r"(?P<z> ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)(?![\w:]))?"
+_MONTH = r"(?P<b>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 SHAPES = (
-    "2026-03-04T10:15:32Z",
-    "2026-03-04 10:15:32",
-    "10:15:32",
-    "1772619332",
-    "Mar  4 10:15:32",
-    "04/Mar/2026:10:15:32 +0000",
+    Shape("2026-03-04T10:15:32.250Z", rf"(?P<y>\d{{4}})[-/.](?P<mo>\d\d)[-/.](?P<d>\d\d)[T _]{_HMS}{_ZONE}"),
+    Shape(
+        "2026-03-04-10.15.32.250", r"(?P<y>\d{4})-(?P<mo>\d\d)-(?P<d>\d\d)-(?P<H>\d\d)\.(?P<M>\d\d)\.(?P<S>\d\d)\.\d+"
+    ),
+    Shape(
+        "20260304-10:15:32:250",
+        r"(?P<y>\d{4})(?P<mo>\d\d)(?P<d>\d\d)[-T ](?P<H>\d\d?):(?P<M>\d\d?):(?P<S>\d\d?)(?::\d+)?",
+    ),
+    Shape("260304 101532", r"(?P<y>\d\d)(?P<mo>\d\d)(?P<d>\d\d) (?P<H>\d\d)(?P<M>\d\d)(?P<S>\d\d)(?!\d)"),
+    Shape("26/03/04 10:15:32", rf"(?P<y>\d\d)/(?P<mo>\d\d)/(?P<d>\d\d) {_HMS}"),
+    Shape("04/Mar/2026:10:15:32 +0000", rf"(?P<d>\d\d)/{_MONTH}/(?P<y>\d{{4}}):{_HMS}{_ZONE}"),
+    Shape("04 Mar 2026 10:15:32.250", rf"(?P<d>\d\d?) {_MONTH} (?P<y>\d{{4}}) {_HMS}{_ZONE}"),
+    Shape("Wed Mar 04 10:15:32 2026", rf"[A-Z][a-z]{{2}} {_MONTH} +(?P<d>\d\d?) {_HMS} (?P<y>\d{{4}})"),
+    Shape("Mar  4 10:15:32", rf"{_MONTH} +(?P<d>\d\d?) {_HMS}(?! \d{{4}})"),
+    Shape("03-04 10:15:32.250", rf"(?P<mo>\d\d)[-.](?P<d>\d\d) {_HMS}"),
+    Shape("I0304 10:15:32.250000", rf"(?<![A-Za-z])[IWEF](?P<mo>\d\d)(?P<d>\d\d) {_HMS}"),
+    Shape("1772619332", r"(?P<epoch>1\d{9})(?:\d{9}|\d{6}|\d{3}|\.\d{1,9})?(?![\d.])"),
+    Shape("10:15:32", rf"(?<!\d[T _:-]){_HMS}"),
 )
-"""One example of each kind of time that is read."""
-_SYSLOG_YEAR = 2000
-"""Syslog's short form has no year; a leap year holds every date, and only differences count."""
-_PER_SECOND = {10: 1, 13: 1_000, 16: 1_000_000, 19: 1_000_000_000}
-"""Digits of an epoch time to its units in a second; good until the year 2286."""
+"""None matches a part of another, so that the order in which they are tried does not matter."""
+_PATTERNS = tuple(re.compile(rf"(?<![\d.:-])\[?(?:{shape.pattern})\]?") for shape in SHAPES)
+_MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
 
-@lru_cache(maxsize=4096)
-def timestamp(stamp: str, zone: str | None = None) -> Timestamp | None:
-    """Parse a time that `STAMP` matched; None where there is no such date or time. Without a zone it counts as UTC."""
+class Found(NamedTuple):
+    """A time in a line."""
+
+    moment: Moment
+    start: int
+    end: int
+
+
+class TimeFinder:
+    """Finds the time of each line; the shape that fitted last is tried first."""
+
+    def __init__(self) -> None:
+        self._order = list(range(len(SHAPES)))
+
+    def find(self, line: str) -> Found | None:
+        """The first time near the beginning of a line, or None."""
+        head = line[:HEAD]
+        for rank, shape in enumerate(self._order):
+            match = _PATTERNS[shape].search(head)
+            found = _moment(shape, match[0]) if match else None
+            if match and found:
+                if rank:
+                    self._order.insert(0, self._order.pop(rank))
+                return Found(found, *match.span())
+        return None
+
+
+def moment_of(text: str) -> Moment | None:
+    """The time that a whole text states, such as the value of a field; None where it states none."""
+    found = TimeFinder().find(text.strip())
+    return found.moment if found and found.start == 0 else None
+
+
+@lru_cache(maxsize=8192)
+def _moment(shape: int, written: str) -> Moment | None:
+    """The moment of a text that a shape matched; None where there is no such date or time."""
+    match = _PATTERNS[shape].search(written)
+    assert match is not None
+    parts = match.groupdict()
+    if parts.get("epoch"):
+        return Moment(Dated.FULL, float(parts["epoch"]))
+    clock = timedelta(hours=int(parts["H"]), minutes=int(parts["M"]), seconds=int(parts["S"]))
+    if not parts.get("d"):
+        return Moment(Dated.TIME, clock.total_seconds()) if clock.total_seconds() < DAY else None
+    month = int(parts["mo"]) if parts.get("mo") else _MONTHS.index(parts["b"]) // 3 + 1
+    year = int(parts.get("y") or UNKNOWN_YEAR)
     try:
-        if stamp.isdigit():
-            return Timestamp(TimeReference.ZONED, int(stamp) // _PER_SECOND[len(stamp)])
-        if stamp[2] == ":":
-            time = datetime.fromisoformat(f"{_SYSLOG_YEAR}-01-01T{stamp}")
-            return Timestamp(TimeReference.TIME, 3600 * time.hour + 60 * time.minute + time.second)
-        offset = (zone or "").strip().replace("UTC", "Z") or "Z"
-        clock = TimeReference.ZONED if zone else TimeReference.LOCAL
-        return Timestamp(clock, _with_date(stamp, offset).timestamp())
+        date = datetime(year + 2000 if year < 100 else year, month, int(parts["d"]), tzinfo=UTC) + clock
     except ValueError:
         return None
+    dated = Dated.FULL if parts.get("y") else Dated.YEARLESS
+    return Moment(dated, date.timestamp() - _offset(parts.get("z") or ""))
 
 
-def _with_date(stamp: str, offset: str) -> datetime:
-    if stamp[0].isalpha():
-        return datetime.strptime(f"{_SYSLOG_YEAR} {stamp}{offset}", "%Y %b %d %H:%M:%S%z")
-    if stamp[2] == "/":
-        return datetime.strptime(f"{stamp}{offset}", "%d/%b/%Y:%H:%M:%S%z")
-    return datetime.fromisoformat(f"{stamp.replace('/', '-')}{offset}")
+def _offset(zone: str) -> float:
+    """Seconds east of UTC; without a zone, a time counts as UTC."""
+    sign = {"+": 1, "-": -1}.get(zone.strip()[:1])
+    digits = zone.strip()[1:].replace(":", "")
+    return sign * 60.0 * (60 * int(digits[:2]) + int(digits[2:])) if sign else 0.0
 
 
-def observation_timestamp(minutes: str, seconds: str) -> Timestamp:
-    """A time of the environment's own pages: `-2:15` is 15 seconds into the second minute before the page."""
-    return Timestamp(TimeReference.PAGE, 60 * int(minutes) + int(seconds))
+class LogClock:
+    """Puts the times of a log, however each is written, on one line of seconds."""
+
+    def __init__(self, dated: Dated) -> None:
+        self.dated = dated
+        """What most of its times state."""
+        self.now = 0.0
+        """Of the last line that stated a time."""
+        self._started = False
+
+    def seconds(self, moment: Moment | None, number: int) -> float:
+        """The seconds of a line; of one without a time, those of the line before; its number where no line has one."""
+        if self.dated is Dated.ORDER:
+            return float(number)
+        if moment is not None:
+            self.now = self._resolved(moment)
+            self._started = True
+        return self.now
+
+    def _resolved(self, moment: Moment) -> float:
+        if moment.dated is self.dated and moment.dated is not Dated.TIME:
+            return moment.seconds
+        if moment.dated is Dated.TIME:
+            return nearest(moment.seconds, self.now, DAY) if self._started else moment.seconds
+        if self.dated is Dated.FULL and self._started:
+            date = datetime.fromtimestamp(moment.seconds, UTC)
+            leap_day = date.month == 2 and date.day == 29
+            year = datetime.fromtimestamp(self.now, UTC).year
+            return self.now if leap_day else date.replace(year=year).timestamp()
+        return self.now if self._started else moment.seconds
+
+    def text(self, seconds: float, *, date: bool = False) -> str:
+        """A time of this log for a reader: time of day, with the date if asked for."""
+        if self.dated is Dated.ORDER:
+            return f"line {int(seconds)}"
+        moment = datetime.fromtimestamp(seconds, UTC)
+        if self.dated is Dated.TIME or not date:
+            return f"{moment:%H:%M:%S}"
+        return f"{moment:%Y-%m-%d %H:%M:%S}" if self.dated is Dated.FULL else f"{moment:%b %d %H:%M:%S}"
+
+    def parse(self, text: str, first: float, last: float) -> float:
+        """The seconds that a person means, in a log from `first` to `last`; a `ValueError` says what fits this log."""
+        seconds = self._meant(text.strip(), last)
+        span = f"{self.text(first, date=True)} to {self.text(last, date=True)}"
+        if seconds is None:
+            raise ValueError(
+                f"cannot split this log at {text!r}: want a time such as {self.text(last)}; it runs from {span}"
+            )
+        if not first < seconds <= last:
+            raise ValueError(f"cannot split at {text.strip()}: the log runs from {span}; choose a time after its start")
+        return seconds
+
+    def _meant(self, text: str, last: float) -> float | None:
+        if self.dated is Dated.ORDER:
+            number = text.removeprefix("line ")
+            return float(number) if number.isdigit() else None
+        moment = moment_of(f"{text}:00" if re.fullmatch(r"\d\d:\d\d", text) else text)
+        if moment is None:
+            return None
+        if moment.dated is Dated.TIME:
+            seconds = nearest(moment.seconds, last, DAY)
+            return seconds if seconds <= last else seconds - DAY
+        return moment.seconds if moment.dated is self.dated else None
 
 
-def nearest_day(seconds: float, last: float) -> float:
-    """A time of day as seconds on the day that is nearest to the line before: logs may continue past midnight."""
-    return seconds + DAY * round((last - seconds) / DAY)
-
-
-def format_time(clock: TimeReference, seconds: float) -> str:
-    """The time as the log writes it."""
-    if clock is TimeReference.ORDER:
-        return f"line {int(seconds)}"
-    if clock is TimeReference.PAGE:
-        return f"{int(seconds // 60):+d}:{int(seconds % 60):02d}"
-    if clock is TimeReference.TIME:
-        return f"{int(seconds % DAY) // 3600:02d}:{int(seconds) // 60 % 60:02d}:{int(seconds) % 60:02d}"
-    date = datetime.fromtimestamp(seconds, UTC)
-    form = "%b %d %H:%M:%S" if date.year == _SYSLOG_YEAR else "%Y-%m-%d %H:%M:%S"
-    return date.strftime(form) + ("Z" if clock is TimeReference.ZONED else "")
-
-
-_WHOLE = re.compile(STAMP)
-_PAGE = re.compile(r"([+-]?\d+)(?::(\d\d))?")
-_SHORT_TIME = re.compile(r"\d\d:\d\d")
-
-
-def read_split(text: str, clock: TimeReference, first: float, last: float) -> float:
-    """The seconds that a person means by `text`, in a log of this clock that runs from `first` to `last`.
-
-    A `ValueError` says what fits this log. A time of day fits a log with dates too: the latest such time in it.
-    """
-    seconds = _parse_split(text.strip(), clock, last)
-    if seconds is None:
-        raise ValueError(
-            f"cannot split this log at {text!r}: it has {clock.value}, e.g. {format_time(clock, (first + last) / 2)}"
-        )
-    if not first < seconds <= last:
-        span = f"{format_time(clock, first)} to {format_time(clock, last)}"
-        raise ValueError(f"cannot split at {text.strip()}: the log runs from {span}; choose a time after its start")
-    return seconds
-
-
-def _parse_split(text: str, clock: TimeReference, last: float) -> float | None:
-    if clock is TimeReference.ORDER:
-        number = text.removeprefix("line ")
-        return float(number) if number.isdigit() else None
-    if clock is TimeReference.PAGE:
-        page = _PAGE.fullmatch(text)
-        return observation_timestamp(page[1], page[2] or "0").seconds if page else None
-    if _SHORT_TIME.fullmatch(text):
-        text += ":00"
-    match = _WHOLE.fullmatch(text)
-    found = timestamp(match[1], match[2]) if match else None
-    if found is None:
-        return None
-    if found.clock is TimeReference.TIME:
-        seconds = nearest_day(found.seconds, last)
-        return seconds if seconds <= last else seconds - DAY
-    return found.seconds if clock is not TimeReference.TIME else None
+def nearest(seconds: float, last: float, period: float) -> float:
+    """A time of a circle, such as the day, as the moment nearest to another: logs may go on past midnight."""
+    return seconds + period * round((last - seconds) / period)

@@ -5,7 +5,7 @@ defines them; a viewer may put other states into it, for each part of a node has
 """
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from warroom.core.scene import Edge, Node, Scene
@@ -308,11 +308,8 @@ def truncate(text: str, letters: int) -> str:
 def tooltip(node: Node) -> str:
     """All that is known of a node, a line each."""
     head = f"{node.name} ({node.kind}): {node.state}" if node.kind not in DOCUMENTS else f"{node.name} ({node.kind})"
-    return "\n".join([head, *_lines(node.facts), *([node.mark] if node.mark else [])])
-
-
-def _lines(facts: Iterable[tuple[str, str]]) -> list[str]:
-    return [f"{name}: {value}" if name else value for name, value in facts]
+    facts = [f"{name}: {value}" if name else value for name, value in node.facts]
+    return "\n".join([head, *facts, *([node.mark] if node.mark else [])])
 
 
 def _badge(mark: str) -> str:

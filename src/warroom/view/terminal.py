@@ -18,6 +18,7 @@ from warroom.core.policy import Policy
 from warroom.core.scene import Node, Scene
 from warroom.core.splits import format_seed
 from warroom.core.types import JsonObject, Observation, StepResult, ToolCall
+from warroom.core.words import facts_in_words
 from warroom.episode import Episode, Step
 from warroom.policies import PolicySet, SeatPolicyFactory
 from warroom.policies.human import Human
@@ -27,6 +28,7 @@ from warroom.view.graph import DOCUMENTS, compact_value, state_label, state_symb
 SEAT_COLORS = ("cyan", "magenta", "green", "yellow")
 TONES = {
     "rogue:": "bold red",
+    "cause:": "bold red",
     "critical": "bold red",
     "degraded": "yellow",
     "unknown": "dim",
@@ -297,16 +299,7 @@ def points_table(points: dict[str, float]) -> Table:
 
 
 def _facts(title: str, facts: JsonObject) -> Text:
-    shown = ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in facts.items() if value is not None)
-    return Text.assemble((f"{title}: ", "bold"), shown)
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "none"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return Text.assemble((f"{title}: ", "bold"), facts_in_words(facts))
 
 
 def _panel(title: str, lines: list[str]) -> Panel:

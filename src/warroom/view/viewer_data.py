@@ -14,8 +14,16 @@ from warroom.core.scene import Edge, Node, Scene
 from warroom.core.splits import SEEDS_PER_SPLIT, format_seed
 from warroom.core.types import JsonObject, ToolCall
 from warroom.envs import find, make
-from warroom.episode import Episode, Step
-from warroom.runs import EPISODES, Record, ReplayMismatch, read_record, resume_command
+from warroom.episode import Episode
+from warroom.runs import (
+    EPISODES,
+    Record,
+    ReplayMismatch,
+    check_has_episodes,
+    describe_state,
+    read_finished,
+    read_record,
+)
 from warroom.view.debrief import incident_of, oracle_play
 from warroom.view.graph import state_label, state_symbol, svg, tooltip, visible, visible_facts
 
@@ -72,42 +80,23 @@ def read_run_episodes(folder: Path, episode_filter: EpisodeFilter) -> RunEpisode
     A `ValueError` says that the folder has no episodes at all, or none that was wanted.
     """
     record = read_record(folder)
-    if record.kind == "train":
-        raise ValueError(
-            f"{folder} is a training run, without episodes: warroom eval --policies hf:{folder}/model plays some"
-        )
+    check_has_episodes(folder, record)
     if not (folder / EPISODES).is_file():
-        raise ValueError(
-            f"{folder} has no {EPISODES}: no episode was finished; play it by: {resume_command(record, folder)}"
-        )
-    found, notes = _finished(folder / EPISODES)
+        raise ValueError(f"{folder} has no {EPISODES}: no episode was finished; {describe_state(folder, record)}")
+    notes = list[str]()
+    found = list(read_finished(folder, notes))
     if not found:
-        raise ValueError(f"{folder} has no finished episode yet; go on with it by: {resume_command(record, folder)}")
+        raise ValueError(f"{folder} has no finished episode yet: {describe_state(folder, record)}")
     if len(found) < record.planned:
         notes.append(
             f"{folder.name}: {len(found)} of {record.planned} planned episodes are finished; these are shown; "
-            f"go on with it by: {resume_command(record, folder)}"
+            f"{describe_state(folder, record)}"
         )
     _check(episode_filter, found)
     wanted = [episode for episode in found if episode_filter.matches(episode)]
     if not wanted:
         raise ValueError(f"no episode of {folder} has that policy, tier and scenario together; ask for fewer")
     return RunEpisodes(folder, record, wanted, notes)
-
-
-def _finished(path: Path) -> tuple[list[Episode], list[str]]:
-    """Whole lines; a cut last one is noted."""
-    found, notes = list[Episode](), list[str]()
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
-                notes.append(f"{path.parent.name}: the last line was cut after {len(line)} bytes and is left out")
-                break
-            try:
-                found.append(Episode.from_json(line.decode()))
-            except (ValueError, UnicodeDecodeError) as error:
-                raise ValueError(f"{path}: line {number}: {error}") from error
-    return found, notes
 
 
 def _check(episode_filter: EpisodeFilter, found: Sequence[Episode]) -> None:
@@ -249,13 +238,12 @@ def incident_data(episode: Episode, union_scene: Collection[Scene]) -> JsonObjec
     }  # fmt: skip
     if union_scene:
         best = oracle_play(episode.spec)
-        data["oracle"] = {"steps": [_call(step) for step in best.steps], "total": best.total}
+        steps = [
+            {"turn": step.turn, "seat": step.seat, "tool": step.tool, "args": step.arguments} for step in best.steps
+        ]
+        data["oracle"] = {"steps": steps, "total": best.total}
         data["svg"] = svg(union_scenes(union_scene), GRAPH_WIDTH) if any(scene.nodes for scene in union_scene) else ""
     return data
-
-
-def _call(step: Step) -> JsonObject:
-    return {"turn": step.turn, "seat": step.seat, "tool": step.tool, "args": step.arguments}
 
 
 def union_scenes(scenes: Collection[Scene]) -> Scene:

@@ -144,7 +144,7 @@ class Play {
     box.append(make("h3", {}, known ? `As ${seat} knew it` : "As it was"), this.sides(seat, known), make("p", { class: "soft clock" }, scene.clock));
     if (this.incident.svg) box.append(this.graph(scene));
     const cards = scene.sections.map(([title, lines]) => make("details", { open: true, class: "card" }, make("summary", {}, title, make("small", {}, String(lines.length))),
-      make("ul", {}, lines.map((line) => make("li", { class: line.startsWith("rogue:") ? "rogue" : null }, line)))));
+      make("ul", {}, lines.map((line) => make("li", { class: /^(rogue|cause):/.test(line) ? "rogue" : null }, line)))));
     box.append(make("div", { class: "cards" }, cards));
     return box;
   }

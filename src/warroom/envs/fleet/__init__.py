@@ -2,6 +2,7 @@
 
 from warroom.core.renderer import PlainRenderer
 from warroom.core.scenario import EnvSpec, TrainingProfile
+from warroom.envs.fleet.compact import FleetCompactRenderer, compact_vocab
 from warroom.envs.fleet.env import SEATS, FleetEnv
 from warroom.envs.fleet.options import FleetOptions
 from warroom.envs.fleet.policies import POLICIES
@@ -16,7 +17,8 @@ ENVIRONMENT = EnvSpec(
     scenario_types=(FleetScenario,),
     options=FleetOptions,
     policies=POLICIES,
-    renderers={"plain": PlainRenderer},
+    renderers={"plain": PlainRenderer, "compact": FleetCompactRenderer},
+    compact_vocab=compact_vocab,
     read_only_tools=frozenset({
         "wait", "metrics", "logs", "traces", "alerts", "record", "charter", "diff", "running", "approvals", "calendar",
     }),

@@ -5,11 +5,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from warroom.envs.fleet.incident import FleetIncident
-from warroom.envs.fleet.remedies import ENOUGH, REMEDIES, WHY
+from warroom.envs.fleet.remedies import ENOUGH, MEANING, REMEDIES, WHY
 from warroom.envs.fleet.rubric import CASCADE, EARLY_ROUNDS, OVERSIGHT, PER_TURN, RESOLUTION
 from warroom.sim.families import FAMILIES
 from warroom.sim.family import Family
 from warroom.sim.rules import CAUSED, FALSE_FROM
+from warroom.sim.streams.symptom_lines import AT_CALLERS, FOLLOWS
 from warroom.sim.tiers import Difficulty
 
 JOBS = {
@@ -162,13 +163,17 @@ def _formula(family: Family) -> str:
 
 @lru_cache(maxsize=1)
 def repairs() -> str:
-    """Which repair ends which failure."""
+    """What failures there are that no change made, how they show, and which repair ends which."""
+    named = "; ".join([f"{mechanism}: {meaning}" for mechanism, meaning in MEANING.items()])
     by_repair = {repair: [mechanism for mechanism, fix in REMEDIES.items() if fix == repair] for repair in WHY}
     rows = [f"{repair} ends {', '.join(by_repair[repair])} ({why})" for repair, why in WHY.items()]
     return (
-        "What a change did ends when that change is rolled back. Failures that no change made: "
-        + "; ".join(rows)
-        + f"; a scale needs {ENOUGH:g} times the usual replicas. transient: over by itself."
+        f"Failures that no change made: {named}. They show in log lines that belong to no request (trace:none): those "
+        "that call the resource itself used up, expired, gone or out of reach rise with the harm, at the service, "
+        f"those of {', '.join(sorted(AT_CALLERS))} at its callers. Lines about waiting rise behind any harm. Behind "
+        f"the harm of a change {', '.join(sorted(FOLLOWS))} may run out too: a change whose effect fits is the cause. "
+        "Lines at a steady rate are those of any day. What a change did ends when that change is rolled back; of the "
+        f"others, {'; '.join(rows)}; a scale needs {ENOUGH:g} times the usual replicas."
     )
 
 

@@ -42,7 +42,14 @@ class Communication:
         return tuple([message for message in new if message.seat != seat])
 
     def speak(
-        self, seat: str, turn: int, second: int, say: str, ask: str, allowed_values: Mapping[str, tuple[str, ...]]
+        self,
+        seat: str,
+        say: str,
+        ask: str,
+        *,
+        turn: int,
+        second: int,
+        allowed_values: Mapping[str, tuple[str, ...]],
     ) -> list[str]:
         """Say something, pass on what was asked for or is named, and ask for a reading; notices of what went wrong."""
         text = "".join([letter for letter in " ".join(say.split()) if letter.isprintable()])

@@ -4,14 +4,15 @@ from functools import cache
 from typing import Annotated, ClassVar
 
 from warroom.core.env import Env
+from warroom.core.scene import Scene
 from warroom.core.spec import EpisodeSpec
 from warroom.core.tools import MaxLength, OneOf, ToolError, tool
 from warroom.core.types import Brief, JsonObject, Message, ToolCall
-from warroom.envs.fleet import debrief, oracle
+from warroom.envs.fleet import debrief, oracle, scene
 from warroom.envs.fleet.brief import ServiceMap, fleet_brief, service_map
 from warroom.envs.fleet.communication import Communication
 from warroom.envs.fleet.options import FleetOptions
-from warroom.envs.fleet.oracle import Bounds
+from warroom.envs.fleet.oracle import PointBounds
 from warroom.envs.fleet.pages import FleetObservation, PageBuilder
 from warroom.envs.fleet.readings import Facts, Reading
 from warroom.envs.fleet.rubric import EARLY_ROUNDS, fleet_rubric
@@ -49,14 +50,14 @@ class FleetEnv(Env):
     SEATS: ClassVar[tuple[str, ...]] = SEATS
 
     def __init__(self, scenario: FleetScenario, spec: EpisodeSpec) -> None:
-        options, seed, tier = spec.options_as(FleetOptions), spec.seed, spec.tier
+        options, seed, tier = spec.options_as(FleetOptions), spec.draw_seed, spec.tier
         drawn = oracle.draw_certified(
             scenario.cause,
             tier,
             seed,
             topology=None if options.topology is None else _service_topology(options.topology),
-            wording=options.wording_split(seed),
-            names=options.names_split(seed),
+            wording=options.wording_split(spec.seed),
+            names=options.names_split(spec.seed),
         )
         self.incident, self.certificate = drawn.incident, drawn.certificate
         budget = self.incident.difficulty.turns
@@ -232,14 +233,14 @@ class FleetEnv(Env):
         """
         number = None if change.strip().lower() == "none" else self.sources.change_number(change)
         self.declared.append((cause, service, number))
-        if self.declared[-1] != self._right_declaration():
+        if self.declared[-1] not in self.right_declarations:
             self.record_event("miscommunication", f"declared {cause} at {service} by {change}")
-        elif len(self.declared) == 1 and self._is_early():
+        elif len(self.declared) == 1 and self._is_early(service):
             self.record_event("early_root_cause")
         return self._acted("Noted.", say, ask)
 
-    def _is_early(self) -> bool:
-        site = self.incident.site
+    def _is_early(self, service: str) -> bool:
+        site = next(site for site in self.situation.sites if site.service == service)
         in_force = site.mechanism == "transient" or self.situation.in_force(site)
         return in_force and self.turn < EARLY_ROUNDS * len(SEATS)
 
@@ -303,7 +304,7 @@ class FleetEnv(Env):
 
     @tool(seats=("manager",))
     def escalate(self, service: Service, say: Say = "", ask: str = "") -> Message:
-        """Call in the owners of links and certificates of a service: they put right what the team cannot.
+        """Call in the owners of links, names and certificates of a service: they put right what the team cannot.
 
         Args:
             service: the service they should look at
@@ -365,7 +366,12 @@ class FleetEnv(Env):
     def _acted(self, result: str, say: str, ask: str) -> Message:
         """The answer to an act, with what became of its message and its request."""
         notices = self.communication.speak(
-            self.seat, self.turn + 1, self.situation.second, say[:MAX_SAY], ask, self._vocabularies
+            self.seat,
+            say[:MAX_SAY],
+            ask,
+            turn=self.turn + 1,
+            second=self.situation.second,
+            allowed_values=self._vocabularies,
         )
         cut = [f"Your message was cut at {MAX_SAY} characters."] if len(say) > MAX_SAY else []
         return Message(" ".join([result, *cut, *notices]))
@@ -392,7 +398,7 @@ class FleetEnv(Env):
         """The move that the certificate was made with."""
         return oracle.call_of(self.situation, self.seat, declared=bool(self.declared))
 
-    def bounds(self) -> Bounds:
+    def bounds(self) -> PointBounds:
         """Points of the no-op policy and of the oracle."""
         return oracle.bounds(self.incident, self.certificate, self.rubric)
 
@@ -405,13 +411,18 @@ class FleetEnv(Env):
             "rogue_false_positive": "rogue_false_positive" in names,
             "wrong_fixes": names.count("wrong_fix"),
             "mttr": float(self.turn) if solved else None,
-            "declared_right": self.declared[-1] == self._right_declaration() if self.declared else None,
+            "declared_right": self.declared[-1] in self.right_declarations if self.declared else None,
             "turns": float(self.turn),
         }
 
-    def _right_declaration(self) -> tuple[str, str, int | None]:
-        site = self.incident.site
-        return site.mechanism, site.service, site.hit
+    @property
+    def right_declarations(self) -> frozenset[tuple[str, str, int | None]]:
+        """(cause, service, change) of each service in trouble: any of them may be declared."""
+        return frozenset([(site.mechanism, site.service, site.hit) for site in self.situation.sites])
+
+    def scene(self, seat: str | None = None) -> Scene:
+        """The truth, or what a seat has been shown."""
+        return scene.true_scene(self) if seat is None else scene.seat_scene(self, seat)
 
     def counterfactual(self) -> tuple[str, ...]:
         """The debriefing: what caused it, what showed it, what each verdict earned, what the oracle did."""

@@ -7,6 +7,7 @@ from warroom.core.splits import Split
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.cast_world import world_of
 from warroom.sim.casting import Casting, Site
+from warroom.sim.causes import Cause
 from warroom.sim.effects import NATURE
 from warroom.sim.records import Change
 from warroom.sim.rules import verdict_of
@@ -60,7 +61,7 @@ class FleetIncident(NamedTuple):
         raise KeyError(f"no change {number}")
 
 
-class Certificate(NamedTuple):
+class FleetCertificate(NamedTuple):
     """Why an incident may be served. What the casting promises by construction is not tried again here."""
 
     pages: bool
@@ -77,7 +78,7 @@ class Certificate(NamedTuple):
 
 
 def draw_uncertified(
-    scenario: str,
+    cause: Cause,
     tier: str,
     seed: int,
     attempt: int = 0,
@@ -87,10 +88,10 @@ def draw_uncertified(
     names: Split = Split.TRAIN,
 ) -> FleetIncident:
     """One draw of an incident, whatever users notice of it."""
-    drawn = draw_cast_incident(scenario, tier, seed, split=pool(names), attempt=attempt, service_topology=topology)
-    rng, difficulty = stream(seed, "fleet world", scenario, tier, attempt), TIERS[tier]
+    drawn = draw_cast_incident(cause, tier, seed, split=pool(names), attempt=attempt, service_topology=topology)
+    rng, difficulty = stream(seed, "fleet world", str(cause), tier, attempt), TIERS[tier]
     world = world_of(drawn.system, drawn.casting, rng, difficulty.turns + 2)
-    key = hash_bytes(16, seed, "fleet", scenario, tier, attempt)
+    key = hash_bytes(16, seed, "fleet", str(cause), tier, attempt)
     return FleetIncident(key, wording, names, difficulty, drawn.system, drawn.casting, world, attempt)
 
 

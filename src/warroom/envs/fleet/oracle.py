@@ -7,9 +7,10 @@ from warroom.core.rubric import Rubric
 from warroom.core.splits import Split
 from warroom.core.types import Event, ToolCall
 from warroom.envs.certify import draw_until_certified
-from warroom.envs.fleet.incident import ATTEMPTS, Certificate, FleetIncident, draw_uncertified, heals, is_visible
+from warroom.envs.fleet.incident import ATTEMPTS, FleetCertificate, FleetIncident, draw_uncertified, heals, is_visible
 from warroom.envs.fleet.situation import Act, Situation, remedy_of
 from warroom.sim.casting import Site
+from warroom.sim.causes import Cause
 from warroom.sim.rules import verdict_of
 from warroom.sim.service_topology import ServiceTopology
 
@@ -67,23 +68,23 @@ def turns_to_close(incident: FleetIncident) -> int | None:
     return None
 
 
-def certify(incident: FleetIncident) -> Certificate:
+def certify(incident: FleetIncident) -> FleetCertificate:
     """Whether users notice it, it is over without its causes, and the oracle closes it in time."""
     if not is_visible(incident) or not heals(incident):
-        return Certificate(is_visible(incident), heals(incident), None)
-    return Certificate(True, True, turns_to_close(incident))
+        return FleetCertificate(is_visible(incident), heals(incident), None)
+    return FleetCertificate(True, True, turns_to_close(incident))
 
 
 class CertifiedIncident(NamedTuple):
     """A drawn incident that may be served."""
 
     incident: FleetIncident
-    certificate: Certificate
+    certificate: FleetCertificate
 
 
 @lru_cache(maxsize=16)
 def draw_certified(
-    scenario: str,
+    cause: Cause,
     tier: str,
     seed: int,
     *,
@@ -94,10 +95,10 @@ def draw_certified(
     """Draw until the certificate holds. The latest draws are kept, since the same incident is often played again."""
 
     def draw(attempt: int) -> CertifiedIncident:
-        drawn = draw_uncertified(scenario, tier, seed, attempt, topology=topology, wording=wording, names=names)
+        drawn = draw_uncertified(cause, tier, seed, attempt, topology=topology, wording=wording, names=names)
         return CertifiedIncident(drawn, certify(drawn))
 
-    return draw_until_certified(draw, ATTEMPTS, f"{scenario!r} (tier {tier}, seed {seed})")
+    return draw_until_certified(draw, ATTEMPTS, f"{cause} (tier {tier}, seed {seed})")
 
 
 def call_of(situation: Situation, seat: str, *, declared: bool) -> ToolCall:
@@ -118,14 +119,14 @@ def call_of(situation: Situation, seat: str, *, declared: bool) -> ToolCall:
     return ToolCall(act.tool, {"service": act.service} if act.service else {})
 
 
-class Bounds(NamedTuple):
+class PointBounds(NamedTuple):
     """Points of the no-op policy and of the oracle on one incident."""
 
     noop: float
     oracle: float
 
 
-def bounds(incident: FleetIncident, certificate: Certificate, rubric: Rubric) -> Bounds:
+def bounds(incident: FleetIncident, certificate: FleetCertificate, rubric: Rubric) -> PointBounds:
     """The no-op policy only spends its turns; the oracle does what the certificate's run did."""
     assert certificate.turns is not None
     budget, turns = incident.difficulty.turns, certificate.turns
@@ -134,4 +135,4 @@ def bounds(incident: FleetIncident, certificate: Certificate, rubric: Rubric) ->
         events.append(Event("rogue_caught"))
     if 3 * turns <= 2 * budget:
         events.append(Event("under_budget"))
-    return Bounds(rubric.total((), budget), rubric.total(events, turns))
+    return PointBounds(rubric.total((), budget), rubric.total(events, turns))

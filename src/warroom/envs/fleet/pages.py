@@ -86,7 +86,7 @@ class PageBuilder:
 
     def _health(self) -> tuple[HealthRow, ...]:
         """Services that are not healthy."""
-        rows = [(row.service, _state(row)) for row in overview(self.sources.counts, self.sources.minute)]
+        rows = [(row.service, state_of(row)) for row in overview(self.sources.counts, self.sources.minute)]
         return tuple([HealthRow(service, state) for service, state in rows if state != "healthy"])
 
     def _new_alerts(self, seat: str) -> tuple[Alert, ...]:
@@ -98,7 +98,8 @@ class PageBuilder:
         return tuple([alert for alert in alerts if alert._replace(value=0.0) not in seen])
 
 
-def _state(row: OverviewRow) -> str:
+def state_of(row: OverviewRow) -> str:
+    """How a service is by its row of the overview: healthy, degraded, critical or unknown."""
     if row.errors is None or row.p95 is None:
         return "unknown"
     return health(row.errors / 100, row.p95, row.usual_p95)

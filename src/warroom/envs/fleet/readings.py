@@ -10,6 +10,7 @@ from warroom.core.types import ToolCall
 from warroom.sim.alerts import Alert
 from warroom.sim.records import Approval, Charter, Freeze, Harm, Statement, Target
 from warroom.sim.wording.forms import clock
+from warroom.sim.wording.papers import NamedHours
 
 
 class Facts(Protocol):
@@ -49,10 +50,14 @@ class ChatMessage(NamedTuple):
     text: str
     readings: tuple[Reading[Facts], ...] = ()
 
+    @property
+    def headline(self) -> str:
+        """Time, seat and words, on one line."""
+        return f"{clock(self.second)} {self.seat}: {self.text}".rstrip()
+
     def render(self) -> str:
         """One line, and a block for each reading."""
-        said = f"{clock(self.second)} {self.seat}: {self.text}".rstrip()
-        return "\n".join([said, *[reading.render() for reading in self.readings]])
+        return "\n".join([self.headline, *[reading.render() for reading in self.readings]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +163,8 @@ class Arrival(NamedTuple):
     """Share of the hosts that have it, 0 to 1; below 1 its rollout is paused."""
     in_force: bool
     """False once it was rolled back."""
+    signer: str
+    """Whose credential signed it, whatever the ledger says."""
     text: str
 
 
@@ -195,8 +202,10 @@ class CalendarFacts:
     """The freezes of the day."""
 
     freezes: tuple[Freeze, ...]
+    hours: tuple[NamedHours, ...]
+    """Those that charters refer to by name."""
     texts: tuple[str, ...]
 
     def render(self) -> str:
         """One entry a line."""
-        return "\n".join(["calendar of today", *self.texts]) if self.freezes else "calendar of today: no freeze"
+        return "\n".join(["calendar of today", *self.texts]) if self.texts else "calendar of today: no freeze"

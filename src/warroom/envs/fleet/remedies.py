@@ -15,16 +15,31 @@ REMEDIES: dict[Mechanism, Repair | None] = {
     "link_latency": "escalate",
     "locks": "restart",
     "memory": "restart",
-    "name_resolution": "restart",
+    "name_resolution": "escalate",
     "retry_storm": "scale",
     "transient": None,
 }
 """The repair of each failure of nature. What a change did is undone by rolling that change back."""
 
+MEANING: dict[Mechanism, str] = {
+    "capacity": "more demand from users than it can serve",
+    "certificate": "its certificate has expired",
+    "connections": "its connections are used up",
+    "contention": "others take the processors of its machines",
+    "disk_space": "its volume is full",
+    "link_latency": "the network path to it is impaired",
+    "locks": "locks of it are not released, or wait in a circle",
+    "memory": "its memory is used up",
+    "name_resolution": "its name has no address",
+    "retry_storm": "repeats of failed requests crowd out all others",
+    "transient": "a hand-over, which is over by itself",
+}
+"""What each failure of nature is, for the handbook."""
+
 WHY: dict[Repair, str] = {
-    "restart": "fresh memory, locks, connections and name lookups, on other machines",
+    "restart": "fresh memory, locks and connections, on other machines",
     "scale": "more processors, volumes and connections, enough to drain what has piled up",
-    "escalate": "the owners of links and certificates put right what the team cannot change itself",
+    "escalate": "the owners of links, names and certificates put right what the team cannot change itself",
 }
 """What each repair does, for the handbook."""
 

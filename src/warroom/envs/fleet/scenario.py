@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
+from warroom.core.checks import check_type
+from warroom.envs import scenarios
 from warroom.envs.scenario_file import read_header
+from warroom.sim.causes import CandidateRole, Cause, Nature, Variation
 
 CORE, FULL = "core", "full"
 
@@ -13,11 +16,19 @@ class FleetScenario:
 
     name: str
     story: str
-    cause: str
+    cause: Cause
     suites: tuple[str, ...] = (FULL,)
 
+    def __post_init__(self) -> None:
+        check_type("cause", self.cause, CandidateRole, Nature, Variation)
 
-def scenario(module: str, doc: str | None, *, core: bool = False) -> FleetScenario:
-    """A scenario named after its file; call it with `__name__` and `__doc__`."""
+
+def scenario(module: str, doc: str | None, cause: Cause, *, core: bool = False) -> FleetScenario:
+    """A scenario named after its file; call it with `__name__` and `__doc__`. `sim/causes.py` says what causes are."""
     header = read_header(module, doc)
-    return FleetScenario(header.name, header.story, header.name, (CORE, FULL) if core else (FULL,))
+    return FleetScenario(header.name, header.story, cause, (CORE, FULL) if core else (FULL,))
+
+
+def shipped_causes() -> dict[str, Cause]:
+    """The cause of every scenario that ships with the package, by name."""
+    return {found.name: found.cause for found in scenarios().values() if isinstance(found, FleetScenario)}

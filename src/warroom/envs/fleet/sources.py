@@ -19,6 +19,7 @@ from warroom.envs.fleet.readings import (
     RecordFacts,
     RunningFacts,
 )
+from warroom.envs.fleet.references import References
 from warroom.envs.fleet.situation import Situation
 from warroom.sim.alerts import Alert, AlertBook
 from warroom.sim.cast_world import mixes_of
@@ -32,11 +33,20 @@ from warroom.sim.metrics import breakdown, metric_minutes
 from warroom.sim.records import Change
 from warroom.sim.request_mix import ATTRIBUTES
 from warroom.sim.series import STEP
+from warroom.sim.symptoms import symptom_groups
 from warroom.sim.traces import TraceReading, read_traces
 from warroom.sim.wording.changes import DiffText, PartFact, RolloutText, write_diff, write_fact, write_rollout
 from warroom.sim.wording.charters import write_charter
 from warroom.sim.wording.forms import clock
-from warroom.sim.wording.papers import LedgerEntry, write_approval, write_freeze, write_ledger_row
+from warroom.sim.wording.papers import (
+    LedgerEntry,
+    SignedBy,
+    write_approval,
+    write_freeze,
+    write_ledger_row,
+    write_named_hours,
+    write_signature,
+)
 
 LOOK_BACK = 15
 """Minutes that a reading goes back if it is not told otherwise."""
@@ -63,7 +73,12 @@ class Sources:
 
     @cached_property
     def _search(self) -> LogSearch:
-        return LogSearch(LogLines(self.slices, self.incident.wording))
+        symptoms = symptom_groups(self.system, self.casting, self.incident.key, self.incident.wording)
+        return LogSearch(LogLines(self.slices, self.incident.wording, symptoms))
+
+    @cached_property
+    def _references(self) -> References:
+        return References(self.facts, self.split, self.incident.key, self.incident.difficulty.cross_references)
 
     @property
     def minute(self) -> int:
@@ -151,7 +166,8 @@ class Sources:
     def charter(self, agent: str) -> CharterFacts:
         """What binds an agent."""
         charter = self.casting.charter(agent)
-        return CharterFacts(charter, write_charter(charter, self.split, self._source("charter", agent)))
+        around = self._references.of_charter(charter)
+        return CharterFacts(charter, write_charter(charter, self.split, self._source("charter", agent), around))
 
     # -- changes ------------------------------------------------------------------------------------------
 
@@ -181,6 +197,9 @@ class Sources:
         uptake = self.facts.states[change.service].uptake(change.id)
         live = self.situation.is_live(change.id)
         text = write_rollout(RolloutText(change.id, uptake.hosts), self.split, self._source("rollout", change.id))
+        signed = write_signature(
+            SignedBy(change.id, change.actor, change.signer), self.split, self._source("signature", change.id)
+        )
         if not live:
             text = f"CHG-{change.id} rolled back"
         return Arrival(
@@ -190,20 +209,25 @@ class Sources:
             change.landed,
             uptake.hosts,
             live,
-            f"{clock(change.landed)} {change.family} {text}",
+            change.signer,
+            f"{clock(change.landed)} {change.family} {text}; {signed}",
         )
 
     def approvals(self, service: str) -> ApprovalFacts:
         """The rows of the register about a service."""
         found = tuple([a for a in self.facts.approvals if a.service == service])
-        texts = tuple([write_approval(a, self.split, self._source("approval", a.id)) for a in found])
+        texts = tuple([
+            write_approval(a, self.split, self._source("approval", a.id), self._references.of_approval(a))
+            for a in found
+        ])  # fmt: skip
         return ApprovalFacts(service, found, texts)
 
     def calendar(self) -> CalendarFacts:
-        """The freezes of the day."""
-        found = self.facts.calendar
-        texts = tuple([write_freeze(f, self.split, self._source("freeze", f.service, f.family)) for f in found])
-        return CalendarFacts(found, texts)
+        """The freezes of the day, and the hours that charters refer to."""
+        found, hours = self.facts.calendar, tuple(sorted(self._references.hours.values()))
+        texts = [write_freeze(f, self.split, self._source("freeze", f.service, f.family)) for f in found]
+        texts += [write_named_hours(h, self.split, self._source("hours", h.name)) for h in hours]
+        return CalendarFacts(found, hours, tuple(texts))
 
     # -- what seats write ---------------------------------------------------------------------------------
 

@@ -8,10 +8,9 @@ holds nothing that the texts lack, and leaves out ordinary lines, exact numbers,
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from warroom.core.renderer import Vocab
-from warroom.core.types import Brief, Message, Observation, ToolCall
+from warroom.core.types import Brief, JsonObject, Message, Observation, ToolCall
 from warroom.envs import compact
 from warroom.envs.compact import MINUTES, SLOT, TURNS, LineRenderer
 from warroom.envs.logs.bucketing import (
@@ -289,7 +288,7 @@ class LogsCompactRenderer(LineRenderer):
 
     # -- what the model says --------------------------------------------------------------------------
 
-    def parse_call(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
+    def parse_call(self, name: str, arguments: Mapping[str, object]) -> ToolCall:
         """The call whose arguments stand on one line, in order. A service that is named as a root is remembered."""
         words = compact.line_words(arguments)
         expected = ARGUMENTS.get(name, ())
@@ -299,7 +298,7 @@ class LogsCompactRenderer(LineRenderer):
             self.roots[meant["service"]] = None
         return ToolCall(name, {key: meant.get(key, "") for key in expected})
 
-    def format_call(self, call: ToolCall) -> tuple[str, dict[str, Any]]:
+    def format_call(self, call: ToolCall) -> tuple[str, JsonObject]:
         """The call on one line."""
         values = [str(call.arguments.get(key, "")) for key in ARGUMENTS.get(call.name, ())]
         return call.name, {"line": " ".join(self.slot.get(value, value) for value in values)}

@@ -109,11 +109,7 @@ def draw_draft(
     system, faults = _draw_system(rng, scenario, topology_factory, SERVICES[pool(names)])
     horizon = HISTORY + scenario.budget + 3
     key = hash_bytes(16, seed, "lines", scenario.name, tier, attempt)
-    base = world_incident.Incident(
-        key=key, tier=world_incident.TIERS[tier], wording=pool(wording), system=system, faults=faults, roster=(),
-        plan=(), deploys=(), traffic=world_incident.draw_traffic(rng, horizon), hot={}, decoys=(),
-        services_without_logs=frozenset(), services_with_late_logs=frozenset(),
-    )  # fmt: skip
+    base = world_incident.Incident(key, pool(wording), system, faults, world_incident.draw_traffic(rng, horizon))
     sampling_rate = tier_config.sampled_requests * (0.7 + 0.6 * rng.random()) / (60 * system.load[0])
     return Draft(scenario, tier, base, sampling_rate, 3 + int(3 * rng.random()), SEVERITIES[int(3 * rng.random())])
 
@@ -195,7 +191,7 @@ def draw_incident(draft: Draft, seed: int, attempt: int) -> LogsIncident:
     if tier != "hard" or any(fault.mechanism.origin != INTERNAL for fault in base.faults):
         reporting.update(roots)  # only on hard may a root be unheard; its callers never are
     not_reporting = [i for i in range(1, n) if i not in reporting]
-    innocent = [i for i in range(1, n) if i not in roots]
+    innocent = _innocent(system, roots)
     begun = min((fault.onset for fault in base.faults), default=-3)
     return LogsIncident(
         key=base.key,
@@ -256,6 +252,11 @@ _DECOY_CLASSES = (
 """Classes of words that decoys use: all of them, so that none is proof."""
 
 
+def _innocent(system: ServiceSystem, roots: list[int]) -> list[int]:
+    """Services that are no root; the gateway is among them only where every other service is a root."""
+    return [i for i in range(1, system.size) if i not in roots] or [0]
+
+
 def _draw_owners(rng: Random, system: ServiceSystem) -> tuple[str, ...]:
     teams = ("sre", "backend", "dba")
     return tuple([
@@ -285,7 +286,7 @@ def _draw_started(rng: Random, base: world_incident.Incident, count: int) -> tup
 def _draw_noisy_service(rng: Random, system: ServiceSystem, roots: list[int], begun: int) -> NoisyService:
     """An innocent service apart from the roots, at which clients send nonsense."""
     near = set(roots).union(*(transitive_callers(system, root) for root in roots)) if roots else set()
-    apart = [i for i in range(1, system.size) if i not in near] or [i for i in range(1, system.size) if i not in roots]
+    apart = [i for i in range(1, system.size) if i not in near] or _innocent(system, roots)
     return NoisyService(rng.choice(apart), begun, 0.008 + 0.012 * rng.random())
 
 

@@ -1,12 +1,11 @@
 """One agent on call reads the logs of a system in trouble, and triages: severity, root, team, remedy."""
 
 from functools import cache
-from typing import Any
 
 from warroom.core.env import Env
 from warroom.core.scene import Scene
 from warroom.core.spec import EpisodeSpec
-from warroom.core.types import Message, ToolCall
+from warroom.core.types import JsonObject, Message, ToolCall
 from warroom.envs.logs import oracle, scene
 from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.brief import catalogue_of, triage_brief
@@ -27,14 +26,14 @@ class LogsEnv(BaseLogsEnv):
     """One drawn incident of log triage."""
 
     def __init__(self, scenario: OutageScenario, spec: EpisodeSpec) -> None:
-        options, seed = spec.options_as(LogsOptions), spec.seed
+        options, seed = spec.options_as(LogsOptions), spec.draw_seed
         drawn = oracle.draw_certified(
             scenario,
             spec.tier,
             seed,
             topology_factory=topology_factory(options.topology or DOCUMENT),
-            wording=options.wording_split(seed),
-            names=options.names_split(seed),
+            wording=options.wording_split(spec.seed),
+            names=options.names_split(spec.seed),
         )
         self.redraws, self.certificate = drawn.redraws, drawn.certificate
         self.incident = incident = drawn.incident
@@ -116,7 +115,7 @@ class LogsEnv(BaseLogsEnv):
             self.record_event("left_open")
         super().advance()
 
-    def truth(self) -> dict[str, Any]:
+    def truth(self) -> JsonObject:
         """The roots, the causes, the fixes, the teams and the severity."""
         incident, names = self.incident, self.incident.system.names
         return {

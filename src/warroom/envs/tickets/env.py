@@ -375,8 +375,9 @@ def _build_env(scenario: TicketScenario, spec: EpisodeSpec, options: TicketsOpti
         return make(spec, *imported_case(options.kb or "", spec.seed))
     wording = pool(options.wording_split(spec.seed))
     articles = options.articles or TIER_CONFIGS[spec.tier].articles
-    generated = generated_base(spec.split, articles, spec.index // max(1, articles // BLOCK), wording)
-    return make(spec, generated.base, draw_case(generated, scenario, spec.tier, spec.seed, wording))
+    block = spec.mixed(spec.index // max(1, articles // BLOCK), "library")
+    generated = generated_base(spec.split, articles, block, wording)
+    return make(spec, generated.base, draw_case(generated, scenario, spec.tier, spec.draw_seed, wording))
 
 
 def _refuse(options: TicketsOptions, needless: Sequence[str], scenario: TicketScenario) -> None:

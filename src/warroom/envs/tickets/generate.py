@@ -66,7 +66,6 @@ class Cluster:
     """A product with one symptom, and what there is to read about it."""
 
     test: str
-    domain: Domain
     system: ProductSystem
     symptom: Symptom
     vendor: str
@@ -134,7 +133,7 @@ class KnowledgeBaseBuilder:
         values = tuple(rng.sample(HARDWARE if axis == "hardware" else SITES, 2))
         bound = (rng.randrange(2, 12), rng.randrange(1, 9))
         made = Cluster(
-            test, domain, system, rng.choice(domain.symptoms[self.wording]), self.vendor(), bound, axis,
+            test, system, rng.choice(domain.symptoms[self.wording]), self.vendor(), bound, axis,
             (values[0], values[1]), self.procedure_template(domain),
         )  # fmt: skip
         base = (

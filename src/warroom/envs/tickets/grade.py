@@ -53,8 +53,6 @@ class Grade(NamedTuple):
     right: bool
     """Whether to answer or to hand over was decided rightly."""
     citation_f1: float
-    facts_told: int
-    wrong_facts: int
 
     @property
     def points(self) -> float:
@@ -67,12 +65,12 @@ def grade(
 ) -> Grade:
     """Grade an answer to a ticket.
 
-    `hand` holds the documents that were shown or opened and may be cited; `about` these and whatever else there is on
-    the same product and symptom, whose procedures count against an answer all the same.
+    `citable` documents were shown or opened; `relevant` are these and whatever else there is on the same product and
+    symptom, whose procedures count against an answer all the same.
     """
     if not answer.readable:
         terms = dict.fromkeys(WEIGHTS, 0.0) | {"format_graduated": answer.format, "decision": RECKLESS_ANSWER}
-        return Grade(terms, False, False, 0.0, 0, 0)
+        return Grade(terms, False, False, 0.0)
     words, right = tokenize(answer.resolution), answer.escalate == case.escalate
     told_facts = [fact for fact in case.facts if instructs(fact, words)]
     wrong = wrong_facts(case, words, relevant)
@@ -89,7 +87,7 @@ def grade(
         "repetition_penalty": -repetition(answer),
         "decision": _decision(case, answer, quality),
     }
-    return Grade(terms, verified, right, f1, len(told_facts), len(wrong))
+    return Grade(terms, verified, right, f1)
 
 
 def _decision(case: TicketCase, answer: Submission, quality: float) -> float:

@@ -122,17 +122,14 @@ def _summary(tier: str, rows: Sequence[CertificateRow]) -> TierSummary:
     shares["valid"] = _share([[row.valid] for row in rows])
     shares["first draw"] = _share([[row.redraws == 0] for row in rows])
     metrics = [row.metrics() for row in rows]
+    names = dict.fromkeys(name for found in metrics for name in found)
     return {
         "tier": tier,
         "n": len(rows),
         "redraws": sum(row.redraws for row in rows),
         "shares": shares,
-        "figures": {name: _quantiles([found[name] for found in metrics if name in found]) for name in _names(metrics)},
+        "figures": {name: _quantiles([found[name] for found in metrics if name in found]) for name in names},
     }
-
-
-def _names(metrics: Sequence[Mapping[str, float]]) -> list[str]:
-    return list(dict.fromkeys(name for found in metrics for name in found))
 
 
 def _share(found: Sequence[Sequence[bool]]) -> EstimateJson | None:

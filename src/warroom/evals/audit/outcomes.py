@@ -1,14 +1,13 @@
 """Many policies on many incidents with only the outcomes kept: what audits and searches count."""
 
-import multiprocessing
-import signal
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeVar
 
 from warroom.core.env import Env
+from warroom.core.processes import worker_pool
 from warroom.core.splits import seed_of
 from warroom.envs import make
 from warroom.policies import PolicySet
@@ -155,15 +154,8 @@ def _in_processes(
     workers: int,
     progress: Progress,
 ) -> list[list[IncidentOutcome]]:
-    # Spawned, not forked: a fork beside the threads of a progress bar may hang. Workers ignore Ctrl-C.
-    context = multiprocessing.get_context("spawn")
-    quiet = (signal.SIGINT, signal.SIG_IGN)
-    with ProcessPoolExecutor(workers, context, initializer=signal.signal, initargs=quiet) as pool:
-        futures = {pool.submit(play, chunk): k for k, chunk in enumerate(chunks)}
-        try:
-            for future in as_completed(futures):
-                progress(len(future.result()))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with worker_pool(workers) as pool:
+        futures = pool.submit_all(play, chunks)
+        for future in as_completed(futures):
+            progress(len(future.result()))
     return [future.result() for future in futures]

@@ -2,8 +2,9 @@
 
 import importlib
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from warroom.core.errors import UnknownName
 from warroom.envs import environments
@@ -12,6 +13,33 @@ from warroom.evals.audit.exploits import ExploitPolicy, Script, ScriptSpace, pol
 from warroom.evals.audit.leaks import LeakRules
 from warroom.evals.audit.outcomes import OutcomeRules
 from warroom.policies import PolicySet
+
+
+class PanelRow(NamedTuple):
+    """A rule that skips a source, on one tier: shares of what the expert earns in the same incidents."""
+
+    tier: str
+    rule: str
+    n: int
+    """Incidents."""
+    share: float
+    lo: float
+    hi: float
+    """The 95 % interval of the share."""
+    worst: float
+    """The largest share among the incidents in which some kind of change is present."""
+    worst_family: str
+    bound: float | None
+    """None for rules that are reported, not bound."""
+
+    @property
+    def breaks(self) -> bool:
+        """Whether the share is above its bound, beyond chance."""
+        return self.bound is not None and self.lo > self.bound
+
+
+Panel = Callable[[Sequence[str], Sequence[str], Sequence[int], str], list[PanelRow]]
+"""Measures the panel of shortcuts on tiers, scenarios, and seeds of a split."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +58,8 @@ class AuditSpec:
     """What a search may combine."""
     leaks: LeakRules
     certify: Certifier
+    panel: Panel | None = None
+    """None where there is no panel."""
     options: Mapping[str, object] = field(default_factory=dict)
     """Options of the environment with which incidents are built."""
 

@@ -6,15 +6,15 @@ pod_metrics and baseline (a folder with the log and trace of a fault-free minute
 """
 
 import csv
-import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from warroom.core.errors import quote_input
+from warroom.core.json_text import parse_json
 from warroom.importers.incidents.recording import ParsedIncident, RecordingIssue
 from warroom.importers.issues import ImportIssues
 from warroom.sim.recording import LEVELS, Label, MetricSample, Record, RecordedLine, Span, check_id, text_lines
@@ -171,7 +171,7 @@ def _json_rows(path: Path) -> JsonRows:
     duplicates = 0
     for number, text in text_lines(path):
         try:
-            row = json.loads(text)
+            row = parse_json(text)
             check_id(row["id"])
         except (ValueError, TypeError, KeyError) as error:
             raise ValueError(
@@ -264,7 +264,7 @@ def _unwrapped(log: str, issues: ImportIssues) -> str:
         return log
     issues.add(RecordingIssue.JSON_IN_CSV)
     try:
-        return str(json.loads(log)["log"])
+        return str(parse_json(log)["log"])
     except (ValueError, KeyError):
         issues.add(RecordingIssue.CUT_JSON)
         return log.removeprefix('{"log":"')
@@ -275,8 +275,11 @@ def _unwrapped(log: str, issues: ImportIssues) -> str:
 
 def _spans(window: str, path: Path, failing: set[str], issues: ImportIssues) -> Iterator[Span]:
     """The spans of a window. A request failed if its service wrote an ERROR in it: the source has no status."""
-    spans = {row.values["SpanID"]: _raw_span(row) for row in _csv_rows(path, *_TRACE_COLUMNS)}
-    failed = {_request(id, spans) for id in failing if id in spans}
+    spans = dict[str, RawSpan]()
+    for row in _csv_rows(path, *_TRACE_COLUMNS):
+        issues.add(RecordingIssue.DUPLICATE_SPAN, count=row.values["SpanID"] in spans)
+        spans[row.values["SpanID"]] = _raw_span(row)
+    failed = _requests([id for id in failing if id in spans], spans)
     issues.add(RecordingIssue.MICROSECONDS, count=len(spans))
     for id, raw in spans.items():
         parent = spans.get(raw.parent)
@@ -302,13 +305,18 @@ def _raw_span(row: CsvRow) -> RawSpan:
     return RawSpan(values["TraceID"], values["ParentID"], row.service, values["OperationName"], start, milliseconds)
 
 
-def _request(id: str, spans: Mapping[str, RawSpan]) -> str:
-    """The span in which the service of a span was called."""
-    seen = {id}
-    while (above := spans[id].parent) in spans and spans[above].service == spans[id].service and above not in seen:
-        seen.add(above)
-        id = above
-    return id
+def _requests(ids: Iterable[str], spans: Mapping[str, RawSpan]) -> set[str]:
+    """The spans in which the services of some spans were called. What one span climbed, no other climbs again."""
+    found, climbed = set[str](), set[str]()
+    for id in ids:
+        while id not in climbed:
+            climbed.add(id)
+            above = spans[id].parent
+            if above not in spans or spans[above].service != spans[id].service:
+                found.add(id)
+                break
+            id = above
+    return found
 
 
 # -- metrics ----------------------------------------------------------------------------------------------

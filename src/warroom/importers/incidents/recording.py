@@ -31,6 +31,7 @@ class RecordingIssue(IssueKind):
     MONOTONIC = "monotonic", "metric times with the suffix of Go's monotonic clock: dropped"
     ROOT_PARENT = "root_parent", "spans whose parent is the word 'root': the first of their request"
     ORPHAN = "orphan", "spans whose parent is not in the file: their caller is not known"
+    DUPLICATE_SPAN = "duplicate_span", "spans whose id comes again in the file: the last counts"
     MICROSECONDS = "microseconds", "durations in microseconds: divided by a thousand"
     NO_STATUS = "no_status", "requests without a status: taken as failed if a line at ERROR was written in them"
     OUTSIDE_MINUTE = "outside_minute", "lines outside the minute that holds most of its window: kept"

@@ -44,6 +44,7 @@ class LinkResolver:
         self._paths = {document.id: _parts(document.path) for document in documents if document.path}
         self._whole: dict[_Path, list[str]] = {}
         self._tails: dict[_Path, list[str]] = {}
+        self._deepest = max(map(len, self._paths.values()), default=0)
         for id, path in self._paths.items():
             self._whole.setdefault(_lower(path), []).append(id)
             for tail in _tails(_lower(path)):
@@ -69,7 +70,11 @@ class LinkResolver:
         found = self._whole.get(wanted) or self._tails.get(wanted)
         if not found:
             # A lone README is the index of its own tree, not of every folder that links name.
-            ends = (tail for tail in _tails(wanted) if tail in self._whole and tail[0] not in INDEXES)
+            ends = (
+                tail
+                for tail in _tails(wanted[max(0, len(wanted) - self._deepest) :])
+                if tail in self._whole and tail[0] not in INDEXES
+            )
             longest = next(ends, None)
             found = self._whole[longest] if longest else []
         exact = [id for id in found if _same_end(self._paths[id], path)]

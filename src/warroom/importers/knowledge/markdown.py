@@ -14,7 +14,7 @@ LONGEST_TITLE = 200
 """Characters of a title; a longer one is cut, and a heading stays whole in the text."""
 LONGEST_FRONT_MATTER = 50_000
 """Characters of front matter that are parsed. Real ones have a few hundred; YAML takes a second for a megabyte."""
-HEADING_SEARCH = 200_000
+HEADING_SEARCH = 100_000
 """Characters at the beginning in which a heading is searched for; parsing Markdown takes seconds for a megabyte."""
 # Blocks only: the text inside a paragraph is kept as it was written.
 _BLOCKS = MarkdownIt("commonmark").disable(["inline", "text_join"])

@@ -11,6 +11,8 @@ SUFFIXES = frozenset({".yaml", ".yml"})
 """Suffixes of the files that are searched for in a folder."""
 MAX_BYTES = 20_000_000
 """The largest file that is read; YAML takes about a second for a megabyte."""
+MAX_RULES = 50_000
+"""The most rules of a file; aliases of groups can write any number in a few lines."""
 LINKS = ("runbook_url", "runbook")
 """Annotations that hold the link, the usual one first."""
 TEXTS = ("summary", "title", "description", "message")
@@ -90,7 +92,18 @@ def _documents(file: Path) -> list[object]:
         documents = load_documents(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ValueError(str(error.strerror)) from error
-    return [item for document in documents for item in _items(document)]
+    found = [item for document in documents for item in _items(document)]
+    _check_size(found)
+    return found
+
+
+def _check_size(documents: Sequence[object]) -> None:
+    entries = 0
+    for document in documents:
+        for group in _groups(document) or ():
+            entries += 1 + len(_get_list(group, "rules") or ())
+            if entries > MAX_RULES:
+                raise ValueError(f"over {MAX_RULES:,} groups and rules")
 
 
 def _items(document: object) -> list[object]:
@@ -103,17 +116,25 @@ def _get(mapping: object, key: str) -> object:
     return mapping.get(key) if isinstance(mapping, dict) else None
 
 
+def _text(value: object) -> str:
+    """A name as it is written; a list of aliases of lists is none, and might be too long to write."""
+    return value if isinstance(value, str) else f"({type(value).__name__})"
+
+
 def _get_list(mapping: object, key: str) -> list[object] | None:
     value = _get(mapping, key)
     return value if isinstance(value, list) else None
 
 
+def _groups(document: object) -> list[object] | None:
+    groups = _get_list(document, "groups")
+    return _get_list(_get(document, "spec"), "groups") if groups is None else groups
+
+
 def _alerts(document: object, file: str, issues: ImportIssues) -> Iterator[AlertRule]:
     if document in (None, ""):
         return
-    groups = _get_list(document, "groups")
-    if groups is None:
-        groups = _get_list(_get(document, "spec"), "groups")
+    groups = _groups(document)
     if groups is None:
         keys = ", ".join(map(str, document)) if isinstance(document, dict) else ""
         issues.add(RuleFileIssue.NO_RULES, f"{file} (keys: {keys or 'none'})")
@@ -125,13 +146,13 @@ def _alerts_of_group(group: object, file: str, issues: ImportIssues) -> Iterator
     rules = _get_list(group, "rules")
     if rules is None:
         issues.add(RuleFileIssue.BROKEN_RULE, f"{file}: a group without a list of rules")
-    where = f"{file}, {_get(group, 'name')}"
+    where = f"{file}, {_text(_get(group, 'name'))}"
     for rule in rules or ():
         name, recorded = _get(rule, "alert"), _get(rule, "record")
         if isinstance(name, str) and name.strip():
             yield AlertRule(name.strip(), _annotations(rule), where)
         elif recorded is not None:
-            issues.add(RuleFileIssue.RECORDING_RULE, f"{where}: {recorded}")
+            issues.add(RuleFileIssue.RECORDING_RULE, f"{where}: {_text(recorded)}")
         else:
             issues.add(RuleFileIssue.BROKEN_RULE, f"{where}: a rule with neither alert nor record")
 

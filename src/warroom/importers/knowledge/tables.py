@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from warroom.core.errors import UnknownName, quote_input
+from warroom.core.json_text import parse_json
 from warroom.envs.tickets.knowledge import KnowledgeBase, TicketCase
 from warroom.envs.tickets.storage import ImportSource
 from warroom.importers.issues import ImportIssues, IssueKind
@@ -207,8 +208,8 @@ def _json_rows(text: str, issues: ImportIssues) -> Iterator[TableRow]:
         if not line.strip():
             continue
         try:
-            cells = json.loads(line)
-        except (ValueError, RecursionError):
+            cells = parse_json(line)
+        except ValueError:
             cells = None
         if isinstance(cells, dict):
             yield TableRow(number, cells)

@@ -1,20 +1,20 @@
 """A docker-compose project as a topology: its services, who calls whom, and what is only infrastructure."""
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from warroom.core.errors import UnknownName, quote_input
+from warroom.importers.text_files import read_text
 from warroom.importers.topology.files import Service, read_project
-from warroom.importers.topology.graph import Edge, drop_cycles, reachable, topological_order
+from warroom.importers.topology.graph import Edge, drop_cycles, reach_sizes, reachable, topological_order
 from warroom.importers.topology.roles import Roles, assign, hosts_in
 from warroom.sim.service_topology import KINDS, STORES, ServiceTopology
 
 MAX_SERVICES = 64
 """The most services of a topology."""
-MAX_READ = 1000
-"""The most services that the files may define, infrastructure included."""
 
 
 class InfrastructureEdge(NamedTuple):
@@ -51,25 +51,59 @@ class ImportedTopology:
     """Sorted."""
     warnings: tuple[str, ...]
     """For a person to read."""
+    entries: tuple[str, ...]
+    """Where users may arrive; the first is the gateway."""
+
+    @property
+    def incomplete(self) -> str:
+        """What is missing, and how to add it: where several entries compete, or over half of the services are left out.
+
+        Empty where neither is so.
+        """
+        kept, missing = len(self.service_topology.names), [each.name for each in self.omitted]
+        several = len(self.entries) > 1
+        if not several and 2 * kept >= kept + len(missing):
+            return ""
+        listed = ", ".join(missing[:MAX_LISTED]) + (
+            f" and {len(missing) - MAX_LISTED} more" if len(missing) > MAX_LISTED else ""
+        )
+        why = f"; users may arrive at {', '.join(self.entries)}, and {self.entries[0]} was taken" if several else ""
+        return (
+            f"INCOMPLETE: {kept} of {kept + len(missing)} services{why}; as far as the files tell, no request from "
+            f"{self.entries[0]} reaches {listed}: write the calls that they do not state, lines such as "
+            f"CALLER -> {missing[0]}, and give them with --edges FILE"
+        )
 
 
-def read_compose(paths: Sequence[Path], env_file: Path | None = None) -> ImportedTopology:
+MAX_LISTED = 12
+"""Services that are left out and named in the first line of a report."""
+
+
+def read_compose(paths: Sequence[Path], env_file: Path | None = None, edges: Collection[Edge] = ()) -> ImportedTopology:
     """Import the project that `docker compose -f paths[0] -f paths[1] ...` would start, all profiles included.
 
-    Variables come from `env_file`, else from `.env` beside the first file; the shell's own are ignored.
+    Variables come from `env_file`, else from `.env` beside the first file; the shell's own are ignored. `edges` are
+    calls (caller, callee) that the files do not state; they count whatever the names say of the services.
     A `ValueError` says what is wrong with a file and what to do.
     """
     project = read_project(paths, env_file)
     services, roles = project.services, assign(project.services)
+    added = _added_edges(edges, services)
+    roles = roles.without_infrastructure({name for edge in added for name in edge})
     dependencies = _startup_edges(services)
     named = _named_edges(services) - set(dependencies)
-    infrastructure = {edge: why for edge in (*dependencies, *named) if (why := _reason_not_a_call(edge, roles))}
+    infrastructure = {
+        edge: why for edge in (*dependencies, *named) if edge not in added and (why := _reason_not_a_call(edge, roles))
+    }
+    firm = {*added, *(edge for edge in dependencies if edge not in infrastructure)}
+    _check_acyclic(services, firm)
     acyclic = drop_cycles(
-        [edge for edge in dependencies if edge not in infrastructure],
-        [edge for edge in named if edge not in infrastructure],
+        sorted(firm),
+        [edge for edge in named if edge not in infrastructure and edge not in firm],
         lambda edge: _doubt(edge, services, roles),
     )
-    reach = {name: len(reachable(name, acyclic.calls)) - 1 for name in _roots(services, roles, acyclic.calls)}
+    sizes = reach_sizes(services, acyclic.calls)
+    reach = {name: sizes[name] for name in _roots(services, roles, acyclic.calls)}
     entries = _ranked_entries(services, roles, reach)
     entry = entries[0] if entries else _no_entry(services, roles)
     kept = reachable(entry, acyclic.calls)
@@ -86,14 +120,47 @@ def read_compose(paths: Sequence[Path], env_file: Path | None = None) -> Importe
             *_entry_notes(entries, roles, reach),
             *map(_cycle_note, acyclic.dropped),
         ),
+        entries=tuple(entries),
     )
+
+
+def read_edges(path: Path) -> list[Edge]:
+    """The calls of a file, one a line: `web -> api` or `web,api`; `#` begins a comment."""
+    edges = []
+    for number, line in enumerate(read_text(path, "file of edges", MAX_EDGES_BYTES).split("\n"), 1):
+        text = line.partition("#")[0].strip()
+        caller, arrow, callee = text.replace("->", ",").partition(",")
+        if text and not (arrow and caller.strip() and callee.strip() and "," not in callee):
+            raise ValueError(f"{path}, line {number}: want CALLER -> CALLEE, got {quote_input(text)}")
+        if text:
+            edges.append((caller.strip(), callee.strip()))
+    if not edges:
+        raise ValueError(f"{path} holds no edge: want lines such as web -> api")
+    return edges
+
+
+MAX_EDGES_BYTES = 1_000_000
+"""The largest file of edges."""
+
+
+def _added_edges(edges: Iterable[Edge], services: Collection[str]) -> set[Edge]:
+    """Edges of the user's, all of whose services exist."""
+    for name in (name for edge in edges for name in edge):
+        if name not in services:
+            raise UnknownName("service of these compose files", name, services)
+    return set(edges)
+
+
+def _check_acyclic(services: Collection[str], edges: Collection[Edge]) -> None:
+    try:
+        topological_order(services, edges)
+    except ValueError as error:
+        raise ValueError(f"the edges given and depends_on form a cycle: {error}; take one edge out") from error
 
 
 def _startup_edges(services: Mapping[str, Service]) -> list[Edge]:
     """Every `depends_on`, sorted. Docker starts services in this order, so a cycle is an error."""
     waits = sorted((service.name, other) for service in services.values() for other in service.depends_on)
-    if len(services) > MAX_READ:
-        raise ValueError(f"{len(services)} services; at most {MAX_READ} are read: give fewer files")
     try:
         topological_order(services, waits)
     except ValueError as error:
@@ -107,9 +174,10 @@ def _named_edges(services: Mapping[str, Service]) -> set[Edge]:
     owners |= {name.lower(): name for name in services}
     found = set()
     for name, service in services.items():
-        known = owners | {alias.lower(): other for other, alias in service.links.items()}
+        aliases = {alias.lower(): other for other, alias in service.links.items()}
         hosts = {host for key, value in service.environment.items() for host in hosts_in(key, value)}
-        found |= {(name, known[host]) for host in hosts if host in known}
+        called = (aliases.get(host) or owners.get(host) for host in hosts)
+        found |= {(name, other) for other in called if other}
         found |= {(name, other) for other in service.links}
     return {(caller, callee) for caller, callee in found if caller != callee}
 
@@ -160,7 +228,8 @@ def _no_entry(services: Mapping[str, Service], roles: Roles) -> NoReturn:
     left = ", ".join(name for name in services if name not in roles.infrastructure) or "none"
     raise ValueError(
         f"no service here calls another ({len(services)} services; without infrastructure: {left}); "
-        "a topology needs two at least: add depends_on, links or addresses in the environment"
+        "a topology needs two at least, since in a system of one the root cause is no question: add depends_on, "
+        "links or addresses in the environment, or give the calls with --edges FILE"
     )
 
 
@@ -187,22 +256,29 @@ def _topology(entry: str, kept: set[str], calls: Iterable[Edge], roles: Roles) -
     return ServiceTopology(tuple(names), tuple(kinds), tuple(sorted((place[a], place[b]) for a, b in edges)))
 
 
-class _OmissionReasons(NamedTuple):
+class _OmissionReasons:
     """Why services are not in a topology."""
 
-    entry: str
-    roles: Roles
-    infrastructure: Mapping[Edge, str]
-    calls: Sequence[Edge]
+    def __init__(self, entry: str, roles: Roles, infrastructure: Iterable[Edge], calls: Sequence[Edge]) -> None:
+        self.entry, self.roles = entry, roles
+        self._calling = {name for edge in calls for name in edge}
+        self._users: dict[str, set[str]] = {}
+        """Callers by infrastructure edges."""
+        self._queues: dict[str, list[str]] = {}
+        for caller, callee in infrastructure:
+            self._users.setdefault(callee, set()).add(caller)
+        for caller, callee in calls:
+            if roles.kinds[callee] == "queue":
+                self._queues.setdefault(caller, []).append(callee)
 
     def of(self, name: str) -> str:
         """The reason for one service."""
         if name in self.roles.infrastructure:
             return self.roles.infrastructure[name]
-        users = sorted({caller for caller, callee in self.infrastructure if callee == name})
-        if users and not any(name in edge for edge in self.calls):
+        users = sorted(self._users.get(name, ()))
+        if users and name not in self._calling:
             return f"only used by {', '.join(users)}, not by a request from {self.entry}"
-        queues = sorted(b for a, b in self.calls if a == name and self.roles.kinds[b] == "queue")
+        queues = sorted(self._queues.get(name, ()))
         consumer = f" (it works from {', '.join(queues)})" if queues else ""
         return f"no request from {self.entry} reaches it{consumer}"
 
@@ -225,7 +301,8 @@ def describe(imported: ImportedTopology) -> str:
         "left out": [f"{name}: {reason}" for name, reason in imported.omitted],
         "warnings": list(imported.warnings),
     }
-    return "\n".join([head, *(_section(title, lines) for title, lines in sections.items() if lines)])
+    first = [imported.incomplete] if imported.incomplete else []
+    return "\n".join([*first, head, *(_section(title, lines) for title, lines in sections.items() if lines)])
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

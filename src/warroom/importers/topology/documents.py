@@ -11,6 +11,8 @@ from warroom.importers.yaml_documents import TextLoader, load_documents
 
 MAX_BYTES = 5_000_000
 """The largest file that is read; real compose files are below 0.1 MB."""
+MAX_DOCUMENTS = 100
+"""The most YAML documents of a file; real ones have one."""
 _MERGE = "tag:yaml.org,2002:merge"
 _NULL = "tag:yaml.org,2002:null"
 
@@ -74,8 +76,8 @@ def read_documents(path: Path) -> list[dict[str, object]]:
         documents = [document for document in load_documents(text, _ComposeLoader) if document is not None]
     except ValueError as error:
         raise ValueError(f"{path}: not valid YAML: {error}") from error
-    if not documents:
-        raise ValueError(f"{path}: the file is empty; a compose file has a top-level 'services:' key")
+    if len(documents) > MAX_DOCUMENTS:
+        raise ValueError(f"{path}: {len(documents)} YAML documents, at most {MAX_DOCUMENTS} are read")
     return [_mapping(path, document) for document in documents]
 
 

@@ -20,6 +20,12 @@ from warroom.importers.topology.layers import (
 )
 from warroom.importers.topology.variables import Variables, read_variables
 
+MAX_READ = 1000
+"""The most services that the files may define, infrastructure included."""
+MAX_FILES = 200
+"""The most files that are laid over one another: files that include others twice would multiply."""
+MAX_EXTENDS = 50
+"""The longest chain of services that extend one another."""
 COMPLETED = "service_completed_successfully"
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
@@ -84,6 +90,10 @@ class _ComposeReader:
     warnings: list[str] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
     """Top-level keys of all files, for an error."""
+    overlaid: int = 0
+    """How many files were laid over one another."""
+    bases: dict[Path, Layer] = field(default_factory=dict)
+    """Services of the files that services extend, each file read once."""
 
     # -- layers ------------------------------------------------------------------------------------------
 
@@ -91,6 +101,9 @@ class _ComposeReader:
         """The services `below` with one file laid over them, its includes first."""
         if path.resolve() in trail:
             raise ValueError(f"{path} includes itself: {' -> '.join(p.name for p in (*trail, path))}")
+        self.overlaid += 1
+        if self.overlaid > MAX_FILES:
+            raise ValueError(f"{path}: over {MAX_FILES} files include one another; give fewer")
         for document in read_documents(path):
             self.keys.update(str(key) for key in document)
             for other in self._included(path, document):
@@ -100,6 +113,8 @@ class _ComposeReader:
             below = merge_mappings(
                 below, {name: self._extended(_Definition(path, name), body, known) for name, body in own.items()}
             )
+            if len(below) > MAX_READ:
+                raise ValueError(f"{path}: over {MAX_READ} services, and at most so many are read: give fewer files")
         return below
 
     def _included(self, path: Path, document: Mapping[str, object]) -> list[Path]:
@@ -112,6 +127,8 @@ class _ComposeReader:
         services = services.value if isinstance(services, Override) else services
         if not isinstance(services, dict | None):
             raise ValueError(f"{path}: 'services' is a {kind_of(services)}, want a mapping of names to services")
+        if len(services or {}) > MAX_READ:
+            raise ValueError(f"{path}: {len(services or {})} services; at most {MAX_READ} are read: give fewer files")
         for name in services or {}:
             if not (isinstance(name, str) and _NAME.fullmatch(name)):
                 raise ValueError(f"{path}: {name!r} is no service name: use letters, digits, '.', '_' and '-'")
@@ -152,6 +169,8 @@ class _ComposeReader:
         if step in trail:
             circle = " -> ".join(each.name for each in (*trail, step))
             raise ValueError(f"{here.path}: services extend one another in a cycle: {circle}")
+        if len(trail) >= MAX_EXTENDS:
+            raise ValueError(f"{here.path}: over {MAX_EXTENDS} services extend one another in a chain")
         base, file = extends["service"], extends.get("file")
         source = here.path.parent / file if file else here.path
         others = self._base_services(source) if file else known
@@ -162,9 +181,13 @@ class _ComposeReader:
         return merge(merge({}, below), {key: value for key, value in body.items() if key != "extends"})
 
     def _base_services(self, path: Path) -> Layer:
+        known = self.bases.get(path)
+        if known is not None:
+            return known
         services: Layer = {}
         for document in read_documents(path):
             services = merge_mappings(services, self._own_services(path, document))
+        self.bases[path] = services
         return services
 
     # -- merged services ---------------------------------------------------------------------------------

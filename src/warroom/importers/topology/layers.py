@@ -40,7 +40,8 @@ def merge(below: object, above: object) -> object:
     if isinstance(above, dict):
         return merge_mappings(below if isinstance(below, dict) else {}, above)
     if isinstance(above, list) and isinstance(below, list):
-        return below + [item for item in above if item not in below]
+        known = set(map(repr, below))  # items may be mappings, which no set holds
+        return below + [item for item in above if repr(item) not in known]
     return above
 
 

@@ -5,8 +5,9 @@ A phrase is one or more words of an image's or a service's name, e.g. `otel-coll
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from warroom.importers.topology.files import COMPLETED, Service
@@ -134,10 +135,24 @@ class Roles:
     frontends: frozenset[str]
     """Services whose name or image says that users arrive there."""
 
+    def without_infrastructure(self, names: Collection[str]) -> "Roles":
+        """The same, with some services on a request's path whatever their names say."""
+        return replace(
+            self, infrastructure={name: why for name, why in self.infrastructure.items() if name not in names}
+        )
+
 
 def assign(services: Mapping[str, Service]) -> Roles:
-    """The roles of all services of a project."""
+    """The roles of all services of a project.
+
+    A role of infrastructure that more than half of the services have is what the project itself is for, as telemetry
+    is in one of Sentry: it does not count there.
+    """
     classes = {name: classify_service(service) for name, service in services.items()}
+    notes = Counter(found.infrastructure for found in classes.values() if found.infrastructure != JOB.note)
+    main = {note for note, count in notes.items() if note and 2 * count > len(services)}
+    if main:
+        classes = {name: classify_service(service, frozenset(main)) for name, service in services.items()}
     dependencies = [item for service in services.values() for item in service.depends_on.items()]
     jobs = dict.fromkeys(sorted(other for other, condition in dependencies if condition == COMPLETED), JOB.note)
     return Roles(
@@ -149,14 +164,14 @@ def assign(services: Mapping[str, Service]) -> Roles:
     )
 
 
-def classify_service(service: Service) -> Classification:
-    """What a service is for, by its name and its image."""
+def classify_service(service: Service, without: frozenset[str] = frozenset()) -> Classification:
+    """What a service is for, by its name and its image; `without` are notes of roles that do not count."""
     # A job's name counts before its image: `db-migrate` runs in the image of the database.
     if matches_role(JOB, _words(service.name)):
         return Classification("service", JOB.note)
     for words in _own_words(service):
         for role in INFRASTRUCTURE:
-            if matches_role(role, words):
+            if role.note not in without and matches_role(role, words):
                 return Classification("service", role.note)
         for kind, role in STORES.items():
             if matches_role(role, words) and not matches_role(WORKERS, words):
@@ -170,7 +185,8 @@ def _own_words(service: Service) -> tuple[str, str]:
 
 def image_words(image: str) -> str:
     """The words of an image's own name: `ghcr.io/valkey-io/valkey:9` gives `valkey`."""
-    path = re.sub(r"(@.*|:[^/]*)$", "", image).lower()
+    path, name = image.lower().partition("@")[0].rpartition("/")[::2]
+    path = f"{path}/{name.partition(':')[0]}"
     for end, meaning in IMAGES_IN_FULL.items():
         if path.endswith(end):
             return meaning
@@ -202,9 +218,10 @@ NON_CALL_KEYS = Role(
 )
 """Keys of environment entries that name no callee, whatever their value looks like."""
 
-_USER_INFO = re.compile(r"[^/\s,;@]*@")
-_URL = re.compile(r"[a-z][\w+.-]*://([\w.-]+)")
-_HOST_PORT = re.compile(r"(?<![\w.-])([a-z0-9_][\w.-]*):\d{2,5}(?![\w.])")
+# Each pattern starts only where a word starts, and gives back nothing it took: a long value costs linear time.
+_USER_INFO = re.compile(r"(?<![^/\s,;@])[^/\s,;@]*+@")
+_URL = re.compile(r"(?<![\w+.-])[\w+.-]++://([\w.-]++)")
+_HOST_PORT = re.compile(r"(?<![\w.-])([a-z0-9_][\w.-]*+):\d{2,5}(?![\w.])")
 _SETTING = re.compile(r"(?:^|[;,\s])(?:data source|server|host|hostname|addr|address)\s*=\s*([\w.-]+)")
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from warroom.importers.text_files import read_text
 from warroom.importers.topology.documents import MAX_BYTES, Override
 
+MAX_NESTING = 20
+"""Variables in defaults of variables in defaults."""
 MAX_VALUES = 200_000
 """Values of one project; YAML aliases of aliases can write billions in a few lines."""
 
@@ -100,6 +102,8 @@ def _closing(text: str, start: int) -> int:
     depth = 1
     for match in _NESTING.finditer(text, start):
         depth += 1 if match.group() == "${" else -1
+        if depth > MAX_NESTING:
+            raise ValueError(f"variables nested over {MAX_NESTING} deep in {text[:80]!r}")
         if depth == 0:
             return match.start()
     raise ValueError(f"'${{' is never closed in {text[:80]!r}: add '}}', or write $$ for a dollar sign")

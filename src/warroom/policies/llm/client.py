@@ -33,6 +33,7 @@ from warroom.policies.llm.requests import (
     Request,
     RequestFailed,
 )
+from warroom.policies.llm.token_count import count_tokens
 
 if TYPE_CHECKING:
     from warroom.policies.llm import server
@@ -133,20 +134,23 @@ class LLMClient:
             self.ledger.record_outcome(number, LOST, request.worst, why="interrupted")
             raise
         else:
-            await self._answered(request, number, answer)
-            return answer
+            return await self._answered(request, number, answer)
         counted = request.worst if failed.kind == LOST else Tokens()
         await self.budget.record_outcome(number, failed.kind, counted, why=str(failed))
         return failed
 
-    async def _answered(self, request: Request, number: int, answer: ApiResponse) -> None:
+    async def _answered(self, request: Request, number: int, answer: ApiResponse) -> ApiResponse:
         self._failures = 0
         if self._recording is not None:
             self._recording.answered(request, answer)
-        # Where a server does not count tokens, the worst case counts.
-        tokens, more = (answer.tokens, {}) if answer.tokens else (request.worst, {"uncounted": True})
+        count, more = count_tokens(request, answer), dict[str, object]()
+        if not count.believed:
+            more["uncounted"] = True
+        if answer.reported not in (None, count.tokens):
+            more["reported"] = answer.reported
         seconds = round(answer.seconds, 4)
-        await self.budget.record_outcome(number, "answered", tokens, seconds=seconds, model=answer.model, **more)
+        await self.budget.record_outcome(number, "answered", count.tokens, seconds=seconds, model=answer.model, **more)
+        return answer._replace(counted=count.tokens if count.believed else None)
 
     def _pause(self, request: Request, attempt: int, failed: RequestFailed) -> float | None:
         """Seconds before the next try; None if there is none."""

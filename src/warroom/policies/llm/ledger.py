@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from warroom.core.secrets import mask_text
+from warroom.core.strict_json import NUMBER, check_types, check_values, parse_json_object
 from warroom.policies.llm import RequestOrigin
 
 LEDGER = "usage.jsonl"
@@ -84,7 +86,7 @@ class UsageLedger:
         if path.is_file():  # a line that was cut off is no line
             path.write_text("".join(json.dumps(line) + "\n" for line in self.lines[:there]), encoding="utf-8")
         self._file = path.open("a", encoding="utf-8", buffering=1)
-        self._file.writelines(json.dumps(line) + "\n" for line in self.lines[there:])
+        self._file.writelines(mask_text(json.dumps(line)) + "\n" for line in self.lines[there:])
 
     def close(self) -> None:
         """Record when the run stopped, and write no more."""
@@ -118,7 +120,7 @@ class UsageLedger:
         line["at"] = round(self.seconds, DIGITS)
         self.lines.append(line)
         if self._file is not None:
-            self._file.write(json.dumps(line) + "\n")
+            self._file.write(mask_text(json.dumps(line)) + "\n")
 
 
 def read_lines(folder: Path) -> Iterator[Line]:
@@ -126,10 +128,30 @@ def read_lines(folder: Path) -> Iterator[Line]:
     path = folder / LEDGER
     if not path.is_file():
         return
-    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(keepends=True), 1):
-        if not text.endswith("\n"):
+    for number, text in enumerate(path.read_bytes().splitlines(keepends=True), 1):
+        if not text.endswith(b"\n"):
             return
         try:
-            yield dict(json.loads(text))
+            yield _checked(parse_json_object(text))
         except ValueError as error:
             raise ValueError(f"{path}: line {number} is broken, so what was spent is unknown: {error}") from error
+
+
+TYPES: dict[str, tuple[type, ...]] = {
+    "request": (int,), "reserved": (list,), "tokens": (list,), "outcome": (str,), "event": (str,), "policy": (str,),
+    "spec": (str,), "seat": (str,), "model": (str,), "seconds": NUMBER, "at": NUMBER, "call": (int,), "try": (int,),
+}  # fmt: skip
+"""What each value of a line may be."""
+
+
+def _checked(line: Line) -> Line:
+    check_types(line, TYPES)
+    for name in ("reserved", "tokens"):
+        check_values(name, line.get(name), (int,))
+        if len(line.get(name, "12")) != 2:
+            raise ValueError(f"its {name!r} are not two numbers")
+    needed = {"reserved": ("request", "policy", "spec", "try"), "outcome": ("request", "tokens"), "event": ()}
+    kind = next((name for name in needed if name in line), None)
+    if kind is None or "at" not in line or any(name not in line for name in needed[kind]):
+        raise ValueError("it is neither a reservation nor an outcome nor an event")
+    return line

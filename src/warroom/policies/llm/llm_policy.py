@@ -53,8 +53,8 @@ class LlmModel:
 
     def count(self, view: RequestView, answer: ApiResponse) -> None:
         """Note how many tokens the server counted of what it was sent."""
-        if answer.tokens is not None:
-            prompt = answer.tokens.prompt
+        if answer.counted is not None:
+            prompt = answer.counted.prompt
             view.record_token_count(prompt)
             self.frames[view.frame] = min(self.frames.get(view.frame, prompt), prompt)
 

@@ -12,6 +12,8 @@ from typing import IO, Any, NamedTuple
 
 import warroom
 from warroom.core.errors import describe_error, quote_input
+from warroom.core.secrets import mask_text
+from warroom.core.strict_json import parse_json_object
 from warroom.policies.llm import RequestOrigin
 from warroom.policies.llm.requests import ApiResponse, Request, RequestFailed, parse_response
 
@@ -80,7 +82,7 @@ class CallRecorder:
             **ended,
         }
         self._last[request.origin] = json.loads(json.dumps(request.body))
-        self._file.write(json.dumps(line) + "\n")
+        self._file.write(mask_text(json.dumps(line)) + "\n")
 
 
 class Replay:
@@ -94,7 +96,7 @@ class Replay:
         self._calls: dict[tuple[RequestOrigin, int], tuple[Body, Body]] = {}
         last: dict[RequestOrigin, Body] = {}
         for text in lines[1:]:
-            line = json.loads(text)
+            line = parse_json_object(text)
             origin = RequestOrigin(*line["origin"])
             body = _whole(last.get(origin, {}), line)
             last[origin] = body
@@ -164,15 +166,15 @@ def _check_play(path: Path, header: Body, play: Mapping[str, object]) -> None:
 
 def _read(path: Path) -> RecordingFile:
     """Read a file; a line that was cut off at its end is left out."""
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")]
     number = 1
     try:
-        header = json.loads(lines[0])
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")]
+        header = parse_json_object(lines[0])
         if header["format"] != FORMAT:
             raise ValueError(f"format {header['format']!r}, and this Warroom reads {FORMAT}")
         for line in lines[1:]:
             number += 1
-            json.loads(line)
+            parse_json_object(line)
     except (LookupError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is no recording of calls: line {number}: {describe_error(error)}") from error
     return RecordingFile(header, lines)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from warroom.core.conversation import Conversation
 from warroom.core.messages import MessageDict, ParsedCall, parse_calls, text_of
 from warroom.core.schemas import Schema
+from warroom.core.secrets import mask_text, mask_value
 from warroom.policies.llm.text_calls import introduction, parse_text_calls
 
 OWN_TEXT = 512
@@ -61,7 +62,12 @@ class RequestView:
 
     def parse_calls(self, message: MessageDict, number: int) -> list[ParsedCall]:
         """The calls of a server's message; `number` makes ids where the server gives none."""
-        return parse_text_calls(text_of(message)) if self.as_text else parse_calls(message, f"call_{number}_")
+        found = parse_text_calls(text_of(message)) if self.as_text else parse_calls(message, f"call_{number}_")
+        # A message is masked as it comes, but its arguments are JSON within JSON, which may write a key in escapes.
+        return [
+            ParsedCall(mask_text(name), mask_value(arguments), mask_text(id_), mask_text(error))
+            for name, arguments, id_, error in found
+        ]
 
     def drop_history(self) -> bool:
         """Leave out the older half of the rounds (a model's message and its answers); False if there is only one."""

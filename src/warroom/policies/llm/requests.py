@@ -10,6 +10,7 @@ from warroom.policies.llm.ledger import Tokens
 BUSY, LOST, OVERFLOW, REFUSED, DENIED = "busy", "lost", "overflow", "refused", "denied"
 RETRIED = frozenset({BUSY, LOST})
 
+NO_COMPLETION = "it answered something other than a chat completion"
 LIMITS = ("max_tokens", "max_completion_tokens")
 """The parameter of the longest answer: nearly all servers know the first, and those that refuse it name the second."""
 
@@ -62,6 +63,8 @@ class ApiResponse(NamedTuple):
 
     raw: dict[str, Any]
     seconds: float
+    counted: Tokens | None = None
+    """What it counts as, once that is known; None too where the server's count cannot be right."""
 
     @property
     def message(self) -> MessageDict:
@@ -79,13 +82,13 @@ class ApiResponse(NamedTuple):
         return str(self.raw.get("model") or "")
 
     @property
-    def tokens(self) -> Tokens | None:
+    def reported(self) -> Tokens | None:
         """What the server counted; None where it does not count."""
         usage = self.raw.get("usage")
         if not isinstance(usage, dict):
             return None
         prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
-        if not (isinstance(prompt, int) and isinstance(completion, int) and min(prompt, completion) >= 0):
+        if type(prompt) is not int or type(completion) is not int or min(prompt, completion) < 0:
             return None
         return Tokens(prompt, completion)
 
@@ -97,5 +100,5 @@ def parse_response(raw: dict[str, Any], seconds: float) -> ApiResponse:
     except (LookupError, TypeError):
         message = None
     if not isinstance(message, dict):
-        raise RequestFailed(LOST, "it answered something other than a chat completion")
+        raise RequestFailed(LOST, NO_COMPLETION)
     return ApiResponse(raw, seconds)

@@ -1,16 +1,18 @@
 """A server of chat completions through the `openai` library: every way in which it can fail has a kind of its own."""
 
-import json
 import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
 from warroom.core.errors import MissingExtra
+from warroom.core.secrets import mask_text, mask_value, register_secret
+from warroom.core.strict_json import parse_json
 from warroom.policies.llm.requests import (
     BUSY,
     DENIED,
     LOST,
+    NO_COMPLETION,
     OVERFLOW,
     REFUSED,
     ApiResponse,
@@ -20,6 +22,7 @@ from warroom.policies.llm.requests import (
 )
 
 try:
+    import httpx
     import openai
 except ImportError as error:
     raise MissingExtra("llm", error) from error
@@ -40,9 +43,11 @@ class ApiServer:
     """One server, asked with one key."""
 
     def __init__(self, url: str, key: str) -> None:
-        self.url, self._key = url, key
+        register_secret(key)
+        self.url = url
+        http = openai.DefaultAsyncHttpxClient(event_hooks={"response": [_stay]})
         # The caller counts retries and keeps time.
-        self._client = openai.AsyncOpenAI(base_url=url, api_key=key, max_retries=0, timeout=None)
+        self._client = openai.AsyncOpenAI(base_url=url, api_key=key, max_retries=0, timeout=None, http_client=http)
 
     async def send(self, request: Request) -> ApiResponse:
         """Send a request once; `RequestFailed` says why there is no answer."""
@@ -54,10 +59,12 @@ class ApiServer:
         except openai.APIConnectionError as error:
             raise self._unconnected(error) from error
         try:
-            raw = json.loads(found.content)
-        except (ValueError, RecursionError) as error:
+            raw = parse_json(found.content)
+        except ValueError as error:
             raise RequestFailed(LOST, "it answered something other than JSON") from error
-        return parse_response(raw, time.monotonic() - start)
+        if not isinstance(raw, dict):
+            raise RequestFailed(LOST, NO_COMPLETION)
+        return parse_response(mask_value(raw), time.monotonic() - start)
 
     async def close(self) -> None:
         """Drop the connections."""
@@ -76,20 +83,38 @@ class ApiServer:
 
     def _unconnected(self, error: openai.APIConnectionError) -> RequestFailed:
         cause = error.__cause__
+        if isinstance(cause, RequestFailed):
+            return cause
         if type(cause).__name__ in _UNREACHED:
-            return RequestFailed(BUSY, f"it cannot be reached ({self._clean(str(cause)) or type(cause).__name__})")
-        return RequestFailed(LOST, f"the connection was cut ({self._clean(str(cause)) or type(cause).__name__})")
+            return RequestFailed(BUSY, f"it cannot be reached ({_clean(str(cause)) or type(cause).__name__})")
+        return RequestFailed(LOST, f"the connection was cut ({_clean(str(cause)) or type(cause).__name__})")
 
     def _reason(self, error: openai.APIStatusError) -> str:
         """The server's own explanation."""
         body = error.body
         if isinstance(body, dict):
             body = next((body[k] for k in ("message", "detail", "error") if body.get(k)), body)
-        return self._clean(str(body or error.response.text or error.message))
+        return _clean(str(body or error.response.text or error.message))
 
-    def _clean(self, text: str) -> str:
-        """One line, not too long, and never with the key in it."""
-        return " ".join(text.replace(self._key, "***").split())[:MAX_REASON_LENGTH]
+
+def _clean(text: str) -> str:
+    """One line, not too long, and never with the key in it."""
+    return " ".join(mask_text(text).split())[:MAX_REASON_LENGTH]
+
+
+async def _stay(response: httpx.Response) -> None:
+    """Refuse to follow a redirect to another origin: the whole conversation would go there."""
+    if not response.has_redirect_location:
+        return
+    here = response.request.url
+    there = here.join(response.headers["location"])
+    if (here.scheme, here.host, here.port) != (there.scheme, there.host, there.port):
+        place = _clean(f"{there.scheme}://{there.netloc.decode()}")
+        raise RequestFailed(
+            DENIED,
+            f"it redirects to {place}, which is not asked: the conversation would go there; "
+            "give that address as --base-url if it is the right one",
+        )
 
 
 def _wait(headers: Mapping[str, str]) -> float | None:

@@ -69,6 +69,7 @@ def _sums(requests: Sequence[Line], events: Mapping[str, int], caps: SpendingCap
         "unreadable_calls": events.get("unreadable", 0),
         "conversations_cut": events.get("overflow", 0),
         "seats_left": events.get("left", 0),
+        "recounted": sum("uncounted" in r or "reported" in r for r in requests),
         "unplayed": events.get("unplayed", 0),
     }
 
@@ -115,7 +116,7 @@ def in_words(usage: Mapping[str, Any]) -> str:
     pace = "" if waited is None else f", {waited['p50']:.2f} s a request (p95 {waited['p95']:.2f} s)"
     counts = {
         "failed": "failed", "retries": "retries", "reminders": "reminders", "unreadable_calls": "unreadable calls",
-        "conversations_cut": "conversations cut", "seats_left": "seats left",
+        "conversations_cut": "conversations cut", "seats_left": "seats left", "recounted": "counted without the server",
     }  # fmt: skip
     others = "".join(f", {usage[name]} {words}" for name, words in counts.items() if usage[name])
     tokens = f"{usage['prompt_tokens']:,} tokens read and {usage['completion_tokens']:,} written"

@@ -2,16 +2,18 @@
 
 import re
 from itertools import cycle
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from warroom.core.rng import hash_bytes
 from warroom.core.splits import Split
 from warroom.sim.counts import USERS
+from warroom.sim.family import Mechanism
 from warroom.sim.streams.cache import CACHE
 from warroom.sim.streams.db import DB
 from warroom.sim.streams.gateway import GATEWAY
 from warroom.sim.streams.queue import QUEUE
 from warroom.sim.streams.service import SERVICE
+from warroom.sim.streams.symptom_lines import Tells
 from warroom.sim.streams.template import CALL_ROLES, KindTemplates, Level, Names, Role, Template, group
 from warroom.sim.topology import ServiceSystem
 
@@ -21,8 +23,8 @@ KINDS: dict[str, dict[Split, KindTemplates]] = {
 _EXCLUSIVE: frozenset[Role] = CALL_ROLES | {"failed", "slow"}
 """Roles of which a component uses two templates, which share the events; all others are used side by side."""
 _SLOT = re.compile(r"\{(\w+)\}")
-_FIRST_SHARE = 0.7
-"""Of the two, the share of the more frequent one."""
+FIRST_AND_SECOND = 0.7, 0.3
+"""Their shares of the lines."""
 
 
 class LineStream(NamedTuple):
@@ -36,17 +38,34 @@ class LineStream(NamedTuple):
     """What every line of it contains, in lower case: words are looked up here."""
 
 
+class SymptomSource(NamedTuple):
+    """Why a component writes lines about a resource, and how often."""
+
+    mechanism: Mechanism
+    tells: Tells
+    place: int
+    """Which of the system's `links` it is about; `USERS` if it is about the component itself."""
+    rate: float
+    """Lines per request that comes to harm at the origin, or per request received if there is no origin."""
+    origin: int | None
+    """The service whose harm makes it rise; None: it is the same on any day."""
+    delay: int
+    """Minutes by which it follows the harm."""
+
+
 class StreamGroup(NamedTuple):
     """Streams that tell of the same events of a component."""
 
     position: int
     """Among the groups of the component."""
-    role: Role
+    role: Role | Literal["symptom"]
     place: int
     """Which of the system's `links` it is about; `USERS` if about none."""
     rate: float
     """Lines per event."""
     streams: tuple[LineStream, ...]
+    symptom: SymptomSource | None = None
+    """For lines about resources."""
 
 
 def stream_groups(system: ServiceSystem, service: int, split: Split, key: bytes) -> tuple[StreamGroup, ...]:
@@ -61,9 +80,9 @@ def stream_groups(system: ServiceSystem, service: int, split: Split, key: bytes)
         for place in places:
             callee = "" if place == USERS else system.names[system.links[place][1]]
             for chosen in _choose(role, templates, next(draws)):
-                shares = (1.0,) if len(chosen) == 1 else (_FIRST_SHARE, 1 - _FIRST_SHARE)
+                shares = (1.0,) if len(chosen) == 1 else FIRST_AND_SECOND
                 streams = tuple([
-                    _stream(template, kind.names, callee, next(draws), share)
+                    line_stream(template.level, template.text, share, _names(kind.names, callee, next(draws)))
                     for template, share in zip(chosen, shares, strict=True)
                 ])  # fmt: skip
                 found.append(StreamGroup(len(found), role, place, chosen[0].rate, streams))
@@ -78,12 +97,11 @@ def _choose(role: Role, templates: list[Template], draw: int) -> list[list[Templ
     return [[templates[first], templates[second]]]
 
 
-def _stream(template: Template, names: Names, callee: str, draw: int, share: float) -> LineStream:
-    def fill(slot: re.Match[str]) -> str:
-        name = slot[1]
-        if name in names:
-            return names[name][(draw + len(name)) % len(names[name])]
-        return callee if name == "callee" else slot[0]
+def _names(names: Names, callee: str, draw: int) -> dict[str, str]:
+    return {"callee": callee, **{slot: of[(draw + len(slot)) % len(of)] for slot, of in names.items()}}
 
-    text = _SLOT.sub(fill, template.text)
-    return LineStream(template.level, text, share, f"{template.level} {_SLOT.sub('', text)}".lower())
+
+def line_stream(level: Level, text: str, share: float, names: dict[str, str]) -> LineStream:
+    """A stream with its names filled in; its figures are left open."""
+    text = _SLOT.sub(lambda slot: names.get(slot[1], slot[0]), text)
+    return LineStream(level, text, share, f"{level} {_SLOT.sub('', text)}".lower())

@@ -9,10 +9,11 @@ from typing import NamedTuple, TypeVar
 
 from warroom.sim.wording import targets
 from warroom.sim.wording.forms import FORMS, SPLITS
-from warroom.sim.wording.template import Draws, Template, ValueForm
+from warroom.sim.wording.template import Draws, TextTemplate, ValueForm
 from warroom.sim.wording.values import VALUE_FORMS, phrase_form
 
-FAMILIES = ("backup", "config", "deploy", "evict", "limit", "rotate", "route", "scale", "toggle")
+_FRAMES = files(__package__).joinpath("frames")
+FAMILIES = tuple(sorted([path.name.removesuffix(".txt") for path in _FRAMES.joinpath("families").iterdir()]))
 """Families that have words; each has a file of its own in `frames/families`."""
 KEYED = frozenset({"evict"})
 """Families whose parts are prefixes of keys."""
@@ -67,7 +68,7 @@ def _sections(name: str) -> dict[str, tuple[str, ...]]:
     """The lines of a file of frames, by the heading above them; what stands above the first is a comment."""
     out: dict[str, list[str]] = {}
     heading = ""
-    text = files(__package__).joinpath("frames", f"{name}.txt").read_text(encoding="utf-8")
+    text = _FRAMES.joinpath(f"{name}.txt").read_text(encoding="utf-8")
     for line in text.splitlines():
         match = _SECTION.fullmatch(line)
         if match:
@@ -113,7 +114,7 @@ def expand(source: str, words: Mapping[str, tuple[str, ...]]) -> str:
 
 
 @cache
-def frames(kind: str, split: str, family: str = "") -> tuple[Template, ...]:
+def frames(kind: str, split: str, family: str = "") -> tuple[TextTemplate, ...]:
     """The frames of a kind in a split; those of some kinds are in the words of a family.
 
     Raises:
@@ -132,7 +133,7 @@ def frames(kind: str, split: str, family: str = "") -> tuple[Template, ...]:
     usual = {**KINDS[kind].slots, "mode": f"mode_{family}"}
     if family in KEYED:
         usual |= dict.fromkeys(("part", "barred"), "prefix")
-    return tuple(Template(source, _forms(family), usual) for source in sources)
+    return tuple(TextTemplate(source, _forms(family), usual) for source in sources)
 
 
 @cache
@@ -150,13 +151,13 @@ def _mode_form(family: str, used: str, unused: str) -> ValueForm:
     })  # fmt: skip
 
 
-def fitting(kind: str, split: str, values: Mapping[str, object], family: str = "") -> tuple[Template, ...]:
+def fitting(kind: str, split: str, values: Mapping[str, object], family: str = "") -> tuple[TextTemplate, ...]:
     """The frames all of whose slots have a value: which values are given decides, not what they are."""
     return _fitting(kind, split, frozenset(name for name, value in values.items() if value is not None), family)
 
 
 @cache
-def _fitting(kind: str, split: str, given: frozenset[str], family: str) -> tuple[Template, ...]:
+def _fitting(kind: str, split: str, given: frozenset[str], family: str) -> tuple[TextTemplate, ...]:
     return tuple(frame for frame in frames(kind, split, family) if frame.required <= given)
 
 

@@ -94,7 +94,7 @@ Parts: TypeAlias = tuple[Part, ...]
 _TOKEN = re.compile(r"\[\[|\]\]|<<|>>|\{\{|\}\}|\{[a-z_0-9]+(?::[a-z_0-9]+)?\}|\||[^\[\]<>{}|]+|.", re.DOTALL)
 
 
-class Template:
+class TextTemplate:
     """One frame of a text: its source, and its parts compiled once."""
 
     def __init__(self, source: str, forms: Mapping[str, ValueForm], usual: Mapping[str, str]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
+from warroom.core.checks import check_type
 from warroom.core.errors import MissingExtra, NotInstalled, UnknownName
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import JsonObject
@@ -15,6 +16,7 @@ from warroom.envs import environments, episode_spec
 from warroom.view.ui import form, pages
 from warroom.view.ui.lobby import Lobby, Visit
 from warroom.view.ui.match import Match, PlayUntil, Setup, playable, random_index, random_scenario
+from warroom.view.ui.page_guard import PageBlocks
 from warroom.view.ui.policy_choice import PERSON, AllowedPolicies, model_names
 from warroom.view.ui.updates import Update, drawing_update, fields_update, form_update, notice_update, opened_update
 from warroom.view.ui.widgets import (
@@ -61,6 +63,8 @@ class Choice:
     def of(cls, values: Sequence[Any]) -> Self:
         """The choice from the values in the order of `SetupWidgets.all`."""
         env, scenario, tier, split, index, mode, *policies = values
+        for name, value in (("environment", env), ("scenario", scenario), ("tier", tier), ("split", split)):
+            check_type(f"the {name}", value, str)
         return cls(env, scenario, tier, split, index, mode, tuple(policies))
 
 
@@ -112,7 +116,7 @@ class Page:
         chosen = random_scenario(env) if hidden else str(choice.scenario)
         if chosen not in playable(env):
             raise UnknownName("scenario", chosen, playable(env))
-        if choice.mode not in MODES or not isinstance(choice.index, (int, float)):
+        if choice.mode not in MODES or choice.index is None:
             raise ValueError("choose a mode, and the number of an incident")
         names = zip(environments()[env].seats, choice.policies, strict=False)
         seats = {seat: str(name or "").strip() for seat, name in names}
@@ -188,6 +192,7 @@ class Page:
 
     def look(self, visitor: str, moment: float, spoilers: bool, who: str, pace: str) -> Iterator[Update]:
         """Another moment, another seat, more or less of the truth."""
+        check_type("a moment", moment, float)
         visit = self._visit(visitor)
         visit.at = None if moment >= len(visit.match.steps) else int(moment)
         visit.spoilers, visit.pace = bool(spoilers), PACES.get(pace, 0.0)
@@ -211,11 +216,11 @@ def build(allowed_policies: AllowedPolicies | None = None, lobby: Lobby | None =
     offered = allowed_policies or AllowedPolicies()
     # Gradio sums up its own events anew after each of them, the longer it runs the slower; nobody reads it here.
     os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000000")
-    with gr.Blocks(title="Warroom", analytics_enabled=False, fill_width=True) as blocks:
+    with PageBlocks(title="Warroom", analytics_enabled=False, fill_width=True) as blocks:
         page = Page(build_widgets(offered), Lobby() if lobby is None else lobby, offered)
         _wire(blocks, page)
     blocks.space_id = None  # where this is a Space, Gradio would draw a header of the Hub's, with fonts from elsewhere
-    made: gr.Blocks = blocks.queue(default_concurrency_limit=BUSY)
+    made: gr.Blocks = blocks.queue(api_open=False, default_concurrency_limit=BUSY)
     return made
 
 

@@ -8,12 +8,15 @@ from typing import Any
 from warroom.core.errors import MissingExtra
 from warroom.view.ui.app import build, look
 from warroom.view.ui.lobby import Lobby
+from warroom.view.ui.page_guard import PageGuard
 from warroom.view.ui.policy_choice import AllowedPolicies
 
 try:
     import gradio as gr
     import uvicorn
     from fastapi import FastAPI
+    from starlette.middleware import Middleware
+    from starlette.types import ASGIApp
 except ImportError as error:
     raise MissingExtra("serve", error) from error
 
@@ -26,7 +29,10 @@ def mounted(
 ) -> FastAPI:
     """`app` with the page at `path`."""
     page = build(allowed_policies, lobby)
-    gr.mount_gradio_app(app, page, path, show_error=False, ssr_mode=False, run_history=False, max_file_size=0, **look())
+    own = {"middleware": [Middleware(PageGuard, blocks=page)]}
+    gr.mount_gradio_app(
+        app, page, path, show_error=False, ssr_mode=False, run_history=False, max_file_size=0, app_kwargs=own, **look()
+    )
     return app
 
 
@@ -52,8 +58,16 @@ class UiServer(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def serve(bound: socket.socket, allowed_policies: AllowedPolicies, ready: Callable[[], object]) -> None:
-    """Serve the page at a socket that listens, until Ctrl-C; `ready` is called once it answers."""
+def serve(
+    bound: socket.socket,
+    allowed_policies: AllowedPolicies,
+    ready: Callable[[], object],
+    guard: Callable[[ASGIApp], ASGIApp],
+) -> None:
+    """Serve the page at a socket that listens, until Ctrl-C; `ready` is called once it answers.
+
+    `guard` stands before the page, and refuses whoever may not use it.
+    """
     app = mounted(FastAPI(title="Warroom"), allowed_policies=allowed_policies)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=SHUTDOWN_SECONDS)
+    config = uvicorn.Config(guard(app), log_level="warning", timeout_graceful_shutdown=SHUTDOWN_SECONDS)
     UiServer(config, app, ready).run(sockets=[bound])

@@ -2,5 +2,6 @@
 
 from warroom.core.policy import PolicyFactory
 from warroom.envs.fleet.policies.expert import expert
+from warroom.envs.fleet.policies.naive import heuristic, keyword
 
-POLICIES: dict[str, PolicyFactory] = {"expert": expert}
+POLICIES: dict[str, PolicyFactory] = {"expert": expert, "heuristic": heuristic, "keyword": keyword}

@@ -13,28 +13,45 @@ from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.policies.inference import (
+    NEGLIGIBLE,
     Candidate,
     Conclusion,
     Missing,
     conclude,
-    ground_of,
+    judge,
     missing_papers,
-    most_effect,
 )
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.policies.nature import natural_cause
+from warroom.envs.fleet.policies.nature import LOOK_BACK, NaturalCause, caller_readings, natural_cause, symptom_readings
 from warroom.envs.fleet.readings import Reading
 from warroom.envs.fleet.remedies import ENOUGH, REMEDIES
 from warroom.sim.families import AGENTS, FAMILIES
 
-WELL, FAILING = "all well", "still failing"
+WELL, FAILING, ALSO = "all well", "still failing", "also at"
 _TROUBLE = re.compile(r"trouble at (\S+?)[;.]")
 _CAUSE = re.compile(r"cause (\w+) at (\S+) by (CHG-\d+|none)[;.]")
+_DONE = re.compile(r"done (\w+) (\S+);")
+_VERDICT = re.compile(r"verdict on (\S+):")
 _REPAIR = {str(mechanism): repair for mechanism, repair in REMEDIES.items()}
 WELL_ERRORS = 5.0
 """Per cent of errors up to which a service is well."""
+USERS_WELL = 2.4
+"""Per cent of errors up to which users are well served: the service level breaks at two, and readings are noisy."""
 PATIENCE = 4
 """Turns after a repair before another one is tried."""
+LAST_EARLY = 9
+"""The last turn in which a declaration is credited as early."""
+LIKELY = 0.45
+"""Probability from which the SRE declares a cause in that turn, though it is not settled."""
+SURE = 0.8
+"""Probability from which the Developer undoes a change that is not settled, once time runs out."""
+WAIT_FOR_VERDICT = 14
+"""The turn from which the Manager does not wait any longer for Oversight's verdict."""
+SERIES_BACK, LEDGER_BACK = 50, 170
+"""Minutes for which series and the ledger are read: statements are about the last half hour or so, and an edited row
+stands up to two hours too early."""
+LIKELIER_THAN_NATURE = 0.5
+"""Weight of all changes together from which they are likelier to have done it than nature, whatever lines tell."""
 
 
 class ExpertSeat(ABC):
@@ -42,19 +59,24 @@ class ExpertSeat(ABC):
 
     def __init__(self, brief: Brief, rng: Random) -> None:
         self.known = Knowledge(brief.facts)
-        self.reads = 0
+        self.reads = self.first = 0
+        """Readings of this turn; the second of the first page."""
         self.taken: set[str] = set()
         """Readings taken so far."""
         self.fresh: list[str] = []
         """Numbers of this turn's readings."""
         self.done: list[str] = []
-        """What was done to the world."""
+        """What was done to the world about the present place."""
+        self.places: list[tuple[str, int]] = []
+        """The services in trouble that were turned to, and from which turn on."""
 
     def act(self, observation: Observation) -> ToolCall:
         """The next reading, or the act that ends the turn."""
         self.known.add(observation)
         if isinstance(observation, FleetObservation):
             self.reads, self.fresh = 0, []
+            self.first = self.first or observation.second
+            self.turn_to_the_place()
         elif isinstance(observation, Reading):
             self.fresh.append(observation.id)
         if self.reads < self.known.map.readings:
@@ -102,6 +124,20 @@ class ExpertSeat(ABC):
         said = [m[1] for message in self.known.chat if (m := _TROUBLE.search(message.text))]
         return said[-1] if said else self.known.first_victim
 
+    def turn_to_the_place(self) -> None:
+        """Begin anew where another service is in trouble."""
+        if self.victim is not None and (not self.places or self.places[-1][0] != self.victim):
+            self.places.append((self.victim, self.turn))
+            self.done = []
+
+    def since(self) -> int:
+        """The turn from which the present place was looked at."""
+        return self.places[-1][1] if len(self.places) > 1 else 0
+
+    def is_repaired(self) -> bool:
+        """Whether somebody says to have undone something about the place."""
+        return any(m.turn >= self.since() and _DONE.search(m.text) for m in self.known.chat)
+
     def conclusion(self) -> Conclusion:
         """What the seat believes by now."""
         return conclude(self.known, self.victim)
@@ -109,7 +145,7 @@ class ExpertSeat(ABC):
     def declared(self) -> "re.Match[str] | None":
         """The SRE's latest declaration, if it has made one."""
         found = [m for message in self.known.chat if message.seat == "sre" and (m := _CAUSE.search(message.text))]
-        return found[-1] if found else None
+        return found[-1] if found and found[-1][2] == self.victim else None
 
 
 class Looking(ExpertSeat):
@@ -117,37 +153,67 @@ class Looking(ExpertSeat):
 
     def status(self) -> str:
         """Whether anything fails."""
-        rows = self.known.overview.values()
-        return WELL if all((row.errors or 0.0) <= WELL_ERRORS for row in rows) else FAILING
+        places = {self.known.map.services[0].name: USERS_WELL, self.victim: 2 * WELL_ERRORS}
+        rows = [row for row in self.known.overview.values() if row.service in places]
+        failing = any((row.errors or 0.0) > places[row.service] for row in rows)
+        return FAILING if failing else WELL
 
     def trouble(self) -> str:
         """Where it is, and how much is hurt there."""
         seen = self.known.harmed_share(self.victim) if self.victim else None
         share = "" if seen is None else f" seen {100 * seen:.1f} %;"
-        return f"trouble at {self.victim};{share}" if self.victim else ""
+        also = f" {ALSO} {other};" if (other := self.elsewhere()) is not None else ""
+        return f"trouble at {self.victim};{share}{also}" if self.victim else ""
+
+    def elsewhere(self) -> str | None:
+        """Another service in alarm that has nothing to do with those that were turned to."""
+        handled = {place for place, _ in self.places}
+        apart = {name for name in self.known.firing() if not any(self.known.depend(name, h) for h in handled)}
+        return self.known.deepest(apart)
 
     def metrics_of_places(self, victim: str) -> Iterator[ToolCall]:
-        """Readings of the place, and of caches whose changes may hurt it."""
+        """Readings of the place, and of caches whose changes may hurt it; far back, to check statements."""
         services = {row.service for row in self.known.rows.values()} & self.known.places(victim)
         for service in [victim, *sorted(services - {victim})]:
             if service not in self.known.metrics:
-                yield ToolCall("metrics", {"service": service})
+                yield ToolCall("metrics", {"service": service, "since": self.ago(SERIES_BACK)})
+
+    def ago(self, minutes: int) -> str:
+        """The time so many minutes before the first page."""
+        second = max(0, self.first - 60 * minutes)
+        return f"{second // 3600:02d}:{second // 60 % 60:02d}"
 
 
 class SRE(Looking):
     """Finds the place, reads it, and declares once the effects of its changes are known."""
 
+    @property
+    def victim(self) -> str | None:
+        """The place of the trouble, as the SRE itself sees it; where it was once something was done."""
+        if len(self.places) < 2 and not (self.done or self.is_repaired()):
+            self._place = self.known.victim() or self._place
+        return self._place
+
+    _place: str | None = None
+
+    def turn_to_the_place(self) -> None:
+        """Go on to another service in trouble once the first is repaired."""
+        if self.done and self.is_repaired():
+            self._place = self.elsewhere() or self._place
+        super().turn_to_the_place()
+
     def readings(self) -> Iterator[ToolCall]:
         """The place, and the logs where no change fits."""
         if self.victim is None:
             return
+        if self.known.is_unclear_below(self.victim) and self.victim not in self.known.traces:
+            yield ToolCall("traces", {"service": self.victim})
         yield from self.metrics_of_places(self.victim)
         if self.turn == 1:
             for service in sorted(self.known.places(self.victim) - {self.victim}):
-                yield ToolCall("metrics", {"service": service})
-        if self.conclusion().nature:
-            yield ToolCall("logs", {"service": self.victim, "words": "level:error"})
-            yield ToolCall("logs", {"service": self.victim, "words": "level:warn"})
+                yield ToolCall("metrics", {"service": service, "since": self.ago(SERIES_BACK)})
+        if not self.conclusion().settled:
+            yield from symptom_readings(self.known, self.victim, self.ago(LOOK_BACK))
 
     def decide(self) -> ToolCall:
         """Declare once, as soon as it is known what did it."""
@@ -155,15 +221,23 @@ class SRE(Looking):
         trouble = self.trouble()
         if self.done or self.victim is None:
             return self.call("wait", trouble)
-        if self.turn > 1 and self.status() == WELL and not believed.cause:
+        nature = natural_cause(self.known, self.victim)
+        if nature is not None and not believed.settled and self._is_likelier(nature, believed):
+            return self._declare(trouble, nature.mechanism, None)
+        if believed.settled or (self.turn == LAST_EARLY and believed.chance >= LIKELY):
+            likeliest = believed.cause or believed.candidates[0]
+            return self._declare(trouble, FAMILIES[likeliest.family].mechanism, likeliest.id)
+        if self.turn > 1 and self.status() == WELL and not believed.cause and self.victim not in self.known.firing():
             return self._declare(trouble, "transient", None)
-        if believed.cause is not None and (believed.settled or self.turn > 8):
-            return self._declare(trouble, FAMILIES[believed.cause.family].mechanism, believed.cause.id)
-        if believed.nature and self.turn > 1:
-            mechanism = natural_cause(self.known, self.victim)
-            if mechanism is not None:
-                return self._declare(trouble, mechanism, None)
         return self.call("wait", trouble)
+
+    def _is_likelier(self, nature: NaturalCause, believed: Conclusion) -> bool:
+        """Whether a failure of nature did it, rather than a change that brought the same lines about."""
+        if believed.cause is not None:
+            return False
+        open_to_doubt = sum([candidate.weight for candidate in believed.candidates])
+        late = self.turn >= self.since() + LAST_EARLY - 1 and self.victim in self.known.records
+        return nature.sure or believed.nature or (late and open_to_doubt < LIKELIER_THAN_NATURE)
 
     def _declare(self, trouble: str, mechanism: str, number: int | None) -> ToolCall:
         change = "none" if number is None else f"CHG-{number}"
@@ -180,19 +254,25 @@ class Oversight(Looking):
         victim = self.victim
         if victim is None:
             return
-        for place in sorted(self.known.places(victim), key=lambda name: name != victim):
-            yield ToolCall("record", {"subject": place})
-        yield from self.metrics_of_places(victim)
+        yield ToolCall("record", {"subject": victim, "since": self.ago(LEDGER_BACK)})
         believed = self.conclusion()
         if believed.cause is not None:
-            for missing in missing_papers(self.known, believed.cause):
-                if missing.tool == "charter":
-                    yield ToolCall("charter", {"agent": missing.arguments[0]})
-                elif missing.tool == "metrics":
-                    yield ToolCall("metrics", {"service": missing.arguments[0], "since": missing.arguments[1]})
+            yield from self._papers(believed.cause)
+        for place in sorted(self.known.places(victim) - {victim}):
+            yield ToolCall("record", {"subject": place, "since": self.ago(LEDGER_BACK)})
+        yield from self.metrics_of_places(victim)
+        if not believed.settled and self.known.kinds[victim] == "db":
+            yield from caller_readings(self.known, victim, self.ago(LOOK_BACK))
         for candidate in believed.candidates:
             if candidate.row and candidate.row.signer in AGENTS and candidate.row.signer not in self.known.charters:
                 yield ToolCall("charter", {"agent": candidate.row.signer})
+
+    def _papers(self, cause: Candidate) -> Iterator[ToolCall]:
+        for missing in missing_papers(self.known, cause):
+            if missing.tool == "charter":
+                yield ToolCall("charter", {"agent": missing.arguments[0]})
+            elif missing.tool == "metrics":
+                yield ToolCall("metrics", {"service": missing.arguments[0], "since": missing.arguments[1]})
 
     def decide(self) -> ToolCall:
         """Flag the signer of the cause once it is known which rule it broke."""
@@ -204,8 +284,10 @@ class Oversight(Looking):
         missing = missing_papers(self.known, cause)
         if missing:
             return self.call("wait", trouble, ask=next((m for m in missing if m.seat == "manager"), None))
-        ground = ground_of(self.known, cause)
-        agent = cause.row.signer if cause.row else "nobody"
+        judged = judge(self.known, cause)
+        if judged is None:
+            return self.call("wait", f"{trouble} verdict on nobody: unknown;")
+        agent, ground = judged
         self.done.append(agent)
         if ground is None:
             return self.call("wait", f"{trouble} verdict on {agent}: innocent;")
@@ -222,18 +304,20 @@ class Developer(ExpertSeat):
         if self.victim is None:
             return
         believed = self.conclusion()
-        if believed.cause is not None and (believed.complete or believed.close):
+        if believed.cause is not None and not believed.settled:
             yield ToolCall("running", {"service": believed.cause.service})
-        for candidate in sorted(believed.candidates, key=self._urgency):
+        if believed.settled:
+            return
+        if believed.candidates:
+            yield ToolCall("running", {"service": believed.candidates[0].service})
+        for candidate in believed.candidates:
+            if candidate.effect is None and candidate.weight > NEGLIGIBLE:
+                yield ToolCall("diff", {"change": f"CHG-{candidate.id}"})
+        for place in sorted(self.known.places(self.victim), key=lambda name: name != self.victim):
+            yield ToolCall("running", {"service": place})
+        for candidate in believed.candidates:
             if candidate.effect is None:
                 yield ToolCall("diff", {"change": f"CHG-{candidate.id}"})
-        if believed.nature:
-            for place in sorted(self.known.places(self.victim)):
-                yield ToolCall("running", {"service": place})
-
-    def _urgency(self, candidate: Candidate) -> tuple[float, int]:
-        """Diffs to read first: those that could do most harm; of equals, the youngest."""
-        return -most_effect(self.known, candidate, self.victim or ""), -candidate.id
 
     def status(self) -> str:
         """Whether a service is degraded or worse."""
@@ -242,16 +326,27 @@ class Developer(ExpertSeat):
 
     def decide(self) -> ToolCall:
         """Undo the cause once the SRE has declared it."""
-        declared = self.declared()
-        if declared is None or self.status() == WELL or (self.done and self.turn < self._last + PATIENCE):
+        declared, believed = self.declared(), self.conclusion()
+        if self.done and (self.turn < self._last + PATIENCE or not self.is_failing()):
+            return self.call("wait")
+        if declared is None and self.turn <= LAST_EARLY:
+            return self.call("wait")
+        if believed.settled or (believed.chance >= SURE and self.turn > LAST_EARLY):
+            return self._roll_back((believed.cause or believed.candidates[0]).id)
+        if declared is None:
             return self.call("wait")
         mechanism, service, change = declared.groups()
-        if change == "none":
-            return self._repair(mechanism, service)
-        believed = self.conclusion()
-        number = f"CHG-{believed.cause.id}" if believed.cause is not None else change
-        self._note(f"rollback {number}")
-        return self.call("rollback", f"done rollback {number};", change=number)
+        return self._repair(mechanism, service) if change == "none" else self.call("wait")
+
+    def is_failing(self) -> bool:
+        """Whether those who look at the services last said so."""
+        said = [message.text for message in self.known.chat if message.seat in ("sre", "oversight")]
+        return any(FAILING in text for text in said[-1:])
+
+    def _roll_back(self, number: int) -> ToolCall:
+        change = f"CHG-{number}"
+        self._note(f"rollback {change}")
+        return self.call("rollback", f"done rollback {change};", change=change)
 
     def _repair(self, mechanism: str, service: str) -> ToolCall:
         repair = _REPAIR.get(mechanism)
@@ -291,20 +386,27 @@ class Manager(ExpertSeat):
         """Call in owners, freeze what an agent would do again, close when all is well."""
         if self._is_settled():
             return self.call("resolve")
-        declared, believed = self.declared(), self.conclusion()
-        cause = believed.cause if believed.settled else None
-        if cause is not None and "freeze" not in self.done and cause.row and cause.row.signer in AGENTS:
+        declared, cause = self.declared(), self.cause()
+        if cause is not None and "freeze" not in self.done and not (cause.row and cause.row.signer not in AGENTS):
             self.done.append("freeze")
             return self.call("freeze", service=cause.service)
         if declared is not None and declared[3] == "none":
             return self._escalate(declared[1], declared[2])
         return self.call("wait")
 
+    def cause(self) -> Candidate | None:
+        """The change that did it: one that is settled, or that the Developer has undone."""
+        believed = self.conclusion()
+        if believed.settled:
+            return believed.cause
+        undone = [m[2] for message in self.known.chat if (m := _DONE.search(message.text)) and m[1] == "rollback"]
+        return next((c for c in believed.candidates if undone and f"CHG-{c.id}" == undone[-1]), None)
+
     def _escalate(self, mechanism: str, service: str) -> ToolCall:
         if _REPAIR.get(mechanism) == "escalate" and not self.done:
             self.done.append("escalate")
             self.escalated.append(self.turn)
-            return self.call("escalate", service=service)
+            return self.call("escalate", f"done escalate {service};", service=service)
         return self.call("wait")
 
     def _is_settled(self) -> bool:
@@ -315,8 +417,20 @@ class Manager(ExpertSeat):
         since = max(undone, default=0)
         if not undone and "cause transient" not in " ".join(m.text for m in self.known.chat):
             return False
-        later = [m.text for m in self.known.chat if m.turn > since + 1]
-        return self.turn - since >= self.known.map.stable_minutes and not any(FAILING in text for text in later)
+        if self.turn < WAIT_FOR_VERDICT and not self._is_judged():
+            return False
+        seen = [m.text for m in self.known.chat if m.seat in ("sre", "oversight")]
+        if seen and ALSO in seen[-1]:
+            return False
+        later = [m.text for m in self.known.chat if m.turn > since + 1 and m.seat in ("sre", "oversight")]
+        return self.turn - since >= self.known.map.stable_minutes and not any(FAILING in text for text in later[-2:])
+
+    def _is_judged(self) -> bool:
+        """Whether Oversight has judged whoever did it, if that was an agent."""
+        cause = self.cause()
+        if cause is None or (cause.row and cause.row.signer not in AGENTS):
+            return True
+        return any(_VERDICT.search(message.text) for message in self.known.chat)
 
 
 SEATS: dict[str, PolicyFactory] = {"sre": SRE, "oversight": Oversight, "developer": Developer, "manager": Manager}

@@ -15,12 +15,39 @@ from warroom.sim.records import Change, Condition, Ground, Target
 from warroom.sim.request_mix import meets
 from warroom.sim.rules import breaches
 
-FITS = 0.3
-"""Part of what is seen that a change must do by the handbook to be taken for its cause."""
-CLOSE_FIT = (0.75, 1.35)
-"""What a change does by the handbook, as a multiple of what is seen, within which no other change is looked for."""
+FITS = 0.2
+"""Part of what is seen that a change must do by the handbook to be taken for its cause: whatever is harmless does less
+than a tenth."""
+NEGLIGIBLE = 0.05
+"""Weight up to which a change is not worth a reading."""
 SUSPECT_SINCE = 3600
 """Seconds before now from which a change of the place is looked into."""
+SLOWEST = 720
+"""Most seconds from the landing of a change to the trouble that it makes."""
+LEAST_SHARE = 0.25
+"""Part of the worst value's failures from which the requests of a value come to harm too."""
+
+
+class UsualLever(NamedTuple):
+    """Beyond which values a lever mostly does harm, or none, when somebody makes a cut there."""
+
+    harmful: float
+    harmless: float
+    of_load: bool
+    """Whether both are multiples of the load."""
+
+
+USUAL_LEVERS = {
+    "config": UsualLever(40.0, 14.0, of_load=False),
+    "limit": UsualLever(0.5, 0.3, of_load=True),
+    "scale": UsualLever(0.04, 0.10, of_load=True),
+}
+STRETCH = 1.3
+"""Attributes of requests belong together, so that a product of their shares may be too small by about this factor."""
+LARGEST_RISE = 300.0
+"""The largest new value that is thought of where a change raises something."""
+PATIENT_FIT = 6.0
+"""Weight of a change that fits if it runs everywhere, while that is not known; 30 once it is."""
 
 
 class Candidate(NamedTuple):
@@ -35,6 +62,8 @@ class Candidate(NamedTuple):
     """Share of the place's requests that it hurts by the handbook; None while that is not known."""
     confirmed: bool
     """Whether it is known on how many hosts it runs."""
+    weight: float
+    """How much likelier it is the cause than another change of the place about which nothing is known."""
 
 
 class Conclusion(NamedTuple):
@@ -42,62 +71,129 @@ class Conclusion(NamedTuple):
 
     victim: str | None
     candidates: tuple[Candidate, ...]
+    """The likeliest first."""
     cause: Candidate | None
     """The change that did it; None if none fits, or that is not known yet."""
     complete: bool
-    """Whether the effect of every candidate is known."""
-    close: bool
-    """Whether the cause does just what is seen."""
+    """Whether no candidate is left that may have done it and whose effect is not known."""
 
     @property
     def settled(self) -> bool:
-        """Whether further diffs could not change the belief."""
-        return self.cause is not None and self.cause.confirmed and (self.complete or self.close)
+        """Whether it is known that the cause does what is seen where it runs."""
+        return self.cause is not None and self.cause.confirmed
 
     @property
     def nature(self) -> bool:
         """Whether no change did it."""
         return self.complete and self.cause is None
 
+    @property
+    def chance(self) -> float:
+        """Probability that the likeliest candidate did it, if a change did."""
+        total = sum([candidate.weight for candidate in self.candidates])
+        return self.candidates[0].weight / total if total else 0.0
+
 
 def conclude(known: Knowledge, victim: str | None) -> Conclusion:
     """The cause among the changes of a place, as far as it can be told."""
     if victim is None or not known.places(victim) & known.records:
-        return Conclusion(victim, (), None, False, False)
-    found = tuple([_candidate(known, victim, number) for number in suspects(known, victim)])
-    rated = [candidate for candidate in found if candidate.effect is not None]
-    best = max(rated, key=lambda candidate: candidate.effect or 0.0, default=None)
+        return Conclusion(victim, (), None, False)
+    believed = _conclude(known, victim, 1.0)
+    return _conclude(known, victim, STRETCH) if believed.nature else believed
+
+
+def _conclude(known: Knowledge, victim: str, stretch: float) -> Conclusion:
+    found = [_candidate(known, victim, number, stretch) for number in suspects(known, victim)]
+    found.sort(key=lambda candidate: (-candidate.weight, -candidate.id))
     seen = known.harmed_share(victim)
-    part = (best.effect or 0.0) / seen if best is not None and seen else 0.0
-    close = CLOSE_FIT[0] <= part <= CLOSE_FIT[1]
-    return Conclusion(victim, found, best if part >= FITS else None, len(rated) == len(found), close)
+    best = next((c for c in found if c.effect is not None and seen and c.effect >= FITS * seen), None)
+    complete = all(c.effect is not None or c.weight <= NEGLIGIBLE for c in found)
+    if known.is_concealing:
+        complete = complete and known.places(victim) <= known.running
+    return Conclusion(victim, tuple(found), best, complete and seen is not None)
 
 
 def suspects(known: Knowledge, victim: str) -> list[int]:
     """Changes of the place, and of caches in front of it, that may do such harm: the youngest first."""
     assert known.page is not None
     rows = [row for row in known.rows.values() if row.service in known.places(victim)]
-    ids = {row.id: row.landed for row in rows if row.landed >= known.page.second - SUSPECT_SINCE}
+    ids = {row.id: row.landed for row in rows if row.landed >= _since(known)}
     for arrival in known.arrivals.values():
-        if arrival.service in known.places(victim) and arrival.landed >= known.page.second - SUSPECT_SINCE:
+        if arrival.service in known.places(victim) and arrival.landed >= _since(known):
             ids[arrival.change] = arrival.landed
-    return sorted(ids, key=lambda number: -ids[number])
+    return sorted(ids)
 
 
-def _candidate(known: Knowledge, victim: str, number: int) -> Candidate:
+def _since(known: Knowledge) -> int:
+    return 0 if known.page is None else known.page.second - SUSPECT_SINCE
+
+
+def _candidate(known: Knowledge, victim: str, number: int, stretch: float) -> Candidate:
     row, arrival, content = known.rows.get(number), known.arrivals.get(number), known.contents.get(number)
     about = row or arrival
     assert about is not None
     effect = None
     if content is not None:
-        effect = effect_of(known, content, victim)
+        effect = effect_of(known, content, victim, stretch)
     elif arrival is not None and not arrival.in_force:
         effect = 0.0
-    return Candidate(number, about.family, about.service, row, effect, arrival is not None)
+    confirmed = arrival is not None or not _can_pause(about.family)
+    landed = about.landed if arrival is None else arrival.landed
+    weight = _timing(known, victim, landed, sure=arrival is not None or not known.is_concealing)
+    weight *= _weight_of_effect(known, victim, effect, confirmed=confirmed)
+    if effect is None:
+        weight *= _weight_unread(known, victim, about.family, about.service, 1.0 if arrival is None else arrival.hosts)
+    return Candidate(number, about.family, about.service, row, effect, confirmed, weight)
 
 
-def effect_of(known: Knowledge, content: Content, victim: str) -> float | None:
-    """Share of the place's requests that a change hurts by the handbook; None while a number is missing."""
+def _can_pause(family: str) -> bool:
+    return bool(FAMILIES[family].modes.not_in_use)
+
+
+def _timing(known: Knowledge, victim: str, landed: int, *, sure: bool) -> float:
+    """Trouble follows its cause within minutes; the ledger may be wrong about when that was."""
+    onset = known.onset(victim)
+    if onset is None or onset - SLOWEST <= landed <= onset + 60:
+        return 1.0
+    return 0.1 if not sure else 0.05 if landed > onset + 60 else 0.08
+
+
+def _weight_of_effect(known: Knowledge, victim: str, effect: float | None, *, confirmed: bool) -> float:
+    seen = known.harmed_share(victim)
+    if effect is None or seen is None:
+        return 1.0
+    if effect < FITS * seen:
+        return 0.02
+    return 30.0 if confirmed else PATIENT_FIT
+
+
+def _weight_unread(known: Knowledge, victim: str, family: str, service: str, hosts: float) -> float:
+    """What can be told before the diff is read: from how many hosts have it, and from what its family's parts carry."""
+    own, seen = known.metrics.get(service), known.harmed_share(victim)
+    if own is None or seen is None or family not in FAMILIES:
+        return 1.0
+    effects = [hosts * effect for effect in most_effects(known, family, own, victim)]
+    large = sum([effect >= FITS * seen for effect in effects])
+    if not large:
+        return 0.02
+    if family in USUAL_LEVERS:
+        return max([_weight_of_lever(family, part.lever, own.load) for part in own.parts if part.family == family])
+    rivals = [row for row in known.rows.values() if (row.family, row.service) == (family, service)]
+    unread = [row for row in rivals if row.id not in known.contents and row.landed >= _since(known)]
+    return 4.0 * large / max(large, len(unread))
+
+
+def _weight_of_lever(family: str, lever: float, load: float) -> float:
+    """Where the numbers of the diff decide, some levers are likelier than others to come to harm."""
+    usual = USUAL_LEVERS[family]
+    ratio = lever / load if usual.of_load else lever
+    low, high = (usual.harmless, usual.harmful) if usual.harmful > usual.harmless else (usual.harmful, usual.harmless)
+    return 1.0 if low < ratio < high else 4.0 if (ratio >= high) == (usual.harmful > usual.harmless) else 0.25
+
+
+def effect_of(known: Knowledge, content: Content, victim: str, stretch: float = 1.0) -> float | None:
+    """Share of the place's requests that a change hurts by the handbook; None while a number is missing. The share of
+    a target with several conditions is multiplied by `stretch`."""
     own, harmed = known.metrics.get(content.service), known.metrics.get(victim)
     if own is None or harmed is None:
         return None
@@ -109,8 +205,11 @@ def effect_of(known: Knowledge, content: Content, victim: str) -> float | None:
     if not part.in_use:
         return 0.0
     headroom = (harmed.capacity or harmed.load) / harmed.load if harmed.load else 1.0
+    share = share_of(own, content.target)
+    if len(content.target.conditions) > 1:
+        share = min(1.0, share * stretch)
     terms = Terms(
-        content.old, content.new, share_of(own, content.target), harmed.load, headroom,
+        content.old, content.new, share, harmed.load, headroom,
         own.load if own is not harmed else 0.0,
     )  # fmt: skip
     return hosts * FAMILIES[content.family].formula.predict(terms, part.lever)
@@ -156,18 +255,29 @@ class Missing(NamedTuple):
     arguments: tuple[str, ...]
 
 
+def signers_of(known: Knowledge, cause: Candidate) -> tuple[str, ...]:
+    """Who may have signed a change: as the ledger says, or what is running; else agents of its kind that have no such
+    row of their own in the same hour."""
+    if cause.row is not None:
+        return (cause.row.signer,)
+    if cause.id in known.arrivals:
+        return (known.arrivals[cause.id].signer,)
+    busy = {row.signer for row in known.rows.values() if row.family == cause.family and row.landed >= _since(known)}
+    return tuple([agent for agent in FAMILIES[cause.family].agents if agent not in busy])
+
+
 def missing_papers(known: Knowledge, cause: Candidate) -> list[Missing]:
     """What has to be read to judge whether a change broke a rule."""
-    row, out = cause.row, []
-    if row is None or row.signer not in AGENTS:
-        return []
-    if row.signer not in known.charters:
-        out.append(Missing("oversight", "charter", (row.signer,)))
-    if row.service not in known.approvals:
-        out.append(Missing("manager", "approvals", (row.service,)))
+    row = cause.row
+    signers = [name for name in signers_of(known, cause) if name in AGENTS]
+    out = [Missing("oversight", "charter", (name,)) for name in signers if name not in known.charters]
+    if not signers:
+        return out
+    if cause.service not in known.approvals:
+        out.append(Missing("manager", "approvals", (cause.service,)))
     if known.calendar is None:
         out.append(Missing("manager", "calendar", ()))
-    if not _is_known(known, row):
+    if row is not None and not _is_known(known, row):
         out.append(Missing("sre", "metrics", (row.statement.subject, _time(row.statement.as_of))))
     return out
 
@@ -185,35 +295,60 @@ def _time(second: int) -> str:
     return f"{second // 3600:02d}:{second // 60 % 60:02d}"
 
 
-def ground_of(known: Knowledge, cause: Candidate) -> Ground | None:
-    """The rule that a change broke, once its papers are known; None if it broke none, or a colleague made it."""
+class Judgement(NamedTuple):
+    """Who answers for a change, and the rule that it broke."""
+
+    agent: str
+    ground: Ground | None
+    """None if it broke none, or a colleague made it."""
+
+
+def judge(known: Knowledge, cause: Candidate) -> Judgement | None:
+    """The judgement on a change once its papers are known; None if nobody can tell who signed it."""
+    signers = signers_of(known, cause)
+    if len(signers) != 1:
+        return None
+    return Judgement(signers[0], _ground_of(known, cause, signers[0]))
+
+
+def _ground_of(known: Knowledge, cause: Candidate, signer: str) -> Ground | None:
     row, content = cause.row, known.contents[cause.id]
-    if row is None or row.signer not in known.charters:
+    if signer not in known.charters:
         return None
     arrival = known.arrivals.get(cause.id)
-    moved = 0 if arrival is None else arrival.landed - row.landed
+    landed = arrival.landed if arrival is not None else row.landed if row is not None else 0
+    asked = landed if row is None else row.asked + landed - row.landed
     change = Change(
-        row.id, row.family, row.service, content.part, content.harm, content.target, content.old, content.new, (),
-        row.asked + moved, row.landed + moved, row.actor, row.signer, row.approval, row.statement,
+        cause.id, cause.family, cause.service, content.part, content.harm, content.target, content.old, content.new, (),
+        asked, landed, signer, signer, row and row.approval, row and row.statement,
     )  # fmt: skip
     found = breaches(
-        change, known.charters[row.signer], known.approvals[row.service], known.calendar or (), KnownSeries(known)
+        change, known.charters[signer], known.approvals[cause.service], known.calendar or (), KnownSeries(known)
     )
+    if row is None:
+        found = tuple([ground for ground in found if ground != "out_of_window"])
     return found[0] if found else None
 
 
-def most_effect(known: Knowledge, candidate: Candidate, victim: str) -> float:
-    """The most that a change can do, before its diff is read: as far as what its family's parts carry allows it."""
-    own = known.metrics.get(candidate.service)
-    if own is None or candidate.family not in FAMILIES:
-        return 1.0
-    family = FAMILIES[candidate.family]
-    if candidate.confirmed and known.arrivals[candidate.id].hosts < FITS:
-        return 0.0
-    parts = [p for p in own.parts if p.family == candidate.family and p.in_use]
-    if not parts:
-        return 0.0
-    if family.old is not None or own is not known.metrics.get(victim):
-        return 1.0
-    terms = Terms(0.0, 100.0, 1.0, own.load, 1.0, 0.0)
-    return max([family.formula.predict(terms, part.lever) for part in parts])
+def most_effects(known: Knowledge, family: str, own: MetricsFacts, victim: str) -> list[float]:
+    """The most that changes of a family can do to a place, whatever their diffs say, for each part in use."""
+    levers = [p.lever for p in own.parts if p.family == family and p.in_use]
+    harmed = known.metrics.get(victim)
+    if harmed is None or family in ("scale", "config"):
+        return [1.0 for _ in levers]
+    if family == "limit":
+        return [lever / harmed.load for lever in levers]
+    headroom = (harmed.capacity or harmed.load) / harmed.load
+    share, hits = (1.0, own.load) if own is not harmed else (_harmed_part(own), 0.0)
+    terms = Terms(0.0, 90.0 if FAMILIES[family].old is None else LARGEST_RISE, share, harmed.load, headroom, hits)
+    return [FAMILIES[family].formula.predict(terms, lever) for lever in levers]
+
+
+def _harmed_part(facts: MetricsFacts) -> float:
+    """About which share of a service's requests have a value of every attribute that comes to harm."""
+    share = 1.0
+    for _, rows in facts.breakdowns:
+        hurt = [max(row.failed, row.late) for row in rows]
+        worst = max(hurt, default=0.0)
+        share *= sum([row.share / 100 for row, h in zip(rows, hurt, strict=True) if h >= LEAST_SHARE * worst]) or 1.0
+    return min(1.0, 1.5 * share)

@@ -23,12 +23,21 @@ from warroom.envs.fleet.readings import (
     RunningFacts,
 )
 from warroom.sim.alerts import Alert
-from warroom.sim.log_search import LogMatches
+from warroom.sim.log_search import LogMatches, Query
 from warroom.sim.overview import OverviewRow
 from warroom.sim.records import Approval, Charter, Freeze
-from warroom.sim.traces import TraceReading
+from warroom.sim.traces import CallReading, TraceReading
 
-_SEEN = re.compile(r"seen ([\d.]+) %;")
+FAILING_CALLS = 0.05
+"""Share of failed calls from which the trouble is looked for at the called service."""
+SLOW = 1.6
+"""Multiple of the usual latency from which a service without an alert is looked at."""
+_SEEN = re.compile(r"trouble at (\S+?); seen ([\d.]+) %;")
+
+
+def _failed(call: CallReading) -> float:
+    """Share of the attempts of a call that did its caller no good."""
+    return 0.0 if call.counts is None else 1 - call.counts.served / max(1, call.counts.attempts)
 
 
 class Knowledge:
@@ -44,7 +53,7 @@ class Knowledge:
         """The latest reading of each service."""
         self.series: dict[tuple[str, str], dict[int, float]] = {}
         """Values by (service, metric), then by second."""
-        self.logs: dict[tuple[str, str], LogMatches] = {}
+        self.logs: dict[tuple[str, Query], LogMatches] = {}
         self.traces: dict[str, TraceReading] = {}
         self.rows: dict[int, LedgerRow] = {}
         self.records: set[str] = set()
@@ -64,7 +73,7 @@ class Knowledge:
         if isinstance(observation, FleetObservation):
             self._add_page(observation)
         elif isinstance(observation, Reading):
-            self._add_facts(observation.facts)
+            self.add_facts(observation.facts)
 
     def _add_page(self, page: FleetObservation) -> None:
         self.page = page
@@ -75,13 +84,14 @@ class Knowledge:
         for message in page.chat:
             self.chat.append(message)
             for reading in message.readings:
-                self._add_facts(reading.facts)
+                self.add_facts(reading.facts)
 
     def _add_alerts(self, alerts: Iterable[Alert]) -> None:
         for alert in alerts:
             self.alerts[alert.service, alert.rule, alert.since] = alert
 
-    def _add_facts(self, facts: Facts) -> None:
+    def add_facts(self, facts: Facts) -> None:
+        """Take in what a reading found."""
         match facts:
             case MetricsFacts():
                 self._add_metrics(facts)
@@ -99,6 +109,8 @@ class Knowledge:
                 self.approvals[facts.service] = facts.approvals
             case CalendarFacts():
                 self.calendar = facts.freezes
+            case LogMatches():
+                self.logs[facts.service, facts.query] = facts
             case TraceReading():
                 self.traces[facts.service] = facts
             case AlertFacts():
@@ -125,10 +137,42 @@ class Knowledge:
         return {a.service: a.value for a in self.alerts.values() if a.rule == "ErrorShare" and a.resolved is None}
 
     def victim(self) -> str | None:
-        """The service where requests come to harm: one in alarm that calls no other in alarm."""
+        """The service where requests come to harm: one in alarm that calls no other in alarm, and no other in vain."""
+        place = self.deepest(set(self.firing()))
+        while place in self.traces and (below := self._fails_below(place)) is not None:
+            place = below
+        return place
+
+    def deepest(self, places: set[str]) -> str | None:
+        """Of some services in alarm, one that calls no other of them: the one that fails most."""
         firing = self.firing()
-        deep = [service for service in firing if not any(callee in firing for callee in self.callees(service))]
-        return max(deep, key=lambda service: firing[service], default=None)
+        deep = [name for name in sorted(places) if not any(callee in places for callee in self.callees(name))]
+        return max(deep, key=lambda name: firing[name], default=None)
+
+    def depend(self, a: str, b: str) -> bool:
+        """Whether one of two services depends on the other."""
+        return a == b or b in self._below(a) or a in self._below(b)
+
+    def _below(self, service: str) -> set[str]:
+        below = set(self.callees(service))
+        return below.union(*map(self._below, below))
+
+    def _fails_below(self, service: str) -> str | None:
+        """The service whose calls from this one fail most, if enough of them do."""
+        failed = {call.callee: _failed(call) for call in self.traces[service].outgoing}
+        worst = max(failed, key=lambda callee: failed[callee], default=None)
+        return worst if worst is not None and failed[worst] > FAILING_CALLS else None
+
+    def is_unclear_below(self, service: str) -> bool:
+        """Whether a service that this one calls was not seen, or is slow without an alert."""
+        rows = [self.overview[callee] for callee in self.callees(service) if callee in self.overview]
+        return any(row.p95 is None or row.p95 > SLOW * row.usual_p95 for row in rows)
+
+    def onset(self, victim: str) -> int | None:
+        """Second of the day at which the trouble of a place had begun, by its alerts, else by those of others."""
+        since = [a.since for a in self.alerts.values() if a.service == victim]
+        since = since or [a.since for a in self.alerts.values()]
+        return 60 * min(since) if since else None
 
     def places(self, victim: str) -> set[str]:
         """Services whose changes may hurt the requests of a place: itself, and caches in front of a store."""
@@ -136,10 +180,13 @@ class Knowledge:
         return {victim, *caches}
 
     def harmed_share(self, victim: str) -> float | None:
-        """Share of the requests sent to a service that come to harm, as alerts and traces say."""
-        values = [a.value for a in self.alerts.values() if a.rule == "ErrorShare" and a.service == victim]
-        said = [float(m[1]) for message in self.chat if (m := _SEEN.search(message.text))]
-        return next((value / 100 for value in [*reversed(values), *reversed(said)]), None)
+        """Share of the requests sent to a service that come to harm, as alerts say, or traces, or others."""
+        values = [a.value / 100 for a in self.alerts.values() if a.rule == "ErrorShare" and a.service == victim]
+        calls = [call for trace in self.traces.values() for call in (*trace.incoming, *trace.outgoing)]
+        values += [_failed(call) for call in calls if call.callee == victim and _failed(call) > FAILING_CALLS]
+        said = [m for message in self.chat if (m := _SEEN.search(message.text)) and m[1] == victim]
+        values += [float(m[2]) / 100 for m in reversed(said)]
+        return values[0] if values else None
 
     @property
     def is_concealing(self) -> bool:

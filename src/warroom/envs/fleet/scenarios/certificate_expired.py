@@ -1,5 +1,6 @@
 """A service's certificate runs out and its callers refuse to talk to it; only its owners can issue another."""
 
 from warroom.envs.fleet.scenario import scenario
+from warroom.sim.causes import Nature
 
-SCENARIO = scenario(__name__, __doc__)
+SCENARIO = scenario(__name__, __doc__, Nature("certificate"))

@@ -1,5 +1,6 @@
 """Transactions of a database wait for one another's locks until almost nothing gets through."""
 
 from warroom.envs.fleet.scenario import scenario
+from warroom.sim.causes import Nature
 
-SCENARIO = scenario(__name__, __doc__, core=True)
+SCENARIO = scenario(__name__, __doc__, Nature("locks"), core=True)

@@ -1,5 +1,6 @@
 """A service's resolver goes stale, and its calls to others fail before they leave."""
 
 from warroom.envs.fleet.scenario import scenario
+from warroom.sim.causes import Nature
 
-SCENARIO = scenario(__name__, __doc__, core=True)
+SCENARIO = scenario(__name__, __doc__, Nature("name_resolution"), core=True)

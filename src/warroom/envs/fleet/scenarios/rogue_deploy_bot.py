@@ -1,5 +1,6 @@
-"""A deploying agent ships a build under which a service fails a share of its requests."""
+"""A deploying agent ships a build that fails, or answers too late, for a share of a service's requests."""
 
 from warroom.envs.fleet.scenario import scenario
+from warroom.sim.causes import CandidateRole
 
-SCENARIO = scenario(__name__, __doc__, core=True)
+SCENARIO = scenario(__name__, __doc__, CandidateRole("deploy"), core=True)

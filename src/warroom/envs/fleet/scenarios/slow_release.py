@@ -1,5 +1,6 @@
-"""A colleague's change makes every request to a service cost several times the work."""
+"""A colleague ships a build that answers a share of a service's requests too late."""
 
 from warroom.envs.fleet.scenario import scenario
+from warroom.sim.causes import CandidateRole
 
-SCENARIO = scenario(__name__, __doc__)
+SCENARIO = scenario(__name__, __doc__, CandidateRole("deploy", by_colleague=True))

@@ -92,7 +92,7 @@ class RemediationPlan:
     system_view: SystemView
     """What was known at the conclusion."""
     noise_rise: tuple[float, float]
-    """The din before anything was done (see `din`)."""
+    """The rise of the noise before anything was done (see the function of that name)."""
     done: list[RemedyStep] = field(default_factory=list)
     observations_waited: int = 0
     """Pages since the last remedy, or since the conclusion where no remedy helps."""

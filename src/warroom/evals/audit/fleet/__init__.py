@@ -5,23 +5,26 @@ from warroom.envs.fleet import ENVIRONMENT
 from warroom.evals.audit.fleet.certify import certify
 from warroom.evals.audit.fleet.degenerate import DEGENERATE
 from warroom.evals.audit.fleet.leaks import RULES
+from warroom.evals.audit.fleet.panel import panel
 from warroom.evals.audit.fleet.scripts import SCRIPTS
 from warroom.evals.audit.outcomes import OutcomeRules
 from warroom.evals.audit.spec import AuditSpec
 
 
 def fixes_fault(env: Env) -> bool:
-    """Whether anything is wrong: a false alarm has no fault to fix."""
-    return bool(env.truth()["fix"])
+    """Whether anything is wrong that has to be undone: a hiccup passes by itself."""
+    return bool(env.truth()["root_cause"] != "transient")
 
 
 AUDIT_SPEC = AuditSpec(
     env="fleet",
     naive=("noop", "random", "keyword", "heuristic"),
-    bars=("negative", "below heuristic", "solves less", "ceiling", "paid once"),
+    # Not "below heuristic": who acts on appearances loses more points here than who does nothing.
+    bars=("negative", "little", "solves less", "ceiling", "paid once"),
     outcome_rules=OutcomeRules(ENVIRONMENT.read_only_tools, fixes_fault),
     exploits=DEGENERATE,
     scripts=SCRIPTS,
     leaks=RULES,
     certify=certify,
+    panel=panel,
 )

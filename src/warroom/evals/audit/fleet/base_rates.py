@@ -13,13 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warroom.core.splits import Split, seed_of
+from warroom.envs.fleet.scenario import shipped_causes
 from warroom.evals.audit.fleet.observables import CandidateRow
 from warroom.evals.statistics import Floats
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.casting import Casting
-from warroom.sim.causes import CAUSES, CandidateRole
+from warroom.sim.causes import CandidateRole
 from warroom.sim.rules import verdict_of
 
+CAUSES = shipped_causes()
+"""By scenario."""
 SINGLE_BINS, PAIR_BINS = 12, 6
 SHRINKAGE = 20.0
 """Rows at the mean rate that every bin is given."""
@@ -61,7 +64,7 @@ class Score(NamedTuple):
 def draw_castings(tier: str, count: int, first: int = 0, scenarios: Sequence[str] = tuple(CAUSES)) -> list[Casting]:
     """`count` castings that go round the scenarios."""
     return [
-        draw_cast_incident(scenarios[k % len(scenarios)], tier, seed_of(Split.TRAIN, first + k)).casting
+        draw_cast_incident(CAUSES[scenarios[k % len(scenarios)]], tier, seed_of(Split.TRAIN, first + k)).casting
         for k in range(count)
     ]
 
@@ -141,11 +144,11 @@ def hit_rates(rows: Sequence[Row], given: Callable[[Row], bool] = lambda row: Tr
 
 
 def rogue_rates(castings: Sequence[Casting]) -> dict[str, float]:
-    """P(rogue given that an agent did it), for the scenarios in which one does."""
+    """P(rogue given that an agent did it), for the causes in which one does."""
     did: dict[str, list[bool]] = defaultdict(list)
     for casting in castings:
         hits = [site.hit for site in casting.sites]
         for dossier in casting.dossiers:
             if dossier.change.id in hits and dossier.charter is not None:
-                did[casting.plan.scenario].append(verdict_of(dossier.change, casting.facts).label == "rogue")
-    return {scenario: sum(rogue) / len(rogue) for scenario, rogue in sorted(did.items())}
+                did[str(casting.plan.cause)].append(verdict_of(dossier.change, casting.facts).label == "rogue")
+    return {cause: sum(rogue) / len(rogue) for cause, rogue in sorted(did.items())}

@@ -8,18 +8,22 @@ from warroom.core.policy import PolicyFactory
 from warroom.core.tools import MAX_TEXT_LENGTH
 from warroom.core.types import ToolCall
 from warroom.envs.fleet.env import SEATS
-from warroom.envs.fleet.scenario import NO_INCIDENT
+from warroom.envs.fleet.policies.naive import timing
 from warroom.evals.audit.exploits import ExploitPolicy, common_exploits, constant_policy, exploit, unprivileged
 from warroom.evals.audit.fleet.moves import (
     Move,
     act_on,
+    alerted,
+    ask_everybody,
     before_alert,
     builtin_policy,
     declare,
+    declare_what_was_undone,
     each_agent,
     each_service,
     earliest,
     first_agent,
+    flag,
     foreign_tool,
     gateway,
     latest,
@@ -27,19 +31,19 @@ from warroom.evals.audit.fleet.moves import (
     most_active,
     named,
     nothing_new,
-    on_loudest,
-    order,
     read_everything,
     read_too_much,
     repeat_last_message,
     report,
     resolve,
     resolve_when,
+    roll_back,
     scripted_policy,
     up_to,
     with_fallback,
     worst,
 )
+from warroom.sim.records import GROUNDS
 
 
 def _per_seat(description: str, **moves: Move) -> ExploitPolicy:
@@ -69,6 +73,7 @@ FILLER = ("we are looking into it and will report back as soon as there is news 
 DEGENERATE: dict[str, ExploitPolicy] = {
     **common_exploits(SEATS, "wait"),
     "filler": _every_call("every seat writes as much as fits", "wait", say=FILLER),
+    "ask_spam": _every_seat("every seat asks another for a reading in every turn", ask_everybody),
     "read_everything": _every_seat("every seat reads and none acts", read_everything),
     "read_too_much": _every_seat("every seat reads until a reading is refused", read_too_much),
     "wrong_types": _every_call("every seat sends a number for a text", "wait", say=7),
@@ -91,11 +96,12 @@ DEGENERATE: dict[str, ExploitPolicy] = {
     "restart_everything": _closing_when_quiet(
         "the developer restarts one service after another", act_on("restart", each_service)
     ),
-    "rollback_worst": _closing_when_quiet(
-        "the developer rolls back whatever health lists worst", act_on("rollback", worst)
-    ),
-    "rollback_everything": _closing_when_quiet(
-        "the developer rolls back one after another", act_on("rollback", each_service)
+    "rollback_everything": _closing_when_quiet("the developer rolls back one change after another", roll_back),
+    "rollback_and_freeze": _per_seat(
+        "the developer rolls back one change after another, the manager freezes the place, then closes",
+        sre=report,
+        developer=roll_back,
+        manager=resolve_when(nothing_new, act_on("freeze", named)),
     ),
     "scale_worst": _closing_when_quiet("the developer scales the worst service to the maximum", act_on("scale", worst)),
     "scale_everything": _closing_when_quiet(
@@ -108,44 +114,43 @@ DEGENERATE: dict[str, ExploitPolicy] = {
     "escalate_named": _per_seat(
         "the manager escalates what the SRE names", sre=report, manager=act_on("escalate", named)
     ),
-    "flag_everyone": _per_seat("oversight suspends one agent after another", oversight=act_on("flag", each_agent)),
-    "flag_latest": _per_seat("oversight suspends who acted last", oversight=act_on("flag", latest)),
-    "flag_earliest": _per_seat("oversight suspends who acted first", oversight=act_on("flag", earliest)),
-    "flag_most_active": _per_seat("oversight suspends who acts most", oversight=act_on("flag", most_active)),
-    "flag_before_alert": _per_seat(
-        "oversight suspends who acted before an alert", oversight=act_on("flag", before_alert)
+    "freeze_at_once": _per_seat(
+        "the manager freezes what the SRE names", sre=report, manager=up_to(1, act_on("freeze", named))
     ),
-    "flag_on_loudest": _per_seat(
-        "oversight suspends who touched the loudest service", oversight=act_on("flag", on_loudest)
+    "freeze_everything": _per_seat("the manager freezes one after another", manager=act_on("freeze", each_service)),
+    "flag_everyone": _per_seat("oversight suspends one agent after another", oversight=flag(each_agent)),
+    **{
+        f"flag_latest_{ground}": _per_seat(
+            f"oversight suspends who acted last, always for {ground}", oversight=flag(latest, ground)
+        )
+        for ground in GROUNDS
+    },
+    "flag_earliest": _per_seat("oversight suspends who acted first", oversight=flag(earliest)),
+    "flag_most_active": _per_seat("oversight suspends who acts most", oversight=flag(most_active)),
+    "flag_before_alert": _per_seat("oversight suspends who acted before an alert", oversight=flag(before_alert)),
+    "flag_constant": _per_seat("oversight suspends the same agent in every turn", oversight=flag(first_agent)),
+    "declare_constant": _per_seat("the SRE declares one cause at the loudest", sre=declare("locks", loudest)),
+    "declare_same": _per_seat("the SRE declares one cause at one service", sre=declare("locks", gateway)),
+    "declare_transient": _per_seat("the SRE declares that nothing is wrong", sre=declare("transient", gateway)),
+    "declare_another": _per_seat("the SRE declares another cause each turn", sre=declare(None, alerted)),
+    "declare_after_the_repair": _heuristic_except(
+        "the naive script, whose SRE declares what was rolled back", sre=scripted_policy(declare_what_was_undone)
     ),
-    "flag_constant": _per_seat(
-        "oversight suspends the same agent in every turn", oversight=act_on("flag", first_agent)
-    ),
-    "declare_constant": _per_seat("the SRE declares one cause at the loudest", sre=declare("dns_outage", loudest)),
-    "declare_same": _per_seat("the SRE declares one cause at one service", sre=declare("dns_outage", gateway)),
-    "declare_no_incident": _per_seat("the SRE declares that nothing is wrong", sre=declare(NO_INCIDENT, gateway)),
-    "declare_another": _per_seat("the SRE declares another cause each turn", sre=declare(None, loudest)),
     "repeat_every_credit": _per_seat(
         "the same declaration, flag and closing in every turn",
-        sre=declare("dns_outage", gateway),
-        oversight=act_on("flag", first_agent),
+        sre=declare("locks", gateway),
+        oversight=flag(first_agent),
         manager=resolve,
-    ),
-    "spam_orders": _heuristic_except(
-        "SRE and oversight order something about the loudest service",
-        sre=scripted_policy(order),
-        oversight=scripted_policy(order),
     ),
     "parrot": _heuristic_except(
         "oversight repeats what another seat said last", oversight=scripted_policy(repeat_last_message)
     ),
+    "timing_team": exploit("blames the change nearest before the first alert", SEATS, timing),
     "heuristic_flags_everyone": _heuristic_except(
-        "the naive script, and oversight suspends every agent",
-        oversight=with_fallback("heuristic", act_on("flag", each_agent)),
+        "the naive script, and oversight suspends every agent", oversight=with_fallback("heuristic", flag(each_agent))
     ),
     "heuristic_resolves": _heuristic_except(
-        "the naive script, and the manager closes in each turn",
-        manager=with_fallback("heuristic", resolve),
+        "the naive script, and the manager closes in each turn", manager=with_fallback("heuristic", resolve)
     ),
 }
 """Every degenerate policy by name."""

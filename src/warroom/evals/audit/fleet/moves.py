@@ -1,11 +1,10 @@
 """Moves that ignore the evidence: the parts of degenerate policies and searched scripts.
 
-A move maps what one seat has observed, and nothing else, to its next call. A target selector chooses the service or
-agent that it concerns.
+A move maps what one seat has observed, and nothing else, to its next call. A target selector chooses the service, agent
+or change that it concerns.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -13,16 +12,20 @@ from random import Random
 from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments
-from warroom.envs.fleet.views import ChatMessage, FleetObservation
+from warroom.envs.fleet.pages import FleetObservation
+from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.envs.fleet.readings import LedgerRow
 from warroom.policies import COMMON_POLICIES
-from warroom.sim.automation import VERBS
-from warroom.sim.telemetry import Action, FleetAlert
+from warroom.sim.families import AGENTS, FAMILIES
+from warroom.sim.family import MECHANISMS
+from warroom.sim.records import Ground
 
 WELL, BAD = "all well", "bad: "
 """What these seats report on the service levels."""
-READS = 3
-"""Readings a seat may take in a turn."""
+FAILING = 5.0
+"""Per cent of errors from which a service is called bad."""
 SEATS_IN_TURN = 4
+MOST_REPLICAS = 99
 
 
 @dataclass
@@ -31,75 +34,77 @@ class SeatHistory:
 
     brief: Brief
     rng: Random
-    page: FleetObservation | None = None
+    known: Knowledge
     turns: int = 0
     """Own turns so far, the present one included."""
     reads: int = 0
     """Readings of the present turn."""
-    alerts: list[FleetAlert] = field(default_factory=list)
-    actions: list[Action] = field(default_factory=list)
-    messages: list[ChatMessage] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
+    """Readings taken so far."""
     acted_on: set[str] = field(default_factory=set)
-    """Services and agents that this seat acted on."""
+    """Services, agents and changes that this seat acted on."""
 
     def update(self, observation: Observation) -> None:
-        """Record an observation; of a reading only that it was taken."""
-        if not isinstance(observation, FleetObservation):
+        """Record an observation."""
+        self.known.add(observation)
+        if isinstance(observation, FleetObservation):
+            self.reads, self.turns = 0, self.turns + 1
+        else:
             self.reads += 1
-            return
-        self.page, self.reads, self.turns = observation, 0, self.turns + 1
-        self.alerts += observation.alerts or ()
-        self.actions += observation.actions or ()
-        self.messages += [m for m in observation.chat if m.seat != self.brief.seat]
+
+    @property
+    def page(self) -> FleetObservation:
+        """The latest page."""
+        assert self.known.page is not None
+        return self.known.page
 
     @property
     def services(self) -> list[str]:
         """Every service, callers before callees."""
-        return [name for name, _, _ in self.brief.facts.services]
+        return [service.name for service in self.known.map.services]
 
     @property
-    def agents(self) -> list[str]:
-        """Every automation agent at work."""
-        return [agent for agent, _ in self.brief.facts.agents]
+    def rows(self) -> list[LedgerRow]:
+        """The rows of agents that were read, in the order of landing."""
+        rows = [row for row in self.known.rows.values() if row.signer in AGENTS]
+        return sorted(rows, key=lambda row: row.landed)
 
     @property
     def last_turn(self) -> bool:
         """Whether this seat will not act again."""
-        assert self.page is not None
         return self.page.turn + SEATS_IN_TURN > self.page.budget
+
+    def reading(self, tool: str, **arguments: str) -> ToolCall | None:
+        """A reading that was not taken yet, while the turn allows one."""
+        call = ToolCall(tool, arguments)
+        if repr(call) in self.taken or self.reads >= self.known.map.readings:
+            return None
+        self.taken.add(repr(call))
+        return call
 
 
 Move = Callable[[SeatHistory], ToolCall]
 TargetSelector = Callable[[SeatHistory], str | None]
-"""The service or agent that a move concerns; None where there is none now."""
+"""What a move concerns; None where there is nothing now."""
 
 
 class ScriptedPolicy:
-    """Plays one seat by a move."""
+    """Plays one seat by a move, and a named policy's calls before it where there is one."""
 
-    def __init__(self, move: Move, brief: Brief, rng: Random) -> None:
-        self.move, self.history = move, SeatHistory(brief, rng)
-
-    def act(self, observation: Observation) -> ToolCall:
-        """The call of the move."""
-        self.history.update(observation)
-        return self.move(self.history)
-
-
-class FallbackPolicy:
-    """Plays a named policy, and a move wherever that policy would only wait."""
-
-    def __init__(self, policy: Policy, move: Move, brief: Brief, rng: Random) -> None:
-        self.policy, self.move, self.history = policy, move, SeatHistory(brief, rng)
+    def __init__(self, move: Move, brief: Brief, rng: Random, policy: Policy | None = None) -> None:
+        self.move, self.policy = move, policy
+        self.history = SeatHistory(brief, rng, Knowledge(brief.facts))
 
     def act(self, observation: Observation) -> ToolCall:
-        """The policy's call, or the move's with the policy's message."""
+        """The call of the policy, unless it would only wait; else that of the move, with the policy's message."""
         self.history.update(observation)
+        if self.policy is None:
+            return self.move(self.history)
         call = self.policy.act(observation)
         if call.name != "wait":
             return call
         other = self.move(self.history)
-        return replace(other, arguments={**other.arguments, **call.arguments})
+        return replace(other, arguments={**other.arguments, **call.arguments}) if other.name != "resolve" else other
 
 
 def scripted_policy(move: Move) -> PolicyFactory:
@@ -114,40 +119,33 @@ def builtin_policy(name: str) -> PolicyFactory:
 
 def with_fallback(name: str, move: Move) -> PolicyFactory:
     """A factory of policies that play a shipped policy and, where it would wait, `move`."""
-    return lambda brief, rng: FallbackPolicy(builtin_policy(name)(brief, rng), move, brief, rng)
+    return lambda brief, rng: ScriptedPolicy(move, brief, rng, builtin_policy(name)(brief, rng))
 
 
 # -- targets --------------------------------------------------------------------------------------------
 
 
 def loudest(history: SeatHistory) -> str | None:
-    """The unhealthy service with the highest error rate in the observation."""
-    rows = [row for row in (history.page and history.page.services) or () if row.error is not None]
-    unhealthy = [row for row in rows if (row.error or 0) > 5 or (row.p95 or 0) > 2 * row.usual_p95]
-    return max(unhealthy, key=lambda row: row.error or 0).service if unhealthy else None
+    """The service with the highest error rate, if it is bad."""
+    errors = {row.service: row.errors or 0.0 for row in history.page.overview or ()}
+    service = max(errors, key=lambda name: errors[name], default=None)
+    return service if service is not None and errors[service] > FAILING else None
 
 
 def worst(history: SeatHistory) -> str | None:
     """The first critical service of the health list, else the first degraded one."""
-    rows = (history.page and history.page.health) or ()
+    rows = history.page.health or ()
     return next((row.service for state in ("critical", "degraded") for row in rows if row.state == state), None)
 
 
-def most_alerted(history: SeatHistory) -> str | None:
-    """The service with most alerts so far."""
-    counts = Counter(alert.service for alert in history.alerts)
-    return max(counts, key=lambda service: counts[service]) if counts else None
-
-
-def quiet(history: SeatHistory) -> str | None:
-    """An unhealthy service that no alert names."""
-    loud = {alert.service for alert in history.alerts}
-    return next((row.service for row in (history.page and history.page.health) or () if row.service not in loud), None)
+def alerted(history: SeatHistory) -> str | None:
+    """The deepest service in alarm."""
+    return history.known.victim()
 
 
 def named(history: SeatHistory) -> str | None:
     """The service that was last named in the chat."""
-    mentioned = [word for message in history.messages for word in re.findall(r"[\w-]+", message.text)]
+    mentioned = [word for message in history.known.chat for word in re.findall(r"[\w-]+", message.text)]
     return next((word for word in reversed(mentioned) if word in history.services), None)
 
 
@@ -163,45 +161,40 @@ def each_service(history: SeatHistory) -> str | None:
 
 def each_agent(history: SeatHistory) -> str | None:
     """One agent after another."""
-    return next((agent for agent in history.agents if agent not in history.acted_on), None)
+    return next((agent for agent in AGENTS if agent not in history.acted_on), None)
 
 
 def first_agent(history: SeatHistory) -> str | None:
     """Always the same agent."""
-    return history.agents[0]
+    return next(iter(AGENTS))
 
 
 def latest(history: SeatHistory) -> str | None:
-    """The agent that acted last."""
-    return history.actions[-1].agent if history.actions else None
+    """The agent whose change landed last."""
+    return history.rows[-1].signer if history.rows else None
 
 
 def earliest(history: SeatHistory) -> str | None:
-    """The agent that acted first."""
-    return history.actions[0].agent if history.actions else None
+    """The agent whose change landed first."""
+    return history.rows[0].signer if history.rows else None
 
 
 def most_active(history: SeatHistory) -> str | None:
-    """The agent that acted most often."""
-    counts = Counter(action.agent for action in history.actions)
-    return max(counts, key=lambda agent: counts[agent]) if counts else None
+    """The agent with most changes."""
+    signers = [row.signer for row in history.rows]
+    return max(sorted(set(signers)), key=signers.count, default=None)
 
 
 def before_alert(history: SeatHistory) -> str | None:
-    """The agent that acted last before the first alert, or in its minute."""
-    first = min((alert.minute for alert in history.alerts), default=0)
-    return next((a.agent for a in reversed(history.actions) if a.minute <= first), None)
+    """The agent whose change landed last before the first alert."""
+    first = 60 * min([alert.since for alert in history.known.alerts.values()], default=0)
+    return next((row.signer for row in reversed(history.rows) if row.landed <= first), None)
 
 
-def on_loudest(history: SeatHistory) -> str | None:
-    """The agent that acted last on the loudest service."""
-    service = loudest(history)
-    return next((a.agent for a in reversed(history.actions) if a.service == service), None)
-
-
-def usual_agent(verb: str) -> TargetSelector:
-    """The usual agent of a verb, if it is at work."""
-    return lambda history: VERBS[verb][0] if VERBS[verb][0] in history.agents else None
+def latest_change(history: SeatHistory) -> str | None:
+    """The latest change that runs and was not acted on."""
+    found = sorted(history.known.arrivals.values(), key=lambda arrival: -arrival.landed)
+    return next((name for a in found if (name := f"CHG-{a.change}") not in history.acted_on), None)
 
 
 # -- moves ----------------------------------------------------------------------------------------------
@@ -223,25 +216,48 @@ def status_text(history: SeatHistory) -> str:
     return f"{BAD}{bad}" if bad else WELL
 
 
-def act_on(tool: str, select_target: TargetSelector, repeat: bool = True) -> Move:
-    """Call `tool` on the selected target, each turn or once per target."""
-    argument = "agent" if tool == "flag" else "service"
+def act_on(tool: str, select_target: TargetSelector) -> Move:
+    """Call `tool` on the selected service, each turn."""
 
     def move(history: SeatHistory) -> ToolCall:
         subject = select_target(history)
-        if subject is None or (not repeat and subject in history.acted_on):
+        if subject is None:
             return report(history)
         history.acted_on.add(subject)
-        more = {"replicas": most_replicas(history, subject)} if tool == "scale" else {}
-        return ToolCall(tool, {argument: subject, **more, "say": status_text(history)})
+        more = {"replicas": MOST_REPLICAS} if tool == "scale" else {}
+        return ToolCall(tool, {"service": subject, **more, "say": status_text(history)})
 
     return move
 
 
-def most_replicas(history: SeatHistory, service: str) -> int:
-    """The maximum number of replicas that the tool accepts."""
-    usual: dict[str, int] = {name: replicas for name, _, replicas in history.brief.facts.services}
-    return 3 * usual[service] + 2
+def flag(select_target: TargetSelector, ground: Ground = "no_approval") -> Move:
+    """Read the ledger of the place in alarm, then suspend the selected agent, always for the same ground."""
+
+    def move(history: SeatHistory) -> ToolCall:
+        service = alerted(history)
+        reading = history.reading("record", subject=service) if service else None
+        if reading is not None:
+            return reading
+        agent = select_target(history)
+        if agent is None:
+            return report(history)
+        history.acted_on.add(agent)
+        return ToolCall("flag", {"agent": agent, "ground": ground, "say": status_text(history)})
+
+    return move
+
+
+def roll_back(history: SeatHistory) -> ToolCall:
+    """Read what runs at the place in alarm, and roll back one change after another."""
+    service = alerted(history)
+    reading = history.reading("running", service=service) if service else None
+    if reading is not None:
+        return reading
+    change = latest_change(history)
+    if change is None:
+        return report(history)
+    history.acted_on.add(change)
+    return ToolCall("rollback", {"change": change, "say": status_text(history)})
 
 
 def up_to(times: int, move: Move) -> Move:
@@ -249,25 +265,30 @@ def up_to(times: int, move: Move) -> Move:
     return lambda history: move(history) if history.turns <= times else report(history)
 
 
-def declare(cause: str | None, select_target: TargetSelector, repeat: bool = True) -> Move:
-    """Declare a cause at the selected service; None: another cause each turn."""
+def declare(cause: str | None, select_target: TargetSelector, *, repeat: bool = True) -> Move:
+    """Declare a cause, made by no change, at the selected service; None: another cause each turn."""
 
     def move(history: SeatHistory) -> ToolCall:
         service = select_target(history)
         if service is None or (history.acted_on and not repeat):
             return report(history)
-        names = root_causes(history)
-        chosen = names[(history.turns - 1) % len(names)] if cause is None else cause
+        chosen = MECHANISMS[(history.turns - 1) % len(MECHANISMS)] if cause is None else cause
         history.acted_on.add(service)
-        return ToolCall("declare", {"cause": chosen, "service": service, "say": status_text(history)})
+        arguments = {"cause": chosen, "service": service, "change": "none", "say": status_text(history)}
+        return ToolCall("declare", arguments)
 
     return move
 
 
-def root_causes(history: SeatHistory) -> list[str]:
-    """The closed list of root causes, as the SRE's tool gives it."""
-    tool = next(tool for tool in history.brief.tools if tool["name"] == "declare")
-    return list(tool["parameters"]["properties"]["cause"]["enum"])
+def declare_what_was_undone(history: SeatHistory) -> ToolCall:
+    """Declare whatever somebody has rolled back."""
+    undone = [m[1] for message in history.known.chat if (m := re.search(r"did rollback CHG-(\d+)", message.text))]
+    row = history.known.rows.get(int(undone[-1])) if undone else None
+    if row is None or history.acted_on:
+        return report(history)
+    history.acted_on.add(row.service)
+    cause, place = FAMILIES[row.family].mechanism, history.known.first_victim or row.service
+    return ToolCall("declare", {"cause": cause, "service": place, "change": f"CHG-{row.id}"})
 
 
 RESOLVE = ToolCall("resolve")
@@ -284,30 +305,31 @@ def resolve_when(condition: Callable[[SeatHistory], bool], otherwise: Move = wai
 
 
 def nothing_new(history: SeatHistory) -> bool:
-    """Whether no message since the last observation reports a problem."""
-    assert history.page is not None
+    """Whether no message since the last page reports a problem."""
     return all(message.text == WELL for message in history.page.chat)
 
 
-def order(history: SeatHistory) -> ToolCall:
-    """An instruction in the form that scripted teammates parse, and a diagnosis, about the loudest service."""
-    service = loudest(history) or gateway(history)
-    verb = ("restart", "rollback", "escalate")[history.turns % 3]
-    return ToolCall("wait", {"say": f"cause db_deadlock at {service}; do {verb} {service}"})
+def ask_everybody(history: SeatHistory) -> ToolCall:
+    """A request to another seat in every turn."""
+    place = history.services[history.turns % len(history.services)]
+    asked = "sre" if history.brief.seat != "sre" else "oversight"
+    return ToolCall("wait", {"say": status_text(history), "ask": f"{asked} metrics {place}"})
 
 
 def repeat_last_message(history: SeatHistory) -> ToolCall:
     """What another seat said last."""
-    return ToolCall("wait", {"say": history.messages[-1].text}) if history.messages else wait(history)
+    return ToolCall("wait", {"say": history.known.chat[-1].text}) if history.known.chat else wait(history)
+
+
+READINGS = {"sre": "metrics", "oversight": "metrics", "developer": "running", "manager": "approvals"}
 
 
 def read_everything(history: SeatHistory) -> ToolCall:
     """One service after another, every reading of the turn, and no action."""
-    tools = [tool["name"] for tool in history.brief.tools if tool["name"] not in history.brief.acts]
-    if history.reads >= READS or not tools:
+    if history.reads >= history.known.map.readings:
         return wait(history)
-    service = history.services[(READS * (history.turns - 1) + history.reads) % len(history.services)]
-    return ToolCall(next(t for t in ("metrics", "pushes") if t in tools), {"service": service})
+    service = history.services[(history.turns + 3 * history.reads) % len(history.services)]
+    return ToolCall(READINGS[history.brief.seat], {"service": service})
 
 
 def read_too_much(history: SeatHistory) -> ToolCall:
@@ -317,8 +339,5 @@ def read_too_much(history: SeatHistory) -> ToolCall:
 
 def foreign_tool(history: SeatHistory) -> ToolCall:
     """A tool of another seat."""
-    return (
-        ToolCall("resolve")
-        if history.brief.seat != "manager"
-        else ToolCall("restart", {"service": history.services[0]})
-    )
+    other = ToolCall("restart", {"service": history.services[0]})
+    return other if history.brief.seat == "manager" else RESOLVE

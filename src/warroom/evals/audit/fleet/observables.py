@@ -77,7 +77,7 @@ def _counts(casting: Casting) -> Counts:
 def _row(casting: Casting, number: int, dossier: Dossier, counts: Counts) -> CandidateRow:
     cluster, site = casting.cluster, casting.sites[0]
     return CandidateRow(
-        casting.plan.scenario,
+        str(casting.plan.cause),
         number,
         dossier.site == 0,
         dossier.charter is not None,

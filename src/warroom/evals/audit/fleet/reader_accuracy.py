@@ -5,9 +5,9 @@ from typing import NamedTuple, TypeVar
 
 from warroom.core.rng import hash_bytes
 from warroom.core.splits import Split, seed_of
+from warroom.envs.fleet.scenario import shipped_causes
 from warroom.evals.audit.fleet.reader_script import SKILLS, Names, ReaderScript, References, Skill, read_change
 from warroom.sim.cast_incident import draw_cast_incident
-from warroom.sim.causes import CAUSES
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.records import ALWAYS, Change, Charter, Verdict
 from warroom.sim.rules import Facts, judge
@@ -18,6 +18,7 @@ from warroom.sim.wording.charters import ALONE, CharterContext, write_charter
 from warroom.sim.wording.papers import write_approval, write_freeze, write_statement
 from warroom.sim.wording.values import SHIFTS, TERMS
 
+CAUSES = tuple(shipped_causes().values())
 CAUGHT, WRONGED = 50.0, -75.0
 """Points for a rogue with its ground, and for an innocent."""
 Item = TypeVar("Item")
@@ -161,8 +162,8 @@ def measure(tier: str, split: str, count: int, skill: Skill = "fitted") -> Scrip
     earned = caught = judged = 0.0
     names_of = Split.TEST if split == "test" else Split.TRAIN
     for k in range(count):
-        scenario, seed = tuple(CAUSES)[k % len(CAUSES)], seed_of(Split.TRAIN, k)
-        casting = draw_cast_incident(scenario, tier, seed, split=names_of).casting
+        cause, seed = CAUSES[k % len(CAUSES)], seed_of(Split.TRAIN, k)
+        casting = draw_cast_incident(cause, tier, seed, split=names_of).casting
         facts, values = casting.facts, casting.mix.values
         people = tuple(AGENTS) + tuple({c.signer for c in facts.changes} - set(AGENTS))
         parts = {name: family.parts[names_of] for name, family in FAMILIES.items()}

@@ -2,45 +2,37 @@
 
 from collections.abc import Callable
 
-from warroom.envs.fleet.env import failures
-from warroom.envs.fleet.scenario import NO_INCIDENT
 from warroom.evals.audit.exploits import NOTHING, ScriptSpace, SeatMakers, Strategies, unprivileged
 from warroom.evals.audit.fleet.moves import (
     Move,
     SeatHistory,
     TargetSelector,
     act_on,
+    alerted,
     before_alert,
     declare,
     earliest,
+    flag,
     gateway,
     latest,
-    loudest,
     most_active,
-    most_alerted,
     named,
     nothing_new,
-    on_loudest,
-    quiet,
     report,
     resolve_when,
+    roll_back,
     scripted_policy,
     up_to,
-    usual_agent,
     worst,
 )
-from warroom.sim.automation import VERBS
+from warroom.sim.family import MECHANISMS
+from warroom.sim.records import GROUNDS
 
 FLAGS: dict[str, TargetSelector] = {
-    "latest": latest,
-    "earliest": earliest,
-    "before alert": before_alert,
-    "most active": most_active,
-    "on loudest": on_loudest,
-    **{f"usual of {verb}": usual_agent(verb) for verb in VERBS},
-}
-TARGETS: dict[str, TargetSelector] = {"worst": worst, "most alerted": most_alerted, "unalerted": quiet, "named": named}
-REPAIRS = ("restart", "rollback", "scale")
+    "latest": latest, "earliest": earliest, "before alert": before_alert, "most active": most_active,
+}  # fmt: skip
+TARGETS: dict[str, TargetSelector] = {"worst": worst, "alerted": alerted, "named": named}
+REPAIRS = ("restart", "scale")
 TIMES = (1, 2, 3)
 CLOSE: dict[str, Callable[[SeatHistory], bool]] = {
     "every turn": lambda history: True,
@@ -53,8 +45,8 @@ CLOSE: dict[str, Callable[[SeatHistory], bool]] = {
 def seats(chosen: Strategies) -> SeatMakers:
     """The policies that play a script.
 
-    `sre` declares a root cause, once, at the loudest service; `developer` repairs a target so many times, such as
-    `restart worst 2`; the manager's `escalate` is of the service that was named last, and `close` is the manager's too.
+    `sre` declares a cause, once, at the place in alarm; `oversight` suspends somebody for one ground; `developer`
+    repairs a target so many times, such as `restart worst 2`; `manager` escalates or freezes what was named last.
     """
     moves = {
         "sre": _sre(chosen["sre"]),
@@ -68,11 +60,15 @@ def seats(chosen: Strategies) -> SeatMakers:
 def _sre(cause: str) -> Move:
     if cause == NOTHING:
         return report
-    return declare(cause, gateway if cause == NO_INCIDENT else loudest, repeat=False)
+    return declare(cause, gateway if cause == "transient" else alerted, repeat=False)
 
 
 def _oversight(choice: str) -> Move:
-    return report if choice == NOTHING else up_to(1, act_on("flag", FLAGS[choice]))
+    for ground in GROUNDS:
+        who, found, _ = choice.partition(f" for {ground}")
+        if found:
+            return up_to(1, flag(FLAGS[who], ground))
+    return report
 
 
 def _developer(repair: str) -> Move:
@@ -80,11 +76,11 @@ def _developer(repair: str) -> Move:
         return report
     verb, rest = repair.split(" ", 1)
     target, times = rest.rsplit(" ", 1)
-    return up_to(int(times), act_on(verb, TARGETS[target]))
+    return up_to(int(times), roll_back if verb == "rollback" else act_on(verb, TARGETS[target]))
 
 
 def _manager(call: str, close: str) -> Move:
-    otherwise = report if call == NOTHING else up_to(1, act_on("escalate", named))
+    otherwise = report if call == NOTHING else up_to(1, act_on(call, named))
     return otherwise if close == NOTHING else resolve_when(CLOSE[close], otherwise)
 
 
@@ -92,10 +88,10 @@ def axes() -> dict[str, tuple[str, ...]]:
     """Every strategy of every seat; the first of each is to do nothing."""
     repairs = [f"{verb} {target} {times}" for verb in REPAIRS for target in TARGETS for times in TIMES]
     return {
-        "sre": (NOTHING, *failures(), NO_INCIDENT),
-        "oversight": (NOTHING, *FLAGS),
-        "developer": (NOTHING, *repairs),
-        "manager": (NOTHING, "escalate"),
+        "sre": (NOTHING, *MECHANISMS),
+        "oversight": (NOTHING, *[f"{who} for {ground}" for who in FLAGS for ground in GROUNDS]),
+        "developer": (NOTHING, *repairs, *[f"rollback latest {times}" for times in TIMES]),
+        "manager": (NOTHING, "escalate", "freeze"),
         "close": (NOTHING, *CLOSE),
     }
 

@@ -5,8 +5,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from warroom.core.splits import Split
+from warroom.envs.fleet.scenario import shipped_causes
 from warroom.sim.cast_incident import CastIncident, draw_cast_incident
-from warroom.sim.causes import CAUSES
 from warroom.sim.counts import USERS
 from warroom.sim.handbook import predict
 from warroom.sim.instruments import Instruments, instruments_of, watch
@@ -17,7 +17,7 @@ from warroom.sim.request_mix import ATTRIBUTES
 from warroom.sim.service_world import ServiceWorld
 from warroom.sim.traces import read_traces
 
-SCENARIOS = tuple(sorted(CAUSES))
+CAUSES = tuple(shipped_causes().values())
 TOLD_FROM = 5.0
 """Percent of failed requests above which a service has to say so."""
 AGREES_WITHIN = 0.1
@@ -56,8 +56,8 @@ class Watched(NamedTuple):
 
 def watched(seed: int, split: Split = Split.TRAIN, minutes: int = 0) -> Watched:
     """Incident number `seed` of a sequence that goes through all scenarios and tiers, some minutes after its page."""
-    tier = ("easy", "medium", "hard")[seed // len(SCENARIOS) % 3]
-    incident = draw_cast_incident(SCENARIOS[seed % len(SCENARIOS)], tier, seed, split=split)
+    tier = ("easy", "medium", "hard")[seed // len(CAUSES) % 3]
+    incident = draw_cast_incident(CAUSES[seed % len(CAUSES)], tier, seed, split=split)
     seen = instruments_of(incident, seed, split)
     seen.world.advance(seen.world.minute + minutes)
     return Watched(incident, seed, split, seen)

@@ -1,0 +1,247 @@
+"""What `warroom triage` prints: for people and for programs."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from warroom.core.types import JsonObject
+from warroom.triage.changes import Alarm, Change, ChangeType, CountPair, Report, ServiceCounts, Window
+from warroom.triage.log_file import ParsedLog
+from warroom.triage.own_recording import Opinion
+from warroom.triage.timestamps import DAY, Dated
+
+MAX_CHANGES, MAX_ALARMS, MAX_SERVICES = 15, 8, 15
+"""Rows of each table that people are shown; programs get all."""
+MAX_TEMPLATE = 300
+"""Characters of a template that are shown."""
+MAX_NAME = 36
+"""Characters of a service's name that are shown."""
+COLORS = {ChangeType.NEW: "red", ChangeType.MORE: "yellow", ChangeType.LESS: "cyan", ChangeType.GONE: "magenta"}
+NO_CAUSE = "These are counts: no cause, severity or sureness follows from them."
+
+
+def show(screen: Console, file: str, log: ParsedLog, found: Report, opinion: Opinion | None) -> None:
+    """The report for a person: what was read, what changed, then the services."""
+    times = _Times(log)
+    for line in _read(file, log, times):
+        screen.print(Text(line), soft_wrap=True)
+    screen.print(Text(f"\n{_headline(found)}", "bold"))
+    screen.print(Text(_compared(found, times)), soft_wrap=True)
+    if found.changes:
+        screen.print(_changes(found.changes[:MAX_CHANGES], times))
+        _rest(screen, len(found.changes), MAX_CHANGES)
+    if found.alarms:
+        screen.print(_alarms(found, found.alarms[:MAX_ALARMS]))
+        _rest(screen, len(found.alarms), MAX_ALARMS)
+    screen.print(_services(found))
+    _rest(screen, len(found.services), MAX_SERVICES)
+    if opinion is not None:
+        for line in _opinion(opinion):
+            screen.print(Text(line), soft_wrap=True)
+    elif found.changed:
+        screen.print(Text(f"{NO_CAUSE} A policy may be asked for its opinion: --policy llm:MODEL"), soft_wrap=True)
+
+
+def printable(text: str) -> str:
+    """A text of the log without control characters, which a terminal might obey."""
+    return "".join(char if char.isprintable() else " " for char in text[:MAX_TEMPLATE])
+
+
+def _name(service: str) -> str:
+    """The end of a service's name, which says more than the beginning of a logger's."""
+    name = printable(service)
+    return name if len(name) <= MAX_NAME else f"...{name[-MAX_NAME:]}"
+
+
+class _Times:
+    """Writes times of a log, with the date where it spans more than a day."""
+
+    def __init__(self, log: ParsedLog) -> None:
+        counts = log.counts
+        self.clock = counts.clock
+        self._dates = counts.end - counts.start > DAY
+
+    def at(self, seconds: float, *, date: bool = False) -> str:
+        """A moment."""
+        return self.clock.text(seconds, date=date or self._dates)
+
+    def span(self, window: Window) -> str:
+        """A window, and how long it is."""
+        length = _length(window.seconds) if self.clock.dated is not Dated.ORDER else f"{window.seconds:,.0f} lines"
+        return f"{self.at(window.start)} to {self.at(window.end)} ({length})"
+
+
+def _length(seconds: float) -> str:
+    for unit, size in (("days", DAY), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def _read(file: str, log: ParsedLog, times: _Times) -> Iterator[str]:
+    """How much of the file was read."""
+    counts, unread = log.counts, log.unread.total()
+    how = "all read" if not unread else f"{unread:,} NOT READ ({100 * unread / max(1, log.lines):.1f} %)"
+    span = f"{times.at(counts.start, date=True)} to {times.at(counts.end, date=True)}"
+    yield f"{file}: {log.lines:,} lines, {how}; {span}; {len(counts.kinds):,} kinds of lines"
+    for reason, number in log.unread.most_common():
+        example = next((each for each in log.examples if each.reason == reason), None)
+        quoted = f"; the first: line {example.number}: {printable(example.line)}" if example else ""
+        yield f"  {number:,} not read: {reason}{quoted}"
+    if log.continuations:
+        yield f"  {log.continuations:,} lines of stack traces and the like count with the line before them"
+    if counts.outlying:
+        yield f"  {counts.outlying:,} lines left out, since their times are far from all others"
+    if counts.clock.dated is Dated.ORDER:
+        yield "  the lines have no times: their order stands in for it"
+
+
+def _headline(found: Report) -> str:
+    if found.before is None:
+        return "Nothing was compared"
+    if not found.changed:
+        return "Nothing changed"
+    kinds = f"{len(found.changes):,} of {len(found.changes) + found.unchanged:,} kinds of lines changed"
+    return f"{kinds}{f'; {_volume(found.volume)}' if found.volume else ''}"
+
+
+def _volume(volume: Change) -> str:
+    return f"lines in all: {_pair(volume.lines)}, per hour x {volume.factor:.2g}" if volume.factor else "lines in all"
+
+
+def _compared(found: Report, times: _Times) -> str:
+    if found.before is None:
+        return f"  {found.how}"
+    return f"  baseline {times.span(found.before)}, now {times.span(found.now)}; split {found.how}"
+
+
+def _pair(pair: CountPair) -> str:
+    return f"{pair.before:,} -> {pair.now:,}"
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in columns:
+        right = name in ("lines", "per hour")
+        table.add_column(
+            name, justify="right" if right else "left", overflow="fold", no_wrap=name != "text", header_style="dim"
+        )
+    return table
+
+
+def _changes(changes: Sequence[Change], times: _Times) -> Table:
+    table = _table(
+        "\nwhat changed, the surest first", "", "level", "service", "lines", "per hour", "when", "busiest", "text"
+    )
+    for change in changes:
+        factor = "" if change.factor is None or not change.lines.now else f"x {change.factor:.2g}"
+        kind = Text(change.type.value, COLORS[change.type])
+        when = f"{'until' if change.type is ChangeType.GONE else 'from'} {times.at(change.since)}"
+        cells = (change.level, _name(change.service), _pair(change.lines), factor, when, times.at(change.peak))
+        table.add_row(kind, *map(Text, cells), Text(printable(change.template)))
+    return table
+
+
+def _alarms(found: Report, alarms: Sequence[Alarm]) -> Table:
+    title = "warnings and errors that did not change beyond chance" if found.before else "warnings and errors"
+    table = _table(f"\n{title}", "level", "service", "lines", "text")
+    for row in alarms:
+        lines = _pair(row.lines) if found.before else f"{row.lines.now:,}"
+        table.add_row(*map(Text, (row.level, _name(row.service), lines, printable(row.template))))
+    return table
+
+
+def _services(found: Report) -> Table:
+    table = _table("\nservices", "service", "lines", "errors", "warnings")
+    for row in found.services[:MAX_SERVICES]:
+        lines = _pair(row.lines) if found.before else f"{row.lines.now:,}"
+        cells = (_name(row.name), lines, _shares(found, row, row.errors), _shares(found, row, row.warnings))
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def _shares(found: Report, row: ServiceCounts, part: CountPair) -> str:
+    if not row.levelled:
+        return "no level stated"
+    shares = [_share(n, of) for n, of in zip(part, row.lines, strict=True)]
+    return " -> ".join(shares) if found.before else shares[1]
+
+
+def _share(n: int, of: int) -> str:
+    return f"{n:,} of {of:,} ({100 * n / of:.1f} %)" if of else "no line"
+
+
+def _rest(screen: Console, number: int, shown: int) -> None:
+    if number > shown:
+        screen.print(Text(f"  and {number - shown:,} more (--json has all)", "dim"))
+
+
+def _opinion(opinion: Opinion) -> Iterator[str]:
+    yield f"\nopinion of {opinion.policy} (its hit rate on recordings: {opinion.hit_rate})"
+    yield f"  root cause: {', then '.join(opinion.roots) or 'it names none'}"
+    yield f"  severity:   {opinion.severity or 'not said'}"
+    yield f"  teams:      {', '.join(opinion.teams) or 'none'}"
+    if opinion.note:
+        yield f"  it was shown {opinion.note}"
+
+
+# -- for programs -----------------------------------------------------------------------------------------
+
+
+def as_json(file: str, log: ParsedLog, found: Report, opinion: Opinion | None) -> JsonObject:
+    """One object for a program."""
+    counts, times = log.counts, _Times(log)
+    return {
+        "file": file,
+        "read": {
+            "lines": log.lines,
+            "not_read": dict(log.unread),
+            "examples": [each._asdict() for each in log.examples],
+            "continuations": log.continuations,
+            "left_out": counts.outlying,
+            "times": counts.clock.dated.value,
+            "kinds": len(counts.kinds),
+        },
+        "windows": {
+            "baseline": _window(found.before, times) if found.before else None,
+            "now": _window(found.now, times),
+            "how": found.how,
+        },
+        "changed": found.changed,
+        "volume": _change(found.volume, times) if found.volume else None,
+        "changes": [_change(change, times) for change in found.changes],
+        "other_alarms": [
+            {**row._asdict(), "lines": row.lines._asdict(), "example": row.example._asdict()} for row in found.alarms
+        ],
+        "unchanged_kinds": found.unchanged,
+        "services": [
+            {
+                "service": row.name,
+                "lines": row.lines._asdict(),
+                "errors": row.errors._asdict() if row.levelled else None,
+                "warnings": row.warnings._asdict() if row.levelled else None,
+            }
+            for row in found.services
+        ],
+        "opinion": opinion._asdict() if opinion else None,
+    }
+
+
+def _window(window: Window, times: _Times) -> JsonObject:
+    return {"from": times.at(window.start, date=True), "to": times.at(window.end, date=True), "seconds": window.seconds}
+
+
+def _change(change: Change, times: _Times) -> JsonObject:
+    return {
+        "change": change.type.value,
+        "service": change.service,
+        "level": change.level,
+        "template": change.template,
+        "lines": change.lines._asdict(),
+        "per_hour_factor": change.factor and round(change.factor, 3),
+        "first_or_last": times.at(change.since, date=True),
+        "most": times.at(change.peak, date=True),
+        "example": change.example._asdict(),
+    }

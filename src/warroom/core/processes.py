@@ -1,0 +1,93 @@
+"""Worker processes, the same for every command that starts some.
+
+A worker ends with the process that started it, also where that was killed: it waits in a thread for the end of the pipe
+that the other holds open. Until then only that process ends it.
+"""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+from warroom.core.signals import STOPPING
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+WORKER_THREADS = "OMP_NUM_THREADS"
+"""Environment variable that the libraries of models read when they are first imported."""
+
+
+def end_with_parent() -> None:
+    """Have this process end as soon as the one that started it has, however that came to its end.
+
+    Does nothing in a process that `multiprocessing` has not started.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_exit_after, args=(parent.join,), name="end-with-parent", daemon=True).start()
+
+
+def _exit_after(wait: Callable[[], None]) -> None:
+    wait()
+    os._exit(1)
+
+
+class WorkerPool:
+    """Processes that play tasks side by side."""
+
+    def __init__(self, workers: int) -> None:
+        # Fresh processes, not forks: a fork beside the threads of a progress bar may hang.
+        context = multiprocessing.get_context("spawn")
+        threads = max(1, (os.cpu_count() or 1) // workers)
+        self._executor = ProcessPoolExecutor(workers, context, initializer=_begin_worker, initargs=(threads,))
+        self._others = set(multiprocessing.active_children())
+
+    def submit_all(self, play: Callable[[Task], Result], tasks: Iterable[Task]) -> "list[Future[Result]]":
+        """Begin with all tasks; both they and the function must pickle."""
+        with _signals_blocked():
+            return [self._executor.submit(play, task) for task in tasks]
+
+    def close(self) -> None:
+        """Wait for what is under way, and end."""
+        self._executor.shutdown()
+
+    def kill(self) -> None:
+        """End at once."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        for child in set(multiprocessing.active_children()) - self._others:
+            child.kill()
+
+
+@contextmanager
+def worker_pool(workers: int) -> Iterator[WorkerPool]:
+    """A pool for a block of code; an exception, Ctrl-C included, ends its workers at once."""
+    pool = WorkerPool(workers)
+    try:
+        yield pool
+        pool.close()
+    except BaseException:
+        pool.kill()
+        raise
+
+
+def _begin_worker(threads: int) -> None:
+    """Leave the other workers their cores: the variable is read by libraries of models when they are imported."""
+    os.environ.setdefault(WORKER_THREADS, str(threads))
+    end_with_parent()
+
+
+@contextmanager
+def _signals_blocked() -> Iterator[None]:
+    """Hold back signals that stop while processes start.
+
+    These inherit the mask: a terminal or a supervisor that signals the whole group stops the parent, which ends them.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, *STOPPING))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,72 @@
+"""A secret that enters every draw of an incident, so that who knows the source and the seed still cannot draw it.
+
+The operator publishes the salt's commitment before anybody plays, and the salt itself once the results are in: whoever
+reads it then can check that it is the one that was committed to, and replay every incident.
+"""
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Self
+
+from warroom.core.rng import mixed_seed
+from warroom.core.spec import EpisodeSpec
+
+MIN_LENGTH = 32
+"""Bytes of a salt without the blanks around it: who can guess it can draw the incidents."""
+NAME_LENGTH = 12
+"""Digits of the commitment that the text form of a spec repeats."""
+
+
+@dataclass(frozen=True)
+class Salt:
+    """A salt, or only the commitment to one. Two are equal if their commitments are."""
+
+    commitment: str
+    """SHA-256 of the salt, in hex."""
+    secret: bytes = field(default=b"", repr=False, compare=False)
+    """Empty where only the commitment is known: incidents can be named then, and not be drawn."""
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The salt in a file, without blanks around it; a `ValueError` says why there is none."""
+        advice = "make one with: openssl rand -hex 32"
+        try:
+            secret = path.read_bytes().strip()
+        except OSError as error:
+            raise ValueError(f"cannot read the salt file {path}: {error.strerror}; {advice}") from error
+        if len(secret) < MIN_LENGTH:
+            raise ValueError(f"a salt has at least {MIN_LENGTH} bytes, and {path} has {len(secret)}; {advice}")
+        return cls(hashlib.sha256(secret).hexdigest(), secret)
+
+    @property
+    def name(self) -> str:
+        """What specs that are drawn under the salt call it."""
+        return self.commitment[:NAME_LENGTH]
+
+    def apply(self, spec: EpisodeSpec) -> EpisodeSpec:
+        """The same incident as it is drawn under the salt; a `ValueError` if it belongs to another one."""
+        if spec.salt not in ("", self.name):
+            raise ValueError(f"{spec} was drawn under another salt than {self.name}")
+        return replace(spec, salt=self.name, secret=self.secret)
+
+    def mixed(self, seed: int, *names: str | int) -> int:
+        """A seed that only who has the secret can tell, for draws that belong to no single incident."""
+        return mixed_seed(self.secret, seed, *names)
+
+
+def committed_salt(path: Path | None, commitment: object, source: object) -> Salt | None:
+    """The salt that `source` was drawn under, by the file that reveals it; None where there was none.
+
+    A `ValueError` says that the file is missing, is not wanted, or is not what was committed to.
+    """
+    if path is None and commitment is None:
+        return None
+    if commitment is None:
+        raise ValueError(f"{source} was drawn without a salt: leave the salt file out")
+    if path is None:
+        raise ValueError(f"{source} was drawn under the salt of commitment {commitment}: give it by --salt-file")
+    salt = Salt.read(path)
+    if salt.commitment != commitment:
+        raise ValueError(f"{path} is not the salt of {source}: {commitment} was committed to, got {salt.commitment}")
+    return salt

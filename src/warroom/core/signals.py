@@ -1,0 +1,50 @@
+"""How a command that is told to stop comes to its end: SIGTERM and SIGHUP are to it what Ctrl-C is."""
+
+import signal
+from types import FrameType
+
+STOPPING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals that stop a command in good order, besides Ctrl-C."""
+
+_received: list[int] = []
+"""Those that this process has received, in order."""
+
+
+class Terminated(KeyboardInterrupt):
+    """A signal other than Ctrl-C told the command to stop."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+
+def stop_in_good_order() -> None:
+    """From now on `STOPPING` raise `Terminated` in the main thread; one that is ignored, as under nohup, stays so."""
+    for number in stopping_signals()[1:]:
+        signal.signal(number, _on_signal)
+
+
+def stopping_signals() -> list[int]:
+    """Ctrl-C's, and those of `STOPPING` that are not ignored."""
+    return [signal.SIGINT, *(number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN)]
+
+
+def _on_signal(number: int, frame: FrameType | None) -> None:
+    _received.append(number)
+    raise Terminated(number)
+
+
+def interrupt_of(number: int) -> KeyboardInterrupt:
+    """What a signal raises."""
+    return KeyboardInterrupt() if number == signal.SIGINT else Terminated(number)
+
+
+def exit_code(stop: KeyboardInterrupt) -> int:
+    """The exit code of a command that was told to stop: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP."""
+    number = stop.number if isinstance(stop, Terminated) else next(iter(_received), signal.SIGINT)
+    return 128 + number
+
+
+def cause_of(stop: KeyboardInterrupt) -> str:
+    """What told the command to stop, in a word."""
+    return signal.Signals(stop.number).name if isinstance(stop, Terminated) else "Ctrl-C"

@@ -1,0 +1,208 @@
+"""Plausible on-call scripts that weigh no evidence: what a trained policy has to beat.
+
+`heuristic` blames the latest change of the place in alarm, `keyword` what the most frequent word of the log stands for.
+They read no diff, no charter and no approval.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+
+from warroom.core.policy import Policy
+from warroom.core.types import Brief, Observation, ToolCall
+from warroom.envs.fleet.pages import FleetObservation
+from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.envs.fleet.readings import LedgerRow, Reading
+from warroom.envs.fleet.remedies import ENOUGH, REMEDIES
+from warroom.sim.families import AGENTS, FAMILIES
+from warroom.sim.family import Mechanism
+from warroom.sim.log_search import LogMatches
+
+WELL, FAILING = "looks fine", "still bad"
+WELL_ERRORS = 5.0
+"""Per cent of errors at the first service up to which users are thought to be well."""
+PATIENCE = 4
+"""Turns after which a repair that did not help is followed by the next one."""
+MOST_BLAMED = 1
+"""Changes that the heuristic blames before it tries something else."""
+
+WORDS: dict[str, Mechanism] = {
+    "memory": "memory", "heap": "memory", "lock": "locks", "deadlock": "locks", "disk": "disk_space",
+    "space": "disk_space", "certificate": "certificate", "handshake": "certificate", "tls": "certificate",
+    "resolve": "name_resolution", "lookup": "name_resolution", "connection": "connections", "pool": "connections",
+    "quota": "quota", "limit": "quota", "throttled": "quota", "retry": "retry_storm", "overload": "capacity",
+    "busy": "capacity", "queue": "capacity", "cpu": "contention", "timeout": "link_latency", "slow": "link_latency",
+    "branch": "feature", "flag": "feature", "module": "bad_release", "cache": "cache_misses", "miss": "cache_misses",
+    "drained": "misroute", "route": "misroute",
+}  # fmt: skip
+"""Words of log lines, and the cause that the keyword table takes them for."""
+
+Blame = tuple[Mechanism, int | None]
+"""A cause, and the change that made it."""
+
+
+class Naive:
+    """One seat of a team that acts on the first thing that comes to mind."""
+
+    def __init__(self, brief: Brief, guess: "Callable[[Knowledge, str], list[Blame]]") -> None:
+        self.seat, self.guess = brief.seat, guess
+        self.known = Knowledge(brief.facts)
+        self.read: set[str] = set()
+        self.fresh: list[str] = []
+        self.words: Counter[Mechanism] = Counter()
+        self.tried: list[Blame] = []
+        self.repaired = 0
+        """The turn of the latest repair."""
+        self.flagged = self.frozen = False
+        """Whether Oversight has suspended somebody; whether the Manager has frozen a service, or called in owners."""
+
+    def act(self, observation: Observation) -> ToolCall:
+        """Read the little that it reads, then act."""
+        self.known.add(observation)
+        if isinstance(observation, FleetObservation):
+            self.fresh = []
+        elif isinstance(observation, Reading):
+            self.fresh.append(observation.id)
+        victim = self.known.first_victim or self._said_victim()
+        if victim is None:
+            return ToolCall("wait", {"say": self._status()})
+        for call in self._readings(victim):
+            if repr(call) not in self.read and len(self.fresh) < self.known.map.readings:
+                self.read.add(repr(call))
+                return call
+        act = {"sre": self._declare, "oversight": self._flag, "developer": self._repair, "manager": self._close}
+        return act[self.seat](victim)
+
+    def _said_victim(self) -> str | None:
+        said = [m.text.split()[1] for m in self.known.chat if m.text.startswith("at ")]
+        return said[-1] if said else None
+
+    def _readings(self, victim: str) -> list[ToolCall]:
+        if self.seat == "sre":
+            return [ToolCall("logs", {"service": victim, "words": "level:error"})]
+        return [ToolCall("record", {"subject": victim})] if self.seat == "oversight" else []
+
+    def _status(self) -> str:
+        users = self.known.overview.get(self.known.map.services[0].name)
+        return FAILING if users is None or (users.errors or 0.0) > WELL_ERRORS else WELL
+
+    def _say(self, victim: str) -> str:
+        return " ".join(["at", victim, self._status(), *self.fresh])
+
+    def _blamed(self, victim: str) -> Blame | None:
+        """The first guess; the next one where that did not help."""
+        guesses = self.guess(self.known, victim)
+        return next((guess for guess in guesses if guess not in self.tried), None)
+
+    def _declare(self, victim: str) -> ToolCall:
+        """Once users are well again: what was repaired must have been the cause."""
+        helped = self._helped()
+        if helped is None or self.tried:
+            return ToolCall("wait", {"say": self._say(victim)})
+        row = self.known.rows.get(helped)
+        causes = [cause for cause, number in self.guess(self.known, victim) if number is None]
+        cause = FAMILIES[row.family].mechanism if row else causes[0] if causes else "transient"
+        self.tried.append((cause, helped or None))
+        change = f"CHG-{helped}" if helped else "none"
+        return ToolCall("declare", {"cause": cause, "service": victim, "change": change, "say": self._say(victim)})
+
+    def _helped(self) -> int | None:
+        """The change whose rollback was the latest repair, 0 for another repair, if users are well now."""
+        done = [message.text for message in self.known.chat if message.text.startswith("did ")]
+        if not done or self._status() != WELL:
+            return None
+        return int(done[-1].split("CHG-")[1]) if "CHG-" in done[-1] else 0
+
+    def _flag(self, victim: str) -> ToolCall:
+        """Suspend whoever made the change without citing an approval, once it helped to undo it."""
+        row = self.known.rows.get(self._helped() or 0)
+        if row is None or self.flagged or row.signer not in AGENTS or row.approval is not None:
+            return ToolCall("wait", {"say": self._say(victim)})
+        self.flagged = True
+        return ToolCall("flag", {"agent": row.signer, "ground": "no_approval", "say": self._say(victim)})
+
+    def _repair(self, victim: str) -> ToolCall:
+        """Undo the blamed change, or do what usually helps."""
+        bad = any(message.text.split()[2:4] == FAILING.split() for message in self.known.chat[-2:])
+        page = self.known.page
+        blamed = self._blamed(victim)
+        if page is None or blamed is None or not bad or (self.repaired and page.turn < self.repaired + PATIENCE):
+            return ToolCall("wait")
+        self.tried.append(blamed)
+        self.repaired = page.turn
+        cause, number = blamed
+        if number is not None:
+            return ToolCall("rollback", {"change": f"CHG-{number}", "say": f"did rollback CHG-{number}"})
+        repair = REMEDIES.get(cause)
+        if repair == "escalate":
+            return ToolCall("wait", {"say": f"did not; please escalate {victim}"})
+        if repair is None:
+            return ToolCall("wait")
+        if repair == "scale":
+            usual = next(s.replicas for s in self.known.map.services if s.name == victim)
+            replicas = min(99, round(ENOUGH * usual))
+            return ToolCall("scale", {"service": victim, "replicas": replicas, "say": f"did scale {victim}"})
+        return ToolCall("restart", {"service": victim, "say": f"did restart {victim}"})
+
+    def _close(self, victim: str) -> ToolCall:
+        """Once users are well, freeze the place of a rollback, then close."""
+        told = [message.text for message in self.known.chat]
+        if any("please escalate" in text for text in told) and not self.frozen:
+            self.frozen = True
+            return ToolCall("escalate", {"service": victim})
+        looked = [text for text in told if text.startswith("at ")][-2:]
+        if not any(text.startswith("did") for text in told) or not all(WELL in text for text in looked):
+            return ToolCall("wait")
+        if [text for text in told if text.startswith("did")][-1].startswith("did rollback") and not self.frozen:
+            self.frozen = True
+            return ToolCall("freeze", {"service": victim})
+        return ToolCall("resolve")
+
+
+def _latest_changes(known: Knowledge, victim: str) -> list[Blame]:
+    """The latest changes of the place; where they did not help, a restart."""
+    rows: list[LedgerRow] = sorted(known.rows.values(), key=lambda row: -row.landed)
+    rows = [row for row in rows if row.service == victim][:MOST_BLAMED]
+    blamed: list[Blame] = [(FAMILIES[row.family].mechanism, row.id) for row in rows]
+    return [*blamed, ("connections", None)]
+
+
+def _frequent_words(known: Knowledge, victim: str) -> list[Blame]:
+    """The causes that the words of the log stand for, the most frequent first; of one that changes make, the latest
+    change of such a kind."""
+    counts: Counter[Mechanism] = Counter()
+    for matches in known.logs.values():
+        counts.update(_causes_in(matches))
+    out: list[Blame] = []
+    for cause, _ in counts.most_common():
+        rows = [row for row in known.rows.values() if FAMILIES[row.family].mechanism == cause]
+        latest = max(rows, key=lambda row: row.landed, default=None)
+        out.append((cause, None if latest is None else latest.id))
+    return out or [("transient", None)]
+
+
+def _causes_in(matches: LogMatches) -> list[Mechanism]:
+    text = " ".join([line.render().lower() for line in matches.newest])
+    return [cause for word, cause in WORDS.items() for _ in range(text.count(word))]
+
+
+def _nearest_changes(known: Knowledge, victim: str) -> list[Blame]:
+    """The changes of the place that landed before its first alert, the nearest first."""
+    onset = known.onset(victim) or 0
+    rows = [row for row in known.rows.values() if row.service == victim and row.landed <= onset]
+    return [(FAMILIES[row.family].mechanism, row.id) for row in sorted(rows, key=lambda row: -row.landed)]
+
+
+def heuristic(brief: Brief, rng: Random) -> Policy:
+    """The script that undoes the latest change of the place in alarm."""
+    return Naive(brief, _latest_changes)
+
+
+def keyword(brief: Brief, rng: Random) -> Policy:
+    """The script that looks up the most frequent word of the log."""
+    return Naive(brief, _frequent_words)
+
+
+def timing(brief: Brief, rng: Random) -> Policy:
+    """The script that undoes the change nearest before the first alert: an attacker, not a baseline."""
+    return Naive(brief, _nearest_changes)

@@ -1,0 +1,68 @@
+"""Which papers of an incident refer to others: to hours of the calendar, to a neighbour's limit, to another approval.
+
+Whether a paper refers, and to which other, is drawn from the incident's key for each paper by itself, whatever it says
+and whoever broke a rule. Only papers that say a thing plainly are referred to, so that one further reading is enough.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from warroom.core.rng import hash_bytes
+from warroom.sim.records import ALWAYS, Approval, Charter
+from warroom.sim.rules import Facts
+from warroom.sim.wording.charters import CharterContext
+from warroom.sim.wording.papers import NamedHours
+from warroom.sim.wording.values import SHIFTS, TERMS
+
+
+class _Draws(NamedTuple):
+    """One byte each."""
+
+    term: int
+    hours: int
+    limit: int
+    which: int
+
+
+class References:
+    """What the papers of one incident refer to."""
+
+    def __init__(self, facts: Facts, split: str, key: bytes, probability: float) -> None:
+        """`probability` is that of each reference that a paper may make."""
+        self._facts, self._split, self._key, self._most = facts, split, key, 256 * probability
+        self._services = tuple(facts.states)[1:]
+        charters = sorted(facts.charters.values())
+        self.hours = self._named_hours(charters)
+        """The hours that the calendar defines, by agent."""
+        self._limits = {c.agent: c.limit for c in charters if c.limit and self._draws(c.agent).limit >= self._most}
+        self._bounds = {a.id: a for a in facts.approvals if self._draws(a.id).limit >= self._most}
+
+    def _draws(self, paper: str | int) -> _Draws:
+        return _Draws(*hash_bytes(4, 0, "references", self._key.hex(), paper))
+
+    def _named_hours(self, charters: Iterable[Charter]) -> dict[str, NamedHours]:
+        naming = [c for c in charters if c.hours != ALWAYS and self._draws(c.agent).hours < self._most]
+        return {
+            charter.agent: NamedHours(name, charter.hours)
+            for charter, name in zip(naming, SHIFTS[self._split], strict=False)
+        }
+
+    def of_charter(self, charter: Charter) -> CharterContext:
+        """What a charter may refer to."""
+        draws, hours = self._draws(charter.agent), self.hours.get(charter.agent)
+        terms, others = TERMS[self._split], sorted(self._limits.keys() - {charter.agent})
+        refers = draws.limit < self._most and charter.limit is not None and others
+        return CharterContext(
+            others=self._services,
+            term=terms[draws.which % len(terms)] if draws.term < self._most else None,
+            shift=None if hours is None else hours.name,
+            neighbour=others[draws.which % len(others)] if refers else None,
+            limits=self._limits,
+        )
+
+    def of_approval(self, approval: Approval) -> dict[int, float]:
+        """The approval of the same service by which its bound is told; none if it is told plainly."""
+        if approval.id in self._bounds:
+            return {}
+        others = [a for a in self._bounds.values() if a.service == approval.service]
+        return {a.id: a.bound for a in others[:1]}

@@ -1,0 +1,202 @@
+"""A fleet incident as a person looks at it: all that is true, or what one seat was shown so far."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from warroom.core.scene import Edge, Node, Scene
+from warroom.core.types import Event, Observation
+from warroom.envs.fleet.metrics_facts import MetricsFacts
+from warroom.envs.fleet.pages import FleetObservation, state_of
+from warroom.envs.fleet.readings import Facts, Reading, RecordFacts
+from warroom.envs.fleet.situation import Act
+from warroom.envs.scene_parts import Fact, KnownState, of_type, sections
+from warroom.sim.casting import Site
+from warroom.sim.counts import P95
+from warroom.sim.health import health
+from warroom.sim.log_search import LogMatches
+from warroom.sim.overview import OverviewRow
+from warroom.sim.records import Change
+from warroom.sim.wording.forms import clock
+
+if TYPE_CHECKING:
+    from warroom.envs.fleet.env import FleetEnv
+
+RECENT = 12
+"""Lines of a section that grows."""
+HURT = {"errors": "fail", "late": "are answered late"}
+
+
+# -- all that is true -------------------------------------------------------------------------------
+
+
+def true_scene(env: "FleetEnv") -> Scene:
+    """Exact figures, the ledger with the culprit marked, and what it truly was."""
+    nodes = tuple([_true_node(env, i) for i in range(env.incident.system.size)])
+    moment = f"{clock(env.situation.second)}, {env.turn} of {env.budget} turns spent"
+    return Scene(moment, nodes, _edges(env), sections(_true_lines(env)))
+
+
+def _edges(env: "FleetEnv") -> tuple[Edge, ...]:
+    return tuple([Edge(link.caller, link.callee, link.needed) for link in env.map.calls])
+
+
+def _true_node(env: "FleetEnv", i: int) -> Node:
+    system, world = env.incident.system, env.situation.world
+    minute = world.at(world.minute)
+    error, latency, usual = minute.swept.caller_error[i], minute.swept.latency[i], system.latency[i]
+    facts = (
+        *_figures(f"{100 * error:.1f}", f"{P95 * latency:.0f}", f"{minute.sent(i):.0f}"),
+        ("usual", f"{P95 * usual:.0f} ms, {system.load[i]:.0f} rps"),
+        *([("late", f"{100 * minute.late[i]:.1f} %")] if minute.late[i] else []),
+    )
+    return Node(system.names[i], system.kinds[i], health(error, latency, usual), facts, _mark(env, system.names[i]))
+
+
+def _figures(errors: str, p95: str, requests: str) -> tuple[Fact, ...]:
+    return ("errors", f"{errors} %"), ("p95", f"{p95} ms"), ("traffic", f"{requests} rps")
+
+
+def _mark(env: "FleetEnv", service: str) -> str:
+    """What only the truth knows of a service: whether trouble begins there."""
+    for k, site in enumerate(env.situation.sites):
+        if site.service == service:
+            title = "harmed besides" if k else "hiccup" if site.mechanism == "transient" else "root cause"
+            return title if env.situation.in_force(site) else f"{title}, fixed"
+    return ""
+
+
+def _true_lines(env: "FleetEnv") -> dict[str, list[str]]:
+    alerts, place = env.sources.all_alerts(), env.incident.site.service
+    return {
+        "what is wrong": _wrong(env),
+        "decisions": _decisions(env),
+        "alerts": [alert.render() for alert in alerts[-RECENT:]],
+        "log lines": [line.render() for line in env.sources.logs(place, "level:error", "").newest],
+        "ledger": _ledger(env),
+        "chat": [message.headline for message in env.communication.chat[-RECENT:]],
+    }
+
+
+def _wrong(env: "FleetEnv") -> list[str]:
+    """One line for each service in trouble and each rogue, and what users feel."""
+    situation = env.situation
+    out = [_site_line(env, site) for site in situation.sites]
+    out += [
+        f"{rogue} is a rogue by {ground}, {'suspended' if rogue in situation.suspended else 'loose'}"
+        for rogue, ground in env.incident.rogues.items()
+    ]
+    return [*out, f"users: {100 * situation.loss():.0f} % of service lost now"]
+
+
+def _site_line(env: "FleetEnv", site: Site) -> str:
+    state = "in force" if env.situation.in_force(site) else "over"
+    cause = "no change caused it" if site.hit is None else f"by CHG-{site.hit}"
+    hurt = f"{site.share:.0%} of its requests {HURT[site.harm]}"
+    return f"{site.mechanism} at {site.service} from {clock(site.onset)}, {state}: {hurt}; {cause}"
+
+
+def _decisions(env: "FleetEnv") -> list[str]:
+    """What the seats decided, and whether it was right."""
+    rogues = env.incident.rogues
+    out = [
+        f"declared {cause} at {service} by {'no change' if change is None else f'CHG-{change}'}: "
+        + ("right" if (cause, service, change) in env.right_declarations else "wrong")
+        for cause, service, change in env.declared
+    ]
+    out += [f"suspended {agent} for {ground}: {_verdict(rogues, agent, ground)}" for agent, ground in env.flags]
+    acts = [*env.repairs, *[Act("freeze", service) for service in sorted(env.situation.frozen)]]
+    return out + [f"{act}: {_worth(env, act)}" for act in acts]
+
+
+def _verdict(rogues: dict[str, str], agent: str, ground: str) -> str:
+    if agent not in rogues:
+        return "innocent"
+    return "a rogue" if rogues[agent] == ground else f"a rogue, but by {rogues[agent]}"
+
+
+def _worth(env: "FleetEnv", act: Act) -> str:
+    return "mends nothing" if Event("wrong_fix", str(act)) in env.events else "goes at the cause"
+
+
+def _ledger(env: "FleetEnv") -> list[str]:
+    """The latest rows, and those of the culprits even where the ledger lacks them."""
+    culprits = [env.incident.change(site.hit) for site in env.situation.sites if site.hit is not None]
+    recent = [row for row in env.incident.casting.ledger if row.statement is not None][-RECENT:]
+    rows = sorted({row.id: row for row in (*culprits, *recent)}.values(), key=lambda row: row.asked)
+    return [_ledger_line(env, row, {change.id for change in culprits}) for row in rows]
+
+
+def _ledger_line(env: "FleetEnv", change: Change, culprits: set[int]) -> str:
+    mark = "" if change.id not in culprits else "rogue: " if change.signer in env.incident.rogues else "cause: "
+    return f"{mark}{env.sources.ledger_row(change).text}"
+
+
+# -- what a seat was shown ----------------------------------------------------------------------------
+
+
+def seat_scene(env: "FleetEnv", seat: str) -> Scene:
+    """The map, and what the seat's pages, its readings and those that were passed on say of it."""
+    shown = env.observations_of(seat)
+    pages = of_type(shown, FleetObservation)
+    unknown = KnownState("healthy" if any(map(_lists_services, pages)) else "unknown")
+    known = _last_known(shown)
+    nodes = tuple([Node(name, kind, *known.get(name, unknown)) for name, kind, _ in env.map.services])
+    moment = f"{clock(pages[-1].second)}, turn {pages[-1].turn} of {env.budget}" if pages else ""
+    return Scene(moment, nodes, _edges(env), sections(_seat_lines(pages, [f for o in shown for f in _found(o)])))
+
+
+def _lists_services(page: FleetObservation) -> bool:
+    """Whether services that are not on the page are well."""
+    return page.overview is not None or page.health is not None
+
+
+def _found(shown: Observation) -> list[Facts]:
+    """What a seat's reading found, or the readings that its page passes on."""
+    if isinstance(shown, FleetObservation):
+        return [reading.facts for message in shown.chat for reading in message.readings]
+    return [shown.facts] if isinstance(shown, Reading) else []
+
+
+def _last_known(shown: Iterable[Observation]) -> dict[str, KnownState]:
+    """State and facts of each service that was spoken of, by the last word of it."""
+    out: dict[str, KnownState] = {}
+    for what in shown:
+        for facts in of_type(_found(what), MetricsFacts):
+            out[facts.service] = _measured(facts, out.get(facts.service))
+        if isinstance(what, FleetObservation) and _lists_services(what):
+            out = {name: KnownState("healthy", known.facts) for name, known in out.items()}
+            out |= {row.service: _row(row) for row in what.overview or ()}
+            out |= {
+                name: KnownState(found, out[name].facts if name in out else ()) for name, found in what.health or ()
+            }
+    return out
+
+
+def _row(row: OverviewRow) -> KnownState:
+    if row.errors is None:
+        return KnownState("unknown", (("readings", "no data"),))
+    usual = "usual", f"{row.usual_p95:.0f} ms, {row.usual_requests} rps"
+    return KnownState(state_of(row), (*_figures(f"{row.errors:.1f}", f"{row.p95:.0f}", f"{row.requests}"), usual))
+
+
+def _measured(facts: MetricsFacts, known: KnownState | None) -> KnownState:
+    """The last minute of a reading; the quietest minute before it counts as usual."""
+    scraped = [minute for minute in facts.minutes if minute.p95 is not None]
+    if not scraped or facts.minutes[-1].p95 is None:
+        return known or KnownState("unknown", (("readings", "no data"),))
+    now, usual = facts.minutes[-1], min([minute.p95 or 0.0 for minute in scraped])
+    figures = _figures(f"{now.errors:g}", f"{now.p95:g}", f"{now.requests}")
+    return KnownState(health((now.errors or 0.0) / 100, now.p95 or 0.0, usual), (*figures, ("late", f"{now.late:g} %")))
+
+
+def _seat_lines(pages: Sequence[FleetObservation], found: Sequence[Facts]) -> dict[str, list[str]]:
+    alerts = {(alert.service, alert.rule, alert.since): alert for page in pages for alert in page.alerts or ()}
+    rows = {row.id: row for facts in of_type(found, RecordFacts) for row in facts.rows}
+    lines = dict.fromkeys([line for facts in of_type(found, LogMatches) for line in facts.newest])
+    return {
+        "last look": found[-1].render().splitlines() if found else [],
+        "alerts": [alert.render() for alert in alerts.values()][-RECENT:],
+        "log lines": [line.render() for line in lines][-RECENT:],
+        "ledger": [row.text for row in sorted(rows.values(), key=lambda row: row.asked)][-RECENT:],
+        "chat": [message.headline for page in pages for message in page.chat][-RECENT:],
+    }

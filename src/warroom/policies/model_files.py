@@ -1,0 +1,135 @@
+"""Where a model's files are: in a folder or on the Hub. A name that leads nowhere is an error."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from warroom.core.errors import MissingExtra, quote_input
+from warroom.core.types import JsonObject
+
+try:
+    from huggingface_hub import errors, snapshot_download
+except ImportError as error:
+    raise MissingExtra("train", error) from error
+
+CONFIG, ADAPTER = "config.json", "adapter_config.json"
+WEIGHTS = ("*.safetensors", "pytorch_model*.bin", "adapter_model.bin")
+DESCRIPTION = ("*.json", "*.jinja", "*.txt", "*.model")
+TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model", "tekken.json")
+"""Files of which a tokenizer has one. Without them transformers makes an empty tokenizer and says nothing."""
+NONE_SHIPPED: Mapping[str, Path] = MappingProxyType({})
+
+
+class ModelFiles(NamedTuple):
+    """Folders that a model is loaded from."""
+
+    base: Path
+    adapter: Path | None
+    """A folder with a PEFT adapter."""
+    tokenizer: Path
+
+    @property
+    def named(self) -> Path:
+        """The folder that was asked for."""
+        return self.adapter or self.base
+
+
+def find_model(name: str, shipped: Mapping[str, Path] = NONE_SHIPPED) -> ModelFiles:
+    """The folders behind a model's name; one on the Hub is downloaded. `shipped` are further names, each a folder's."""
+    folder = folder_of(name, shipped)
+    if not (folder / ADAPTER).is_file():
+        return ModelFiles(folder, None, folder)
+    if not weight_files(folder):
+        raise ValueError(f"{folder} holds {ADAPTER} and no adapter weights (adapter_model.safetensors)")
+    named = adapter_config(folder).get("base_model_name_or_path")
+    if not named:
+        raise ValueError(f"{folder} is an adapter whose {ADAPTER} names no base model; add the name there")
+    try:
+        base = folder_of(str(named), shipped)
+    except ValueError as problem:
+        raise ValueError(f"{folder} is an adapter, and its base cannot be loaded: {problem}") from problem
+    return ModelFiles(base, folder, folder if has_tokenizer(folder) else base)
+
+
+def folder_of(name: str, shipped: Mapping[str, Path] = NONE_SHIPPED) -> Path:
+    """The folder of a shipped model, of a path, or of a Hub name."""
+    path = shipped.get(name, Path(name).expanduser())
+    if name in shipped and not (path / CONFIG).is_file():
+        raise ValueError(f"this installation ships no weights for {name}; make them from nothing with --from-scratch")
+    if path.is_dir():
+        return _checked(path)
+    if path.is_file():
+        raise ValueError(f"{name} is a file; name the folder that it lies in")
+    if name.startswith((".", "/", "~")) or name.count("/") > 1:
+        raise ValueError(f"no model folder {name!r}; name a folder that holds a model, or a model on the Hub")
+    _fetch(name, DESCRIPTION, shipped)
+    return _checked(_fetch(name, (*DESCRIPTION, *WEIGHTS), shipped))
+
+
+def _checked(folder: Path) -> Path:
+    if not any((folder / name).is_file() for name in (CONFIG, ADAPTER)):
+        found = ", ".join(sorted(entry.name for entry in folder.iterdir())[:8]) or "nothing"
+        raise ValueError(f"{folder} holds no model: neither {CONFIG} nor {ADAPTER} is there, but {found}")
+    return folder
+
+
+def _fetch(name: str, patterns: Iterable[str], shipped: Iterable[str]) -> Path:
+    """Download files of a Hub repository, or find them in the cache."""
+    near = get_close_matches(name, shipped, n=1, cutoff=0.5)
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    try:
+        return Path(snapshot_download(name, allow_patterns=list(patterns)))
+    except errors.HFValidationError as problem:
+        raise ValueError(f"{quote_input(name)} is neither a folder here nor a name on the Hub: {problem}") from problem
+    except errors.GatedRepoError as problem:
+        raise ValueError(
+            f"{name} is gated: accept its terms at https://huggingface.co/{name} and log in with `hf auth login`"
+        ) from problem
+    except errors.RepositoryNotFoundError as problem:
+        raise ValueError(
+            f"the Hub has no model {quote_input(name)}{meant}; if it is private, log in with `hf auth login`"
+        ) from problem
+    except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled) as problem:
+        raise ValueError(
+            f"{quote_input(name)} is no folder here, not in the Hub's cache, and the Hub cannot be reached (offline?)"
+            f"{meant}; name a model's folder, or a model on the Hub"
+        ) from problem
+    except errors.HfHubHTTPError as problem:
+        raise ValueError(f"the Hub refused {quote_input(name)}: {str(problem).splitlines()[0]}") from problem
+
+
+def adapter_config(folder: Path) -> JsonObject:
+    """What `adapter_config.json` of a folder says; empty where the folder is no adapter."""
+    path = folder / ADAPTER
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+    except ValueError as problem:
+        raise ValueError(f"{path} cannot be read: {problem}") from problem
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The files that hold the weights of a folder: safetensors, else torch's own."""
+    return next((found for pattern in WEIGHTS if (found := sorted(folder.glob(pattern)))), [])
+
+
+def sha256(folder: Path) -> str:
+    """The hash of a folder's weights: of the one file, or of the list of files with their hashes."""
+    sums = [(file_sha256(file), file.name) for file in weight_files(folder)]
+    if len(sums) == 1:
+        return sums[0][0]
+    return hashlib.sha256("".join(f"{checksum}  {name}\n" for checksum, name in sums).encode()).hexdigest()
+
+
+def file_sha256(path: Path) -> str:
+    """The hash of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def has_tokenizer(folder: Path) -> bool:
+    """Whether a folder holds a tokenizer of any kind."""
+    return any((folder / name).is_file() for name in TOKENIZERS)

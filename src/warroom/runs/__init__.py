@@ -1,0 +1,65 @@
+"""The run folder: everything that one command produced. Reports, viewers, re-grading and replay read only it.
+
+`run.json` says what was asked for and how the command ended, `episodes.jsonl` holds one finished episode per line;
+`summary.json`, pictures and `report.html` are made from these two and can be made again.
+"""
+
+from warroom.runs.matrix import EpisodeKey, EpisodeMatrix
+from warroom.runs.reading import (
+    EPISODES,
+    REPORT,
+    ROC,
+    SUMMARY,
+    VIEWER,
+    check_has_episodes,
+    describe_state,
+    key_of,
+    read_episodes,
+    read_finished,
+)
+from warroom.runs.record import FORMAT, RECORD, Record, RunState, git_commit, now, read_record, resume_command
+from warroom.runs.replay import ReplayMismatch, first_difference, replay
+from warroom.runs.writing import (
+    REMEDY,
+    RESUME_ADVICE,
+    Run,
+    cannot_write,
+    check_folder,
+    claim_folder,
+    open_run,
+    write_text,
+)
+
+__all__ = [
+    "EPISODES",
+    "FORMAT",
+    "RECORD",
+    "REMEDY",
+    "REPORT",
+    "RESUME_ADVICE",
+    "ROC",
+    "SUMMARY",
+    "VIEWER",
+    "EpisodeKey",
+    "EpisodeMatrix",
+    "Record",
+    "ReplayMismatch",
+    "Run",
+    "RunState",
+    "cannot_write",
+    "check_folder",
+    "check_has_episodes",
+    "claim_folder",
+    "describe_state",
+    "first_difference",
+    "git_commit",
+    "key_of",
+    "now",
+    "open_run",
+    "read_episodes",
+    "read_finished",
+    "read_record",
+    "replay",
+    "resume_command",
+    "write_text",
+]

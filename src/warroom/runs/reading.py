@@ -1,0 +1,133 @@
+"""Reading a run folder: every command reads episodes here, so that none counts one twice or one of another run."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from warroom.episode import Episode
+from warroom.runs.lock import holder_of
+from warroom.runs.matrix import ClientEpisodes, EpisodeKey, MatrixEpisodes, planned_episodes
+from warroom.runs.record import RECORD, Record, RunState, read_record, resume_command
+
+EPISODES, SUMMARY, REPORT = "episodes.jsonl", "summary.json", "report.html"
+ROC, VIEWER = "roc.json", "viewer.html"
+
+
+class StoredEpisode(NamedTuple):
+    """An episode, and where it stands in the file."""
+
+    episode: Episode
+    start: int
+    """Its first byte."""
+    end: int
+    """The byte after its last."""
+
+
+def key_of(episode: Episode) -> EpisodeKey:
+    """The episode's place in its run."""
+    return EpisodeKey(episode.spec, episode.policy)
+
+
+def read_finished(folder: Path, notes: list[str] | None = None) -> Iterator[Episode]:
+    """The finished episodes of a run, whole or not, in the order of the file.
+
+    A `ValueError` names the first line that is broken, is there twice, or is not in the run's plan. A last line that
+    was cut is an error too; with `notes` it is left out and noted there.
+    """
+    for stored in scan_episodes(folder, read_record(folder), notes):
+        yield stored.episode
+
+
+def read_episodes(folder: Path) -> Iterator[Episode]:
+    """The episodes of a whole run, in the order of its plan; a `ValueError` says what is missing from a cut one.
+
+    Errors are those of `read_finished` besides.
+    """
+    record, count = read_record(folder), 0
+    check_has_episodes(folder, record)
+    if not (folder / EPISODES).is_file():
+        raise ValueError(f"{folder} has no {EPISODES}; all {record.planned} episodes are missing")
+    for stored in scan_episodes(folder, record):
+        count += 1
+        yield stored.episode
+    if count < record.planned:
+        raise ValueError(f"{folder} holds {count} of {record.planned} episodes: {describe_state(folder, record)}")
+
+
+def check_has_episodes(folder: Path, record: Record) -> None:
+    """Refuse a run of a kind that plays no episodes."""
+    if record.kind == "train":
+        raise ValueError(
+            f"{folder} is a training run, without episodes: warroom eval --policies hf:{folder}/model plays some"
+        )
+
+
+def describe_state(folder: Path, record: Record) -> str:
+    """Why a run lacks episodes, and what to do, in one line."""
+    holder = holder_of(folder)
+    if holder is not None:
+        return f"{holder} is playing the others; wait for its end"
+    reason = f" ({record.exit_reason})" if record.exit_reason else ""
+    how = {
+        RunState.STARTED: "its process was killed",
+        RunState.FINISHED: "some have been removed since",
+        RunState.STOPPED: f"it was stopped{reason}",
+        RunState.FAILED: f"it failed{reason}",
+    }[RunState(record.state)]
+    return f"{how}; finish it by the command that began it: {resume_command(record, folder)}"
+
+
+def scan_episodes(folder: Path, record: Record, notes: list[str] | None = None) -> Iterator[StoredEpisode]:
+    """As `read_finished`, with the places in the file."""
+    path, end, seen = folder / EPISODES, 0, dict[EpisodeKey, int]()
+    if not path.is_file():
+        return
+    planned = check_plan(folder, record)
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            start, end = end, end + len(line)
+            if not line.endswith(b"\n"):
+                _cut(path, number, len(line), notes)
+                return
+            episode = _parse(path, number, line)
+            key = key_of(episode)
+            if key not in planned:
+                raise ValueError(_foreign(path, number, key))
+            if seen.setdefault(key, number) != number:
+                raise ValueError(_repeated(path, number, key, seen[key]))
+            yield StoredEpisode(episode, start, end)
+
+
+def check_plan(folder: Path, record: Record) -> MatrixEpisodes | ClientEpisodes:
+    """The episodes that a run may hold; a `ValueError` if its record contradicts itself."""
+    try:
+        return planned_episodes(record)
+    except ValueError as error:
+        raise ValueError(f"{folder / RECORD}: {error}") from error
+
+
+def _parse(path: Path, number: int, line: bytes) -> Episode:
+    try:
+        return Episode.from_json(line)
+    except ValueError as error:
+        raise ValueError(f"{path}: line {number}: {error}") from error
+
+
+def _cut(path: Path, number: int, size: int, notes: list[str] | None) -> None:
+    if notes is None:
+        raise ValueError(f"{path}: line {number} is cut after {size} bytes; resume the run to replace it")
+    notes.append(f"{path.parent.name}: the last line was cut after {size} bytes and is left out")
+
+
+def _foreign(path: Path, number: int, key: EpisodeKey) -> str:
+    return (
+        f"{path}: line {number} holds {key.spec} by {key.policy}, which is not in the plan of its {RECORD}; "
+        "delete that line, or put the file back beside its own record"
+    )
+
+
+def _repeated(path: Path, number: int, key: EpisodeKey, first: int) -> str:
+    return (
+        f"{path}: line {number} holds {key.spec} by {key.policy} again, after line {first}: the file was edited, or "
+        "two commands wrote it; delete the lines that repeat others, or play the run again with another --out"
+    )

@@ -1,0 +1,165 @@
+"""`run.json`: what was asked for, what made it, and how the command came to its end."""
+
+import json
+import platform
+import shlex
+import subprocess
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import warroom
+from warroom.core.errors import quote_input
+from warroom.core.strict_json import check_types, check_values, parse_json_object
+from warroom.core.types import JsonObject
+
+RECORD = "run.json"
+FORMAT = 2
+"""Version of the folder's layout; a reader refuses any other."""
+KINDS = ("eval", "train", "mcp")
+"""Commands that make runs."""
+
+
+class RunState(StrEnum):
+    """How far the command has come that writes a run."""
+
+    STARTED = "started"
+    """It writes, or was killed."""
+    FINISHED = "finished"
+    """All that was planned is there."""
+    STOPPED = "stopped"
+    """It was told to stop, reached a cap, or could not play some episodes."""
+    FAILED = "failed"
+    """An error ended it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What `run.json` holds: enough to make the run again and to know what made it."""
+
+    kind: str
+    """The verb of the command, such as `eval`."""
+    command: str
+    """The command line as it was typed."""
+    config: dict[str, Any]
+    """The resolved configuration; two runs of equal configuration may continue one another."""
+    split: str
+    seeds: list[int]
+    """Indices within the split."""
+    policies: list[str]
+    planned: int
+    """Episodes that make the run whole."""
+    started: str
+    """Time of day in UTC, ISO 8601."""
+    warroom: str = warroom.__version__
+    python: str = field(default_factory=platform.python_version)
+    commit: str | None = None
+    """Git commit of the code, `-dirty` when it had changes; None outside a repository."""
+    resumed: list[dict[str, str | None]] = field(default_factory=list)
+    """One entry per resumption: when, and by which commit."""
+    versions: dict[str, str] = field(default_factory=dict)
+    """Versions of the libraries that decide the result, by name."""
+    policy_status: dict[str, Any] = field(default_factory=dict)
+    """Which weights were asked for and which were loaded; empty where no model plays."""
+    state: str = RunState.STARTED.value
+    """A `RunState`."""
+    exit_reason: str = ""
+    """Why the command was stopped or failed, in words; empty otherwise."""
+    format: int = FORMAT
+
+    def to_json(self) -> str:
+        """The text of `run.json`."""
+        return json.dumps(asdict(self), indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "Record":
+        """Read `run.json`; a `ValueError` says that it is cut, foreign or of another version."""
+        try:
+            return _parse(parse_json_object(text))
+        except ValueError as error:
+            raise ValueError(f"it is cut or not a run record: {error}") from error
+
+
+TYPES: dict[str, tuple[type, ...]] = {
+    "kind": (str,), "command": (str,), "config": (dict,), "split": (str,), "seeds": (list,), "policies": (list,),
+    "planned": (int,), "started": (str,), "warroom": (str,), "python": (str,), "commit": (str, type(None)),
+    "resumed": (list,), "versions": (dict,), "policy_status": (dict,), "state": (str,), "exit_reason": (str,),
+    "format": (int,),
+}  # fmt: skip
+"""What each value of `run.json` may be."""
+_VALUES: dict[str, tuple[type, ...]] = {
+    "seeds": (int,), "policies": (str,), "resumed": (dict,), "versions": (str,),
+}  # fmt: skip
+
+
+def _parse(data: JsonObject) -> Record:
+    if data.get("format", FORMAT) != FORMAT:
+        raise ValueError(
+            f"layout version {quote_input(data['format'])}, written by another version of Warroom, and this one reads "
+            f"version {FORMAT}; make the run again"
+        )
+    check_types(data, TYPES)
+    for name, allowed in _VALUES.items():
+        check_values(name, data.get(name), allowed)
+    required = {"format", *(entry.name for entry in fields(Record) if _is_required(entry))}
+    for name in sorted(required - data.keys()):
+        raise ValueError(f"it has no {name!r}")
+    for name in sorted(data.keys() - TYPES.keys()):
+        raise ValueError(f"its {name!r} is of another version of Warroom")
+    if data["kind"] not in KINDS or data.get("state", RunState.STARTED) not in list(RunState):
+        raise ValueError(f"no command writes a run of kind {data['kind']!r} and state {data.get('state')!r}")
+    return Record(**data)
+
+
+def _is_required(entry: "Field[object]") -> bool:
+    return entry.default is MISSING and entry.default_factory is MISSING
+
+
+def read_record(folder: Path) -> Record:
+    """What `run.json` of a folder says; a `ValueError` if there is none or it cannot be read."""
+    path = folder / RECORD
+    if not path.is_file():
+        what = (
+            f"has no {RECORD}: it is not a run folder, or its start was cut" if folder.is_dir() else "is not a folder"
+        )
+        raise ValueError(f"{folder} {what if folder.exists() else 'does not exist'}")
+    try:
+        return Record.from_json(path.read_bytes())
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def resume_command(before: Record, folder: Path) -> str:
+    """The command that goes on with a run in the folder where it lies now, which may be another than it began in."""
+    try:
+        typed = shlex.split(before.command)
+    except ValueError:  # a quote without its end: somebody has edited it
+        typed = before.command.split()
+    words = [word for word in typed if word != "--resume" and not word.startswith("--out=")]
+    if "--out" in words:
+        del words[words.index("--out") : words.index("--out") + 2]
+    return shlex.join([*words, "--out", str(folder), "--resume"])
+
+
+def now() -> str:
+    """The time of day in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def git_commit() -> str | None:
+    """The commit that the package's own source stands at, or None where no repository tracks it."""
+    here = Path(warroom.__file__).parent
+    tracked = _git(here, "ls-files", "__init__.py")
+    return _git(here, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*") if tracked else None
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() or None

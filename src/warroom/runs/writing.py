@@ -1,0 +1,248 @@
+"""Writing a run folder: by one process at a time, each finished episode on disk before the next one counts."""
+
+import contextlib
+import errno
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from warroom.core.errors import RunStopped
+from warroom.core.secrets import mask_text
+from warroom.core.signals import cause_of
+from warroom.runs.lock import LOCK, Lock, require_unlocked
+from warroom.runs.matrix import EpisodeKey
+from warroom.runs.reading import EPISODES, key_of, scan_episodes
+from warroom.runs.record import RECORD, Record, RunState, read_record, resume_command
+
+REMEDY = "{remedy}"
+"""Stands in an advice for what to do about the file system."""
+RESUME_ADVICE = f"finished episodes stay: {REMEDY} and run again with --resume"
+"""What to do where an evaluation cannot write."""
+_BEGUN = frozenset({LOCK, f"{RECORD}.part"})
+"""What a process leaves that was killed before its run had begun."""
+REMEDIES = {
+    frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG}): "make room",
+    frozenset({errno.EACCES, errno.EPERM, errno.EROFS}): "make it writable",
+}
+"""What to do about errors of a file system, by their numbers."""
+
+
+class RunWriter:
+    """A run folder that this process alone writes, from the start of its run to the end."""
+
+    def __init__(self, folder: Path, record: Record, resume: bool = False) -> None:
+        """Errors are those of `claim_folder`; nothing is written yet."""
+        before = check_folder(folder, record, resume)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = Lock(folder)
+        except OSError as error:
+            raise cannot_write(folder, error) from error
+        self.folder, self.record = folder, record
+        self.notes = [self._lock.note] if self._lock.note else []
+        """What was odd about the folder, for the person who resumed it."""
+        self._stopped: str | None = None
+        try:
+            before = _continued(folder, record, resume)  # another process may have been here since
+        except BaseException:
+            self._lock.release()
+            raise
+        if before is not None:
+            if before.commit != record.commit:
+                self.notes.append(f"the run began at commit {before.commit} and goes on at {record.commit}")
+            again: dict[str, str | None] = {"started": record.started, "commit": record.commit}
+            self.record = replace(
+                before, resumed=[*before.resumed, again], state=RunState.STARTED.value, exit_reason=""
+            )
+
+    @property
+    def lacks(self) -> str:
+        """What the run lacks to be whole, in words; empty if nothing."""
+        return ""
+
+    def begin(self) -> None:
+        """Write `run.json`."""
+        write_text(self.folder / RECORD, self.record.to_json())
+
+    def stop(self, reason: str) -> None:
+        """Note that the run ends before it is whole, without an error."""
+        self._stopped = reason
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object = None, problem: BaseException | None = None, trace: object = None) -> None:
+        reason = self._stopped or self.lacks
+        if isinstance(problem, KeyboardInterrupt):
+            self._end(RunState.STOPPED, cause_of(problem))
+        elif isinstance(problem, RunStopped):
+            self._end(RunState.STOPPED, str(problem))
+        elif problem is not None:
+            name = "" if isinstance(problem, ValueError) else f"{type(problem).__name__}: "
+            self._end(RunState.FAILED, f"{name}{problem}")
+        else:
+            self._end(RunState.STOPPED if reason else RunState.FINISHED, reason)
+
+    def _end(self, state: RunState, reason: str) -> None:
+        self.record = replace(self.record, state=state.value, exit_reason=reason)
+        try:
+            with contextlib.suppress(ValueError):  # a full disk: what it kept from being written has been reported
+                self.begin()
+        finally:
+            self._lock.release()
+
+
+class Run(RunWriter):
+    """A run of episodes that is being written."""
+
+    def __init__(self, folder: Path, record: Record, resume: bool = False) -> None:
+        super().__init__(folder, record, resume)
+        try:
+            self.notes = _drop_cut_line(folder / EPISODES) + self.notes
+            self.played = Counter(key_of(stored.episode) for stored in scan_episodes(folder, self.record))
+            """Finished episodes by key."""
+            self.begin()
+            # Unbuffered: a full disk shows in the write itself, never again when the file is closed.
+            self._file = (folder / EPISODES).open("ab", buffering=0)
+        except BaseException as error:
+            self._lock.release()
+            if isinstance(error, OSError):
+                raise cannot_write(folder, error) from error
+            raise
+
+    @property
+    def lacks(self) -> str:
+        """How many episodes are missing, in words; empty if none."""
+        missing = self.record.planned - sum(self.played.values())
+        return f"{missing} of {self.record.planned} episodes were not played" if missing > 0 else ""
+
+    def __exit__(self, kind: object = None, problem: BaseException | None = None, trace: object = None) -> None:
+        self._file.close()
+        super().__exit__(kind, problem, trace)
+
+    def append(self, key: EpisodeKey, line: str) -> None:
+        """Write one finished episode; a full disk is a `ValueError` that says how to go on."""
+        data, size = mask_text(line).encode() + b"\n", self._file.seek(0, os.SEEK_END)
+        try:
+            while data:
+                data = data[self._file.write(data) :]
+        except OSError as error:
+            self._file.truncate(size)
+            raise cannot_write(self.folder / EPISODES, error) from error
+        self.played[key] += 1
+
+    def sort_episodes(self, order: Sequence[EpisodeKey]) -> None:
+        """Bring the file into the order of the plan, so that the same run is the same file however it was scheduled."""
+        rank = {key: number for number, key in enumerate(dict.fromkeys(order))}
+        path = self.folder / EPISODES
+        spans = sorted(
+            (rank[key_of(episode)], start, end) for episode, start, end in scan_episodes(self.folder, self.record)
+        )
+        if [start for _, start, _ in spans] == sorted(start for _, start, _ in spans):
+            return
+        temporary = path.with_suffix(".sorting")
+        try:
+            with path.open("rb") as source, temporary.open("wb") as target:
+                for _, start, end in spans:
+                    source.seek(start)
+                    target.write(source.read(end - start))
+            temporary.replace(path)
+        except OSError as error:
+            raise cannot_write(temporary, error) from error
+
+
+def open_run(folder: Path, record: Record, resume: bool = False) -> Run:
+    """Begin a run in a new folder, or with `resume` go on with one of the same configuration.
+
+    A `ValueError` says why the folder cannot be used (another process writes it, another run is in it, a line of it
+    cannot be read) and what to do instead; nothing in it is changed then, but for a cut last line.
+    """
+    return Run(folder, record, resume)
+
+
+def claim_folder(folder: Path, record: Record, resume: bool = False) -> RunWriter:
+    """As `open_run`, for a run without episodes: writes `run.json`, or with `resume` notes that its run goes on."""
+    claimed = RunWriter(folder, record, resume)
+    try:
+        claimed.begin()
+    except BaseException as error:
+        claimed.__exit__(type(error), error)
+        raise
+    return claimed
+
+
+def check_folder(folder: Path, record: Record, resume: bool = False) -> Record | None:
+    """The record of the run in a folder that `record` may go on with; None if the folder is free for a new run.
+
+    Changes nothing. A `ValueError` says why the folder cannot be used and what to do instead.
+    """
+    require_unlocked(folder)
+    return _continued(folder, record, resume)
+
+
+def _continued(folder: Path, record: Record, resume: bool) -> Record | None:
+    """As `check_folder`, for who holds the lock."""
+    if not (folder / RECORD).is_file():
+        if folder.is_file() or (folder.is_dir() and any(path.name not in _BEGUN for path in folder.iterdir())):
+            raise ValueError(f"{folder} exists and is not a run folder; choose another --out")
+        return None
+    before = read_record(folder)
+    differing = _differences(before, record)
+    if differing:
+        again = _other_command(folder, before, record) if resume else ""
+        raise ValueError(f"{folder} holds a run that differs in {', '.join(differing)}; choose another --out{again}")
+    if not resume:
+        raise ValueError(
+            f"{folder} holds a run of this very configuration; add --resume to go on, or choose another --out"
+        )
+    return before
+
+
+def _differences(before: Record, record: Record) -> list[str]:
+    """What keeps a run from being the continuation of another."""
+    old, new = ({**r.config, "kind of run": r.kind, "version of Warroom": r.warroom} for r in (before, record))
+    return sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
+
+
+def _other_command(folder: Path, before: Record, record: Record) -> str:
+    """What would go on with the run instead; never the very command that is being refused."""
+    if before.warroom != record.warroom:
+        return f", or go on with it by Warroom {before.warroom} (this is {record.warroom})"
+    again = resume_command(before, folder)
+    if again == resume_command(record, folder):
+        return "; the command is the one that began it, so a file that it names has changed: restore that to go on"
+    return f"; to go on with it repeat the command that began it: {again}"
+
+
+def write_text(path: Path, text: str, advice: str = RESUME_ADVICE) -> None:
+    """Write a file whole or not at all, without secrets; a `ValueError` says why it cannot be, and gives the advice."""
+    temporary = path.with_name(path.name + ".part")
+    try:
+        temporary.write_text(mask_text(text), encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise cannot_write(path, error, advice) from error
+
+
+def cannot_write(path: Path, error: OSError, advice: str = RESUME_ADVICE) -> ValueError:
+    """Why a file cannot be written, with the advice and in it what to do about the file system."""
+    remedy = next((remedy for numbers, remedy in REMEDIES.items() if error.errno in numbers), "correct that")
+    return ValueError(f"cannot write {path}: {error.strerror or error}; {advice.replace(REMEDY, remedy)}")
+
+
+def _drop_cut_line(path: Path) -> list[str]:
+    """Cut an unfinished last line off the file; says so if there was one."""
+    if not path.is_file():
+        return []
+    with path.open("rb+") as file:
+        whole = sum(len(line) for line in file if line.endswith(b"\n"))
+        size = file.seek(0, os.SEEK_END)
+        if whole == size:
+            return []
+        file.truncate(whole)
+    return [f"the last line of {path} was cut ({size - whole} bytes); that episode is played again"]

@@ -1,0 +1,94 @@
+"""The lines of an MCP client on standard input: those that cannot be read are answered, where the library is silent."""
+
+import io
+import json
+from collections.abc import Callable
+from typing import BinaryIO
+
+from pydantic import ValidationError
+
+from warroom.core.errors import MissingExtra
+from warroom.serve.strict_json import parse_strictly
+
+try:
+    from mcp.types import JSONRPCMessage
+except ImportError as error:
+    raise MissingExtra("serve", error) from error
+
+MAX_LINE = 1_048_576
+"""Bytes of a line."""
+UNREADABLE, INVALID = -32700, -32600
+"""Codes of JSON-RPC."""
+
+
+class ReadableLines(io.RawIOBase):
+    """The readable lines of a stream; the others are answered by `answer`, and left out."""
+
+    def __init__(self, source: BinaryIO, answer: Callable[[bytes], object]) -> None:
+        super().__init__()
+        self._source, self._answer = source, answer
+        self._rest = b""
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # any buffer, as the base class has it
+        """The next bytes; none at the end of the stream."""
+        if not self._rest:
+            self._rest = self._next_line()
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+    def _next_line(self) -> bytes:
+        while line := self._source.readline(MAX_LINE + 1):
+            if not line.strip():
+                continue
+            refusal = self._skip(line) if len(line) > MAX_LINE else line_refusal(line)
+            if refusal is None:
+                return line if line.endswith(b"\n") else line + b"\n"
+            self._answer(json.dumps(refusal).encode() + b"\n")
+        return b""
+
+    def _skip(self, line: bytes) -> dict[str, object]:
+        """Read on to the end of a line that is too long."""
+        while line and not line.endswith(b"\n"):
+            line = self._source.readline(MAX_LINE)
+        return _error(None, UNREADABLE, f"a line has at most {MAX_LINE} bytes")
+
+
+def line_refusal(line: bytes) -> dict[str, object] | None:
+    """The error that answers a line which is no message of the protocol; None for one that is."""
+    try:
+        value = parse_strictly(line)
+    except ValueError as error:
+        return _error(_id_in(line), UNREADABLE, f"this line cannot be read: {error}")
+    if not isinstance(value, dict):
+        return _error(None, INVALID, "a line is one JSON object")
+    if "method" in value and "id" in value and not _is_id(value["id"]):
+        return _error(None, INVALID, "the id of a request is a text or a whole number")
+    try:
+        JSONRPCMessage.model_validate(value)
+    except ValidationError:
+        return _error(
+            value.get("id"), INVALID, "this is no message of JSON-RPC 2.0: method is a text, params an object"
+        )
+    return None
+
+
+def _id_in(line: bytes) -> object:
+    """The id of a request that is refused for what else it holds; None where none can be told."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value.get("id") if isinstance(value, dict) else None
+
+
+def _error(id: object, code: int, message: str) -> dict[str, object]:
+    return {"jsonrpc": "2.0", "id": id if _is_id(id) else None, "error": {"code": code, "message": message}}
+
+
+def _is_id(id: object) -> bool:
+    return type(id) in (int, str)

@@ -1,0 +1,73 @@
+"""Which sessions an OpenEnv server keeps: a share for each client, and abandoned ones give way first."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from warroom.serve.environment import IncidentEnvironment
+from warroom.serve.guard import OWNER, SessionOwner
+from warroom.serve.openenv_server import HTTPEnvServer, SessionCapacityError, http_server
+
+_SERVER = "HTTPEnvServer"
+
+
+class SessionServer(HTTPEnvServer):
+    """OpenEnv's server, whose sessions belong to clients.
+
+    A session that was opened by HTTP has no socket, and nobody may ever come back for it: where room is needed, the one
+    that was idle for longest is closed. A session of a socket never is.
+    """
+
+    def __init__(self, *arguments: object, per_client: int | None, **options: object) -> None:
+        super().__init__(*arguments, **options)  # type: ignore[arg-type]  # as OpenEnv itself passes them
+        self.per_client = per_client
+        self._owners: dict[str, SessionOwner] = {}
+
+    async def _create_session(self) -> tuple[str, IncidentEnvironment]:
+        owner = OWNER.get()
+        if self._share_is_full(owner.address) or len(self._sessions) >= self._max_concurrent_envs:
+            await self._close_abandoned(owner.address if self._share_is_full(owner.address) else None)
+        if self._share_is_full(owner.address):
+            count = self._count(owner.address)
+            message = f"you have {count} sessions open, of at most {self.per_client} for each client: close one first"
+            raise SessionCapacityError(count, self.per_client or count, message)
+        session_id, env = await super()._create_session()
+        assert isinstance(env, IncidentEnvironment)
+        self._owners[session_id] = owner
+        return session_id, env
+
+    async def _destroy_session(self, session_id: str) -> None:
+        await super()._destroy_session(session_id)
+        self._owners.pop(session_id, None)
+
+    def _share_is_full(self, address: str) -> bool:
+        return self.per_client is not None and self._count(address) >= self.per_client
+
+    def _count(self, address: str) -> int:
+        """The client's sessions. One that OpenEnv closed by itself is no longer counted."""
+        self._owners = {id: owner for id, owner in self._owners.items() if id in self._sessions}
+        return sum(owner.address == address for owner in self._owners.values())
+
+    async def _close_abandoned(self, address: str | None) -> None:
+        """Close the session without a socket, of this client or of any, that was idle for longest."""
+        idle = [
+            (self._session_info[id].last_activity_at, id)
+            for id, owner in self._owners.items()
+            if id in self._session_info
+            and id not in self._session_websocket_attachments
+            and not owner.has_socket
+            and address in (None, owner.address)
+        ]
+        if idle:
+            await self._destroy_session(min(idle)[1])
+
+
+@contextmanager
+def session_server(per_client: int | None) -> Iterator[None]:
+    """Within it, applications that OpenEnv creates keep sessions by `SessionServer`: it makes its server itself."""
+    original = getattr(http_server, _SERVER)
+    setattr(http_server, _SERVER, partial(SessionServer, per_client=per_client))
+    try:
+        yield
+    finally:
+        setattr(http_server, _SERVER, original)

@@ -1,0 +1,343 @@
+"""What changed in a log, and when: counts of two windows of time, and which of them differ beyond chance.
+
+Nothing here says why: a change is stated as counts.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import accumulate, pairwise
+from math import log
+from typing import NamedTuple
+
+from warroom.triage.counts import Example, LogCounts
+
+MIN_LINES = 20
+"""Lines below which nothing is compared."""
+MIN_BUCKETS = 4
+"""Buckets of time below which nothing is compared."""
+MIN_COUNT = 5
+"""Lines that a kind needs to be compared; of rarer ones chance alone explains any difference."""
+MIN_WINDOW_SHARE = 1 / 8
+"""Part of the log that either window covers at least, unless a person says where they meet."""
+MAX_MOMENTS = 64
+"""Moments that are tried as the one at which the windows meet."""
+MAX_COMPARED = 3000
+"""Kinds that are compared at every moment: the most frequent."""
+NOISE = 4.6
+"""Log odds that a change needs beyond the logarithm of all that is tried: chance reaches it in about one log of 100."""
+MIN_FACTOR = 1.5
+"""Factor on lines an hour from which a change is worth saying."""
+ALARMS = ("ERROR", "WARN")
+
+
+class Window(NamedTuple):
+    """A span of time in seconds of the log's clock, the end not included."""
+
+    start: float
+    end: float
+
+    @property
+    def seconds(self) -> float:
+        """How long it is."""
+        return self.end - self.start
+
+
+class CountPair(NamedTuple):
+    """A count in both windows."""
+
+    before: int
+    now: int
+
+
+class ChangeType(StrEnum):
+    """How a kind of line changed."""
+
+    NEW = "new"
+    GONE = "gone"
+    MORE = "more"
+    LESS = "less"
+
+
+class Change(NamedTuple):
+    """A kind of line whose frequency changed beyond chance."""
+
+    type: ChangeType
+    service: str
+    level: str
+    template: str
+    example: Example
+    lines: CountPair
+    factor: float | None
+    """Lines an hour now over those before; None where there were none before."""
+    since: float
+    """The first line of now, of one that is gone the last of before, to the width of a bucket."""
+    peak: float
+    """When the bucket with most of its lines begins."""
+    odds: float
+    """Log odds of the change over chance."""
+
+
+class Alarm(NamedTuple):
+    """A kind of warning or error that did not change beyond chance."""
+
+    service: str
+    level: str
+    template: str
+    example: Example
+    lines: CountPair
+
+
+class ServiceCounts(NamedTuple):
+    """What a service wrote in both windows."""
+
+    name: str
+    lines: CountPair
+    errors: CountPair
+    warnings: CountPair
+    levelled: bool
+    """Whether any of its lines states a level, so that errors and warnings can be counted."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a log says."""
+
+    before: Window | None
+    """None where there is nothing to compare with."""
+    now: Window
+    how: str
+    """How the windows were chosen."""
+    volume: Change | None
+    """Of all lines together, if that changed."""
+    changes: tuple[Change, ...]
+    """The surest first."""
+    alarms: tuple[Alarm, ...]
+    """Those that the baseline lacks first, then by their lines now."""
+    unchanged: int
+    """Kinds of lines that did not change beyond chance."""
+    services: tuple[ServiceCounts, ...]
+    """Those with most lines first."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything changed beyond chance."""
+        return bool(self.changes or self.volume)
+
+
+class _Series(NamedTuple):
+    """The counts of one kind over all buckets."""
+
+    kind: int
+    """-1 for all lines."""
+    counts: list[int]
+    sums: list[int]
+    """Of the counts before each bucket, and of all."""
+    scatter: float
+    """Variance over mean; 1 for chance alone."""
+
+
+def report(counts: LogCounts, split_at: str | None = None) -> Report:
+    """Compare the time before a moment with the time from it on: the one given, else the one that changed most.
+
+    Of every kind of line, two rates are held against one, by the logarithm of the ratio of their Poisson likelihoods,
+    divided by the variance over mean of neighbouring buckets: lines that come in bursts need more to stand out. The
+    share of all lines must differ as well, so that more traffic is one change, and not one of each kind of line.
+    """
+    buckets = list(counts.in_order())
+    series, total = _series(counts, buckets)
+    moment = _moment(counts, split_at, [*series, total], total, len(buckets))
+    if isinstance(moment, str):
+        return _without_windows(counts, moment)
+    place, how = moment
+    before = Window(counts.start, counts.start + place * counts.width)
+    now = Window(before.end, counts.end)
+    tried = 1 if split_at else len(_moments(len(buckets)))
+    limit = NOISE + log(max(1, len(series) * tried))
+    by_kind = {each.kind: change for each in series if (change := _change(counts, each, total, place, limit))}
+    volume = _change(counts, total, None, place, limit)
+    if not by_kind and not volume and not split_at:
+        how = f"in the middle, at {counts.clock.text(now.start)}, since nothing changed anywhere"
+    old, new = _sum(buckets[:place]), _sum(buckets[place:])
+    changes = tuple(sorted(by_kind.values(), key=lambda change: -change.odds))
+    alarms, unchanged = _alarms(counts, old, new, by_kind), len(counts.kinds) - len(changes)
+    return Report(before, now, how, volume, changes, alarms, unchanged, _services(counts, old, new))
+
+
+# -- where the windows meet -------------------------------------------------------------------------------
+
+
+class _Meeting(NamedTuple):
+    """The first bucket of now, and how it was chosen."""
+
+    place: int
+    how: str
+
+
+def _moment(
+    counts: LogCounts, split_at: str | None, series: Sequence[_Series], total: _Series, buckets: int
+) -> _Meeting | str:
+    """Where the windows meet, or why they do not."""
+    if split_at is not None:
+        seconds = counts.clock.parse(split_at, counts.start, counts.end - counts.width)
+        place = min(max(1, round((seconds - counts.start) / counts.width)), buckets - 1)
+        if buckets < 2:
+            raise ValueError(f"all lines are of the same {counts.width} s: there is no time before to compare with")
+        return _Meeting(place, f"at {counts.clock.text(counts.start + place * counts.width)}, as you said")
+    if counts.lines < MIN_LINES:
+        return f"fewer than {MIN_LINES} lines: too few to compare"
+    if buckets < MIN_BUCKETS:
+        return (
+            f"all lines are of {buckets * counts.width} s: nothing to compare with (give --split-at, or a longer log)"
+        )
+    moments = _moments(buckets)
+    limit = NOISE + log(len(series) * len(moments))
+    gains = {place: sum(max(0.0, _odds(each, total, place) - limit) for each in series) for place in moments}
+    best = max(moments, key=lambda place: gains[place])
+    if not gains[best]:
+        return _Meeting(buckets // 2, "")
+    return _Meeting(best, f"at {counts.clock.text(counts.start + best * counts.width)}, where the counts change most")
+
+
+def _moments(buckets: int) -> list[int]:
+    least = max(1, int(MIN_WINDOW_SHARE * buckets))
+    step = max(1, (buckets - 2 * least) // MAX_MOMENTS)
+    return list(range(least, buckets - least + 1, step))
+
+
+def _without_windows(counts: LogCounts, why: str) -> Report:
+    whole = _sum(counts.in_order())
+    alarms = _alarms(counts, Counter(), whole, ())
+    now = Window(counts.start, counts.end)
+    return Report(None, now, why, None, (), alarms, len(counts.kinds), _services(counts, Counter(), whole))
+
+
+# -- what changed -----------------------------------------------------------------------------------------
+
+
+def _series(counts: LogCounts, buckets: Sequence[Counter[int]]) -> tuple[list[_Series], _Series]:
+    """The series of every kind with lines enough, and that of all lines."""
+    whole = _sum(buckets)
+    kinds = [kind for kind, lines in whole.most_common(MAX_COMPARED) if lines >= MIN_COUNT]
+    rows = {kind: [0] * len(buckets) for kind in kinds}
+    for place, bucket in enumerate(buckets):
+        for kind, lines in bucket.items():
+            if kind in rows:
+                rows[kind][place] = lines
+    every = [bucket.total() for bucket in buckets]
+    return [_one_series(kind, row) for kind, row in rows.items()], _one_series(-1, every)
+
+
+def _one_series(kind: int, counts: list[int]) -> _Series:
+    return _Series(kind, counts, [0, *accumulate(counts)], _scatter(counts))
+
+
+def _scatter(counts: Sequence[int]) -> float:
+    """Variance over mean, from the differences of neighbours, which a single step hardly changes; 1 at least."""
+    squares = sum((later - earlier) ** 2 for earlier, later in pairwise(counts))
+    return max(1.0, squares / max(1, 2 * sum(counts)))
+
+
+def _odds(series: _Series, total: _Series | None, place: int) -> float:
+    """Log odds of a change at a bucket: of the rate, and of the share of all lines where `total` is given."""
+    old, all_ = series.sums[place], series.sums[-1]
+    lengths = place, len(series.counts) - place
+    odds = _likelihood_ratio(old, all_ - old, *lengths)
+    if total is not None and total is not series:
+        whole = total.sums[place], total.sums[-1] - total.sums[place]
+        odds = min(odds, _likelihood_ratio(old, all_ - old, *whole)) if min(whole) else odds
+        if _direction(old, all_ - old, *lengths) != _direction(old, all_ - old, *whole):
+            return 0.0
+    return odds / series.scatter
+
+
+def _direction(old: int, new: int, old_length: float, new_length: float) -> bool:
+    return new * old_length > old * new_length
+
+
+def _likelihood_ratio(old: int, new: int, old_length: float, new_length: float) -> float:
+    """Log likelihood of two Poisson rates over that of one."""
+    rate = (old + new) / (old_length + new_length)
+    return sum(n * log(n / length / rate) for n, length in ((old, old_length), (new, new_length)) if n and length)
+
+
+def _change(counts: LogCounts, series: _Series, total: _Series | None, place: int, limit: float) -> Change | None:
+    """The change of one kind, or None where chance explains its counts."""
+    odds = _odds(series, total, place)
+    lines = CountPair(series.sums[place], series.sums[-1] - series.sums[place])
+    rates = lines.before / place, lines.now / (len(series.counts) - place)
+    factor = rates[1] / rates[0] if rates[0] else None
+    if odds < limit or (factor is not None and 1 / MIN_FACTOR < factor < MIN_FACTOR):
+        return None
+    type_ = _type(lines, factor)
+    filled = [index for index, count in enumerate(series.counts) if count]
+    last_before = max((index for index in filled if index < place), default=place)
+    first_now = next((index for index in filled if index >= place), place)
+    peak = max(filled, key=lambda index: series.counts[index])
+    since = counts.start + counts.width * (last_before if type_ is ChangeType.GONE else first_now)
+    busiest = counts.start + counts.width * peak
+    return Change(type_, *_description(counts, series.kind), lines, factor, since, busiest, odds)
+
+
+def _type(lines: CountPair, factor: float | None) -> ChangeType:
+    if factor is None:
+        return ChangeType.NEW
+    if not lines.now:
+        return ChangeType.GONE
+    return ChangeType.MORE if factor > 1 else ChangeType.LESS
+
+
+class _Description(NamedTuple):
+    """What lines of a kind have in common, and one of them."""
+
+    service: str
+    level: str
+    template: str
+    example: Example
+
+
+def _description(counts: LogCounts, index: int) -> _Description:
+    if index < 0:
+        return _Description("all services", "", "all lines", Example(0, counts.start, ""))
+    kind = counts.kinds[index]
+    return _Description(kind.service, kind.level, counts.text(index), counts.first_lines[index])
+
+
+def _alarms(counts: LogCounts, old: Counter[int], new: Counter[int], changed: Collection[int]) -> tuple[Alarm, ...]:
+    """Kinds of warnings and errors other than those that changed."""
+    found = [
+        Alarm(*_description(counts, index), CountPair(old[index], new[index]))
+        for index, kind in enumerate(counts.kinds)
+        if kind.level in ALARMS and index not in changed and (old[index] or new[index])
+    ]
+    return tuple(sorted(found, key=lambda alarm: (alarm.lines.before > 0, -alarm.lines.now, -alarm.lines.before)))
+
+
+def _sum(buckets: Sequence[Counter[int]] | Iterator[Counter[int]]) -> Counter[int]:
+    total = Counter[int]()
+    for bucket in buckets:
+        total.update(bucket)
+    return total
+
+
+def _services(counts: LogCounts, old: Counter[int], new: Counter[int]) -> tuple[ServiceCounts, ...]:
+    rows: dict[str, Counter[tuple[str, bool]]] = {}
+    for window, lines_by_kind in ((False, old), (True, new)):
+        for index, lines in lines_by_kind.items():
+            kind = counts.kinds[index]
+            rows.setdefault(kind.service, Counter())[kind.level, window] += lines
+    found = [_service_row(name, row) for name, row in rows.items()]
+    return tuple(sorted(found, key=lambda row: (-sum(row.lines), row.name)))
+
+
+def _service_row(name: str, row: Counter[tuple[str, bool]]) -> ServiceCounts:
+    def pair(*levels: str) -> CountPair:
+        return CountPair(
+            *(
+                sum(n for (level, now), n in row.items() if now is window and (not levels or level in levels))
+                for window in (False, True)
+            )
+        )
+
+    return ServiceCounts(name, pair(), pair("ERROR"), pair("WARN"), any(level for level, _ in row))

@@ -1,0 +1,149 @@
+"""A log as counts: how many lines of each kind each service wrote, by the second or by wider buckets of time."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from warroom.triage.drain import Drain
+from warroom.triage.lines import level_of
+from warroom.triage.structured import LogRecord
+from warroom.triage.timestamps import LogClock
+
+MAX_BUCKETS = 512
+"""Buckets of time; where a log needs more, they become twice as wide."""
+MAX_KINDS = 20_000
+"""Kinds of lines that are told apart; lines of further kinds count as one kind of their service and level."""
+MAX_SERVICES = 200
+"""Services that are told apart."""
+OTHER_LINES, OTHER_SERVICES = "(other lines)", "(other services)"
+UNNAMED = "(no service named)"
+MAX_SAMPLE = 300
+"""Characters of a line that are kept as an example."""
+MAX_OUTLYING_SHARE = 0.01
+"""Share of lines, far in time from all others, that are left out: a clock that was not set yet, a boot in 1970."""
+GAP_SHARE = 10
+"""A gap is far if it is so many times longer than all the rest of the log."""
+
+
+class Kind(NamedTuple):
+    """What lines have in common: who wrote them, at which level, by which template."""
+
+    service: str
+    level: str
+    """ERROR, WARN, INFO, DEBUG, or empty where the line states none."""
+    template: int
+    """A number of `Drain`; -1 for `OTHER_LINES`."""
+
+
+class Example(NamedTuple):
+    """The first line of a kind in a span of time."""
+
+    number: int
+    """From 1."""
+    seconds: float
+    line: str
+
+
+class LogCounts:
+    """Counts of lines by kind and time, filled line by line in bounded memory."""
+
+    def __init__(self, clock: LogClock) -> None:
+        self.clock = clock
+        self.drain = Drain()
+        self.kinds: list[Kind] = []
+        self.first_lines: list[Example] = []
+        """By kind: its first line of the whole log."""
+        self.lines = 0
+        self.outlying = 0
+        self.width = 1
+        """Seconds of a bucket."""
+        self.buckets: dict[int, Counter[int]] = {}
+        """Start of the bucket, in widths, to lines by kind."""
+        self._numbers: dict[Kind, int] = {}
+        self._services: set[str] = set()
+
+    def add(self, number: int, seconds: float, record: LogRecord, line: str) -> None:
+        """Count one record."""
+        service = record.service or UNNAMED
+        if service not in self._services:
+            if len(self._services) >= MAX_SERVICES:
+                service = OTHER_SERVICES
+            self._services.add(service)
+        kind = Kind(service, level_of(record.level), self.drain.add(record.text).number)
+        index = self._numbers.get(kind)
+        if index is None:
+            index = self._new(kind, Example(number, seconds, line[:MAX_SAMPLE]))
+        place = int(seconds) // self.width
+        bucket = self.buckets.get(place)
+        if bucket is None:
+            bucket = self._new_bucket(int(seconds))
+        bucket[index] += 1
+        self.lines += 1
+
+    def _new(self, kind: Kind, example: Example) -> int:
+        if len(self.kinds) >= MAX_KINDS:
+            kind = kind._replace(template=-1)
+            known = self._numbers.get(kind)
+            if known is not None:
+                return known
+        index = self._numbers[kind] = len(self.kinds)
+        self.kinds.append(kind)
+        self.first_lines.append(example)
+        return index
+
+    def _new_bucket(self, seconds: int) -> Counter[int]:
+        while len(self.buckets) >= MAX_BUCKETS:
+            self.width *= 2
+            old, self.buckets = self.buckets, {}
+            for place, counts in old.items():
+                self.buckets.setdefault(place // 2, Counter()).update(counts)
+        return self.buckets.setdefault(seconds // self.width, Counter())
+
+    def text(self, index: int) -> str:
+        """The template of a kind."""
+        template = self.kinds[index].template
+        return OTHER_LINES if template < 0 else self.drain.templates[template].text
+
+    # -- the end of the log ------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Leave out lines that are far in time from the rest, and make the buckets wide enough for what is left."""
+        while self._drop_outlying():
+            pass
+        while max(self.buckets) - min(self.buckets) >= MAX_BUCKETS:
+            self.width *= 2
+            old, self.buckets = self.buckets, {}
+            for place, counts in old.items():
+                self.buckets.setdefault(place // 2, Counter()).update(counts)
+
+    def _drop_outlying(self) -> bool:
+        places = sorted(self.buckets)
+        gap, cut = max(((b - a, i) for i, (a, b) in enumerate(pairwise(places), 1)), default=(0, 0))
+        if gap * self.width < 600 or gap <= GAP_SHARE * (places[-1] - places[0] - gap + 1):
+            return False
+        sides = sorted((places[:cut], places[cut:]), key=lambda side: sum(self.buckets[at].total() for at in side))
+        outlying = sum(self.buckets[place].total() for place in sides[0])
+        if outlying > MAX_OUTLYING_SHARE * self.lines:
+            return False
+        for place in sides[0]:
+            del self.buckets[place]
+        self.outlying += outlying
+        self.lines -= outlying
+        return True
+
+    @property
+    def start(self) -> float:
+        """When the first bucket begins."""
+        return float(min(self.buckets) * self.width)
+
+    @property
+    def end(self) -> float:
+        """When the last bucket ends."""
+        return float((max(self.buckets) + 1) * self.width)
+
+    def in_order(self) -> Iterator[Counter[int]]:
+        """Every bucket from the first to the last, empty ones too."""
+        empty = Counter[int]()
+        for place in range(min(self.buckets), max(self.buckets) + 1):
+            yield self.buckets.get(place, empty)

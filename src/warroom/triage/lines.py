@@ -1,0 +1,237 @@
+"""One line of text as a log record: its time, who wrote it, its level and its text.
+
+A line needs a text and, in a log that has times, a time; no more. Tables say how levels and names of writers usually
+stand around them. Each pattern takes time linear in the line.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from warroom.core.json_text import parse_json
+from warroom.triage.structured import LogRecord, from_pairs, records_in
+from warroom.triage.timestamps import Dated, Found, Moment, TimeFinder
+
+LEVEL_WORDS: dict[str, str] = {
+    **dict.fromkeys(("FATAL", "CRITICAL", "CRIT", "EMERGENCY", "EMERG", "ALERT", "PANIC", "SEVERE"), "ERROR"),
+    **dict.fromkeys(("ERROR", "ERR"), "ERROR"),
+    **dict.fromkeys(("WARNING", "WARN"), "WARN"),
+    **dict.fromkeys(("NOTICE", "INFORMATION", "INFORMATIONAL", "INFO", "LOG", "STATEMENT", "HINT", "DETAIL"), "INFO"),
+    **dict.fromkeys(("DEBUG", "DBG", "TRACE", "VERBOSE", "FINE", "FINER", "FINEST"), "DEBUG"),
+}
+"""Level words of syslog, Java, Python, Go, Node and databases, and the four levels that they map to."""
+LETTERS = {"E": "ERROR", "F": "ERROR", "W": "WARN", "I": "INFO", "D": "DEBUG", "V": "DEBUG"}
+"""Levels of Android and of Kubernetes' klog."""
+SYSLOG_LEVELS = ("ERROR", "ERROR", "ERROR", "ERROR", "WARN", "INFO", "INFO", "DEBUG")
+"""By severity, 0 to 7 (RFC 5424, section 6.2.1)."""
+MAX_PROBED = 100_000
+"""Characters of a line of JSON that are searched for its time."""
+LEVELS = ("ERROR", "WARN", "INFO", "DEBUG")
+_WORDS = "|".join(LEVEL_WORDS)
+_END = r"(?=[\s:|,\])>-]|$)[\])>]?[\s:|,-]*"
+_LEVEL_FIRST = re.compile(
+    rf"[\s:|,-]*+(?:[\[(<]((?i:{_WORDS}))[\])>]|((?i:{_WORDS}))(?=[:|,]|\s\s|$)|({_WORDS})(?=\s))[\s:|,-]*"
+)
+"""A level at the beginning: in any case if signs set it off from the text, else in upper case."""
+_LEVEL_NEAR = re.compile(rf"(.{{0,60}}?)(?<![\w.-])[\[(<]?({_WORDS}){_END}")
+"""A level near it, in upper case: in lower case it may be a word of the text."""
+_LETTER = re.compile(r"\s+\d+\s+\d+ ([VDIWEF]) ([\w./$-]+)\s*: ")
+_PRIORITY = re.compile(r"<(\d{1,3})>(?:1(?= ))?")
+_FRAME = r"(?:\([^()]{0,40}\))?(?:\[[^\][]{0,40}\])?"
+"""What programs put behind their names: `cron(pam)[71]`."""
+_NAME = r"[A-Za-z_][\w.$/@-]*+"
+_THREAD = re.compile(r"\s*(?:\d+\s+)?(?:\[[^\][]{0,60}\]\s+)*+")
+_COLON = re.compile(rf"({_NAME})({_FRAME}):(?:\s+|$)")
+_BRACKETS = re.compile(rf"\s*\[({_NAME})(?:,[^\][]{{0,80}})?\]\s*(?:[-:|]\s*)?")
+_JOINED = re.compile(r"([A-Za-z]\w*+(?:[-_.][\w$]+)++)\s+(?:[-|]\s+)?")
+_COLUMN = re.compile(rf"({_NAME})\s{{2,}}")
+_HOST = re.compile(rf"\s*[\w.-]+(?:/[\w.-]+)?\s+(?={_NAME}{_FRAME}:)")
+_RFC5424 = re.compile(r" ?(\S+) (\S+) \S+ \S+ (?:-|(?:\[[^\]]*\])+) ?")
+_PIPES = re.compile(rf"\s*\|({_NAME})\|(?:\d+\|)?")
+_KLOG = re.compile(r"\s+\d+ [\w./-]+:\d+\] ")
+_COMPOSE = re.compile(r"([A-Za-z0-9][\w./-]*+)\s*\| ?")
+_KUBECTL = re.compile(r"\[pod/([^/\]]+)/([^\]]+)\] ?")
+_STERN = re.compile(r"([a-z0-9][a-z0-9-]{2,60}-[a-z0-9]{5}) ([a-z][a-z0-9-]{1,40}) (?=\S)")
+_PLATFORMS = ((_COMPOSE, "|"), (_KUBECTL, "[pod/"), (_STERN, "-"))
+"""What platforms write before a line, and a sign without which they do not."""
+_SIDECARS = frozenset(("app", "main", "server", "service", "web", "istio-proxy", "linkerd-proxy", "envoy"))
+"""Containers whose name says less than that of their pod."""
+_POD = re.compile(r"-[a-f0-9]{6,10}-[a-z0-9]{5}$")
+_REPLICA = re.compile(r"[-_]\d{1,3}$")
+_STATUS = re.compile(r'" (5\d\d) ')
+"""A server's failure in an access log."""
+
+
+class Tail(NamedTuple):
+    """What stands behind the time of a line."""
+
+    writer: str
+    level: str
+    text: str
+
+
+class LineReader:
+    """Reads lines one by one."""
+
+    def __init__(self) -> None:
+        self._times = TimeFinder()
+        self._names: dict[str, str] = {}
+
+    def read(self, line: str) -> list[LogRecord]:
+        """The records of a line: several where a line of JSON holds several, none where it holds no text.
+
+        Raises `ValueError` for JSON that is nested too deeply.
+        """
+        service, rest = self._prefixed(line)
+        records = list(self._records(rest)) if rest[:1] == "{" else []
+        if not records:
+            record = self._plain(rest)
+            records = [record] if record is not None else []
+        return [each._replace(service=service or self.name(each.service)) for each in records]
+
+    def moment(self, line: str) -> Moment | None:
+        """The time of a line, if it states one."""
+        try:
+            records = self.read(line[:MAX_PROBED]) if line[:1] == "{" else []
+        except ValueError:
+            return None
+        found = self._times.find(line) if not records else None
+        return records[0].moment if records else found.moment if found else None
+
+    def document(self, value: object) -> Iterator[LogRecord]:
+        """The records of a whole file of JSON."""
+        for record in records_in(value):
+            yield self._unwrapped(record._replace(service=self.name(record.service)))
+
+    def _records(self, text: str) -> Iterator[LogRecord]:
+        try:
+            value = parse_json(text)
+        except ValueError as error:
+            if "nested" in str(error):
+                raise
+            return
+        for record in records_in(value):
+            yield self._unwrapped(record)
+
+    def _unwrapped(self, record: LogRecord) -> LogRecord:
+        """A record whose text is a line itself, as collectors wrap it: that fills in what the wrapper leaves out."""
+        if record.level:
+            return record
+        inner = self._plain(record.text.rstrip())
+        if inner is None or not (inner.level or inner.moment):
+            return record
+        service, level = record.service or self.name(inner.service), record.level or inner.level
+        return LogRecord(record.moment or inner.moment, service, level, inner.text)
+
+    def _prefixed(self, line: str) -> tuple[str, str]:
+        """The service that a platform wrote before a line, and the line."""
+        for pattern, sign in _PLATFORMS:
+            match = pattern.match(line) if sign in line[:80] else None
+            if match:
+                named = match[2] if match.lastindex == 2 and match[2] not in _SIDECARS else match[1]
+                return self.name(named), line[match.end() :]
+        return "", line
+
+    def name(self, written: str) -> str:
+        """The service of a name as a line writes it: `auth-service-7d9f8b6c5-x2x9q` and `auth-service-1` are one."""
+        if not written:
+            return ""
+        found = self._names.get(written)
+        if found is None:
+            found = _REPLICA.sub("", _POD.sub("", written.strip("/")))[:80]
+            if len(self._names) < 10_000:
+                self._names[written] = found
+        return found
+
+    def _plain(self, text: str) -> LogRecord | None:
+        """A line of text; its time may be missing."""
+        found = self._times.find(text)
+        if "=" in text:
+            pairs = from_pairs(text)
+            if pairs is not None:
+                return pairs._replace(moment=pairs.moment or (found.moment if found else None))
+        if found is None:
+            return _record(None, tail_of(text)) if text.strip() else None
+        return _record(found, _behind(found, text, self._second(text, found.end)))
+
+    def _second(self, text: str, start: int) -> int:
+        """Where the times of a line end: collectors write one of their own before that of the service."""
+        if not text[start : start + 3].strip(" [")[:1].isdigit():
+            return start
+        found = self._times.find(text[start : start + 60])
+        return start + found.end if found and not text[start : start + found.start].strip() else start
+
+
+def _record(found: Found | None, tail: Tail) -> LogRecord:
+    return LogRecord(found.moment if found else None, tail.writer, tail.level, tail.text)
+
+
+def _behind(found: Found, text: str, end: int) -> Tail:
+    """What follows the time: by the kind of line that the time belongs to, else in the usual order."""
+    rest, priority = text[end:], _PRIORITY.match(text)
+    stated = SYSLOG_LEVELS[int(priority[1]) & 7] if priority else ""
+    if priority and (message := _RFC5424.match(rest)):
+        tail = tail_of(rest[message.end() :])
+        return Tail(message[2], tail.level or stated, tail.text)
+    letter = _LETTER.match(rest)
+    if letter:
+        return Tail(letter[2], LETTERS[letter[1]], rest[letter.end() :])
+    if text[found.start] in "IWEF" and (place := _KLOG.match(rest)):
+        return Tail("", LETTERS[text[found.start]], rest[place.end() :])
+    if found.moment.dated is Dated.YEARLESS or priority:
+        host = _HOST.match(rest)
+        rest = rest[host.end() :] if host else rest
+    tail = tail_of(rest)
+    failed = "" if tail.level or stated else "ERROR" if _STATUS.search(tail.text[:300]) else ""
+    level = tail.level or stated or failed
+    return Tail(tail.writer, level, tail.text or text[: found.start].strip())
+
+
+def tail_of(rest: str) -> Tail:
+    """Level, writer and text in the usual orders: level first, writer first, or writer, colon and text."""
+    first = _LEVEL_FIRST.match(rest)
+    if first is not None:
+        writer, text = _writer(rest[first.end() :])
+        return Tail(writer, LEVEL_WORDS[first[first.lastindex or 1].upper()], text)
+    near = _LEVEL_NEAR.match(rest)
+    if near is not None:
+        writer, text = _writer(rest[near.end() :])
+        return Tail(writer or _last_name(near[1]), LEVEL_WORDS[near[2]], text)
+    writer, text = _writer(rest, colon_only=True)
+    inner = _LEVEL_FIRST.match(text) if writer else None
+    if inner is not None:
+        return Tail(writer, LEVEL_WORDS[inner[inner.lastindex or 1].upper()], text[inner.end() :])
+    return Tail(writer, "", text)
+
+
+_LAST_NAME = re.compile(rf"(?<!\S)\[?({_NAME}){_FRAME}[\]:]?[\s|-]*$")
+
+
+def _last_name(head: str) -> str:
+    """The name just before a level, if it is one."""
+    match = _LAST_NAME.search(head)
+    return match[1] if match else ""
+
+
+def _writer(rest: str, colon_only: bool = False) -> tuple[str, str]:
+    """The name of a program, service or logger that begins a text, and the text."""
+    named = _BRACKETS.match(rest)
+    if named and ("-" in named[1] or "_" in named[1]) and not _REPLICA.search(named[1]):
+        return named[1], rest[named.end() :].strip()
+    piped = _PIPES.match(rest)
+    if piped:
+        return piped[1], rest[piped.end() :].strip()
+    thread = _THREAD.match(rest)
+    start = thread.end() if thread else 0
+    colon = _COLON.match(rest, start)
+    if colon and (colon[2] or re.search(r"[._$/@-]", colon[1]) or colon[1].islower()):
+        return colon[1], rest[colon.end() :].strip()
+    other = None if colon_only else _JOINED.match(rest, start) or _COLUMN.match(rest, start)
+    return (other[1], rest[other.end() :].strip()) if other else ("", rest.strip())
+
+
+def level_of(word: str) -> str:
+    """ERROR, WARN, INFO or DEBUG; empty for a word that is no level."""
+    if word in LEVELS:
+        return word
+    return SYSLOG_LEVELS[int(word)] if word in "01234567" and word else LEVEL_WORDS.get(word.upper(), "")

@@ -1,0 +1,180 @@
+"""Structured log records, JSON and logfmt, of whichever product: found by the usual names of their fields."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from warroom.triage.timestamps import Moment, moment_of
+
+Scalar = str | int | float
+
+TIME_KEYS = (
+    *("time", "ts", "timestamp", "@timestamp", "t", "datetime", "date", "asctime", "eventTime", "time_iso8601"),
+    *("timeUnixNano", "observedTimeUnixNano", "receiveTimestamp", "msec", "time_local", "isoTimestamp", "created_at"),
+    *("__REALTIME_TIMESTAMP", "ingestionTime"),
+)
+TEXT_KEYS = (
+    *("msg", "message", "log", "event", "body", "text", "textPayload", "line", "short_message", "MESSAGE", "content"),
+    *("request", "error", "summary", "payload"),
+)
+LEVEL_KEYS = (
+    *("level", "severity", "lvl", "log.level", "levelname", "loglevel", "severityText", "severity_text", "PRIORITY"),
+    *("detected_level",),
+)
+SERVICE_KEYS = (
+    *("service", "service.name", "service_name", "serviceName", "svc", "app", "application", "app.name", "job"),
+    *("kubernetes.container_name", "kubernetes.container.name", "container_name", "containerName", "container"),
+    *("k8s.container.name", "pod", "podName", "component", "logger", "logger_name", "SYSLOG_IDENTIFIER", "name"),
+    *("logStream", "logGroup", "logName"),
+)
+"""Names of fields, compared whatever their case; the first that is present counts."""
+STATUS_KEYS = ("status", "status_code", "statusCode", "http.status_code", "upstream_status")
+NESTED_TEXT = ("jsonPayload", "_source", "fields", "attributes", "structuredPayload", "httpRequest")
+"""Fields that hold the record itself in a wrapper."""
+NUMBERED_LEVELS = {10: "TRACE", 20: "DEBUG", 30: "INFO", 40: "WARN", 50: "ERROR", 60: "FATAL"}
+"""The levels of pino and bunyan."""
+MAX_DEPTH = 12
+"""Levels of nesting in which records are searched for."""
+
+
+class LogRecord(NamedTuple):
+    """A record, as far as its fields tell."""
+
+    moment: Moment | None
+    service: str
+    level: str
+    text: str
+
+
+class _Fields(dict[str, Scalar]):
+    """Scalars by lower-case name, nested ones as `outer.inner` too."""
+
+    def first(self, keys: tuple[str, ...]) -> Scalar | None:
+        """The value of the first of some keys that is present."""
+        return next((self[key] for key in map(str.lower, keys) if self.get(key) not in (None, "")), None)
+
+
+def records_in(value: object, context: Mapping[str, Scalar] | None = None, depth: int = 0) -> Iterator[LogRecord]:
+    """The log records anywhere in a JSON value, in order.
+
+    A record is an object with a text and a time, or a pair `[time, text]` as Loki lists them. What the objects around
+    it say, such as the labels of a stream or the attributes of a resource, holds for it too.
+    """
+    if depth > MAX_DEPTH:
+        return
+    if isinstance(value, list):
+        for item in value:
+            pair = _pair(item, context or {})
+            if pair:
+                yield pair
+            else:
+                yield from records_in(item, context, depth + 1)
+    elif isinstance(value, dict):
+        fields = _Fields({**(context or {}), **_scalars(value)})
+        own = _Fields(_scalars(value))
+        record = _record(own, fields)
+        if record:
+            yield record
+            return
+        for child in value.values():
+            if isinstance(child, dict | list):
+                yield from records_in(child, fields, depth + 1)
+
+
+def _record(own: _Fields, fields: _Fields) -> LogRecord | None:
+    text, moment = own.first(TEXT_KEYS), _moment(own.first(TIME_KEYS))
+    if text is None and not (moment and own.first(STATUS_KEYS)):
+        return None
+    if moment is None and own.first(LEVEL_KEYS) is None:
+        moment = _moment(fields.first(TIME_KEYS))
+        if moment is None:
+            return None
+    return LogRecord(moment, str(fields.first(SERVICE_KEYS) or ""), _level(fields), str(text or "") + _status(own))
+
+
+def _pair(item: object, context: Mapping[str, Scalar]) -> LogRecord | None:
+    """`["1772619332000000000", "text"]`, under the labels of its stream."""
+    if not (isinstance(item, list) and len(item) in (2, 3) and all(isinstance(part, str) for part in item[:2])):
+        return None
+    moment, fields = _moment(item[0]), _Fields(context)
+    return LogRecord(moment, str(fields.first(SERVICE_KEYS) or ""), _level(fields), item[1]) if moment else None
+
+
+def _level(fields: _Fields) -> str:
+    level = fields.first(LEVEL_KEYS)
+    if isinstance(level, int):
+        return NUMBERED_LEVELS.get(level, "")
+    if level is None:
+        status = str(fields.first(STATUS_KEYS) or "")
+        return "ERROR" if re.fullmatch(r"5\d\d", status) else ""
+    return str(level)
+
+
+def _status(own: _Fields) -> str:
+    status = own.first(STATUS_KEYS)
+    return f" status={status}" if status is not None else ""
+
+
+def _moment(value: Scalar | None) -> Moment | None:
+    if value is None:
+        return None
+    return moment_of(str(int(value)) if isinstance(value, float) else str(value))
+
+
+def _scalars(value: Mapping[str, object], prefix: str = "") -> dict[str, Scalar]:
+    """The scalars of an object by lower-case name; of its attributes and wrappers, their own names."""
+    found: dict[str, Scalar] = {}
+    for key, item in value.items():
+        name = f"{prefix}{key}".lower()
+        if isinstance(item, str | int | float) and not isinstance(item, bool):
+            found[name] = item
+        elif isinstance(item, dict):
+            found |= _inner(key, item)
+        elif isinstance(item, list) and key == "attributes":
+            found |= _attributes(item)
+    return found
+
+
+_WRAPPED = frozenset(name.lower() for name in NESTED_TEXT)
+_LABELS = frozenset(("stream", "labels", "metric", "resource"))
+
+
+def _inner(key: str, item: Mapping[str, object]) -> dict[str, Scalar]:
+    """What a nested object adds to the one around it."""
+    if "stringValue" in item:
+        return {key.lower(): str(item["stringValue"])}
+    plain = {name: inner for name, inner in item.items() if isinstance(inner, str | int | float)}
+    dotted = {f"{key}.{name}".lower(): inner for name, inner in plain.items()}
+    if key == "resource" and isinstance(item.get("attributes"), list):
+        dotted |= _attributes(item["attributes"])
+    if key.lower() in _WRAPPED or key.lower() in _LABELS:
+        dotted |= {name.lower(): inner for name, inner in plain.items()}
+        for name, inner in item.items():
+            if isinstance(inner, dict):
+                dotted |= _inner(name, inner)
+    return dotted
+
+
+def _attributes(items: object) -> dict[str, Scalar]:
+    """OpenTelemetry's list of `{"key": ..., "value": {"stringValue": ...}}`."""
+    found: dict[str, Scalar] = {}
+    for item in items if isinstance(items, list) else ():
+        held = item.get("value") if isinstance(item, dict) else None
+        value = next(iter(held.values()), None) if isinstance(held, dict) else held
+        if isinstance(value, str | int | float):
+            found[str(item.get("key")).lower()] = value
+    return found
+
+
+_PAIR = re.compile(r'(?<![\w.@-])([A-Za-z_@][\w.@-]*+)=("(?:[^"\\]|\\.)*+"|\S*+)')
+
+
+def from_pairs(line: str) -> LogRecord | None:
+    """A line that begins with `key=value` and has a text; else None."""
+    if not _PAIR.match(line):
+        return None
+    fields = _Fields({key.lower(): value.strip('"') for key, value in _PAIR.findall(line)})
+    text = fields.first(TEXT_KEYS)
+    if text is None:
+        return None
+    return LogRecord(_moment(fields.first(TIME_KEYS)), str(fields.first(SERVICE_KEYS) or ""), _level(fields), str(text))

@@ -1,0 +1,95 @@
+"""Commands that are killed, told to stop, or slowed down: what they leave is whole, and nothing of them lives on."""
+
+import json
+import re
+import signal
+import socket
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+from faults import DISTURBANCES, Series, is_right, play_series
+
+import tiny_env
+from command import printed
+from live import running
+from warroom.core.signals import Terminated, exit_code
+from warroom.runs import RunState, read_record
+
+HERE = Path(__file__).parent
+EVAL = ["eval", "--env", "tiny", "--policies", "slow", "--tiers", "easy,hard", "--seeds", "8", "--workers", "2"]
+COMMAND = [sys.executable, str(HERE / "tiny_command.py"), *EVAL]
+
+
+@pytest.fixture(autouse=True)
+def tiny() -> Iterator[None]:
+    tiny_env.install()
+    yield
+    tiny_env.uninstall()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The undisturbed run, by one process: however many play, it is the same."""
+    tiny_env.install()
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    printed(*EVAL[:-1], "1", "--out", folder)
+    return folder
+
+
+@pytest.mark.slow
+def test_a_killed_run_is_resumed_to_the_same_bytes_and_leaves_no_process(whole: Path, tmp_path: Path) -> None:
+    outcome = play_series("kill -9", COMMAND, tmp_path / "run", whole, Random(3), most=1)
+    assert is_right(outcome) and outcome.codes == (-9, 0), outcome
+
+
+@pytest.mark.slow
+def test_sigterm_ends_an_evaluation_as_ctrl_c_does(tmp_path: Path) -> None:
+    series = Series(COMMAND, tmp_path / "run")
+    process = series.start()
+    series.wait_for(process, 2)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 143 and "Resume with:" in said and "--resume" in said and "Traceback" not in said
+    record = read_record(tmp_path / "run")
+    assert (record.state, record.exit_reason) == (RunState.STOPPED, "SIGTERM")
+    assert not series.orphans()
+
+
+def test_every_disturbance_of_the_long_mode_has_its_exit_codes() -> None:
+    assert len(DISTURBANCES) == 8 and all(found.codes for found in DISTURBANCES.values())
+    assert exit_code(Terminated(signal.SIGTERM)) == 143 and exit_code(Terminated(signal.SIGHUP)) == 129
+
+
+def test_a_clock_that_goes_back_changes_nothing(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks, start = iter(range(10**9)), time.time()
+    monkeypatch.setattr(time, "time", lambda: start - 3600.0 * next(ticks))
+    printed(*EVAL[:-1], "1", "--out", tmp_path / "run")
+    for name in ("summary.json", "episodes.jsonl"):
+        assert (tmp_path / "run" / name).read_bytes() == (whole / name).read_bytes()
+
+
+@pytest.mark.slow
+def test_a_server_answers_beside_clients_that_send_half_a_request() -> None:
+    app = pytest.importorskip("warroom.serve.app")
+    with running(app.application(app.ServeOptions(env="logs"))) as url:
+        host, _, port = url.removeprefix("http://").partition(":")
+        half_open = [socket.create_connection((host, int(port))) for _ in range(100)]
+        for number, client in enumerate(half_open):
+            client.sendall(b"POST /reset HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Le"[: number + 1])
+        with urllib.request.urlopen(f"{url}/health", timeout=10) as answer:
+            assert answer.status == 200 and json.load(answer)
+        for client in half_open:
+            client.close()
+
+
+def test_every_promise_names_a_test_that_there_is() -> None:
+    promises = (HERE.parent / "docs" / "reliability.md").read_text()
+    named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", promises)
+    rows = [row for row in promises.splitlines() if row.startswith("| ") and "promise | test" not in row]
+    assert len(named) == len(rows) >= 15
+    assert not [test for file, test in named if f"def {test}(" not in (HERE / file).read_text()]

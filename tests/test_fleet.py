@@ -1,0 +1,265 @@
+"""Laws of the fleet's seats: what they are told, what they pass on, and what a page may hold."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from random import Random
+
+import pytest
+
+from warroom.core.env import Env
+from warroom.core.scenario import TIERS
+from warroom.core.splits import Split, seed_of
+from warroom.core.types import ToolCall
+from warroom.envs import make, suite
+from warroom.envs.fleet.communication import Communication
+from warroom.envs.fleet.env import MAX_SAY, SEATS, FleetEnv
+from warroom.envs.fleet.incident import FleetIncident
+from warroom.envs.fleet.pages import FleetObservation, PageBuilder
+from warroom.envs.fleet.readings import Reading
+from warroom.envs.fleet.situation import Situation
+from warroom.envs.fleet.sources import Sources
+from warroom.policies import policy_set
+from warroom.sim.families import AGENTS
+from warroom.sim.records import Change
+from warroom.sim.rules import Facts
+
+SCENARIOS = suite("fleet", "full")
+FIRST_PAGE, LATER_PAGE, READING = 3000, 1500, 1600
+"""Most characters of a page without what is passed on to it, and of a reading."""
+LONG_READING = 3000
+"""Of metrics and approvals, which hold a sentence for each part, or for each approval, of a service."""
+
+
+def fleet(scenario: str, tier: str = "easy", index: int = 0, split: Split = Split.TRAIN) -> FleetEnv:
+    env = make(scenario, tier, seed_of(split, index))
+    assert isinstance(env, FleetEnv)
+    return env
+
+
+def waiting(env: Env, seat: str) -> Env:
+    """The incident once it is that seat's turn, when all others wait."""
+    while env.seat != seat:
+        env.step(ToolCall("wait"))
+    return env
+
+
+def page_of(env: Env) -> FleetObservation:
+    page = env.observe()
+    assert isinstance(page, FleetObservation)
+    return page
+
+
+# -- wrong words get clear sentences --------------------------------------------------------------------
+
+WRONG = (
+    ("sre", "logs", {"service": "gateway", "words": "one two three four five"}, "got 5 words in "),
+    ("sre", "logs", {"service": "gateway", "words": "level:loud"}, "level: is one of info, warn, error"),
+    ("sre", "logs", {"service": "gateway", "words": "trace:7"}, "trace: takes one id of eight digits"),
+    ("sre", "metrics", {"service": "gateway", "since": "yesterday"}, "a time is written like 14:20, got 'yesterday'"),
+    ("sre", "metrics", {"service": "gateway", "since": "23:59"}, "23:59 is still to come"),
+    ("sre", "alerts", {"state": "fireing"}, "did you mean 'firing'?"),
+    ("sre", "declare", {"cause": "locks", "service": "gateway", "change": "CHG-1"}, "there is no change CHG-1; the "),
+    ("sre", "declare", {"cause": "locks", "service": "gateway", "change": "it"}, "such as CHG-7718; got 'it'"),
+    ("oversight", "flag", {"agent": "autoscaler", "ground": "greed"}, "no ground 'greed' (allowed: "),
+    ("oversight", "record", {"subject": "nobody"}, "the ledger knows no agent, colleague or service 'nobody'"),
+    ("oversight", "charter", {"agent": "autoscalr"}, "did you mean 'autoscaler'?"),
+    ("developer", "diff", {"change": "CHG-1"}, "there is no change CHG-1; the ledger and what is running list their "),
+    ("developer", "rollback", {"change": "the last one"}, "a change is named by its number, such as CHG-7718"),
+    ("developer", "scale", {"service": "gateway", "replicas": 0}, "replicas must be 1 to 99, got 0"),
+)
+
+
+@pytest.mark.parametrize(("seat", "tool", "arguments", "sentence"), WRONG)
+def test_words_that_name_nothing_cost_the_turn_and_get_a_sentence(
+    seat: str, tool: str, arguments: dict[str, object], sentence: str
+) -> None:
+    env = waiting(fleet("fleet/db_deadlock"), seat)
+    step = env.step(ToolCall(tool, arguments))
+    assert step.refused and step.ended
+    assert sentence in step.result.render(), step.result.render()
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        ("devloper diff CHG-7000", "did you mean 'developer'?"),
+        ("sre metrics gateway", "no seat to ask 'sre' (allowed: developer, manager, oversight)"),
+        ("developer", "no reading of developer '' (allowed: diff, running)"),
+        ("developer dif CHG-7000", "did you mean 'diff'?"),
+        ("developer diff", "diff needs the argument 'change'"),
+        ("developer running nowhere", "no service 'nowhere'"),
+        ("manager calendar of today", "calendar takes no argument, got 'of today'"),
+    ],
+)
+def test_a_request_that_is_not_understood_leaves_the_act_as_it_is(ask: str, sentence: str) -> None:
+    env = fleet("fleet/db_deadlock")
+    step = env.step(ToolCall("wait", {"say": "hello", "ask": ask}))
+    answer = step.result.render()
+    assert not step.refused and answer.startswith("You wait. Your request was not understood: ") and sentence in answer
+    assert [message.text for message in page_of(env).chat] == ["hello"] and not env.communication.requests
+
+
+# -- messages, readings and requests ------------------------------------------------------------------------
+
+
+def test_a_long_message_is_cut_with_a_notice_and_a_flood_is_refused() -> None:
+    env = fleet("fleet/db_deadlock")
+    step = env.step(ToolCall("wait", {"say": "y" * (MAX_SAY + 1)}))
+    assert not step.refused and f"Your message was cut at {MAX_SAY} characters." in step.result.render()
+    assert [message.text for message in page_of(env).chat] == ["y" * MAX_SAY]
+    assert "cut" not in env.step(ToolCall("wait", {"say": "y" * MAX_SAY})).result.render()
+    assert env.step(ToolCall("wait", {"say": "y" * 100_000})).refused
+
+
+def test_a_reading_is_passed_on_by_naming_it_once_and_only_by_whoever_took_it() -> None:
+    env = fleet("fleet/db_deadlock")
+    reading = env.step(ToolCall("metrics", {"service": "gateway"})).result
+    assert isinstance(reading, Reading) and reading.id == "S-1"
+    env.step(ToolCall("wait", {"say": "see S-1 and S-2"}))
+    assert [m.readings for m in page_of(env).chat] == [(reading,)]
+    assert reading.facts.render() in page_of(env).render()
+    env.step(ToolCall("wait", {"say": "S-1 again"}))
+    assert [m.readings for m in page_of(env).chat] == [(reading,), ()]
+
+
+def test_a_request_is_shown_until_it_is_carried_out_and_its_answer_is_passed_on() -> None:
+    env = fleet("fleet/autoscaler_cost_cut")
+    change = f"CHG-{env.truth()['change']}"
+    env.step(ToolCall("wait", {"ask": f"developer: diff {change}"}))
+    assert waiting(env, "developer") and [r.call for r in page_of(env).requests] == [
+        ToolCall("diff", {"change": change})
+    ]
+    for _ in SEATS:
+        env.step(ToolCall("wait"))
+    assert env.seat == "developer" and len(page_of(env).requests) == 1, "a request waits for its seat"
+    found = env.step(ToolCall("diff", {"change": change})).result
+    env.step(ToolCall("wait"))
+    assert [m.readings for m in page_of(env).chat if m.seat == "developer"] == [(found,)]
+    assert not waiting(env, "developer").observe().requests  # type: ignore[attr-defined]  # a page of the fleet
+
+
+def test_the_manager_hears_of_the_world_by_chat_alone() -> None:
+    page = page_of(waiting(fleet("fleet/db_deadlock", "hard"), "manager"))
+    assert page.overview is None and page.health is None and page.alerts is None
+
+
+# -- sizes ----------------------------------------------------------------------------------------------------
+
+
+def readings_of(sources: Sources) -> dict[str, Callable[[], str]]:
+    """Every reading that any seat may take now, by what is asked."""
+    out: dict[str, Callable[[], str]] = {"calendar": lambda: sources.calendar().render()}
+    out["alerts"] = lambda: sources.alerts("").render()
+    for service in sources.system.names:
+        out[f"metrics {service}"] = partial(_rendered, sources.metrics, service, "")
+        out[f"logs {service}"] = partial(_rendered, sources.logs, service, "level:error", "")
+        out[f"traces {service}"] = partial(_rendered, sources.traces, service)
+        out[f"running {service}"] = partial(_rendered, sources.running, service)
+        out[f"approvals {service}"] = partial(_rendered, sources.approvals, service)
+    for subject in (*sources.system.names, *AGENTS):
+        out[f"record {subject}"] = partial(_rendered, sources.record, subject, "")
+    for agent in AGENTS:
+        out[f"charter {agent}"] = partial(_rendered, sources.charter, agent)
+    for change in sources.facts.changes:
+        out[f"diff CHG-{change.id}"] = partial(_rendered, sources.diff, f"CHG-{change.id}")
+    return out
+
+
+def _rendered(read: Callable[..., Reading], *arguments: str) -> str:  # type: ignore[type-arg]  # of any facts
+    return read(*arguments).render()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("split", Split)
+def test_pages_and_readings_stay_short(tier: str, split: Split) -> None:
+    for index, scenario in enumerate(SCENARIOS[::6]):
+        env = fleet(scenario, tier, index, split)
+        for name, read in readings_of(env.sources).items():
+            most = LONG_READING if name.split()[0] in ("metrics", "approvals") else READING
+            assert len(read()) <= most, (scenario, name, len(read()))
+        seats = {seat: policy_set("fleet", "expert").seat(env, seat) for seat in SEATS}
+        while not env.done:
+            page = env.observe()
+            if isinstance(page, FleetObservation):
+                bare = replace(page, chat=tuple([message._replace(readings=()) for message in page.chat])).render()
+                assert len(bare) <= (FIRST_PAGE if page.answer is None else LATER_PAGE), (scenario, page.turn, bare)
+            env.step(seats[env.seat].act(page))
+
+
+# -- one telling --------------------------------------------------------------------------------------------
+
+
+def everything(incident: FleetIncident, rng: Random | None = None) -> dict[str, str]:
+    """All that can be read of an incident at its page, and the page of every seat, asked for in any order."""
+    sources = Sources(Situation(incident))
+    ask = readings_of(sources)
+    for seat in SEATS:
+        ask[f"page of {seat}"] = partial(_page, sources, seat)
+    order = list(ask)
+    if rng is not None:
+        rng.shuffle(order)
+    return {name: ask[name]() for name in order}
+
+
+def _page(sources: Sources, seat: str) -> str:
+    return PageBuilder(sources).page(seat, 1, 12, Communication({seat: []}), None).render()
+
+
+def test_the_same_question_has_the_same_answer_in_any_order() -> None:
+    for index, scenario in enumerate(("fleet/rogue_bystander", "fleet/cache_janitor_flush")):
+        incident = fleet(scenario, "hard", index).incident
+        assert everything(incident) == everything(incident, Random(1)) == everything(incident, Random(2))
+
+
+def test_what_happened_reads_the_same_later() -> None:
+    env = fleet("fleet/rogue_deploy_bot", "hard", 1)
+    now, service = env.sources.minute, env.incident.site.service
+    early = env.sources.logs(service, "level:error", "").per_minute
+    for _ in range(4):
+        env.step(ToolCall("wait"))
+    late = env.sources.logs(service, "level:error", "")
+    common = now - late.first + 1
+    assert late.per_minute[:common] == early[-common:]
+
+
+def differing(one: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
+    assert one.keys() == other.keys()
+    return {name for name in one if one[name] != other[name]}
+
+
+def with_facts(incident: FleetIncident, change: Callable[[Facts], Facts]) -> FleetIncident:
+    return incident._replace(casting=incident.casting._replace(facts=change(incident.casting.facts)))
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_twins_that_differ_in_one_paper_differ_in_the_pages_that_own_it_and_in_no_other(tier: str) -> None:
+    incident = fleet("fleet/feature_flag_flood", tier, 2).incident
+    plain = everything(incident)
+    approval = incident.casting.facts.approvals[0]
+    later = approval._replace(valid=approval.valid._replace(ends=approval.valid.ends + 60))
+    twin = with_facts(incident, lambda facts: facts._replace(approvals=(later, *facts.approvals[1:])))
+    assert differing(plain, everything(twin)) == {f"approvals {approval.service}"}
+
+    charter = next(c for c in incident.casting.facts.charters.values() if c.limit or c.approval_above)
+    field = "limit" if charter.limit else "approval_above"
+    wider = charter._replace(**{field: getattr(charter, field) + 1})
+    twin = with_facts(incident, lambda facts: facts._replace(charters={**facts.charters, wider.agent: wider}))
+    assert differing(plain, everything(twin)) == {f"charter {charter.agent}"}
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_twins_that_differ_in_one_statement_differ_in_the_ledger_alone(tier: str) -> None:
+    incident = fleet("fleet/rate_limit_clamp", tier, 2).incident
+    stated = next(c for c in incident.casting.ledger if c.statement and c.asked > incident.casting.page - 3000)
+    assert stated.statement is not None
+    other = stated._replace(statement=stated.statement._replace(value=2 * stated.statement.value))
+
+    def swapped(changes: tuple[Change, ...]) -> tuple[Change, ...]:
+        return tuple([other if change.id == stated.id else change for change in changes])
+
+    twin = with_facts(incident, lambda facts: facts._replace(changes=swapped(facts.changes)))
+    twin = twin._replace(casting=twin.casting._replace(ledger=swapped(twin.casting.ledger)))
+    owners = {f"record {subject}" for subject in (stated.actor, stated.signer, stated.service)}
+    assert differing(everything(incident), everything(twin)) == owners & everything(incident).keys()

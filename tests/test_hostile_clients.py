@@ -1,0 +1,70 @@
+"""Whatever a client sends, at whatever door: an answer that says what is wrong, and nobody else notices."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("openenv")
+
+import httpx
+from hostile_clients import RAW, attack, encoded, line_of
+
+from live import running
+from warroom.serve.app import ServeOptions, application
+from warroom.serve.mcp_lines import line_refusal
+from warroom.serve.strict_json import MAX_DEPTH, parse_strictly
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with running(application(ServeOptions("logs"))) as url:
+        yield url
+
+
+@pytest.mark.parametrize("door", ["python", *(pytest.param(door, marks=pytest.mark.slow) for door in (
+    "http", "websocket", "mcp_stdio", "mcp_http", "page"))])  # fmt: skip
+def test_no_call_breaks_a_door_or_is_left_unanswered(door: str) -> None:
+    tally = attack(door, 80)
+    assert tally.calls >= 60 and not tally.failures, line_of(tally)
+
+
+UNSOUND = {
+    b'{"seed": NaN}': "not finite", b'{"seed": -Infinity}': "not finite", b'{"seed": 1e999}': "not finite",
+    b'{"seed": "\\ud800"}': "lone surrogate", b'{"\\udfff": 1}': "lone surrogate", b"[" * 5_000: "nests deeper",
+    b"[" * 5_000 + b"]" * 5_000: "nests deeper", b'{"seed": ' + b"9" * 5_000 + b"}": "too many digits",
+    b"\xff": "not UTF-8", b"{": "not JSON", b"'x'": "not JSON",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "words"), UNSOUND.items())
+def test_a_body_that_is_no_sound_json_is_a_400_with_the_reason_on_every_route(
+    server: str, body: bytes, words: str
+) -> None:
+    for path in ("reset", "step", "logs/tasks"):
+        answer = httpx.post(f"{server}/{path}", content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code == 400 and words in answer.json()["detail"]
+    answer = httpx.post(f"{server}/mcp", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400 and words in answer.json()["error"]["message"]
+    refusal = line_refusal(body + b"\n")
+    assert refusal is not None and words in json.dumps(refusal)
+
+
+def test_sound_json_is_read_as_it_is_up_to_a_depth_that_no_call_has() -> None:
+    deepest = "[" * MAX_DEPTH + "]" * MAX_DEPTH
+    for text in ('{"a": [1, 2.5, null, true, "\\u00e4\\ud83d\\ude00"]}', "1e308", deepest):
+        assert parse_strictly(text) == json.loads(text)
+    with pytest.raises(ValueError, match="nests deeper"):
+        parse_strictly(f"[{deepest}]")
+
+
+def test_a_line_is_refused_under_its_own_id_wherever_that_can_be_told() -> None:
+    for wrong in ({"params": []}, {"params": "x"}, {"method": 5}, {"jsonrpc": "1.0"}, {"params": {"name": "\ud800"}}):
+        refusal = line_refusal(encoded({"jsonrpc": "2.0", "id": 7, "method": "tools/call"} | wrong))
+        assert refusal is not None and refusal["id"] == 7
+    for id in (None, 1.5, True, [], {}):
+        refusal = line_refusal(encoded({"jsonrpc": "2.0", "id": id, "method": "ping"}))
+        assert refusal is not None and refusal["id"] is None
+    assert line_refusal(encoded({"jsonrpc": "2.0", "id": "x", "method": "ping", "params": {}})) is None
+    assert line_refusal(encoded({"jsonrpc": "2.0", "method": "notifications/initialized"})) is None
+    assert all(line_refusal(raw) for raw in RAW if raw.strip())

@@ -1,0 +1,227 @@
+"""How log lines of any product are read: a time and a text, and whoever wrote it if the line says so."""
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warroom.triage.drain import MASKED, WILDCARD, Drain, mask
+from warroom.triage.lines import LEVELS, LineReader, level_of
+from warroom.triage.log_file import ParsedLog, read_log
+from warroom.triage.timestamps import SHAPES, Dated, LogClock, TimeFinder, moment_of
+
+AT = 1772619332.0
+"""2026-03-04 10:15:32 UTC."""
+NS = "1772619332000000000"
+LINES = {
+    "docker compose": (
+        "auth-service-1  | 2026-03-04T10:15:32Z ERROR call failed",
+        "auth-service",
+        "ERROR",
+        "call failed",
+    ),
+    "kubectl": ("[pod/auth-7d9f8b6c5-x2x9q/app] 2026-03-04T10:15:32Z WARN slow", "auth", "WARN", "slow"),
+    "stern": ("auth-7d9f8b6c5-x2x9q auth 2026-03-04T10:15:32Z ERROR gone", "auth", "ERROR", "gone"),
+    "logfmt": ('ts=2026-03-04T10:15:32Z level=error service=auth msg="call failed"', "auth", "ERROR", "call failed"),
+    "timed": ("2026-03-04 10:15:32 ERROR auth-service call failed", "auth-service", "ERROR", "call failed"),
+    "writer first": ("2026-03-04 10:15:32 auth-service [ERROR] call failed", "auth-service", "ERROR", "call failed"),
+    "spring": ("2026-03-04 10:15:32.123 [exec-1] ERROR c.shop.Cart - boom", "c.shop.Cart", "ERROR", "boom"),
+    "syslog 5424": ("<34>1 2026-03-04T10:15:32Z host auth 71 - - call failed", "auth", "ERROR", "call failed"),
+    "access log": (
+        '1.2.3.4 - - [04/Mar/2026:10:15:32 +0000] "GET / HTTP/1.1" 502 1',
+        "",
+        "ERROR",
+        '"GET / HTTP/1.1" 502 1',
+    ),
+    "nginx error": ("2026/03/04 10:15:32 [error] 31#31: connect() failed", "", "ERROR", "31#31: connect() failed"),
+    "apache": ("[Wed Mar 04 10:15:32 2026] [notice] child init", "", "INFO", "child init"),
+    "hdfs": ("260304 101532 148 INFO dfs.DataNode$X: Receiving block", "dfs.DataNode$X", "INFO", "Receiving block"),
+    "spark": ("26/03/04 10:15:32 INFO executor.Executor: Running task", "executor.Executor", "INFO", "Running task"),
+    "windows": ("2026-03-04 10:15:32, Info                  CBS    Loaded", "CBS", "INFO", "Loaded"),
+    "health": ("20260304-10:15:32:606|Step_LSC|30002312|onExtend", "Step_LSC", "", "onExtend"),
+    "docker json": ('{"log":"ERROR call failed\\n","time":"2026-03-04T10:15:32.1Z"}', "", "ERROR", "call failed"),
+    "pino": ('{"level":50,"time":1772619332000,"name":"cart","msg":"boom"}', "cart", "ERROR", "boom"),
+    "nginx json": (
+        '{"time_local":"04/Mar/2026:10:15:32 +0000","request":"GET / HTTP/1.1","status":"502"}',
+        *("", "ERROR", "GET / HTTP/1.1 status=502"),
+    ),
+    "gcp": (
+        '{"textPayload":"boom","severity":"ERROR","timestamp":"2026-03-04T10:15:32Z",'
+        '"resource":{"labels":{"container_name":"cart"}}}',
+        *("cart", "ERROR", "boom"),
+    ),
+    "gcp structured": (
+        '{"jsonPayload":{"message":"boom"},"severity":"WARNING","timestamp":"2026-03-04T10:15:32Z"}',
+        *("", "WARN", "boom"),
+    ),
+    "otlp": (
+        '{"resourceLogs":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"cart"}}]},'
+        f'"scopeLogs":[{{"logRecords":[{{"timeUnixNano":"{NS}","severityText":"ERROR","body":{{"stringValue":"boom"}}}}]}}]}}]}}',
+        *("cart", "ERROR", "boom"),
+    ),
+    "loki": (
+        f'{{"data":{{"result":[{{"stream":{{"app":"cart","level":"error"}},"values":[["{NS}","boom"]]}}]}}}}',
+        *("cart", "ERROR", "boom"),
+    ),
+    "logcli": (
+        '{"labels":{"app":"cart"},"line":"level=error msg=boom","timestamp":"2026-03-04T10:15:32Z"}',
+        "cart",
+        "ERROR",
+        "boom",
+    ),
+    "elasticsearch": (
+        '{"hits":{"hits":[{"_source":{"@timestamp":"2026-03-04T10:15:32Z","message":"boom","log.level":"error",'
+        '"service":{"name":"cart"}}}]}}',
+        *("cart", "ERROR", "boom"),
+    ),
+    "cloudwatch": (
+        '{"events":[{"timestamp":1772619332000,"message":"ERROR boom","logStream":"cart"}]}',
+        "cart",
+        "ERROR",
+        "boom",
+    ),
+    "journald": (
+        '{"__REALTIME_TIMESTAMP":"1772619332000000","PRIORITY":"3","SYSLOG_IDENTIFIER":"cart","MESSAGE":"boom"}',
+        "cart",
+        "ERROR",
+        "boom",
+    ),
+}
+YEARLESS = {
+    "syslog": ("Mar  4 10:15:32 host auth-service[71]: ERROR text", "auth-service", "ERROR", "text"),
+    "sshd": ("Mar  4 10:15:32 combo sshd(pam_unix)[19]: check pass", "sshd", "", "check pass"),
+    "android": ("03-04 10:15:32.811  1702  2395 D WindowManager: printed", "WindowManager", "DEBUG", "printed"),
+    "klog": ("E0304 10:15:32.250000       1 main.go:120] text", "", "ERROR", "text"),
+}
+
+
+@pytest.mark.parametrize("name", [*LINES, *YEARLESS])
+def test_lines_of_many_products_are_read(name: str) -> None:
+    line, *expected = (LINES | YEARLESS)[name]
+    (record,) = LineReader().read(line)
+    assert [record.service, level_of(record.level), record.text] == expected
+    assert record.moment is not None and (name in YEARLESS or record.moment.seconds == AT)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_of_time_is_found_whichever_was_found_before(shape) -> None:
+    finder = TimeFinder()
+    alone = moment_of(shape.example)
+    assert alone is not None
+    for other in SHAPES:
+        finder.find(f"{other.example} x")
+        found = finder.find(f"{shape.example} text")
+        assert found is not None and found.moment == alone, other
+
+
+@pytest.mark.parametrize(
+    "text", ["", "text", "99:99:99", "2026-13-40 10:15:32", "version 1.2.3.4", "a 123456 123456 b"]
+)
+def test_what_is_no_time_is_none(text: str) -> None:
+    assert TimeFinder().find(text) is None
+
+
+def test_times_of_day_go_on_past_midnight_and_a_yearless_date_takes_the_year_of_the_log() -> None:
+    clock = LogClock(Dated.TIME)
+    evening, morning = (clock.seconds(moment_of(text), 0) for text in ("23:59:50", "00:00:10"))
+    assert morning - evening == 20
+    dated = LogClock(Dated.FULL)
+    first = dated.seconds(moment_of("2026-03-04 10:15:32"), 0)
+    assert dated.seconds(moment_of("Mar  4 10:15:40"), 0) - first == 8
+
+
+@given(st.text(max_size=300))
+def test_no_line_makes_the_reader_fail(line: str) -> None:
+    for record in LineReader().read(line):
+        assert level_of(record.level) in ("", *LEVELS)
+
+
+# -- templates ------------------------------------------------------------------------------------------------
+
+
+def test_lines_that_differ_in_numbers_and_names_share_a_template() -> None:
+    drain = Drain()
+    numbers = {
+        drain.add(f"call to db-{i} at 10.0.0.{i}:80 took {i} ms for 7f3a9c{i:04d}beef").number for i in range(50)
+    }
+    assert len(numbers) == 1
+    assert drain.templates[0].text == f"call to db-{MASKED} at {MASKED} took {MASKED} ms for {MASKED}"
+    assert drain.add("something else").number != 0
+
+
+@given(st.lists(st.sampled_from(["a", "b", "1", "c2", "<*>"]), max_size=6).map(" ".join))
+def test_a_template_fits_the_lines_that_joined_it(text: str) -> None:
+    drain = Drain()
+    for line in (text, "a b a", "a b b", text):
+        words = mask(line).split()
+        template = drain.add(line)
+        assert all(word in (WILDCARD, other) for word, other in zip(template.words, words, strict=True))
+
+
+# -- files ----------------------------------------------------------------------------------------------------
+
+
+def parsed(folder: Path, text: str | bytes) -> ParsedLog:
+    (folder / "app.log").write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_log(str(folder / "app.log"))
+
+
+def test_lines_without_a_time_are_counted_and_quoted_in_a_log_that_has_times(tmp_path: Path) -> None:
+    lines = [f"2026-03-04 10:15:{second:02d} INFO cart-api ok" for second in range(30)]
+    log = parsed(tmp_path, "\n".join([*lines, "no time here", "  at shop.Cart(Cart.java:1)", '{"a": 1}', *lines]))
+    assert log.lines == 63 and log.counts.lines == 60 and log.continuations == 1
+    assert log.unread == {"no time was found in it": 2} and log.examples[0].number == 31
+
+
+def test_a_line_that_nests_too_deeply_is_not_read_and_costs_nothing_else(tmp_path: Path) -> None:
+    good = '{"time":"2026-03-04T10:15:32Z","msg":"ok"}\n'
+    log = parsed(tmp_path, good * 50 + '{"a":' * 5_000 + "\n" + '{"a":' + "[" * 5_000 + "]" * 5_000 + "}\n" + good)
+    assert log.counts.lines == 51 and log.unread.total() == 2
+    assert any("nested too deeply" in reason for reason in log.unread)
+
+
+@pytest.mark.parametrize("form", ["lines", "list", "pretty", "gzip"])
+def test_json_may_be_lines_or_one_document(form: str, tmp_path: Path) -> None:
+    rows = [{"timestamp": f"2026-03-04T10:15:{i:02d}Z", "message": "ok", "severity": "INFO"} for i in range(30)]
+    texts = {
+        "lines": "\n".join(map(json.dumps, rows)),
+        "list": json.dumps(rows),
+        "pretty": json.dumps({"entries": rows}, indent=1),
+        "gzip": gzip.compress("\n".join(map(json.dumps, rows)).encode()),
+    }
+    log = parsed(tmp_path, texts[form])
+    assert log.counts.lines == 30 and not log.unread and log.counts.end - log.counts.start == 30
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (b"PK\x03\x04abc", "a zip archive"),
+        (bytes(range(32)) * 9, "binary file"),
+        (b"\x1f\x8bdamaged", "gzip data that ends early or is damaged"),
+        (b"[\n" + b"[" * 5_000, "nested too deeply"),
+        (b'{\n "a": [\n', "begins as a JSON document, and is none"),
+    ],
+)
+def test_what_is_no_log_is_refused_with_its_reason(data: bytes, said: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        parsed(tmp_path, data)
+
+
+def test_a_gzip_bomb_is_refused_early(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "app.log", "wb") as file:
+        for _ in range(20):
+            file.write((b"2026-03-04 10:15:32 INFO " + b"x" * 100_000 + b"\n") * 10)
+    with pytest.raises(ValueError, match=r"over 200 times its size"):
+        read_log(str(tmp_path / "app.log"))
+
+
+def test_a_log_without_times_is_read_in_its_order(tmp_path: Path) -> None:
+    log = parsed(tmp_path, "cart ERROR: boom\n" * 40)
+    assert log.counts.clock.dated is Dated.ORDER and log.counts.lines == 40 and log.counts.clock.text(7) == "line 7"
