@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.runs import open_run, read_episodes, read_record
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
+from warroom.serve.mcp_session import McpSession
 
 pytest.importorskip("fastmcp")
 
@@ -465,7 +467,7 @@ def test_sessions_over_http_do_not_see_one_another_and_pages_elsewhere_reach_non
 @pytest.mark.slow
 def test_a_session_that_ends_leaves_nothing_behind() -> None:
     async def script() -> int:
-        seats = mcp.Seats(offer(teammates="noop"))
+        seats = mcp.Seats(partial(McpSession, offer(teammates="noop")))
         made = mcp.FastMCP("bare", providers=[seats])
         for _ in range(3):
             async with Client(made) as client:
