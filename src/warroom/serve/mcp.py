@@ -23,6 +23,7 @@ from warroom.envs import env_spec
 from warroom.serve.access import ServerAccess
 from warroom.serve.guard import AccessGuard, RequestGuard
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
+from warroom.serve.mcp_limits import McpSessionLimiter, SessionLimits
 from warroom.serve.mcp_lines import ReadableLines
 from warroom.serve.mcp_session import LOOK, START, CallReply, McpSession, ToolListing
 from warroom.serve.mcp_shared import SharedMcpSession, instructions
@@ -203,7 +204,9 @@ def serve_stdio(mcp_server: "FastMCP[Any]", close: Callable[[], None] = lambda: 
     asyncio.run(mcp_server.run_async("stdio", show_banner=False, log_level="CRITICAL"))
 
 
-def serve_http(mcp_server: "FastMCP[Any]", listening: socket.socket, access: ServerAccess) -> None:
+def serve_http(
+    mcp_server: "FastMCP[Any]", listening: socket.socket, access: ServerAccess, limits: SessionLimits
+) -> None:
     """Serve over HTTP on a listening socket, until interrupted."""
     _silence_loggers()
     host, port = listening.getsockname()[:2]
@@ -216,7 +219,11 @@ def serve_http(mcp_server: "FastMCP[Any]", listening: socket.socket, access: Ser
         path=PATH,
         stateless_http=False,
         host_origin_protection=False,  # our own guard stands before it, as before every server
-        middleware=[Middleware(AccessGuard, access=access), Middleware(RequestGuard)],
+        middleware=[
+            Middleware(AccessGuard, access=access),
+            Middleware(RequestGuard),
+            Middleware(McpSessionLimiter, limits=limits),
+        ],
         sockets=[listening],
         uvicorn_config={"log_level": "critical", "access_log": False},
     )

@@ -1,8 +1,8 @@
-"""One running incident whose seats several clients play: who sits where, whose turn it is, and what each seat was shown.
+"""One running incident whose seats several clients play: who sits where, whose turn it is, what each seat was shown.
 
 A client takes one seat by the join code and is given a ticket for it. From then on it reads what its seat is shown and
-makes the seat's calls; nothing of another seat reaches it. `run` is the referee: it waits for the clients, for each turn
-of theirs, and no longer than the declared patience; then a stand-in plays for whoever is away.
+makes the seat's calls; nothing of another seat reaches it. `run` is the referee: it waits for the clients, and for each
+of their calls, no longer than the declared patience; then a stand-in plays for whoever is away.
 """
 
 import asyncio
@@ -23,6 +23,9 @@ from warroom.policies import PolicySet
 from warroom.serve.mcp_config import debriefing, result_lines
 from warroom.serve.mcp_session import ToolListing, play_call, tools_of_seats
 
+HOST_PORT = 8770
+HOST_URL = f"http://127.0.0.1:{HOST_PORT}"
+"""Where `warroom host` listens unless told otherwise."""
 CODE_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Of join codes: nobody takes one of them for another."""
 CODE_LENGTH, CODE_GROUP = 16, 4

@@ -7,9 +7,6 @@ from typing import Self
 from warroom.serve.client import RequestRefused, ServerTimeout, ServerUnreachable, authorization, fetch
 from warroom.serve.shared import FINAL, Joined, SeatReply, joined_from, reply_from
 
-HOST_PORT = 8770
-HOST_URL = f"http://127.0.0.1:{HOST_PORT}"
-"""Where `warroom host` listens unless told otherwise."""
 TIMEOUT = 20.0
 """Seconds that an answer may take beyond those that were asked for."""
 LEAVE_TIMEOUT = 3.0

@@ -1,9 +1,9 @@
 """The server of a shared incident: a few routes of JSON over HTTP, behind the same guards as every server.
 
-    POST /join   {code, seat}                                a ticket, the brief and the tools
-    POST /news   {ticket, seen, seconds}                     what the seat is shown, its turn waited for
-    POST /call   {ticket, seen, seconds, name, arguments}    the seat's call, and what comes of it
-    POST /leave  {ticket}                                    the seat is free again
+POST /join   {code, seat}                                a ticket, the brief and the tools
+POST /news   {ticket, seen, seconds}                     what the seat is shown, its turn waited for
+POST /call   {ticket, seen, seconds, name, arguments}    the seat's call, and what comes of it
+POST /leave  {ticket}                                    the seat is free again
 """
 
 import asyncio
