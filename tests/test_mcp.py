@@ -465,6 +465,41 @@ def test_sessions_over_http_do_not_see_one_another_and_pages_elsewhere_reach_non
 
 
 @pytest.mark.slow
+def test_a_client_over_http_gets_its_share_and_abandoned_sessions_give_way_to_new_ones() -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    kinds = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+
+    def opened(address: str, source: str) -> httpx.Response:
+        """A session of another client, that nobody listens to."""
+        with httpx.Client(transport=httpx.HTTPTransport(local_address=source)) as client:
+            return client.post(address, content=request(1, "initialize", **hello), headers=kinds)
+
+    def looked(address: str, id: str) -> int:
+        more = {**kinds, "Mcp-Session-Id": id}
+        return httpx.post(address, content=request(2, "ping"), headers=more).status_code
+
+    async def script(address: str) -> None:
+        async with Client(address) as one:
+            async with Client(address):
+                refused = opened(address, "127.0.0.1")
+                assert refused.status_code == 503
+                assert refused.json()["error"]["message"].startswith("you have 2 sessions open")
+                assert opened(address, "127.0.0.2").status_code == 200
+                third = opened(address, "127.0.0.3")  # in the place of the one that nobody listens to
+                assert third.status_code == 200 and looked(address, third.headers["mcp-session-id"]) == 200
+                assert (await one.call_tool("look", {})).content
+            first = opened(address, "127.0.0.1")
+            assert first.status_code == 200
+            assert opened(address, "127.0.0.1").status_code == 200  # in the place of the client's own
+            assert looked(address, first.headers["mcp-session-id"]) == 404
+            assert opened(address, "127.0.0.4").status_code == 200
+            assert (await one.call_tool("look", {})).content
+
+    with serving("--max-sessions", 3, "--max-sessions-per-client", 2) as address:
+        asyncio.run(script(address))
+
+
+@pytest.mark.slow
 def test_a_session_that_ends_leaves_nothing_behind() -> None:
     async def script() -> int:
         seats = mcp.Seats(partial(McpSession, offer(teammates="noop")))
@@ -536,6 +571,7 @@ def request(number: int, method: str, **params: Any) -> bytes:
         (["--teammates", "human"], "use `warroom play`"),
         (["--port", "80"], "--host and --port need --http"),
         (["--http", "--port", "99999"], "a port must lie in 0..65535"),
+        (["--max-sessions", "2"], "how often; without it the server uses stdio"),
         (["--resume"], "--resume needs --out"),
         (["--player", "a=b"], "--player must be a name"),
         (["--out", str(ROOT)], "is not a run folder; choose another --out"),

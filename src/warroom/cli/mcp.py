@@ -22,7 +22,7 @@ from warroom.envs import environments, find
 from warroom.evals.selection import SUITES
 from warroom.policies import PolicySet, hf, policy_set
 from warroom.runs import Record, git_commit, now, open_run
-from warroom.serve.access import ServerAccess, share_of
+from warroom.serve.access import ServerAccess, SessionLimits, share_of
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
 from warroom.serve.tasks import playable
 
@@ -89,7 +89,8 @@ def mcp_command(
     if join is not None or url is not None:
         others = {
             "env": env, "teammates": teammates, "scenario": scenario, "http": http, "host": host, "port": port,
-            "max-sessions": max_sessions, "max-sessions-per-client": max_sessions_per_client, "out": out, "resume": resume, "debrief": debrief, "open-values": open_values, **allowed, **given,
+            "max-sessions": max_sessions, "max-sessions-per-client": max_sessions_per_client,
+            "out": out, "resume": resume, "debrief": debrief, "open-values": open_values, **allowed, **given,
         }  # fmt: skip
         with joined_seat(join, seat, url, others) as taken:
             _serve_seat(taken)
@@ -98,7 +99,9 @@ def mcp_command(
         raise ValueError(
             "--host and --port need --http, and so do who may connect and how often; without it the server uses stdio"
         )
-    access = access_of(host or HOST, allowed) if http else None
+    served = (
+        _http_server(access_of(host or HOST, allowed), port, max_sessions, max_sessions_per_client) if http else None
+    )
     if resume and out is None:
         raise ValueError("--resume needs --out: the run folder to resume")
     config = mcp_config_of(
@@ -106,19 +109,20 @@ def mcp_command(
         tier=tier, split=split, index=seed, given=given, debrief=debrief, open_values=open_values,
     )  # fmt: skip
     config.open(config.tier, config.index)  # a server that cannot offer its first incident does not begin
-    listening = None if access is None else Listening(
-        access, PORT if port is None else port, max_sessions or MAX_SESSIONS, max_sessions_per_client
-    )  # fmt: skip
-    _serve(config, out, resume, listening)
+    _serve(config, out, resume, served)
 
 
-class Listening(NamedTuple):
+class HttpServer(NamedTuple):
     """How a server over HTTP is reached, and by how many."""
 
     access: ServerAccess
     port: int
-    max_sessions: int
-    max_sessions_per_client: int | None
+    limits: SessionLimits
+
+
+def _http_server(access: ServerAccess, port: int | None, sessions: int | None, per_client: int | None) -> HttpServer:
+    total = sessions or MAX_SESSIONS
+    return HttpServer(access, PORT if port is None else port, SessionLimits(total, share_of(access, total, per_client)))
 
 
 def mcp_config_of(
@@ -192,7 +196,7 @@ def writer_of(out: Path | None, record: Record, resume: bool) -> Iterator[Episod
         yield EpisodeWriter(run)
 
 
-def _serve(config: McpConfig, out: Path | None, resume: bool, http: "Listening | None") -> None:
+def _serve(config: McpConfig, out: Path | None, resume: bool, http: HttpServer | None) -> None:
     serving = heavy.mcp
     with ExitStack() as stack:
         listening = stack.enter_context(listen(http.access.host, http.port)) if http else None
@@ -204,8 +208,7 @@ def _serve(config: McpConfig, out: Path | None, resume: bool, http: "Listening |
             serving.serve_stdio(made, stack.close)
             return
         say(f"Clients connect to {address(listening)}{serving.PATH}   (stop with Ctrl-C)")
-        share = share_of(http.access, http.max_sessions, http.max_sessions_per_client)
-        serving.serve_http(made, listening, http.access, serving.SessionLimits(http.max_sessions, share))
+        serving.serve_http(made, listening, http.access, http.limits)
 
 
 def _serve_seat(taken: "SharedSeat") -> None:

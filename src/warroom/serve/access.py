@@ -124,6 +124,14 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+class SessionLimits(NamedTuple):
+    """How many sessions may be open."""
+
+    total: int
+    per_client: int | None
+    """None: as many as there are."""
+
+
 def share_of(access: ServerAccess, sessions: int, per_client: int | None) -> int | None:
     """How many of a server's sessions one client may have open; None for all of them.
 

@@ -20,10 +20,10 @@ from warroom.core.errors import MissingExtra
 from warroom.core.signals import exit_code, interrupt_of, stopping_signals
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec
-from warroom.serve.access import ServerAccess
+from warroom.serve.access import ServerAccess, SessionLimits
 from warroom.serve.guard import AccessGuard, RequestGuard
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
-from warroom.serve.mcp_limits import McpSessionLimiter, SessionLimits
+from warroom.serve.mcp_limits import McpSessionLimiter
 from warroom.serve.mcp_lines import ReadableLines
 from warroom.serve.mcp_session import LOOK, START, CallReply, McpSession, ToolListing
 from warroom.serve.mcp_shared import SharedMcpSession, instructions

@@ -8,12 +8,12 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
-from typing import NamedTuple
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from warroom.serve.access import SessionLimits
 from warroom.serve.guard import OWNER
 
 SESSION_HEADER = "mcp-session-id"
@@ -21,14 +21,6 @@ BAD_REQUEST, GONE = 400, 404
 """Statuses: the least of refusals; of a session that ended by itself, as after half an hour without traffic."""
 SERVER_ERROR = -32000
 """Code of JSON-RPC for errors that a server defines."""
-
-
-class SessionLimits(NamedTuple):
-    """How many sessions may be open."""
-
-    total: int
-    per_client: int | None
-    """None: as many as there are."""
 
 
 @dataclass(eq=False)
