@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from live import running
 from warroom.chat import Chat
 from warroom.cli.app import app
 from warroom.cli.mcp import mcp_config_of, record_of
@@ -28,6 +29,7 @@ from warroom.episode import Episode
 from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.runs import open_run, read_episodes, read_record
+from warroom.serve.access import ServerAccess, SessionLimits
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
 from warroom.serve.mcp_session import McpSession
 
@@ -40,6 +42,8 @@ from fastmcp.client.transports import StdioTransport
 from warroom.serve import mcp
 
 ROOT = Path(__file__).parents[1]
+ABANDONED = 0.3
+"""Seconds after which a session of a test counts as abandoned."""
 COMMAND = [sys.executable, "-m", "warroom", "mcp"]
 
 
@@ -481,22 +485,29 @@ def test_a_client_over_http_gets_its_share_and_abandoned_sessions_give_way_to_ne
     async def script(address: str) -> None:
         async with Client(address) as one:
             async with Client(address):
+                await asyncio.sleep(ABANDONED)  # both are there all the same: they listen
                 refused = opened(address, "127.0.0.1")
                 assert refused.status_code == 503
                 assert refused.json()["error"]["message"].startswith("you have 2 sessions open")
                 assert opened(address, "127.0.0.2").status_code == 200
+                assert "all 3 sessions" in opened(address, "127.0.0.3").json()["error"]["message"]
+                await asyncio.sleep(ABANDONED)
                 third = opened(address, "127.0.0.3")  # in the place of the one that nobody listens to
                 assert third.status_code == 200 and looked(address, third.headers["mcp-session-id"]) == 200
                 assert (await one.call_tool("look", {})).content
             first = opened(address, "127.0.0.1")
             assert first.status_code == 200
+            await asyncio.sleep(ABANDONED)
             assert opened(address, "127.0.0.1").status_code == 200  # in the place of the client's own
             assert looked(address, first.headers["mcp-session-id"]) == 404
-            assert opened(address, "127.0.0.4").status_code == 200
             assert (await one.call_tool("look", {})).content
 
-    with serving("--max-sessions", 3, "--max-sessions-per-client", 2) as address:
-        asyncio.run(script(address))
+    limits = SessionLimits(total=3, per_client=2, abandoned_after=ABANDONED)
+    app = mcp.server(offer(teammates="noop")).http_app(
+        mcp.PATH, middleware=mcp.guards(ServerAccess(), limits), stateless_http=False, host_origin_protection=False
+    )
+    with running(app) as url:
+        asyncio.run(script(f"{url}{mcp.PATH}"))
 
 
 @pytest.mark.slow

@@ -130,6 +130,8 @@ class SessionLimits(NamedTuple):
     total: int
     per_client: int | None
     """None: as many as there are."""
+    abandoned_after: float = 60.0
+    """Seconds without a request after which a session may be closed where another needs its room."""
 
 
 def share_of(access: ServerAccess, sessions: int, per_client: int | None) -> int | None:

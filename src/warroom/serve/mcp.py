@@ -219,15 +219,20 @@ def serve_http(
         path=PATH,
         stateless_http=False,
         host_origin_protection=False,  # our own guard stands before it, as before every server
-        middleware=[
-            Middleware(AccessGuard, access=access),
-            Middleware(RequestGuard),
-            Middleware(McpSessionLimiter, limits=limits),
-        ],
+        middleware=guards(access, limits),
         sockets=[listening],
         uvicorn_config={"log_level": "critical", "access_log": False},
     )
     asyncio.run(running)
+
+
+def guards(access: ServerAccess, limits: SessionLimits) -> list[Middleware]:
+    """What stands before a server over HTTP."""
+    return [
+        Middleware(AccessGuard, access=access),
+        Middleware(RequestGuard),
+        Middleware(McpSessionLimiter, limits=limits),
+    ]
 
 
 def _write_line(line: bytes) -> None:

@@ -36,7 +36,7 @@ class OpenSession:
 
 
 class McpSessionLimiter:
-    """Refuses a session beyond the limits, unless one can be closed that nobody has a request under way in."""
+    """Refuses a session beyond the limits, unless an abandoned one can be closed in its place."""
 
     def __init__(self, app: ASGIApp, limits: SessionLimits) -> None:
         self.app, self.limits = app, limits
@@ -101,10 +101,11 @@ class McpSessionLimiter:
 
     async def _close_abandoned(self, scope: Scope, owner: str | None = None) -> bool:
         """Close the session, of this client or of any, that has been without a request for longest."""
+        latest = monotonic() - self.limits.abandoned_after
         idle = [
             (session.last_request, id)
             for id, session in self.sessions.items()
-            if not session.requests and owner in (None, session.owner)
+            if not session.requests and session.last_request < latest and owner in (None, session.owner)
         ]
         if not idle:
             return False
