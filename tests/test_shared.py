@@ -442,12 +442,21 @@ def test_an_agent_a_person_and_policies_play_one_recorded_incident(tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_a_host_that_is_stopped_tells_its_clients_and_leaves_a_run_that_says_so(tmp_path: Path) -> None:
+def test_a_seat_is_kept_for_the_next_client_when_an_agent_disconnects_and_a_stopped_host_says_so_in_its_run(
+    tmp_path: Path,
+) -> None:
     with host_command("--seats", "sre", "--out", tmp_path / "run") as (host, code, url):
-        seat = SharedSeat(url, code, "sre")
-        seat.news(SOON)
-        with pytest.raises(RequestRefused, match="is taken"):
-            SharedSeat(url, code, "sre")
+
+        async def agent() -> None:
+            words = ["-m", "warroom", "mcp", "--join", code, "--seat", "sre", "--url", url]
+            async with Client(StdioTransport(sys.executable, words, env=dict(os.environ), keep_alive=False)) as client:
+                assert "It is your turn" in (await client.call_tool("await_turn", {})).content[0].text
+                with pytest.raises(RequestRefused, match="is taken"):
+                    SharedSeat(url, code, "sre")
+
+        asyncio.run(agent())
+        seat = SharedSeat(url, code, "sre")  # free again, as its client has disconnected
+        assert seat.news().state is SeatState.TURN
         host.send_signal(signal.SIGINT)
         assert host.wait(SOON) == 130
         with pytest.raises(ServerUnreachable):

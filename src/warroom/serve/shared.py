@@ -115,8 +115,6 @@ class Claim:
     """A client at its seat."""
 
     ticket: str
-    away: bool = False
-    """Whether it let its patience run out and has not been heard of since."""
     requests: int = 0
     told_end: bool = False
 
@@ -159,10 +157,12 @@ class SharedIncident:
         env = chat.session.env
         self._stand_ins: dict[str, Policy] = {seat: rules.absent.seat(env, seat) for seat in self.seats}
         self._claims: dict[str, Claim] = {}
+        self._away: set[str] = set()
+        """Seats that the others waited for in vain, and of which nothing was heard since."""
         self._shown: dict[str, list[str]] = {seat: [] for seat in self.seats}
         self._phase = SeatState.LOBBY
-        self._offer: asyncio.Future[Move | None] | None = None
-        """The call that is waited for; None as its result leaves it to the stand-in."""
+        self._offer: asyncio.Future[Move] | None = None
+        """The call that is waited for."""
         self._changed = asyncio.Event()
 
     # -- clients ------------------------------------------------------------------------------------------
@@ -176,10 +176,11 @@ class SharedIncident:
         if self._phase in FINAL:
             raise SharedRefusal(410, "the incident is over")
         before = self._claims.get(seat)
-        if before is not None and not before.away:
+        if before is not None and seat not in self._away:
             raise SharedRefusal(409, self._taken(seat))
         claim = self._claims[seat] = Claim(secrets.token_urlsafe(TICKET_BYTES))
         self.report(f"{seat} is taken" if before is None else f"{seat} is taken by another client")
+        self._away.discard(seat)
         self._pulse()
         brief = self.chat.session.env.brief(seat)
         tools = tools_of_seats(self.chat, (seat,))
@@ -188,11 +189,9 @@ class SharedIncident:
         )  # fmt: skip
 
     def leave(self, ticket: str) -> None:
-        """Give the seat back: others may take it, and until then a stand-in plays."""
+        """Give the seat back: another client may take it, and is waited for as this one was."""
         seat = self._seat_of(ticket)
         del self._claims[seat]
-        if self._offer is not None and not self._offer.done() and self.chat.seat == seat:
-            self._offer.set_result(None)
         self.report(f"{seat} is free again")
         self._pulse()
 
@@ -234,7 +233,7 @@ class SharedIncident:
 
     async def all_told(self) -> None:
         """Wait until every client that is there knows how the incident ended, at most the declared patience."""
-        await self._until(lambda: all(claim.told_end or claim.away for claim in self._claims.values()),
+        await self._until(lambda: all(claim.told_end or seat in self._away for seat, claim in self._claims.items()),
                           self.rules.patience)  # fmt: skip
 
     async def _gather(self) -> None:
@@ -242,6 +241,7 @@ class SharedIncident:
         while not self._claims:
             await self._until(lambda: bool(self._claims))
             await self._until(lambda: len(self._claims) == len(self.seats), self.rules.patience)
+        self._away = set(self.seats) - set(self._claims)
 
     async def _play_next(self) -> None:
         seat = self.chat.seat
@@ -255,8 +255,7 @@ class SharedIncident:
 
     async def _client_move(self, seat: str) -> Move | None:
         """The call of the seat's client; None where it is away."""
-        claim = self._claims.get(seat)
-        if claim is None or claim.away:
+        if seat in self._away:
             return None
         self._offer = asyncio.get_running_loop().create_future()
         self._pulse()
@@ -264,7 +263,7 @@ class SharedIncident:
         offer, self._offer = self._offer, None
         if offer.done():
             return offer.result()
-        claim.away = True
+        self._away.add(seat)
         self.report(f"{seat} is away: {self.rules.absent.name} plays for it until it is back")
         return None
 
@@ -299,9 +298,9 @@ class SharedIncident:
         """The seat of a ticket, whose client is thereby heard of."""
         for seat, claim in self._claims.items():
             if hmac.compare_digest(claim.ticket.encode(), ticket.encode("utf-8", "replace")):
-                if claim.away:
+                if seat in self._away:
                     self.report(f"{seat} is back")
-                claim.away = False
+                    self._away.discard(seat)
                 return seat
         raise SharedRefusal(403, LOST)
 
