@@ -146,6 +146,7 @@ def test_four_clients_play_as_one_process_would_and_each_is_shown_its_own_conver
     for seat in SEATS:
         assert heard[seat][:-1] == conversation_texts(chat, seat)[: len(heard[seat]) - 1]
         assert f"score {score:+.2f}" in heard[seat][-1]
+        assert len(heard[seat]) > 3
         others = {text for other in SEATS if other != seat for text in heard[other][:-1]}
         assert not others & set(heard[seat][:-1])
 
@@ -445,7 +446,8 @@ def test_an_agent_a_person_and_policies_play_one_recorded_incident(tmp_path: Pat
 def test_a_seat_is_kept_for_the_next_client_when_an_agent_disconnects_and_a_stopped_host_says_so_in_its_run(
     tmp_path: Path,
 ) -> None:
-    with host_command("--seats", "sre", "--out", tmp_path / "run") as (host, code, url):
+    with host_command("--seats", "sre,manager", "--out", tmp_path / "run") as (host, code, url):
+        other = SharedSeat(url, code, "manager")
 
         async def agent() -> None:
             words = ["-m", "warroom", "mcp", "--join", code, "--seat", "sre", "--url", url]
@@ -457,8 +459,10 @@ def test_a_seat_is_kept_for_the_next_client_when_an_agent_disconnects_and_a_stop
         asyncio.run(agent())
         seat = SharedSeat(url, code, "sre")  # free again, as its client has disconnected
         assert seat.news().state is SeatState.TURN
+        waiting = ThreadPoolExecutor(1).submit(other.news, SOON)
+        time.sleep(0.2)  # until it waits
         host.send_signal(signal.SIGINT)
-        assert host.wait(SOON) == 130
+        assert host.wait(SOON) == 130 and waiting.result(SOON).state is SeatState.STOPPED
         with pytest.raises(ServerUnreachable):
             seat.news()
     record = read_record(tmp_path / "run")
@@ -481,6 +485,7 @@ def test_a_seat_is_kept_for_the_next_client_when_an_agent_disconnects_and_a_stop
         (["host", "--resume"], "--resume needs --out"),
         (["mcp", "--join", "K7QM"], "needs both --join CODE and --seat SEAT"),
         (["mcp", "--join", "K7QM", "--seat", "sre", "--http"], "leave http out"),
+        (["mcp", "--join", "K7QM", "--seat", "sre", "--tier", "hard"], "leave tier out"),
         (["mcp", "--join", "K7QM", "--seat", "sre", "--url", "http://127.0.0.1:9"], "no host answers at"),
         (["play", "--join", "K7QM", "--seat", "sre", "--tier", "hard"], "leave tier out"),
         (["play"], "name an incident"),

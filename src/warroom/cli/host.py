@@ -82,9 +82,12 @@ def host_command(
         listening = stack.enter_context(listen(access.host, port))
         writer = stack.enter_context(writer_of(out, record_of(config, "host"), resume))
         _announce(incident, address(listening))
-        heavy.shared_server.serve(incident, listening, access)
-        if writer is not None:
-            writer.write(incident.chat.session.result(config.player))
+
+        def record() -> None:
+            if writer is not None:
+                writer.write(incident.chat.session.result(config.player))
+
+        heavy.shared_server.serve(incident, listening, access, record)
     _conclude(incident)
 
 

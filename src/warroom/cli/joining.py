@@ -47,6 +47,11 @@ def joined_seat(
         raise ValueError(f"no host answers at {address} ({error}); `warroom host` prints its address") from error
 
 
+def changed(**options: tuple[object, object]) -> dict[str, object]:
+    """The options, each with its default, that were given another value."""
+    return {name: value for name, (value, default) in options.items() if value != default}
+
+
 def play_seat(taken: "SharedSeat") -> None:
     """Let the person at this terminal play a seat to the end of the incident."""
     person = Human(_brief(taken.joined), Random())

@@ -11,7 +11,7 @@ import typer
 from warroom.cli import heavy
 from warroom.cli.access import access_of, with_access
 from warroom.cli.flags import env_options, with_env_options
-from warroom.cli.joining import HostUrl, JoinCode, joined_seat
+from warroom.cli.joining import HostUrl, JoinCode, changed, joined_seat
 from warroom.cli.listening import address, listen
 from warroom.cli.options import Split, Tier
 from warroom.cli.output import command_line, say
@@ -87,7 +87,9 @@ def mcp_command(
     Example: warroom mcp --env fleet --seat sre --teammates expert --out runs/agent --resume
     """
     if join is not None or url is not None:
+        chosen = changed(tier=(tier, "easy"), split=(split, "dev"), seed=(seed, 0), player=(player, "mcp"))
         others = {
+            **chosen,
             "env": env, "teammates": teammates, "scenario": scenario, "http": http, "host": host, "port": port,
             "max-sessions": max_sessions, "max-sessions-per-client": max_sessions_per_client,
             "out": out, "resume": resume, "debrief": debrief, "open-values": open_values, **allowed, **given,

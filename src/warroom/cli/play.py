@@ -7,7 +7,7 @@ import typer
 
 from warroom.cli.api import api_model_names, connect, prepare_models, with_api
 from warroom.cli.flags import with_env_options
-from warroom.cli.joining import HostUrl, JoinCode, joined_seat, play_seat
+from warroom.cli.joining import HostUrl, JoinCode, changed, joined_seat, play_seat
 from warroom.cli.options import Json
 from warroom.cli.output import console
 from warroom.cli.specs import INCIDENT_ARGUMENT, spec_from
@@ -46,6 +46,7 @@ def play_command(
     """
     if join is not None or seat is not None or url is not None:
         others = {"scenario": incident, "tier": tier, "seed": seed, "split": split, "json": json, **given}
+        others |= changed(policy=(policy, "human"))
         with joined_seat(join, seat, url, others) as taken:
             play_seat(taken)
         return

@@ -33,6 +33,7 @@ class SharedMcpSession:
         self.seat, self.wait_seconds = seat, wait_seconds
         self._texts: list[str] = []
         """What the seat was shown since its last call."""
+        self._last: SeatReply | None = None
 
     def list_tools(self) -> list[ToolListing]:
         """The tools of the seat, and those of the session itself."""
@@ -81,8 +82,6 @@ class SharedMcpSession:
             self._texts = [*self._texts, *reply.texts]
             self._last = reply
         return reply
-
-    _last: SeatReply | None = None
 
     def _state(self) -> JsonObject:
         reply = self.seat.last

@@ -184,9 +184,7 @@ class SharedIncident:
         self._pulse()
         brief = self.chat.session.env.brief(seat)
         tools = tools_of_seats(self.chat, (seat,))
-        return Joined(
-            claim.ticket, brief.env, seat, brief.render(), tools, list(brief.acts), self.rules.patience
-        )  # fmt: skip
+        return Joined(claim.ticket, brief.env, seat, brief.render(), tools, list(brief.acts), self.rules.patience)
 
     def leave(self, ticket: str) -> None:
         """Give the seat back: another client may take it, and is waited for as this one was."""
@@ -208,7 +206,8 @@ class SharedIncident:
         seat = self._seat_of(ticket)
         offer = self._offer
         if offer is None or self._state(seat) is not SeatState.TURN:
-            return self._reply(seat, seen, "Nothing was played: it is not your turn.")
+            why = "the incident is over" if self._phase in FINAL else "it is not your turn"
+            return self._reply(seat, seen, f"Nothing was played: {why}.")
         if seen != len(self._shown[seat]):
             return self._reply(seat, seen, "Nothing was played: your seat was shown something that you had not read.")
         offer.set_result(move)
@@ -248,9 +247,7 @@ class SharedIncident:
         move = await self._client_move(seat)
         if move is None:
             move = await self._stand_in_move(seat)
-        answer = await asyncio.to_thread(
-            play_call, self.chat, move.name, move.arguments, message=move.message
-        )  # fmt: skip
+        answer = await asyncio.to_thread(play_call, self.chat, move.name, move.arguments, message=move.message)
         self._show(answer, by=seat)
 
     async def _client_move(self, seat: str) -> Move | None:

@@ -45,15 +45,20 @@ def application(incident: SharedIncident, access: ServerAccess) -> Starlette:
     )
 
 
-def serve(incident: SharedIncident, listening: socket.socket, access: ServerAccess) -> None:
+def serve(
+    incident: SharedIncident,
+    listening: socket.socket,
+    access: ServerAccess,
+    finished: Callable[[], object] = lambda: None,
+) -> None:
     """Serve at a listening socket until the incident is over and its clients know, or until interrupted.
 
-    What stopped the incident, such as an error of a teammate, is raised.
+    `finished` is called as soon as the incident is over. What stopped it, such as an error of a teammate, is raised.
     """
     config = uvicorn.Config(
         application(incident, access), log_level="warning", timeout_graceful_shutdown=SHUTDOWN_SECONDS
     )
-    asyncio.run(_serve(incident, _HostServer(config), listening))
+    asyncio.run(_serve(incident, _HostServer(config), listening, finished))
 
 
 class _HostServer(uvicorn.Server):
@@ -68,8 +73,10 @@ class _HostServer(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-async def _serve(incident: SharedIncident, server: _HostServer, listening: socket.socket) -> None:
-    server.played = asyncio.create_task(incident.run())
+async def _serve(
+    incident: SharedIncident, server: _HostServer, listening: socket.socket, finished: Callable[[], object]
+) -> None:
+    server.played = asyncio.create_task(_play(incident, finished))
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     await asyncio.wait({server.played, serving}, return_when=asyncio.FIRST_COMPLETED)
     if not server.should_exit:
@@ -79,6 +86,11 @@ async def _serve(incident: SharedIncident, server: _HostServer, listening: socke
     server.played.cancel()
     with suppress(asyncio.CancelledError):
         await server.played
+
+
+async def _play(incident: SharedIncident, finished: Callable[[], object]) -> None:
+    await incident.run()
+    finished()
 
 
 # -- routes -----------------------------------------------------------------------------------------------
