@@ -49,7 +49,7 @@ from warroom.serve.shared_client import SharedSeat
 SPEC = "fleet/cascade@easy#dev:1"
 SEATS = ("sre", "oversight", "developer", "manager")
 WAIT = ("wait", {})
-SOON = 10.0
+SOON = 30.0
 """Seconds that nothing here takes unless it hangs."""
 
 
@@ -261,7 +261,7 @@ def test_a_later_request_of_a_client_ends_the_waiting_of_an_earlier_one() -> Non
 
 
 def test_who_is_away_is_played_for_hears_of_it_and_may_come_back() -> None:
-    shared = incident("sre", "oversight", patience=0.3)
+    shared = incident("sre", "oversight", patience=1.0)
     with hosting(shared) as host, host.take("sre") as sre, host.take("oversight") as oversight:
         sre.news(SOON)
         reply = sre.call(*WAIT, SOON)  # oversight says nothing until its turn has passed
@@ -280,14 +280,14 @@ def test_who_is_away_is_played_for_hears_of_it_and_may_come_back() -> None:
 
 
 def test_an_away_seat_costs_the_others_no_second_wait_and_another_client_may_take_it() -> None:
-    shared = incident("sre", "oversight", patience=0.3)
+    shared = incident("sre", "oversight", patience=1.0)
     with hosting(shared) as host, host.take("sre") as sre:
         gone = host.take("oversight")
         sre.news(SOON)
         sre.call(*WAIT, SOON)
         began = time.monotonic()
         sre.call(*WAIT, SOON)
-        assert time.monotonic() - began < 0.25 and shared.stood_in == 2
+        assert time.monotonic() - began < 1.0 and shared.stood_in == 2
         with host.take("oversight") as successor:
             with pytest.raises(RequestRefused, match="another client took it"):
                 gone.call(*WAIT)
@@ -298,7 +298,7 @@ def test_an_away_seat_costs_the_others_no_second_wait_and_another_client_may_tak
 
 
 def test_a_seat_that_nobody_takes_is_waited_for_once_and_played_by_the_absence_policy() -> None:
-    shared = incident("sre", "manager", patience=0.3, absent="random")
+    shared = incident("sre", "manager", patience=1.0, absent="random")
     with hosting(shared) as host, host.take("sre") as sre:
         end = idle(sre)
     assert end.state is SeatState.OVER
