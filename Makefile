@@ -4,10 +4,16 @@
 FITS := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 PYTHON ?= $(shell for p in python3 python3.12 python3.11 python3.13; do "$$p" -c '$(FITS)' 2>/dev/null && echo "$$p" && break; done)
 BIN := .venv/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-# Two processes of one thread each: libraries that take all cores in both are slower than that.
-TEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2 --dist=worksteal
+# pip compiles on one core, and the tests of libraries too. Some files that libraries bring are no Python that compiles.
+define INSTALL
+$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable '.[$(1)]'
+@$(BIN)/python -m compileall -qq -j 0 -x '/tests/' .venv/lib || true
+endef
+
+# Two processes of one thread each: libraries that take all cores in both are slower than that. The tests start some
+# hundred more, so that bytecode is written even where the environment asks for none.
+TEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=2 --dist=worksteal
 
 # Steps of GRPO of the demo: minutes on two cores. Each demo gets a folder of its own.
 DEMO_STEPS ?= easy:10,medium:10,hard:20
@@ -43,7 +49,7 @@ check: lint test-fast  ## what to run before a pull request: format, lint, types
 lint: .venv/dev  ## format, lint and types, without tests
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
-	$(BIN)/mypy
+	MYPY_NUM_WORKERS=2 $(BIN)/mypy
 
 format: .venv/dev
 	$(BIN)/ruff format
@@ -63,13 +69,13 @@ clean:
 	"$(PYTHON)" -m venv .venv
 
 .venv/train: .venv/bin/python pyproject.toml constraints.txt
-	$(INSTALL) --editable '.[train]'
+	$(call INSTALL,train)
 	@touch $@ .venv/plots
 
 .venv/plots: .venv/bin/python pyproject.toml constraints.txt
-	$(INSTALL) --editable '.[plots]'
+	$(call INSTALL,plots)
 	@touch $@
 
 .venv/dev: .venv/bin/python pyproject.toml constraints.txt
-	$(INSTALL) --editable '.[dev]'
+	$(call INSTALL,dev)
 	@touch $@ .venv/plots .venv/train

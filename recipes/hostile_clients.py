@@ -109,6 +109,7 @@ def running(tally: Tally, *words: str) -> Iterator[Running]:
         except subprocess.TimeoutExpired:
             process.kill()
         reader.join(20)
+        process.stderr.close()
         text = b"".join(log).decode(errors="replace")
         tally.tracebacks += text.count("Traceback (most recent")
         if "Traceback" in text:
@@ -330,8 +331,12 @@ def mcp_stdio(tally: Tally, rng: random.Random, calls: int) -> None:
     assert process.stdin and process.stdout and process.stderr
     lines: queue.Queue[bytes] = queue.Queue()
     log: list[bytes] = []
-    for stream, sink in ((process.stdout, lines.put), (process.stderr, log.append)):
-        threading.Thread(target=lambda s, k: [k(line) for line in s], args=(stream, sink), daemon=True).start()
+    readers = [
+        threading.Thread(target=lambda s, k: [k(line) for line in s], args=(stream, sink), daemon=True)
+        for stream, sink in ((process.stdout, lines.put), (process.stderr, log.append))
+    ]
+    for reader in readers:
+        reader.start()
 
     def answered(line: bytes) -> dict[str, Any] | None:
         process.stdin.write(line + b"\n")
@@ -363,6 +368,9 @@ def mcp_stdio(tally: Tally, rng: random.Random, calls: int) -> None:
     tally.noticed += alive is None or alive.get("id") != "last"
     process.stdin.close()
     process.wait(PATIENCE)
+    for reader, stream in zip(readers, (process.stdout, process.stderr), strict=True):
+        reader.join(PATIENCE)
+        stream.close()
     tally.tracebacks += b"".join(log).count(b"Traceback (most recent")
     if tally.tracebacks:
         tally.wrong(b"".join(log).decode(errors="replace")[-400:])

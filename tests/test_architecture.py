@@ -4,11 +4,14 @@ import ast
 import os
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).parents[1] / "src" / "warroom"
+import sources
+
 LAYERS = (
     "core", "sim", "envs", "scheduler", "policies", "episode", "rollout", "session", "reward", "chat", "runs",
     ("evals", "train", "serve", "importers", "view"), "triage", "cli", "__main__",
@@ -35,10 +38,10 @@ def level(package: str) -> int:
     )
 
 
-def imports(path: Path) -> set[str]:
+def imports(nodes: Iterable[ast.AST]) -> set[str]:
     """The packages of ours that a file imports, functions included."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [f"warroom.{a.name}" for a in node.names] if node.module == "warroom" else [node.module]
@@ -46,29 +49,37 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def modules() -> list[tuple[str, Path]]:
-    files = [p for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py"]
-    return [(path.relative_to(ROOT).with_suffix("").parts[0], path) for path in files]
+class Placed(NamedTuple):
+    """A module and the package, or the module beside the packages, that it belongs to."""
+
+    package: str
+    module: sources.Module
+
+
+def modules() -> Iterator[Placed]:
+    for module in sources.modules():
+        if module.path != Path("__init__.py"):
+            yield Placed(module.path.with_suffix("").parts[0], module)
 
 
 @pytest.mark.slow
 def test_imports_point_down_and_never_from_leaf_to_leaf() -> None:
     wrong = [
-        f"{path.relative_to(ROOT)} imports {package}"
-        for here, path in modules()
-        for package in imports(path) - {here, "__version__"}
+        f"{module.path} imports {package}"
+        for here, module in modules()
+        for package in imports(module.nodes) - {here, "__version__"}
         if level(package) > level(here) or (level(package) == level(here) and here not in "cli")
     ]
     assert not wrong, "\n".join(wrong)
 
 
 def test_core_and_sim_use_the_standard_library_only() -> None:
-    for here, path in modules():
+    for here, module in modules():
         if here in ("core", "sim"):
-            for node in ast.walk(ast.parse(path.read_text())):
+            for node in module.nodes:
                 if isinstance(node, ast.ImportFrom) and node.module and not node.level:
                     top = node.module.split(".")[0]
-                    assert top in sys.stdlib_module_names | {"warroom"}, f"{path.name} imports {top}"
+                    assert top in sys.stdlib_module_names | {"warroom"}, f"{module.path} imports {top}"
 
 
 @pytest.mark.slow
@@ -93,10 +104,9 @@ def test_play_loads_nothing_heavy_and_at_once(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_files_and_functions_stay_short() -> None:
     lengths = []
-    for _, path in modules():
-        text = path.read_text()
-        assert text.count("\n") <= 450, f"{path.name} has {text.count(chr(10))} lines; is there a noun to split it by?"
-        for node in ast.walk(ast.parse(text)):
+    for _, module in modules():
+        assert module.lines <= 450, f"{module.path} has {module.lines} lines; is there a noun to split it by?"
+        for node in module.nodes:
             if isinstance(node, ast.FunctionDef):
                 lengths.append((node.end_lineno or 0) - node.lineno + 1)
     assert sorted(lengths)[len(lengths) // 2] <= 12

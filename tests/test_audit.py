@@ -20,7 +20,7 @@ from warroom.evals.audit.search import SearchBudget, draw_scripts, script, searc
 from warroom.evals.audit.spec import AuditSpec, degenerate_policy_set, find_audit_spec
 from warroom.policies import policy_set
 
-LITTLE = SearchBudget(scripts=12, rungs=(1,), finalists=2)
+LITTLE = SearchBudget(scripts=4, rungs=(1,), finalists=2)
 FLEET, LOGS = find_audit_spec("fleet"), find_audit_spec("logs")
 every_environment = pytest.mark.parametrize("audit_spec", [FLEET, LOGS], ids=lambda audit_spec: audit_spec.env)
 
@@ -44,15 +44,18 @@ def test_every_degenerate_policy_plays_to_the_end_in_every_tier(audit_spec: Audi
     assert all(n == len(suite(audit_spec.env, "full")) for n in played.values())
 
 
+@pytest.mark.slow
 def test_no_bar_fails_in_the_fleet() -> None:
     assert audited("fleet").violations == ()
 
 
+@pytest.mark.slow
 def test_what_is_right_is_paid_once_void_is_void_and_nobody_beats_the_oracle_in_log_triage() -> None:
     bars = {violation.bar for violation in audited("logs").violations}
     assert not bars & {"void", "ceiling", "paid once"}
 
 
+@pytest.mark.slow
 @every_environment
 def test_who_does_nothing_gets_exactly_what_waiting_gets_and_solves_nothing(audit_spec: AuditSpec) -> None:
     summaries = audited(audit_spec.env).summaries
@@ -62,6 +65,7 @@ def test_who_does_nothing_gets_exactly_what_waiting_gets_and_solves_nothing(audi
     assert all(row.points.mean == idle[row.tier] and row.solved.mean == 0 and row.score.mean == 0 for row in passive)
 
 
+@pytest.mark.slow
 @every_environment
 def test_the_expert_is_far_above_all_of_them(audit_spec: AuditSpec) -> None:
     summaries = audited(audit_spec.env).summaries
@@ -70,6 +74,7 @@ def test_the_expert_is_far_above_all_of_them(audit_spec: AuditSpec) -> None:
     assert all(row.score.mean < expert[row.tier] - 0.4 for row in ignorant)
 
 
+@pytest.mark.slow
 @every_environment
 def test_a_mean_on_the_wrong_side_of_a_bar_is_named_even_within_chance(audit_spec: AuditSpec) -> None:
     audit = audited(audit_spec.env)
@@ -83,12 +88,14 @@ def test_a_mean_on_the_wrong_side_of_a_bar_is_named_even_within_chance(audit_spe
     assert above == named
 
 
+@pytest.mark.slow
 def test_a_single_scenario_that_a_constant_answer_solves_is_named() -> None:
     mostly_solved = {row.policy: row.mostly_solved for row in audited("logs").summaries if row.tier == "easy"}
     assert mostly_solved["ignore_at_once"] == {"logs/false_alarm": 1.0}
     assert mostly_solved["resolve_at_once"] == {} == mostly_solved["oracle"]
 
 
+@pytest.mark.slow
 def test_of_one_mistake_the_rubric_takes_what_it_says() -> None:
     """A right root at the wrong door is worth nothing; a slip of the severity costs its credit, waiting its minutes."""
     points = {row.policy: row.points_wrong.mean for row in audited("logs").summaries if row.tier == "hard"}
@@ -99,6 +106,7 @@ def test_of_one_mistake_the_rubric_takes_what_it_says() -> None:
     assert points["wrong_root_first"] < 0
 
 
+@pytest.mark.slow
 def test_an_audit_is_json() -> None:
     data = json.loads(json.dumps(audited("logs").to_json()))
     assert len(data["rows"]) == len(audited("logs").summaries)
@@ -123,7 +131,7 @@ def test_a_credit_that_pays_again_is_seen(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.slow
 def test_points_above_the_oracle_are_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FleetEnv, "bounds", lambda self: (-1000.0, -900.0))
-    found = run_audit(FLEET, ["easy"], [0], workers=1, budget=LITTLE)
+    found = run_audit(FLEET, ["easy"], [0], suite_name="core", workers=1, budget=LITTLE)
     assert {violation.bar for violation in found.violations} == {"ceiling"}
 
 
@@ -168,7 +176,7 @@ def test_an_outcome_says_whether_anything_was_wrong() -> None:
 def test_the_command_prints_json_and_succeeds_where_nothing_fails() -> None:
     app = typer.Typer()
     app.command()(audit_command)
-    arguments = ["--tiers", "easy", "--seeds", "1", "--suite", "core", "--scripts", "12", "--workers", "1", "--json"]
+    arguments = ["--tiers", "easy", "--seeds", "1", "--suite", "core", "--scripts", "1", "--workers", "1", "--json"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)

@@ -11,6 +11,7 @@ from warroom.episode import Episode
 from warroom.policies import policy_set
 from warroom.rollout import play
 
+pytestmark = pytest.mark.slow
 SEEDS = 9
 """Per scenario of the full suite: 216 incidents a tier."""
 SOLVED = {
@@ -43,7 +44,6 @@ def solved(policy: str, tier: str) -> float:
     return per_cent([e.outcome["solved"] for e in played(policy, tier)])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("policy", SOLVED)
 def test_the_share_solved_is_within_its_band(policy: str, tier: str) -> None:
@@ -59,7 +59,6 @@ def test_the_expert_catches_rogues_and_spares_innocents(tier: str) -> None:
     assert per_cent([e.outcome["rogue_false_positive"] for e in episodes]) <= FALSE[k]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("policy", ["noop", "random", "heuristic", "keyword"])
 def test_every_naive_policy_has_negative_mean_points(policy: str, tier: str) -> None:

@@ -15,6 +15,7 @@ from warroom.evals.audit.spec import degenerate_policy_set
 from warroom.policies import policy_set
 from warroom.rollout import play
 
+pytestmark = pytest.mark.slow
 SEEDS = 15
 """Per scenario of the full suite: 120 incidents a tier. `recipes/logs_bands.sh` plays 200."""
 AT_LEAST = {"oracle": (100, 100, 100), "expert": (95, 92, 88)}
@@ -35,7 +36,6 @@ def per_cent(policy: str, tier: str, metric: str) -> float:
     return 100 * sum(values) / len(values)
 
 
-@pytest.mark.slow
 @every_tier
 @pytest.mark.parametrize("policy", [*AT_LEAST, *AT_MOST])
 def test_the_share_of_roots_found_is_within_its_band(policy: str, tier: str) -> None:
@@ -60,7 +60,6 @@ def test_every_severity_is_common() -> None:
     assert min(found.values()) >= 0.2 * found.total() and len(found) == 3
 
 
-@pytest.mark.slow
 @every_tier
 def test_the_share_of_lines_that_mean_nothing_is_the_declared_one(tier: str) -> None:
     found = measure_noise(incidents(SUITE, tier, "test", range(SEEDS)))

@@ -58,7 +58,7 @@ def fleet(scenario: str, tier: str = "hard", seed: int = 0) -> FleetEnv:
     "audit_spec", [find_audit_spec("fleet"), find_audit_spec("logs")], ids=lambda audit_spec: audit_spec.env
 )
 def test_every_incident_is_fair(audit_spec: AuditSpec, tier: str) -> None:
-    rows = run_certify(audit_spec.certify, suite(audit_spec.env, "full"), [tier], [0, 1])
+    rows = run_certify(audit_spec.certify, suite(audit_spec.env, "full"), [tier], [0])
     assert [row for row in rows if not row.valid] == []
 
 
@@ -114,7 +114,7 @@ def test_a_cause_of_nature_has_no_author_and_a_colleagues_exactly_one() -> None:
 
 @pytest.mark.slow
 def test_hardly_any_incident_of_log_triage_has_a_rival_elsewhere() -> None:
-    (tier,) = aggregate(run_certify(certify_logs, suite("logs", "core"), ["hard"], range(6)))
+    (tier,) = aggregate(run_certify(certify_logs, suite("logs", "core"), ["hard"], range(4)))
     assert tier["shares"][ALTERNATIVE_CHECK]["mean"] > 0.9
 
 

@@ -23,11 +23,14 @@ HERE = Path(__file__).parent
 SMALL = ["--env", "tiny", "--tiers", "easy", "--seeds", "2", "--workers", "1"]
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def tiny() -> Iterator[None]:
-    tiny_env.install()
-    yield
-    tiny_env.uninstall()
+    """The tiny game in this process, where nobody has to wait for `slow`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiny_env, "PAUSE", 0)
+        tiny_env.install()
+        yield
+        tiny_env.uninstall()
 
 
 def evaluated(folder: Path, *more: str) -> Path:
@@ -310,11 +313,11 @@ def test_ctrl_c_while_modules_are_loaded_ends_without_a_traceback(tmp_path: Path
         assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
-SLOW = ["--env", "tiny", "--policies", "slow,oracle", "--tiers", "easy,hard", "--seeds", "6", "--workers", "2"]
+SLOW = ["--env", "tiny", "--policies", "slow,oracle", "--tiers", "easy,hard", "--seeds", "6"]
 
 
-def start(folder: Path, *more: str) -> "subprocess.Popen[str]":
-    command = [sys.executable, str(HERE / "tiny_command.py"), "eval", *SLOW, "--out", str(folder), *more]
+def start(folder: Path) -> "subprocess.Popen[str]":
+    command = [sys.executable, str(HERE / "tiny_command.py"), "eval", *SLOW, "--workers", "2", "--out", str(folder)]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True, preexec_fn=listen)
 
@@ -327,13 +330,8 @@ def listen() -> None:
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "whole"
-    finish(start(folder))
+    assert run("eval", *SLOW, "--workers", 1, "--out", folder).exit_code == 0
     return folder
-
-
-def finish(process: "subprocess.Popen[str]") -> None:
-    output, errors = process.communicate(timeout=30)
-    assert process.returncode == 0, output + errors
 
 
 def lines_of(folder: Path) -> list[str]:
@@ -357,7 +355,7 @@ def test_ctrl_c_keeps_finished_episodes_and_resume_comes_to_the_same_summary(
     assert process.returncode == 130, errors
     assert 8 <= len(kept) < 48 and all(line.endswith("\n") for line in kept)
     assert "--resume" in errors and "Traceback" not in errors and output == ""
-    finish(start(tmp_path / "cut", "--resume"))
+    assert run("eval", *SLOW, "--workers", 1, "--out", tmp_path / "cut", "--resume").exit_code == 0
     for name in (EPISODES, "summary.json"):
         assert (tmp_path / "cut" / name).read_bytes() == (uninterrupted / name).read_bytes()
     assert set(kept) <= set(lines_of(tmp_path / "cut"))

@@ -27,7 +27,7 @@ SCENARIOS = [scenario for env in environments() for scenario in suite(env, "full
 every_environment = pytest.mark.parametrize("env", environments())
 every_scenario = pytest.mark.parametrize("scenario", SCENARIOS)
 every_tier = pytest.mark.parametrize("tier", TIERS)
-SEEDS = [seed_of(split, k) for split in Split for k in range(3)]
+SEEDS = [seed_of(split, 0) for split in Split]
 RIGHT = {"rogue_catch", "root_cause", "severity", "team"}
 WRONG = {"rogue_false_positive", "wrong_fixes", "wrong_remedies"}
 """Metrics in which the oracle is always right, and those of mistakes that it never makes."""
@@ -130,10 +130,10 @@ def test_free_calls_are_free_within_their_allowance_and_no_further(env: str) -> 
 @every_tier
 @every_scenario
 def test_seeds_differ_and_neighbours_share_nothing(scenario: str, tier: str) -> None:
-    pages = [make(scenario, tier, seed).observe().render() for seed in range(60)]
+    pages = [make(scenario, tier, seed).observe().render() for seed in range(40)]
     assert len(set(pages)) == len(pages)
     near = [_overlap(a, b) for a, b in pairwise(pages)]
-    far = [_overlap(a, b) for a, b in zip(pages[:30], pages[30:], strict=False)]
+    far = [_overlap(a, b) for a, b in zip(pages[:20], pages[20:], strict=True)]
     assert abs(sum(near) / len(near) - sum(far) / len(far)) < 0.05
 
 
@@ -227,7 +227,7 @@ def test_random_tool_calls_of_any_kind_never_break_an_episode(scenario: str) -> 
     words = [word for words in env.allowed_values.values() for word in words]
     values = [*words, 0, 5, -1, None, True, "", "x", 1.5, {}, []]
     parameters = sorted({parameter.name for tool in env.tools.values() for parameter in tool.parameters})
-    for _ in range(400):
+    for _ in range(200):
         name = rng.choice([*env.tools, "nonsense"])
         chosen = rng.sample(parameters, rng.randint(0, min(3, len(parameters))))
         turn = env.step(ToolCall(name, {p: rng.choice(values) for p in chosen}))

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from command import printed
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -39,8 +41,7 @@ def test_the_commands_of_the_readme_parse() -> None:
 
 @cache
 def help_of(verb: tuple[str, ...]) -> str:
-    command = [sys.executable, "-m", "warroom", *verb, "--help"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return printed(*verb, "--help")
 
 
 def test_every_test_that_a_page_names_exists() -> None:

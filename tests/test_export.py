@@ -62,6 +62,7 @@ def test_merged_shards_are_the_whole_run(whole: Path, shards: list[Path], tmp_pa
     assert read_record(tmp_path / "merged").config == read_record(whole).config
 
 
+@pytest.mark.slow
 def test_merged_shards_sum_up_what_calls_of_models_cost(shards: list[Path], tmp_path: Path) -> None:
     copies = [tmp_path / shard.name for shard in shards]
     for shard, copy in zip(shards, copies, strict=True):
@@ -83,6 +84,7 @@ def test_merged_shards_sum_up_what_calls_of_models_cost(shards: list[Path], tmp_
     assert json.loads((tmp_path / "merged" / USAGE).read_text())["requests"] == 6
 
 
+@pytest.mark.slow
 def test_a_merge_refuses_what_is_not_one_evaluation(shards: list[Path], whole: Path, tmp_path: Path) -> None:
     out = ("--out", tmp_path / "merged")
     assert "in none of these runs" in refused("merge", *shards[:2], *out)

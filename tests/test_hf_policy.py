@@ -335,7 +335,8 @@ def test_a_run_of_models_goes_on_where_it_was_cut(nano: Path, tmp_path: Path) ->
     plan = Plan("fleet", ("fleet/disk_full",), ("easy",), (f"hf:{nano}@sampled", "random"), (0, 1), attempts=2)
 
     def run(folder: Path, resume: bool = False) -> bytes:
-        about = {"command": "", "config": plan.config(), "split": "test", "seeds": [0], "policies": []}
+        players = list(plan.policies)
+        about = {"command": "", "config": plan.config(), "split": "test", "seeds": [0, 1], "policies": players}
         with open_run(folder, Record(kind="eval", planned=len(plan), started="", **about), resume) as open_folder:
             play_plan(plan, open_folder, 1)
         return (folder / EPISODES).read_bytes()

@@ -142,11 +142,13 @@ def test_every_real_line_and_span_becomes_one_record(imported, train_ticket):
         assert (counts["line"], counts["span"]) == (lines, spans)
 
 
+@pytest.mark.slow
 def test_the_calls_of_a_real_system_are_those_that_its_spans_show(imported, train_ticket):
     with (train_ticket / "topology_derived.csv").open() as file:
         assert set(imported.calls) == {(row["caller"], row["callee"]) for row in csv.DictReader(file)}
 
 
+@pytest.mark.slow
 def test_every_known_trap_of_the_real_data_is_warned_of(imported, train_ticket):
     found = counted(imported)
     assert (
@@ -174,6 +176,7 @@ def test_every_known_trap_of_the_real_data_is_warned_of(imported, train_ticket):
     )
 
 
+@pytest.mark.slow
 def test_real_answers_are_in_their_own_file_and_nowhere_else(imported, train_ticket):
     labels = [json.loads(text) for text in (train_ticket / "labels.jsonl").read_text().splitlines()]
     archive = read_archive(imported.folder)

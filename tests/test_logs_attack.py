@@ -68,6 +68,7 @@ def test_every_line_of_a_page_can_be_read_whatever_its_wording() -> None:
                 assert (known.topic in ("timeout", "refused")) == bool(line.callee)
 
 
+@pytest.mark.slow
 def test_nobody_is_asked_for_the_root_of_a_false_alarm() -> None:
     assert NO_FAULT_SCENARIO in suite("logs", "full")
     assert not [s for s in drawn("hard", "test", TEST) if s.scenario == NO_FAULT_SCENARIO or not s.roots]

@@ -415,6 +415,7 @@ def test_the_expert_finds_the_root(tier: str) -> None:
     assert per_cent(e.outcome["root_cause"] for e in played("expert", tier, "core", 24)) >= bar
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tier", TIERS)
 def test_the_expert_is_far_above_the_heuristic(tier: str) -> None:
     expert, heuristic = ([e.score for e in played(p, tier, "core", 24)] for p in ("expert", "heuristic"))

@@ -99,6 +99,7 @@ def test_the_version_is_written_once(built: Built, installed: Path, tmp_path: Pa
     assert run(installed / "warroom", "--version", folder=tmp_path) == f"warroom {warroom.__version__}\n"
 
 
+@pytest.mark.slow
 def test_an_installed_package_is_itself_and_not_the_checkout(installed: Path, tmp_path: Path) -> None:
     code = "import warroom, warroom.runs; print(warroom.__file__, warroom.runs.git_commit())"
     where, commit = run(installed / "python", "-c", code, folder=tmp_path).split()

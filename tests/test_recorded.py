@@ -417,6 +417,7 @@ def real(realdata, tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_real_incidents_are_told_apart_better_by_more_evidence(real):
     right = dict.fromkeys(RANKINGS, 0)
     among = dict.fromkeys(RANKINGS, 0)

@@ -219,6 +219,7 @@ def test_an_agent_in_json_is_asked_where_the_message_has_it(reasons: str, qwen: 
         assert agent.startswith(named) and named
 
 
+@pytest.mark.slow
 def test_the_agent_whom_play_names_after_its_reasons_has_the_score(reasoning: Path) -> None:
     seats = [overseer(reasoning, seed) for seed in (0, 1)]
     scorer, model = FlagScorer(hf.model_at(str(reasoning))), hf.model_at(str(reasoning))

@@ -10,12 +10,14 @@ import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 pytest.importorskip("openenv")
-pytest.importorskip("gradio")
+if find_spec("gradio") is None:  # to import it takes 1.5 s, and only the servers that the tests start need it
+    pytest.skip("gradio is not installed", allow_module_level=True)
 
 from openenv.cli._validation import validate_running_environment
 
@@ -103,6 +105,7 @@ def test_an_incident_is_played_on_the_page_while_a_client_plays_on_the_socket(on
         page.screenshot(path=os.environ.get("WARROOM_SCREENSHOT"), full_page=True)
 
 
+@pytest.mark.slow
 def test_the_page_offers_what_is_served_and_no_typed_model(one: str) -> None:
     components = config(one)["components"]
     shown = {of["props"].get("elem_id"): of["props"] for of in components}
@@ -117,22 +120,26 @@ def config(url: str, **headers: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_both_addresses_lead_to_the_page_and_keep_the_query(one: str) -> None:
     for path in ("/", "/web"):
         status, at, text = fetched(f"{one}{path}?__theme=dark")
         assert (status, at) == (200, f"{one}/web/?__theme=dark") and "gradio_config" in text
 
 
+@pytest.mark.slow
 def test_behind_a_proxy_the_page_asks_the_proxy(one: str) -> None:
     assert config(one, **{"X-Forwarded-Proto": "https", "X-Forwarded-Host": "a.space"})["root"] == "https://a.space/web"
 
 
+@pytest.mark.slow
 def test_openenvs_own_page_does_not_take_its_place_and_its_probe_is_content(one: str) -> None:
     assert fetched(f"{one}/web/state")[0] == 404
     criteria = validate_running_environment(one)["criteria"]
     assert [criterion["passed"] for criterion in criteria] == [True] * 6, criteria
 
 
+@pytest.mark.slow
 def test_the_servers_limits_hold_for_the_page_and_it_keeps_no_files(one: str) -> None:
     join = f"{one}/web/gradio_api/queue/join"
     assert fetched(join, b" " * 1_100_000, **{"Content-Type": "application/json"})[0] == 413

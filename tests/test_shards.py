@@ -5,19 +5,31 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import tiny_env
+from command import run
 from warroom.evals.shards import SHARDS
 from warroom.runs import EPISODES
 
 HERE = Path(__file__).parent
-SLOW = ["eval", "--env", "tiny", "--policies", "slow", "--tiers", "easy,hard", "--seeds", "8", "--workers", "2"]
+SLOW = ["eval", "--env", "tiny", "--policies", "slow", "--tiers", "easy,hard", "--seeds", "8"]
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The tiny game in this process, where nobody has to wait for `slow`."""
+    monkeypatch.setattr(tiny_env, "PAUSE", 0)
+    tiny_env.install()
+    yield
+    tiny_env.uninstall()
 
 
 def start(folder: Path, *more: str) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, str(HERE / "tiny_command.py"), *SLOW, "--out", str(folder), *more]
+    command = [sys.executable, str(HERE / "tiny_command.py"), *SLOW, "--workers", "2", "--out", str(folder), *more]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
@@ -27,7 +39,7 @@ def whole_lines(folder: Path) -> int:
 
 @pytest.mark.slow
 def test_a_killed_run_loses_no_episode_that_a_worker_had_finished(tmp_path: Path) -> None:
-    assert start(tmp_path / "whole").wait() == 0
+    assert run(*SLOW, "--workers", 1, "--out", tmp_path / "whole").exit_code == 0
     process = start(tmp_path / "cut")
     deadline = time.monotonic() + 20
     while whole_lines(tmp_path / "cut") < 10 and time.monotonic() < deadline:

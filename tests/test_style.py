@@ -2,13 +2,13 @@
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "src" / "warroom"
+from sources import modules
+
 RETIRED = frozenset(
     """
     Arm Asked Cast Chosen Declined Desk Dial Entrant Exchange FleetPage Here Host Language Lexicon Note Notice Oddity
@@ -25,20 +25,15 @@ MAX_POSITIONAL, MAX_TUPLE_RETURNS, MAX_LATE_IMPORTS, MAX_ANY = 5, 10, 10, 100
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@cache
-def trees() -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
-
-
 def functions() -> Iterator[tuple[Path, Function]]:
-    for path, tree in trees().items():
-        for node in ast.walk(tree):
+    for module in modules():
+        for node in module.nodes:
             if isinstance(node, Function):
-                yield path, node
+                yield module.path, node
 
 
-def identifiers(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+def identifiers(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, Function | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.Name):
@@ -51,17 +46,16 @@ def identifiers(tree: ast.Module) -> Iterator[str]:
 
 @pytest.mark.slow
 def test_no_retired_name_is_an_identifier() -> None:
-    found = {f"{path.relative_to(SOURCE)}: {name}" for path, tree in trees().items() for name in identifiers(tree)
-             if name in RETIRED}  # fmt: skip
+    found = {f"{module.path}: {name}" for module in modules() for name in identifiers(module.nodes) if name in RETIRED}
     assert not found, sorted(found)
 
 
 def test_a_class_name_stands_in_one_module() -> None:
     homes = defaultdict(list)
-    for path, tree in trees().items():
-        for node in tree.body:
+    for module in modules():
+        for node in module.tree.body:
             if isinstance(node, ast.ClassDef):
-                homes[node.name].append(str(path.relative_to(SOURCE)))
+                homes[node.name].append(str(module.path))
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
 
 
@@ -70,7 +64,7 @@ def test_public_functions_take_few_arguments_by_position() -> None:
     for path, node in functions():
         names = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args) if arg.arg not in ("self", "cls")]
         if len(names) > MAX_POSITIONAL and (not node.name.startswith("_") or node.name == "__init__"):
-            found.append(f"{path.relative_to(SOURCE)}:{node.lineno} {node.name}({', '.join(names)})")
+            found.append(f"{path}:{node.lineno} {node.name}({', '.join(names)})")
     assert not found, "\n".join(found)
 
 
@@ -84,13 +78,13 @@ def test_several_values_are_returned_as_a_record() -> None:
             and isinstance(returns.slice, ast.Tuple)
             and len(returns.slice.elts) >= 3
         ):
-            found.append(f"{path.relative_to(SOURCE)}:{node.lineno} {node.name}")
+            found.append(f"{path}:{node.lineno} {node.name}")
     assert len(found) <= MAX_TUPLE_RETURNS, "\n".join(found)
 
 
 def test_modules_import_at_their_top() -> None:
     found = [
-        f"{path.relative_to(SOURCE)}:{inner.lineno} in {node.name}"
+        f"{path}:{inner.lineno} in {node.name}"
         for path, node in functions()
         for inner in ast.walk(node)
         if isinstance(inner, ast.Import | ast.ImportFrom)
@@ -99,5 +93,5 @@ def test_modules_import_at_their_top() -> None:
 
 
 def test_any_is_rare() -> None:
-    count = sum(isinstance(node, ast.Name) and node.id == "Any" for tree in trees().values() for node in ast.walk(tree))
+    count = sum(isinstance(node, ast.Name) and node.id == "Any" for module in modules() for node in module.nodes)
     assert count <= MAX_ANY

@@ -152,6 +152,7 @@ def test_a_run_holds_the_matrix_in_its_order(tmp_path: Path) -> None:
     assert [key_of(episode) for episode in episodes] == plan().matrix()
 
 
+@pytest.mark.slow
 def test_several_processes_write_the_same_run_as_one(tmp_path: Path) -> None:
     fleet = Plan("fleet", ("fleet/db_deadlock",), ("easy", "hard"), ("random", "oracle"), tuple(range(6)))
     one, two = played(tmp_path / "one", fleet), played(tmp_path / "two", fleet, workers=2)
@@ -321,6 +322,7 @@ def test_pictures_and_page_are_made_and_self_contained(tmp_path: Path) -> None:
         assert part in page
 
 
+@pytest.mark.slow
 def test_a_report_lists_episodes_below_the_oracle_by_commands_that_work_as_typed(tmp_path: Path) -> None:
     publish(played(tmp_path / "some", plan()))
     page = (tmp_path / "some" / "report.html").read_text()
@@ -353,18 +355,16 @@ def test_a_report_links_a_viewer_only_where_there_is_one(tmp_path: Path) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tiers", [("easy",), ("easy", "medium", "hard")])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_pictures_are_never_larger_than_they_are_nor_than_the_screen(
-    tmp_path: Path, tiers: tuple[str, ...], width: int
-) -> None:
+def test_pictures_are_never_larger_than_they_are_nor_than_the_screen(tmp_path: Path, tiers: tuple[str, ...]) -> None:
     publish(played(tmp_path, plan(tiers=tiers)))
     with open_page() as page:
-        page.set_viewport_size({"width": width, "height": 800})
-        page.goto((tmp_path / "report.html").as_uri())
-        sizes = "[...document.images].map(i => [i.clientWidth, i.clientHeight, i.naturalWidth, i.naturalHeight])"
-        for shown, tall, pixels, high in page.evaluate(sizes):
-            assert shown <= min(pixels, width - 32) and abs(tall / shown - high / pixels) < 0.01
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 800})
+            page.goto((tmp_path / "report.html").as_uri())
+            sizes = "[...document.images].map(i => [i.clientWidth, i.clientHeight, i.naturalWidth, i.naturalHeight])"
+            for shown, tall, pixels, high in page.evaluate(sizes):
+                assert shown <= min(pixels, width - 32) and abs(tall / shown - high / pixels) < 0.01
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_a_run_without_rogues_has_no_picture_of_them(tmp_path: Path) -> None:
@@ -373,6 +373,7 @@ def test_a_run_without_rogues_has_no_picture_of_them(tmp_path: Path) -> None:
     assert (tmp_path / "report.html").is_file()
 
 
+@pytest.mark.slow
 def test_the_same_run_makes_the_same_bytes(tmp_path: Path) -> None:
     one, other = (played(tmp_path / name, plan(tiers=("easy",))) for name in "ab")
     publish(one)

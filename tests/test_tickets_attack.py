@@ -62,6 +62,7 @@ def test_a_learner_would_find_a_word_that_only_one_side_has() -> None:
     assert attack(*marked)["human needed, by the ticket's words"] > 0.95
 
 
+@pytest.mark.slow
 @every_wording
 def test_neither_place_nor_length_tells_the_right_document(split: str) -> None:
     pages = [*known(split), *unknown(split)]

@@ -51,6 +51,7 @@ def test_who_weighs_nothing_gets_little(mode: str) -> None:
     assert {name: score for name, score in found.items() if score > min(MAX_BLIND_SCORE + 0.05, heuristic)} == {}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_gets_nothing() -> None:
     for mode in ("single", "multi"):
         found = scores(mode)
@@ -58,6 +59,7 @@ def test_what_cannot_be_read_gets_nothing() -> None:
         assert found["empty"] == pytest.approx(-0.25, abs=0.02) and found["noop"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["single", "multi"])
 def test_one_fault_costs_what_it_is_worth(mode: str) -> None:
     found = scores(mode)

@@ -65,8 +65,8 @@ def trained(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         if text.startswith("step 1/"):
             signal.raise_signal(signal.SIGINT)
 
-    interrupted_at = train(config, folder, command=command_line(), log_line=interrupting).interrupted_at
-    assert interrupted_at == 1
+    outcome = train(config, folder, command=command_line(), log_line=interrupting)
+    assert outcome.interrupted is not None and outcome.steps == 1
     assert [row["step"] for row in read_steps(folder)] == [1] and not (folder / "model").exists()
     assert "add --resume" in refused(*arguments)
     done = run(*arguments, "--resume")
@@ -88,6 +88,7 @@ def test_a_run_that_ctrl_c_stopped_goes_on_to_a_whole_run_folder(trained: Path) 
     assert summary["environment_share"] < 0.1
 
 
+@pytest.mark.slow
 def test_a_step_holds_every_column_of_the_contract(trained: Path) -> None:
     row = read_steps(trained)[0]
     assert set(row) == {
@@ -98,12 +99,14 @@ def test_a_step_holds_every_column_of_the_contract(trained: Path) -> None:
     assert row["seats"] == {"manager": 2} and set(row["seconds"]) == {"generation", "environment", "update", "total"}
 
 
+@pytest.mark.slow
 def test_the_manifest_makes_an_evaluation_play_as_the_training_did(trained: Path) -> None:
     assert read_manifest(trained / "model") == {
         "renderer": "plain", "env": "fleet", "max_completion_length": 4096, "turn_tokens": 48,
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_not_trained_again(trained: Path, model: Path) -> None:
     again = ["train", "--model", model, "--curriculum", "easy:2,hard:1", *SMALL, "--out", trained, "--resume"]
     assert "has come to its end" in refused(*again)
@@ -113,6 +116,7 @@ def test_a_finished_run_is_not_trained_again(trained: Path, model: Path) -> None
 # -- the card -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_card_has_every_part_and_the_figures_of_an_evaluation(trained: Path, tmp_path: Path) -> None:
     played = tmp_path / "eval"
     wanted = ["--policies", "random,heuristic,oracle", "--scenarios", "fleet/db_deadlock", "--seeds", "2"]
@@ -127,6 +131,7 @@ def test_the_card_has_every_part_and_the_figures_of_an_evaluation(trained: Path,
     assert "Not evaluated yet" in (trained / "model" / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_snippets_of_the_card_work(trained: Path) -> None:
     from warroom.train.card import write_card
 
@@ -139,6 +144,7 @@ def test_the_snippets_of_the_card_work(trained: Path) -> None:
     assert f"hf:{trained / 'model'}" in shlex.split(command)[5]
 
 
+@pytest.mark.slow
 def test_a_card_is_made_of_a_training_run_and_test_incidents_only(trained: Path, tmp_path: Path) -> None:
     played = tmp_path / "eval"
     small = [

@@ -144,6 +144,7 @@ def test_the_status_names_what_was_asked_and_what_was_loaded(whole: Path) -> Non
     assert tokenizer.response_template is not None
 
 
+@pytest.mark.slow
 def test_an_adapter_is_made_saved_and_trained_on_with_its_own_rank(whole: Path, tmp_path: Path) -> None:
     model, tokenizer, status = load_base(TrainConfig(str(whole), lora_rank=2))
     assert 0 < status.trainable < status.parameters and status.adapter == "new LoRA of rank 2"

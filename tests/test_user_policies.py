@@ -125,6 +125,7 @@ def test_a_failing_constructor_gives_file_and_line(tmp_path: Path) -> None:
         play(SPEC, policy_set("fleet", f"{write(tmp_path, text)}:A"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_other_policies_of_an_evaluation_finish(tmp_path: Path, workers: int) -> None:
     bad = write(tmp_path, "class A:\n    def act(self, observation):\n        return observation.nothing\n")
@@ -135,6 +136,7 @@ def test_the_other_policies_of_an_evaluation_finish(tmp_path: Path, workers: int
     assert [json.loads(line)["policy"] for line in lines] == ["noop"] * 4
 
 
+@pytest.mark.slow
 def test_a_run_does_not_go_on_with_a_changed_file(tmp_path: Path) -> None:
     path, out = write(tmp_path, GOOD), tmp_path / "run"
     words = ("eval", "--policies", f"{path}:MyPolicy", *SMALL, "--out", out, "--json")

@@ -140,6 +140,7 @@ def test_an_episode_is_opened_and_walked_through_by_keys(page: "Page", viewer: P
     page.wait_for_selector(".overview")
 
 
+@pytest.mark.slow
 def test_what_is_shown_is_what_was_recorded(page: "Page", folder: Path, viewer: Path) -> None:
     episode = read_run_episodes(folder, EpisodeFilter()).episodes[1]
     at(page, viewer, "#e=1&t=1")
@@ -151,6 +152,7 @@ def test_what_is_shown_is_what_was_recorded(page: "Page", folder: Path, viewer: 
     assert page.locator(".fall .sum").inner_html() == f"+{episode.total:.0f}"
 
 
+@pytest.mark.slow
 def test_what_a_policy_wrote_beside_its_call_is_shown(page: "Page", tmp_path: Path) -> None:
     mine = tmp_path / "spoken.py"
     mine.write_text(
@@ -164,6 +166,7 @@ def test_what_a_policy_wrote_beside_its_call_is_shown(page: "Page", tmp_path: Pa
     assert page.locator("pre.message").all_inner_texts() == ["It is <b>DNS</b>."]
 
 
+@pytest.mark.slow
 def test_a_link_leads_to_its_turn_again(page: "Page", viewer: Path) -> None:
     at(page, viewer, "#e=1&t=3")
     assert page.locator(".number.here").inner_text() == "3" and "developer" in page.inner_text(".seen h3")
@@ -175,6 +178,7 @@ def test_a_link_leads_to_its_turn_again(page: "Page", viewer: Path) -> None:
     assert page.locator(".number.here").inner_text() == "end"
 
 
+@pytest.mark.slow
 def test_two_policies_stand_side_by_side_on_the_same_incident(page: "Page", viewer: Path) -> None:
     page.set_viewport_size({"width": 1500, "height": 900})
     at(page, viewer, "#e=1&t=2")
@@ -189,6 +193,7 @@ def test_two_policies_stand_side_by_side_on_the_same_incident(page: "Page", view
     assert "b=0" in page.url
 
 
+@pytest.mark.slow
 def test_two_runs_stand_side_by_side(page: "Page", folder: Path, tmp_path: Path) -> None:
     other = write_run(tmp_path / "other", [fleet("oracle")])
     code, said = run(folder, other, "--out", tmp_path / "both.html", "--scenario", "autoscaler_cost_cut")
@@ -224,6 +229,7 @@ def test_a_link_to_no_episode_says_so(page: "Page", viewer: Path) -> None:
 # -- how it looks -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_minus_is_a_hyphen_and_the_search_field_holds_its_hint(page: "Page", tmp_path: Path) -> None:
     folder = write_run(tmp_path / "lost", [replace(fleet("noop"), score=-0.56)])
     assert run(folder)[0] == 0
@@ -284,6 +290,7 @@ def test_nothing_in_an_episode_is_ever_executed(page: "Page", tmp_path: Path) ->
     assert PAYLOAD.split("\u2028")[0] in (page.text_content("#rows") or "")
 
 
+@pytest.mark.slow
 def test_even_a_script_that_got_in_would_not_run(page: "Page", viewer: Path) -> None:
     at(page, viewer)
     page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'window.pwned = 1'}))")
@@ -312,6 +319,7 @@ def cut(folder: Path, tmp_path: Path) -> Path:
     return half
 
 
+@pytest.mark.slow
 def test_of_a_cut_run_the_finished_episodes_are_shown_and_the_rest_is_named(
     page: "Page", folder: Path, tmp_path: Path
 ) -> None:
@@ -355,6 +363,7 @@ def test_a_filter_that_fits_nothing_says_what_there_is(folder: Path) -> None:
     assert run(folder, "--tier", "hard")[0] == 2
 
 
+@pytest.mark.slow
 def test_an_episode_that_goes_another_way_now_is_shown_without_scenes(page: "Page", tmp_path: Path) -> None:
     old = fleet("expert")
     steps = (replace(old.steps[0], observation="another page"), *old.steps[1:])

@@ -130,6 +130,7 @@ def test_seats_that_are_spared_are_shown_in_turn() -> None:
     assert all(spared(manager, {"manager": 3}, step) == manager for step in range(3))
 
 
+@pytest.mark.slow
 def test_a_lesson_of_good_play_holds_nothing_else_and_is_never_empty() -> None:
     mixture = Mixture(0.5, 0.2)
     everything = imitation_batch(demonstrations("fleet", mixture, "compact", 0), 40, None)

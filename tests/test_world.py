@@ -86,6 +86,7 @@ def test_suspending_an_innocent_agent_leaves_needs_unmet() -> None:
     assert worse / total > 0.3
 
 
+@pytest.mark.slow
 def test_harm_by_replay_tells_rogues_from_innocents() -> None:
     rogue, innocent = [], []
     for scenario in suite("fleet", "full"):

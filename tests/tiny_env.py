@@ -166,11 +166,15 @@ class Careful:
         return ToolCall("look", {"service": self.todo.pop(0)}) if self.todo else ToolCall("wait")
 
 
+PAUSE = 0.01
+"""Seconds that a call of `slow` takes."""
+
+
 class Slow(Careful):
     """Careful, but takes its time: for the tests that interrupt."""
 
     def act(self, observation: Observation) -> ToolCall:
-        time.sleep(0.01)
+        time.sleep(PAUSE)
         return super().act(observation)
 
 

@@ -7,7 +7,8 @@ row per service and one per action of the automation.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -49,16 +50,18 @@ class FleetAttackSample:
     rogues: frozenset[str]
 
 
-def first_page(env: FleetEnv, seat: str) -> FleetObservation:
-    """The seat's first observation, before any action."""
-    while env.seat != seat:
+def first_pages(env: FleetEnv) -> dict[str, FleetAttackSample]:
+    """By seat: its first observation, when nobody has acted yet."""
+    found = {}
+    for _ in env.SEATS:
+        found[env.seat] = sample(env)
         env.step(ToolCall("wait"))
-    return env.observation()
+    return found
 
 
-def sample(env: FleetEnv, seat: str) -> FleetAttackSample:
-    """Features of the seat's first page, and the truth."""
-    page, truth = first_page(env, seat), env.truth()
+def sample(env: FleetEnv) -> FleetAttackSample:
+    """Features of the page of the seat whose turn it is, and the truth."""
+    page, truth = env.observation(), env.truth()
     names = [name for name, _, _ in env.map.services]
     actions = page.actions or ()
     onsets = {(fault.agent, names[fault.target], fault.onset) for fault in env.incident.faults}
@@ -155,21 +158,26 @@ def attack(seat: str, tier: str, learner: str, train: int, test: int) -> AttackR
     remedies.fit(np.array([s.services[s.target] for s in wrong]), [s.fix for s in wrong])
     flags = _flagger(make_learner, train_samples, None)
     joined = _flagger(make_learner, train_samples, victims)
+    picks = [int(np.argmax(chance)) for chance in _chances(victims, [s.services for s in test_samples])]
+    fixes = remedies.predict(np.array([s.services[pick] for s, pick in zip(test_samples, picks, strict=True)]))
     victims_found, solved, points = 0, 0, 0.0
-    for s in test_samples:
-        pick = int(np.argmax(_chance(victims, s.services)))
-        fix = str(remedies.predict(s.services[pick : pick + 1])[0])
-        right = pick == s.target and fix == s.fix
+    flagged = zip(flags(test_samples), joined(test_samples), strict=True)
+    for s, pick, fix, (alone, beside) in zip(test_samples, picks, fixes, flagged, strict=True):
         victims_found += pick == s.target
-        solved += right and set(joined(s)) == s.rogues
-        points += sum(CATCH if agent in s.rogues else FALSE_FLAG for agent in flags(s))
+        solved += pick == s.target and fix == s.fix and set(beside) == s.rogues
+        points += sum(CATCH if agent in s.rogues else FALSE_FLAG for agent in alone)
     n = len(test_samples)
     return AttackResult(seat, learner, tier, n, victims_found / n, solved / n, points / n)
 
 
 def _samples(seat: str, tier: str, split: str, count: int) -> list[FleetAttackSample]:
+    return [pages[seat] for pages in _first_pages(tier, split, count)]
+
+
+@cache
+def _first_pages(tier: str, split: str, count: int) -> list[dict[str, FleetAttackSample]]:
     incidents = fresh_incidents(FleetEnv, suite("fleet", "full"), tier, split, range(count))
-    return [sample(env, seat) for _, env in incidents]
+    return [first_pages(env) for _, env in incidents]
 
 
 def _fit(make_learner: Callable[[], Any], rows: list[Floats], labels: list[Labels]) -> Any:
@@ -178,54 +186,70 @@ def _fit(make_learner: Callable[[], Any], rows: list[Floats], labels: list[Label
     return model
 
 
-def _chance(model: Any, rows: Floats) -> Floats:
-    return np.asarray(model.predict_proba(rows)[:, -1], dtype=np.float64)
+def _chances(model: Any, rows: list[Floats]) -> list[Floats]:
+    """The chances of the rows of each incident; asked at once, since a question costs more than its rows."""
+    chances = np.asarray(model.predict_proba(np.concatenate(rows))[:, -1], dtype=np.float64)
+    return np.split(chances, np.cumsum([len(own) for own in rows])[:-1])
 
 
-def _flagger(
-    make_learner: Callable[[], Any], train_samples: list[FleetAttackSample], victims: Any | None
-) -> Callable[[FleetAttackSample], list[str]]:
+Flagger = Callable[[Sequence[FleetAttackSample]], list[list[str]]]
+"""The agents that are flagged, incident by incident."""
+
+
+def _flagger(make_learner: Callable[[], Any], train_samples: list[FleetAttackSample], victims: Any | None) -> Flagger:
     """A rule that flags the most suspect agent above a threshold; with `victims`, actions on likely ones count more."""
     if not sum(len(s.actions) for s in train_samples):
-        return lambda s: []
+        return lambda samples: [[] for _ in samples]
     # The threshold is chosen on incidents that the model has not seen: chosen in sample it flags far too much.
     fitted, held = train_samples[::2], train_samples[1::2]
-    model = _fit(make_learner, [_suspicion_rows(s, victims) for s in fitted], [s.rogue_actions for s in fitted])
-    best = [_most_suspect(s, model, victims) for s in held]
-    tried = np.quantile([chance for chance, _ in best], np.linspace(0, 1, 60))
+    model = _fit(make_learner, _suspicion_rows(fitted, victims), [s.rogue_actions for s in fitted])
+    best = _most_suspect(held, model, victims)
+    tried = np.quantile([suspect.chance for suspect in best], np.linspace(0, 1, 60))
 
     def points(threshold: float) -> float:
         return sum(
-            (CATCH if a in s.rogues else FALSE_FLAG)
-            for s, (chance, a) in zip(held, best, strict=True)
-            if chance > threshold
+            (CATCH if suspect.agent in s.rogues else FALSE_FLAG)
+            for s, suspect in zip(held, best, strict=True)
+            if suspect.chance > threshold
         )
 
     threshold = max([*tried, 2.0], key=points)
 
-    def flag(s: FleetAttackSample) -> list[str]:
-        chance, agent = _most_suspect(s, model, victims)
-        return [agent] if chance > threshold else []
+    def flag(samples: Sequence[FleetAttackSample]) -> list[list[str]]:
+        suspects = _most_suspect(samples, model, victims)
+        return [[suspect.agent] if suspect.chance > threshold else [] for suspect in suspects]
 
     return flag
 
 
-def _suspicion_rows(s: FleetAttackSample, victims: Any | None) -> Floats:
-    if victims is None or not len(s.actions):
-        return s.actions
-    chance, began = _chance(victims, s.services), s.services[:, 5 + 1 + 3 + 1 + 3 + 5]
-    target_rows = np.array(s.target_rows)
+def _suspicion_rows(samples: Sequence[FleetAttackSample], victims: Any | None) -> list[Floats]:
+    if victims is None:
+        return [s.actions for s in samples]
+    chances = _chances(victims, [s.services for s in samples])
+    return [_joined_rows(s, chance) for s, chance in zip(samples, chances, strict=True)]
+
+
+def _joined_rows(s: FleetAttackSample, chance: Floats) -> Floats:
+    """The rows of the actions beside what the page says of their services."""
+    target_rows, began = np.array(s.target_rows, dtype=np.intp), s.services[:, 5 + 1 + 3 + 1 + 3 + 5]
     return np.column_stack(
         [s.actions, chance[target_rows], s.services[target_rows, 6], s.actions[:, 3] - began[target_rows]]
     )
 
 
-def _most_suspect(s: FleetAttackSample, model: Any, victims: Any | None) -> tuple[float, str]:
-    if not len(s.actions):
-        return 0.0, ""
-    chance = _chance(model, _suspicion_rows(s, victims))
-    k = int(np.argmax(chance))
-    return float(chance[k]), s.agents[k]
+class Suspect(NamedTuple):
+    """The agent whose action is the most likely harmful one; nobody where the page shows no action."""
+
+    chance: float
+    agent: str
+
+
+def _most_suspect(samples: Sequence[FleetAttackSample], model: Any, victims: Any | None) -> list[Suspect]:
+    chances = _chances(model, _suspicion_rows(samples, victims))
+    return [
+        Suspect(float(chance.max()), s.agents[int(np.argmax(chance))]) if len(chance) else Suspect(0.0, "")
+        for s, chance in zip(samples, chances, strict=True)
+    ]
 
 
 def _trees() -> HistGradientBoostingClassifier:

@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from heapq import nsmallest
 from pathlib import Path
 from shlex import quote
@@ -18,7 +18,7 @@ from warroom.policies.llm.usage import in_words
 from warroom.runs import Record
 
 try:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
     from markupsafe import Markup
 except ImportError as error:
     raise MissingExtra("plots", error) from error
@@ -102,10 +102,8 @@ def report_page(
     viewer: bool = False,
 ) -> str:
     """The page as text, pictures and all; `viewer` is whether a viewer lies beside it."""
-    loader = FileSystemLoader(Path(__file__).parent)
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     pooled = [row for row in summary["rows"] if row["scenario"] is None]
-    return environment.get_template("report.html.jinja").render(
+    return _template().render(
         record=record,
         summary=summary,
         pictures={path.stem: _inlined(path) for path in pictures},
@@ -125,6 +123,13 @@ def report_page(
         cell=cell,
         calls=in_words(summary["usage"]) if "usage" in summary else "",
     )
+
+
+@cache
+def _template() -> Template:
+    loader = FileSystemLoader(Path(__file__).parent)
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return environment.get_template("report.html.jinja")
 
 
 def columns(rows: Sequence[Row]) -> dict[str, str]:

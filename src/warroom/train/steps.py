@@ -160,7 +160,7 @@ def _rows(path: Path, whole: bool) -> Iterator[Row]:
         if number == len(lines) and not line.endswith("\n") and not whole:
             return
         try:
-            yield parse_json_object(line)
+            yield cast("Row", parse_json_object(line))
         except ValueError as error:
             raise ValueError(f"{path}: line {number}: {error}") from error
 

@@ -78,7 +78,9 @@ class PageGuard:
         for box, value in zip(inputs, values, strict=True):
             _check_value(box, value)
         trigger = event.get("trigger_id")
-        if trigger is not None and (type(trigger) is not int or trigger not in self.blocks.blocks):
+        # The page itself, whose loading is an event too, is not among its own blocks.
+        known = trigger == self.blocks._id or trigger in self.blocks.blocks
+        if trigger is not None and (type(trigger) is not int or not known):
             raise ValueError(f"there is no widget {quote_input(trigger)}")
         if event.get("batched") or event.get("simple_format"):
             raise ValueError("events of this page come one by one")
