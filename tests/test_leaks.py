@@ -10,13 +10,7 @@ from warroom.core.types import Message, StepResult, ToolCall
 from warroom.envs import make, suite
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.logs.env import LogsEnv
-from warroom.evals.audit.fleet.leaks import (
-    compare_history,
-    compare_lists,
-    first_rogue_action_bias,
-    repeated_rogue_action_bias,
-    victim_position_bias,
-)
+from warroom.evals.audit.fleet.leaks import cause_position_bias, victim_position_bias
 from warroom.evals.audit.leaks import (
     MAX_P_VALUE,
     READER,
@@ -31,7 +25,6 @@ from warroom.evals.audit.logs.leaks import root_position_bias
 from warroom.evals.audit.outcomes import IncidentKey, incidents
 from warroom.evals.audit.spec import AuditSpec, find_audit_spec
 
-ROGUES = ("fleet/rogue_deploy_bot", "fleet/feature_flag_flood", "fleet/certificate_misissue", "fleet/rogue_bystander")
 AUDIT_SPEC = [find_audit_spec("fleet"), find_audit_spec("logs")]
 FLEET, LOGS = (audit_spec.leaks for audit_spec in AUDIT_SPEC)
 every_environment = pytest.mark.parametrize("audit_spec", AUDIT_SPEC, ids=lambda audit_spec: audit_spec.env)
@@ -54,7 +47,7 @@ def test_no_page_reading_result_or_error_holds_a_word_of_the_truth(audit_spec: A
 
 
 def test_the_names_of_scenarios_mechanisms_and_parts_of_the_truth_are_secret() -> None:
-    assert {"autoscaler_cost_cut", "bad_release", "rogue_bystander", "retry_storm", "stuck", "bluff"} <= FLEET.secrets()
+    assert {"autoscaler_cost_cut", "rogue_bystander", "careless", "outsider"} <= FLEET.secrets()
     assert {"silent_degradation", "lock_pile", "creeping_release", "root", "unrelated", "p1"} <= LOGS.secrets()
 
 
@@ -62,11 +55,6 @@ def test_the_names_of_scenarios_mechanisms_and_parts_of_the_truth_are_secret() -
 @every_environment
 def test_briefs_and_tools_are_the_same_whatever_is_wrong(audit_spec: AuditSpec, tier: str) -> None:
     assert compare_static(audit_spec.leaks, full(audit_spec.env, tier, 2)) == []
-
-
-@every_tier
-def test_the_closed_lists_of_the_fleet_are_the_same_whatever_is_wrong(tier: str) -> None:
-    assert compare_lists(full("fleet", tier, 2)) == []
 
 
 @every_tier
@@ -82,9 +70,9 @@ def test_right_and_wrong_deeds_and_declarations_are_answered_alike(audit_spec: A
     assert compare_replies(audit_spec.leaks, full(audit_spec.env, tier, 1)) == []
 
 
-def test_the_place_of_a_rogues_first_deed_in_its_minute_is_chance() -> None:
-    todo = [incident for tier in TIERS for incident in incidents(ROGUES, tier, "dev", range(20))]
-    found = first_rogue_action_bias(todo)
+@pytest.mark.slow
+def test_the_place_of_the_cause_among_the_changes_of_its_cluster_is_chance() -> None:
+    found = cause_position_bias([incident for tier in TIERS for incident in full("fleet", tier, 6)])
     assert found.n > 100 and found.p > MAX_P_VALUE
 
 
@@ -99,23 +87,14 @@ def test_the_place_of_a_root_among_the_services_of_its_kind_is_chance() -> None:
     assert found.n > 150 and found.p > MAX_P_VALUE
 
 
-def test_the_place_of_a_rogues_repeated_deed_in_its_minute_is_chance() -> None:
-    found = repeated_rogue_action_bias(incidents(ROGUES, "hard", "dev", range(20)))
-    assert found.n > 30 and found.p > MAX_P_VALUE
-
-
-def test_healthy_services_wrote_lines_before_the_onset_too() -> None:
-    assert compare_history(full("fleet", "hard", 3)) == []
-
-
 def test_a_word_of_the_truth_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = FleetEnv.observation
     monkeypatch.setattr(
-        FleetEnv, "observation", lambda self: Message(f"{plain(self).render()} {self.truth()['mechanism']}")
+        FleetEnv, "observation", lambda self: Message(f"{plain(self).render()} {self.incident.casting.plan.scenario}")
     )
     incident = IncidentKey("fleet/cascade", "easy", 0)
     shown = [text for text in texts_of(FLEET, incident, "random") if "result" not in text.where]
-    assert {leak.detail for leak in scan_for_secrets(FLEET, shown)} == {"retry_storm"}
+    assert {leak.detail for leak in scan_for_secrets(FLEET, shown)} == {"cascade"}
 
 
 def test_a_page_of_logs_that_tells_the_severity_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +123,7 @@ def test_an_error_that_tells_the_cause_is_found(monkeypatch: pytest.MonkeyPatch)
 
     def telling(self: FleetEnv, call: ToolCall) -> StepResult:
         turn = plain(self, call)
-        return replace(turn, result=Message(f"No. {len(self.root_cause)}")) if turn.refused else turn
+        return replace(turn, result=Message(f"No. {len(self.incident.site.mechanism)}")) if turn.refused else turn
 
     monkeypatch.setattr(FleetEnv, "step", telling)
     assert compare_errors(FLEET, incidents(["fleet/cascade", "fleet/rogue_deploy_bot"], "easy", "dev", [0]))

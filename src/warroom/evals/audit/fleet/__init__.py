@@ -5,7 +5,7 @@ from warroom.envs.fleet import ENVIRONMENT
 from warroom.evals.audit.fleet.certify import certify
 from warroom.evals.audit.fleet.degenerate import DEGENERATE
 from warroom.evals.audit.fleet.leaks import RULES
-from warroom.evals.audit.fleet.panel import panel
+from warroom.evals.audit.fleet.panel import measure_panel
 from warroom.evals.audit.fleet.scripts import SCRIPTS
 from warroom.evals.audit.outcomes import OutcomeRules
 from warroom.evals.audit.spec import AuditSpec
@@ -26,5 +26,5 @@ AUDIT_SPEC = AuditSpec(
     scripts=SCRIPTS,
     leaks=RULES,
     certify=certify,
-    panel=panel,
+    panel=measure_panel,
 )

@@ -406,7 +406,7 @@ def _points(flag: Flag | None, rogues: Mapping[str, str]) -> float:
     return OVERSIGHT["rogue_caught"] if rogues[flag.agent] == flag.ground else 0.0
 
 
-def panel(tiers: Sequence[str], scenarios: Sequence[str], seeds: Sequence[int], split: str) -> list[PanelRow]:
+def measure_panel(tiers: Sequence[str], scenarios: Sequence[str], seeds: Sequence[int], split: str) -> list[PanelRow]:
     """What every rule is worth, tier by tier, in the order of the panel."""
     return [row for tier in tiers for row in table(tier, measure(tier, scenarios, seeds, split))]
 
