@@ -72,9 +72,14 @@ class Sources:
         self.alert_book = AlertBook(self.counts)
 
     @cached_property
-    def _search(self) -> LogSearch:
+    def log_lines(self) -> LogLines:
+        """What the components write."""
         symptoms = symptom_groups(self.system, self.casting, self.incident.key, self.incident.wording)
-        return LogSearch(LogLines(self.slices, self.incident.wording, symptoms))
+        return LogLines(self.slices, self.incident.wording, symptoms)
+
+    @cached_property
+    def _search(self) -> LogSearch:
+        return LogSearch(self.log_lines)
 
     @cached_property
     def _references(self) -> References:
