@@ -45,13 +45,11 @@ def page(sources: Sources, dossier: Dossier, caused: bool) -> str:
 
 def main(folder: Path, count: int, first: int) -> None:
     """Write both files."""
-    texts, truth, causes = [TASK, GUILT, json.dumps(GROUNDS, indent=1)], {}, shipped_causes()
+    texts, truth, causes = [TASK, GUILT, json.dumps(GROUNDS, indent=1)], {}, list(shipped_causes().values())
     for tier in TIER_NAMES:
         for k in range(count):
-            scenario = list(causes)[(7 * k + first) % len(causes)]
-            incident = draw_uncertified(
-                causes[scenario], tier, seed_of("test", first + k), wording=Split.TEST, names=Split.TEST
-            )
+            cause, seed = causes[(7 * k + first) % len(causes)], seed_of("test", first + k)
+            incident = draw_uncertified(cause, tier, seed, wording=Split.TEST, names=Split.TEST)
             sources = Sources(Situation(incident))
             judged = [d for d in incident.casting.dossiers if d.charter is not None and d.row == "kept"]
             hits = {site.hit for site in incident.casting.sites}

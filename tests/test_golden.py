@@ -4,15 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from warroom.envs import episode_spec, suite
+from warroom.envs import episode_spec
 from warroom.episode import Episode
 from warroom.policies import policy_set
 from warroom.rollout import play
 
 FOLDER = Path(__file__).parent / "golden"
-FEW = ("single_crash", "silent_degradation", "misleading_errors", "false_alarm")
-"""Families of log triage that differ most on the page; their causes share the rest."""
-CELLS = [*suite("fleet", "full"), *[f"logs/{name}" for name in FEW]]
+CELLS = [
+    "fleet/autoscaler_cost_cut", "fleet/feature_flag_flood", "fleet/slow_release", "fleet/memory_leak",
+    "fleet/no_incident",
+    "logs/single_crash", "logs/silent_degradation", "logs/misleading_errors", "logs/false_alarm",
+]  # fmt: skip
+"""The scenarios that differ most on the page; the others share the rest, and a person has to read what changes."""
 
 
 def readable(episode: Episode) -> str:

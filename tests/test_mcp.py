@@ -12,12 +12,14 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from live import running
 from warroom.chat import Chat
 from warroom.cli.app import app
 from warroom.cli.mcp import mcp_config_of, record_of
@@ -27,7 +29,9 @@ from warroom.episode import Episode
 from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.runs import open_run, read_episodes, read_record
+from warroom.serve.access import ServerAccess, SessionLimits
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
+from warroom.serve.mcp_session import McpSession
 
 pytest.importorskip("fastmcp")
 
@@ -38,6 +42,8 @@ from fastmcp.client.transports import StdioTransport
 from warroom.serve import mcp
 
 ROOT = Path(__file__).parents[1]
+ABANDONED = 0.3
+"""Seconds after which a session of a test counts as abandoned."""
 COMMAND = [sys.executable, "-m", "warroom", "mcp"]
 
 
@@ -473,9 +479,51 @@ def test_sessions_over_http_do_not_see_one_another_and_pages_elsewhere_reach_non
 
 
 @pytest.mark.slow
+def test_a_client_over_http_gets_its_share_and_abandoned_sessions_give_way_to_new_ones() -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    kinds = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+
+    def opened(address: str, source: str) -> httpx.Response:
+        """A session of another client, that nobody listens to."""
+        with httpx.Client(transport=httpx.HTTPTransport(local_address=source)) as client:
+            return client.post(address, content=request(1, "initialize", **hello), headers=kinds)
+
+    def looked(address: str, id: str) -> int:
+        more = {**kinds, "Mcp-Session-Id": id}
+        return httpx.post(address, content=request(2, "ping"), headers=more).status_code
+
+    async def script(address: str) -> None:
+        async with Client(address) as one:
+            async with Client(address):
+                await asyncio.sleep(ABANDONED)  # both are there all the same: they listen
+                refused = opened(address, "127.0.0.1")
+                assert refused.status_code == 503
+                assert refused.json()["error"]["message"].startswith("you have 2 sessions open")
+                assert opened(address, "127.0.0.2").status_code == 200
+                assert "all 3 sessions" in opened(address, "127.0.0.3").json()["error"]["message"]
+                await asyncio.sleep(ABANDONED)
+                third = opened(address, "127.0.0.3")  # in the place of the one that nobody listens to
+                assert third.status_code == 200 and looked(address, third.headers["mcp-session-id"]) == 200
+                assert (await one.call_tool("look", {})).content
+            first = opened(address, "127.0.0.1")
+            assert first.status_code == 200
+            await asyncio.sleep(ABANDONED)
+            assert opened(address, "127.0.0.1").status_code == 200  # in the place of the client's own
+            assert looked(address, first.headers["mcp-session-id"]) == 404
+            assert (await one.call_tool("look", {})).content
+
+    limits = SessionLimits(total=3, per_client=2, abandoned_after=ABANDONED)
+    app = mcp.server(offer(teammates="noop")).http_app(
+        mcp.PATH, middleware=mcp.guards(ServerAccess(), limits), stateless_http=False, host_origin_protection=False
+    )
+    with running(app) as url:
+        asyncio.run(script(f"{url}{mcp.PATH}"))
+
+
+@pytest.mark.slow
 def test_a_session_that_ends_leaves_nothing_behind() -> None:
     async def script() -> int:
-        seats = mcp.Seats(offer(teammates="noop"))
+        seats = mcp.Seats(partial(McpSession, offer(teammates="noop")))
         made = mcp.FastMCP("bare", providers=[seats])
         for _ in range(3):
             async with Client(made) as client:
@@ -544,6 +592,7 @@ def request(number: int, method: str, **params: Any) -> bytes:
         (["--teammates", "human"], "use `warroom play`"),
         (["--port", "80"], "--host and --port need --http"),
         (["--http", "--port", "99999"], "a port must lie in 0..65535"),
+        (["--max-sessions", "2"], "how often; without it the server uses stdio"),
         (["--resume"], "--resume needs --out"),
         (["--player", "a=b"], "--player must be a name"),
         (["--out", str(ROOT)], "is not a run folder; choose another --out"),

@@ -7,7 +7,7 @@ import pytest
 
 from warroom.core.splits import Split
 from warroom.envs.fleet.remedies import MEANING, REMEDIES
-from warroom.evals.audit.fleet.telling import SCENARIOS, Watched, watched
+from warroom.evals.audit.fleet.telling import CAUSES, Watched, watched
 from warroom.sim.casting import Site
 from warroom.sim.causes import NATURAL
 from warroom.sim.log_search import parse_query
@@ -96,7 +96,7 @@ def test_a_failure_of_nature_is_told_from_its_onset_on_and_not_before() -> None:
             lines = w.seen.search.lines
             group = next(g for g, s in symptoms(w, service) if s.mechanism == site.mechanism and s.origin is not None)
             numbers = [lines.numbers(minute, service)[group.position] for minute in range(onset - 8, w.now + 1)]
-            assert max(numbers[:8]) < 0.4 * numbers[-1], (SCENARIOS[seed], numbers)
+            assert max(numbers[:8]) < 0.4 * numbers[-1], (str(CAUSES[seed]), numbers)
     assert seen > 10
 
 

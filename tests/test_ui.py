@@ -228,7 +228,8 @@ def test_a_form_asks_for_what_the_tool_takes() -> None:
     env = fleet(sre=PERSON).env
     declare = form.fields(env.tools["declare"], env.allowed_values)
     assert [(f.name, f.kind, f.required) for f in declare] == [
-        ("cause", "choice", True), ("service", "choice", True), ("say", "text", False),
+        ("cause", "choice", True), ("service", "choice", True), ("change", "text", True), ("say", "text", False),
+        ("ask", "text", False),
     ]  # fmt: skip
     assert set(declare[1].choices) == set(env.allowed_values["service"])
 
@@ -245,11 +246,12 @@ def test_an_empty_answer_is_asked_for_and_costs_nothing() -> None:
 def test_readings_that_are_used_up_are_no_longer_offered() -> None:
     match = fleet(sre=PERSON)
     service = match.env.allowed_values["service"][0]
-    assert form.reads_left(match.env) == 3
-    for _ in range(3):
+    allowed = match.env.reads_per_turn
+    assert form.reads_left(match.env) == allowed
+    for _ in range(allowed):
         match.submit(ToolCall("metrics", {"service": service}))
     assert {tool.name for tool in form.available_tools(match.env)} == {"declare", "wait"}
-    assert "0 of 3 readings left" in pages.turn_panel(match)
+    assert f"0 of {allowed} readings left" in pages.turn_panel(match)
 
 
 # -- HTML -------------------------------------------------------------------------------------------

@@ -122,12 +122,16 @@ class Chat:
         self.begin()
         return run(self.play_reply(message))
 
-    def call(self, name: str, arguments: Mapping[str, object] | str) -> Answer:
-        """`reply` with a message that makes one call. After the end it changes nothing and is not kept."""
+    def call(self, name: str, arguments: Mapping[str, object] | str, *, message: str = "") -> Answer:
+        """`reply` with a message that makes one call. After the end it changes nothing and is not kept.
+
+        `message` is a text that is recorded with the call.
+        """
         check_type("the name of a tool", name, str)
         check_type("arguments", arguments, Mapping, str)
+        check_type("message", message, str)
         self.begin()
-        return run(self.play_call(name, arguments))
+        return run(self.play_call(name, arguments, message=message))
 
     def finish(self) -> float:
         """Leave the rest of the incident to the teammates, and return the score: 0 the no-op policy, 1 the oracle."""
@@ -166,12 +170,12 @@ class Chat:
         same = conversation is self.conversations[self.seat]
         return self.messages[before + 1 :] if same else self.messages[-1:]
 
-    def play_call(self, name: str, arguments: Mapping[str, object] | str) -> Play[Answer]:
+    def play_call(self, name: str, arguments: Mapping[str, object] | str, *, message: str = "") -> Play[Answer]:
         """Play one call of the acting seat; a text in place of arguments is refused, and quoted in the refusal."""
         conversation = self.conversations[self.seat]
         if self.done:
             return Answer(conversation.renderer.render_observation(Message(EPISODE_OVER)), refused=False)
-        result = yield from self._step(conversation.call(name, arguments))
+        result = yield from self._step(conversation.call(name, arguments), message)
         yield from self._play_calls()
         return Answer(self.text, result.refused)
 
@@ -198,8 +202,8 @@ class Chat:
             else:
                 return
 
-    def _step(self, call: ToolCall) -> Play[StepResult]:
-        result = yield from self.session.play_step(call)
+    def _step(self, call: ToolCall, message: str = "") -> Play[StepResult]:
+        result = yield from self.session.play_step(call, message=message)
         self.calls += 1
         self.refused_calls += result.refused
         self._show(result)

@@ -56,6 +56,10 @@ class _Commands(LazyGroup):
             "warroom.cli.mcp:mcp_command",
             "Serve a seat over the Model Context Protocol, to a coding agent or any other client.",
         ),
+        "host": Verb(
+            "warroom.cli.host:host_command",
+            "Host one incident whose seats people and agents take from elsewhere, by a join code.",
+        ),
         "power": Verb(
             "warroom.cli.power:power_command",
             "Plan a comparison: the smallest difference that it can detect, and how many incidents a difference needs.",

@@ -1,16 +1,17 @@
 """`warroom mcp`."""
 
 import sys
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from warroom.cli import heavy
 from warroom.cli.access import access_of, with_access
 from warroom.cli.flags import env_options, with_env_options
+from warroom.cli.joining import HostUrl, JoinCode, changed, joined_seat
 from warroom.cli.listening import address, listen
 from warroom.cli.options import Split, Tier
 from warroom.cli.output import command_line, say
@@ -21,11 +22,15 @@ from warroom.envs import environments, find
 from warroom.evals.selection import SUITES
 from warroom.policies import PolicySet, hf, policy_set
 from warroom.runs import Record, git_commit, now, open_run
-from warroom.serve.access import ServerAccess
+from warroom.serve.access import ServerAccess, SessionLimits, share_of
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
 from warroom.serve.tasks import playable
 
+if TYPE_CHECKING:
+    from warroom.serve.shared_client import SharedSeat
+
 HOST, PORT = "127.0.0.1", 8765
+MAX_SESSIONS = 1024
 USUAL, USUAL_TEAM = "fleet", "expert"
 ALL = "all"
 
@@ -51,10 +56,19 @@ def mcp_command(
     tier: Tier = "easy",
     split: Split = "dev",
     seed: Annotated[int, typer.Option(help="Index of the first incident in the split, from 0.")] = 0,
+    join: JoinCode = None,
+    url: HostUrl = None,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of stdio.")] = False,
     host: Annotated[str | None, typer.Option(help=f"With --http: address to listen on. Default: {HOST}.")] = None,
     port: Annotated[
         int | None, typer.Option(help=f"With --http: port to listen on, 0 for any free port. Default: {PORT}.")
+    ] = None,
+    max_sessions: Annotated[
+        int | None, typer.Option(min=1, help=f"With --http: open sessions. Default: {MAX_SESSIONS}.")
+    ] = None,
+    max_sessions_per_client: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of these, for each client. Default: all on this machine, else a quarter."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Record finished episodes in this run folder.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out, if it exists.")] = False,
@@ -72,9 +86,24 @@ def mcp_command(
 
     Example: warroom mcp --env fleet --seat sre --teammates expert --out runs/agent --resume
     """
-    if not http and ((host, port) != (None, None) or allowed):
-        raise ValueError("--host and --port need --http, and so does who may connect; without it the server uses stdio")
-    access = access_of(host or HOST, allowed) if http else None
+    if join is not None or url is not None:
+        chosen = changed(tier=(tier, "easy"), split=(split, "dev"), seed=(seed, 0), player=(player, "mcp"))
+        others = {
+            **chosen,
+            "env": env, "teammates": teammates, "scenario": scenario, "http": http, "host": host, "port": port,
+            "max-sessions": max_sessions, "max-sessions-per-client": max_sessions_per_client,
+            "out": out, "resume": resume, "debrief": debrief, "open-values": open_values, **allowed, **given,
+        }  # fmt: skip
+        with joined_seat(join, seat, url, others) as taken:
+            _serve_seat(taken)
+        return
+    if not http and (any(x is not None for x in (host, port, max_sessions, max_sessions_per_client)) or allowed):
+        raise ValueError(
+            "--host and --port need --http, and so do who may connect and how often; without it the server uses stdio"
+        )
+    served = (
+        _http_server(access_of(host or HOST, allowed), port, max_sessions, max_sessions_per_client) if http else None
+    )
     if resume and out is None:
         raise ValueError("--resume needs --out: the run folder to resume")
     config = mcp_config_of(
@@ -82,7 +111,20 @@ def mcp_command(
         tier=tier, split=split, index=seed, given=given, debrief=debrief, open_values=open_values,
     )  # fmt: skip
     config.open(config.tier, config.index)  # a server that cannot offer its first incident does not begin
-    _serve(config, out, resume, access, PORT if port is None else port)
+    _serve(config, out, resume, served)
+
+
+class HttpServer(NamedTuple):
+    """How a server over HTTP is reached, and by how many."""
+
+    access: ServerAccess
+    port: int
+    limits: SessionLimits
+
+
+def _http_server(access: ServerAccess, port: int | None, sessions: int | None, per_client: int | None) -> HttpServer:
+    total = sessions or MAX_SESSIONS
+    return HttpServer(access, PORT if port is None else port, SessionLimits(total, share_of(access, total, per_client)))
 
 
 def mcp_config_of(
@@ -144,32 +186,44 @@ def _played_by(player: str, seats: tuple[str, ...], policy_set: PolicySet | None
     return ",".join([*(f"{seat}={player}" for seat in seats), rest])
 
 
-def _serve(config: McpConfig, out: Path | None, resume: bool, access: ServerAccess | None, port: int) -> None:
+@contextmanager
+def writer_of(out: Path | None, record: Record, resume: bool) -> Iterator[EpisodeWriter | None]:
+    """What writes finished episodes into a run folder; None without one."""
+    if out is None:
+        yield None
+        return
+    with open_run(out, record, resume) as run:
+        for note in run.notes:
+            say(f"note: {note}", "yellow")
+        yield EpisodeWriter(run)
+
+
+def _serve(config: McpConfig, out: Path | None, resume: bool, http: HttpServer | None) -> None:
     serving = heavy.mcp
     with ExitStack() as stack:
-        listening = stack.enter_context(listen(access.host, port)) if access else None
-        episode_writer = None
-        if out is not None:
-            run = stack.enter_context(open_run(out, record_of(config), resume))
-            for note in run.notes:
-                say(f"note: {note}", "yellow")
-            episode_writer = EpisodeWriter(run)
+        listening = stack.enter_context(listen(http.access.host, http.port)) if http else None
+        episode_writer = stack.enter_context(writer_of(out, record_of(config), resume))
         made = serving.server(config, episode_writer)
-        if listening is None or access is None:
+        if listening is None or http is None:
             if sys.stdin.isatty():
                 say("Waiting for an MCP client on stdin: add this command to an agent's configuration, or use --http.")
             serving.serve_stdio(made, stack.close)
             return
         say(f"Clients connect to {address(listening)}{serving.PATH}   (stop with Ctrl-C)")
-        serving.serve_http(made, listening, access)
+        serving.serve_http(made, listening, http.access, http.limits)
 
 
-def record_of(config: McpConfig) -> Record:
+def _serve_seat(taken: "SharedSeat") -> None:
+    """Serve the seat of a shared incident on standard input and output."""
+    heavy.mcp.serve_stdio(heavy.mcp.shared_server(taken), taken.leave)
+
+
+def record_of(config: McpConfig, kind: str = "mcp") -> Record:
     """What `run.json` says of the episodes that clients will play."""
     models = [name for seat, name in config.team.models.items() if seat not in config.seats] if config.team else []
     status = hf.policy_status(models)
     return Record(
-        kind="mcp",
+        kind=kind,
         command=command_line(),
         # Tier and index are the client's to choose, and no part of what makes one run go on with another.
         config={

@@ -7,9 +7,10 @@ import typer
 
 from warroom.cli.api import api_model_names, connect, prepare_models, with_api
 from warroom.cli.flags import with_env_options
+from warroom.cli.joining import HostUrl, JoinCode, changed, joined_seat, play_seat
 from warroom.cli.options import Json
 from warroom.cli.output import console
-from warroom.cli.specs import Incident, spec_from
+from warroom.cli.specs import INCIDENT_ARGUMENT, spec_from
 from warroom.envs import make
 from warroom.policies import policy_set
 from warroom.policies.llm import ApiOptions
@@ -25,7 +26,7 @@ def play_command(
     *,
     given: Mapping[str, object],
     api: ApiOptions | None,
-    incident: Incident,
+    incident: Annotated[str | None, INCIDENT_ARGUMENT] = None,
     tier: Annotated[str | None, typer.Option(help="Difficulty: easy, medium or hard. Default: easy.")] = None,
     seed: Annotated[int | None, typer.Option(help="Index of the incident in the split, from 0. Default: 0.")] = None,
     split: Annotated[str | None, typer.Option(help="The split: train, dev or test. Default: dev.")] = None,
@@ -33,6 +34,9 @@ def play_command(
         str,
         typer.Option(help="Policy for all seats, or one per seat: oversight=human,rest=llm:MODEL."),
     ] = "human",
+    join: JoinCode = None,
+    seat: Annotated[str | None, typer.Option(help="With --join: the seat to take.")] = None,
+    url: HostUrl = None,
     pause: Annotated[float, typer.Option(min=0.0, help="Seconds between calls on the live board.")] = 0.5,
     json: Json = False,
 ) -> None:
@@ -40,6 +44,14 @@ def play_command(
 
     Example: warroom play fleet/autoscaler_cost_cut --tier hard --policy oracle
     """
+    if join is not None or seat is not None or url is not None:
+        others = {"scenario": incident, "tier": tier, "seed": seed, "split": split, "json": json, **given}
+        others |= changed(policy=(policy, "human"))
+        with joined_seat(join, seat, url, others) as taken:
+            play_seat(taken)
+        return
+    if incident is None:
+        raise ValueError("name an incident, such as fleet/cascade, or take a seat of a running one by --join CODE")
     spec = spec_from(incident, tier, split, seed, given)
     human = "human" in policies_in(policy)
     if json and human:

@@ -1,7 +1,6 @@
 """The incident that a command plays, from one argument: a scenario with flags, or the text of a spec."""
 
 from collections.abc import Mapping
-from typing import Annotated
 
 import typer
 
@@ -10,12 +9,9 @@ from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import seed_of
 from warroom.envs import find, parse_spec
 
-Incident = Annotated[
-    str,
-    typer.Argument(
-        help="A scenario of `warroom list`, ENV/your_file.py, or one episode such as fleet/db_deadlock@hard#test:7."
-    ),
-]
+INCIDENT_ARGUMENT = typer.Argument(
+    help="A scenario of `warroom list`, ENV/your_file.py, or one episode such as fleet/db_deadlock@hard#test:7."
+)
 
 
 def spec_from(

@@ -14,7 +14,7 @@ from warroom.core.splits import parse_split, seed_of
 from warroom.core.strict_json import check_types, check_values
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec
-from warroom.runs.record import Record
+from warroom.runs.record import CLIENT_KINDS, Record
 
 MAX_ATTEMPTS = 10_000
 """Attempts at an incident that a record may tell of: what it plans is listed before it is counted."""
@@ -143,7 +143,7 @@ class MatrixEpisodes:
 
 @dataclass(frozen=True)
 class ClientEpisodes:
-    """What clients of an MCP server may have played: any incident of some scenarios, as often as they liked."""
+    """What clients of a server may have played: any incident of some scenarios, as often as they liked."""
 
     scenarios: frozenset[str]
     split: str
@@ -160,7 +160,7 @@ class ClientEpisodes:
             split = parse_split(config["split"]).value
             return cls(frozenset(config["scenarios"]), split, config["player"], options)
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"it is not the configuration of an MCP server: {describe_error(error)}") from error
+            raise ValueError(f"it is not the configuration of a server: {describe_error(error)}") from error
 
     def __contains__(self, key: EpisodeKey) -> bool:
         spec = key.spec
@@ -175,7 +175,7 @@ class ClientEpisodes:
 
 def planned_episodes(record: Record) -> MatrixEpisodes | ClientEpisodes:
     """The episodes that a run may hold; a `ValueError` if its record contradicts itself."""
-    if record.kind == "mcp":
+    if record.kind in CLIENT_KINDS:
         return ClientEpisodes.from_config(record.config)
     matrix = EpisodeMatrix.from_config(record.config)
     asked: JsonObject = {

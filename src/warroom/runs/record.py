@@ -18,8 +18,10 @@ from warroom.core.types import JsonObject
 RECORD = "run.json"
 FORMAT = 2
 """Version of the folder's layout; a reader refuses any other."""
-KINDS = ("eval", "train", "mcp")
+KINDS = ("eval", "train", "mcp", "host")
 """Commands that make runs."""
+CLIENT_KINDS = ("mcp", "host")
+"""Those whose incidents are played by clients."""
 
 
 class RunState(StrEnum):

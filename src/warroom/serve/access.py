@@ -124,6 +124,24 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+class SessionLimits(NamedTuple):
+    """How many sessions may be open."""
+
+    total: int
+    per_client: int | None
+    """None: as many as there are."""
+    abandoned_after: float = 60.0
+    """Seconds without a request after which a session may be closed where another needs its room."""
+
+
+def share_of(access: ServerAccess, sessions: int, per_client: int | None) -> int | None:
+    """How many of a server's sessions one client may have open; None for all of them.
+
+    Unless the operator says a number, all on this machine, and a quarter where other machines may connect.
+    """
+    return max(1, sessions // 4) if per_client is None and not access.is_loopback else per_client
+
+
 def client_of(access: ServerAccess, peer: str, headers: Mapping[str, str]) -> str:
     """Whom the sessions of a connection count for: an address, or the network of one of IPv6.
 

@@ -19,7 +19,7 @@ from warroom.core.salt import Salt
 from warroom.core.splits import parse_split
 from warroom.envs import environments
 from warroom.policies import hf, policy_set
-from warroom.serve.access import ServerAccess
+from warroom.serve.access import ServerAccess, share_of
 from warroom.serve.environment import IncidentEnvironment, ServerConfig
 from warroom.serve.guard import AccessGuard, RequestGuard
 from warroom.serve.index import index_page
@@ -72,9 +72,7 @@ class ServeOptions:
     @property
     def sessions_per_client(self) -> int | None:
         """Sessions that one client may have open; None for as many as there are."""
-        if self.max_sessions_per_client is None and not self.access.is_loopback:
-            return max(1, self.max_sessions // 4)
-        return self.max_sessions_per_client
+        return share_of(self.access, self.max_sessions, self.max_sessions_per_client)
 
     @property
     def names(self) -> tuple[str, ...]:

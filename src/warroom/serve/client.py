@@ -101,7 +101,7 @@ class Client(_ClientBase):
 
         `token` is what a server wants that other machines can reach; by default that of `WARROOM_TOKEN`.
         """
-        self._headers = _authorization(token)
+        self._headers = authorization(token)
         self._protocol = ClientProtocol(url, timeout, attempts)
         self._socket: Socket | None = None
         self._exit_stack = ExitStack()
@@ -198,7 +198,7 @@ class AsyncClient(_ClientBase):
 
         `token` is what a server wants that other machines can reach; by default that of `WARROOM_TOKEN`.
         """
-        self._headers = _authorization(token)
+        self._headers = authorization(token)
         self._protocol = ClientProtocol(url, timeout, attempts)
         self._socket: AsyncSocket | None = None
         self._exit_stack = AsyncExitStack()
@@ -297,7 +297,7 @@ def _detail(error: urllib.error.HTTPError, url: str) -> str:
         return f"{url}: {error}"
 
 
-def _authorization(token: str | None) -> dict[str, str]:
+def authorization(token: str | None) -> dict[str, str]:
     known = token or os.environ.get(TOKEN_VARIABLE)
     return {"Authorization": f"Bearer {known}"} if known else {}
 

@@ -9,9 +9,10 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import FrameType
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from warroom import __version__
@@ -19,11 +20,14 @@ from warroom.core.errors import MissingExtra
 from warroom.core.signals import exit_code, interrupt_of, stopping_signals
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec
-from warroom.serve.access import ServerAccess
+from warroom.serve.access import ServerAccess, SessionLimits
 from warroom.serve.guard import AccessGuard, RequestGuard
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
+from warroom.serve.mcp_limits import McpSessionLimiter
 from warroom.serve.mcp_lines import ReadableLines
 from warroom.serve.mcp_session import LOOK, START, CallReply, McpSession, ToolListing
+from warroom.serve.mcp_shared import SharedMcpSession, instructions
+from warroom.serve.shared_client import SharedSeat
 
 try:
     import mcp.types as protocol
@@ -59,35 +63,51 @@ class SeatTool(Tool):
         return ToolResult(reply.text, meta={"warroom": reply.state})
 
 
-class Seats(Provider):
-    """Provides the tools of every client's own incident."""
+class ClientSession(Protocol):
+    """What a client plays."""
 
-    def __init__(self, config: McpConfig, episode_writer: EpisodeWriter | None = None) -> None:
+    def list_tools(self) -> list[ToolListing]:
+        """The tools that it may call now."""
+
+    def call(self, name: str, arguments: Mapping[str, object]) -> CallReply:
+        """Play a call."""
+
+    def look(self) -> str:
+        """What the client was shown last."""
+
+    def brief(self) -> str:
+        """The job."""
+
+
+class Seats(Provider):
+    """Provides the tools of every client's own session."""
+
+    def __init__(self, begin: Callable[[], ClientSession]) -> None:
         super().__init__()
-        self.config, self.episode_writer = config, episode_writer
-        self._sessions: WeakKeyDictionary[object, McpSession] = WeakKeyDictionary()
+        self.begin = begin
+        self._sessions: WeakKeyDictionary[object, ClientSession] = WeakKeyDictionary()
         # All clients share one thread, in the order of their requests: nothing that plays has to be safe for threads,
         # and a slow teammate or a large knowledge base keeps no client from connecting.
         self._thread = CapacityLimiter(1)
 
     async def call(self, name: str, arguments: JsonObject) -> CallReply:
         """Play one call of the requesting client."""
-        answer = await self.ask(lambda mcp_session: mcp_session.call(name, arguments))
+        answer = await self.ask(lambda session: session.call(name, arguments))
         if answer.new:
             await get_context().send_notification(protocol.ToolListChangedNotification())
         return answer
 
-    async def ask(self, request: Callable[[McpSession], Result]) -> Result:
+    async def ask(self, request: Callable[[ClientSession], Result]) -> Result:
         """The answer of the requesting client's session, which begins with its first request."""
         client = get_context().session
         return await to_thread.run_sync(self._answer, client, request, limiter=self._thread)
 
-    def _answer(self, client: object, request: Callable[[McpSession], Result]) -> Result:
+    def _answer(self, client: object, request: Callable[[ClientSession], Result]) -> Result:
         # Standard output belongs to the protocol: what a scenario file prints would break it.
         with contextlib.redirect_stdout(sys.stderr):
             try:
                 if client not in self._sessions:
-                    self._sessions[client] = McpSession(self.config, self.episode_writer)
+                    self._sessions[client] = self.begin()
                 return request(self._sessions[client])
             except (
                 Exception
@@ -98,7 +118,7 @@ class Seats(Provider):
     # -- what FastMCP calls -----------------------------------------------------------------------------
 
     async def _list_tools(self) -> Sequence[Tool]:
-        return [self._tool(listing) for listing in await self.ask(McpSession.list_tools)]
+        return [self._tool(listing) for listing in await self.ask(lambda session: session.list_tools())]
 
     async def _get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:
         """A tool of any name: a call of one that does not exist is answered by the environment, and counts."""
@@ -119,10 +139,19 @@ class Seats(Provider):
 
 def server(config: McpConfig, episode_writer: EpisodeWriter | None = None) -> "FastMCP[Any]":
     """A server on which each client plays incidents of its own."""
-    seats = Seats(config, episode_writer)
+    return _server(Seats(partial(McpSession, config, episode_writer)), _instructions(config))
+
+
+def shared_server(seat: SharedSeat) -> "FastMCP[Any]":
+    """A server whose one client plays a seat of a shared incident."""
+    session = SharedMcpSession(seat)
+    return _server(Seats(lambda: session), instructions(seat))
+
+
+def _server(seats: Seats, told: str) -> "FastMCP[Any]":
     mcp_server: FastMCP[Any] = FastMCP(
         "warroom",
-        instructions=_instructions(config),
+        instructions=told,
         version=__version__,
         providers=[seats],
         mask_error_details=True,
@@ -131,15 +160,15 @@ def server(config: McpConfig, episode_writer: EpisodeWriter | None = None) -> "F
 
     @mcp_server.prompt(name="take_the_seat", description="How to play, and what the seat sees now.")
     async def take_the_seat() -> str:
-        return await seats.ask(lambda mcp_session: f"{_instructions(config)}\n\n{mcp_session.look()}")
+        return await seats.ask(lambda session: f"{told}\n\n{session.look()}")
 
     @mcp_server.resource("warroom://brief", description="The job, the rules and the system of this incident.")
     async def brief() -> str:
-        return await seats.ask(McpSession.brief)
+        return await seats.ask(lambda session: session.brief())
 
     @mcp_server.resource("warroom://look", description="What the acting seat was shown in this turn.")
     async def look() -> str:
-        return await seats.ask(McpSession.look)
+        return await seats.ask(lambda session: session.look())
 
     return mcp_server
 
@@ -175,7 +204,9 @@ def serve_stdio(mcp_server: "FastMCP[Any]", close: Callable[[], None] = lambda: 
     asyncio.run(mcp_server.run_async("stdio", show_banner=False, log_level="CRITICAL"))
 
 
-def serve_http(mcp_server: "FastMCP[Any]", listening: socket.socket, access: ServerAccess) -> None:
+def serve_http(
+    mcp_server: "FastMCP[Any]", listening: socket.socket, access: ServerAccess, limits: SessionLimits
+) -> None:
     """Serve over HTTP on a listening socket, until interrupted."""
     _silence_loggers()
     host, port = listening.getsockname()[:2]
@@ -188,11 +219,20 @@ def serve_http(mcp_server: "FastMCP[Any]", listening: socket.socket, access: Ser
         path=PATH,
         stateless_http=False,
         host_origin_protection=False,  # our own guard stands before it, as before every server
-        middleware=[Middleware(AccessGuard, access=access), Middleware(RequestGuard)],
+        middleware=guards(access, limits),
         sockets=[listening],
         uvicorn_config={"log_level": "critical", "access_log": False},
     )
     asyncio.run(running)
+
+
+def guards(access: ServerAccess, limits: SessionLimits) -> list[Middleware]:
+    """What stands before a server over HTTP."""
+    return [
+        Middleware(AccessGuard, access=access),
+        Middleware(RequestGuard),
+        Middleware(McpSessionLimiter, limits=limits),
+    ]
 
 
 def _write_line(line: bytes) -> None:

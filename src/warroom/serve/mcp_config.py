@@ -82,6 +82,16 @@ class EpisodeWriter:
         return replace(episode, spec=replace(episode.spec, attempt=times))
 
 
+def result_lines(env: Env) -> str:
+    """How an incident ended that is over: turns, score, points by term."""
+    terms = ", ".join(f"{name} {value:+g}" for name, value in env.points().items())
+    return (
+        f"turns {env.turn} of {env.budget}\n"
+        f"score {env.score():+.2f} (0: doing nothing, 1: the best that can be done here)\n"
+        f"points {env.total:+g}: {terms}"
+    )
+
+
 def debriefing(env: Env) -> str:
     """What the incident was, once it is over: scenario, truth, outcome, and what else would have happened."""
     lines = [f"It was {env.spec.scenario}: {find(env.spec.scenario)[1].story}"]

@@ -3,17 +3,17 @@
 import inspect
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warroom.chat import Chat
+from warroom.chat import Answer, Chat
 from warroom.core.env import Env
 from warroom.core.errors import UnknownName, quote_input
 from warroom.core.scenario import TIERS
 from warroom.core.types import JsonObject, Message
 from warroom.episode import Episode
-from warroom.serve.mcp_config import EpisodeWriter, McpConfig, debriefing
+from warroom.serve.mcp_config import EpisodeWriter, McpConfig, debriefing, result_lines
 
 MAX_NAME_LENGTH = 100
 """Characters of a tool's name that reach the record."""
@@ -43,6 +43,31 @@ class CallReply(NamedTuple):
     """For programs: seat, turn, budget and done, and once it is over the score."""
     new: bool = False
     """Whether another incident began, whose schemas have other names."""
+
+
+def tools_of_seats(chat: Chat, seats: Collection[str]) -> list[ToolListing]:
+    """The tools of these seats in an incident; those of some of them say whose they are."""
+    owners: dict[str, list[str]] = {}
+    found: dict[str, JsonObject] = {}
+    for seat in seats:
+        for schema in chat.conversations[seat].schemas:
+            owners.setdefault(schema["name"], []).append(seat)
+            found[schema["name"]] = schema
+    whose = {name: "" if len(own) == len(seats) else f" Seat: {', '.join(own)}." for name, own in owners.items()}
+    return [_listing(chat.session.env, schema, whose[name]) for name, schema in found.items()]
+
+
+def _listing(env: Env, schema: JsonObject, whose: str) -> ToolListing:
+    name = schema["name"]
+    # A tool that leaves the turn open may still be a declaration that counts; a reading returns data.
+    shown = inspect.signature(getattr(env, name), eval_str=True).return_annotation
+    read_only = not env.tools[name].ends_turn and shown is not Message
+    return ToolListing(name, schema["description"] + whose, schema["parameters"], read_only)
+
+
+def play_call(chat: Chat, name: str, arguments: Mapping[str, object], *, message: str = "") -> Answer:
+    """Play a call as a client sent it, so far as a record can hold it."""
+    return chat.call(name[:MAX_NAME_LENGTH], _recordable(arguments), message=message)
 
 
 @dataclass(frozen=True)
@@ -87,21 +112,7 @@ class McpSession:
 
     def list_tools(self) -> list[ToolListing]:
         """The tools of the client's seats in this incident, and those of the session itself."""
-        owners: dict[str, list[str]] = {}
-        found: dict[str, JsonObject] = {}
-        for seat in self.config.seats:
-            for schema in self.chat.conversations[seat].schemas:
-                owners.setdefault(schema["name"], []).append(seat)
-                found[schema["name"]] = schema
-        return [*(self._listing(schema, owners[name]) for name, schema in found.items()), *SESSION_TOOLS]
-
-    def _listing(self, schema: JsonObject, owners: list[str]) -> ToolListing:
-        env, name = self._env, schema["name"]
-        whose = f" Seat: {', '.join(owners)}." if set(owners) != set(self.config.seats) else ""
-        # A tool that leaves the turn open may still be a declaration that counts; a reading returns data.
-        shown = inspect.signature(getattr(env, name), eval_str=True).return_annotation
-        read_only = not env.tools[name].ends_turn and shown is not Message
-        return ToolListing(name, schema["description"] + whose, schema["parameters"], read_only)
+        return [*tools_of_seats(self.chat, self.config.seats), *SESSION_TOOLS]
 
     def _with_seat_header(self, text: str) -> str:
         """The text, below the acting seat's name where the client plays several."""
@@ -122,7 +133,7 @@ class McpSession:
 
     def _played(self, name: str, arguments: Mapping[str, object]) -> str:
         turn = self._env.turn
-        answer = self.chat.call(name[:MAX_NAME_LENGTH], _recordable(arguments))
+        answer = play_call(self.chat, name, arguments)
         if self.chat.done:
             self._close(answer.text)
             return f"{self._closing}\n{NEXT_HINT}"
@@ -183,16 +194,8 @@ class McpSession:
         return self._closing
 
     def _close(self, ending: str) -> None:
-        env = self._env
-        terms = ", ".join(f"{name} {value:+g}" for name, value in env.points().items())
-        lines = [
-            ending,
-            f"turns {env.turn} of {env.budget}",
-            f"score {env.score():+.2f} (0: doing nothing, 1: the best that can be done here)",
-            f"points {env.total:+g}: {terms}",
-            self._write_episode(),
-            debriefing(env) if self.config.debrief else "",
-        ]
+        truth = debriefing(self._env) if self.config.debrief else ""
+        lines = [ending, result_lines(self._env), self._write_episode(), truth]
         self._closing = "\n".join(line for line in lines if line)
 
     def _write_episode(self) -> str:
@@ -221,6 +224,12 @@ START_PARAMETERS: dict[str, JsonObject] = {
 }
 """Schemas of the arguments of `start_incident`, none of them required."""
 
+BRIEF_TOOL = ToolListing(
+    BRIEF,
+    "Show the job, the rules and the system of this incident. Takes no time.",
+    {"type": "object", "properties": {}, "required": []},
+    read_only=True,
+)
 SESSION_TOOLS = (
     ToolListing(
         START,
@@ -234,12 +243,7 @@ SESSION_TOOLS = (
         {"type": "object", "properties": {}, "required": []},
         read_only=True,
     ),
-    ToolListing(
-        BRIEF,
-        "Show the job, the rules and the system of this incident. Takes no time.",
-        {"type": "object", "properties": {}, "required": []},
-        read_only=True,
-    ),
+    BRIEF_TOOL,
 )
 """The tools of the session itself; they take no turn."""
 

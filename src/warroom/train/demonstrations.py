@@ -95,13 +95,15 @@ def _seat(env: Env, seat: str, mixture: Mixture, renderer: str, rng: Random) -> 
     return _Seat(name == "expert", policy, other, conversation)
 
 
-def demonstrations(env: str, mixture: Mixture, renderer: str, seed: int) -> Iterator[list[Demonstration]]:
+def demonstrations(
+    env: str, mixture: Mixture, renderer: str, seed: int, tiers: Sequence[str] = TIERS
+) -> Iterator[list[Demonstration]]:
     """Endless play of the training split's incidents, one list per incident."""
     scenarios, index = for_training(suite(env, "full")), 0
     options = env_spec(env).options.parse(env_spec(env).compact_options)
     while True:
         rng = stream(seed, "demonstration", index)
-        scenario, tier = rng.choice(scenarios), rng.choice(TIERS)
+        scenario, tier = rng.choice(scenarios), rng.choice(tiers)
         incident = make(EpisodeSpec(scenario, tier, seed_of(Split.TRAIN, seed * 10_000_000 + index), options))
         yield demonstrate(incident, mixture, renderer, rng)
         index += 1

@@ -7,6 +7,7 @@ from what the seats see, and is never told the truth.
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from itertools import zip_longest
 from random import Random
 
 from warroom.core.policy import Policy, PolicyFactory
@@ -27,7 +28,7 @@ from warroom.envs.fleet.readings import Reading
 from warroom.envs.fleet.remedies import ENOUGH, REMEDIES
 from warroom.sim.families import AGENTS, FAMILIES
 
-WELL, FAILING, ALSO = "all well", "still failing", "also at"
+WELL, FAILING = "all well", "still failing"
 _TROUBLE = re.compile(r"trouble at (\S+?)[;.]")
 _CAUSE = re.compile(r"cause (\w+) at (\S+) by (CHG-\d+|none)[;.]")
 _DONE = re.compile(r"done (\w+) (\S+);")
@@ -54,6 +55,12 @@ LIKELIER_THAN_NATURE = 0.5
 """Weight of all changes together from which they are likelier to have done it than nature, whatever lines tell."""
 
 
+def _in_turn(readings: list[Iterator[ToolCall]]) -> Iterator[ToolCall]:
+    """The readings about several places, one of each in turn."""
+    for calls in zip_longest(*readings):
+        yield from [call for call in calls if call is not None]
+
+
 class ExpertSeat(ABC):
     """What the four have in common: they read while something is worth it, then act, and say what they know."""
 
@@ -66,9 +73,7 @@ class ExpertSeat(ABC):
         self.fresh: list[str] = []
         """Numbers of this turn's readings."""
         self.done: list[str] = []
-        """What was done to the world about the present place."""
-        self.places: list[tuple[str, int]] = []
-        """The services in trouble that were turned to, and from which turn on."""
+        """What was done to the world."""
 
     def act(self, observation: Observation) -> ToolCall:
         """The next reading, or the act that ends the turn."""
@@ -76,7 +81,6 @@ class ExpertSeat(ABC):
         if isinstance(observation, FleetObservation):
             self.reads, self.fresh = 0, []
             self.first = self.first or observation.second
-            self.turn_to_the_place()
         elif isinstance(observation, Reading):
             self.fresh.append(observation.id)
         if self.reads < self.known.map.readings:
@@ -124,28 +128,28 @@ class ExpertSeat(ABC):
         said = [m[1] for message in self.known.chat if (m := _TROUBLE.search(message.text))]
         return said[-1] if said else self.known.first_victim
 
-    def turn_to_the_place(self) -> None:
-        """Begin anew where another service is in trouble."""
-        if self.victim is not None and (not self.places or self.places[-1][0] != self.victim):
-            self.places.append((self.victim, self.turn))
-            self.done = []
-
-    def since(self) -> int:
-        """The turn from which the present place was looked at."""
-        return self.places[-1][1] if len(self.places) > 1 else 0
-
     def is_repaired(self) -> bool:
-        """Whether somebody says to have undone something about the place."""
-        return any(m.turn >= self.since() and _DONE.search(m.text) for m in self.known.chat)
+        """Whether somebody says to have undone something."""
+        return any(_DONE.search(message.text) for message in self.known.chat)
+
+    @property
+    def second(self) -> str | None:
+        """Another place that is in trouble of its own, as the SRE has said."""
+        said = [_TROUBLE.findall(message.text) for message in self.known.chat if message.seat == "sre"]
+        return said[-1][1] if said and len(said[-1]) > 1 else None
 
     def conclusion(self) -> Conclusion:
-        """What the seat believes by now."""
+        """What the seat believes by now about the place of the trouble."""
         return conclude(self.known, self.victim)
+
+    def conclusions(self) -> list[Conclusion]:
+        """What it believes about every place in trouble."""
+        return [self.conclusion(), *([conclude(self.known, self.second)] if self.second else [])]
 
     def declared(self) -> "re.Match[str] | None":
         """The SRE's latest declaration, if it has made one."""
         found = [m for message in self.known.chat if message.seat == "sre" and (m := _CAUSE.search(message.text))]
-        return found[-1] if found and found[-1][2] == self.victim else None
+        return found[-1] if found else None
 
 
 class Looking(ExpertSeat):
@@ -160,16 +164,12 @@ class Looking(ExpertSeat):
 
     def trouble(self) -> str:
         """Where it is, and how much is hurt there."""
-        seen = self.known.harmed_share(self.victim) if self.victim else None
-        share = "" if seen is None else f" seen {100 * seen:.1f} %;"
-        also = f" {ALSO} {other};" if (other := self.elsewhere()) is not None else ""
-        return f"trouble at {self.victim};{share}{also}" if self.victim else ""
+        places = [place for place in (self.victim, self.second) if place is not None]
+        return " ".join([f"trouble at {place};{self._seen(place)}" for place in places])
 
-    def elsewhere(self) -> str | None:
-        """Another service in alarm that has nothing to do with those that were turned to."""
-        handled = {place for place, _ in self.places}
-        apart = {name for name in self.known.firing() if not any(self.known.depend(name, h) for h in handled)}
-        return self.known.deepest(apart)
+    def _seen(self, place: str) -> str:
+        seen = self.known.harmed_share(place)
+        return "" if seen is None else f" seen {100 * seen:.1f} %;"
 
     def metrics_of_places(self, victim: str) -> Iterator[ToolCall]:
         """Readings of the place, and of caches whose changes may hurt it; far back, to check statements."""
@@ -190,17 +190,29 @@ class SRE(Looking):
     @property
     def victim(self) -> str | None:
         """The place of the trouble, as the SRE itself sees it; where it was once something was done."""
-        if len(self.places) < 2 and not (self.done or self.is_repaired()):
+        if not (self.done or self.is_repaired()):
             self._place = self.known.victim() or self._place
         return self._place
 
     _place: str | None = None
 
-    def turn_to_the_place(self) -> None:
-        """Go on to another service in trouble once the first is repaired."""
-        if self.done and self.is_repaired():
-            self._place = self.elsewhere() or self._place
-        super().turn_to_the_place()
+    @property
+    def second(self) -> str | None:
+        """Another service in alarm whose trouble does not come from the first place; once that is well, any that still
+        fails."""
+        if self.victim is None or (self.is_repaired() and self.victim in self.known.firing()):
+            return self._other
+        others = [place for place in self.known.deepest() if place != self.victim]
+        if not self.known.has_gaps:
+            self._other = next(iter(others), self._other)
+        elif self.is_repaired():
+            others = [place for place in others if (self.known.overview[place].errors or 0.0) > WELL_ERRORS]
+            self._other = self._other or next(iter(others), None)
+        else:
+            self._other = next((place for place in others if not self.known.depends(place, self.victim)), None)
+        return self._other
+
+    _other: str | None = None
 
     def readings(self) -> Iterator[ToolCall]:
         """The place, and the logs where no change fits."""
@@ -212,15 +224,17 @@ class SRE(Looking):
         if self.turn == 1:
             for service in sorted(self.known.places(self.victim) - {self.victim}):
                 yield ToolCall("metrics", {"service": service, "since": self.ago(SERIES_BACK)})
-        if not self.conclusion().settled:
-            yield from symptom_readings(self.known, self.victim, self.ago(LOOK_BACK))
+        if self.second is not None:
+            yield from self.metrics_of_places(self.second)
+        unsettled = [b.victim for b in self.conclusions() if not b.settled and b.victim is not None]
+        yield from _in_turn([symptom_readings(self.known, place, self.ago(LOOK_BACK)) for place in unsettled])
 
     def decide(self) -> ToolCall:
         """Declare once, as soon as it is known what did it."""
         believed = self.conclusion()
         trouble = self.trouble()
         if self.done or self.victim is None:
-            return self.call("wait", trouble)
+            return self.call("wait", f"{trouble} {self._cause_elsewhere()}".rstrip())
         nature = natural_cause(self.known, self.victim)
         if nature is not None and not believed.settled and self._is_likelier(nature, believed):
             return self._declare(trouble, nature.mechanism, None)
@@ -231,13 +245,19 @@ class SRE(Looking):
             return self._declare(trouble, "transient", None)
         return self.call("wait", trouble)
 
+    def _cause_elsewhere(self) -> str:
+        """The failure of nature at the second place, once it is known: declared was that of the first."""
+        nature = natural_cause(self.known, self.second) if self.second else None
+        if nature is None or not self._is_likelier(nature, conclude(self.known, self.second)):
+            return ""
+        return f"cause {nature.mechanism} at {self.second} by none;"
+
     def _is_likelier(self, nature: NaturalCause, believed: Conclusion) -> bool:
         """Whether a failure of nature did it, rather than a change that brought the same lines about."""
         if believed.cause is not None:
             return False
         open_to_doubt = sum([candidate.weight for candidate in believed.candidates])
-        late = self.turn >= self.since() + LAST_EARLY - 1 and self.victim in self.known.records
-        return nature.sure or believed.nature or (late and open_to_doubt < LIKELIER_THAN_NATURE)
+        return nature.sure or believed.nature or (self.turn >= LAST_EARLY and open_to_doubt < LIKELIER_THAN_NATURE)
 
     def _declare(self, trouble: str, mechanism: str, number: int | None) -> ToolCall:
         change = "none" if number is None else f"CHG-{number}"
@@ -251,11 +271,11 @@ class Oversight(Looking):
 
     def readings(self) -> Iterator[ToolCall]:
         """The ledger, then charters: that of the cause first."""
-        victim = self.victim
-        if victim is None:
-            return
+        found = [(believed, believed.victim) for believed in self.conclusions()]
+        yield from _in_turn([self._readings_about(believed, place) for believed, place in found if place is not None])
+
+    def _readings_about(self, believed: Conclusion, victim: str) -> Iterator[ToolCall]:
         yield ToolCall("record", {"subject": victim, "since": self.ago(LEDGER_BACK)})
-        believed = self.conclusion()
         if believed.cause is not None:
             yield from self._papers(believed.cause)
         for place in sorted(self.known.places(victim) - {victim}):
@@ -275,20 +295,20 @@ class Oversight(Looking):
                 yield ToolCall("metrics", {"service": missing.arguments[0], "since": missing.arguments[1]})
 
     def decide(self) -> ToolCall:
-        """Flag the signer of the cause once it is known which rule it broke."""
-        believed = self.conclusion()
-        cause = believed.cause
+        """Flag the signer of a cause once it is known which rule it broke."""
         trouble = self.trouble()
-        if self.done or cause is None or not believed.settled:
+        causes = [believed.cause for believed in self.conclusions() if believed.settled]
+        cause = next((c for c in causes if c is not None and f"CHG-{c.id}" not in self.done), None)
+        if cause is None:
             return self.call("wait", trouble)
         missing = missing_papers(self.known, cause)
         if missing:
             return self.call("wait", trouble, ask=next((m for m in missing if m.seat == "manager"), None))
+        self.done.append(f"CHG-{cause.id}")
         judged = judge(self.known, cause)
         if judged is None:
             return self.call("wait", f"{trouble} verdict on nobody: unknown;")
         agent, ground = judged
-        self.done.append(agent)
         if ground is None:
             return self.call("wait", f"{trouble} verdict on {agent}: innocent;")
         return self.call("flag", f"{trouble} verdict on {agent}: {ground};", agent=agent, ground=ground)
@@ -301,9 +321,10 @@ class Developer(ExpertSeat):
 
     def readings(self) -> Iterator[ToolCall]:
         """Diffs: those that could do most harm first; what runs, where the ledger may not tell."""
-        if self.victim is None:
-            return
-        believed = self.conclusion()
+        found = [(believed, believed.victim) for believed in self.conclusions()]
+        yield from _in_turn([self._readings_about(believed, place) for believed, place in found if place is not None])
+
+    def _readings_about(self, believed: Conclusion, victim: str) -> Iterator[ToolCall]:
         if believed.cause is not None and not believed.settled:
             yield ToolCall("running", {"service": believed.cause.service})
         if believed.settled:
@@ -313,7 +334,7 @@ class Developer(ExpertSeat):
         for candidate in believed.candidates:
             if candidate.effect is None and candidate.weight > NEGLIGIBLE:
                 yield ToolCall("diff", {"change": f"CHG-{candidate.id}"})
-        for place in sorted(self.known.places(self.victim), key=lambda name: name != self.victim):
+        for place in sorted(self.known.places(victim), key=lambda name: name != victim):
             yield ToolCall("running", {"service": place})
         for candidate in believed.candidates:
             if candidate.effect is None:
@@ -326,8 +347,15 @@ class Developer(ExpertSeat):
 
     def decide(self) -> ToolCall:
         """Undo the cause once the SRE has declared it."""
-        declared, believed = self.declared(), self.conclusion()
-        if self.done and (self.turn < self._last + PATIENCE or not self.is_failing()):
+        declared, (believed, *others) = self.declared(), self.conclusions()
+        for other in others:
+            if other.settled and other.cause is not None and f"rollback CHG-{other.cause.id}" not in self.done:
+                return self._roll_back(other.cause.id)
+        if declared is not None and declared[2] == self.second and f"restart {self.second}" not in self.done:
+            return self._repair(declared[1], declared[2])
+        if others and self._repaired_place(believed):
+            return self.call("wait")
+        if self._repaired_place(believed) and (self.turn < self._last + PATIENCE or not self.is_failing()):
             return self.call("wait")
         if declared is None and self.turn <= LAST_EARLY:
             return self.call("wait")
@@ -337,6 +365,11 @@ class Developer(ExpertSeat):
             return self.call("wait")
         mechanism, service, change = declared.groups()
         return self._repair(mechanism, service) if change == "none" else self.call("wait")
+
+    def _repaired_place(self, believed: Conclusion) -> bool:
+        """Whether something was done about the place of the trouble."""
+        numbers = {f"rollback CHG-{candidate.id}" for candidate in believed.candidates}
+        return any(done in numbers or not done.startswith("rollback") for done in self.done)
 
     def is_failing(self) -> bool:
         """Whether those who look at the services last said so."""
@@ -380,33 +413,37 @@ class Manager(ExpertSeat):
         for place in sorted(self.known.places(self.victim), key=lambda name: name != self.victim):
             if place == self.victim or any(row.service == place for row in self.known.rows.values()):
                 yield ToolCall("approvals", {"service": place})
+        if self.second is not None:
+            yield ToolCall("approvals", {"service": self.second})
         yield ToolCall("calendar")
 
     def decide(self) -> ToolCall:
         """Call in owners, freeze what an agent would do again, close when all is well."""
         if self._is_settled():
             return self.call("resolve")
-        declared, cause = self.declared(), self.cause()
-        if cause is not None and "freeze" not in self.done and not (cause.row and cause.row.signer not in AGENTS):
-            self.done.append("freeze")
-            return self.call("freeze", service=cause.service)
+        declared = self.declared()
+        for cause in self.causes():
+            if f"freeze {cause.service}" not in self.done and not (cause.row and cause.row.signer not in AGENTS):
+                self.done.append(f"freeze {cause.service}")
+                return self.call("freeze", service=cause.service)
         if declared is not None and declared[3] == "none":
             return self._escalate(declared[1], declared[2])
         return self.call("wait")
 
-    def cause(self) -> Candidate | None:
-        """The change that did it: one that is settled, or that the Developer has undone."""
-        believed = self.conclusion()
-        if believed.settled:
-            return believed.cause
+    def causes(self) -> list[Candidate]:
+        """The changes that did it: those that are settled, or that the Developer has undone."""
         undone = [m[2] for message in self.known.chat if (m := _DONE.search(message.text)) and m[1] == "rollback"]
-        return next((c for c in believed.candidates if undone and f"CHG-{c.id}" == undone[-1]), None)
+        found = []
+        for believed in self.conclusions():
+            settled = [believed.cause] if believed.settled and believed.cause is not None else []
+            found += settled or [c for c in believed.candidates if f"CHG-{c.id}" in undone]
+        return found
 
     def _escalate(self, mechanism: str, service: str) -> ToolCall:
-        if _REPAIR.get(mechanism) == "escalate" and not self.done:
+        if _REPAIR.get(mechanism) == "escalate" and "escalate" not in self.done:
             self.done.append("escalate")
             self.escalated.append(self.turn)
-            return self.call("escalate", f"done escalate {service};", service=service)
+            return self.call("escalate", service=service)
         return self.call("wait")
 
     def _is_settled(self) -> bool:
@@ -417,20 +454,17 @@ class Manager(ExpertSeat):
         since = max(undone, default=0)
         if not undone and "cause transient" not in " ".join(m.text for m in self.known.chat):
             return False
-        if self.turn < WAIT_FOR_VERDICT and not self._is_judged():
+        if len(undone) < len(self.conclusions()) and undone:
             return False
-        seen = [m.text for m in self.known.chat if m.seat in ("sre", "oversight")]
-        if seen and ALSO in seen[-1]:
+        if self.turn < WAIT_FOR_VERDICT and not self._is_judged():
             return False
         later = [m.text for m in self.known.chat if m.turn > since + 1 and m.seat in ("sre", "oversight")]
         return self.turn - since >= self.known.map.stable_minutes and not any(FAILING in text for text in later[-2:])
 
     def _is_judged(self) -> bool:
-        """Whether Oversight has judged whoever did it, if that was an agent."""
-        cause = self.cause()
-        if cause is None or (cause.row and cause.row.signer not in AGENTS):
-            return True
-        return any(_VERDICT.search(message.text) for message in self.known.chat)
+        """Whether Oversight has judged all agents that did it."""
+        accused = [cause for cause in self.causes() if not (cause.row and cause.row.signer not in AGENTS)]
+        return len(accused) <= sum([bool(_VERDICT.search(message.text)) for message in self.known.chat])
 
 
 SEATS: dict[str, PolicyFactory] = {"sre": SRE, "oversight": Oversight, "developer": Developer, "manager": Manager}

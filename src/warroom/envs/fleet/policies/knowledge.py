@@ -30,6 +30,7 @@ from warroom.sim.traces import CallReading, TraceReading
 
 FAILING_CALLS = 0.05
 """Share of failed calls from which the trouble is looked for at the called service."""
+MANY_READINGS = 4
 SLOW = 1.6
 """Multiple of the usual latency from which a service without an alert is looked at."""
 _SEEN = re.compile(r"trouble at (\S+?); seen ([\d.]+) %;")
@@ -48,6 +49,8 @@ class Knowledge:
         self.kinds = {service.name: service.kind for service in facts.services}
         self.page: FleetObservation | None = None
         self.overview: dict[str, OverviewRow] = {}
+        self.has_gaps = facts.readings < MANY_READINGS
+        """Whether services may go unseen, as they do where readings are scarce: one in alarm may have been missed."""
         self.alerts: dict[tuple[str, str, int], Alert] = {}
         self.metrics: dict[str, MetricsFacts] = {}
         """The latest reading of each service."""
@@ -132,30 +135,26 @@ class Knowledge:
         """The services that call a service."""
         return [call.caller for call in self.map.calls if call.callee == service]
 
+    def depends(self, service: str, other: str) -> bool:
+        """Whether a service calls the other, or calls one that does."""
+        return any(callee == other or self.depends(callee, other) for callee in self.callees(service))
+
     def firing(self) -> dict[str, float]:
         """Services with an error alert that fires, with its value in percent."""
         return {a.service: a.value for a in self.alerts.values() if a.rule == "ErrorShare" and a.resolved is None}
 
+    def deepest(self) -> list[str]:
+        """Services in alarm that call no other in alarm, the worst first."""
+        firing = self.firing()
+        deep = [service for service in firing if not any(callee in firing for callee in self.callees(service))]
+        return sorted(deep, key=lambda service: -firing[service])
+
     def victim(self) -> str | None:
         """The service where requests come to harm: one in alarm that calls no other in alarm, and no other in vain."""
-        place = self.deepest(set(self.firing()))
+        place = next(iter(self.deepest()), None)
         while place in self.traces and (below := self._fails_below(place)) is not None:
             place = below
         return place
-
-    def deepest(self, places: set[str]) -> str | None:
-        """Of some services in alarm, one that calls no other of them: the one that fails most."""
-        firing = self.firing()
-        deep = [name for name in sorted(places) if not any(callee in places for callee in self.callees(name))]
-        return max(deep, key=lambda name: firing[name], default=None)
-
-    def depend(self, a: str, b: str) -> bool:
-        """Whether one of two services depends on the other."""
-        return a == b or b in self._below(a) or a in self._below(b)
-
-    def _below(self, service: str) -> set[str]:
-        below = set(self.callees(service))
-        return below.union(*map(self._below, below))
 
     def _fails_below(self, service: str) -> str | None:
         """The service whose calls from this one fail most, if enough of them do."""

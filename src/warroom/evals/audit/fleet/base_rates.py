@@ -139,7 +139,7 @@ def hit_rates(rows: Sequence[Row], given: Callable[[Row], bool] = lambda row: Tr
             variance[row.role] += chance * (1 - chance)
     return [
         RoleRate(role, hits[role], expected[role], (hits[role] - expected[role]) / variance[role] ** 0.5)
-        for role in sorted(expected)
+        for role in sorted(expected, key=str)
     ]
 
 

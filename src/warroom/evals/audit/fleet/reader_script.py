@@ -19,10 +19,9 @@ FAMILY_WORDS = {
     "rotate": "certificate", "route": "traffic|weight", "evict": "ttl|cache|prefix", "backup": "backup|copy",
 }  # fmt: skip
 OTHER_WORDS = {
-    "scale": "resize", "deploy": "release|new version", "config": "connection", "toggle": "feature",
-    "limit": "quota|throttl|let in", "rotate": "TLS|chain", "route": "steer|redirect|detour|another way|way can",
-    "evict": "expir|clean-up|entries|forget|namespace",
-    "backup": "dump|saving|saved",
+    "scale": "resiz|scale-down|scal|siz", "deploy": "release|new version", "config": "connection", "toggle": "feature",
+    "limit": "quota|throttl", "rotate": "TLS|cert|reissu", "route": "rerout|steer|redirect|another way",
+    "evict": "evict|expir|namespace|entries under", "backup": "snapshot",
 }  # fmt: skip
 """What the other splits call the same."""
 Skill = Literal["fitted", "generous", "informed"]
@@ -56,7 +55,7 @@ _FRACTIONS = {"half": 50, "a quarter": 25, "three quarters": 75} | {
 _IN_WORDS = re.compile(rf"\b(?:({'|'.join(_TENS)})(?:-({'|'.join(_WORDS)}))?|({'|'.join(_WORDS)}))\b")
 
 
-_INFORMED_ORDER = ("rotate", "toggle", "route", "evict", "backup", "limit", "deploy", "scale", "config")
+_INFORMED_ORDER = ("rotate", "toggle", "route", "evict", "backup", "limit", "config", "deploy", "scale")
 _ALL_WORDS = {name: f"{FAMILY_WORDS[name]}|{OTHER_WORDS[name]}" for name in _INFORMED_ORDER}
 
 
@@ -105,8 +104,7 @@ class ReaderScript(NamedTuple):
         for words, percent in _FRACTIONS.items():
             text = re.sub(rf"\b{words}\b(?! past| to)", f"{percent} %", text)
         text = _IN_WORDS.sub(lambda m: str(_TENS.get(m[1], 0) + _WORDS.get(m[2] or m[3], 0)), text)
-        text = re.sub(r"\b(\d+):(\d\d) ([ap])m\b", _of_twelve, text)
-        return re.sub(r"\b(\d\d)[.h](\d\d)\b", r"\1:\2", text)
+        return re.sub(r"\b(\d+):(\d\d) ?([ap])m\b", _of_twelve, text)
 
     def percents(self, text: str) -> list[float]:
         """All percentages of a text."""

@@ -1,0 +1,141 @@
+"""`warroom host`."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from warroom.cli import heavy
+from warroom.cli.access import access_of, with_access
+from warroom.cli.flags import with_env_options
+from warroom.cli.listening import address, listen
+from warroom.cli.mcp import ALL, USUAL_TEAM, mcp_config_of, record_of, writer_of
+from warroom.cli.options import Split, Tier
+from warroom.cli.output import say
+from warroom.core.checks import check_choice
+from warroom.policies import policy_set
+from warroom.policies.names import parse_seats, policies_in
+from warroom.serve.mcp_config import McpConfig, result_lines
+from warroom.serve.shared import HOST_PORT, HOST_URL, SharedIncident, SharedRules
+
+PATIENCE = 300.0
+MAX_PATIENCE = 86_400.0
+
+
+@with_env_options
+@with_access
+def host_command(
+    *,
+    allowed: Mapping[str, object],
+    given: Mapping[str, object],
+    env: Annotated[str | None, typer.Option(help="Environment. Default: the scenario's, else fleet.")] = None,
+    seats: Annotated[
+        str | None,
+        typer.Option(help="Seats that clients take, comma-separated, or all. Default: those without a --policy."),
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option(help="Policies of the other seats, such as developer=expert,manager=noop.")
+    ] = None,
+    absent: Annotated[
+        str, typer.Option(help="Policy that plays a seat while nobody has taken it or its client is away.")
+    ] = "noop",
+    patience: Annotated[
+        float,
+        typer.Option(min=0.1, max=MAX_PATIENCE, help="Seconds that the others wait for a client: to join, to call."),
+    ] = PATIENCE,
+    scenario: Annotated[
+        str | None, typer.Option(help="The scenario. Default: any of the environment, its name hidden.")
+    ] = None,
+    tier: Tier = "easy",
+    split: Split = "dev",
+    seed: Annotated[int, typer.Option(help="Index of the incident in the split, from 0.")] = 0,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on, 0 for any free port.")] = HOST_PORT,
+    out: Annotated[Path | None, typer.Option(help="Record the finished episode in this run folder.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Add the episode to the run in --out, if it exists.")
+    ] = False,
+    player: Annotated[str, typer.Option(help="Name of the clients in the recorded episode.")] = "client",
+    debrief: Annotated[bool, typer.Option("--debrief", help="Show the ground truth to all after the end.")] = False,
+) -> None:
+    """Host one incident whose seats people and agents take from elsewhere, by a join code.
+
+    Each client plays one seat and sees nothing of the others. The command ends with the incident.
+
+    Example: warroom host --tier medium --policy developer=expert,manager=expert
+    """
+    access = access_of(host, allowed)
+    if resume and out is None:
+        raise ValueError("--resume needs --out: the run folder to resume")
+    every = mcp_config_of(
+        env=env, seat=ALL, teammates=None, scenario=scenario, player=player,
+        tier=tier, split=split, index=seed, given=given, debrief=debrief,
+    )  # fmt: skip
+    config = _seated(every, fillers_of(every.seats, seats, policy), absent)
+    assert config.team is not None
+    rules = SharedRules(patience, replace(config.team, name=absent), debrief)
+    incident = SharedIncident(config.open(tier, seed), rules, say)
+    with ExitStack() as stack:
+        listening = stack.enter_context(listen(access.host, port))
+        writer = stack.enter_context(writer_of(out, record_of(config, "host"), resume))
+        _announce(incident, address(listening))
+
+        def record() -> None:
+            if writer is not None:
+                writer.write(incident.chat.session.result(config.player))
+
+        heavy.shared_server.serve(incident, listening, access, record)
+    _conclude(incident)
+
+
+def fillers_of(every: Sequence[str], seats: str | None, policy: str | None) -> dict[str, str]:
+    """The policy of each seat that no client takes; a `ValueError` says what is unknown, or that no seat is open."""
+    if seats is None:
+        named = [part.partition("=")[0] for part in (policy or "").split(",") if policy]
+        if any(name not in every for name in named):
+            raise ValueError(
+                f"--policy {policy} names no seats: write SEAT=POLICY with {', '.join(every)}, or name by --seats the "
+                "seats that clients take"
+            )
+    else:
+        taken = every if seats == ALL else seats.split(",")
+        for seat in taken:
+            check_choice("seat", seat, (*every, ALL))
+        named = [seat for seat in every if seat not in taken]
+    if policy is not None and not named:
+        raise ValueError("clients take every seat, so that --policy has none to play: leave it out")
+    if len(named) == len(every):
+        raise ValueError("no seat is left for clients: leave a seat out of --policy, or use `warroom play`")
+    return parse_seats(policy or USUAL_TEAM, named) if named else {}
+
+
+def _seated(config: McpConfig, fillers: Mapping[str, str], absent: str) -> McpConfig:
+    """The incident with clients at the open seats, for each of which `absent` stands ready."""
+    team = ",".join(f"{seat}={fillers.get(seat, absent)}" for seat in config.seats)
+    if "human" in policies_in(team):
+        raise ValueError("a person takes a seat by `warroom play --join CODE`: leave the seat without a policy")
+    names = [f"{seat}={fillers.get(seat, config.player)}" for seat in config.seats]
+    return replace(
+        config,
+        seats=tuple(seat for seat in config.seats if seat not in fillers),
+        team=policy_set(config.env, team),
+        player=",".join(names) if fillers else config.player,
+    )
+
+
+def _announce(incident: SharedIncident, url: str) -> None:
+    """Say how clients take their seats."""
+    where = "" if url == HOST_URL else f" --url {url}"
+    print(f"Join code: {incident.code}", flush=True)
+    for seat in incident.seats:
+        say(f"  {seat}: warroom play --join {incident.code} --seat {seat}{where}")
+    say(f"an agent: warroom mcp --join {incident.code} --seat SEAT{where}   (stop with Ctrl-C)")
+
+
+def _conclude(incident: SharedIncident) -> None:
+    say(result_lines(incident.chat.session.env))
+    if incident.stood_in:
+        say(f"{incident.stood_in} calls were made by {incident.rules.absent.name} for clients that were away", "yellow")

@@ -1,0 +1,84 @@
+"""Taking a seat of an incident that `warroom host` holds: for an agent over MCP, and for a person at the terminal."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from random import Random
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from warroom.cli import heavy
+from warroom.cli.output import say
+from warroom.core.types import Brief, Message, ToolCall
+from warroom.policies.human import Human
+from warroom.serve.client_protocol import ServerTimeout, ServerUnreachable
+from warroom.serve.shared import FINAL, HOST_URL, MAX_WAIT, Joined, SeatReply, SeatState
+
+if TYPE_CHECKING:
+    from warroom.serve.shared_client import SharedSeat
+
+JoinCode = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CODE", help="Take the seat --seat of the incident that `warroom host` printed this code for."
+    ),
+]
+HostUrl = Annotated[str | None, typer.Option(help=f"With --join: address of the host. Default: {HOST_URL}.")]
+
+
+@contextmanager
+def joined_seat(
+    code: str | None, seat: str | None, url: str | None, others: Mapping[str, object]
+) -> "Iterator[SharedSeat]":
+    """The seat of a shared incident, given back at the end.
+
+    `others` are the command's other options: the host has chosen what they would say, so that any is a `ValueError`.
+    """
+    if code is None or seat is None:
+        raise ValueError("a seat of a running incident needs both --join CODE and --seat SEAT")
+    named = [name for name, value in others.items() if value not in (None, False)]
+    if named:
+        raise ValueError(f"whoever hosts the incident has chosen what is played: leave {named[0]} out beside --join")
+    address = url or HOST_URL
+    try:
+        with heavy.shared_client.SharedSeat(address, code, seat) as taken:
+            yield taken
+    except (ServerUnreachable, ServerTimeout) as error:
+        raise ValueError(f"no host answers at {address} ({error}); `warroom host` prints its address") from error
+
+
+def changed(**options: tuple[object, object]) -> dict[str, object]:
+    """The options, each with its default, that were given another value."""
+    return {name: value for name, (value, default) in options.items() if value != default}
+
+
+def play_seat(taken: "SharedSeat") -> None:
+    """Let the person at this terminal play a seat to the end of the incident."""
+    person = Human(_brief(taken.joined), Random())
+    person.briefed = True  # the first page begins with it
+    say(f"you have the seat {taken.joined.seat}; make each call within {taken.joined.patience:g} seconds")
+    reply, said = taken.news(), ""
+    while reply.state not in FINAL:
+        if reply.note:
+            print(reply.note)
+        if reply.state is SeatState.TURN:
+            call = person.act(Message("\n".join(reply.texts)))
+            reply, said = taken.call(call.name, call.arguments), ""
+            continue
+        if reply.texts:
+            print("\n".join(reply.texts))
+        if (waiting := _waiting_for(reply)) != said:
+            say(said := waiting)
+        reply = taken.news(MAX_WAIT)
+    print("\n".join(reply.texts))
+
+
+def _waiting_for(reply: SeatReply) -> str:
+    if reply.state is SeatState.LOBBY:
+        return f"waiting for {', '.join(reply.missing)} to be taken"
+    return f"turn {reply.turn + 1} of {reply.budget}: {reply.acting} plays"
+
+
+def _brief(joined: Joined) -> Brief:
+    tools = tuple({"name": t.name, "description": t.description, "parameters": t.parameters} for t in joined.tools)
+    return Brief(joined.env, joined.seat, joined.brief, tools, tuple(joined.acts), ToolCall(joined.acts[0]))

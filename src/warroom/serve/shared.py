@@ -1,0 +1,361 @@
+"""One running incident whose seats several clients play: who sits where, whose turn it is, what each seat was shown.
+
+A client takes one seat by the join code and is given a ticket for it. From then on it reads what its seat is shown and
+makes the seat's calls; nothing of another seat reaches it. `run` is the referee: it waits for the clients, and for each
+of their calls, no longer than the declared patience; then a stand-in plays for whoever is away.
+"""
+
+import asyncio
+import hmac
+import json
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from warroom.chat import ENDED, Answer, Chat
+from warroom.core.errors import UnknownName
+from warroom.core.policy import Policy
+from warroom.core.types import JsonObject
+from warroom.policies import PolicySet
+from warroom.serve.mcp_config import debriefing, result_lines
+from warroom.serve.mcp_session import ToolListing, play_call, tools_of_seats
+
+HOST_PORT = 8770
+HOST_URL = f"http://127.0.0.1:{HOST_PORT}"
+"""Where `warroom host` listens unless told otherwise."""
+CODE_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""Of join codes: nobody takes one of them for another."""
+CODE_LENGTH, CODE_GROUP = 16, 4
+"""Letters of a join code (80 bits), and letters between two dashes."""
+TICKET_BYTES = 32
+MAX_WAIT = 60.0
+"""Seconds that one request may wait for news."""
+
+
+class SeatState(StrEnum):
+    """What a seat can do now."""
+
+    LOBBY = "lobby"
+    """Wait: seats are not taken yet."""
+    WAITING = "waiting"
+    """Wait: another seat has its turn."""
+    TURN = "turn"
+    """Make a call."""
+    OVER = "over"
+    """Nothing: the incident is over."""
+    STOPPED = "stopped"
+    """Nothing: the host was stopped, or failed, before the end."""
+
+
+FINAL = (SeatState.OVER, SeatState.STOPPED)
+LOST = "this seat is not yours any more: it was given back, or another client took it while you were away"
+
+
+class SharedRefusal(ValueError):
+    """A client may not do what it asked for; the message goes back to it."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        """Of HTTP."""
+
+
+class SharedRules(NamedTuple):
+    """What the host declares."""
+
+    patience: float
+    """Seconds that the others wait for a client: to take its seat, and for each of its calls."""
+    absent: PolicySet
+    """Who plays a seat while its client is away."""
+    debrief: bool = False
+    """Whether the truth is told once the incident is over."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """What a client is told when it takes a seat."""
+
+    ticket: str
+    """The secret by which it plays the seat."""
+    env: str
+    seat: str
+    brief: str
+    tools: list[ToolListing]
+    acts: list[str]
+    """Names of the tools that end a turn."""
+    patience: float
+
+
+@dataclass(frozen=True)
+class SeatReply:
+    """What a client is told of its seat."""
+
+    state: SeatState
+    texts: list[str]
+    """What the seat was shown since what the client has seen."""
+    seen: int
+    """How many texts the seat has been shown in all; the next request repeats the number."""
+    turn: int
+    budget: int
+    acting: str
+    """The seat whose turn it is; empty outside of turns."""
+    missing: list[str]
+    """Seats that nobody has taken, while these are waited for."""
+    note: str = ""
+    """Why a call was not played; empty if it was."""
+    score: float | None = None
+    """Once the incident is over: 0 is the no-op policy, 1 the oracle."""
+
+
+@dataclass
+class Claim:
+    """A client at its seat."""
+
+    ticket: str
+    requests: int = 0
+    told_end: bool = False
+
+
+@dataclass(frozen=True)
+class Move:
+    """A call that is to be played for a seat, by its client or by a stand-in."""
+
+    name: str
+    arguments: Mapping[str, object]
+    message: str = ""
+    """What the record says beside the call."""
+
+
+def new_code() -> str:
+    """A join code, such as K7QM-4T2X-9FWD-P3ZN."""
+    letters = "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
+    return "-".join(letters[at : at + CODE_GROUP] for at in range(0, CODE_LENGTH, CODE_GROUP))
+
+
+def is_same_code(given: str, code: str) -> bool:
+    """Whether a person means this code; dashes, blanks and case do not matter. Takes constant time."""
+    letters = given.upper().replace("-", "").replace(" ", "")
+    return hmac.compare_digest(letters.encode("utf-8", "replace"), code.replace("-", "").encode())
+
+
+class SharedIncident:
+    """An incident, its seats and their clients. Everything happens on one event loop, but for the playing itself."""
+
+    def __init__(self, chat: Chat, rules: SharedRules, report: Callable[[str], object] = lambda text: None) -> None:
+        """Clients play the seats of `chat`; `report` is told in a line what happens, and nothing of the incident.
+
+        A `ValueError` says who cannot stand in.
+        """
+        self.chat, self.rules, self.report = chat, rules, report
+        self.code = new_code()
+        self.seats = chat.session.seats
+        self.stood_in = 0
+        """Calls that were made by stand-ins."""
+        env = chat.session.env
+        self._stand_ins: dict[str, Policy] = {seat: rules.absent.seat(env, seat) for seat in self.seats}
+        self._claims: dict[str, Claim] = {}
+        self._away: set[str] = set()
+        """Seats that the others waited for in vain, and of which nothing was heard since."""
+        self._shown: dict[str, list[str]] = {seat: [] for seat in self.seats}
+        self._phase = SeatState.LOBBY
+        self._offer: asyncio.Future[Move] | None = None
+        """The call that is waited for."""
+        self._changed = asyncio.Event()
+
+    # -- clients ------------------------------------------------------------------------------------------
+
+    def join(self, code: str, seat: str) -> Joined:
+        """Take a seat that is free, or whose client is away; a `SharedRefusal` says why it cannot be had."""
+        if not is_same_code(code, self.code):
+            raise SharedRefusal(403, "no incident here has this join code: ask whoever runs `warroom host`")
+        if seat not in self.seats:
+            raise SharedRefusal(400, str(UnknownName("open seat", seat, self.seats)))
+        if self._phase in FINAL:
+            raise SharedRefusal(410, "the incident is over")
+        before = self._claims.get(seat)
+        if before is not None and seat not in self._away:
+            raise SharedRefusal(409, self._taken(seat))
+        claim = self._claims[seat] = Claim(secrets.token_urlsafe(TICKET_BYTES))
+        self.report(f"{seat} is taken" if before is None else f"{seat} is taken by another client")
+        self._away.discard(seat)
+        self._pulse()
+        brief = self.chat.session.env.brief(seat)
+        tools = tools_of_seats(self.chat, (seat,))
+        return Joined(claim.ticket, brief.env, seat, brief.render(), tools, list(brief.acts), self.rules.patience)
+
+    def leave(self, ticket: str) -> None:
+        """Give the seat back: another client may take it, and is waited for as this one was."""
+        seat = self._seat_of(ticket)
+        del self._claims[seat]
+        self.report(f"{seat} is free again")
+        self._pulse()
+
+    async def news(self, ticket: str, seen: int, seconds: float) -> SeatReply:
+        """What the seat was shown after its first `seen` texts; waits so long for its turn or the end.
+
+        A later request of the same client ends the waiting of an earlier one.
+        """
+        seat = self._seat_of(ticket)
+        return await self._news(seat, seen, seconds)
+
+    async def call(self, ticket: str, seen: int, move: Move, seconds: float) -> SeatReply:
+        """Make the seat's call, if it has its turn and has seen all that it was shown; then as `news`."""
+        seat = self._seat_of(ticket)
+        offer = self._offer
+        if offer is None or self._state(seat) is not SeatState.TURN:
+            why = "the incident is over" if self._phase in FINAL else "it is not your turn"
+            return self._reply(seat, seen, f"Nothing was played: {why}.")
+        if seen != len(self._shown[seat]):
+            return self._reply(seat, seen, "Nothing was played: your seat was shown something that you had not read.")
+        offer.set_result(move)
+        return await self._news(seat, seen, seconds)
+
+    # -- the referee --------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Play the incident to its end. An error of a teammate, or of ours, stops it, and is raised."""
+        try:
+            await self._gather()
+            self.report("the incident begins")
+            self._phase = SeatState.WAITING
+            self._show(None)
+            while not self.chat.done:
+                await self._play_next()
+            self._phase = SeatState.OVER
+        finally:
+            if self._phase is not SeatState.OVER:
+                self._stop()
+            self._pulse()
+
+    async def all_told(self) -> None:
+        """Wait until every client that is there knows how the incident ended, at most the declared patience."""
+        await self._until(lambda: all(claim.told_end or seat in self._away for seat, claim in self._claims.items()),
+                          self.rules.patience)  # fmt: skip
+
+    async def _gather(self) -> None:
+        """Wait for the first client without limit, and from then on for the others with patience."""
+        while not self._claims:
+            await self._until(lambda: bool(self._claims))
+            await self._until(lambda: len(self._claims) == len(self.seats), self.rules.patience)
+        self._away = set(self.seats) - set(self._claims)
+
+    async def _play_next(self) -> None:
+        seat = self.chat.seat
+        move = await self._client_move(seat)
+        if move is None:
+            move = await self._stand_in_move(seat)
+        answer = await asyncio.to_thread(play_call, self.chat, move.name, move.arguments, message=move.message)
+        self._show(answer, by=seat)
+
+    async def _client_move(self, seat: str) -> Move | None:
+        """The call of the seat's client; None where it is away."""
+        if seat in self._away:
+            return None
+        self._offer = asyncio.get_running_loop().create_future()
+        self._pulse()
+        await asyncio.wait({self._offer}, timeout=self.rules.patience)
+        offer, self._offer = self._offer, None
+        if offer.done():
+            return offer.result()
+        self._away.add(seat)
+        self.report(f"{seat} is away: {self.rules.absent.name} plays for it until it is back")
+        return None
+
+    async def _stand_in_move(self, seat: str) -> Move:
+        policy, observation = self._stand_ins[seat], self.chat.session.env.observe()
+        call = await asyncio.to_thread(policy.act, observation)
+        self.stood_in += 1
+        self._shown[seat].append(
+            f"[You were away: {self.rules.absent.name} called {call.name} {json.dumps(call.arguments)} for you.]"
+        )
+        return Move(call.name, call.arguments, f"({self.rules.absent.name} stands in for a client that is away)")
+
+    def _show(self, answer: Answer | None, by: str = "") -> None:
+        """Show the acting seat what it sees now; after the end, everybody how it ended."""
+        if not self.chat.done:
+            self._shown[self.chat.seat].append(self.chat.text)
+            return
+        env = self.chat.session.env
+        truth = debriefing(env) if self.rules.debrief else ""
+        for seat in self.seats:
+            ending = answer.text if answer is not None and seat == by else ENDED
+            self._shown[seat].append("\n".join(part for part in (ending, result_lines(env), truth) if part))
+
+    def _stop(self) -> None:
+        self._phase = SeatState.STOPPED
+        for shown in self._shown.values():
+            shown.append("The host stopped the incident before its end; it counts for nobody.")
+
+    # -- within -------------------------------------------------------------------------------------------
+
+    def _seat_of(self, ticket: str) -> str:
+        """The seat of a ticket, whose client is thereby heard of."""
+        for seat, claim in self._claims.items():
+            if hmac.compare_digest(claim.ticket.encode(), ticket.encode("utf-8", "replace")):
+                if seat in self._away:
+                    self.report(f"{seat} is back")
+                    self._away.discard(seat)
+                return seat
+        raise SharedRefusal(403, LOST)
+
+    def _taken(self, seat: str) -> str:
+        free = [other for other in self.seats if other not in self._claims]
+        others = f"free: {', '.join(free)}" if free else "no seat is free"
+        return f"{seat} is taken ({others}); a seat is free again once its client leaves, or has let its turn pass"
+
+    def _state(self, seat: str) -> SeatState:
+        if self._phase in FINAL or self._offer is None or self._offer.done() or self.chat.seat != seat:
+            return self._phase
+        return SeatState.TURN
+
+    async def _news(self, seat: str, seen: int, seconds: float) -> SeatReply:
+        claim = self._claims[seat]
+        claim.requests += 1
+        number = claim.requests
+        self._pulse()
+
+        def is_answered() -> bool:
+            is_replaced = claim.requests != number or self._claims.get(seat) is not claim
+            return is_replaced or self._state(seat) in (SeatState.TURN, *FINAL)
+
+        await self._until(is_answered, min(seconds, MAX_WAIT))
+        if self._claims.get(seat) is not claim:
+            raise SharedRefusal(403, LOST)
+        return self._reply(seat, seen)
+
+    def _reply(self, seat: str, seen: int, note: str = "") -> SeatReply:
+        env, state, shown = self.chat.session.env, self._state(seat), self._shown[seat]
+        if state in FINAL and seat in self._claims:
+            self._claims[seat].told_end = True
+            self._pulse()
+        return SeatReply(
+            state=state, texts=shown[max(0, seen) :], seen=len(shown), turn=env.turn, budget=env.budget,
+            acting=self.chat.seat if self._phase is SeatState.WAITING else "",
+            missing=[other for other in self.seats if other not in self._claims] if state is SeatState.LOBBY else [],
+            note=note, score=round(env.score(), 4) if state is SeatState.OVER else None,
+        )  # fmt: skip
+
+    def _pulse(self) -> None:
+        """Let everybody who waits look again."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def _until(self, holds: Callable[[], bool], seconds: float | None = None) -> None:
+        """Wait until something holds, at most so many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not holds():
+                    await self._changed.wait()
+
+
+def reply_from(data: JsonObject) -> SeatReply:
+    """A reply that came as JSON."""
+    return SeatReply(**data | {"state": SeatState(data["state"])})
+
+
+def joined_from(data: JsonObject) -> Joined:
+    """What a client was told at its seat, as it came as JSON."""
+    return Joined(**data | {"tools": [ToolListing(*tool) for tool in data["tools"]]})

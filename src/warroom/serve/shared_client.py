@@ -1,0 +1,62 @@
+"""A client's seat at a shared incident that another process hosts."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Self
+
+from warroom.serve.client import RequestRefused, ServerTimeout, ServerUnreachable, authorization, fetch
+from warroom.serve.shared import FINAL, Joined, SeatReply, joined_from, reply_from
+
+TIMEOUT = 20.0
+"""Seconds that an answer may take beyond those that were asked for."""
+LEAVE_TIMEOUT = 3.0
+
+
+class SharedSeat:
+    """A seat that this client has taken by a join code. Use it as a context manager, or `leave` it.
+
+    Errors: `RequestRefused` where the host refuses (its message says why), `ServerUnreachable` where there is none any
+    more, `ServerTimeout` where it hangs.
+    """
+
+    def __init__(self, url: str, code: str, seat: str, *, token: str | None = None) -> None:
+        """Take `seat` of the incident with the join code that is hosted at `url`.
+
+        `token` is what a host wants that other machines can reach; by default that of `WARROOM_TOKEN`.
+        """
+        self.url, self._headers = url.rstrip("/"), authorization(token)
+        answer = fetch(f"{self.url}/join", {"code": code, "seat": seat}, TIMEOUT, self._headers)
+        self.joined: Joined = joined_from(answer)
+        self.last: SeatReply | None = None
+        """What the host answered last."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the incident is over, or was stopped, and this client knows."""
+        return self.last is not None and self.last.state in FINAL
+
+    def news(self, seconds: float = 0.0) -> SeatReply:
+        """What the seat was shown since the last reply; waits so many seconds for its turn or the end."""
+        return self._ask("news", seconds)
+
+    def call(self, name: str, arguments: Mapping[str, object], seconds: float = 0.0) -> SeatReply:
+        """Make the seat's call, then as `news`. Out of turn nothing is played, and the reply's note says so."""
+        return self._ask("call", seconds, {"name": name, "arguments": dict(arguments)})
+
+    def leave(self) -> None:
+        """Give the seat back, if the host is still there."""
+        if not self.is_over:
+            with suppress(RequestRefused, ServerUnreachable, ServerTimeout):
+                fetch(f"{self.url}/leave", {"ticket": self.joined.ticket}, LEAVE_TIMEOUT, self._headers)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.leave()
+
+    def _ask(self, route: str, seconds: float, more: Mapping[str, object] | None = None) -> SeatReply:
+        seen = 0 if self.last is None else self.last.seen
+        body = {"ticket": self.joined.ticket, "seen": seen, "seconds": seconds, **(more or {})}
+        self.last = reply_from(fetch(f"{self.url}/{route}", body, seconds + TIMEOUT, self._headers))
+        return self.last
