@@ -19,7 +19,7 @@ from warroom.envs.fleet.readings import (
     RecordFacts,
     RunningFacts,
 )
-from warroom.envs.fleet.references import References
+from warroom.envs.fleet.references import PaperReferences
 from warroom.envs.fleet.situation import Situation
 from warroom.sim.alerts import Alert, AlertBook
 from warroom.sim.cast_world import mixes_of
@@ -82,8 +82,8 @@ class Sources:
         return LogSearch(self.log_lines)
 
     @cached_property
-    def _references(self) -> References:
-        return References(self.facts, self.split, self.incident.key, self.incident.difficulty.cross_references)
+    def _references(self) -> PaperReferences:
+        return PaperReferences(self.facts, self.split, self.incident.key, self.incident.difficulty.cross_references)
 
     @property
     def minute(self) -> int:
