@@ -2,7 +2,9 @@
 
 import pytest
 
+from warroom.envs.fleet.incident import FleetIncident
 from warroom.envs.fleet.oracle import draw_certified
+from warroom.envs.fleet.scenario import shipped_causes
 from warroom.envs.fleet.situation import Situation
 from warroom.envs.fleet.sources import Sources
 from warroom.sim.wording.charters import read_charter
@@ -11,9 +13,14 @@ from warroom.sim.wording.papers import read_approval, read_named_hours
 DRAWS = [("rogue_deploy_bot", "medium", 0), ("memory_leak", "hard", 2)]
 
 
+def incident(name: str, tier: str, seed: int) -> FleetIncident:
+    """An incident of a shipped scenario."""
+    return draw_certified(shipped_causes()[name], tier, seed).incident
+
+
 @pytest.mark.parametrize("drawn", DRAWS)
 def test_papers_that_refer_to_others_say_what_their_records_do(drawn: tuple[str, str, int]) -> None:
-    sources = Sources(Situation(draw_certified(*drawn).incident))
+    sources = Sources(Situation(incident(*drawn)))
     references = sources._references
     hours = {read_named_hours(text) for text in sources.calendar().texts[len(sources.facts.calendar) :]}
     assert hours == set(references.hours.values())
@@ -36,7 +43,7 @@ def test_papers_that_refer_to_others_say_what_their_records_do(drawn: tuple[str,
 
 
 def test_no_paper_refers_to_another_on_easy() -> None:
-    sources = Sources(Situation(draw_certified("rogue_deploy_bot", "easy", 0).incident))
+    sources = Sources(Situation(incident("rogue_deploy_bot", "easy", 0)))
     references = sources._references
     assert not references.hours
     assert not any(references.of_charter(charter).neighbour for charter in sources.facts.charters.values())
@@ -45,6 +52,6 @@ def test_no_paper_refers_to_another_on_easy() -> None:
 
 def test_two_services_in_trouble_do_not_depend_on_each_other() -> None:
     for seed in range(4):
-        incident = draw_certified("rogue_bystander", "medium", seed).incident
-        a, b = (incident.system.names.index(site.service) for site in incident.casting.sites)
-        assert not incident.system.depend(a, b)
+        drawn = incident("rogue_bystander", "medium", seed)
+        a, b = (drawn.system.names.index(site.service) for site in drawn.casting.sites)
+        assert not drawn.system.depend(a, b)

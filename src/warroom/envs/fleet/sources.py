@@ -19,7 +19,7 @@ from warroom.envs.fleet.readings import (
     RecordFacts,
     RunningFacts,
 )
-from warroom.envs.fleet.references import References
+from warroom.envs.fleet.references import PaperReferences
 from warroom.envs.fleet.situation import Situation
 from warroom.sim.alerts import Alert, AlertBook
 from warroom.sim.cast_world import mixes_of
@@ -72,13 +72,18 @@ class Sources:
         self.alert_book = AlertBook(self.counts)
 
     @cached_property
-    def _search(self) -> LogSearch:
+    def log_lines(self) -> LogLines:
+        """What the components write."""
         symptoms = symptom_groups(self.system, self.casting, self.incident.key, self.incident.wording)
-        return LogSearch(LogLines(self.slices, self.incident.wording, symptoms))
+        return LogLines(self.slices, self.incident.wording, symptoms)
 
     @cached_property
-    def _references(self) -> References:
-        return References(self.facts, self.split, self.incident.key, self.incident.difficulty.cross_references)
+    def _search(self) -> LogSearch:
+        return LogSearch(self.log_lines)
+
+    @cached_property
+    def _references(self) -> PaperReferences:
+        return PaperReferences(self.facts, self.split, self.incident.key, self.incident.difficulty.cross_references)
 
     @property
     def minute(self) -> int:

@@ -18,7 +18,7 @@ Tells = Literal["state", "strain"]
 """What a line tells of a resource: that it is used up, expired, gone or out of reach; or that requests wait for it."""
 
 
-class Symptom(NamedTuple):
+class SymptomLine(NamedTuple):
     """One kind of line about a resource. Slots in braces are figures, and `callee` for what a caller writes."""
 
     level: Level
@@ -28,14 +28,14 @@ class Symptom(NamedTuple):
 class Wordings(NamedTuple):
     """How one mechanism is told of in one group of splits."""
 
-    state: tuple[Symptom, ...]
-    strain: tuple[Symptom, ...]
+    state: tuple[SymptomLine, ...]
+    strain: tuple[SymptomLine, ...]
 
 
-def _lines(*rows: str) -> tuple[Symptom, ...]:
+def _lines(*rows: str) -> tuple[SymptomLine, ...]:
     """Lines as they are written in the tables: E or W for the level, then the text."""
     levels: dict[str, Level] = {"E": "ERROR", "W": "WARN"}
-    return tuple([Symptom(levels[row[0]], row[2:]) for row in rows])
+    return tuple([SymptomLine(levels[row[0]], row[2:]) for row in rows])
 
 
 SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {

@@ -84,9 +84,9 @@ def _counts(known: Knowledge, service: str, victim: str, since: str) -> Iterator
         yield _search(service, words, since)
 
 
-def symptom_words(known: Knowledge, service: str, victim: str) -> dict[Mechanism, str]:
+def symptom_words(known: Knowledge, service: str, victim: str) -> dict[str, str]:
     """For each failing resource of a place of which lines of a service were read, the words that find such lines."""
-    seen: dict[Mechanism, str] = {}
+    seen: dict[str, str] = {}
     for message in _messages(known, service):
         read = read_symptom(message)
         if read is not None and _is_about(read, service, victim):
