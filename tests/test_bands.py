@@ -15,15 +15,15 @@ pytestmark = pytest.mark.slow
 SEEDS = 9
 """Per scenario of the full suite: 216 incidents a tier."""
 SOLVED = {
-    "expert": (97, 95, 92),
-    "heuristic": (60, 55, 50),
-    "keyword": (40, 25, 15),
+    "expert": (93, 92, 92),
+    "heuristic": (45, 40, 35),
+    "keyword": (35, 20, 15),
     "oracle": (100, 100, 100),
     "noop": (0, 0, 0),
 }
 """Per cent solved on easy, medium and hard: at least for expert and oracle, at most for the rest."""
-CAUGHT, FALSE = (97, 96, 95), (1, 2, 3)
-"""The expert's rogues caught, at least, and episodes with an innocent suspended, at most; per cent."""
+CAUGHT, FALSE = (94, 92, 88), (1, 2, 2)
+"""The expert's rogues caught with the right ground, at least, and episodes with an innocent suspended, at most; per cent."""
 
 
 @cache

@@ -246,7 +246,9 @@ def test_twins_that_differ_in_one_paper_differ_in_the_pages_that_own_it_and_in_n
     field = "limit" if charter.limit else "approval_above"
     wider = charter._replace(**{field: getattr(charter, field) + 1})
     twin = with_facts(incident, lambda facts: facts._replace(charters={**facts.charters, wider.agent: wider}))
-    assert differing(plain, everything(twin)) == {f"charter {charter.agent}"}
+    differ = differing(plain, everything(twin))
+    assert f"charter {charter.agent}" in differ and all(name.startswith("charter ") for name in differ)
+    assert len(differ) == 1 or incident.difficulty.cross_references, "other charters may refer to its limit"
 
 
 @pytest.mark.parametrize("tier", TIERS)
