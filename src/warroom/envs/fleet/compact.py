@@ -1,8 +1,8 @@
 """The fleet's pages and readings in a few dozen words, for models too small to read prose or to reckon.
 
-Made of records and figures, never of their text. Services, changes and agents are numbered slots, dealt anew in each
-incident. It holds nothing that the seat was not shown, and leaves out log texts, exact numbers, and services that are
-well.
+Made of records and figures, never of their text; of log lines it says which failing resources they tell of. Services,
+changes, agents and colleagues are numbered slots, dealt anew in each incident. It holds nothing that the seat was not
+shown, and leaves out other lines, exact numbers, and services that are well.
 
 What is reckoned here: shares, loads and levers become the effect of a change by the handbook, graded against what is
 seen, with the largest one marked; sizes, times and values become words of relation to each rule. What is left to the
@@ -469,8 +469,9 @@ class FleetCompactRenderer(LineRenderer):
         }  # fmt: skip
         if kind == "rest":
             searches[kind] = without_what_was_seen(self.known, service)
-        given = {"words": searches[kind], "since": self._ago(LOOK_BACK)} if kind in searches else {}
-        return {"service": service, **given}
+        given = {"words": searches[kind]} if kind in searches else {}
+        since = {"since": self._ago(LOOK_BACK)} if given and kind not in LEVELS else {}
+        return {"service": service, **given, **since}
 
     def _search_word(self, service: str, words: str) -> list[str]:
         """What a search is for, as `_parse_search` takes it."""
