@@ -21,7 +21,7 @@ SOLVED = {
     "oracle": (100, 100, 100),
     "noop": (0, 0, 0),
 }
-"""Per cent solved on easy, medium and hard: at least for expert and oracle, at most for the rest."""
+"""Per cent solved on easy, medium and hard: at least for expert and oracle, at most for the others."""
 CAUGHT, FALSE = (94, 92, 88), (1, 2, 2)
 """The expert's rogues caught with the right ground, at least, and episodes with an innocent suspended, at most; per cent."""
 
