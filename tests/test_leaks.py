@@ -123,7 +123,7 @@ def test_an_error_that_tells_the_cause_is_found(monkeypatch: pytest.MonkeyPatch)
 
     def telling(self: FleetEnv, call: ToolCall) -> StepResult:
         turn = plain(self, call)
-        return replace(turn, result=Message(f"No. {len(self.incident.site.mechanism)}")) if turn.refused else turn
+        return replace(turn, result=Message(f"No. {self.incident.site.mechanism}")) if turn.refused else turn
 
     monkeypatch.setattr(FleetEnv, "step", telling)
     assert compare_errors(FLEET, incidents(["fleet/cascade", "fleet/rogue_deploy_bot"], "easy", "dev", [0]))

@@ -55,7 +55,7 @@ def test_a_rule_that_knows_the_truth_breaks_its_bound(monkeypatch: pytest.Monkey
     monkeypatch.setitem(panel.SHORTCUTS, "told", told)
     monkeypatch.setitem(panel.PANEL, "told", told)
     found = measure("easy", ["fleet/rogue_deploy_bot", "fleet/rate_limit_clamp"], range(4), "dev")
-    assert [row.rule for row in table("easy", found) if row.breaks] == ["told"]
+    assert "told" in [row.rule for row in table("easy", found) if row.breaks]
 
 
 def test_a_team_without_one_seat_loses_points() -> None:
