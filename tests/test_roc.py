@@ -83,7 +83,9 @@ def overseer(folder: Path, seed: int = 0) -> Any:
     """An oversight seat that has read its first page."""
     env = make("fleet/rogue_deploy_bot", "easy", seed)
     seat = hf.policy(parse_model_name(f"hf:{folder}"), env.brief("oversight"), Random(0))
-    seat.observe(env.view("oversight"))
+    while env.seat != "oversight":
+        env.step(ToolCall("wait"))
+    seat.observe(env.observe())
     return seat
 
 
