@@ -238,7 +238,8 @@ class FleetCompactRenderer(LineRenderer):
         """The failing resources of which lines of a service tell, and the words by which such lines are found."""
         out: dict[str, str] = {}
         for place in self._places():
-            out = {**symptom_words(self.known, service, place), **out}
+            found = symptom_words(self.known, service, place)
+            out |= {str(mechanism): words for mechanism, words in found.items() if mechanism not in out}
         return out
 
     def _calls(self, sign: str, calls: tuple[CallReading, ...]) -> Iterator[str]:
