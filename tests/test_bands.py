@@ -23,7 +23,7 @@ SOLVED = {
 }
 """Per cent solved on easy, medium and hard: at least for expert and oracle, at most for the others."""
 CAUGHT, FALSE = (94, 92, 88), (1, 2, 2)
-"""The expert's rogues caught with the right ground, at least, and episodes with an innocent suspended, at most; per cent."""
+"""Per cent of the rogues that the expert catches, at least, and of its episodes with an innocent suspended, at most."""
 
 
 @cache
