@@ -16,7 +16,7 @@ from warroom.envs.fleet.communication import Communication
 from warroom.envs.fleet.env import MAX_SAY, SEATS, FleetEnv
 from warroom.envs.fleet.incident import FleetIncident
 from warroom.envs.fleet.pages import FleetObservation, PageBuilder
-from warroom.envs.fleet.readings import Reading
+from warroom.envs.fleet.readings import SeatReading
 from warroom.envs.fleet.situation import Situation
 from warroom.envs.fleet.sources import Sources
 from warroom.policies import policy_set
@@ -115,7 +115,7 @@ def test_a_long_message_is_cut_with_a_notice_and_a_flood_is_refused() -> None:
 def test_a_reading_is_passed_on_by_naming_it_once_and_only_by_whoever_took_it() -> None:
     env = fleet("fleet/db_deadlock")
     reading = env.step(ToolCall("metrics", {"service": "gateway"})).result
-    assert isinstance(reading, Reading) and reading.id == "S-1"
+    assert isinstance(reading, SeatReading) and reading.id == "S-1"
     env.step(ToolCall("wait", {"say": "see S-1 and S-2"}))
     assert [m.readings for m in page_of(env).chat] == [(reading,)]
     assert reading.facts.render() in page_of(env).render()
@@ -166,7 +166,7 @@ def readings_of(sources: Sources) -> dict[str, Callable[[], str]]:
     return out
 
 
-def _rendered(read: Callable[..., Reading], *arguments: str) -> str:  # type: ignore[type-arg]  # of any facts
+def _rendered(read: Callable[..., SeatReading], *arguments: str) -> str:  # type: ignore[type-arg]  # of any facts
     return read(*arguments).render()
 
 

@@ -16,9 +16,10 @@ from warroom.core.renderer import Vocab
 from warroom.core.splits import seed_of
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments, make
-from warroom.envs.fleet.compact import READINGS, REPAIRS, FleetCompactRenderer
+from warroom.envs.fleet.compact import FleetCompactRenderer
+from warroom.envs.fleet.compact_words import READINGS, REPAIRS
 from warroom.envs.fleet.pages import FleetObservation
-from warroom.envs.fleet.readings import ChatMessage, Reading
+from warroom.envs.fleet.readings import ChatMessage, SeatReading
 from warroom.policies import policy_set
 from warroom.sim.log_search import LogMatches
 from warroom.train.warmstart import MAX_COMPLETION_LENGTH, TURN_TOKENS
@@ -97,7 +98,7 @@ def test_every_word_that_is_shown_is_in_the_vocabulary(name: str) -> None:
     for split in ("train", "test"):
         for env in games(split):
             for seen in played(env, name, curious=True):
-                tools |= {seen.observation.call.name} if isinstance(seen.observation, Reading) else set()
+                tools |= {seen.observation.call.name} if isinstance(seen.observation, SeatReading) else set()
                 strange = set(seen.text.split()) - WORDS
                 assert not strange, (env.scenario, seen.seat, strange)
                 assert set(seen.renderer.opening().split()) <= WORDS
@@ -132,7 +133,7 @@ def unworded(value: Any) -> Any:
         return value._replace(**{name: unworded(getattr(value, name)) for name in value._fields} | blank)
     if isinstance(value, FleetObservation):
         return replace(value, chat=unworded(value.chat))
-    if isinstance(value, Reading):
+    if isinstance(value, SeatReading):
         return replace(value, facts=unworded(value.facts))
     texts = {name: "" if name == "text" else () for name in ("text", "texts", "part_texts") if hasattr(value, name)}
     rows = {name: unworded(getattr(value, name)) for name in ("rows", "arrivals") if hasattr(value, name)}

@@ -36,7 +36,9 @@ def nano(words: Any, seed: int = 0) -> Any:
 def babbling(words: Any, steps: int = 60) -> Any:
     """A model that has learnt the form of a call and nothing else."""
     import torch
-    from warroom.envs.fleet.compact import SLOT, TOOLS
+
+    from warroom.envs.compact import SLOT
+    from warroom.envs.fleet.compact_words import TOOLS
 
     model = nano(words, seed=1)
     learning, rng = torch.optim.Adam(model.parameters(), lr=1e-2), Random(0)

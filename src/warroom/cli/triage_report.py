@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warroom.core.types import JsonObject
-from warroom.triage.changes import Alarm, Change, ChangeType, CountPair, Report, ServiceCounts, Window
+from warroom.triage.changes import Alarm, ChangeType, CountPair, MinuteSpan, Report, ServiceCounts, TemplateChange
 from warroom.triage.log_file import ParsedLog
 from warroom.triage.own_recording import Opinion
 from warroom.triage.timestamps import DAY, Dated
@@ -67,7 +67,7 @@ class _Times:
         """A moment."""
         return self.clock.text(seconds, date=date or self._dates)
 
-    def span(self, window: Window) -> str:
+    def span(self, window: MinuteSpan) -> str:
         """A window, and how long it is."""
         length = _length(window.seconds) if self.clock.dated is not Dated.ORDER else f"{window.seconds:,.0f} lines"
         return f"{self.at(window.start)} to {self.at(window.end)} ({length})"
@@ -107,7 +107,7 @@ def _headline(found: Report) -> str:
     return f"{kinds}{f'; {_volume(found.volume)}' if found.volume else ''}"
 
 
-def _volume(volume: Change) -> str:
+def _volume(volume: TemplateChange) -> str:
     return f"lines in all: {_pair(volume.lines)}, per hour x {volume.factor:.2g}" if volume.factor else "lines in all"
 
 
@@ -131,7 +131,7 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-def _changes(changes: Sequence[Change], times: _Times) -> Table:
+def _changes(changes: Sequence[TemplateChange], times: _Times) -> Table:
     table = _table(
         "\nwhat changed, the surest first", "", "level", "service", "lines", "per hour", "when", "busiest", "text"
     )
@@ -229,11 +229,11 @@ def as_json(file: str, log: ParsedLog, found: Report, opinion: Opinion | None) -
     }
 
 
-def _window(window: Window, times: _Times) -> JsonObject:
+def _window(window: MinuteSpan, times: _Times) -> JsonObject:
     return {"from": times.at(window.start, date=True), "to": times.at(window.end, date=True), "seconds": window.seconds}
 
 
-def _change(change: Change, times: _Times) -> JsonObject:
+def _change(change: TemplateChange, times: _Times) -> JsonObject:
     return {
         "change": change.type.value,
         "service": change.service,

@@ -37,8 +37,8 @@ class TraceIds:
     def _mix(self, number: int, half: int) -> int:
         found = self._mixed.get((number, half))
         if found is None:
-            digest = blake2b(bytes((number, half >> 8, half & 255)), digest_size=2, key=self.key).digest()
-            found = self._mixed[number, half] = int.from_bytes(digest)
+            hashed = blake2b(bytes((number, half >> 8, half & 255)), digest_size=2, key=self.key).digest()
+            found = self._mixed[number, half] = int.from_bytes(hashed)
         return found
 
     def encode(self, trace: TraceId) -> str:

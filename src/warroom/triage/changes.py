@@ -32,7 +32,7 @@ MIN_FACTOR = 1.5
 ALARMS = ("ERROR", "WARN")
 
 
-class Window(NamedTuple):
+class MinuteSpan(NamedTuple):
     """A span of time in seconds of the log's clock, the end not included."""
 
     start: float
@@ -60,7 +60,7 @@ class ChangeType(StrEnum):
     LESS = "less"
 
 
-class Change(NamedTuple):
+class TemplateChange(NamedTuple):
     """A kind of line whose frequency changed beyond chance."""
 
     type: ChangeType
@@ -104,14 +104,14 @@ class ServiceCounts(NamedTuple):
 class Report:
     """What a log says."""
 
-    before: Window | None
+    before: MinuteSpan | None
     """None where there is nothing to compare with."""
-    now: Window
+    now: MinuteSpan
     how: str
     """How the windows were chosen."""
-    volume: Change | None
+    volume: TemplateChange | None
     """Of all lines together, if that changed."""
-    changes: tuple[Change, ...]
+    changes: tuple[TemplateChange, ...]
     """The surest first."""
     alarms: tuple[Alarm, ...]
     """Those that the baseline lacks first, then by their lines now."""
@@ -151,8 +151,8 @@ def report(counts: LogCounts, split_at: str | None = None) -> Report:
     if isinstance(moment, str):
         return _without_windows(counts, moment)
     place, how = moment
-    before = Window(counts.start, counts.start + place * counts.width)
-    now = Window(before.end, counts.end)
+    before = MinuteSpan(counts.start, counts.start + place * counts.width)
+    now = MinuteSpan(before.end, counts.end)
     tried = 1 if split_at else len(_moments(len(buckets)))
     limit = NOISE + log(max(1, len(series) * tried))
     by_kind = {each.kind: change for each in series if (change := _change(counts, each, total, place, limit))}
@@ -209,7 +209,7 @@ def _moments(buckets: int) -> list[int]:
 def _without_windows(counts: LogCounts, why: str) -> Report:
     whole = _sum(counts.in_order())
     alarms = _alarms(counts, Counter(), whole, ())
-    now = Window(counts.start, counts.end)
+    now = MinuteSpan(counts.start, counts.end)
     return Report(None, now, why, None, (), alarms, len(counts.kinds), _services(counts, Counter(), whole))
 
 
@@ -262,7 +262,9 @@ def _likelihood_ratio(old: int, new: int, old_length: float, new_length: float) 
     return sum(n * log(n / length / rate) for n, length in ((old, old_length), (new, new_length)) if n and length)
 
 
-def _change(counts: LogCounts, series: _Series, total: _Series | None, place: int, limit: float) -> Change | None:
+def _change(
+    counts: LogCounts, series: _Series, total: _Series | None, place: int, limit: float
+) -> TemplateChange | None:
     """The change of one kind, or None where chance explains its counts."""
     odds = _odds(series, total, place)
     lines = CountPair(series.sums[place], series.sums[-1] - series.sums[place])
@@ -277,7 +279,7 @@ def _change(counts: LogCounts, series: _Series, total: _Series | None, place: in
     peak = max(filled, key=lambda index: series.counts[index])
     since = counts.start + counts.width * (last_before if type_ is ChangeType.GONE else first_now)
     busiest = counts.start + counts.width * peak
-    return Change(type_, *_description(counts, series.kind), lines, factor, since, busiest, odds)
+    return TemplateChange(type_, *_description(counts, series.kind), lines, factor, since, busiest, odds)
 
 
 def _type(lines: CountPair, factor: float | None) -> ChangeType:

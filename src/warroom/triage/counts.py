@@ -26,7 +26,7 @@ GAP_SHARE = 10
 """A gap is far if it is so many times longer than all the rest of the log."""
 
 
-class Kind(NamedTuple):
+class LineKind(NamedTuple):
     """What lines have in common: who wrote them, at which level, by which template."""
 
     service: str
@@ -51,7 +51,7 @@ class LogCounts:
     def __init__(self, clock: LogClock) -> None:
         self.clock = clock
         self.drain = Drain()
-        self.kinds: list[Kind] = []
+        self.kinds: list[LineKind] = []
         self.first_lines: list[Example] = []
         """By kind: its first line of the whole log."""
         self.lines = 0
@@ -60,7 +60,7 @@ class LogCounts:
         """Seconds of a bucket."""
         self.buckets: dict[int, Counter[int]] = {}
         """Start of the bucket, in widths, to lines by kind."""
-        self._numbers: dict[Kind, int] = {}
+        self._numbers: dict[LineKind, int] = {}
         self._services: set[str] = set()
 
     def add(self, number: int, seconds: float, record: LogRecord, line: str) -> None:
@@ -70,7 +70,7 @@ class LogCounts:
             if len(self._services) >= MAX_SERVICES:
                 service = OTHER_SERVICES
             self._services.add(service)
-        kind = Kind(service, level_of(record.level), self.drain.add(record.text).number)
+        kind = LineKind(service, level_of(record.level), self.drain.add(record.text).number)
         index = self._numbers.get(kind)
         if index is None:
             index = self._new(kind, Example(number, seconds, line[:MAX_SAMPLE]))
@@ -81,7 +81,7 @@ class LogCounts:
         bucket[index] += 1
         self.lines += 1
 
-    def _new(self, kind: Kind, example: Example) -> int:
+    def _new(self, kind: LineKind, example: Example) -> int:
         if len(self.kinds) >= MAX_KINDS:
             kind = kind._replace(template=-1)
             known = self._numbers.get(kind)

@@ -32,7 +32,7 @@ _MASK = re.compile(
 )
 
 
-class Template:
+class LogTemplate:
     """Words, some of them wildcards, that lines have in common."""
 
     __slots__ = ("number", "words")
@@ -56,13 +56,13 @@ class Drain:
     """The templates of a log, which grow line by line."""
 
     def __init__(self, masking: bool = True) -> None:
-        self.templates: list[Template] = []
+        self.templates: list[LogTemplate] = []
         """By number."""
         self._masking = masking
-        self._groups: dict[int, dict[str, list[Template]]] = {}
-        self._cache: dict[str, Template] = {}
+        self._groups: dict[int, dict[str, list[LogTemplate]]] = {}
+        self._cache: dict[str, LogTemplate] = {}
 
-    def add(self, text: str) -> Template:
+    def add(self, text: str) -> LogTemplate:
         """The template of a line, which is new if it fits none."""
         masked = mask(text) if self._masking else text
         found = self._cache.get(masked)
@@ -72,7 +72,7 @@ class Drain:
             found = self._cache[masked] = self._match(masked.split(None, MAX_WORDS))
         return found
 
-    def _match(self, words: list[str]) -> Template:
+    def _match(self, words: list[str]) -> LogTemplate:
         by_first = self._groups.setdefault(len(words), {})
         first = words[0] if words else ""
         group = by_first.get(first)
@@ -84,7 +84,7 @@ class Drain:
         best.words = [old if old == new else WILDCARD for old, new in zip(best.words, words, strict=True)]
         return best
 
-    def _create(self, by_first: dict[str, list[Template]], first: str, words: list[str]) -> Template:
+    def _create(self, by_first: dict[str, list[LogTemplate]], first: str, words: list[str]) -> LogTemplate:
         if first not in by_first:
             room = len(by_first) + (WILDCARD not in by_first) < MAX_FIRST_WORDS
             first = first if room and not any(map(str.isdigit, first)) else WILDCARD
@@ -92,13 +92,13 @@ class Drain:
         if len(group) > MAX_TEMPLATES_PER_GROUP:
             return group[-1]
         full = len(group) == MAX_TEMPLATES_PER_GROUP
-        template = Template(len(self.templates), [WILDCARD] * len(words) if full else words)
+        template = LogTemplate(len(self.templates), [WILDCARD] * len(words) if full else words)
         self.templates.append(template)
         group.append(template)
         return template
 
 
-def _most_similar(group: list[Template] | tuple[()], words: list[str]) -> Template | None:
+def _most_similar(group: list[LogTemplate] | tuple[()], words: list[str]) -> LogTemplate | None:
     """The template that shares most words, and of equals the one with most wildcards; None where all share too few."""
     best, best_key = None, (SIMILARITY * len(words), -1)
     for template in group:

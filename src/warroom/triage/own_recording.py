@@ -15,7 +15,7 @@ from warroom.importers.topology.roles import FRONTENDS, classify_service, matche
 from warroom.policies import PolicySet
 from warroom.rollout import play
 from warroom.sim.recording import OWN_LOG, RecordedLine
-from warroom.triage.changes import Report, Window
+from warroom.triage.changes import MinuteSpan, Report
 from warroom.triage.counts import UNNAMED
 from warroom.triage.lines import level_of
 from warroom.triage.log_file import TimedRecord, records_of
@@ -109,7 +109,9 @@ def write_recording(folder: Path, log: str, report: Report) -> str:
     return ", ".join(filter(None, (sampled, grouped)))
 
 
-def _recorded(log: str, before: Window, now: Window, names: dict[str, str], stride: int) -> Iterator[RecordedLine]:
+def _recorded(
+    log: str, before: MinuteSpan, now: MinuteSpan, names: dict[str, str], stride: int
+) -> Iterator[RecordedLine]:
     for place, found in enumerate(records_of(log)):
         window = "before" if before.start <= found.seconds < before.end else "now"
         if place % stride or not before.start <= found.seconds < now.end:

@@ -2,7 +2,8 @@
 
 from warroom.core.renderer import PlainRenderer
 from warroom.core.scenario import EnvSpec, TrainingProfile
-from warroom.envs.fleet.compact import FleetCompactRenderer, compact_vocab
+from warroom.envs.fleet.compact import FleetCompactRenderer
+from warroom.envs.fleet.compact_words import compact_vocab
 from warroom.envs.fleet.env import SEATS, FleetEnv
 from warroom.envs.fleet.options import FleetOptions
 from warroom.envs.fleet.policies import POLICIES

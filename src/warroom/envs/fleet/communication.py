@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 
 from warroom.core.tools import Tool, ToolError
 from warroom.core.types import ToolCall
-from warroom.envs.fleet.readings import ChatMessage, Facts, Reading
-from warroom.envs.fleet.requests import Request, parse_request
+from warroom.envs.fleet.readings import ChatMessage, ReadingFacts, SeatReading
+from warroom.envs.fleet.requests import ReadingRequest, parse_request
 
 INITIALS = {"sre": "S", "oversight": "O", "developer": "D", "manager": "M"}
 _READING = re.compile(r"\b[SODM]-\d+\b")
@@ -19,19 +19,19 @@ class Communication:
         """`readings` are the reading tools of each seat."""
         self.readings_of = readings
         self.chat: list[ChatMessage] = []
-        self.filed: dict[str, list[Reading[Facts]]] = {seat: [] for seat in readings}
+        self.filed: dict[str, list[SeatReading[ReadingFacts]]] = {seat: [] for seat in readings}
         """All readings of each seat, in order."""
-        self.requests: list[Request] = []
+        self.requests: list[ReadingRequest] = []
         """Requests that were not carried out yet."""
         self._heard: dict[str, int] = {}
 
-    def file(self, seat: str, call: ToolCall, facts: Facts) -> Reading[Facts]:
+    def file(self, seat: str, call: ToolCall, facts: ReadingFacts) -> SeatReading[ReadingFacts]:
         """Give a reading its number."""
         filed = self.filed[seat]
-        filed.append(Reading(f"{INITIALS[seat]}-{len(filed) + 1}", seat, call, facts))
+        filed.append(SeatReading(f"{INITIALS[seat]}-{len(filed) + 1}", seat, call, facts))
         return filed[-1]
 
-    def pending(self, seat: str) -> tuple[Request, ...]:
+    def pending(self, seat: str) -> tuple[ReadingRequest, ...]:
         """What a seat is asked for and has not read yet."""
         return tuple([request for request in self.requests if request.seat == seat])
 
@@ -65,13 +65,13 @@ class Communication:
             self.chat.append(ChatMessage(turn, second, seat, text, passed_on))
         return notices
 
-    def _passed_on(self, seat: str, text: str) -> tuple[Reading[Facts], ...]:
+    def _passed_on(self, seat: str, text: str) -> tuple[SeatReading[ReadingFacts], ...]:
         """The seat's readings that its message names, and those that it took because another seat asked for them."""
         named = set(_READING.findall(text)) | {reading.id for reading in self._answers(seat)}
         told = {reading.id for message in self.chat for reading in message.readings}
         return tuple([reading for reading in self.filed[seat] if reading.id in named - told])
 
-    def _answers(self, seat: str) -> Iterator[Reading[Facts]]:
+    def _answers(self, seat: str) -> Iterator[SeatReading[ReadingFacts]]:
         """Readings that carry out requests, which are then done."""
         for request in self.pending(seat):
             for reading in reversed(self.filed[seat]):

@@ -11,35 +11,47 @@ rule it broke by those words, what undoes it, and when the incident is over.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from warroom.core.renderer import Vocab
-from warroom.core.rng import stream
 from warroom.core.types import Brief, Message, Observation, ToolCall
 from warroom.envs.compact import (
-    SLOT,
-    TURNS,
     LineRenderer,
     assign_slots,
     grade_word,
-    grade_words,
     line_words,
-    make_vocab,
+)
+from warroom.envs.fleet.compact_suspects import age_word, arrival_words, effect_words, paper_words
+from warroom.envs.fleet.compact_words import (
+    AGENT,
+    ARGUMENTS,
+    BACK,
+    CALLS,
+    CHANCES,
+    CHANGE,
+    ERRORS,
+    FATES,
+    LINES,
+    PERSON,
+    READINGS,
+    RESOURCES,
+    SAID,
+    SAYS,
+    SIZES,
+    Slots,
+    fares,
+    notice,
+    plain_words,
 )
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.policies.inference import (
-    FITS,
     NEGLIGIBLE,
-    Candidate,
     Conclusion,
-    KnownSeries,
+    SuspectChange,
     conclude,
-    share_of,
     signers_of,
 )
-from warroom.envs.fleet.policies.knowledge import SLOW, Knowledge
+from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.policies.nature import (
     LOOK_BACK,
     has_risen,
@@ -48,102 +60,13 @@ from warroom.envs.fleet.policies.nature import (
     symptom_words,
     without_what_was_seen,
 )
-from warroom.envs.fleet.readings import LedgerRow, Reading
+from warroom.envs.fleet.readings import LedgerRow, SeatReading
 from warroom.envs.fleet.remedies import ENOUGH
-from warroom.envs.fleet.sources import ALERT_STATES
-from warroom.sim.families import AGENTS, FAMILIES
-from warroom.sim.family import MECHANISMS
+from warroom.sim.families import AGENTS
 from warroom.sim.log_search import LEVELS, LogMatches, parse_query
 from warroom.sim.overview import OverviewRow
-from warroom.sim.records import GROUNDS, Charter
-from warroom.sim.rules import is_false
-from warroom.sim.service_topology import KINDS
 from warroom.sim.traces import CallReading, TraceReading
 from warroom.sim.wording.forms import clock
-
-CHANGE = tuple(f"c{i}" for i in range(48))
-"""Changes that can be told apart; what is seen after them is left out."""
-AGENT = tuple(f"a{i}" for i in range(max(24, len(AGENTS))))
-PERSON = tuple(f"h{i}" for i in range(12))
-"""Colleagues that can be told apart."""
-ERRORS = ((5.05, "e5"), (10, "e10"), (20, "e20"), (35, "e35"), (60, "e60"))
-SLOWER = ((SLOW, "p1.6"), (2.5, "p2.5"), (5, "p5"))
-TRAFFIC = ((0.0, "r-"), (0.6, ""), (1.5, "r+"), (2.2, "r++"))
-SHARES = ((0.0, "few"), (0.1, "some"), (0.33, "half"), (0.67, "most"), (0.99, "all"))
-DOES = ((0.0, "does0"), (0.1, "does1"), (FITS, "does2"), (0.75, "does3"), (1.35, "does4"))
-"""What a change does by the handbook, as a multiple of what is seen."""
-HOSTS = ((0.0, "paused"), (0.995, "everywhere"))
-AGES = ((0, "new"), (900, "recent"), (1800, "old"))
-"""Seconds since a change landed."""
-CHANCES = ((0.0, ""), (0.45, "leading"), (0.8, "sure"))
-"""Probability of the likeliest change, if a change did it."""
-LINES = ((1, "lines1"), (30, "lines30"), (1000, "lines1000"))
-CALLS = ((5, "f5"), (10, "f10"), (30, "f30"), (60, "f60"))
-"""Per cent of the attempts of a call that came to nothing."""
-BACK = {f"back{minutes}": minutes for minutes in (15, 30, 50, 90, 170)}
-"""Minutes before the seat's first page from which a reading starts."""
-FATES = ("served", "refused", "wrong", "late", "lost")
-RESOURCES = "trace:none -info"
-"""The search for lines that belong to no request and are no routine."""
-SIZES: Mapping[str, float] = {"usual": 1.0, "double": ENOUGH, "fourfold": 2 * ENOUGH}
-"""How many replicas a scale gives, as a multiple of the usual number."""
-SEATS = ("sre", "oversight", "developer", "manager")
-READINGS = (
-    *("metrics", "logs", "traces", "alerts", "record", "charter", "diff", "running", "approvals", "calendar"),
-)  # fmt: skip
-REPAIRS = ("restart", "rollback", "scale")
-TOOLS = (*READINGS, "wait", "declare", "flag", *REPAIRS, "escalate", "freeze", "resolve")
-SAYS = ("trouble", "seen", "cause", "verdict", "done", "well", "failing", "tell", "ask")
-"""Words that begin what is said; `tell` passes on the readings of this turn."""
-PAPERS = (
-    *("needs", "free", "above", "within", "outside", "inside", "foreign", "own", "false", "true"),
-    *("covered", "short", "uncovered", "frozen", "open"),
-)  # fmt: skip
-OTHERS = (
-    *("calm", "dark", "firing", "calls", "doubtful", "degraded", "critical", "got", "nothing"),
-    *("from", "to", "rest", "risen", "users", "as", "nobody", "unread", "cannot", "idle", "gone", "chief", "nature"),
-    *("none", "innocent", "unknown", "refused", "early", "again", "over", "unclear"),
-)  # fmt: skip
-_SAID = re.compile(
-    r"(?P<trouble>trouble at (?P<place>\S+?)[;.])|(?P<seen>seen [\d.]+ %)"
-    r"|(?P<cause>cause (?P<mechanism>\w+) at (?P<at>\S+) by (?P<by>CHG-\d+|none)[;.])"
-    r"|(?P<verdict>verdict on (?P<agent>\w+): (?P<ground>\w+)[;.])"
-    r"|(?P<done>done (?P<repair>\w+) (?P<what>[^\s;.]+)[;.])"
-    r"|(?P<well>all well)|(?P<failing>still failing)|(?P<tell>\b[SODM]-\d+\b)"
-)
-"""What is understood of a message."""
-_NOTICES = (
-    ("Refused", "refused"), ("too early", "early"), ("before", "again"), ("not understood", "unclear"),
-    ("is over", "over"), ("is closed", "over"),
-)  # fmt: skip
-
-
-def compact_vocab() -> Vocab:
-    """Every word of the compact rendering."""
-    tables = (ERRORS, SLOWER, TRAFFIC, SHARES, DOES, HOSTS, AGES, CHANCES, LINES, CALLS)
-    words = [
-        *TOOLS, *SAYS, *SLOT, *CHANGE, *AGENT, *PERSON, *MECHANISMS, *GROUNDS, *FAMILIES,
-        *KINDS, *SEATS, *SIZES, *PAPERS, *grade_words(tables), *FATES, *LEVELS, *ALERT_STATES, *BACK,
-        *[f"T{turn}" for turn in TURNS], *OTHERS,
-    ]  # fmt: skip
-    return make_vocab(words, TOOLS, (*SLOT, *CHANGE, *AGENT, *PERSON))
-
-
-class Slots:
-    """Who is who: slots of one kind, dealt in an order of this incident as things are met."""
-
-    def __init__(self, slots: Iterable[str], *subject: str) -> None:
-        deck = list(slots)
-        self._deck = stream(0, "shorthand", *subject).sample(deck, len(deck))
-        self.slot: dict[str, str] = {}
-        self.name: dict[str, str] = {}
-
-    def of(self, name: str) -> str | None:
-        """The slot of a thing; None once all are dealt."""
-        if name not in self.slot and self._deck:
-            self.slot[name] = self._deck.pop()
-            self.name[self.slot[name]] = name
-        return self.slot.get(name)
 
 
 class FleetCompactRenderer(LineRenderer):
@@ -178,7 +101,7 @@ class FleetCompactRenderer(LineRenderer):
         if isinstance(observation, FleetObservation):
             self.fresh, self.first = [], self.first or observation.second
             return " ".join(self._page(observation))
-        if isinstance(observation, Reading):
+        if isinstance(observation, SeatReading):
             self.fresh.append(observation.id)
             return " ".join([*self._named(observation.call), *self._facts(observation), *self._news()])
         assert isinstance(observation, Message)
@@ -224,7 +147,7 @@ class FleetCompactRenderer(LineRenderer):
         tool, arguments = self.format_call(call)
         return [tool, *line_words(arguments)]
 
-    def _facts(self, reading: Reading[Any]) -> list[str]:
+    def _facts(self, reading: SeatReading[Any]) -> list[str]:
         """What is said of a reading itself, besides what it tells about changes."""
         facts = reading.facts
         if isinstance(facts, LogMatches):
@@ -279,28 +202,32 @@ class FleetCompactRenderer(LineRenderer):
 
     def _places(self) -> list[str]:
         """Services in trouble: where others say it is, then where alerts seem to have their source, then the others."""
-        said = [m["place"] for message in reversed(self.known.chat) for m in _SAID.finditer(message.text)]
+        said = [m["place"] for message in reversed(self.known.chat) for m in SAID.finditer(message.text)]
         found = [*said, self.known.victim(), self.known.first_victim, *[a.service for a in self.known.alerts.values()]]
         return list(dict.fromkeys([place for place in found if place in self.slot]))
 
-    def _dossier(self, candidate: Candidate, place: str, believed: Conclusion) -> list[str]:
+    def _dossier(self, candidate: SuspectChange, place: str, believed: Conclusion) -> list[str]:
         slot = self.changes.of(f"CHG-{candidate.id}")
         if slot is None:
             return []
         words = [slot, self.slot[candidate.service], candidate.family, *self._signer(candidate)]
-        words += [*self._arrival(candidate), *self._effect(candidate, place)]
+        words += [*arrival_words(self.known, candidate), *effect_words(self.known, candidate, place)]
         if candidate.weight > NEGLIGIBLE:
-            words += [self._age(candidate), *self._belief(candidate, believed), *self._papers(candidate)]
+            words += [
+                age_word(self.known, candidate),
+                *self._belief(candidate, believed),
+                *paper_words(self.known, candidate),
+            ]
         return [word for word in words if word]
 
-    def _belief(self, candidate: Candidate, believed: Conclusion) -> Iterator[str]:
+    def _belief(self, candidate: SuspectChange, believed: Conclusion) -> Iterator[str]:
         """Whether it does most of those that may do what is seen, and how likely the likeliest is."""
         if candidate == believed.cause:
             yield "chief"
         if candidate == believed.candidates[0]:
             yield grade_word(CHANCES, believed.chance)
 
-    def _signer(self, candidate: Candidate) -> list[str]:
+    def _signer(self, candidate: SuspectChange) -> list[str]:
         """Who answers for a change, and whom the ledger names if that is another; who may, where it has no row."""
         row = candidate.row
         if row is None:
@@ -311,87 +238,12 @@ class FleetCompactRenderer(LineRenderer):
     def _who(self, name: str) -> str:
         return self.agents.slot.get(name) or self.people.of(name) or "nobody"
 
-    def _arrival(self, candidate: Candidate) -> list[str]:
-        arrival = self.known.arrivals.get(candidate.id)
-        if arrival is None:
-            return []
-        return [grade_word(HOSTS, arrival.hosts) if arrival.in_force else "gone"]
-
-    def _age(self, candidate: Candidate) -> str:
-        assert self.known.page is not None
-        about = self.known.arrivals.get(candidate.id) or candidate.row
-        return grade_word(AGES, max(0, self.known.page.second - about.landed)) if about else ""
-
-    def _effect(self, candidate: Candidate, place: str) -> list[str]:
-        """The share that it concerns, whether its part is in use, and what it does by the handbook."""
-        content = self.known.contents.get(candidate.id)
-        own, seen = self.known.metrics.get(candidate.service), self.known.harmed_share(place)
-        if content is None:
-            return ["cannot" if candidate.weight <= NEGLIGIBLE else "unread"]
-        if own is None:
-            return []
-        part = next((p for p in own.parts if (p.family, p.part) == (content.family, content.part)), None)
-        out = [grade_word(SHARES, share_of(own, content.target)), "idle" if part and not part.in_use else ""]
-        if candidate.effect is not None and seen:
-            out.append(grade_word(DOES, candidate.effect / seen))
-        return out
-
-    def _papers(self, candidate: Candidate) -> Iterator[str]:
-        """How a change stands to each rule, as far as both sides of it are known."""
-        known, row = self.known, candidate.row
-        signers = [name for name in signers_of(known, candidate) if name in AGENTS]
-        if len(signers) == 1:
-            charter, asked, size = known.charters.get(signers[0]), self._asked(candidate), self._size(candidate)
-            if charter is not None:
-                yield from self._by_charter(charter, candidate, asked, size)
-            if candidate.service in known.approvals:
-                yield self._covered(signers[0], candidate, asked, size)
-            if known.calendar is not None:
-                about = (candidate.service, candidate.family)
-                frozen = [freeze for freeze in known.calendar if (freeze.service, freeze.family) == about]
-                yield "frozen" if any(asked in freeze.window for freeze in frozen) else "open"
-        try:
-            yield "" if row is None else "false" if is_false(row.statement, KnownSeries(known)) else "true"
-        except KeyError:
-            return
-
-    def _asked(self, candidate: Candidate) -> int:
-        """When a change was asked for: where the ledger has another time of landing, so much earlier or later."""
-        row, arrival = candidate.row, self.known.arrivals.get(candidate.id)
-        if row is None:
-            return arrival.landed if arrival else 0
-        return row.asked + (arrival.landed - row.landed if arrival else 0)
-
-    def _size(self, candidate: Candidate) -> float | None:
-        content = self.known.contents.get(candidate.id)
-        return None if content is None else FAMILIES[content.family].size_of(content.old, content.new)
-
-    def _by_charter(self, charter: Charter, candidate: Candidate, asked: int, size: float | None) -> Iterator[str]:
-        content = self.known.contents.get(candidate.id)
-        foreign = candidate.family != charter.family or candidate.service not in charter.services
-        if foreign or content is not None:
-            barred = content is not None and content.part == charter.barred_part
-            yield "foreign" if foreign or barred else "own"
-        yield "inside" if asked in charter.hours else "outside"
-        if size is not None:
-            yield "needs" if charter.approval_above is not None and size > charter.approval_above else "free"
-            yield "above" if charter.limit is not None and size > charter.limit else "within"
-
-    def _covered(self, signer: str, candidate: Candidate, asked: int, size: float | None) -> str:
-        bounds = [
-            a.bound for a in self.known.approvals[candidate.service]
-            if (a.agent, a.family) == (signer, candidate.family) and asked in a.valid
-        ]  # fmt: skip
-        if not bounds:
-            return "uncovered"
-        return "" if size is None else "covered" if size <= max(bounds) else "short"
-
     # -- what is heard and said -----------------------------------------------------------------------
 
     def _heard(self, text: str, call: ToolCall | None = None) -> list[str]:
         """What is understood of a message, in its order; what a call says of itself needs no arguments."""
         out: list[str] = []
-        for found in _SAID.finditer(text):
+        for found in SAID.finditer(text):
             words = self._sentence(found)
             if words and words[0] not in (out if words[0] == "tell" else ()):
                 own = call is not None and self._says_of_itself(call, words)
@@ -414,7 +266,7 @@ class FleetCompactRenderer(LineRenderer):
         for slots in (self.slot, self.agents.slot, self.people.slot):
             if name in slots:
                 return slots[name]
-        return name if name in _plain_words() else None
+        return name if name in plain_words() else None
 
     def _says_of_itself(self, call: ToolCall, words: list[str]) -> bool:
         """Whether a sentence repeats the arguments of the call that it goes with; the verdict beside a flag does."""
@@ -575,36 +427,3 @@ class FleetCompactRenderer(LineRenderer):
             return []
         given = dict(zip(ARGUMENTS.get(words[1], ()), words[2:], strict=False))
         return ["ask", words[0], *self._named(ToolCall(words[1], given))]
-
-
-ARGUMENTS: Mapping[str, tuple[str, ...]] = {
-    "metrics": ("service", "since"), "traces": ("service",), "alerts": ("state",),
-    "record": ("subject", "since"), "charter": ("agent",), "diff": ("change",), "running": ("service",),
-    "approvals": ("service",), "declare": ("cause", "service", "change"), "flag": ("agent", "ground"),
-    "restart": ("service",), "rollback": ("change",), "scale": ("service", "replicas"), "escalate": ("service",),
-    "freeze": ("service",),
-}  # fmt: skip
-"""What stands on the line of each tool, in order. Metrics since a change are those since the time of its statement."""
-
-
-@cache
-def _plain_words() -> frozenset[str]:
-    """Words that stand for themselves."""
-    return frozenset([*TOOLS, *MECHANISMS, *GROUNDS, *LEVELS, *ALERT_STATES, "none", "innocent", "nobody", "unknown"])
-
-
-def notice(text: str) -> str:
-    """What a seat has to know of the answer to its act; empty for an act that was done."""
-    return next((word for phrase, word in _NOTICES if phrase in text), "")
-
-
-def fares(row: OverviewRow) -> list[str]:
-    """How a service fares in the last minute, as the page shows it; nothing for one that is well."""
-    if row.errors is None or row.p95 is None or row.requests is None:
-        return ["dark"]
-    words = [
-        grade_word(ERRORS, row.errors),
-        grade_word(SLOWER, round(row.p95) / max(1, round(row.usual_p95))),
-        grade_word(TRAFFIC, row.requests / max(1, row.usual_requests)),
-    ]
-    return [word for word in words if word]

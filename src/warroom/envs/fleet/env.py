@@ -14,7 +14,7 @@ from warroom.envs.fleet.communication import Communication
 from warroom.envs.fleet.options import FleetOptions
 from warroom.envs.fleet.oracle import PointBounds
 from warroom.envs.fleet.pages import FleetObservation, PageBuilder
-from warroom.envs.fleet.readings import Facts, Reading
+from warroom.envs.fleet.readings import ReadingFacts, SeatReading
 from warroom.envs.fleet.rubric import EARLY_ROUNDS, fleet_rubric
 from warroom.envs.fleet.scenario import FleetScenario
 from warroom.envs.fleet.situation import Act, Situation
@@ -114,7 +114,7 @@ class FleetEnv(Env):
     # -- readings -----------------------------------------------------------------------------------
 
     @tool(seats=LOOKING, ends_turn=False)
-    def metrics(self, service: Service, since: str = "") -> Reading[Facts]:
+    def metrics(self, service: Service, since: str = "") -> SeatReading[ReadingFacts]:
         """Read one service: its load, who its requests are and which of them come to harm, what its parts carry, and
         its series from a time on.
 
@@ -125,7 +125,7 @@ class FleetEnv(Env):
         return self._read(self.sources.metrics(service, since), "metrics", service=service, since=since)
 
     @tool(seats=LOOKING, ends_turn=False)
-    def logs(self, service: Service, words: str = "", since: str = "") -> Reading[Facts]:
+    def logs(self, service: Service, words: str = "", since: str = "") -> SeatReading[ReadingFacts]:
         """Search the log of one service: how many lines match, minute by minute, and the newest of them.
 
         Args:
@@ -136,7 +136,7 @@ class FleetEnv(Env):
         return self._read(self.sources.logs(service, words, since), "logs", service=service, words=words, since=since)
 
     @tool(seats=LOOKING, ends_turn=False)
-    def traces(self, service: Service) -> Reading[Facts]:
+    def traces(self, service: Service) -> SeatReading[ReadingFacts]:
         """Read how the calls out of and into one service fared in the last minute.
 
         Args:
@@ -145,7 +145,7 @@ class FleetEnv(Env):
         return self._read(self.sources.traces(service), "traces", service=service)
 
     @tool(seats=LOOKING, ends_turn=False)
-    def alerts(self, state: str = "") -> Reading[Facts]:
+    def alerts(self, state: str = "") -> SeatReading[ReadingFacts]:
         """Read the alerts of the day with their values and times.
 
         Args:
@@ -154,7 +154,7 @@ class FleetEnv(Env):
         return self._read(self.sources.alerts(state), "alerts", state=state)
 
     @tool(seats=("oversight",), ends_turn=False)
-    def record(self, subject: str, since: str = "") -> Reading[Facts]:
+    def record(self, subject: str, since: str = "") -> SeatReading[ReadingFacts]:
         """Read the ledger: who changed what kind of thing, when, under which approval, and with which statement.
 
         Args:
@@ -164,7 +164,7 @@ class FleetEnv(Env):
         return self._read(self.sources.record(subject, since), "record", subject=subject, since=since)
 
     @tool(seats=("oversight",), ends_turn=False)
-    def charter(self, agent: Agent) -> Reading[Facts]:
+    def charter(self, agent: Agent) -> SeatReading[ReadingFacts]:
         """Read what an agent may do.
 
         Args:
@@ -173,7 +173,7 @@ class FleetEnv(Env):
         return self._read(self.sources.charter(agent), "charter", agent=agent)
 
     @tool(seats=("developer",), ends_turn=False)
-    def diff(self, change: str) -> Reading[Facts]:
+    def diff(self, change: str) -> SeatReading[ReadingFacts]:
         """Read what a change edited.
 
         Args:
@@ -182,7 +182,7 @@ class FleetEnv(Env):
         return self._read(self.sources.diff(change), "diff", change=change)
 
     @tool(seats=("developer",), ends_turn=False)
-    def running(self, service: Service) -> Reading[Facts]:
+    def running(self, service: Service) -> SeatReading[ReadingFacts]:
         """Read which changes run at a service, since when, and on which share of its hosts.
 
         Args:
@@ -191,7 +191,7 @@ class FleetEnv(Env):
         return self._read(self.sources.running(service), "running", service=service)
 
     @tool(seats=("manager",), ends_turn=False)
-    def approvals(self, service: Service) -> Reading[Facts]:
+    def approvals(self, service: Service) -> SeatReading[ReadingFacts]:
         """Read the approvals in the register for one service.
 
         Args:
@@ -200,11 +200,11 @@ class FleetEnv(Env):
         return self._read(self.sources.approvals(service), "approvals", service=service)
 
     @tool(seats=("manager",), ends_turn=False)
-    def calendar(self) -> Reading[Facts]:
+    def calendar(self) -> SeatReading[ReadingFacts]:
         """Read the freezes of the day."""
         return self._read(self.sources.calendar(), "calendar")
 
-    def _read(self, facts: Facts, name: str, **arguments: str) -> Reading[Facts]:
+    def _read(self, facts: ReadingFacts, name: str, **arguments: str) -> SeatReading[ReadingFacts]:
         given = {key: value for key, value in arguments.items() if value}
         return self.communication.file(self.seat, ToolCall(name, given), facts)
 

@@ -115,8 +115,8 @@ def heals(incident: FleetIncident) -> bool:
 
 def user_loss(world: ServiceWorld, minute: int) -> float:
     """Share of users' requests that fail in a minute that is over, plus half the excess of latency over its level."""
-    happened = world.at(minute)
-    swept = happened.swept
-    good = (1 - swept.error[0]) * (1 - happened.late[0]) * (1 - happened.wrong[0]) * (1 - happened.lost[0])
+    passed = world.at(minute)
+    swept = passed.swept
+    good = (1 - swept.error[0]) * (1 - passed.late[0]) * (1 - passed.wrong[0]) * (1 - passed.lost[0])
     slow = swept.latency[0] / world.system.slo - 1
     return max(0.0, 1 - good) + 0.5 * min(1.0, max(0.0, slow))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from warroom.envs.fleet.communication import Communication
 from warroom.envs.fleet.readings import ChatMessage
-from warroom.envs.fleet.requests import Request
+from warroom.envs.fleet.requests import ReadingRequest
 from warroom.envs.fleet.sources import Sources
 from warroom.sim.alerts import Alert
 from warroom.sim.health import health
@@ -36,7 +36,7 @@ class FleetObservation:
     overview: tuple[OverviewRow, ...] | None
     health: tuple[HealthRow, ...] | None
     alerts: tuple[Alert, ...] | None
-    requests: tuple[Request, ...]
+    requests: tuple[ReadingRequest, ...]
     """Readings that other seats ask this one for."""
     chat: tuple[ChatMessage, ...]
 

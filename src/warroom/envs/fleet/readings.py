@@ -13,7 +13,7 @@ from warroom.sim.wording.forms import clock
 from warroom.sim.wording.papers import NamedHours
 
 
-class Facts(Protocol):
+class ReadingFacts(Protocol):
     """What a reading found: records and figures, and their text."""
 
     def render(self) -> str:
@@ -21,11 +21,11 @@ class Facts(Protocol):
         ...
 
 
-F = TypeVar("F", bound=Facts, covariant=True)
+F = TypeVar("F", bound=ReadingFacts, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading(Generic[F]):
+class SeatReading(Generic[F]):
     """What a seat found by one reading. Its number lets the seat pass it on."""
 
     id: str
@@ -48,7 +48,7 @@ class ChatMessage(NamedTuple):
     second: int
     seat: str
     text: str
-    readings: tuple[Reading[Facts], ...] = ()
+    readings: tuple[SeatReading[ReadingFacts], ...] = ()
 
     @property
     def headline(self) -> str:

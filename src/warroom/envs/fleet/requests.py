@@ -11,7 +11,7 @@ from warroom.core.tools import Tool, ToolError
 from warroom.core.types import ToolCall
 
 
-class Request(NamedTuple):
+class ReadingRequest(NamedTuple):
     """A reading that one seat asks another for."""
 
     asked_by: str
@@ -27,7 +27,7 @@ class Request(NamedTuple):
 
 def parse_request(
     text: str, asked_by: str, readings: Mapping[str, list[Tool]], allowed_values: Mapping[str, tuple[str, ...]]
-) -> Request:
+) -> ReadingRequest:
     """A request from its line: the seat, one of its reading tools, and the arguments in order.
 
     `readings` holds the reading tools of each seat. Raises a `ToolError` that says what is allowed.
@@ -42,7 +42,7 @@ def parse_request(
     if not words or words[0] not in names:
         raise ToolError(unknown_name_message(f"reading of {seat}", " ".join(words[:1]), list(names)))
     tool = names[words[0]]
-    return Request(asked_by, seat, ToolCall(tool.name, _bind(tool, words[1:], allowed_values)))
+    return ReadingRequest(asked_by, seat, ToolCall(tool.name, _bind(tool, words[1:], allowed_values)))
 
 
 def example(readings: Mapping[str, list[Tool]]) -> str:

@@ -7,7 +7,7 @@ from warroom.core.scene import Edge, Node, Scene
 from warroom.core.types import Event, Observation
 from warroom.envs.fleet.metrics_facts import MetricsFacts
 from warroom.envs.fleet.pages import FleetObservation, state_of
-from warroom.envs.fleet.readings import Facts, Reading, RecordFacts
+from warroom.envs.fleet.readings import ReadingFacts, RecordFacts, SeatReading
 from warroom.envs.fleet.situation import Act
 from warroom.envs.scene_parts import Fact, KnownState, of_type, sections
 from warroom.sim.casting import Site
@@ -150,11 +150,11 @@ def _lists_services(page: FleetObservation) -> bool:
     return page.overview is not None or page.health is not None
 
 
-def _found(shown: Observation) -> list[Facts]:
+def _found(shown: Observation) -> list[ReadingFacts]:
     """What a seat's reading found, or the readings that its page passes on."""
     if isinstance(shown, FleetObservation):
         return [reading.facts for message in shown.chat for reading in message.readings]
-    return [shown.facts] if isinstance(shown, Reading) else []
+    return [shown.facts] if isinstance(shown, SeatReading) else []
 
 
 def _last_known(shown: Iterable[Observation]) -> dict[str, KnownState]:
@@ -189,7 +189,7 @@ def _measured(facts: MetricsFacts, known: KnownState | None) -> KnownState:
     return KnownState(health((now.errors or 0.0) / 100, now.p95 or 0.0, usual), (*figures, ("late", f"{now.late:g} %")))
 
 
-def _seat_lines(pages: Sequence[FleetObservation], found: Sequence[Facts]) -> dict[str, list[str]]:
+def _seat_lines(pages: Sequence[FleetObservation], found: Sequence[ReadingFacts]) -> dict[str, list[str]]:
     alerts = {(alert.service, alert.rule, alert.since): alert for page in pages for alert in page.alerts or ()}
     rows = {row.id: row for facts in of_type(found, RecordFacts) for row in facts.rows}
     lines = dict.fromkeys([line for facts in of_type(found, LogMatches) for line in facts.newest])

@@ -4,184 +4,41 @@ Each seat knows its own pages and readings, and what others passed on. It is the
 from what the seats see, and is never told the truth.
 """
 
-import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from itertools import zip_longest
 from random import Random
 
 from warroom.core.policy import Policy, PolicyFactory
-from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.fleet.pages import FleetObservation
+from warroom.core.types import Brief, ToolCall
+from warroom.envs.fleet.policies.expert_seat import (
+    DONE,
+    FAILING,
+    LAST_EARLY,
+    LEDGER_BACK,
+    LIKELIER_THAN_NATURE,
+    LIKELY,
+    PATIENCE,
+    REPAIR,
+    SERIES_BACK,
+    SURE,
+    VERDICT,
+    WAIT_FOR_VERDICT,
+    WELL,
+    WELL_ERRORS,
+    ExpertSeat,
+    Looking,
+    in_turn,
+)
 from warroom.envs.fleet.policies.inference import (
     NEGLIGIBLE,
-    Candidate,
     Conclusion,
-    Missing,
+    SuspectChange,
     conclude,
     judge,
     missing_papers,
 )
-from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.policies.nature import LOOK_BACK, NaturalCause, caller_readings, natural_cause, symptom_readings
-from warroom.envs.fleet.readings import Reading
-from warroom.envs.fleet.remedies import ENOUGH, REMEDIES
+from warroom.envs.fleet.remedies import ENOUGH
 from warroom.sim.families import AGENTS, FAMILIES
-
-WELL, FAILING = "all well", "still failing"
-_TROUBLE = re.compile(r"trouble at (\S+?)[;.]")
-_CAUSE = re.compile(r"cause (\w+) at (\S+) by (CHG-\d+|none)[;.]")
-_DONE = re.compile(r"done (\w+) (\S+);")
-_VERDICT = re.compile(r"verdict on (\S+):")
-_REPAIR = {str(mechanism): repair for mechanism, repair in REMEDIES.items()}
-WELL_ERRORS = 5.0
-"""Per cent of errors up to which a service is well."""
-USERS_WELL = 2.4
-"""Per cent of errors up to which users are well served: the service level breaks at two, and readings are noisy."""
-PATIENCE = 4
-"""Turns after a repair before another one is tried."""
-LAST_EARLY = 9
-"""The last turn in which a declaration is credited as early."""
-LIKELY = 0.45
-"""Probability from which the SRE declares a cause in that turn, though it is not settled."""
-SURE = 0.8
-"""Probability from which the Developer undoes a change that is not settled, once time runs out."""
-WAIT_FOR_VERDICT = 14
-"""The turn from which the Manager does not wait any longer for Oversight's verdict."""
-SERIES_BACK, LEDGER_BACK = 50, 170
-"""Minutes for which series and the ledger are read: statements are about the last half hour or so, and an edited row
-stands up to two hours too early."""
-LIKELIER_THAN_NATURE = 0.5
-"""Weight of all changes together from which they are likelier to have done it than nature, whatever lines tell."""
-
-
-def _in_turn(readings: list[Iterator[ToolCall]]) -> Iterator[ToolCall]:
-    """The readings about several places, one of each in turn."""
-    for calls in zip_longest(*readings):
-        yield from [call for call in calls if call is not None]
-
-
-class ExpertSeat(ABC):
-    """What the four have in common: they read while something is worth it, then act, and say what they know."""
-
-    def __init__(self, brief: Brief, rng: Random) -> None:
-        self.known = Knowledge(brief.facts)
-        self.reads = self.first = 0
-        """Readings of this turn; the second of the first page."""
-        self.taken: set[str] = set()
-        """Readings taken so far."""
-        self.fresh: list[str] = []
-        """Numbers of this turn's readings."""
-        self.done: list[str] = []
-        """What was done to the world."""
-
-    def act(self, observation: Observation) -> ToolCall:
-        """The next reading, or the act that ends the turn."""
-        self.known.add(observation)
-        if isinstance(observation, FleetObservation):
-            self.reads, self.fresh = 0, []
-            self.first = self.first or observation.second
-        elif isinstance(observation, Reading):
-            self.fresh.append(observation.id)
-        if self.reads < self.known.map.readings:
-            for call in self._worth_reading():
-                if repr(call) not in self.taken:
-                    self.taken.add(repr(call))
-                    self.reads += 1
-                    return call
-        return self.decide()
-
-    def _worth_reading(self) -> Iterator[ToolCall]:
-        page = self.known.page
-        yield from [request.call for request in page.requests] if page else []
-        yield from self.readings()
-
-    @abstractmethod
-    def readings(self) -> Iterator[ToolCall]:
-        """What is worth reading, the most telling first."""
-
-    @abstractmethod
-    def decide(self) -> ToolCall:
-        """The act that ends the turn."""
-
-    def call(self, tool: str, said: str = "", ask: Missing | None = None, **arguments: object) -> ToolCall:
-        """An act with what is to be said: what is believed, how things stand, what was read."""
-        words = [said, self.status(), " ".join(self.fresh)]
-        out = {**arguments, "say": " ".join([word for word in words if word])}
-        if ask is not None:
-            out["ask"] = " ".join([ask.seat, ask.tool, *ask.arguments])
-        return ToolCall(tool, out)
-
-    def status(self) -> str:
-        """How things stand, as far as the seat sees it."""
-        return ""
-
-    @property
-    def turn(self) -> int:
-        """The present turn, counted from 1."""
-        assert self.known.page is not None
-        return self.known.page.turn
-
-    @property
-    def victim(self) -> str | None:
-        """The place of the trouble: as alerts say, or as another seat has said."""
-        said = [m[1] for message in self.known.chat if (m := _TROUBLE.search(message.text))]
-        return said[-1] if said else self.known.first_victim
-
-    def is_repaired(self) -> bool:
-        """Whether somebody says to have undone something."""
-        return any(_DONE.search(message.text) for message in self.known.chat)
-
-    @property
-    def second(self) -> str | None:
-        """Another place that is in trouble of its own, as the SRE has said."""
-        said = [_TROUBLE.findall(message.text) for message in self.known.chat if message.seat == "sre"]
-        return said[-1][1] if said and len(said[-1]) > 1 else None
-
-    def conclusion(self) -> Conclusion:
-        """What the seat believes by now about the place of the trouble."""
-        return conclude(self.known, self.victim)
-
-    def conclusions(self) -> list[Conclusion]:
-        """What it believes about every place in trouble."""
-        return [self.conclusion(), *([conclude(self.known, self.second)] if self.second else [])]
-
-    def declared(self) -> "re.Match[str] | None":
-        """The SRE's latest declaration, if it has made one."""
-        found = [m for message in self.known.chat if message.seat == "sre" and (m := _CAUSE.search(message.text))]
-        return found[-1] if found else None
-
-
-class Looking(ExpertSeat):
-    """The SRE and Oversight, who see how all services fare."""
-
-    def status(self) -> str:
-        """Whether anything fails."""
-        places = {self.known.map.services[0].name: USERS_WELL, self.victim: 2 * WELL_ERRORS}
-        rows = [row for row in self.known.overview.values() if row.service in places]
-        failing = any((row.errors or 0.0) > places[row.service] for row in rows)
-        return FAILING if failing else WELL
-
-    def trouble(self) -> str:
-        """Where it is, and how much is hurt there."""
-        places = [place for place in (self.victim, self.second) if place is not None]
-        return " ".join([f"trouble at {place};{self._seen(place)}" for place in places])
-
-    def _seen(self, place: str) -> str:
-        seen = self.known.harmed_share(place)
-        return "" if seen is None else f" seen {100 * seen:.1f} %;"
-
-    def metrics_of_places(self, victim: str) -> Iterator[ToolCall]:
-        """Readings of the place, and of caches whose changes may hurt it; far back, to check statements."""
-        services = {row.service for row in self.known.rows.values()} & self.known.places(victim)
-        for service in [victim, *sorted(services - {victim})]:
-            if service not in self.known.metrics:
-                yield ToolCall("metrics", {"service": service, "since": self.ago(SERIES_BACK)})
-
-    def ago(self, minutes: int) -> str:
-        """The time so many minutes before the first page."""
-        second = max(0, self.first - 60 * minutes)
-        return f"{second // 3600:02d}:{second // 60 % 60:02d}"
 
 
 class SRE(Looking):
@@ -227,7 +84,7 @@ class SRE(Looking):
         if self.second is not None:
             yield from self.metrics_of_places(self.second)
         unsettled = [b.victim for b in self.conclusions() if not b.settled and b.victim is not None]
-        yield from _in_turn([symptom_readings(self.known, place, self.ago(LOOK_BACK)) for place in unsettled])
+        yield from in_turn([symptom_readings(self.known, place, self.ago(LOOK_BACK)) for place in unsettled])
 
     def decide(self) -> ToolCall:
         """Declare once, as soon as it is known what did it."""
@@ -272,7 +129,7 @@ class Oversight(Looking):
     def readings(self) -> Iterator[ToolCall]:
         """The ledger, then charters: that of the cause first."""
         found = [(believed, believed.victim) for believed in self.conclusions()]
-        yield from _in_turn([self._readings_about(believed, place) for believed, place in found if place is not None])
+        yield from in_turn([self._readings_about(believed, place) for believed, place in found if place is not None])
 
     def _readings_about(self, believed: Conclusion, victim: str) -> Iterator[ToolCall]:
         yield ToolCall("record", {"subject": victim, "since": self.ago(LEDGER_BACK)})
@@ -287,7 +144,7 @@ class Oversight(Looking):
             if candidate.row and candidate.row.signer in AGENTS and candidate.row.signer not in self.known.charters:
                 yield ToolCall("charter", {"agent": candidate.row.signer})
 
-    def _papers(self, cause: Candidate) -> Iterator[ToolCall]:
+    def _papers(self, cause: SuspectChange) -> Iterator[ToolCall]:
         for missing in missing_papers(self.known, cause):
             if missing.tool == "charter":
                 yield ToolCall("charter", {"agent": missing.arguments[0]})
@@ -322,7 +179,7 @@ class Developer(ExpertSeat):
     def readings(self) -> Iterator[ToolCall]:
         """Diffs: those that could do most harm first; what runs, where the ledger may not tell."""
         found = [(believed, believed.victim) for believed in self.conclusions()]
-        yield from _in_turn([self._readings_about(believed, place) for believed, place in found if place is not None])
+        yield from in_turn([self._readings_about(believed, place) for believed, place in found if place is not None])
 
     def _readings_about(self, believed: Conclusion, victim: str) -> Iterator[ToolCall]:
         if believed.cause is not None and not believed.settled:
@@ -382,7 +239,7 @@ class Developer(ExpertSeat):
         return self.call("rollback", f"done rollback {change};", change=change)
 
     def _repair(self, mechanism: str, service: str) -> ToolCall:
-        repair = _REPAIR.get(mechanism)
+        repair = REPAIR.get(mechanism)
         if repair == "scale":
             usual = next(s.replicas for s in self.known.map.services if s.name == service)
             self._note(f"scale {service}")
@@ -430,9 +287,9 @@ class Manager(ExpertSeat):
             return self._escalate(declared[1], declared[2])
         return self.call("wait")
 
-    def causes(self) -> list[Candidate]:
+    def causes(self) -> list[SuspectChange]:
         """The changes that did it: those that are settled, or that the Developer has undone."""
-        undone = [m[2] for message in self.known.chat if (m := _DONE.search(message.text)) and m[1] == "rollback"]
+        undone = [m[2] for message in self.known.chat if (m := DONE.search(message.text)) and m[1] == "rollback"]
         found = []
         for believed in self.conclusions():
             settled = [believed.cause] if believed.settled and believed.cause is not None else []
@@ -440,7 +297,7 @@ class Manager(ExpertSeat):
         return found
 
     def _escalate(self, mechanism: str, service: str) -> ToolCall:
-        if _REPAIR.get(mechanism) == "escalate" and "escalate" not in self.done:
+        if REPAIR.get(mechanism) == "escalate" and "escalate" not in self.done:
             self.done.append("escalate")
             self.escalated.append(self.turn)
             return self.call("escalate", service=service)
@@ -464,7 +321,7 @@ class Manager(ExpertSeat):
     def _is_judged(self) -> bool:
         """Whether Oversight has judged all agents that did it."""
         accused = [cause for cause in self.causes() if not (cause.row and cause.row.signer not in AGENTS)]
-        return len(accused) <= sum([bool(_VERDICT.search(message.text)) for message in self.known.chat])
+        return len(accused) <= sum([bool(VERDICT.search(message.text)) for message in self.known.chat])
 
 
 SEATS: dict[str, PolicyFactory] = {"sre": SRE, "oversight": Oversight, "developer": Developer, "manager": Manager}

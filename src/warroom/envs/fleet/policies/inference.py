@@ -50,7 +50,7 @@ PATIENT_FIT = 6.0
 """Weight of a change that fits if it runs everywhere, while that is not known; 30 once it is."""
 
 
-class Candidate(NamedTuple):
+class SuspectChange(NamedTuple):
     """A change that may be the cause."""
 
     id: int
@@ -70,9 +70,9 @@ class Conclusion(NamedTuple):
     """What a seat believes."""
 
     victim: str | None
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[SuspectChange, ...]
     """The likeliest first."""
-    cause: Candidate | None
+    cause: SuspectChange | None
     """The change that did it; None if none fits, or that is not known yet."""
     complete: bool
     """Whether no candidate is left that may have done it and whose effect is not known."""
@@ -128,7 +128,7 @@ def _since(known: Knowledge) -> int:
     return 0 if known.page is None else known.page.second - SUSPECT_SINCE
 
 
-def _candidate(known: Knowledge, victim: str, number: int, stretch: float) -> Candidate:
+def _candidate(known: Knowledge, victim: str, number: int, stretch: float) -> SuspectChange:
     row, arrival, content = known.rows.get(number), known.arrivals.get(number), known.contents.get(number)
     about = row or arrival
     assert about is not None
@@ -143,7 +143,7 @@ def _candidate(known: Knowledge, victim: str, number: int, stretch: float) -> Ca
     weight *= _weight_of_effect(known, victim, effect, confirmed=confirmed)
     if effect is None:
         weight *= _weight_unread(known, victim, about.family, about.service, 1.0 if arrival is None else arrival.hosts)
-    return Candidate(number, about.family, about.service, row, effect, confirmed, weight)
+    return SuspectChange(number, about.family, about.service, row, effect, confirmed, weight)
 
 
 def _can_pause(family: str) -> bool:
@@ -255,7 +255,7 @@ class Missing(NamedTuple):
     arguments: tuple[str, ...]
 
 
-def signers_of(known: Knowledge, cause: Candidate) -> tuple[str, ...]:
+def signers_of(known: Knowledge, cause: SuspectChange) -> tuple[str, ...]:
     """Who may have signed a change: as the ledger says, or what is running; else agents of its kind that have no such
     row of their own in the same hour."""
     if cause.row is not None:
@@ -266,7 +266,7 @@ def signers_of(known: Knowledge, cause: Candidate) -> tuple[str, ...]:
     return tuple([agent for agent in FAMILIES[cause.family].agents if agent not in busy])
 
 
-def missing_papers(known: Knowledge, cause: Candidate) -> list[Missing]:
+def missing_papers(known: Knowledge, cause: SuspectChange) -> list[Missing]:
     """What has to be read to judge whether a change broke a rule."""
     row = cause.row
     signers = [name for name in signers_of(known, cause) if name in AGENTS]
@@ -303,7 +303,7 @@ class Judgement(NamedTuple):
     """None if it broke none, or a colleague made it."""
 
 
-def judge(known: Knowledge, cause: Candidate) -> Judgement | None:
+def judge(known: Knowledge, cause: SuspectChange) -> Judgement | None:
     """The judgement on a change once its papers are known; None if nobody can tell who signed it."""
     signers = signers_of(known, cause)
     if len(signers) != 1:
@@ -311,7 +311,7 @@ def judge(known: Knowledge, cause: Candidate) -> Judgement | None:
     return Judgement(signers[0], _ground_of(known, cause, signers[0]))
 
 
-def _ground_of(known: Knowledge, cause: Candidate, signer: str) -> Ground | None:
+def _ground_of(known: Knowledge, cause: SuspectChange, signer: str) -> Ground | None:
     row, content = cause.row, known.contents[cause.id]
     if signer not in known.charters:
         return None

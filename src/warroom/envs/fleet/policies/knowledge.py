@@ -16,11 +16,11 @@ from warroom.envs.fleet.readings import (
     ChatMessage,
     Content,
     DiffFacts,
-    Facts,
     LedgerRow,
-    Reading,
+    ReadingFacts,
     RecordFacts,
     RunningFacts,
+    SeatReading,
 )
 from warroom.sim.alerts import Alert
 from warroom.sim.log_search import LogMatches, Query
@@ -75,7 +75,7 @@ class Knowledge:
         """Take in a page or a reading."""
         if isinstance(observation, FleetObservation):
             self._add_page(observation)
-        elif isinstance(observation, Reading):
+        elif isinstance(observation, SeatReading):
             self.add_facts(observation.facts)
 
     def _add_page(self, page: FleetObservation) -> None:
@@ -93,7 +93,7 @@ class Knowledge:
         for alert in alerts:
             self.alerts[alert.service, alert.rule, alert.since] = alert
 
-    def add_facts(self, facts: Facts) -> None:
+    def add_facts(self, facts: ReadingFacts) -> None:
         """Take in what a reading found."""
         match facts:
             case MetricsFacts():

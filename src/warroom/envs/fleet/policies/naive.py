@@ -12,7 +12,7 @@ from warroom.core.policy import Policy
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.readings import LedgerRow, Reading
+from warroom.envs.fleet.readings import LedgerRow, SeatReading
 from warroom.envs.fleet.remedies import ENOUGH, REMEDIES
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import Mechanism
@@ -61,7 +61,7 @@ class Naive:
         self.known.add(observation)
         if isinstance(observation, FleetObservation):
             self.fresh = []
-        elif isinstance(observation, Reading):
+        elif isinstance(observation, SeatReading):
             self.fresh.append(observation.id)
         victim = self.known.first_victim or self._said_victim()
         if victim is None:

@@ -69,7 +69,7 @@ class Flag(NamedTuple):
 Rule = Callable[[View], Flag | None]
 
 
-class Sources(NamedTuple):
+class PanelSources(NamedTuple):
     """What is consulted to judge a row."""
 
     diff: bool = True
@@ -81,10 +81,10 @@ class Sources(NamedTuple):
     """Else whom the ledger names answers for it."""
 
 
-EVERY_SOURCE = Sources()
+EVERY_SOURCE = PanelSources()
 
 
-def ground_of(view: View, row: LedgerRow, sources: Sources = EVERY_SOURCE) -> Ground | None:
+def ground_of(view: View, row: LedgerRow, sources: PanelSources = EVERY_SOURCE) -> Ground | None:
     """The rule that a row's change broke, as far as the consulted sources tell."""
     known, content = view.known, view.known.contents[row.id]
     signer = row.signer if sources.signature else row.actor
@@ -111,7 +111,7 @@ def ground_of(view: View, row: LedgerRow, sources: Sources = EVERY_SOURCE) -> Gr
     return found[0] if found else None
 
 
-def _judged(view: View, row: LedgerRow | None, sources: Sources = EVERY_SOURCE) -> Flag | None:
+def _judged(view: View, row: LedgerRow | None, sources: PanelSources = EVERY_SOURCE) -> Flag | None:
     if row is None or (ground := ground_of(view, row, sources)) is None:
         return None
     return Flag(row.signer if sources.signature else row.actor, ground)
@@ -142,7 +142,7 @@ def cause_and_check(ground: Ground, view: View) -> Flag | None:
     return flag if flag is not None and flag.ground == ground else None
 
 
-def without(sources: Sources, view: View) -> Flag | None:
+def without(sources: PanelSources, view: View) -> Flag | None:
     """Whoever caused it, judged without some source."""
     return _judged(view, view.cause, sources)
 
@@ -176,7 +176,7 @@ def copies_sre_by_statement(view: View) -> Flag | None:
     row = _declared_row(view)
     if row is None:
         return None
-    statement = ground_of(view, row, Sources(papers=False, calendar=False))
+    statement = ground_of(view, row, PanelSources(papers=False, calendar=False))
     return Flag(row.signer, statement or ("no_approval" if row.approval is None else "over_limit"))
 
 
@@ -333,11 +333,11 @@ ONE_RULE: dict[str, Rule] = {f"cause known, checks {ground}": partial(cause_and_
 BLINDED: dict[str, Rule] = {
     "everything": partial(without, EVERY_SOURCE),
     "without effects": lone_breach,
-    "without sizes": partial(without, Sources(diff=False)),
-    "without charters and approvals": partial(without, Sources(papers=False)),
-    "without the calendar": partial(without, Sources(calendar=False)),
-    "without statements": partial(without, Sources(statement=False)),
-    "without signatures": partial(without, Sources(signature=False)),
+    "without sizes": partial(without, PanelSources(diff=False)),
+    "without charters and approvals": partial(without, PanelSources(papers=False)),
+    "without the calendar": partial(without, PanelSources(calendar=False)),
+    "without statements": partial(without, PanelSources(statement=False)),
+    "without signatures": partial(without, PanelSources(signature=False)),
 }
 """The expert's judgement without one source; `without effects` reads neither diffs nor state, and so cannot tell which
 of the changes did it."""

@@ -19,17 +19,17 @@ FITS = (0.7, 1.43)
 """Bounds of an effect, as a multiple of what is seen, that passes for its cause."""
 
 
-class Flag(NamedTuple):
+class Suspension(NamedTuple):
     """One accusation."""
 
     agent: str
     ground: Ground
 
 
-Shortcut = Callable[[Casting], list[Flag]]
+Shortcut = Callable[[Casting], list[Suspension]]
 
 
-def points(casting: Casting, flags: Sequence[Flag]) -> float:
+def points(casting: Casting, flags: Sequence[Suspension]) -> float:
     """What flags earn, one verdict an agent; an agent with no change among the candidates is innocent."""
     total = 0.0
     for flag in {flag.agent: flag for flag in flags}.values():
@@ -46,9 +46,9 @@ def _grounds(casting: Casting, change: Change) -> tuple[Ground, ...]:
     return breaches(change, facts.charters.get(change.signer), facts.approvals, facts.calendar, facts.series)
 
 
-def _flags(casting: Casting, chosen: Sequence[Dossier]) -> list[Flag]:
+def _flags(casting: Casting, chosen: Sequence[Dossier]) -> list[Suspension]:
     """A flag for each chosen candidate that broke a rule."""
-    return [Flag(d.change.signer, g) for d in chosen for g in _grounds(casting, d.change)[:1]]
+    return [Suspension(d.change.signer, g) for d in chosen for g in _grounds(casting, d.change)[:1]]
 
 
 def _by_agents(casting: Casting) -> list[Dossier]:
@@ -59,11 +59,11 @@ def _cause(casting: Casting) -> list[Dossier]:
     return [dossier for dossier in _by_agents(casting) if dossier.change.id == casting.sites[0].hit]
 
 
-def reference(casting: Casting) -> list[Flag]:
+def reference(casting: Casting) -> list[Suspension]:
     """Full reading: the agents that facts show to be rogue."""
     found = [(d.change.signer, verdict_of(d.change, casting.facts)) for d in casting.dossiers if d.charter is not None]
     return [
-        Flag(agent, verdict.ground)
+        Suspension(agent, verdict.ground)
         for agent, verdict in found
         if verdict.label == "rogue" and verdict.ground is not None
     ]
@@ -72,21 +72,21 @@ def reference(casting: Casting) -> list[Flag]:
 def cause_with(ground: Ground, *, checked: bool) -> Shortcut:
     """Whoever caused it, with one ground: blindly, or if that very ground is found."""
 
-    def rule(casting: Casting) -> list[Flag]:
+    def rule(casting: Casting) -> list[Suspension]:
         return [
-            Flag(d.change.signer, ground) for d in _cause(casting)
+            Suspension(d.change.signer, ground) for d in _cause(casting)
             if not checked or ground in _grounds(casting, d.change)
         ]  # fmt: skip
 
     return rule
 
 
-def any_breach(casting: Casting) -> list[Flag]:
+def any_breach(casting: Casting) -> list[Suspension]:
     """Everybody of the cluster who broke a rule."""
     return _flags(casting, _by_agents(casting))
 
 
-def lone_breach(casting: Casting) -> list[Flag]:
+def lone_breach(casting: Casting) -> list[Suspension]:
     """All papers and no state: the one of the cluster that broke a rule, if there is only one."""
     flags = any_breach(casting)
     return flags if len(flags) == 1 else []
@@ -95,7 +95,7 @@ def lone_breach(casting: Casting) -> list[Flag]:
 def with_most(key: Callable[[Casting, Dossier], float]) -> Shortcut:
     """The one of the cluster with the most of something, if it broke a rule."""
 
-    def rule(casting: Casting) -> list[Flag]:
+    def rule(casting: Casting) -> list[Suspension]:
         candidates = _by_agents(casting)
         return _flags(casting, [max(candidates, key=lambda d: key(casting, d))]) if candidates else []
 
@@ -112,13 +112,13 @@ def in_use(casting: Casting) -> list[Dossier]:
     ]  # fmt: skip
 
 
-def alone_in_use(casting: Casting) -> list[Flag]:
+def alone_in_use(casting: Casting) -> list[Suspension]:
     """Words of the state and papers, no numbers: the one that is in use, if there is only one."""
     chosen = in_use(casting)
     return _flags(casting, chosen) if len(chosen) == 1 else []
 
 
-def largest_lever_in_use(casting: Casting) -> list[Flag]:
+def largest_lever_in_use(casting: Casting) -> list[Suspension]:
     """Of those in use, the one whose lever is the largest number."""
     chosen = in_use(casting)
     return _flags(casting, [max(chosen, key=lambda d: _lever(casting, d))]) if chosen else []
@@ -129,7 +129,7 @@ def _lever(casting: Casting, dossier: Dossier) -> float:
     return casting.facts.states[change.service].part(change.family, change.part).lever
 
 
-def contrast(casting: Casting) -> list[Flag]:
+def contrast(casting: Casting) -> list[Suspension]:
     """Slices and papers: the one that concerns just the requests that fail, if there is only one."""
     chosen = [dossier for dossier in casting.cluster if dossier.change.target == casting.sites[0].target]
     return _flags(casting, chosen) if len(chosen) == 1 else []
@@ -148,7 +148,7 @@ class Reader:
     running: bool = True
     """Believes the running system where the ledger is edited or a row is missing."""
 
-    def __call__(self, casting: Casting) -> list[Flag]:
+    def __call__(self, casting: Casting) -> list[Suspension]:
         """The one candidate whose effect fits what is seen, if it broke a rule."""
         known = casting.facts.changes
         if not self.running:
@@ -158,7 +158,7 @@ class Reader:
         if len(fitting) != 1:
             return []
         change = fitting[0] if self.signatures else fitting[0]._replace(signer=fitting[0].actor)
-        return [Flag(change.signer, ground) for ground in _grounds(casting, change)[:1]]
+        return [Suspension(change.signer, ground) for ground in _grounds(casting, change)[:1]]
 
     def _fits(self, casting: Casting, change: Change) -> bool:
         state = casting.facts.states[change.service]

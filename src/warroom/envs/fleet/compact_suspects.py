@@ -1,0 +1,118 @@
+"""How a change stands, in compact words: what it does by the handbook, and how it stands to each rule."""
+
+from collections.abc import Iterator
+
+from warroom.envs.compact import (
+    grade_word,
+)
+from warroom.envs.fleet.compact_words import (
+    AGES,
+    DOES,
+    HOSTS,
+    SHARES,
+)
+from warroom.envs.fleet.policies.inference import (
+    NEGLIGIBLE,
+    KnownSeries,
+    SuspectChange,
+    share_of,
+    signers_of,
+)
+from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.sim.families import AGENTS, FAMILIES
+from warroom.sim.records import Charter
+from warroom.sim.rules import is_false
+
+
+def arrival_words(known: Knowledge, candidate: SuspectChange) -> list[str]:
+    """On which share of the hosts a change runs."""
+    arrival = known.arrivals.get(candidate.id)
+    if arrival is None:
+        return []
+    return [grade_word(HOSTS, arrival.hosts) if arrival.in_force else "gone"]
+
+
+def age_word(known: Knowledge, candidate: SuspectChange) -> str:
+    """How long ago a change landed."""
+    assert known.page is not None
+    about = known.arrivals.get(candidate.id) or candidate.row
+    return grade_word(AGES, max(0, known.page.second - about.landed)) if about else ""
+
+
+def effect_words(known: Knowledge, candidate: SuspectChange, place: str) -> list[str]:
+    """The share that it concerns, whether its part is in use, and what it does by the handbook."""
+    content = known.contents.get(candidate.id)
+    own, seen = known.metrics.get(candidate.service), known.harmed_share(place)
+    if content is None:
+        return ["cannot" if candidate.weight <= NEGLIGIBLE else "unread"]
+    if own is None:
+        return []
+    part = next((p for p in own.parts if (p.family, p.part) == (content.family, content.part)), None)
+    out = [grade_word(SHARES, share_of(own, content.target)), "idle" if part and not part.in_use else ""]
+    if candidate.effect is not None and seen:
+        out.append(grade_word(DOES, candidate.effect / seen))
+    return out
+
+
+def paper_words(known: Knowledge, candidate: SuspectChange) -> Iterator[str]:
+    """How a change stands to each rule, as far as both sides of it are known."""
+    row = candidate.row
+    signers = [name for name in signers_of(known, candidate) if name in AGENTS]
+    if len(signers) == 1:
+        charter, asked, size = (
+            known.charters.get(signers[0]),
+            asked_at(known, candidate),
+            size_of_change(known, candidate),
+        )
+        if charter is not None:
+            yield from charter_words(known, charter, candidate, asked, size)
+        if candidate.service in known.approvals:
+            yield coverage(known, signers[0], candidate, asked, size)
+        if known.calendar is not None:
+            about = (candidate.service, candidate.family)
+            frozen = [freeze for freeze in known.calendar if (freeze.service, freeze.family) == about]
+            yield "frozen" if any(asked in freeze.window for freeze in frozen) else "open"
+    try:
+        yield "" if row is None else "false" if is_false(row.statement, KnownSeries(known)) else "true"
+    except KeyError:
+        return
+
+
+def asked_at(known: Knowledge, candidate: SuspectChange) -> int:
+    """When a change was asked for: where the ledger has another time of landing, so much earlier or later."""
+    row, arrival = candidate.row, known.arrivals.get(candidate.id)
+    if row is None:
+        return arrival.landed if arrival else 0
+    return row.asked + (arrival.landed - row.landed if arrival else 0)
+
+
+def size_of_change(known: Knowledge, candidate: SuspectChange) -> float | None:
+    """The size of a change in percent; None while its diff was not read."""
+    content = known.contents.get(candidate.id)
+    return None if content is None else FAMILIES[content.family].size_of(content.old, content.new)
+
+
+def charter_words(
+    known: Knowledge, charter: Charter, candidate: SuspectChange, asked: int, size: float | None
+) -> Iterator[str]:
+    """How a change stands to its charter."""
+    content = known.contents.get(candidate.id)
+    foreign = candidate.family != charter.family or candidate.service not in charter.services
+    if foreign or content is not None:
+        barred = content is not None and content.part == charter.barred_part
+        yield "foreign" if foreign or barred else "own"
+    yield "inside" if asked in charter.hours else "outside"
+    if size is not None:
+        yield "needs" if charter.approval_above is not None and size > charter.approval_above else "free"
+        yield "above" if charter.limit is not None and size > charter.limit else "within"
+
+
+def coverage(known: Knowledge, signer: str, candidate: SuspectChange, asked: int, size: float | None) -> str:
+    """Whether an approval in the register covers a change."""
+    bounds = [
+        a.bound for a in known.approvals[candidate.service]
+        if (a.agent, a.family) == (signer, candidate.family) and asked in a.valid
+    ]  # fmt: skip
+    if not bounds:
+        return "uncovered"
+    return "" if size is None else "covered" if size <= max(bounds) else "short"

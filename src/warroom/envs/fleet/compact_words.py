@@ -1,0 +1,144 @@
+"""The words of the fleet's compact rendering: slots, grades, and what is understood of the chat."""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from warroom.core.renderer import Vocab
+from warroom.core.rng import stream
+from warroom.envs.compact import (
+    SLOT,
+    TURNS,
+    grade_word,
+    grade_words,
+    make_vocab,
+)
+from warroom.envs.fleet.policies.inference import (
+    FITS,
+)
+from warroom.envs.fleet.policies.knowledge import SLOW
+from warroom.envs.fleet.remedies import ENOUGH
+from warroom.envs.fleet.sources import ALERT_STATES
+from warroom.sim.families import AGENTS, FAMILIES
+from warroom.sim.family import MECHANISMS
+from warroom.sim.log_search import LEVELS
+from warroom.sim.overview import OverviewRow
+from warroom.sim.records import GROUNDS
+from warroom.sim.service_topology import KINDS
+
+CHANGE = tuple(f"c{i}" for i in range(48))
+"""Changes that can be told apart; what is seen after them is left out."""
+AGENT = tuple(f"a{i}" for i in range(max(24, len(AGENTS))))
+PERSON = tuple(f"h{i}" for i in range(12))
+"""Colleagues that can be told apart."""
+ERRORS = ((5.05, "e5"), (10, "e10"), (20, "e20"), (35, "e35"), (60, "e60"))
+SLOWER = ((SLOW, "p1.6"), (2.5, "p2.5"), (5, "p5"))
+TRAFFIC = ((0.0, "r-"), (0.6, ""), (1.5, "r+"), (2.2, "r++"))
+SHARES = ((0.0, "few"), (0.1, "some"), (0.33, "half"), (0.67, "most"), (0.99, "all"))
+DOES = ((0.0, "does0"), (0.1, "does1"), (FITS, "does2"), (0.75, "does3"), (1.35, "does4"))
+"""What a change does by the handbook, as a multiple of what is seen."""
+HOSTS = ((0.0, "paused"), (0.995, "everywhere"))
+AGES = ((0, "new"), (900, "recent"), (1800, "old"))
+"""Seconds since a change landed."""
+CHANCES = ((0.0, ""), (0.45, "leading"), (0.8, "sure"))
+"""Probability of the likeliest change, if a change did it."""
+LINES = ((1, "lines1"), (30, "lines30"), (1000, "lines1000"))
+CALLS = ((5, "f5"), (10, "f10"), (30, "f30"), (60, "f60"))
+"""Per cent of the attempts of a call that came to nothing."""
+BACK = {f"back{minutes}": minutes for minutes in (15, 30, 50, 90, 170)}
+"""Minutes before the seat's first page from which a reading starts."""
+FATES = ("served", "refused", "wrong", "late", "lost")
+RESOURCES = "trace:none -info"
+"""The search for lines that belong to no request and are no routine."""
+SIZES: Mapping[str, float] = {"usual": 1.0, "double": ENOUGH, "fourfold": 2 * ENOUGH}
+"""How many replicas a scale gives, as a multiple of the usual number."""
+SEATS = ("sre", "oversight", "developer", "manager")
+READINGS = (
+    *("metrics", "logs", "traces", "alerts", "record", "charter", "diff", "running", "approvals", "calendar"),
+)  # fmt: skip
+REPAIRS = ("restart", "rollback", "scale")
+TOOLS = (*READINGS, "wait", "declare", "flag", *REPAIRS, "escalate", "freeze", "resolve")
+SAYS = ("trouble", "seen", "cause", "verdict", "done", "well", "failing", "tell", "ask")
+"""Words that begin what is said; `tell` passes on the readings of this turn."""
+PAPERS = (
+    *("needs", "free", "above", "within", "outside", "inside", "foreign", "own", "false", "true"),
+    *("covered", "short", "uncovered", "frozen", "open"),
+)  # fmt: skip
+OTHERS = (
+    *("calm", "dark", "firing", "calls", "doubtful", "degraded", "critical", "got", "nothing"),
+    *("from", "to", "rest", "risen", "users", "as", "nobody", "unread", "cannot", "idle", "gone", "chief", "nature"),
+    *("none", "innocent", "unknown", "refused", "early", "again", "over", "unclear"),
+)  # fmt: skip
+SAID = re.compile(
+    r"(?P<trouble>trouble at (?P<place>\S+?)[;.])|(?P<seen>seen [\d.]+ %)"
+    r"|(?P<cause>cause (?P<mechanism>\w+) at (?P<at>\S+) by (?P<by>CHG-\d+|none)[;.])"
+    r"|(?P<verdict>verdict on (?P<agent>\w+): (?P<ground>\w+)[;.])"
+    r"|(?P<done>done (?P<repair>\w+) (?P<what>[^\s;.]+)[;.])"
+    r"|(?P<well>all well)|(?P<failing>still failing)|(?P<tell>\b[SODM]-\d+\b)"
+)
+"""What is understood of a message."""
+NOTICES = (
+    ("Refused", "refused"), ("too early", "early"), ("before", "again"), ("not understood", "unclear"),
+    ("is over", "over"), ("is closed", "over"),
+)  # fmt: skip
+
+
+def compact_vocab() -> Vocab:
+    """Every word of the compact rendering."""
+    tables = (ERRORS, SLOWER, TRAFFIC, SHARES, DOES, HOSTS, AGES, CHANCES, LINES, CALLS)
+    words = [
+        *TOOLS, *SAYS, *SLOT, *CHANGE, *AGENT, *PERSON, *MECHANISMS, *GROUNDS, *FAMILIES,
+        *KINDS, *SEATS, *SIZES, *PAPERS, *grade_words(tables), *FATES, *LEVELS, *ALERT_STATES, *BACK,
+        *[f"T{turn}" for turn in TURNS], *OTHERS,
+    ]  # fmt: skip
+    return make_vocab(words, TOOLS, (*SLOT, *CHANGE, *AGENT, *PERSON))
+
+
+class Slots:
+    """Who is who: slots of one kind, dealt in an order of this incident as things are met."""
+
+    def __init__(self, slots: Iterable[str], *subject: str) -> None:
+        deck = list(slots)
+        self._deck = stream(0, "shorthand", *subject).sample(deck, len(deck))
+        self.slot: dict[str, str] = {}
+        self.name: dict[str, str] = {}
+
+    def of(self, name: str) -> str | None:
+        """The slot of a thing; None once all are dealt."""
+        if name not in self.slot and self._deck:
+            self.slot[name] = self._deck.pop()
+            self.name[self.slot[name]] = name
+        return self.slot.get(name)
+
+
+ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "metrics": ("service", "since"), "traces": ("service",), "alerts": ("state",),
+    "record": ("subject", "since"), "charter": ("agent",), "diff": ("change",), "running": ("service",),
+    "approvals": ("service",), "declare": ("cause", "service", "change"), "flag": ("agent", "ground"),
+    "restart": ("service",), "rollback": ("change",), "scale": ("service", "replicas"), "escalate": ("service",),
+    "freeze": ("service",),
+}  # fmt: skip
+"""What stands on the line of each tool, in order. Metrics since a change are those since the time of its statement."""
+
+
+@cache
+def plain_words() -> frozenset[str]:
+    """Words that stand for themselves."""
+    return frozenset([*TOOLS, *MECHANISMS, *GROUNDS, *LEVELS, *ALERT_STATES, "none", "innocent", "nobody", "unknown"])
+
+
+def notice(text: str) -> str:
+    """What a seat has to know of the answer to its act; empty for an act that was done."""
+    return next((word for wording, word in NOTICES if wording in text), "")
+
+
+def fares(row: OverviewRow) -> list[str]:
+    """How a service fares in the last minute, as the page shows it; nothing for one that is well."""
+    if row.errors is None or row.p95 is None or row.requests is None:
+        return ["dark"]
+    words = [
+        grade_word(ERRORS, row.errors),
+        grade_word(SLOWER, round(row.p95) / max(1, round(row.usual_p95))),
+        grade_word(TRAFFIC, row.requests / max(1, row.usual_requests)),
+    ]
+    return [word for word in words if word]

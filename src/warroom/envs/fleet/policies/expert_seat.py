@@ -1,0 +1,173 @@
+"""What the seats of the scripted team have in common: they read while something is worth it, act, and say why."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from itertools import zip_longest
+from random import Random
+
+from warroom.core.types import Brief, Observation, ToolCall
+from warroom.envs.fleet.pages import FleetObservation
+from warroom.envs.fleet.policies.inference import (
+    Conclusion,
+    Missing,
+    conclude,
+)
+from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.envs.fleet.readings import SeatReading
+from warroom.envs.fleet.remedies import REMEDIES
+
+WELL, FAILING = "all well", "still failing"
+TROUBLE = re.compile(r"trouble at (\S+?)[;.]")
+CAUSE = re.compile(r"cause (\w+) at (\S+) by (CHG-\d+|none)[;.]")
+DONE = re.compile(r"done (\w+) (\S+);")
+VERDICT = re.compile(r"verdict on (\S+):")
+REPAIR = {str(mechanism): repair for mechanism, repair in REMEDIES.items()}
+WELL_ERRORS = 5.0
+"""Per cent of errors up to which a service is well."""
+USERS_WELL = 2.4
+"""Per cent of errors up to which users are well served: the service level breaks at two, and readings are noisy."""
+PATIENCE = 4
+"""Turns after a repair before another one is tried."""
+LAST_EARLY = 9
+"""The last turn in which a declaration is credited as early."""
+LIKELY = 0.45
+"""Probability from which the SRE declares a cause in that turn, though it is not settled."""
+SURE = 0.8
+"""Probability from which the Developer undoes a change that is not settled, once time runs out."""
+WAIT_FOR_VERDICT = 14
+"""The turn from which the Manager does not wait any longer for Oversight's verdict."""
+SERIES_BACK, LEDGER_BACK = 50, 170
+"""Minutes for which series and the ledger are read: statements are about the last half hour or so, and an edited row
+stands up to two hours too early."""
+LIKELIER_THAN_NATURE = 0.5
+"""Weight of all changes together from which they are likelier to have done it than nature, whatever lines tell."""
+
+
+def in_turn(readings: list[Iterator[ToolCall]]) -> Iterator[ToolCall]:
+    """The readings about several places, one of each in turn."""
+    for calls in zip_longest(*readings):
+        yield from [call for call in calls if call is not None]
+
+
+class ExpertSeat(ABC):
+    """What the four have in common: they read while something is worth it, then act, and say what they know."""
+
+    def __init__(self, brief: Brief, rng: Random) -> None:
+        self.known = Knowledge(brief.facts)
+        self.reads = self.first = 0
+        """Readings of this turn; the second of the first page."""
+        self.taken: set[str] = set()
+        """Readings taken so far."""
+        self.fresh: list[str] = []
+        """Numbers of this turn's readings."""
+        self.done: list[str] = []
+        """What was done to the world."""
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The next reading, or the act that ends the turn."""
+        self.known.add(observation)
+        if isinstance(observation, FleetObservation):
+            self.reads, self.fresh = 0, []
+            self.first = self.first or observation.second
+        elif isinstance(observation, SeatReading):
+            self.fresh.append(observation.id)
+        if self.reads < self.known.map.readings:
+            for call in self._worth_reading():
+                if repr(call) not in self.taken:
+                    self.taken.add(repr(call))
+                    self.reads += 1
+                    return call
+        return self.decide()
+
+    def _worth_reading(self) -> Iterator[ToolCall]:
+        page = self.known.page
+        yield from [request.call for request in page.requests] if page else []
+        yield from self.readings()
+
+    @abstractmethod
+    def readings(self) -> Iterator[ToolCall]:
+        """What is worth reading, the most telling first."""
+
+    @abstractmethod
+    def decide(self) -> ToolCall:
+        """The act that ends the turn."""
+
+    def call(self, tool: str, said: str = "", ask: Missing | None = None, **arguments: object) -> ToolCall:
+        """An act with what is to be said: what is believed, how things stand, what was read."""
+        words = [said, self.status(), " ".join(self.fresh)]
+        out = {**arguments, "say": " ".join([word for word in words if word])}
+        if ask is not None:
+            out["ask"] = " ".join([ask.seat, ask.tool, *ask.arguments])
+        return ToolCall(tool, out)
+
+    def status(self) -> str:
+        """How things stand, as far as the seat sees it."""
+        return ""
+
+    @property
+    def turn(self) -> int:
+        """The present turn, counted from 1."""
+        assert self.known.page is not None
+        return self.known.page.turn
+
+    @property
+    def victim(self) -> str | None:
+        """The place of the trouble: as alerts say, or as another seat has said."""
+        said = [m[1] for message in self.known.chat if (m := TROUBLE.search(message.text))]
+        return said[-1] if said else self.known.first_victim
+
+    def is_repaired(self) -> bool:
+        """Whether somebody says to have undone something."""
+        return any(DONE.search(message.text) for message in self.known.chat)
+
+    @property
+    def second(self) -> str | None:
+        """Another place that is in trouble of its own, as the SRE has said."""
+        said = [TROUBLE.findall(message.text) for message in self.known.chat if message.seat == "sre"]
+        return said[-1][1] if said and len(said[-1]) > 1 else None
+
+    def conclusion(self) -> Conclusion:
+        """What the seat believes by now about the place of the trouble."""
+        return conclude(self.known, self.victim)
+
+    def conclusions(self) -> list[Conclusion]:
+        """What it believes about every place in trouble."""
+        return [self.conclusion(), *([conclude(self.known, self.second)] if self.second else [])]
+
+    def declared(self) -> "re.Match[str] | None":
+        """The SRE's latest declaration, if it has made one."""
+        found = [m for message in self.known.chat if message.seat == "sre" and (m := CAUSE.search(message.text))]
+        return found[-1] if found else None
+
+
+class Looking(ExpertSeat):
+    """The SRE and Oversight, who see how all services fare."""
+
+    def status(self) -> str:
+        """Whether anything fails."""
+        places = {self.known.map.services[0].name: USERS_WELL, self.victim: 2 * WELL_ERRORS}
+        rows = [row for row in self.known.overview.values() if row.service in places]
+        failing = any((row.errors or 0.0) > places[row.service] for row in rows)
+        return FAILING if failing else WELL
+
+    def trouble(self) -> str:
+        """Where it is, and how much is hurt there."""
+        places = [place for place in (self.victim, self.second) if place is not None]
+        return " ".join([f"trouble at {place};{self._seen(place)}" for place in places])
+
+    def _seen(self, place: str) -> str:
+        seen = self.known.harmed_share(place)
+        return "" if seen is None else f" seen {100 * seen:.1f} %;"
+
+    def metrics_of_places(self, victim: str) -> Iterator[ToolCall]:
+        """Readings of the place, and of caches whose changes may hurt it; far back, to check statements."""
+        services = {row.service for row in self.known.rows.values()} & self.known.places(victim)
+        for service in [victim, *sorted(services - {victim})]:
+            if service not in self.known.metrics:
+                yield ToolCall("metrics", {"service": service, "since": self.ago(SERIES_BACK)})
+
+    def ago(self, minutes: int) -> str:
+        """The time so many minutes before the first page."""
+        second = max(0, self.first - 60 * minutes)
+        return f"{second // 3600:02d}:{second // 60 % 60:02d}"
