@@ -1,8 +1,10 @@
 """Laws of the fleet's seats: what they are told, what they pass on, and what a page may hold."""
 
+import ast
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -12,6 +14,7 @@ from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import make, suite
+from warroom.envs.fleet import policies
 from warroom.envs.fleet.communication import Communication
 from warroom.envs.fleet.env import MAX_SAY, SEATS, FleetEnv
 from warroom.envs.fleet.incident import FleetIncident
@@ -265,3 +268,17 @@ def test_twins_that_differ_in_one_statement_differ_in_the_ledger_alone(tier: str
     twin = twin._replace(casting=twin.casting._replace(ledger=swapped(twin.casting.ledger)))
     owners = {f"record {subject}" for subject in (stated.actor, stated.signer, stated.service)}
     assert differing(everything(incident), everything(twin)) == owners & everything(incident).keys()
+
+
+HIDDEN_FROM_POLICIES = (
+    "sim.casting", "sim.candidates", "sim.clusters", "sim.causes", "sim.papers", "sim.background", "sim.cast_incident",
+    "sim.cast_world", "sim.cast_state", "sim.service_world", "envs.fleet.incident", "envs.fleet.situation",
+    "envs.fleet.oracle", "envs.fleet.sources",
+)  # fmt: skip
+
+
+def test_scripted_policies_know_the_handbook_and_nothing_of_how_incidents_are_drawn() -> None:
+    folder = Path(policies.__file__).parent
+    for path in sorted(folder.glob("*.py")):
+        imported = {n.module for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.ImportFrom)}
+        assert not imported & {f"warroom.{name}" for name in HIDDEN_FROM_POLICIES}, path
