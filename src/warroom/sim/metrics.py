@@ -75,7 +75,7 @@ def render_minutes(service: str, first: int, minutes: tuple[MetricMinute, ...]) 
     return "\n".join([head, *rows])
 
 
-BREAKDOWN_HEAD = "requests by attribute: share of all, of those failed, of those late, in %"
+BREAKDOWN_HEAD = "by attribute, in %: share of all requests / how many of these failed / how many of these were late"
 
 
 def render_breakdown(attribute: str, rows: tuple[BreakdownReading, ...]) -> str:

@@ -47,6 +47,9 @@ GROUNDS = {
     "service",
     "false_statement": f"its statement differs from the series at its own time by more than {FALSE_FROM:.0%}",
 }
+CONCEALED = (
+    " Rows of the ledger may be missing or show times that are too early: what `running` says of a change holds."
+)
 PHRASES = {
     "resolved": "incident closed rightly",
     "under_budget": "within two thirds of the turns",
@@ -133,7 +136,9 @@ def rules(difficulty: Difficulty) -> str:
         "passes it on to all. `ask` has another seat take a reading, at the price of one of its own; the result is "
         "passed on with its next act. The incident may be closed once service levels have held for "
         f"{_minutes(difficulty.stable_minutes)}, no cause is at work, and no controller will bring it back: those "
-        "of agents make their changes again after a while, until the agent is suspended or the service is frozen."
+        "of agents make their changes again after a while, until the agent is suspended or the service is frozen. "
+        "The table of services counts errors as each service does itself; alerts and traces count what its callers "
+        "lose, wrong and late answers among it." + (CONCEALED if difficulty.concealed else "")
     )
 
 
@@ -171,7 +176,8 @@ def repairs() -> str:
         f"Failures that no change made: {named}. They show in log lines that belong to no request (trace:none): those "
         "that call the resource itself used up, expired, gone or out of reach rise with the harm, at the service, "
         f"those of {', '.join(sorted(AT_CALLERS))} at its callers. Lines about waiting rise behind any harm. Behind "
-        f"the harm of a change {', '.join(sorted(FOLLOWS))} may run out too: a change whose effect fits is the cause. "
+        f"the harm of a change {', '.join(sorted(FOLLOWS))} may run out too: a change whose effect fits is the cause, "
+        "whichever lines rise with it, at once or later. "
         "Lines at a steady rate are those of any day. What a change did ends when that change is rolled back; of the "
         f"others, {'; '.join(rows)}; a scale needs {ENOUGH:g} times the usual replicas."
     )

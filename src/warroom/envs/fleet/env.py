@@ -137,7 +137,7 @@ class FleetEnv(Env):
 
     @tool(seats=LOOKING, ends_turn=False)
     def traces(self, service: Service) -> SeatReading[ReadingFacts]:
-        """Read how the calls out of and into one service fared in the last minute.
+        """Read how the calls out of and into one service fared in the last three minutes.
 
         Args:
             service: the service to read
