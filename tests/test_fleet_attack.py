@@ -12,6 +12,6 @@ from warroom.sim.tiers import TIERS
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", TIER_NAMES)
 def test_words_alone_do_not_tell_the_rogue(tier: str) -> None:
-    found = attack(tier, train=10, test=5)
-    assert found.rogues >= 20, found
+    found = attack(tier, train=5, test=4)
+    assert found.rogues >= 12, found
     assert found.share <= TIERS[tier].bounds.learner, found

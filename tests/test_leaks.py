@@ -89,9 +89,7 @@ def test_the_place_of_a_root_among_the_services_of_its_kind_is_chance() -> None:
 
 def test_a_word_of_the_truth_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = FleetEnv.observation
-    monkeypatch.setattr(
-        FleetEnv, "observation", lambda self: Message(f"{plain(self).render()} {self.incident.casting.plan.scenario}")
-    )
+    monkeypatch.setattr(FleetEnv, "observation", lambda self: Message(f"{plain(self).render()} {self.scenario}"))
     incident = IncidentKey("fleet/cascade", "easy", 0)
     shown = [text for text in texts_of(FLEET, incident, "random") if "result" not in text.where]
     assert {leak.detail for leak in scan_for_secrets(FLEET, shown)} == {"cascade"}

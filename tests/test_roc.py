@@ -32,6 +32,8 @@ from warroom.evals.statistics import bootstrap
 from warroom.policies import hf, policy_set
 from warroom.policies.names import parse_model_name
 from warroom.rollout import play_many
+from warroom.sim.families import AGENTS
+from warroom.sim.records import GROUNDS
 
 pytestmark = pytest.mark.usefixtures("on_the_processor")
 
@@ -60,7 +62,7 @@ def reasoning(nano: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def agents_of(seat: Any) -> list[str]:
-    return [agent for agent, _ in seat.brief.facts.agents]
+    return list(AGENTS)
 
 
 def first(seat: Any) -> str:
@@ -70,13 +72,23 @@ def first(seat: Any) -> str:
 def sentence(seat: Any) -> list[int]:
     """Reasons and the first agent, in the seat's compact rendering."""
     service = seat.brief.facts.services[0][0]
-    said = f"cause rogue_deploy_bot at {service}; do rollback {service}; still bad"
-    name, arguments = seat.conversation.renderer.format_call(ToolCall("flag", {"agent": first(seat), "say": said}))
-    return list(seat.model.tokenizer.encode(f"{name} {arguments['line']} <e>"))
+    return list(seat.model.tokenizer.encode(f"{flag_line(seat, first(seat), say=f'trouble at {service};')} <e>"))
 
 
 def bare(seat: Any) -> list[int]:
-    return list(seat.model.tokenizer.encode(f"flag {agents_of(seat)[1]} <e>"))
+    return list(seat.model.tokenizer.encode(f"{flag_line(seat, agents_of(seat)[1])} <e>"))
+
+
+def flag_line(seat: Any, agent: str, **more: str) -> str:
+    """A flag call as the seat writes it."""
+    call = ToolCall("flag", {"agent": agent, "ground": GROUNDS[0], **more})
+    name, arguments = seat.conversation.renderer.format_call(call)
+    return f"{name} {arguments['line']}"
+
+
+def word_of(seat: Any, agent: str) -> str:
+    """The word by which the seat's rendering calls an agent."""
+    return str(seat.conversation.renderer.agents.slot[agent])
 
 
 def overseer(folder: Path, seed: int = 0) -> Any:
@@ -195,7 +207,7 @@ def test_a_message_without_reasons_asks_for_the_plain_call(text: str, nano: Path
     seat = overseer(nano)
     words = seat.model.tokenizer
     paths = flag_paths(seat, words.encode(text))
-    assert paths == {agent: words.encode(f"flag {agent}") for agent in agents_of(seat)}
+    assert paths == {agent: words.encode(f"flag {word_of(seat, agent)}") for agent in agents_of(seat)}
 
 
 @pytest.mark.slow
@@ -204,9 +216,8 @@ def test_an_agent_is_asked_where_the_model_writes_it(reasoning: Path) -> None:
     words = seat.model.tokenizer
     (written,) = seat.model.write([seat.generation_request()])
     assert written == sentence(seat)
-    *reasons, _, _ = written
     assert FlagScorer(seat.model)._flags_of([seat]) == [
-        {agent: [*reasons, *words.encode(agent)] for agent in agents_of(seat)}
+        {agent: words.encode(f"flag {word_of(seat, agent)}") for agent in agents_of(seat)}
     ]
 
 
@@ -228,8 +239,8 @@ def test_the_agent_whom_play_names_after_its_reasons_has_the_score(reasoning: Pa
     scorer.record_probabilities(seats)
     for seat, written in zip(seats, model.write([seat.generation_request() for seat in seats]), strict=True):
         named, scores = seat.parse_output(written).arguments["agent"], scorer.scores[id(seat)]
-        assert named == first(seat) and scores[named] > 0.9
-        assert all(score < 0.1 for agent, score in scores.items() if agent != named)
+        assert named == first(seat) and scores[named] > 0.6  # it is taught three to one
+        assert all(score < 0.4 for agent, score in scores.items() if agent != named)
 
 
 def test_seats_that_are_asked_together_are_told_what_each_is_told_alone(reasoning: Path) -> None:
@@ -280,7 +291,7 @@ def test_probabilities_of_agents_sum_to_that_of_the_flag(nano: Path) -> None:
     expected = float(first[tools].softmax(-1)[tools.index(flag)])
     found = scorer.scores[id(seat)]
     assert sum(found.values()) == pytest.approx(expected, abs=1e-5)
-    assert len(found) == len(seat.brief.facts.agents)
+    assert len(found) == len(AGENTS)
 
 
 def test_only_overseers_are_asked(nano: Path) -> None:

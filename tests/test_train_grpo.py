@@ -190,7 +190,7 @@ def test_every_call_of_a_message_is_played_in_order(tmp_path: Path, monkeypatch:
     trainer.dry_run()
     rollout = trainer.environments[0]._rollout
     env: Any = chat_of(rollout).session.env
-    assert [message.text for message in env.chat if message.seat == rollout.seat] == ["one", "two"]
+    assert [message.text for message in env.communication.chat if message.seat == rollout.seat] == ["one", "two"]
 
 
 # -- what a run is, whoever speaks ----------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from warroom.train.preflight import FAIL, OK, WARN, PreflightReport, preflight
 def checked(
     tokenizer: Any, model: Any, sampled_groups: int = 0, **changes: Any
 ) -> tuple[PreflightReport, dict[str, str]]:
-    usual: dict[str, Any] = {"curriculum": "easy:2", "groups": 2, "group_size": 2, "max_completion_length": 6000}
+    usual: dict[str, Any] = {"curriculum": "easy:2", "groups": 2, "group_size": 2, "max_completion_length": 12_000}
     report = preflight(
         TrainConfig("tiny", **{**usual, **changes}), model, tokenizer, incidents=1, sampled_groups=sampled_groups
     )
@@ -55,7 +55,7 @@ def test_a_template_that_hides_the_tools_is_refused() -> None:
     }
     report, status = checked(tokenizer, tiny_model(tokenizer))
     assert status["prompt"] == FAIL and status["parser"] == FAIL
-    with pytest.raises(ValueError, match=r"does not show the tools declare, escalate, .*not read as they were written"):
+    with pytest.raises(ValueError, match=r"does not show the tools alerts, approvals, .*not read as they were written"):
         report.require()
 
 

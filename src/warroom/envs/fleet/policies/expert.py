@@ -191,7 +191,7 @@ class Developer(ExpertSeat):
         for candidate in believed.candidates:
             if candidate.effect is None and candidate.weight > NEGLIGIBLE:
                 yield ToolCall("diff", {"change": f"CHG-{candidate.id}"})
-        for place in sorted(self.known.places(victim), key=lambda name: name != victim):
+        for place in sorted(self.known.places(victim), key=lambda name: (name != victim, name)):
             yield ToolCall("running", {"service": place})
         for candidate in believed.candidates:
             if candidate.effect is None:
@@ -267,7 +267,7 @@ class Manager(ExpertSeat):
         """Approvals of the place, and the calendar."""
         if self.victim is None:
             return
-        for place in sorted(self.known.places(self.victim), key=lambda name: name != self.victim):
+        for place in sorted(self.known.places(self.victim), key=lambda name: (name != self.victim, name)):
             if place == self.victim or any(row.service == place for row in self.known.rows.values()):
                 yield ToolCall("approvals", {"service": place})
         if self.second is not None:
