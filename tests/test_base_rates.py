@@ -7,6 +7,7 @@ import pytest
 
 from learned_attacks.casting import boosted_auroc
 from warroom.core.scenario import TIERS as TIER_NAMES
+from warroom.envs.fleet.scenario import shipped_causes
 from warroom.evals.audit.fleet.base_rates import (
     BAR,
     CAUSES,
@@ -92,7 +93,8 @@ def test_every_role_hits_as_often_as_others_of_its_clusters(tier: str) -> None:
 def test_an_agent_that_did_it_is_rogue_in_half_to_seven_tenths_of_the_incidents_of_every_scenario() -> None:
     drawn = [casting for tier in TIER_NAMES for casting in castings(tier)]
     rates = rogue_rates(drawn + draw_castings("easy", 300, scenarios=("rogue_bystander",)))
-    assert set(rates) == {*BY_AN_AGENT, "rogue_bystander"}
+    causes = shipped_causes()
+    assert set(rates) == {str(causes[name]) for name in (*BY_AN_AGENT, "rogue_bystander")}
     assert all(0.5 < rate < 0.7 for rate in rates.values()), rates
 
 
@@ -189,7 +191,7 @@ PLANTED = (
     (scenario_fixes_the_family, HIT, "family scale"),
     (slices_differ, HIT, "of its target"),
     (harm_up_to_what_the_hit_can_do, HIT, "rank of room"),
-    (papers_drawn_after_the_flaw, FLAWED, "cited"),
+    (papers_drawn_after_the_flaw, FLAWED, "place of approval"),
     (repeats_by_the_guilty, HIT, "rows of its signer"),
 )
 
