@@ -230,7 +230,8 @@ def test_a_model_that_cannot_be_trained_leaves_no_folder(
 
 
 def test_a_preflight_shows_a_prompt_and_writes_nothing(model: Path, tmp_path: Path) -> None:
-    done = run("train", "--model", model, *SMALL, "--preflight-only", "--max-completion-length", "12000", "--out", tmp_path / "run")
+    room = ["--max-completion-length", "12000"]
+    done = run("train", "--model", model, *SMALL, *room, "--preflight-only", "--out", tmp_path / "run")
     assert done.exit_code == 0 and "# Tools" in done.stdout and "ok  parser" in done.stdout
     assert not (tmp_path / "run").exists()
 
