@@ -131,7 +131,7 @@ def test_a_credit_that_pays_again_is_seen(monkeypatch: pytest.MonkeyPatch) -> No
 def test_points_above_the_oracle_are_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FleetEnv, "bounds", lambda self: (-1000.0, -900.0))
     found = run_audit(FLEET, ["easy"], [0], suite_name="core", workers=1, budget=LITTLE)
-    assert {violation.bar for violation in found.violations} == {"ceiling"}
+    assert "ceiling" in {violation.bar for violation in found.violations}
 
 
 @pytest.mark.slow

@@ -222,13 +222,6 @@ def test_any_line_of_any_tool_is_understood_as_some_call(line: str, tool: str) -
         assert renderer.parse_call(name, {tool: line}).name == name
 
 
-def test_words_for_the_same_thing_are_the_fleets() -> None:
-    """One vocabulary for both environments would need less than half of these words besides."""
-    shared = set(compact_vocab().words) & set(compact_vocab("fleet").words)
-    assert {"s0", "s47", "gateway", "queue", "e20", "p3", "late", "needs", "T1", "@-5", "restart", "refused"} <= shared
-    assert len(shared) > len(compact_vocab().words) / 2
-
-
 def test_whatever_is_known_of_a_suspect_stands_on_one_row() -> None:
     """Callees in trouble are told with kind, owner and figures until roots are named, and then these."""
     suspects = roots = 0
