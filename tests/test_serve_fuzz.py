@@ -261,24 +261,24 @@ def test_a_torn_frame_closes_its_own_socket_with_the_reason_and_no_other(server:
 
 @pytest.mark.slow
 def test_a_client_that_dies_while_it_is_answered_leaves_nothing_behind(server: str) -> None:
-    before = held()
+    before = held(-1)
     for number in range(60):
         with bare(server, "fleet") as line:
             line.sendall(frame(1, RESET) + frame(1, STEP) * (number % 7) + frame(1, STEP)[: number % 9])
             if number % 2:  # a reset, in place of a goodbye
                 line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     alive(server)
-    assert held() == before
+    assert held(before) <= before
 
 
-def held() -> int:
-    """Environments in this process, once the server has had time to let go of them."""
-    for _ in range(100):
+def held(others: int = 0) -> int:
+    """Environments in this process, once the server has had time to let go of them; `others` hold so many."""
+    for _ in range(100 if others >= 0 else 1):
         gc.collect()
         count = sum(
             issubclass(type(thing), IncidentEnvironment) for thing in gc.get_objects()
         )  # not `isinstance`: some objects warn
-        if not count:
+        if count <= others:
             break
         time.sleep(0.02)
     return count
@@ -292,8 +292,7 @@ def standing() -> tuple[int, int]:
 @pytest.mark.slow
 def test_a_closed_session_leaves_neither_its_incident_nor_a_file_nor_a_thread(server: str) -> None:
     alive(server)
-    assert held() == 0
-    before = standing()
+    others, before = held(-1), standing()  # servers of other tests in this process may have sessions
     for number in range(40):
         with opened(f"{server}/{ENVS[number % 2]}") as line:
             answered(line, RESET.decode())
@@ -301,7 +300,7 @@ def test_a_closed_session_leaves_neither_its_incident_nor_a_file_nor_a_thread(se
                 line.send('{"type":"close"}')
                 with pytest.raises(ConnectionClosed):
                     line.recv(timeout=30)
-    assert held() == 0
+    assert held(others) <= others
     assert all(now <= then + 2 for now, then in zip(standing(), before, strict=True))
 
 
