@@ -115,7 +115,7 @@ def _verdict(rogues: dict[str, str], agent: str, ground: str) -> str:
 
 
 def _worth(env: "FleetEnv", act: Act) -> str:
-    return "mends nothing" if Event("wrong_fix", str(act)) in env.events else "goes at the cause"
+    return "goes at no cause" if Event("wrong_fix", str(act)) in env.events else "goes at the cause"
 
 
 def _ledger(env: "FleetEnv") -> list[str]:
