@@ -4,7 +4,7 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.sim.casting import Casting, Site
-from warroom.sim.effects import NATURE, Force, LiveChange, land
+from warroom.sim.effects import NATURE, Force, LiveChange, Standing, land
 from warroom.sim.families import FAMILIES
 from warroom.sim.formulas import Terms
 from warroom.sim.handbook import predict
@@ -32,7 +32,8 @@ def world_of(system: ServiceSystem, casting: Casting, rng: Random, minutes: int)
     traffic = draw_traffic(rng, HISTORY_MINUTES + minutes + 1)
     found = live_changes_of(system, casting)
     world = ServiceWorld(
-        system, traffic, page - HISTORY_MINUTES, found.effective, manners=manners, standing=found.standing
+        system, traffic, page - HISTORY_MINUTES, found.effective, manners=manners,
+        standing=Standing(found.standing, system.size),
     )
     world.advance(page - 1)
     return world

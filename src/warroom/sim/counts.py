@@ -4,8 +4,10 @@ Noise and rounding happen here and nowhere else. The requests of a service are t
 metrics, traces, logs and alerts of one minute agree to the last request, for every seat and in any order of asking.
 """
 
+from collections.abc import Iterator
 from functools import cached_property
 from hashlib import shake_128
+from math import inf
 from typing import NamedTuple
 
 from warroom.sim.service_world import ServiceMinute, ServiceWorld
@@ -16,7 +18,7 @@ P95 = 1.6
 HELD_UP = 0.05
 """Share of a service's requests that have to be late for its 95th percentile to show it."""
 USERS = -1
-"""In place of a call: the requests of users to the gateway."""
+"""In place of a call: the requests of users to the gateway. They are the last in every table of calls."""
 _ORDINARY_ERRORS = 0.0003, 0.0012
 """Least and largest share of requests that a service fails on any day."""
 _LOAD_NOISE, _ERROR_NOISE, _LATENCY_NOISE, _GAP, _CHANNELS = 0, 1, 2, 3, 4
@@ -69,31 +71,43 @@ class RequestCounts(NamedTuple):
         return self.received - self.failed
 
 
+class CountedMinute(NamedTuple):
+    """All that is counted in one minute."""
+
+    calls: tuple[CallCounts, ...]
+    """By place among the system's `links`; the last are those of `USERS`."""
+    requests: tuple[RequestCounts, ...]
+    """By service, as are the rest."""
+    sent: tuple[int, ...]
+    """Requests that were sent to each service, those that never arrived included."""
+
+
 class MinuteCounts:
-    """The counts of a world's minutes, each made once and only if somebody asks."""
+    """The counts of a world's minutes, each minute made once and only if somebody asks."""
 
     def __init__(self, world: ServiceWorld, key: bytes, noise: float = 0.0, gap: float = 0.0) -> None:
         """`key` seeds the noise. `noise` is the relative standard deviation of requests and errors of one minute,
         latency has half of it; `gap` is the probability that a service is not scraped in a minute."""
         self.world, self.system, self.key = world, world.system, key
         self.noise, self._gap = noise, 256 * gap
-        self._calls: dict[tuple[int, int], CallCounts] = {}
-        self._requests: dict[tuple[int, int], RequestCounts] = {}
-        self._shares: dict[tuple[ServiceMinute, int], CallShares] = {}
+        self._factors = [1 + 1.73 * noise * (byte - 127.5) / 127.5 for byte in range(256)]
+        """By byte: factors with mean one and the standard deviation `noise`, uniform."""
+        self._minutes: dict[int, CountedMinute] = {}
+        self._shares: dict[ServiceMinute, tuple[CallShares, ...]] = {}
         self._noise: dict[int, bytes] = {}
 
     # -- noise ------------------------------------------------------------------------------------------
 
-    def _byte(self, minute: int, channel: int, service: int) -> int:
+    def _bytes(self, minute: int) -> bytes:
+        """A byte for each channel and service."""
         found = self._noise.get(minute)
         if found is None:
             seed = self.key + b"count" + minute.to_bytes(4, "big")
             found = self._noise[minute] = shake_128(seed).digest(_CHANNELS * self.system.size)
-        return found[channel * self.system.size + service]
+        return found
 
-    def _factor(self, minute: int, channel: int, service: int) -> float:
-        """A factor with mean one and the standard deviation `noise`, uniform."""
-        return 1 + 1.73 * self.noise * (self._byte(minute, channel, service) - 127.5) / 127.5
+    def _byte(self, minute: int, channel: int, service: int) -> int:
+        return self._bytes(minute)[channel * self.system.size + service]
 
     @cached_property
     def _ordinary_errors(self) -> list[float]:
@@ -108,49 +122,85 @@ class MinuteCounts:
 
     # -- counts -----------------------------------------------------------------------------------------
 
-    def call(self, minute: int, place: int) -> CallCounts:
-        """The attempts on one of the system's `links`, or of `USERS`, in a minute that is over."""
-        found = self._calls.get((minute, place))
+    def minute(self, minute: int) -> CountedMinute:
+        """The counts of a minute that is over."""
+        found = self._minutes.get(minute)
         if found is None:
-            found = self._calls[minute, place] = self._count(minute, place)
+            found = self._minutes[minute] = self._count(minute)
         return found
 
-    def _count(self, minute: int, place: int) -> CallCounts:
+    def call(self, minute: int, place: int) -> CallCounts:
+        """The attempts on one of the system's `links`, or of `USERS`, in a minute that is over."""
+        return self.minute(minute).calls[place]
+
+    def requests(self, minute: int, service: int) -> RequestCounts:
+        """The requests of a service in a minute that is over."""
+        return self.minute(minute).requests[service]
+
+    def sent(self, minute: int, service: int) -> int:
+        """Requests that were sent to a service, those that never arrived included."""
+        return self.minute(minute).sent[service]
+
+    def _count(self, minute: int) -> CountedMinute:
         played = self.world.at(minute)
-        if place == USERS:
-            callee, attempts = 0, 60 * played.users
-        else:
-            caller, callee = self.system.links[place]
-            attempts = 60 * played.load[caller] * played.swept.accepted[caller] * played.swept.flow[place]
-        attempts *= self._factor(minute, _LOAD_NOISE, callee)
-        more = attempts * self._factor(minute, _ERROR_NOISE, callee)
-        failed = [round(share * more) for share in self.shares(played, place)]
-        return CallCounts(max(0, round(attempts) - sum(failed)), *failed)
+        load, accepted, flow = played.load, played.swept.accepted, played.swept.flow
+        first = [60 * load[i] * accepted[i] * rate for (i, _), rate in zip(self.system.links, flow, strict=True)]
+        calls = tuple(self._count_calls(minute, [*first, 60 * played.users], self.all_shares(played)))
+        sums = [tuple(map(sum, zip(*[calls[place] for place in places], strict=True))) for places in self._incoming]
+        return CountedMinute(
+            calls,
+            tuple([RequestCounts(served + refused + wrong + late, refused, late)
+                   for served, refused, wrong, late, _ in sums]),
+            tuple(map(sum, sums)),
+        )  # fmt: skip
+
+    def _count_calls(
+        self, minute: int, attempts: list[float], shares: tuple[CallShares, ...]
+    ) -> Iterator[CallCounts]:  # fmt: skip
+        noise, factors, size = self._bytes(minute), self._factors, self.system.size
+        for callee, number, (refused, wrong, late, lost) in zip(self._callees, attempts, shares, strict=True):
+            number *= factors[noise[_LOAD_NOISE * size + callee]]
+            more = number * factors[noise[_ERROR_NOISE * size + callee]]
+            failed = (
+                round(refused * more), round(wrong * more) if wrong else 0, round(late * more) if late else 0,
+                round(lost * more) if lost else 0,
+            )  # fmt: skip
+            yield CallCounts(max(0, round(number) - sum(failed)), *failed)
 
     def shares(self, played: ServiceMinute, place: int) -> CallShares:
         """The shares of the attempts of a call, or of `USERS`, that fail in each way, before noise."""
-        key = played, place
-        found = self._shares.get(key)
+        return self.all_shares(played)[place]
+
+    def all_shares(self, played: ServiceMinute) -> tuple[CallShares, ...]:
+        """Those of all calls, by place among the system's `links`, and of `USERS` last."""
+        found = self._shares.get(played)
         if found is None:
-            found = self._shares[key] = self._shares_of(played, place)
+            found = self._shares[played] = tuple(self._shares_of(played))
         return found
 
-    def _shares_of(self, played: ServiceMinute, place: int) -> CallShares:
-        swept, timeouts = played.swept, 0.0
-        callee = 0 if place == USERS else self.system.links[place][1]
-        if place != USERS:
-            seen = swept.caller_latency[callee], swept.caller_error[callee]
-            timeouts = timeout_share(*seen, self.deadline(place))
-        lost = played.lost[callee]
-        refused = (1 - lost) * (1 - (1 - swept.error[callee]) * (1 - self.any_day(played, callee)))
-        wrong = (1 - lost - refused) * played.wrong[callee]
-        late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - played.late[callee]))
-        return CallShares(refused, wrong, late, lost)
+    def _shares_of(self, played: ServiceMinute) -> Iterator[CallShares]:
+        swept = played.swept
+        for callee, deadline in zip(self._callees, self._deadlines, strict=True):
+            timeouts = timeout_share(swept.caller_latency[callee], swept.caller_error[callee], deadline)
+            lost = played.lost[callee]
+            refused = (1 - lost) * (1 - (1 - swept.error[callee]) * (1 - self.any_day(played, callee)))
+            wrong = (1 - lost - refused) * played.wrong[callee]
+            late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - played.late[callee]))
+            yield CallShares(refused, wrong, late, lost)
+
+    @cached_property
+    def _callees(self) -> list[int]:
+        """The service that each call is made of, users' last."""
+        return [*[callee for _, callee in self.system.links], 0]
+
+    @cached_property
+    def _deadlines(self) -> list[float]:
+        """Milliseconds after which each caller gives up on one attempt; users, last, never do."""
+        return [*[call.deadline for out in self.system.calls for call in out], inf]
 
     def deadline(self, place: int) -> float:
-        """Milliseconds after which the caller gives up on one attempt of a call."""
-        caller = self.system.links[place][0]
-        return self.system.calls[caller][place - self.system.link_ranges[caller][0]].deadline
+        """Milliseconds after which the caller gives up on one attempt of a call; never for `USERS`."""
+        return self._deadlines[place]
 
     def incoming(self, service: int) -> tuple[int, ...]:
         """The calls of a service by others, as places among the system's `links`; users first."""
@@ -163,20 +213,6 @@ class MinuteCounts:
             found[callee].append(place)
         return tuple(map(tuple, found))
 
-    def requests(self, minute: int, service: int) -> RequestCounts:
-        """The requests of a service in a minute that is over."""
-        found = self._requests.get((minute, service))
-        if found is None:
-            calls = [self.call(minute, place) for place in self._incoming[service]]
-            received = sum([c.served + c.refused + c.wrong + c.late for c in calls])
-            found = RequestCounts(received, sum([c.refused for c in calls]), sum([c.late for c in calls]))
-            self._requests[minute, service] = found
-        return found
-
-    def sent(self, minute: int, service: int) -> int:
-        """Requests that were sent to a service, those that never arrived included."""
-        return sum([self.call(minute, place).attempts for place in self._incoming[service]])
-
     def scraped(self, minute: int, service: int) -> bool:
         """Whether the service's metrics and traces were collected in a minute; the gateway's always are."""
         return not service or self._byte(minute, _GAP, service) >= self._gap
@@ -184,7 +220,7 @@ class MinuteCounts:
     def latency(self, minute: int, service: int) -> float:
         """Mean milliseconds of requests that are not held up, callees included."""
         mean = self.world.at(minute).swept.latency[service]
-        return mean * (1 + (self._factor(minute, _LATENCY_NOISE, service) - 1) / 2)
+        return mean * (1 + (self._factors[self._byte(minute, _LATENCY_NOISE, service)] - 1) / 2)
 
     def p95(self, minute: int, service: int) -> float:
         """Milliseconds within which 95 of 100 requests of a service are answered, as the service measures it."""
@@ -195,8 +231,14 @@ class MinuteCounts:
 
     def patience(self, service: int) -> float:
         """The longest deadline of the callers of a service, in milliseconds."""
-        places = [place for place in self.incoming(service) if place != USERS]
-        return max([self.deadline(place) for place in places], default=self.system.slo)
+        return self._patience[service]
+
+    @cached_property
+    def _patience(self) -> list[float]:
+        return [
+            self.system.slo if USERS in places else max([self._deadlines[place] for place in places])
+            for places in self._incoming
+        ]  # fmt: skip
 
     def waiting(self, minute: int, place: int) -> float:
         """Mean milliseconds that a caller waits for one attempt, never more than its deadline."""

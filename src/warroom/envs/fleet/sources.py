@@ -147,7 +147,7 @@ class Sources:
 
     def all_alerts(self) -> tuple[Alert, ...]:
         """Alerts that fired up to now."""
-        return self.alert_book.at(self.minute, self.situation.world.first)
+        return self.alert_book.now()
 
     # -- the ledger and what binds agents -----------------------------------------------------------------
 
