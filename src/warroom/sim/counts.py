@@ -74,11 +74,11 @@ class RequestCounts(NamedTuple):
 class CountedMinute(NamedTuple):
     """All that is counted in one minute."""
 
-    calls: tuple[CallCounts, ...]
+    calls: list[CallCounts]
     """By place among the system's `links`; the last are those of `USERS`."""
-    requests: tuple[RequestCounts, ...]
+    requests: list[RequestCounts]
     """By service, as are the rest."""
-    sent: tuple[int, ...]
+    sent: list[int]
     """Requests that were sent to each service, those that never arrived included."""
 
 
@@ -108,6 +108,12 @@ class MinuteCounts:
 
     def _byte(self, minute: int, channel: int, service: int) -> int:
         return self._bytes(minute)[channel * self.system.size + service]
+
+    @cached_property
+    def usual(self) -> list[tuple[str, int, float]]:
+        """Name, requests per second and 95th percentile in milliseconds of each service on an ordinary day."""
+        rows = zip(self.system.names, self.system.load, self.system.latency, strict=True)
+        return [(name, round(load), round(P95 * latency, 1)) for name, load, latency in rows]
 
     @cached_property
     def _ordinary_errors(self) -> list[float]:
@@ -145,27 +151,32 @@ class MinuteCounts:
         played = self.world.at(minute)
         load, accepted, flow = played.load, played.swept.accepted, played.swept.flow
         first = [60 * load[i] * accepted[i] * rate for (i, _), rate in zip(self.system.links, flow, strict=True)]
-        calls = tuple(self._count_calls(minute, [*first, 60 * played.users], self.all_shares(played)))
-        sums = [tuple(map(sum, zip(*[calls[place] for place in places], strict=True))) for places in self._incoming]
-        return CountedMinute(
-            calls,
-            tuple([RequestCounts(served + refused + wrong + late, refused, late)
-                   for served, refused, wrong, late, _ in sums]),
-            tuple(map(sum, sums)),
-        )  # fmt: skip
+        calls = self._count_calls(minute, [*first, 60 * played.users], self.all_shares(played))
+        sums = [
+            calls[places[0]] if len(places) == 1 else map(sum, zip(*[calls[place] for place in places], strict=True))
+            for places in self._incoming
+        ]
+        requests, sent = [], []
+        for served, refused, wrong, late, lost in sums:
+            received = served + refused + wrong + late
+            requests.append(RequestCounts(received, refused, late))
+            sent.append(received + lost)
+        return CountedMinute(calls, requests, sent)
 
     def _count_calls(
         self, minute: int, attempts: list[float], shares: tuple[CallShares, ...]
-    ) -> Iterator[CallCounts]:  # fmt: skip
-        noise, factors, size = self._bytes(minute), self._factors, self.system.size
+    ) -> list[CallCounts]:  # fmt: skip
+        noise, factors, size, out = self._bytes(minute), self._factors, self.system.size, []
         for callee, number, (refused, wrong, late, lost) in zip(self._callees, attempts, shares, strict=True):
             number *= factors[noise[_LOAD_NOISE * size + callee]]
             more = number * factors[noise[_ERROR_NOISE * size + callee]]
-            failed = (
-                round(refused * more), round(wrong * more) if wrong else 0, round(late * more) if late else 0,
-                round(lost * more) if lost else 0,
-            )  # fmt: skip
-            yield CallCounts(max(0, round(number) - sum(failed)), *failed)
+            errors = round(refused * more)
+            if wrong or late or lost:
+                failed = round(wrong * more), round(late * more), round(lost * more)
+                out.append(CallCounts(max(0, round(number) - errors - sum(failed)), errors, *failed))
+            else:
+                out.append(CallCounts(max(0, round(number) - errors), errors, 0, 0, 0))
+        return out
 
     def shares(self, played: ServiceMinute, place: int) -> CallShares:
         """The shares of the attempts of a call, or of `USERS`, that fail in each way, before noise."""
