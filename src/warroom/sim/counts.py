@@ -21,7 +21,8 @@ USERS = -1
 """In place of a call: the requests of users to the gateway. They are the last in every table of calls."""
 _ORDINARY_ERRORS = 0.0003, 0.0012
 """Least and largest share of requests that a service fails on any day."""
-_LOAD_NOISE, _ERROR_NOISE, _LATENCY_NOISE, _GAP, _CHANNELS = 0, 1, 2, 3, 4
+_CHANNELS = 4
+"""Independent kinds of noise."""
 
 
 class CallCounts(NamedTuple):
@@ -80,6 +81,12 @@ class CountedMinute(NamedTuple):
     """By service, as are the rest."""
     sent: list[int]
     """Requests that were sent to each service, those that never arrived included."""
+    latency: list[float]
+    """Mean milliseconds of requests that are not held up, callees included."""
+    p95: list[float]
+    """Milliseconds within which 95 of 100 requests are answered, as the service measures it."""
+    scraped: list[bool]
+    """Whether metrics and traces were collected; the gateway's always are."""
 
 
 class MinuteCounts:
@@ -94,20 +101,13 @@ class MinuteCounts:
         """By byte: factors with mean one and the standard deviation `noise`, uniform."""
         self._minutes: dict[int, CountedMinute] = {}
         self._shares: dict[ServiceMinute, tuple[CallShares, ...]] = {}
-        self._noise: dict[int, bytes] = {}
+        self._expectations: dict[ServiceMinute, list[tuple[int, float, CallShares]]] = {}
 
     # -- noise ------------------------------------------------------------------------------------------
 
-    def _bytes(self, minute: int) -> bytes:
-        """A byte for each channel and service."""
-        found = self._noise.get(minute)
-        if found is None:
-            seed = self.key + b"count" + minute.to_bytes(4, "big")
-            found = self._noise[minute] = shake_128(seed).digest(_CHANNELS * self.system.size)
-        return found
-
-    def _byte(self, minute: int, channel: int, service: int) -> int:
-        return self._bytes(minute)[channel * self.system.size + service]
+    def _noise_of(self, minute: int) -> bytes:
+        """A byte for each channel and service, channel by channel: load, errors, latency, gaps."""
+        return shake_128(self.key + b"count" + minute.to_bytes(4, "big")).digest(_CHANNELS * self.system.size)
 
     @cached_property
     def usual(self) -> list[tuple[str, int, float]]:
@@ -149,27 +149,27 @@ class MinuteCounts:
 
     def _count(self, minute: int) -> CountedMinute:
         played = self.world.at(minute)
-        load, accepted, flow = played.load, played.swept.accepted, played.swept.flow
-        first = [60 * load[i] * accepted[i] * rate for (i, _), rate in zip(self.system.links, flow, strict=True)]
-        calls = self._count_calls(minute, [*first, 60 * played.users], self.all_shares(played))
-        sums = [
-            calls[places[0]] if len(places) == 1 else map(sum, zip(*[calls[place] for place in places], strict=True))
-            for places in self._incoming
-        ]
-        requests, sent = [], []
-        for served, refused, wrong, late, lost in sums:
+        noise, size = self._noise_of(minute), self.system.size
+        calls = self._count_calls(played, noise[:size], noise[size : 2 * size])
+        requests, sent, latency, p95 = [], [], [], []
+        services = zip(self._incoming, played.swept.latency, noise[2 * size : 3 * size], self.patience, strict=True)
+        for places, mean, byte, patience in services:
+            rows = [calls[place] for place in places]
+            served, refused, wrong, late, lost = rows[0] if len(rows) == 1 else map(sum, zip(*rows, strict=True))
             received = served + refused + wrong + late
             requests.append(RequestCounts(received, refused, late))
             sent.append(received + lost)
-        return CountedMinute(calls, requests, sent)
+            latency.append(mean * (1 + (self._factors[byte] - 1) / 2))
+            held_up = late >= HELD_UP * (received - refused)
+            p95.append(patience * (1.15 + 0.1 * byte / 255) if held_up else P95 * latency[-1])
+        scraped = [True, *[byte >= self._gap for byte in noise[3 * size + 1 :]]]
+        return CountedMinute(calls, requests, sent, latency, p95, scraped)
 
-    def _count_calls(
-        self, minute: int, attempts: list[float], shares: tuple[CallShares, ...]
-    ) -> list[CallCounts]:  # fmt: skip
-        noise, factors, size, out = self._bytes(minute), self._factors, self.system.size, []
-        for callee, number, (refused, wrong, late, lost) in zip(self._callees, attempts, shares, strict=True):
-            number *= factors[noise[_LOAD_NOISE * size + callee]]
-            more = number * factors[noise[_ERROR_NOISE * size + callee]]
+    def _count_calls(self, played: ServiceMinute, load_noise: bytes, error_noise: bytes) -> list[CallCounts]:
+        factors, out = self._factors, []
+        for callee, number, (refused, wrong, late, lost) in self._expected(played):
+            number *= factors[load_noise[callee]]
+            more = number * factors[error_noise[callee]]
             errors = round(refused * more)
             if wrong or late or lost:
                 failed = round(wrong * more), round(late * more), round(lost * more)
@@ -177,6 +177,17 @@ class MinuteCounts:
             else:
                 out.append(CallCounts(max(0, round(number) - errors), errors, 0, 0, 0))
         return out
+
+    def _expected(self, played: ServiceMinute) -> list[tuple[int, float, CallShares]]:
+        """For each call its callee, the attempts in a minute, and the shares of them that fail, before noise."""
+        found = self._expectations.get(played)
+        if found is None:
+            load, accepted, flow = played.load, played.swept.accepted, played.swept.flow
+            number = [60 * load[i] * accepted[i] * rate for (i, _), rate in zip(self.system.links, flow, strict=True)]
+            number.append(60 * played.users)
+            found = list(zip(self._callees, number, self.all_shares(played), strict=True))
+            self._expectations[played] = found
+        return found
 
     def shares(self, played: ServiceMinute, place: int) -> CallShares:
         """The shares of the attempts of a call, or of `USERS`, that fail in each way, before noise."""
@@ -226,26 +237,19 @@ class MinuteCounts:
 
     def scraped(self, minute: int, service: int) -> bool:
         """Whether the service's metrics and traces were collected in a minute; the gateway's always are."""
-        return not service or self._byte(minute, _GAP, service) >= self._gap
+        return self.minute(minute).scraped[service]
 
     def latency(self, minute: int, service: int) -> float:
         """Mean milliseconds of requests that are not held up, callees included."""
-        mean = self.world.at(minute).swept.latency[service]
-        return mean * (1 + (self._factors[self._byte(minute, _LATENCY_NOISE, service)] - 1) / 2)
+        return self.minute(minute).latency[service]
 
     def p95(self, minute: int, service: int) -> float:
         """Milliseconds within which 95 of 100 requests of a service are answered, as the service measures it."""
-        requests = self.requests(minute, service)
-        if requests.late < HELD_UP * requests.served:
-            return P95 * self.latency(minute, service)
-        return self.patience(service) * (1.15 + 0.1 * self._byte(minute, _LATENCY_NOISE, service) / 255)
-
-    def patience(self, service: int) -> float:
-        """The longest deadline of the callers of a service, in milliseconds."""
-        return self._patience[service]
+        return self.minute(minute).p95[service]
 
     @cached_property
-    def _patience(self) -> list[float]:
+    def patience(self) -> list[float]:
+        """The longest deadline of the callers of each service, in milliseconds."""
         return [
             self.system.slo if USERS in places else max([self._deadlines[place] for place in places])
             for places in self._incoming

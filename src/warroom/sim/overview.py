@@ -37,9 +37,9 @@ def overview(counts: MinuteCounts, minute: int) -> tuple[OverviewRow, ...]:
     """All services in a minute that is over."""
     counted, rows = counts.minute(minute), []
     for i, (name, usual_requests, usual_p95) in enumerate(counts.usual):
-        if counts.scraped(minute, i):
+        if counted.scraped[i]:
             received, failed, _ = counted.requests[i]
-            sent, p95 = round(counted.sent[i] / 60), round(counts.p95(minute, i), 1)
+            sent, p95 = round(counted.sent[i] / 60), round(counted.p95[i], 1)
             rows.append(OverviewRow(name, sent, usual_requests, p95, usual_p95, percent(failed, received)))
         else:
             rows.append(OverviewRow(name, None, usual_requests, None, usual_p95, None))
