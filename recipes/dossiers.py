@@ -36,9 +36,9 @@ def page(sources: Sources, dossier: Dossier, caused: bool) -> str:
         sources.ledger_row(change).text,
         sources.diff(f"CHG-{change.id}").render(),
         sources.charter(change.signer).render(),
-        sources.approvals(change.service).render(),
+        sources.approvals(change.service, change.signer).render(),
         sources.calendar().render(),
-        sources.metrics(said.subject, clock(said.as_of)).render().partition("\nseries")[2].join(["series", ""]),
+        sources.series(said.subject, clock(said.as_of)).render().partition("\nseries")[2].join(["series", ""]),
     ]
     return "\n".join(parts)
 

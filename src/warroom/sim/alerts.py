@@ -142,9 +142,9 @@ class AlertBook:
         held_up = [share.late > _SUSPECT * HELD_UP for share in shares]
         for i, (latency, usual) in enumerate(zip(played.swept.latency, self.system.latency, strict=True)):
             places = self.counts.incoming(i)
-            if any([failing[place] for place in places]):
+            if any(failing[place] for place in places):
                 found.append((i, "ErrorShare"))
-            if latency > _SUSPECT * LATENCY_LIMIT * usual or any([held_up[place] for place in places]):
+            if latency > _SUSPECT * LATENCY_LIMIT * usual or any(held_up[place] for place in places):
                 found.append((i, "Latency"))
         return found
 

@@ -20,7 +20,7 @@ HERE_BEFORE = 3600
 """Least seconds before the page of a routine change of a service in trouble."""
 LOOPS = (3, 6)
 """Times that a looping agent makes the same change again."""
-_ROSTER = tuple(AGENTS)
+_ROSTER = tuple([(agent, FAMILIES[family]) for agent, family in AGENTS.items()])
 _TRIED = 0.3
 """Of the routine changes, those made since the last half hour."""
 
@@ -89,13 +89,10 @@ def _services_by_kind(system: ServiceSystem) -> dict[str, list[int]]:
 def _draw_routine(
     rng: Random, around: Surroundings, made_to: dict[str, list[int]], series: SeriesBook
 ) -> Routine:  # fmt: skip
-    random = rng.random
-    while True:
-        signer = _ROSTER[int(random() * len(_ROSTER))]
-        family = FAMILIES[AGENTS[signer]]
+    random, choice = rng.random, []
+    while not choice:
+        signer, family = _ROSTER[int(random() * len(_ROSTER))]
         choice = made_to[family.made_to]
-        if choice:
-            break
     service = choice[int(random() * len(choice))]
     name, parts = around.system.names[service], family.parts[around.split]
     ago = LATEST + (random() * 1800 if random() < _TRIED else random() * EARLIEST)

@@ -5,7 +5,7 @@ metrics, traces, logs and alerts of one minute agree to the last request, for ev
 """
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import shake_128
 from math import inf
 from typing import NamedTuple
@@ -89,6 +89,12 @@ class CountedMinute(NamedTuple):
     """Whether metrics and traces were collected; the gateway's always are."""
 
 
+@cache
+def _factors(noise: float) -> list[float]:
+    """By byte: factors with mean one and the standard deviation `noise`, uniform."""
+    return [1 + 1.73 * noise * (byte - 127.5) / 127.5 for byte in range(256)]
+
+
 class MinuteCounts:
     """The counts of a world's minutes, each minute made once and only if somebody asks."""
 
@@ -97,8 +103,7 @@ class MinuteCounts:
         latency has half of it; `gap` is the probability that a service is not scraped in a minute."""
         self.world, self.system, self.key = world, world.system, key
         self.noise, self._gap = noise, 256 * gap
-        self._factors = [1 + 1.73 * noise * (byte - 127.5) / 127.5 for byte in range(256)]
-        """By byte: factors with mean one and the standard deviation `noise`, uniform."""
+        self._factors = _factors(noise)
         self._minutes: dict[int, CountedMinute] = {}
         self._shares: dict[ServiceMinute, tuple[CallShares, ...]] = {}
         self._expectations: dict[ServiceMinute, list[tuple[int, float, CallShares]]] = {}

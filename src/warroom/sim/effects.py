@@ -133,15 +133,25 @@ def freeze(live: LiveChange, second: int) -> LiveChange:
     return live._replace(reapply_after=None, live_from=None if pending else live.live_from)
 
 
+class StandingChange(NamedTuple):
+    """A routine change of former hours."""
+
+    change: int
+    service: int
+    share: float
+    """Of the service's requests, that it hurts at the usual load, 0 to 1."""
+    since: int
+    """Seconds of the day, as is `until`."""
+    until: int | None = None
+
+
 class Standing:
     """Routine changes of former hours. Each hurts next to nothing: that is counted, but moves no load."""
 
-    def __init__(self, changes: tuple[LiveChange, ...], size: int) -> None:
+    def __init__(self, changes: tuple[StandingChange, ...], size: int) -> None:
         """`size` is the number of services."""
         self._changes, self._size = changes, size
-        self._shares = [r.force.share(r.force.terms.load) for r in changes]
-        """What each hurts on all hosts, at the usual load."""
-        self._turns = sorted([second for r in changes for second in (r.live_from, r.live_until) if second is not None])
+        self._turns = sorted([second for row in changes for second in (row.since, row.until) if second is not None])
         """The seconds from which on another share is hurt."""
         self._known: dict[int, tuple[float, ...]] = {}
 
@@ -150,16 +160,17 @@ class Standing:
         turns = bisect(self._turns, second)
         if turns not in self._known:
             shares = [0.0] * self._size
-            for live, share in zip(self._changes, self._shares, strict=True):
-                shares[live.force.service] += live.reach(second) * share
+            for _, service, share, since, until in self._changes:
+                if since <= second and (until is None or second < until):
+                    shares[service] += share
             self._known[turns] = tuple(shares)
         return self._known[turns]
 
     def without(self, change: int, second: int) -> "Standing":
         """The same, one of them undone."""
-        if all(live.force.change != change for live in self._changes):
+        if all(row.change != change for row in self._changes):
             return self
-        undone = [r._replace(live_until=second) if r.force.change == change else r for r in self._changes]
+        undone = [row._replace(until=second) if row.change == change else row for row in self._changes]
         return Standing(tuple(undone), self._size)
 
 

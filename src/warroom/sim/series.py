@@ -48,6 +48,7 @@ class SeriesBook(NamedTuple):
         step = VALUES - 1 + (second - self.page) // STEP
         return _level(metric, _noise(self.key, service, metric), max(0, min(VALUES - 1, step)))
 
+
 @lru_cache(maxsize=1024)
 def _noise(key: str, service: str, metric: str) -> bytes:
     return hash_bytes(VALUES + 1, 0, "series", key, service, metric)

@@ -21,7 +21,8 @@ ENVIRONMENT = EnvSpec(
     renderers={"plain": PlainRenderer, "compact": FleetCompactRenderer},
     compact_vocab=compact_vocab,
     read_only_tools=frozenset({
-        "wait", "metrics", "logs", "traces", "alerts", "record", "charter", "diff", "running", "approvals", "calendar",
+        "wait", "metrics", "series", "logs", "traces", "alerts", "record", "charter", "diff", "running", "approvals",
+        "calendar",
     }),
     training_profile=TrainingProfile(
         behavior_policies=("heuristic", "keyword", "random"),

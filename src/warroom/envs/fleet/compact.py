@@ -306,8 +306,8 @@ class FleetCompactRenderer(LineRenderer):
         if argument == "replicas":
             factor = SIZES.get(word, ENOUGH)
             return min(99, round(factor * self.usual.get(str(taken.get("service")), 1)))
-        if argument == "state":
-            return word or None
+        if argument in ("state", "words"):
+            return self._thing(word) or None
         return self._thing(word)
 
     def _parse_search(self, words: list[str]) -> dict[str, str]:

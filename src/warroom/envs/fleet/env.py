@@ -114,15 +114,23 @@ class FleetEnv(Env):
     # -- readings -----------------------------------------------------------------------------------
 
     @tool(seats=LOOKING, ends_turn=False)
-    def metrics(self, service: Service, since: str = "") -> SeatReading[ReadingFacts]:
-        """Read one service: its load, who its requests are and which of them come to harm, what its parts carry, and
-        its series from a time on.
+    def metrics(self, service: Service) -> SeatReading[ReadingFacts]:
+        """Read one service now: its load, who its requests are and which of them come to harm, what its parts carry.
+
+        Args:
+            service: the service to read
+        """
+        return self._read(self.sources.metrics(service), "metrics", service=service)
+
+    @tool(seats=LOOKING, ends_turn=False)
+    def series(self, service: Service, since: str = "") -> SeatReading[ReadingFacts]:
+        """Read one service over time: its last minutes, and the series that statements are about.
 
         Args:
             service: the service to read
             since: first time of the series, such as 14:20; the last quarter of an hour if left out
         """
-        return self._read(self.sources.metrics(service, since), "metrics", service=service, since=since)
+        return self._read(self.sources.series(service, since), "series", service=service, since=since)
 
     @tool(seats=LOOKING, ends_turn=False)
     def logs(self, service: Service, words: str = "", since: str = "") -> SeatReading[ReadingFacts]:
@@ -191,13 +199,14 @@ class FleetEnv(Env):
         return self._read(self.sources.running(service), "running", service=service)
 
     @tool(seats=("manager",), ends_turn=False)
-    def approvals(self, service: Service) -> SeatReading[ReadingFacts]:
+    def approvals(self, service: Service, words: str = "") -> SeatReading[ReadingFacts]:
         """Read the approvals in the register for one service.
 
         Args:
             service: the service
+            words: words that a row must hold, such as the name of an agent; all rows if left out
         """
-        return self._read(self.sources.approvals(service), "approvals", service=service)
+        return self._read(self.sources.approvals(service, words), "approvals", service=service, words=words)
 
     @tool(seats=("manager",), ends_turn=False)
     def calendar(self) -> SeatReading[ReadingFacts]:

@@ -6,6 +6,7 @@ Scripts read the records, models their text; each holds what the other holds.
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
+from warroom.core.errors import quote_input
 from warroom.core.types import ToolCall
 from warroom.sim.alerts import Alert
 from warroom.sim.records import Approval, Charter, Freeze, Harm, Statement, Target
@@ -187,14 +188,20 @@ class ApprovalFacts:
     """The rows of the register about a service."""
 
     service: str
+    words: str
+    """What was searched for; empty for all rows."""
     approvals: tuple[Approval, ...]
     texts: tuple[str, ...]
+    left_out: int
+    """Rows that were found and have no room here."""
 
     def render(self) -> str:
-        """One approval a line."""
+        """One approval a line, and how to find those that are left out."""
+        head = f"approvals for {self.service}" + (f" with {quote_input(self.words)}" if self.words else "")
         if not self.approvals:
-            return f"approvals for {self.service}: none in the register"
-        return "\n".join([f"approvals for {self.service}", *self.texts])
+            return f"{head}: none in the register"
+        more = [f"{self.left_out} more; words such as an agent's name find them"] if self.left_out else []
+        return "\n".join([head, *self.texts, *more])
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from functools import cached_property
 from warroom.core.errors import quote_input, unknown_name_message
 from warroom.core.rng import hash_bytes
 from warroom.core.tools import ToolError
-from warroom.envs.fleet.metrics_facts import MetricsFacts, SeriesRow
+from warroom.envs.fleet.metrics_facts import MetricsFacts, SeriesFacts, SeriesRow
 from warroom.envs.fleet.readings import (
     AlertFacts,
     ApprovalFacts,
@@ -54,6 +54,8 @@ MINUTES_SHOWN = 10
 """Minutes of a service's figures."""
 LEDGER_LOOK_BACK = 60
 MOST_ROWS, MOST_SERIES, MOST_RUNNING = 12, 12, 10
+ROOM_FOR_ROWS = 1400
+"""Characters of the rows of the register that one reading shows."""
 ALERT_STATES = ("firing", "resolved", "silenced")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
 _CHANGE = re.compile(r"(?:CHG-)?(\d{1,6})", re.IGNORECASE)
@@ -92,10 +94,9 @@ class Sources:
 
     # -- telemetry --------------------------------------------------------------------------------------
 
-    def metrics(self, service: str, since: str) -> MetricsFacts:
-        """A service's last minutes, its requests by attribute, its parts, and its series from a time on."""
+    def metrics(self, service: str) -> MetricsFacts:
+        """A service's requests by attribute, and its parts."""
         i, state = self.system.names.index(service), self.facts.states[service]
-        first = self._series_start(since)
         texts = tuple([
             write_fact(
                 PartFact(p.family, p.part, p.lever, p.in_use if _has_modes(p.family) else None),
@@ -106,24 +107,29 @@ class Sources:
         ])  # fmt: skip
         return MetricsFacts(
             service=service,
-            first=self.minute - MINUTES_SHOWN + 1,
-            minutes=metric_minutes(self.counts, i, self.minute - MINUTES_SHOWN + 1, self.minute),
             load=float(f"{self.counts.sent(self.minute, i) / 60:.3g}"),
             capacity=state.capacity if self.system.kinds[i] == "db" else None,
             breakdowns=tuple([(a, breakdown(self.slices, i, a, self.minute)) for a in ATTRIBUTES]),
             parts=state.parts,
             part_texts=texts,
-            series_from=first,
-            series=tuple([SeriesRow(m, self._series(service, m, first)) for m in METRICS]),
         )
 
-    def _series_start(self, since: str) -> int:
+    def series(self, service: str, since: str) -> SeriesFacts:
+        """A service's last minutes, and its series from a time on."""
         second = self._second(since, self.situation.second - 60 * LOOK_BACK)
-        return max(self.facts.series.begins, second // STEP * STEP)
-
-    def _series(self, service: str, metric: str, first: int) -> tuple[float, ...]:
-        last = min(self.casting.page, first + STEP * (MOST_SERIES - 1))
-        return tuple([self.facts.series.value(service, metric, s) for s in range(first, last + 1, STEP)])
+        begins = max(self.facts.series.begins, second // STEP * STEP)
+        last = min(self.casting.page, begins + STEP * (MOST_SERIES - 1))
+        first, value = self.minute - MINUTES_SHOWN + 1, self.facts.series.value
+        return SeriesFacts(
+            service=service,
+            first=first,
+            minutes=metric_minutes(self.counts, self.system.names.index(service), first, self.minute),
+            begins=begins,
+            series=tuple([
+                SeriesRow(metric, tuple([value(service, metric, s) for s in range(begins, last + 1, STEP)]))
+                for metric in METRICS
+            ]),
+        )  # fmt: skip
 
     def logs(self, service: str, words: str, since: str) -> LogMatches:
         """A search in the log of a service."""
@@ -218,14 +224,21 @@ class Sources:
             f"{clock(change.landed)} {change.family} {text}; {signed}",
         )
 
-    def approvals(self, service: str) -> ApprovalFacts:
-        """The rows of the register about a service."""
-        found = tuple([a for a in self.facts.approvals if a.service == service])
-        texts = tuple([
-            write_approval(a, self.split, self._source("approval", a.id), self._references.of_approval(a))
-            for a in found
-        ])  # fmt: skip
-        return ApprovalFacts(service, found, texts)
+    def approvals(self, service: str, words: str) -> ApprovalFacts:
+        """The rows of the register about a service that hold all words, as many as a reading has room for."""
+        wanted, room = words.lower().split(), ROOM_FOR_ROWS
+        found, texts, left_out = [], [], 0
+        for approval in self.facts.approvals:
+            if approval.service == service:
+                theirs = self._references.of_approval(approval)
+                text = write_approval(approval, self.split, self._source("approval", approval.id), theirs)
+                if all(word in text.lower() for word in wanted):
+                    room -= len(text) + 1
+                    left_out += room < 0
+                    if not left_out:
+                        found.append(approval)
+                        texts.append(text)
+        return ApprovalFacts(service, " ".join(wanted), tuple(found), tuple(texts), left_out)
 
     def calendar(self) -> CalendarFacts:
         """The freezes of the day, and the hours that charters refer to."""

@@ -18,7 +18,6 @@ from warroom.envs.fleet.policies.expert_seat import (
     LIKELY,
     PATIENCE,
     REPAIR,
-    SERIES_BACK,
     SURE,
     VERDICT,
     WAIT_FOR_VERDICT,
@@ -80,7 +79,7 @@ class SRE(Looking):
         yield from self.metrics_of_places(self.victim)
         if self.turn == 1:
             for service in sorted(self.known.places(self.victim) - {self.victim}):
-                yield ToolCall("metrics", {"service": service, "since": self.ago(SERIES_BACK)})
+                yield ToolCall("metrics", {"service": service})
         if self.second is not None:
             yield from self.metrics_of_places(self.second)
         unsettled = [b.victim for b in self.conclusions() if not b.settled and b.victim is not None]
@@ -148,8 +147,8 @@ class Oversight(Looking):
         for missing in missing_papers(self.known, cause):
             if missing.tool == "charter":
                 yield ToolCall("charter", {"agent": missing.arguments[0]})
-            elif missing.tool == "metrics":
-                yield ToolCall("metrics", {"service": missing.arguments[0], "since": missing.arguments[1]})
+            elif missing.tool == "series":
+                yield ToolCall("series", {"service": missing.arguments[0], "since": missing.arguments[1]})
 
     def decide(self) -> ToolCall:
         """Flag the signer of a cause once it is known which rule it broke."""
@@ -273,6 +272,10 @@ class Manager(ExpertSeat):
         if self.second is not None:
             yield ToolCall("approvals", {"service": self.second})
         yield ToolCall("calendar")
+        for cause in self.causes():
+            for missing in missing_papers(self.known, cause):
+                if missing.tool == "approvals":
+                    yield ToolCall("approvals", dict(zip(("service", "words"), missing.arguments, strict=False)))
 
     def decide(self) -> ToolCall:
         """Call in owners, freeze what an agent would do again, close when all is well."""

@@ -273,12 +273,14 @@ def missing_papers(known: Knowledge, cause: SuspectChange) -> list[Missing]:
     out = [Missing("oversight", "charter", (name,)) for name in signers if name not in known.charters]
     if not signers:
         return out
-    if cause.service not in known.approvals:
-        out.append(Missing("manager", "approvals", (cause.service,)))
+    for name in signers:
+        if not known.has_approvals(cause.service, name):
+            named = (name,) if cause.service in known.approvals else ()
+            out.append(Missing("manager", "approvals", (cause.service, *named)))
     if known.calendar is None:
         out.append(Missing("manager", "calendar", ()))
     if row is not None and not _is_known(known, row):
-        out.append(Missing("sre", "metrics", (row.statement.subject, _time(row.statement.as_of))))
+        out.append(Missing("sre", "series", (row.statement.subject, _time(row.statement.as_of))))
     return out
 
 

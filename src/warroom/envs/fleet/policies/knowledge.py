@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from warroom.core.types import Observation
 from warroom.envs.fleet.brief import ServiceMap
-from warroom.envs.fleet.metrics_facts import MetricsFacts
+from warroom.envs.fleet.metrics_facts import MetricsFacts, SeriesFacts
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.readings import (
     AlertFacts,
@@ -66,6 +66,8 @@ class Knowledge:
         self.arrivals: dict[int, Arrival] = {}
         self.running: set[str] = set()
         self.approvals: dict[str, tuple[Approval, ...]] = {}
+        self.registers: set[tuple[str, str]] = set()
+        """(service, words) of searches in the register that left no row out."""
         self.calendar: tuple[Freeze, ...] | None = None
         self.chat: list[ChatMessage] = []
         self.first_victim: str | None = None
@@ -97,7 +99,9 @@ class Knowledge:
         """Take in what a reading found."""
         match facts:
             case MetricsFacts():
-                self._add_metrics(facts)
+                self.metrics[facts.service] = facts
+            case SeriesFacts():
+                self._add_series(facts)
             case RecordFacts():
                 self.records.add(facts.subject)
                 self.rows |= {row.id: row for row in facts.rows}
@@ -109,7 +113,7 @@ class Knowledge:
                 self.running.add(facts.service)
                 self.arrivals |= {arrival.change: arrival for arrival in facts.arrivals}
             case ApprovalFacts():
-                self.approvals[facts.service] = facts.approvals
+                self._add_approvals(facts)
             case CalendarFacts():
                 self.calendar = facts.freezes
             case LogMatches():
@@ -119,11 +123,20 @@ class Knowledge:
             case AlertFacts():
                 self._add_alerts(facts.alerts)
 
-    def _add_metrics(self, facts: MetricsFacts) -> None:
-        self.metrics[facts.service] = facts
+    def _add_approvals(self, facts: ApprovalFacts) -> None:
+        known = self.approvals.get(facts.service, ())
+        self.approvals[facts.service] = (*known, *[row for row in facts.approvals if row not in known])
+        if not facts.left_out:
+            self.registers.add((facts.service, facts.words))
+
+    def has_approvals(self, service: str, agent: str) -> bool:
+        """Whether all that the register holds for an agent at a service was read."""
+        return bool({(service, ""), (service, agent)} & self.registers)
+
+    def _add_series(self, facts: SeriesFacts) -> None:
         for metric, values in facts.series:
             known = self.series.setdefault((facts.service, metric), {})
-            known |= {facts.series_from + facts.step * k: value for k, value in enumerate(values)}
+            known |= {facts.begins + facts.step * k: value for k, value in enumerate(values)}
 
     # -- what follows at once ---------------------------------------------------------------------------
 

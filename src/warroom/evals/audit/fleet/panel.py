@@ -385,8 +385,8 @@ def _read_everything(env: FleetEnv) -> Knowledge:
     recent = f"{(env.situation.second - 3000) // 3600:02d}:{(env.situation.second - 3000) // 60 % 60:02d}"
     for service in sorted(known.places(place)):
         for facts in (
-            sources.metrics(service, recent), sources.record(service, since), sources.running(service),
-            sources.approvals(service),
+            sources.metrics(service), sources.series(service, recent), sources.record(service, since),
+            sources.running(service), *[sources.approvals(service, agent) for agent in AGENTS],
         ):  # fmt: skip
             known.add_facts(facts)
     known.add_facts(sources.calendar())
