@@ -89,10 +89,11 @@ def _services_by_kind(system: ServiceSystem) -> dict[str, list[int]]:
 def _draw_routine(
     rng: Random, around: Surroundings, made_to: dict[str, list[int]], series: SeriesBook
 ) -> Routine:  # fmt: skip
-    random, choice = rng.random, []
-    while not choice:
+    random = rng.random
+    while True:
         signer, family = _ROSTER[int(random() * len(_ROSTER))]
-        choice = made_to[family.made_to]
+        if choice := made_to[family.made_to]:
+            break
     service = choice[int(random() * len(choice))]
     name, parts = around.system.names[service], family.parts[around.split]
     ago = LATEST + (random() * 1800 if random() < _TRIED else random() * EARLIEST)

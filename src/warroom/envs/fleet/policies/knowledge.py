@@ -157,13 +157,13 @@ class Knowledge:
         return {a.service: a.value for a in self.alerts.values() if a.rule == "ErrorShare" and a.resolved is None}
 
     def deepest(self) -> list[str]:
-        """Services in alarm that call no other in alarm, the worst first."""
+        """Services in alarm that depend on no other in alarm, the worst first."""
         firing = self.firing()
-        deep = [service for service in firing if not any(callee in firing for callee in self.callees(service))]
+        deep = [service for service in firing if not any(self.depends(service, other) for other in firing)]
         return sorted(deep, key=lambda service: -firing[service])
 
     def victim(self) -> str | None:
-        """The service where requests come to harm: one in alarm that calls no other in alarm, and no other in vain."""
+        """The service where requests come to harm: one in alarm that depends on no other in alarm, and calls none in vain."""
         place = next(iter(self.deepest()), None)
         while place in self.traces and (below := self._fails_below(place)) is not None:
             place = below

@@ -384,10 +384,9 @@ def _read_everything(env: FleetEnv) -> Knowledge:
     since = f"{max(0, env.situation.second // 3600 - 3):02d}:00"
     recent = f"{(env.situation.second - 3000) // 3600:02d}:{(env.situation.second - 3000) // 60 % 60:02d}"
     for service in sorted(known.places(place)):
-        for facts in (
-            sources.metrics(service), sources.series(service, recent), sources.record(service, since),
-            sources.running(service), *[sources.approvals(service, agent) for agent in AGENTS],
-        ):  # fmt: skip
+        telemetry = sources.metrics(service), sources.series(service, recent)
+        records = sources.record(service, since), sources.running(service)
+        for facts in (*telemetry, *records, *[sources.approvals(service, agent) for agent in AGENTS]):
             known.add_facts(facts)
     known.add_facts(sources.calendar())
     for agent in sorted({row.signer for row in known.rows.values()} | {row.actor for row in known.rows.values()}):
