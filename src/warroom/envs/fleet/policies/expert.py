@@ -134,10 +134,12 @@ class Oversight(Looking):
         yield ToolCall("record", {"subject": victim, "since": self.ago(LEDGER_BACK)})
         if believed.cause is not None:
             yield from self._papers(believed.cause)
+        if believed.settled:
+            return
         for place in sorted(self.known.places(victim) - {victim}):
             yield ToolCall("record", {"subject": place, "since": self.ago(LEDGER_BACK)})
         yield from self.metrics_of_places(victim)
-        if not believed.settled and self.known.kinds[victim] == "db":
+        if self.known.kinds[victim] == "db":
             yield from caller_readings(self.known, victim, self.ago(LOOK_BACK))
         for candidate in believed.candidates:
             if candidate.row and candidate.row.signer in AGENTS and candidate.row.signer not in self.known.charters:
