@@ -35,6 +35,7 @@ from warroom.envs.fleet.policies.inference import (
     judge,
     missing_papers,
 )
+from warroom.envs.fleet.policies.knowledge import SLIGHT
 from warroom.envs.fleet.policies.nature import LOOK_BACK, NaturalCause, caller_readings, natural_cause, symptom_readings
 from warroom.envs.fleet.remedies import ENOUGH
 from warroom.sim.families import AGENTS, FAMILIES
@@ -58,14 +59,15 @@ class SRE(Looking):
         fails."""
         if self.victim is None or (self.is_repaired() and self.victim in self.known.firing()):
             return self._other
-        others = [place for place in self.known.deepest() if place != self.victim]
+        others = [place for place in self.known.deepest() if not self.known.depends(place, self.victim)]
+        others = [place for place in others if place != self.victim and self.known.firing()[place] >= SLIGHT]
         if not self.known.has_gaps:
             self._other = next(iter(others), self._other)
         elif self.is_repaired():
             others = [place for place in others if (self.known.overview[place].errors or 0.0) > WELL_ERRORS]
             self._other = self._other or next(iter(others), None)
         else:
-            self._other = next((place for place in others if not self.known.depends(place, self.victim)), None)
+            self._other = next(iter(others), None)
         return self._other
 
     _other: str | None = None

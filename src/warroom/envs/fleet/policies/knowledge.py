@@ -30,6 +30,8 @@ from warroom.sim.traces import CallReading, TraceReading
 
 FAILING_CALLS = 0.05
 """Share of failed calls from which the trouble is looked for at the called service."""
+SLIGHT = 9.0
+"""Per cent of errors below which an alarm is slight."""
 MANY_READINGS = 4
 SLOW = 1.6
 """Multiple of the usual latency from which a service without an alert is looked at."""
@@ -157,8 +159,10 @@ class Knowledge:
         return {a.service: a.value for a in self.alerts.values() if a.rule == "ErrorShare" and a.resolved is None}
 
     def deepest(self) -> list[str]:
-        """Services in alarm that depend on no other in alarm, the worst first."""
+        """Services in alarm that depend on no other in alarm, the worst first; slight alarms count only among their
+        like: several changes that do next to nothing may bring one about."""
         firing = self.firing()
+        firing = {service: value for service, value in firing.items() if value >= SLIGHT} or firing
         deep = [service for service in firing if not any(self.depends(service, other) for other in firing)]
         return sorted(deep, key=lambda service: -firing[service])
 
