@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from warroom.envs.fleet.metrics_facts import MetricsFacts
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.readings import Content, LedgerRow
+from warroom.envs.fleet.readings import Arrival, Content, LedgerRow
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.formulas import Terms
 from warroom.sim.records import Change, Condition, Ground, Target
@@ -143,7 +143,18 @@ def _candidate(known: Knowledge, victim: str, number: int, stretch: float) -> Su
     weight *= _weight_of_effect(known, victim, effect, confirmed=confirmed)
     if effect is None:
         weight *= _weight_unread(known, victim, about.family, about.service, 1.0 if arrival is None else arrival.hosts)
+        weight *= 0.1 if _is_made_again(known, about) else 1.0
     return SuspectChange(number, about.family, about.service, row, effect, confirmed, weight)
+
+
+def _is_made_again(known: Knowledge, about: LedgerRow | Arrival) -> bool:
+    """Whether its signer made other such changes of the service, and two of them edited the same in the same way."""
+    like = [
+        change for change, other in (known.arrivals | known.rows).items()
+        if (other.family, other.service, other.signer) == (about.family, about.service, about.signer)
+    ]  # fmt: skip
+    read = [known.contents[change]._replace(id=0) for change in like if change in known.contents]
+    return len(set(read)) < len(read)
 
 
 def _can_pause(family: str) -> bool:
