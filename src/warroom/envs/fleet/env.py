@@ -244,14 +244,9 @@ class FleetEnv(Env):
         self.declared.append((cause, service, number))
         if self.declared[-1] not in self.right_declarations:
             self.record_event("miscommunication", f"declared {cause} at {service} by {change}")
-        elif len(self.declared) == 1 and self._is_early(service):
+        elif len(self.declared) == 1 and self.turn < EARLY_ROUNDS * len(SEATS) and not self.has_event("wrong_fix"):
             self.record_event("early_root_cause")
         return self._acted("Noted.", say, ask)
-
-    def _is_early(self, service: str) -> bool:
-        site = next(site for site in self.situation.sites if site.service == service)
-        in_force = site.mechanism == "transient" or self.situation.in_force(site)
-        return in_force and self.turn < EARLY_ROUNDS * len(SEATS)
 
     @tool(seats=("oversight",))
     def flag(self, agent: Agent, ground: GroundName, say: Say = "", ask: str = "") -> Message:

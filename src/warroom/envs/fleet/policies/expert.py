@@ -206,7 +206,7 @@ class Developer(ExpertSeat):
         return FAILING if any(row.state in ("degraded", "critical") for row in health or ()) else WELL
 
     def decide(self) -> ToolCall:
-        """Undo the cause once the SRE has declared it."""
+        """Undo the cause once it is settled, or the SRE has declared it."""
         declared, (believed, *others) = self.declared(), self.conclusions()
         for other in others:
             if other.settled and other.cause is not None and f"rollback CHG-{other.cause.id}" not in self.done:
@@ -217,7 +217,7 @@ class Developer(ExpertSeat):
             return self.call("wait")
         if self._repaired_place(believed) and (self.turn < self._last + PATIENCE or not self.is_failing()):
             return self.call("wait")
-        if declared is None and self.turn <= LAST_EARLY:
+        if declared is None and self.turn <= LAST_EARLY and not believed.settled:
             return self.call("wait")
         if believed.settled or (believed.chance >= SURE and self.turn > LAST_EARLY):
             return self._roll_back((believed.cause or believed.candidates[0]).id)
