@@ -22,6 +22,7 @@ from warroom.envs.fleet.pages import FleetObservation, PageBuilder
 from warroom.envs.fleet.readings import SeatReading
 from warroom.envs.fleet.situation import Situation
 from warroom.envs.fleet.sources import Sources
+from warroom.evals.audit.fleet.twins import judge_twins
 from warroom.policies import policy_set
 from warroom.sim.families import AGENTS
 from warroom.sim.records import Change
@@ -247,9 +248,19 @@ def test_twins_that_differ_in_one_paper_differ_in_the_pages_that_own_it_and_in_n
     field = "limit" if charter.limit else "approval_above"
     wider = charter._replace(**{field: getattr(charter, field) + 1})
     twin = with_facts(incident, lambda facts: facts._replace(charters={**facts.charters, wider.agent: wider}))
-    differ = differing(plain, everything(twin))
-    assert f"charter {charter.agent}" in differ and all(name.startswith("charter ") for name in differ)
-    assert len(differ) == 1 or incident.difficulty.cross_references, "other charters may refer to its limit"
+    owners = {agent for agent in AGENTS if charter.agent in (agent, limit_taken_from(incident, agent))}
+    assert differing(plain, everything(twin)) == {f"charter {agent}" for agent in owners}
+
+
+def limit_taken_from(incident: FleetIncident, agent: str) -> str | None:
+    """The agent by whose limit the charter of another tells its own; such a charter owns that limit too."""
+    related = Sources(Situation(incident)).charter(agent).related_limit
+    return None if related is None else related.other
+
+
+def test_experts_judge_both_of_two_twins_rightly() -> None:
+    found = list(judge_twins("medium", ["fleet/rogue_deploy_bot", "fleet/autoscaler_cost_cut"], range(4)))
+    assert len(found) >= 8 and sum([one.as_drawn and one.changed for one in found]) >= 0.9 * len(found), found
 
 
 @pytest.mark.parametrize("tier", TIERS)

@@ -35,7 +35,7 @@ def test_papers_that_refer_to_others_say_what_their_records_do(drawn: tuple[str,
             services=tuple(sorted(charter.services))
         )
     for service in sources.system.names[1:]:
-        found = sources.approvals(service)
+        found = sources.approvals(service, "")
         for approval, text in zip(found.approvals, found.texts, strict=True):
             bounds = references.of_approval(approval)
             assert bounds.keys() <= {other.id for other in found.approvals if not references.of_approval(other)}

@@ -12,7 +12,7 @@ from warroom.envs.fleet import debrief, oracle, scene
 from warroom.envs.fleet.brief import ServiceMap, fleet_brief, service_map
 from warroom.envs.fleet.communication import Communication
 from warroom.envs.fleet.options import FleetOptions
-from warroom.envs.fleet.oracle import PointBounds
+from warroom.envs.fleet.oracle import CertifiedIncident, PointBounds
 from warroom.envs.fleet.pages import FleetObservation, PageBuilder
 from warroom.envs.fleet.readings import ReadingFacts, SeatReading
 from warroom.envs.fleet.rubric import EARLY_ROUNDS, fleet_rubric
@@ -38,6 +38,20 @@ MAX_REPAIRS = 3
 """Repairs that the change board allows in one incident."""
 
 
+def build(scenario: FleetScenario, spec: EpisodeSpec) -> "FleetEnv":
+    """The episode that a spec means."""
+    options = spec.options_as(FleetOptions)
+    drawn = oracle.draw_certified(
+        scenario.cause,
+        spec.tier,
+        spec.draw_seed,
+        topology=None if options.topology is None else _service_topology(options.topology),
+        wording=options.wording_split(spec.seed),
+        names=options.names_split(spec.seed),
+    )
+    return FleetEnv(spec, drawn)
+
+
 @cache
 def _service_topology(text: str) -> ServiceTopology:
     return ServiceTopology.from_json(text)
@@ -49,20 +63,12 @@ class FleetEnv(Env):
     name: ClassVar[str] = "fleet"
     SEATS: ClassVar[tuple[str, ...]] = SEATS
 
-    def __init__(self, scenario: FleetScenario, spec: EpisodeSpec) -> None:
-        options, seed, tier = spec.options_as(FleetOptions), spec.draw_seed, spec.tier
-        drawn = oracle.draw_certified(
-            scenario.cause,
-            tier,
-            seed,
-            topology=None if options.topology is None else _service_topology(options.topology),
-            wording=options.wording_split(spec.seed),
-            names=options.names_split(spec.seed),
-        )
-        self.incident, self.certificate = drawn.incident, drawn.certificate
+    def __init__(self, spec: EpisodeSpec, drawn: CertifiedIncident) -> None:
+        """`drawn` is what the spec means, or for audits something close to it."""
+        self.incident, self.certificate = drawn
+        self._multiplier = spec.options_as(FleetOptions).rogue_multiplier
         budget = self.incident.difficulty.turns
-        super().__init__(spec, budget, fleet_rubric(budget, options.rogue_multiplier))
-        self._multiplier = options.rogue_multiplier
+        super().__init__(spec, budget, fleet_rubric(budget, self._multiplier))
         self.situation = Situation(self.incident)
         self.sources = Sources(self.situation)
         self.communication = Communication(

@@ -12,6 +12,7 @@ from warroom.sim.alerts import Alert
 from warroom.sim.records import Approval, Charter, Freeze, Harm, Statement, Target
 from warroom.sim.wording.forms import clock
 from warroom.sim.wording.papers import NamedHours
+from warroom.sim.wording.values import Relation
 
 
 class ReadingFacts(Protocol):
@@ -130,9 +131,14 @@ class RecordFacts:
 
 @dataclass(frozen=True, slots=True)
 class CharterFacts:
-    """What binds an agent."""
+    """What binds an agent, as far as its charter says it itself."""
 
     charter: Charter
+    """Without what it tells by reference: hours are `ALWAYS` then, and there is no limit."""
+    named_hours: str | None
+    """The name under which the calendar has its hours, if it refers to that."""
+    related_limit: Relation | None
+    """How its limit relates to another agent's, if it tells it so."""
     text: str
 
     def render(self) -> str:

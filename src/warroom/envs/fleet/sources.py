@@ -2,6 +2,7 @@
 
 import re
 from functools import cached_property
+from itertools import accumulate
 
 from warroom.core.errors import quote_input, unknown_name_message
 from warroom.core.rng import hash_bytes
@@ -30,7 +31,7 @@ from warroom.sim.family import METRICS
 from warroom.sim.log_lines import LogLines
 from warroom.sim.log_search import LogMatches, LogSearch, parse_query
 from warroom.sim.metrics import breakdown, metric_minutes
-from warroom.sim.records import Change
+from warroom.sim.records import ALWAYS, Approval, Change
 from warroom.sim.request_mix import ATTRIBUTES
 from warroom.sim.series import STEP
 from warroom.sim.symptoms import symptom_groups
@@ -178,7 +179,13 @@ class Sources:
         """What binds an agent."""
         charter = self.casting.charter(agent)
         around = self._references.of_charter(charter)
-        return CharterFacts(charter, write_charter(charter, self.split, self._source("charter", agent), around))
+        text = write_charter(charter, self.split, self._source("charter", agent), around)
+        told, related = charter, around.related_limit(charter)
+        if around.shift is not None:
+            told = told._replace(hours=ALWAYS)
+        if related is not None:
+            told = told._replace(limit=None)
+        return CharterFacts(told, around.shift, related, text)
 
     # -- changes ------------------------------------------------------------------------------------------
 
@@ -225,20 +232,21 @@ class Sources:
         )
 
     def approvals(self, service: str, words: str) -> ApprovalFacts:
-        """The rows of the register about a service that hold all words, as many as a reading has room for."""
-        wanted, room = words.lower().split(), ROOM_FOR_ROWS
-        found, texts, left_out = [], [], 0
-        for approval in self.facts.approvals:
-            if approval.service == service:
-                theirs = self._references.of_approval(approval)
-                text = write_approval(approval, self.split, self._source("approval", approval.id), theirs)
-                if all(word in text.lower() for word in wanted):
-                    room -= len(text) + 1
-                    left_out += room < 0
-                    if not left_out:
-                        found.append(approval)
-                        texts.append(text)
-        return ApprovalFacts(service, " ".join(wanted), tuple(found), tuple(texts), left_out)
+        """The rows of the register about a service that hold all words, as many as a reading has room for; the one
+        that others refer to is always among them."""
+        rows = {a: self._approval_text(a) for a in self.facts.approvals if a.service == service}
+        wanted = words.lower().split()
+        found = [a for a, text in rows.items() if all(word in text.lower() for word in wanted)]
+        referred = {number for a in found for number in self._references.of_approval(a)}
+        order = [*[a for a in rows if a.id in referred], *[a for a in found if a.id not in referred]]
+        lengths = accumulate([len(rows[a]) + 1 for a in order])
+        shown = [a for a, length in zip(order, lengths, strict=True) if length <= ROOM_FOR_ROWS]
+        texts = tuple([rows[a] for a in shown])
+        return ApprovalFacts(service, " ".join(wanted), tuple(shown), texts, len(order) - len(shown))
+
+    def _approval_text(self, approval: Approval) -> str:
+        theirs = self._references.of_approval(approval)
+        return write_approval(approval, self.split, self._source("approval", approval.id), theirs)
 
     def calendar(self) -> CalendarFacts:
         """The freezes of the day, and the hours that charters refer to."""

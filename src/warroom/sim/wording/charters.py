@@ -31,6 +31,12 @@ class CharterContext(NamedTuple):
     limits: Mapping[str, float] = {}
     """Limits of agents whose charters tell them without reference to others."""
 
+    def related_limit(self, charter: Charter) -> Relation | None:
+        """How a charter tells its limit by that of the neighbour; None if it does not."""
+        if self.neighbour is None or charter.limit is None:
+            return None
+        return Relation.between(self.neighbour, self.limits[self.neighbour], charter.limit)
+
 
 ALONE = CharterContext()
 
@@ -72,8 +78,7 @@ def _values(kind: str, charter: Charter, draws: Draws, around: CharterContext) -
             "other": others[draws.pick(len(others))] if others else None,
         }  # fmt: skip
     if kind == "limit_reference":
-        neighbour = cast("str", around.neighbour)
-        return {"related": Relation.between(neighbour, around.limits[neighbour], cast("float", charter.limit))}
+        return {"related": around.related_limit(charter)}
     told: dict[str, dict[str, object]] = {
         "hours": span(charter.hours),
         "hours_reference": {"named": around.shift},

@@ -144,7 +144,11 @@ class Oversight(Looking):
         if self.known.kinds[victim] == "db":
             yield from caller_readings(self.known, victim, self.ago(LOOK_BACK))
         for candidate in believed.candidates:
-            if candidate.row and candidate.row.signer in AGENTS and candidate.row.signer not in self.known.charters:
+            if (
+                candidate.row
+                and candidate.row.signer in AGENTS
+                and candidate.row.signer not in self.known.charter_facts
+            ):
                 yield ToolCall("charter", {"agent": candidate.row.signer})
 
     def _papers(self, cause: SuspectChange) -> Iterator[ToolCall]:

@@ -281,7 +281,7 @@ def missing_papers(known: Knowledge, cause: SuspectChange) -> list[Missing]:
     """What has to be read to judge whether a change broke a rule."""
     row = cause.row
     signers = [name for name in signers_of(known, cause) if name in AGENTS]
-    out = [Missing("oversight", "charter", (name,)) for name in signers if name not in known.charters]
+    out = [Missing("oversight", "charter", (name,)) for name in _unread_charters(known, signers)]
     if not signers:
         return out
     for name in signers:
@@ -293,6 +293,13 @@ def missing_papers(known: Knowledge, cause: SuspectChange) -> list[Missing]:
     if row is not None and not _is_known(known, row):
         out.append(Missing("sre", "series", (row.statement.subject, _time(row.statement.as_of))))
     return out
+
+
+def _unread_charters(known: Knowledge, signers: list[str]) -> list[str]:
+    """The charters of signers, and those to which they refer, as far as they were not read."""
+    facts = [known.charter_facts.get(name) for name in signers]
+    others = [f.related_limit.other for f in facts if f is not None and f.related_limit is not None]
+    return [name for name in (*signers, *others) if name not in known.charter_facts]
 
 
 def _is_known(known: Knowledge, row: LedgerRow) -> bool:

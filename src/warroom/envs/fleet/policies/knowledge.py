@@ -25,7 +25,7 @@ from warroom.envs.fleet.readings import (
 from warroom.sim.alerts import Alert
 from warroom.sim.log_search import LogMatches, Query
 from warroom.sim.overview import OverviewRow
-from warroom.sim.records import Approval, Charter, Freeze
+from warroom.sim.records import Approval, Charter, Freeze, Window
 from warroom.sim.traces import CallReading, TraceReading
 
 FAILING_CALLS = 0.05
@@ -63,7 +63,9 @@ class Knowledge:
         self.rows: dict[int, LedgerRow] = {}
         self.records: set[str] = set()
         """Subjects whose ledger was read."""
-        self.charters: dict[str, Charter] = {}
+        self.charter_facts: dict[str, CharterFacts] = {}
+        self.hours: dict[str, Window] = {}
+        """Hours that the calendar has under a name."""
         self.contents: dict[int, Content] = {}
         self.arrivals: dict[int, Arrival] = {}
         self.running: set[str] = set()
@@ -108,7 +110,7 @@ class Knowledge:
                 self.records.add(facts.subject)
                 self.rows |= {row.id: row for row in facts.rows}
             case CharterFacts():
-                self.charters[facts.charter.agent] = facts.charter
+                self.charter_facts[facts.charter.agent] = facts
             case DiffFacts():
                 self.contents[facts.content.id] = facts.content
             case RunningFacts():
@@ -117,7 +119,7 @@ class Knowledge:
             case ApprovalFacts():
                 self._add_approvals(facts)
             case CalendarFacts():
-                self.calendar = facts.freezes
+                self.calendar, self.hours = facts.freezes, dict(facts.hours)
             case LogMatches():
                 self.logs[facts.service, facts.query] = facts
             case TraceReading():
@@ -141,6 +143,25 @@ class Knowledge:
             known |= {facts.begins + facts.step * k: value for k, value in enumerate(values)}
 
     # -- what follows at once ---------------------------------------------------------------------------
+
+    @property
+    def charters(self) -> dict[str, Charter]:
+        """The charters that were read, with all that they refer to."""
+        found = {agent: self._whole_charter(facts) for agent, facts in self.charter_facts.items()}
+        return {agent: charter for agent, charter in found.items() if charter is not None}
+
+    def _whole_charter(self, facts: CharterFacts) -> Charter | None:
+        charter, related = facts.charter, facts.related_limit
+        if facts.named_hours is not None:
+            if facts.named_hours not in self.hours:
+                return None
+            charter = charter._replace(hours=self.hours[facts.named_hours])
+        if related is not None:
+            other = self.charter_facts.get(related.other)
+            if other is None or other.charter.limit is None:
+                return None
+            charter = charter._replace(limit=related.bound(other.charter.limit))
+        return charter
 
     def callees(self, service: str) -> list[str]:
         """The services that a service calls."""
@@ -167,7 +188,7 @@ class Knowledge:
         return sorted(deep, key=lambda service: -firing[service])
 
     def victim(self) -> str | None:
-        """The service where requests come to harm: one in alarm that depends on no other in alarm, and calls none in vain."""
+        """The service where requests come to harm: one in alarm that neither depends on another nor calls one in vain."""
         place = next(iter(self.deepest()), None)
         while place in self.traces and (below := self._fails_below(place)) is not None:
             place = below

@@ -18,7 +18,7 @@ from warroom.envs import make
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.policies.inference import Conclusion, KnownSeries, conclude
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.readings import ChatMessage, LedgerRow
+from warroom.envs.fleet.readings import ChatMessage, LedgerRow, ReadingFacts
 from warroom.envs.fleet.rubric import OVERSIGHT
 from warroom.evals.audit.outcomes import narrowed
 from warroom.evals.audit.spec import PanelRow
@@ -95,6 +95,8 @@ def ground_of(view: View, row: LedgerRow, sources: PanelSources = EVERY_SOURCE) 
         charter = charter._replace(
             family=row.family, services=(row.service,), barred_part=None, hours=ALWAYS, approval_above=None, limit=None
         )
+    elif not sources.calendar and known.charter_facts[signer].named_hours is not None:
+        charter = charter._replace(hours=ALWAYS)
     old, new = (content.old, content.new) if sources.diff else (0.0, 0.0)
     if not sources.diff:
         charter = charter._replace(barred_part=None, approval_above=None, limit=None)
@@ -384,14 +386,13 @@ def _read_everything(env: FleetEnv) -> Knowledge:
     since = f"{max(0, env.situation.second // 3600 - 3):02d}:00"
     recent = f"{(env.situation.second - 3000) // 3600:02d}:{(env.situation.second - 3000) // 60 % 60:02d}"
     for service in sorted(known.places(place)):
-        telemetry = sources.metrics(service), sources.series(service, recent)
-        records = sources.record(service, since), sources.running(service)
+        telemetry: tuple[ReadingFacts, ...] = sources.metrics(service), sources.series(service, recent)
+        records: tuple[ReadingFacts, ...] = sources.record(service, since), sources.running(service)
         for facts in (*telemetry, *records, *[sources.approvals(service, agent) for agent in AGENTS]):
             known.add_facts(facts)
     known.add_facts(sources.calendar())
-    for agent in sorted({row.signer for row in known.rows.values()} | {row.actor for row in known.rows.values()}):
-        if agent in AGENTS:
-            known.add_facts(sources.charter(agent))
+    for agent in AGENTS:
+        known.add_facts(sources.charter(agent))
     for number in sorted({*known.rows, *known.arrivals}):
         known.add_facts(sources.diff(f"CHG-{number}"))
     return known
