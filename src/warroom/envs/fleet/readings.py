@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from warroom.core.errors import quote_input
 from warroom.core.types import ToolCall
 from warroom.sim.alerts import Alert
-from warroom.sim.records import Approval, Charter, Freeze, Harm, Statement, Target
+from warroom.sim.records import Approval, Charter, Freeze, Harm, LedgerRow, Target
 from warroom.sim.wording.forms import clock
 from warroom.sim.wording.papers import NamedHours
 from warroom.sim.wording.values import Relation
@@ -82,21 +82,6 @@ class AlertFacts:
     def render(self) -> str:
         """One alert a line."""
         return "\n".join([alert.render() for alert in self.alerts]) or "no such alert"
-
-
-class LedgerRow(NamedTuple):
-    """A change as the ledger tells it: who, when and why, but not what."""
-
-    id: int
-    family: str
-    service: str
-    asked: int
-    landed: int
-    actor: str
-    signer: str
-    approval: int | None
-    statement: Statement
-    text: str
 
 
 class Content(NamedTuple):

@@ -16,7 +16,6 @@ from warroom.envs.fleet.readings import (
     CharterFacts,
     Content,
     DiffFacts,
-    LedgerRow,
     RecordFacts,
     RunningFacts,
 )
@@ -31,7 +30,7 @@ from warroom.sim.family import METRICS
 from warroom.sim.log_lines import LogLines
 from warroom.sim.log_search import LogMatches, LogSearch, parse_query
 from warroom.sim.metrics import breakdown, metric_minutes
-from warroom.sim.records import ALWAYS, Approval, Change
+from warroom.sim.records import ALWAYS, Approval, Change, LedgerRow
 from warroom.sim.request_mix import ATTRIBUTES
 from warroom.sim.series import STEP
 from warroom.sim.symptoms import symptom_groups
@@ -40,7 +39,6 @@ from warroom.sim.wording.changes import DiffText, PartFact, RolloutText, write_d
 from warroom.sim.wording.charters import write_charter
 from warroom.sim.wording.forms import clock
 from warroom.sim.wording.papers import (
-    LedgerEntry,
     SignedBy,
     write_approval,
     write_freeze,
@@ -166,14 +164,13 @@ class Sources:
             raise ToolError(f"the ledger knows no agent, colleague or service {quote_input(subject)}")
         second = self._second(since, self.situation.second - 60 * LEDGER_LOOK_BACK)
         asked = [change for change in rows if change.asked >= second and change.statement is not None]
-        return RecordFacts(subject, tuple([self.ledger_row(c) for c in asked[-MOST_ROWS:]]), len(asked[:-MOST_ROWS]))
+        return RecordFacts(subject, tuple(map(self.ledger_row, asked[-MOST_ROWS:])), len(asked[:-MOST_ROWS]))
 
     def ledger_row(self, change: Change) -> LedgerRow:
         """A change as the ledger tells it."""
-        entry = LedgerEntry.of(change)
-        return LedgerRow(
-            *entry, write_ledger_row(entry, self.split, self._source("ledger"), self._source("ledger", change.id))
-        )
+        row = LedgerRow.of(change)
+        source = self._source("ledger"), self._source("ledger", row.id)
+        return row._replace(text=write_ledger_row(row, self.split, *source))
 
     def charter(self, agent: str) -> CharterFacts:
         """What binds an agent."""

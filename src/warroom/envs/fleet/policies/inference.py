@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from warroom.envs.fleet.metrics_facts import MetricsFacts
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.readings import Arrival, Content, LedgerRow
+from warroom.envs.fleet.readings import Arrival, Content
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.formulas import Terms
-from warroom.sim.records import Change, Condition, Ground, Target
+from warroom.sim.records import Change, Condition, Ground, LedgerRow, Target
 from warroom.sim.request_mix import meets
 from warroom.sim.rules import breaches
 

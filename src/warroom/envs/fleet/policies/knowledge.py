@@ -16,7 +16,6 @@ from warroom.envs.fleet.readings import (
     ChatMessage,
     Content,
     DiffFacts,
-    LedgerRow,
     ReadingFacts,
     RecordFacts,
     RunningFacts,
@@ -25,7 +24,7 @@ from warroom.envs.fleet.readings import (
 from warroom.sim.alerts import Alert
 from warroom.sim.log_search import LogMatches, Query
 from warroom.sim.overview import OverviewRow
-from warroom.sim.records import Approval, Charter, Freeze, Window
+from warroom.sim.records import Approval, Charter, Freeze, LedgerRow, Window
 from warroom.sim.traces import CallReading, TraceReading
 
 FAILING_CALLS = 0.05
@@ -188,7 +187,7 @@ class Knowledge:
         return sorted(deep, key=lambda service: -firing[service])
 
     def victim(self) -> str | None:
-        """The service where requests come to harm: one in alarm that neither depends on another nor calls one in vain."""
+        """The service where requests come to harm: one in alarm that depends on no other, nor calls one in vain."""
         place = next(iter(self.deepest()), None)
         while place in self.traces and (below := self._fails_below(place)) is not None:
             place = below

@@ -18,13 +18,13 @@ from warroom.envs import make
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.policies.inference import Conclusion, KnownSeries, conclude
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.readings import ChatMessage, LedgerRow, ReadingFacts
+from warroom.envs.fleet.readings import ChatMessage, ReadingFacts
 from warroom.envs.fleet.rubric import OVERSIGHT
 from warroom.evals.audit.outcomes import narrowed
 from warroom.evals.audit.spec import PanelRow
 from warroom.policies import policy_set
 from warroom.sim.families import AGENTS, FAMILIES
-from warroom.sim.records import ALWAYS, EVERYTHING, GROUNDS, Change, Ground
+from warroom.sim.records import ALWAYS, EVERYTHING, GROUNDS, Change, Ground, LedgerRow
 from warroom.sim.rules import breaches
 from warroom.sim.tiers import TIERS
 
