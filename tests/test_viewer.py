@@ -17,7 +17,7 @@ from browser import open_page
 from warroom.cli.app import app
 from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
-from warroom.envs import episode_spec, scenarios, suite
+from warroom.envs import episode_spec, suite
 from warroom.episode import Episode
 from warroom.evals.viewer_link import VIEWER_MENTION
 from warroom.policies import policy_set
