@@ -146,6 +146,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_request_of_a_foreign_page_reaches_a_session(server: str) -> None:
     before = environments_alive()
     for headers in HOSTILE:
@@ -207,6 +208,7 @@ def created(url: str) -> dict[str, Any]:
     return answer
 
 
+@pytest.mark.slow
 def test_abandoned_sessions_give_way_to_new_ones_and_a_socket_never_does() -> None:
     with running(application(ServeOptions("logs", max_sessions=3))) as url, Client(url, attempts=1) as first:
         turn = first.reset(seed=1).turn

@@ -227,6 +227,7 @@ def test_a_model_that_cannot_be_trained_leaves_no_folder(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_a_preflight_shows_a_prompt_and_writes_nothing(model: Path, tmp_path: Path) -> None:
     room = ["--max-completion-length", "12000"]
     done = run("train", "--model", model, *SMALL, *room, "--preflight-only", "--out", tmp_path / "run")
@@ -234,6 +235,7 @@ def test_a_preflight_shows_a_prompt_and_writes_nothing(model: Path, tmp_path: Pa
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_a_failed_check_stops_the_run_before_it_begins(model: Path, tmp_path: Path) -> None:
     short = [*SMALL, "--max-completion-length", "32", "--out", tmp_path / "run"]
     done = run("train", "--model", model, *short)

@@ -207,6 +207,7 @@ def test_two_runs_stand_side_by_side(page: "Page", folder: Path, tmp_path: Path)
     assert page.locator("#report").is_hidden()
 
 
+@pytest.mark.slow
 def test_two_runs_leave_each_ones_own_viewer_alone(folder: Path, viewer: Path, tmp_path: Path) -> None:
     before, other = viewer.read_bytes(), write_run(tmp_path / "other", [fleet("oracle")])
     code, said = run(folder, other)

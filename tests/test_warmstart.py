@@ -114,9 +114,7 @@ def test_only_what_the_expert_meant_is_imitated() -> None:
     assert any(not any(one.from_expert) for one in played) and any(
         0 < sum(one.from_expert) < len(one.from_expert) for one in played
     )
-    pure = [
-        one for incident in islice(demonstrations("fleet", Mixture(1.0, 0.0), "compact", 2), 8) for one in incident
-    ]
+    pure = [one for incident in islice(demonstrations("fleet", Mixture(1.0, 0.0), "compact", 2), 8) for one in incident]
     assert all(all(one.from_expert) for one in pure)
     assert all(
         any(one.from_expert)
@@ -198,6 +196,7 @@ def test_imitation_lowers_its_loss_and_is_the_same_twice() -> None:
 # -- what lies in the folder --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_manifest_says_what_made_it_and_the_weights_are_played_as_they_lie(warm: Path) -> None:
     from safetensors.torch import load_file
 
