@@ -7,6 +7,7 @@ from itertools import groupby
 from warroom.core.scene import Scene, Section
 from warroom.core.tools import Tool
 from warroom.core.types import JsonObject
+from warroom.core.words import value_in_words
 from warroom.episode import Step
 from warroom.view.ui.form import display_name, reads_left, signed
 from warroom.view.ui.match import Match, Visibility
@@ -115,22 +116,11 @@ def hint(tool: Tool) -> str:
 def facts(title: str, known: JsonObject) -> str:
     """Names and values in two columns."""
     rows = "".join(
-        f"<dt>{escape(display_name(name))}</dt><dd>{escape(plain(value))}</dd>"
+        f"<dt>{escape(display_name(name))}</dt><dd>{escape(value_in_words(value))}</dd>"
         for name, value in known.items()
         if value is not None
     )
     return f'<section class="wr-card"><h3>{escape(title)}</h3><dl class="wr-facts">{rows}</dl></section>'
-
-
-def plain(value: object) -> str:
-    """A value as a person reads it."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(plain, value)) or "none"
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {plain(part)}" for name, part in value.items()) or "none"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 # -- parts ------------------------------------------------------------------------------------------
@@ -191,7 +181,7 @@ def _call(step: Step, paid: bool) -> str:
         if str(step.arguments.get(name) or "").strip()
     )
     arguments = " ".join(
-        f"<i>{escape(str(name))}</i> {escape(plain(value))}"
+        f"<i>{escape(str(name))}</i> {escape(value_in_words(value))}"
         for name, value in step.arguments.items()
         if name not in SPEECH_ARGUMENTS
     )
