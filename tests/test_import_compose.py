@@ -417,8 +417,10 @@ def test_aliases_of_aliases_do_not_grow_without_bound(read):
     with pytest.raises(ValueError, match="aliases refer to aliases"):
         read(f"x0: &x0 [a]\n{levels}services: {{a: {{environment: *x8}}}}")
     merges = "".join(f"x{i}: &x{i} {{<<: [{', '.join([f'*x{i - 1}'] * 9)}]}}\n" for i in range(1, 9))
+    assert read(f"x0: &x0 {{image: redis}}\n{merges}services: {{a: *x8, b: {{depends_on: [a]}}}}").calls == (("b", "a"),)
+    longer = "".join(f"x{i}: &x{i} {{<<: *x{i - 1}, k{i}: b}}\n" for i in range(1, 400))
     with pytest.raises(ValueError, match="keys come from merges"):
-        read(f"x0: &x0 {{a: b}}\n{merges}services: {{a: *x8}}")
+        read(f"x0: &x0 {{a: b}}\n{longer}services: {{a: *x8}}")
 
 
 # Laws over all inputs
