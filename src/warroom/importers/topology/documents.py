@@ -6,7 +6,7 @@ from pathlib import Path
 from warroom.importers.text_files import read_text
 from warroom.importers.yaml_documents import YamlStyle, load_documents
 
-MAX_BYTES = 5_000_000
+MAX_BYTES = 1_000_000
 """The largest file that is read; real compose files are below 0.1 MB."""
 MAX_DOCUMENTS = 100
 """The most YAML documents of a file; real ones have one."""
