@@ -87,6 +87,11 @@ def test_no_name_reaches_a_terminal_that_would_command_it(folder: Path) -> None:
     assert "cannot be printed" in said and "\x1b" not in said
 
 
+def test_a_name_in_brackets_is_a_name(folder: Path) -> None:
+    rename(folder, "noop", "[/x][red]")
+    assert "[/x][red]" in printed("report", folder)
+
+
 def test_no_cell_of_a_table_is_a_formula(folder: Path, tmp_path: Path) -> None:
     rename(folder, "noop", "=1+1")
     write_csv(read_episodes(folder), tmp_path / "t.csv")

@@ -28,7 +28,8 @@ def print_json(data: object) -> None:
 
 def console() -> Console:
     """Where people read tables; a pipe gets them whole."""
-    return Console() if sys.stdout.isatty() else Console(width=PLAIN_WIDTH)
+    width = None if sys.stdout.isatty() else PLAIN_WIDTH
+    return Console(width=width, markup=False)  # names in brackets are names
 
 
 def say(text: str, color: str | None = None) -> None:
