@@ -5,6 +5,7 @@ import re
 import signal
 import socket
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from faults import DISTURBANCES, Series, is_right, play_series
 import tiny_env
 from command import printed
 from live import running
+from warroom.core.processes import worker_pool
 from warroom.core.signals import Terminated, exit_code
 from warroom.runs import RunState, read_record
 
@@ -45,6 +47,20 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_killed_run_is_resumed_to_the_same_bytes_and_leaves_no_process(whole: Path, tmp_path: Path) -> None:
     outcome = play_series("kill -9", COMMAND, tmp_path / "run", whole, Random(3), most=1)
     assert is_right(outcome) and outcome.codes == (-9, 0), outcome
+
+
+@pytest.mark.slow
+def test_a_signal_at_any_moment_leaves_no_thread_that_waits_for_ever() -> None:
+    before, draws = set(threading.enumerate()), Random(0)
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt), worker_pool(1) as pool:
+            for count, _ in enumerate(pool.results(abs, range(4_000), 0.0001)):
+                if not count:  # the worker plays now
+                    signal.signal(signal.SIGALRM, signal.default_int_handler)
+                    signal.setitimer(signal.ITIMER_REAL, draws.uniform(0.001, 0.1))
+        for thread in set(threading.enumerate()) - before:
+            thread.join(10)
+    assert set(threading.enumerate()) <= before
 
 
 @pytest.mark.slow

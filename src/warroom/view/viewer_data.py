@@ -231,7 +231,7 @@ def _compact(scene: Scene) -> JsonObject:
 
 def incident_data(episode: Episode, union_scene: Collection[Scene]) -> JsonObject:
     """What all plays of an incident share; the drawing holds every node that any of them has."""
-    environment, scenario = find(episode.scenario)
+    environment, scenario = find(incident_of(episode.spec).scenario)
     data: JsonObject = {
         "env": episode.env, "scenario": episode.scenario, "tier": episode.tier, "seed": episode.seed % SEEDS_PER_SPLIT,
         "split": episode.split, "story": scenario.story, "seats": environment.seats, "briefs": episode.briefs,
