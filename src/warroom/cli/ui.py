@@ -29,7 +29,7 @@ def ui_command(
     show: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
     policies: Annotated[
         str | None,
-        typer.Option(help="Policies on offer, comma-separated. Default: all scripts and the shipped models."),
+        typer.Option(help="Policies to choose from, comma-separated. Default: all scripts and the shipped models."),
     ] = None,
 ) -> None:
     """Open a web page to watch incidents or to take a seat.
