@@ -615,7 +615,7 @@ def test_a_run_goes_on_only_on_purpose(tmp_path: Path) -> None:
     open_run(tmp_path / "run", record_of(offer())).__exit__()
     command = ["mcp", "--out", str(tmp_path / "run")]
     done = CliRunner().invoke(app, command, catch_exceptions=False)
-    assert done.exit_code == 2 and "add --resume to go on" in done.stderr
+    assert done.exit_code == 2 and "add --resume to continue it" in done.stderr
     done = CliRunner().invoke(app, [*command, "--resume", "--seat", "manager"], catch_exceptions=False)
     assert done.exit_code == 2 and "differs in player, seats" in done.stderr
 

@@ -48,7 +48,7 @@ def ui_command(
         raise ValueError("options for llm:MODEL were given, but --policies has no such policy")
 
     if access.public and (api is not None or served):
-        raise ValueError("a public page takes no API key and no llm:MODEL: everybody would play at your cost")
+        raise ValueError("a public page takes no API key and no llm:MODEL: visitors would spend your money")
 
     with listen(host, port) as bound, connect([*served, *(["typed"] if api is not None else [])], api) as client:
         page = heavy.ui_server

@@ -13,7 +13,7 @@ from warroom.view.ui.form import display_name, reads_left, signed
 from warroom.view.ui.match import Match, Visibility
 from warroom.view.ui.policy_choice import PERSON
 
-SENTENCE = "Production incidents, played by agents, models and you: who broke it, what heals it, who must know."
+SENTENCE = "Production incidents, played by agents, models and you: who broke it, what fixes it, who must be told."
 EVERYONE = "everyone"
 """The conversation of all seats."""
 SHOWN_POINTS = 5.0
@@ -86,7 +86,7 @@ def conversation(match: Match, at: int, visibility: Visibility, seat: str = EVER
 
 
 def sections(scene: Scene) -> str:
-    """What is told of the incident: alerts, log lines, deeds of the fleet, the ticket."""
+    """What is told of the incident: alerts, log lines, actions of agents, the ticket."""
     return f'<div class="wr-sections">{"".join(map(_section, scene.sections))}</div>' if scene.sections else ""
 
 
