@@ -87,6 +87,7 @@ def test_every_disturbance_of_the_long_mode_has_its_exit_codes() -> None:
     assert exit_code(Terminated(signal.SIGTERM)) == 143 and exit_code(Terminated(signal.SIGHUP)) == 129
 
 
+@pytest.mark.slow
 def test_a_clock_that_goes_back_changes_nothing(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks, start = iter(range(10**9)), time.time()
     monkeypatch.setattr(time, "time", lambda: start - 3600.0 * next(ticks))

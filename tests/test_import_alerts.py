@@ -233,6 +233,7 @@ def real(realdata, tmp_path_factory):
     return kb
 
 
+@pytest.mark.slow
 def test_real_alerts_are_counted_as_people_counted_them(real, realdata):
     stored = read_knowledge_base(real)
     assert len(stored.base.documents) == 108 and len(stored.base.cases) == 160

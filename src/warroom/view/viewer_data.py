@@ -188,7 +188,7 @@ def _steps(episode: Episode) -> Iterator[JsonObject]:
 
 def replay_scenes(episode: Episode) -> tuple[Env, list[Scene], list[Scene]]:
     """Play an episode again: (the incident at its end, what was true in each turn and at the end, what the acting seat
-    knew when it acted). A `Mismatch` names the first step that goes another way."""
+    knew when it acted). A `ReplayMismatch` names the first step that goes another way."""
     env = make(incident_of(episode.spec))
     env.trace_observations()
     true, known = list[Scene](), list[Scene]()
