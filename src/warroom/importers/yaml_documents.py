@@ -6,7 +6,7 @@ long; and nesting is counted on the way, since a recursion would end where a hos
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import yaml
 
@@ -55,7 +55,7 @@ class _Sequence:
 
     __slots__ = ("event", "value")
 
-    def __init__(self, event: yaml.Event | None) -> None:
+    def __init__(self, event: yaml.CollectionStartEvent) -> None:
         self.event = event
         self.value: list[object] = []
 
@@ -68,7 +68,7 @@ class _Mapping:
 
     __slots__ = ("_has_key", "_is_merge", "_key", "_unique_keys", "event", "merged", "value")
 
-    def __init__(self, event: yaml.Event, unique_keys: bool) -> None:
+    def __init__(self, event: yaml.CollectionStartEvent, unique_keys: bool) -> None:
         self.event, self._unique_keys = event, unique_keys
         self.value: dict[object, object] = {}
         self.merged: list[dict[object, object]] = []
@@ -106,7 +106,7 @@ class _Builder:
 
     def __init__(self, style: YamlStyle) -> None:
         self._style = style
-        self._open: list[_Sequence | _Mapping] = [_Sequence(None)]
+        self._open: list[_Sequence | _Mapping] = [_Sequence(yaml.SequenceStartEvent(None, None, True))]
         """The collections around the next value; the outermost holds the documents."""
         self._anchors: dict[str, object] = {}
         self._nodes = self._merged_keys = 0
@@ -160,7 +160,7 @@ class _Builder:
 
     def _end(self, ending: yaml.CollectionEndEvent) -> None:
         closed = self._open.pop()
-        event, value = closed.event, closed.value
+        event, value = closed.event, cast("object", closed.value)
         if isinstance(closed, _Mapping) and closed.merged:
             self._merged_keys += sum(map(len, closed.merged))
             if self._merged_keys > MAX_MERGED_KEYS:
@@ -193,11 +193,11 @@ def _is_merge(event: yaml.Event) -> bool:
 
 def _merged(value: object, event: yaml.Event) -> list[dict[object, object]]:
     """What a merge key names: a mapping, or a list of which the first counts most."""
-    named = value[::-1] if isinstance(value, list) else [value]
-    if not all(isinstance(each, dict) for each in named):
+    named = [each for each in (value[::-1] if isinstance(value, list) else [value]) if isinstance(each, dict)]
+    if len(named) < (len(value) if isinstance(value, list) else 1):
         raise _problem("a merge key names something other than mappings", event)
     return named
 
 
 def _problem(problem: str, event: yaml.Event) -> yaml.MarkedYAMLError:
-    return yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=cast("yaml.Mark | None", event.start_mark))
