@@ -5,8 +5,9 @@ from warroom.envs.fleet import ENVIRONMENT
 from warroom.evals.audit.fleet.certify import certify
 from warroom.evals.audit.fleet.degenerate import DEGENERATE
 from warroom.evals.audit.fleet.leaks import RULES
-from warroom.evals.audit.fleet.panel import measure_panel
+from warroom.evals.audit.fleet.panel_worth import blinding, diagnoses, shortcuts
 from warroom.evals.audit.fleet.scripts import SCRIPTS
+from warroom.evals.audit.fleet.seats import seats
 from warroom.evals.audit.outcomes import OutcomeRules
 from warroom.evals.audit.spec import AuditSpec
 
@@ -26,5 +27,10 @@ AUDIT_SPEC = AuditSpec(
     scripts=SCRIPTS,
     leaks=RULES,
     certify=certify,
-    panel=measure_panel,
+    gates={
+        "shortcuts": shortcuts,
+        "diagnoses": diagnoses,
+        "blinding": blinding,
+        "seats": seats,
+    },
 )
