@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from warroom.core.env import Env
 from warroom.core.late import LateModule
 from warroom.envs.fleet import ENVIRONMENT
+from warroom.evals.audit.fleet.bands import bands
 from warroom.evals.audit.fleet.certify import certify
 from warroom.evals.audit.fleet.degenerate import DEGENERATE
 from warroom.evals.audit.fleet.leaks import RULES
@@ -40,6 +41,7 @@ AUDIT_SPEC = AuditSpec(
     leaks=RULES,
     certify=certify,
     gates={
+        "bands": bands,
         "shortcuts": shortcuts,
         "diagnoses": diagnoses,
         "blinding": blinding,

@@ -15,6 +15,8 @@ from warroom.sim.tiers import TIERS
 
 DIAGNOSIS = 0.5
 """Most of the experts' diagnoses that a pick may get right."""
+LEAST_OF_EXPERTS = 0.7
+"""Least that full reading at the page is worth, for the losses to mean something: experts read on later."""
 SWAPPED = "contents swapped between incidents"
 LOSSES: dict[str, Mapping[str, float]] = {
     "without effects": {"easy": 0.7, "medium": 0.7, "hard": 0.7},
@@ -110,10 +112,11 @@ def blinding(incidents: Incidents) -> list[GateRow]:
     """What full reading is worth, and which part of it is lost without each source."""
     rows, tier = _measured(incidents), incidents.tier
     whole = [worth.rules[EVERYTHING_READ] for worth in rows]
-    out = [
-        GateRow("blinding", tier, f"{rule}, of the experts' points", "", len(rows), *_share(rule, rows))
-        for rule in (EVERYTHING_READ, *ONE_RULE)
-    ]
+    out = []
+    for rule in (EVERYTHING_READ, *ONE_RULE):
+        bar = LEAST_OF_EXPERTS if rule == EVERYTHING_READ else None
+        what = f"{rule}, of the experts' points"
+        out.append(GateRow("blinding", tier, what, "", len(rows), *_share(rule, rows), bar, at_least=True))
     for rule in (*BLINDED, SWAPPED):
         if rule != EVERYTHING_READ:
             lost = [worth.rules[EVERYTHING_READ] - worth.rules[rule] for worth in rows]
