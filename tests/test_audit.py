@@ -1,6 +1,7 @@
 """Policies that weigh no evidence: what they get, and that the audit sees it when they get too much."""
 
 import json
+from dataclasses import replace
 from functools import cache, partial
 
 import pytest
@@ -20,14 +21,16 @@ from warroom.evals.audit.search import SearchBudget, draw_scripts, script, searc
 from warroom.evals.audit.spec import AuditSpec, degenerate_policy_set, find_audit_spec
 from warroom.policies import policy_set
 
-LITTLE = SearchBudget(scripts=4, rungs=(1,), finalists=2)
+LITTLE = SearchBudget(scripts=2, rungs=(1,), finalists=1)
+SUITE = {"fleet": "core", "logs": "full"}
+"""A full audit of the fleet takes an hour; what is exact shows in few incidents."""
 FLEET, LOGS = find_audit_spec("fleet"), find_audit_spec("logs")
 every_environment = pytest.mark.parametrize("audit_spec", [FLEET, LOGS], ids=lambda audit_spec: audit_spec.env)
 
 
 @cache
 def audited(env: str) -> Audit:
-    return run_audit(find_audit_spec(env), TIERS, [0], workers=1, budget=LITTLE)
+    return run_audit(find_audit_spec(env), TIERS, [0], suite_name=SUITE[env], workers=1, budget=LITTLE)
 
 
 @every_environment
@@ -41,7 +44,7 @@ def test_there_are_many_degenerate_policies_and_each_has_a_story(audit_spec: Aud
 def test_every_degenerate_policy_plays_to_the_end_in_every_tier(audit_spec: AuditSpec) -> None:
     played = {(row.tier, row.policy): row.n for row in audited(audit_spec.env).summaries if row.kind != "searched"}
     assert {policy for _, policy in played} >= set(audit_spec.exploits) | set(audit_spec.naive)
-    assert all(n == len(suite(audit_spec.env, "full")) for n in played.values())
+    assert all(n == len(suite(audit_spec.env, SUITE[audit_spec.env])) for n in played.values())
 
 
 @pytest.mark.slow
@@ -130,7 +133,7 @@ def test_a_credit_that_pays_again_is_seen(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.slow
 def test_points_above_the_oracle_are_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FleetEnv, "bounds", lambda self: (-1000.0, -900.0))
-    found = run_audit(FLEET, ["easy"], [0], suite_name="core", workers=1, budget=LITTLE)
+    found = run_audit(replace(FLEET, exploits={}), ["easy"], [0], suite_name="core", workers=1, budget=LITTLE)
     assert "ceiling" in {violation.bar for violation in found.violations}
 
 
