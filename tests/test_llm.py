@@ -197,6 +197,7 @@ def test_requests_are_made_side_by_side_and_no_more_than_allowed(serve: Serve, t
     assert (tmp_path / "four" / EPISODES).read_bytes() == (tmp_path / "one" / EPISODES).read_bytes()
 
 
+@pytest.mark.slow
 def test_the_run_notes_who_answered_how_and_what_it_cost(serve: Serve, tmp_path: Path) -> None:
     peer = serve(heals)
     done = evaluate(peer, tmp_path, "--price-in", "2", "--price-out", "8")
@@ -697,6 +698,7 @@ def test_the_library_is_needed_to_ask_and_not_to_replay(
     assert run("eval", *PLAN, "--replay", file, "--out", tmp_path / "again").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_run_does_not_go_on_with_another_server_or_other_options(serve: Serve, tmp_path: Path) -> None:
     peer = serve(heals)
     assert evaluate(peer, tmp_path).exit_code == 0

@@ -173,6 +173,7 @@ def test_two_readings_are_the_same_to_the_byte(logs: dict[str, Path]) -> None:
 # -- opinions -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["loudest_delta", "expert", "random"])
 def test_what_a_policy_says_is_an_opinion_with_its_measured_hit_rate(logs: dict[str, Path], policy: str) -> None:
     output = run(logs["timeouts"], "--policy", policy).output

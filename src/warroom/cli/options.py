@@ -7,6 +7,7 @@ import typer
 
 from warroom.core.errors import UnknownName
 from warroom.core.scenario import TIERS
+from warroom.envs.tasks import load_scenario
 from warroom.evals.plan import split_commas
 
 RunFolder = Annotated[Path, typer.Argument(help="Run folder.")]
@@ -21,10 +22,24 @@ SaltFile = Annotated[
     Path | None,
     typer.Option(help="File with a secret that enters every draw, so that nobody else can replay the incidents."),
 ]
+ScenarioFiles = Annotated[
+    str | None,
+    typer.Option(
+        "--scenario-file",
+        help="Scenario files of your own that the run was played with, comma-separated. They are programs: no run "
+        "folder may name one that you have not.",
+    ),
+]
 VIOLATED = 1
 """Exit code of a check that fails."""
 SHOWN = 12
 """Failures that a check prints; --json has all."""
+
+
+def load_scenario_files(text: str | None) -> None:
+    """Load the files of `ScenarioFiles`; a `ValueError` says why one does not."""
+    for name in split_commas(text or ""):
+        load_scenario(name)
 
 
 def tiers_of(text: str) -> tuple[str, ...]:
