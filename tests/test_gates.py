@@ -13,9 +13,12 @@ from warroom.cli.audit import audit_command
 from warroom.core.rng import stream
 from warroom.envs import make, suite
 from warroom.envs.fleet.env import FleetEnv
+from warroom.envs.fleet.readings import CharterFacts
+from warroom.envs.fleet.sources import Sources
 from warroom.evals.audit.fleet.length import CODE, LADDER, lines_of
 from warroom.evals.audit.fleet.reader_accuracy import SOURCES
 from warroom.evals.audit.fleet.truth import agrees, replayed_verdicts, truth
+from warroom.evals.audit.fleet.twins import differing_pages, twins_of
 from warroom.evals.audit.gates import LEAST_EVENTS, GateFolder, GateRow, Incidents, ratio
 from warroom.evals.audit.outcomes import narrowed
 from warroom.evals.audit.run import policies_gate
@@ -90,7 +93,7 @@ def test_a_folder_without_a_full_audit_is_refused(tmp_path: Path) -> None:
 def test_the_fleet_has_every_gate() -> None:
     assert set(find_audit_spec("fleet").gates) == {
         "bands", "shortcuts", "diagnoses", "blinding", "seats", "length", "miner", "learners", "base rates",
-        "skeletons", "truth",
+        "skeletons", "truth", "twins",
     }  # fmt: skip
     assert set(find_audit_spec("fleet").gates) >= QUICK_GATES
 
@@ -123,8 +126,31 @@ def test_a_judgement_that_is_not_the_replays_is_seen() -> None:
     assert not agrees(env.incident._replace(casting=casting._replace(dossiers=told)))
 
 
-def fleet_env(scenario: str) -> FleetEnv:
-    return narrowed(make(scenario, "easy", 0), FleetEnv)
+def fleet_env(scenario: str, seed: int = 0) -> FleetEnv:
+    return narrowed(make(scenario, "easy", seed), FleetEnv)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", ["easy", "medium", "hard"])
+def test_two_incidents_that_differ_in_one_paper_differ_on_one_page_and_in_the_verdict(tier: str) -> None:
+    names = ("rogue_deploy_bot", "rate_limit_clamp", "autoscaler_cost_cut", "backup_at_peak", "feature_flag_flood")
+    asked = Incidents(tier, [f"fleet/{name}" for name in names], range(5), "dev")
+    other, right = find_audit_spec("fleet").gates["twins"](asked)
+    assert other.n > 6 and other.verdict == "holds" and right.verdict != "fails" and right.value > 0.5
+
+
+def test_a_page_that_tells_of_a_paper_that_it_does_not_own_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = Sources.charter
+
+    def telling(self: Sources, agent: str) -> CharterFacts:
+        found = plain(self, agent)
+        return replace(found, text=f"{found.text} {sum(a.bound for a in self.facts.approvals)}")
+
+    twins = [t for seed in range(8) for t in twins_of(fleet_env("fleet/rogue_deploy_bot", seed).incident)]
+    bounds = [twin for twin in twins if twin.kind == "approval's bound"]
+    assert bounds and not any(map(differing_pages, bounds))
+    monkeypatch.setattr(Sources, "charter", telling)
+    assert all(map(differing_pages, bounds))
 
 
 @pytest.mark.slow

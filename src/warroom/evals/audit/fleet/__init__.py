@@ -15,6 +15,7 @@ from warroom.evals.audit.fleet.panel_worth import blinding, diagnoses, shortcuts
 from warroom.evals.audit.fleet.scripts import SCRIPTS
 from warroom.evals.audit.fleet.seats import seats
 from warroom.evals.audit.fleet.truth import truth
+from warroom.evals.audit.fleet.twins import twins
 from warroom.evals.audit.outcomes import OutcomeRules
 from warroom.evals.audit.spec import AuditSpec
 
@@ -53,5 +54,6 @@ AUDIT_SPEC = AuditSpec(
         "base rates": lambda incidents: late_casting_gates.base_rates(incidents),
         "skeletons": lambda incidents: late_casting_gates.skeletons(incidents),
         "truth": truth,
+        "twins": twins,
     },
 )

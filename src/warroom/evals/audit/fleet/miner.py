@@ -109,7 +109,7 @@ def tabulate(candidates: Iterable[CandidateRow], stake: Stake) -> Table:
         atoms += [_is_extreme(values, incidents), _is_extreme(-values, incidents)]
         names += [f"largest {name}", f"smallest {name}"]
     earned = stake.gains(rows)
-    wholes = np.bincount(incidents, weights=np.maximum(earned.max(axis=1), 0))
+    wholes: Floats = np.bincount(incidents, weights=np.maximum(earned.max(axis=1), 0)).astype(np.float64)
     return Table(incidents, np.array(atoms).T, tuple(names), earned, wholes)
 
 
@@ -144,8 +144,7 @@ def mine(table: Table, fitted: Mask) -> list[Rule]:
 
 def covers(table: Table, rule: Rule) -> Mask:
     """The candidates of which all atoms of a rule hold."""
-    mask: Mask = table.atoms[:, list(rule.atoms)].all(axis=1)
-    return mask
+    return np.asarray(table.atoms[:, list(rule.atoms)].all(axis=1), dtype=np.bool_)
 
 
 def _best_rule(table: Table, left: Mask) -> Rule | None:
