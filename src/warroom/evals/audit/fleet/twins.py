@@ -47,10 +47,8 @@ def _lowered(cause: Change, approval: Approval) -> Approval:
     return approval._replace(bound=round(size_of(cause) - BELOW))
 
 
-APPROVALS: dict[str, Callable[[Change, Approval], Approval]] = {
-    "approval's date": _expired,
-    "approval's bound": _lowered,
-}
+EditApproval = Callable[[Change, Approval], Approval]
+APPROVALS: dict[str, EditApproval] = {"approval's date": _expired, "approval's bound": _lowered}
 
 
 def twins_of(incident: FleetIncident) -> Iterator[Twin]:
