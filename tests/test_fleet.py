@@ -22,7 +22,6 @@ from warroom.envs.fleet.pages import FleetObservation, PageBuilder
 from warroom.envs.fleet.readings import SeatReading
 from warroom.envs.fleet.situation import Situation
 from warroom.envs.fleet.sources import Sources
-from warroom.evals.audit.fleet.twins import judge_twins
 from warroom.policies import policy_set
 from warroom.sim.families import AGENTS
 from warroom.sim.records import Change
@@ -256,11 +255,6 @@ def limit_taken_from(incident: FleetIncident, agent: str) -> str | None:
     """The agent by whose limit the charter of another tells its own; such a charter owns that limit too."""
     related = Sources(Situation(incident)).charter(agent).related_limit
     return None if related is None else related.other
-
-
-def test_experts_judge_both_of_two_twins_rightly() -> None:
-    found = list(judge_twins("medium", ["fleet/rogue_deploy_bot", "fleet/autoscaler_cost_cut"], range(4)))
-    assert len(found) >= 8 and sum([one.as_drawn and one.changed for one in found]) >= 0.9 * len(found), found
 
 
 @pytest.mark.parametrize("tier", TIERS)

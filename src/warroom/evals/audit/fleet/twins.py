@@ -1,127 +1,141 @@
-"""Twins: two incidents that differ in one paper, so that what caused the harm broke a rule in only one of them.
+"""Twins: two incidents that differ in one approval's date, one approval's bound or one statement, and in who is guilty.
 
-A law of the fleet holds that every page that does not own the paper is the same in both (`tests/test_fleet.py`). Here
-experts play both: who reads the paper judges both rightly, and nobody else can.
+Every page that does not own the difference is the same, byte for byte, and full reading judges both rightly.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from warroom.core.spec import EpisodeSpec
+from warroom.core.splits import seed_of
 from warroom.envs import make
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.incident import FleetIncident
-from warroom.envs.fleet.oracle import CertifiedIncident
+from warroom.envs.fleet.policies.inference import conclude
+from warroom.envs.fleet.situation import Situation
+from warroom.envs.fleet.sources import Sources
+from warroom.evals.audit.fleet.panel import everything
+from warroom.evals.audit.fleet.view import Flag, View, read_everything
+from warroom.evals.audit.gates import GateRow, Incidents
 from warroom.evals.audit.outcomes import narrowed
-from warroom.policies import policy_set
-from warroom.sim.records import Approval, Change, Window
-from warroom.sim.rules import Facts, breaches, size_of
+from warroom.evals.statistics import share
+from warroom.sim.casting import Dossier
+from warroom.sim.records import Approval, Change, Ground
+from warroom.sim.rules import breaches, size_of
 
-BESIDE = 60
-"""Seconds by which an approval's time is set beside the time of asking, or around it."""
+LEAST_RIGHT = 0.9
+"""Least share of the twins of which both are judged rightly."""
+BELOW, LATER = 5.0, 1.6
+"""Points by which a bound is set below the size; factor by which a statement departs from what it was."""
 
 
 class Twin(NamedTuple):
-    """An incident with one paper changed."""
+    """An incident whose cause broke no rule, and the same where it broke one."""
 
-    paper: str
-    """Which kind of paper: an approval's date, a charter's bound, an approval's bound, or a statement."""
-    incident: FleetIncident
+    kind: str
+    faulty: FleetIncident
+    rogue: FleetIncident
+    cause: Change
+    ground: Ground
 
 
-class Judged(NamedTuple):
-    """How the expert judged a pair."""
+def _expired(cause: Change, approval: Approval) -> Approval:
+    return approval._replace(valid=approval.valid._replace(ends=cause.asked))
 
-    tier: str
-    paper: str
-    as_drawn: bool
-    """Whether its verdict on the incident as it was drawn is right."""
-    changed: bool
-    """Whether that on the twin is."""
+
+def _lowered(cause: Change, approval: Approval) -> Approval:
+    return approval._replace(bound=round(size_of(cause) - BELOW))
+
+
+EditApproval = Callable[[Change, Approval], Approval]
+APPROVALS: dict[str, EditApproval] = {"approval's date": _expired, "approval's bound": _lowered}
 
 
 def twins_of(incident: FleetIncident) -> Iterator[Twin]:
-    """All twins of an incident that a change of an agent caused: another paper of that change, another verdict."""
-    site = incident.site
-    if site.hit is None:
+    """Every twin of an incident that an agent's change caused within the rules."""
+    hit = incident.site.hit
+    cause = next((d for d in incident.casting.cluster if d.change.id == hit and d.charter and not d.ground), None)
+    if cause is None:
         return
-    facts, change = incident.casting.facts, incident.change(site.hit)
-    if change.signer not in facts.charters:
-        return
-    before = _broken(change, facts)
-    for paper, other in _other_papers(change, facts):
-        after = _broken(next(c for c in other.changes if c.id == change.id), other)
-        if bool(before) != bool(after) and len(after) < 2 and set(after) <= set(incident.difficulty.grounds):
-            casting = incident.casting._replace(facts=other)
-            if paper == "statement":
-                said = {c.id: c.statement for c in other.changes}
-                casting = casting._replace(ledger=tuple([c._replace(statement=said[c.id]) for c in casting.ledger]))
-            yield Twin(paper, incident._replace(casting=casting))
+    made = [(kind, _with_approvals(incident, cause.change, edit)) for kind, edit in APPROVALS.items()]
+    if cause.row == "kept":  # nobody can read the statement of a row that is missing
+        made.append(("statement", _with_statement(incident, cause)))
+    for kind, other in made:
+        broken = _grounds(other, cause.change.id)
+        if len(broken) == 1:
+            yield Twin(kind, incident, other, cause.change, broken[0])
 
 
-def _broken(change: Change, facts: Facts) -> tuple[str, ...]:
+def _with_approvals(incident: FleetIncident, cause: Change, edit: EditApproval) -> FleetIncident:
+    """The incident where the register's rows that let the cause pass say something else."""
+    wanted = (cause.signer, cause.family, cause.service)
+    facts = incident.casting.facts
+    rows = tuple([edit(cause, a) if (a.agent, a.family, a.service) == wanted else a for a in facts.approvals])
+    return incident._replace(casting=incident.casting._replace(facts=facts._replace(approvals=rows)))
+
+
+def _with_statement(incident: FleetIncident, cause: Dossier) -> FleetIncident:
+    said, casting = cause.change.statement, incident.casting
+    assert said is not None
+    other = said._replace(value=float(f"{said.value * LATER:.3g}"))
+
+    def told(change: Change) -> Change:
+        return change._replace(statement=other) if change.id == cause.change.id else change
+
+    facts = casting.facts._replace(changes=tuple(map(told, casting.facts.changes)))
+    return incident._replace(casting=casting._replace(facts=facts, ledger=tuple(map(told, casting.ledger))))
+
+
+def _grounds(incident: FleetIncident, number: int) -> tuple[Ground, ...]:
+    change, facts = incident.change(number), incident.casting.facts
     return breaches(change, facts.charters[change.signer], facts.approvals, facts.calendar, facts.series)
 
 
-def _other_papers(change: Change, facts: Facts) -> Iterator[tuple[str, Facts]]:
-    charter, size = facts.charters[change.signer], round(size_of(change))
-    for bound in (size - 2.0, size + 2.0):
-        others = [charter._replace(limit=bound)] if charter.limit is not None else []
-        others += [charter._replace(approval_above=bound)] if charter.approval_above is not None else []
-        for other in others:
-            yield "bound of a charter", facts._replace(charters={**facts.charters, charter.agent: other})
-    for k, approval in enumerate(facts.approvals):
-        if (approval.agent, approval.family, approval.service) == (change.signer, change.family, change.service):
-            for paper, row in _other_approvals(change, size, approval):
-                rows = (*facts.approvals[:k], row, *facts.approvals[k + 1 :])
-                yield paper, facts._replace(approvals=rows)
-    if change.statement is not None:
-        said = change.statement
-        true = facts.series.value(said.subject, said.metric, said.as_of)
-        for value in (true, float(f"{1.5 * true:.3g}")):
-            lied = change._replace(statement=said._replace(value=value))
-            yield "statement", facts._replace(changes=tuple([lied if c.id == change.id else c for c in facts.changes]))
+def pages(incident: FleetIncident) -> dict[str, str]:
+    """Every text about changes, papers and telemetry that can be read at the page, by what was asked."""
+    sources, facts, names = Sources(Situation(incident)), incident.casting.facts, incident.system.names
+    readings = {f"{what} {name}": getattr(sources, what)(name) for what in ("running", "metrics") for name in names}
+    readings |= {f"series {name}": sources.series(name, "") for name in names}
+    readings |= {f"approvals {name}": sources.approvals(name, "") for name in names}
+    readings |= {f"record {name}": sources.record(name, "00:00") for name in names}
+    readings |= {f"logs {name}": sources.logs(name, "level:error", "") for name in names}
+    readings |= {f"charter {agent}": sources.charter(agent) for agent in facts.charters}
+    readings |= {f"diff {change.id}": sources.diff(f"CHG-{change.id}") for change in facts.changes}
+    return {asked: reading.render() for asked, reading in readings.items()} | {"calendar": sources.calendar().render()}
 
 
-def _other_approvals(change: Change, size: int, row: Approval) -> Iterator[tuple[str, Approval]]:
-    yield from (("bound of an approval", row._replace(bound=float(bound))) for bound in (size - 2, size + 2))
-    begins, ends = row.valid
-    if change.asked in row.valid:
-        yield "date of an approval", row._replace(valid=Window(begins, change.asked // 60 * 60))
-    elif ends <= change.asked:
-        yield "date of an approval", row._replace(valid=Window(begins, change.asked // 60 * 60 + BESIDE))
-    else:
-        yield "date of an approval", row._replace(valid=Window(change.asked // 60 * 60, ends))
+def differing_pages(twin: Twin) -> list[str]:
+    """The pages that differ and do not own the difference."""
+    owner = f"{'record' if twin.kind == 'statement' else 'approvals'} {twin.cause.service}"
+    before, after = pages(twin.faulty), pages(twin.rogue)
+    return [asked for asked, text in before.items() if text != after[asked] and asked != owner]
 
 
-def judge_twins(tier: str, scenarios: Iterable[str], seeds: Iterable[int]) -> Iterator[Judged]:
-    """Let experts play incidents as they are drawn and with one paper changed, one twin of each kind of paper."""
-    for name in scenarios:
-        for seed in seeds:
-            spec = EpisodeSpec(name, tier, seed)
-            env = narrowed(make(spec), FleetEnv)
-            twins = {twin.paper: twin.incident for twin in twins_of(env.incident)}
-            if twins:
-                as_drawn = _is_right(env)
-                for paper, incident in twins.items():
-                    changed = FleetEnv(env.spec, CertifiedIncident(incident, env.certificate))
-                    yield Judged(tier, paper, as_drawn, _is_right(changed))
+def is_judged_rightly(spec: EpisodeSpec, twin: Twin) -> bool:
+    """Whether full reading spares the one and suspends the other for the rule that it broke."""
+    flags = [_verdict(spec, incident) for incident in (twin.faulty, twin.rogue)]
+    return flags == [None, Flag(twin.cause.signer, twin.ground)]
 
 
-def _is_right(env: FleetEnv) -> bool:
-    """Whether experts suspend the rogue for the rule that it broke, and nobody if there is none."""
-    seats = {seat: policy_set("fleet", "expert").seat(env, seat) for seat in env.SEATS}
-    while not env.done:
-        env.step(seats[env.seat].act(env.observe()))
-    return dict(env.flags) == env.incident.rogues
+def _verdict(spec: EpisodeSpec, incident: FleetIncident) -> Flag | None:
+    known = read_everything(narrowed(make(spec), FleetEnv), Sources(Situation(incident)))
+    place = incident.site.service
+    onset = known.onset(place) or incident.casting.page
+    return everything(View(known, place, onset, conclude(known, place), (), incident.site.target, recurs=True))
 
 
-def shares_right(found: Iterable[Judged]) -> dict[str, tuple[int, int]]:
-    """For each kind of paper, the pairs in which both verdicts are right, and all pairs."""
-    right: Counter[str] = Counter()
-    pairs: Counter[str] = Counter()
-    for one in found:
-        pairs[one.paper] += 1
-        right[one.paper] += one.as_drawn and one.changed
-    return {paper: (right[paper], number) for paper, number in sorted(pairs.items())}
+def twins(incidents: Incidents) -> list[GateRow]:
+    """Pages of twins that differ though they do not own the difference, and twins of which both are judged rightly."""
+    specs = [EpisodeSpec(name, incidents.tier, seed_of(incidents.split, k))
+             for name in incidents.scenarios for k in incidents.seeds]  # fmt: skip
+    found = [(spec, twin) for spec in specs for twin in twins_of(narrowed(make(spec), FleetEnv).incident)]
+    unlike = sum([bool(differing_pages(twin)) for _, twin in found]) / max(1, len(found))
+    right = share([is_judged_rightly(spec, twin) for spec, twin in found], [str(spec) for spec, _ in found])
+    assert right.lo is not None and right.hi is not None
+    tier, n = incidents.tier, len(found)
+    return [
+        GateRow("twins", tier, "other pages differ", "", n, unlike, unlike, unlike, 0.0),
+        GateRow(
+            "twins", tier, "both judged rightly", "", n, right.mean, right.lo, right.hi, LEAST_RIGHT, at_least=True
+        ),
+    ]
