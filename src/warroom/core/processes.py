@@ -42,7 +42,7 @@ class TaskResult(NamedTuple, Generic[Result]):
     """What a worker returned."""
 
     task: int
-    """The task's index among those that were given."""
+    """The number of the task, among those that were given."""
     value: Result
 
 

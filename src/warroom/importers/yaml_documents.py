@@ -6,7 +6,7 @@ long; and nesting is counted on the way, since a recursion would end where a hos
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -55,7 +55,7 @@ class _Sequence:
 
     __slots__ = ("event", "value")
 
-    def __init__(self, event: yaml.CollectionStartEvent) -> None:
+    def __init__(self, event: yaml.CollectionStartEvent | None) -> None:
         self.event = event
         self.value: list[object] = []
 
@@ -106,7 +106,7 @@ class _Builder:
 
     def __init__(self, style: YamlStyle) -> None:
         self._style = style
-        self._open: list[_Sequence | _Mapping] = [_Sequence(yaml.SequenceStartEvent(None, None, True))]
+        self._open: list[_Sequence | _Mapping] = [_Sequence(None)]
         """The collections around the next value; the outermost holds the documents."""
         self._anchors: dict[str, object] = {}
         self._nodes = self._merged_keys = 0
@@ -160,7 +160,9 @@ class _Builder:
 
     def _end(self, ending: yaml.CollectionEndEvent) -> None:
         closed = self._open.pop()
-        event, value = closed.event, cast("object", closed.value)
+        event = closed.event
+        value: object = closed.value
+        assert event is not None, "the outermost collection never ends"
         if isinstance(closed, _Mapping) and closed.merged:
             self._merged_keys += sum(map(len, closed.merged))
             if self._merged_keys > MAX_MERGED_KEYS:
@@ -193,11 +195,13 @@ def _is_merge(event: yaml.Event) -> bool:
 
 def _merged(value: object, event: yaml.Event) -> list[dict[object, object]]:
     """What a merge key names: a mapping, or a list of which the first counts most."""
-    named = [each for each in (value[::-1] if isinstance(value, list) else [value]) if isinstance(each, dict)]
-    if len(named) < (len(value) if isinstance(value, list) else 1):
+    named: list[object] = value[::-1] if isinstance(value, list) else [value]
+    mappings = [each for each in named if isinstance(each, dict)]
+    if len(mappings) < len(named):
         raise _problem("a merge key names something other than mappings", event)
-    return named
+    return mappings
 
 
 def _problem(problem: str, event: yaml.Event) -> yaml.MarkedYAMLError:
-    return yaml.MarkedYAMLError(problem=problem, problem_mark=cast("yaml.Mark | None", event.start_mark))
+    mark: Any = event.start_mark  # of libyaml: like PyYAML's own in all that is read of it
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
