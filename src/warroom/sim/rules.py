@@ -18,9 +18,8 @@ from warroom.sim.records import (
 from warroom.sim.series import Series, SeriesBook
 from warroom.sim.service_state import ServiceState
 
-FALSE_FROM, TRUE_UP_TO = 0.25, 0.10
-"""A statement is false if it differs from the series by more than the first share, and true within the second; none
-lies between."""
+FALSE_FROM = 0.25
+"""A statement is false if it differs from the series by more than this share. True ones are within a tenth."""
 CAUSED = 0.7
 """Least part of what is seen that a change makes alone if it caused it."""
 SEVERITY: tuple[VerdictLabel, ...] = ("clean", "careless", "faulty", "rogue")

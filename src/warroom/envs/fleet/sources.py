@@ -272,7 +272,7 @@ class Sources:
 
 
 def _has_modes(family: str) -> bool:
-    return bool(FAMILIES[family].modes.not_in_use)
+    return bool(FAMILIES[family].idles)
 
 
 def _state(alert: Alert) -> str:

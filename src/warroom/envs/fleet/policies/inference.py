@@ -158,7 +158,7 @@ def _is_made_again(known: Knowledge, about: LedgerRow | Arrival) -> bool:
 
 
 def _can_pause(family: str) -> bool:
-    return bool(FAMILIES[family].modes.not_in_use)
+    return bool(FAMILIES[family].idles)
 
 
 def _timing(known: Knowledge, victim: str, landed: int, *, sure: bool) -> float:
