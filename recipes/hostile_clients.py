@@ -368,7 +368,9 @@ def mcp_stdio(tally: Tally, rng: random.Random, calls: int, words: Sequence[str]
         else:
             tally.answers["error" if "error" in answer else "result"] += 1
     alive = answered(encoded({"jsonrpc": "2.0", "id": "last", "method": "ping"}))
-    tally.noticed += alive is None or alive.get("id") != "last"
+    if alive is None or alive.get("id") != "last":
+        tally.noticed += 1
+        tally.wrong(f"the last request was answered by {alive}")
     process.stdin.close()
     process.wait(PATIENCE)
     for reader, stream in zip(readers, (process.stdout, process.stderr), strict=True):

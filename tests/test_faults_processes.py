@@ -49,15 +49,21 @@ def test_a_killed_run_is_resumed_to_the_same_bytes_and_leaves_no_process(whole: 
     assert is_right(outcome) and outcome.codes == (-9, 0), outcome
 
 
+def interrupted_after(seconds: float) -> None:
+    """A worker pool that a signal stops so long after its first result."""
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    with worker_pool(1) as pool:
+        for count, _ in enumerate(pool.results(abs, range(4_000), 0.0001)):
+            if not count:
+                signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
 @pytest.mark.slow
 def test_a_signal_at_any_moment_leaves_no_thread_that_waits_for_ever() -> None:
     before, draws = set(threading.enumerate()), Random(0)
     for _ in range(3):
-        with pytest.raises(KeyboardInterrupt), worker_pool(1) as pool:
-            for count, _ in enumerate(pool.results(abs, range(4_000), 0.0001)):
-                if not count:  # the worker plays now
-                    signal.signal(signal.SIGALRM, signal.default_int_handler)
-                    signal.setitimer(signal.ITIMER_REAL, draws.uniform(0.001, 0.1))
+        with pytest.raises(KeyboardInterrupt):
+            interrupted_after(draws.uniform(0.001, 0.1))
         for thread in set(threading.enumerate()) - before:
             thread.join(10)
     assert set(threading.enumerate()) <= before

@@ -201,16 +201,17 @@ def test_deep_nesting_is_refused_with_its_place(read: Read, text: str, said: str
     assert said in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    ("read", "text", "said"),
-    [
-        pytest.param(alerts, "[" + "[]," * MAX_NODES + "]", "over 250000 values; split the file", marks=pytest.mark.slow),
-        (alerts, f"x: &x {{alert: A, annotations: {{summary: {'a' * 500_000}}}}}\ngroups: [{{rules: [{'*x,' * 50}]}}]",
-         "over 20,000,000 characters of annotations"),
-        pytest.param(tickets, "id,text\n" + "1,t\n" * (MAX_ROWS + 1), "over 200,000 rows; split the file", marks=pytest.mark.slow),
-        (tickets, "," * MAX_COLUMNS + "\n" + "1\n" * 9, "1001 columns, at most 1000 are read"),
-    ],
-)  # fmt: skip
+slow = pytest.mark.slow
+REPEATED = f"x: &x {{alert: A, annotations: {{summary: {'a' * 500_000}}}}}\ngroups: [{{rules: [{'*x,' * 50}]}}]"
+MANY = [
+    pytest.param(alerts, "[" + "[]," * MAX_NODES + "]", "over 250000 values; split the file", marks=slow),
+    (alerts, REPEATED, "over 20,000,000 characters of annotations"),
+    pytest.param(tickets, "id,text\n" + "1,t\n" * (MAX_ROWS + 1), "over 200,000 rows; split the file", marks=slow),
+    (tickets, "," * MAX_COLUMNS + "\n" + "1\n" * 9, "1001 columns, at most 1000 are read"),
+]
+
+
+@pytest.mark.parametrize(("read", "text", "said"), MANY)
 def test_what_a_few_characters_make_many_of_is_limited(read: Read, text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"over|at most") as refusal:
         read(tmp_path, text)

@@ -108,7 +108,7 @@ def test_the_manifest_makes_an_evaluation_play_as_the_training_did(trained: Path
 @pytest.mark.slow
 def test_a_finished_run_is_not_trained_again(trained: Path, nano: Path) -> None:
     again = ["train", "--model", nano, "--curriculum", "easy:2,hard:1", *SMALL, "--out", trained, "--resume"]
-    assert "has come to its end" in refused(*again)
+    assert "has finished" in refused(*again)
     assert "differs in seed" in refused(*again, "--seed", "1")
 
 

@@ -222,7 +222,7 @@ def test_a_run_whose_server_died_keeps_its_checkpoint_and_goes_on_with_another(
     model.load_state_dict(start)
     folder = tiny_nano.save(tmp_path / "start", model, tokenizer, turn_tokens=16)
     words: dict[str, Any] = {
-        "model": str(folder), "curriculum": "easy:4", "groups": 2, "group_size": 2, "save_every": 1,
+        "model": str(folder), "curriculum": "easy:4", "groups": 1, "group_size": 2, "save_every": 1,
         "task": "dns_outage", "min_calls": 0.0,
     }  # fmt: skip
     typed = [word for name, value in words.items() for word in (f"--{name.replace('_', '-')}", str(value))]

@@ -187,7 +187,7 @@ def test_what_a_policy_says_is_an_opinion_with_its_measured_hit_rate(logs: dict[
     ("words", "said"),
     [
         (("--policy", "human"), "warroom play logs/recorded"),
-        (("--policy", "oracle"), "nobody knows the answer"),
+        (("--policy", "oracle"), "the right answer for your log is not known"),
         (("--policy", "exprt"), "did you mean 'expert'"),
         (("--policy", "llm:tiny"), ""),
     ],

@@ -41,8 +41,8 @@ def _exit_after(wait: Callable[[], None]) -> None:
 class TaskResult(NamedTuple, Generic[Result]):
     """What a worker returned."""
 
-    index: int
-    """Of the task, among those that were given."""
+    task: int
+    """The number of the task, among those that were given."""
     value: Result
 
 

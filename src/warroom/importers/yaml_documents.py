@@ -6,7 +6,7 @@ long; and nesting is counted on the way, since a recursion would end where a hos
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -55,7 +55,7 @@ class _Sequence:
 
     __slots__ = ("event", "value")
 
-    def __init__(self, event: yaml.Event | None) -> None:
+    def __init__(self, event: yaml.CollectionStartEvent | None) -> None:
         self.event = event
         self.value: list[object] = []
 
@@ -68,7 +68,7 @@ class _Mapping:
 
     __slots__ = ("_has_key", "_is_merge", "_key", "_unique_keys", "event", "merged", "value")
 
-    def __init__(self, event: yaml.Event, unique_keys: bool) -> None:
+    def __init__(self, event: yaml.CollectionStartEvent, unique_keys: bool) -> None:
         self.event, self._unique_keys = event, unique_keys
         self.value: dict[object, object] = {}
         self.merged: list[dict[object, object]] = []
@@ -160,7 +160,9 @@ class _Builder:
 
     def _end(self, ending: yaml.CollectionEndEvent) -> None:
         closed = self._open.pop()
-        event, value = closed.event, closed.value
+        event = closed.event
+        value: object = closed.value
+        assert event is not None, "the outermost collection never ends"
         if isinstance(closed, _Mapping) and closed.merged:
             self._merged_keys += sum(map(len, closed.merged))
             if self._merged_keys > MAX_MERGED_KEYS:
@@ -193,11 +195,13 @@ def _is_merge(event: yaml.Event) -> bool:
 
 def _merged(value: object, event: yaml.Event) -> list[dict[object, object]]:
     """What a merge key names: a mapping, or a list of which the first counts most."""
-    named = value[::-1] if isinstance(value, list) else [value]
-    if not all(isinstance(each, dict) for each in named):
+    named: list[object] = value[::-1] if isinstance(value, list) else [value]
+    mappings = [each for each in named if isinstance(each, dict)]
+    if len(mappings) < len(named):
         raise _problem("a merge key names something other than mappings", event)
-    return named
+    return mappings
 
 
 def _problem(problem: str, event: yaml.Event) -> yaml.MarkedYAMLError:
-    return yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+    mark: Any = event.start_mark  # of libyaml: like PyYAML's own in all that is read of it
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=mark)

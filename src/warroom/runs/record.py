@@ -122,7 +122,7 @@ def _is_required(entry: "Field[object]") -> bool:
 
 
 def read_record(folder: Path) -> Record:
-    """What `run.json` of a folder says; a `ValueError` if there is none, it cannot be read, or a file there is a link."""
+    """What `run.json` of a folder says; a `ValueError` if it is missing or unreadable, or a file there is a link."""
     path = folder / RECORD
     _check_no_links(folder)
     if not path.is_file():

@@ -11,7 +11,6 @@ from warroom.core.user_files import is_loaded
 from warroom.envs import make, scenario_path
 from warroom.episode import Episode, Step, build_episode, record_step
 
-
 NETWORK_OPTIONS = {"judge": "judged"}
 """Options that ask a server on the network, and the outcome in which its answer is recorded."""
 

@@ -156,6 +156,6 @@ def _in_processes(
     with worker_pool(workers) as pool:
         ended: dict[int, list[IncidentOutcome]] = {}
         for result in filter(None, pool.results(play, chunks)):
-            ended[result.index] = result.value
+            ended[result.task] = result.value
             progress(len(result.value))
     return [ended[index] for index in range(len(chunks))]

@@ -14,14 +14,14 @@ from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.metrics_facts import MetricsFacts
 from warroom.envs.fleet.policies.inference import Conclusion, KnownSeries, conclude
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.readings import ChatMessage, Content, LedgerRow
+from warroom.envs.fleet.readings import ChatMessage, Content
 from warroom.envs.fleet.rubric import OVERSIGHT
 from warroom.envs.fleet.situation import Act, Situation
 from warroom.envs.fleet.sources import Sources
 from warroom.evals.audit.outcomes import narrowed, play_out
 from warroom.policies import policy_set
 from warroom.sim.families import AGENTS
-from warroom.sim.records import ALWAYS, EVERYTHING, Change, Ground, Statement, Target
+from warroom.sim.records import ALWAYS, EVERYTHING, Change, Ground, LedgerRow, Statement, Target
 from warroom.sim.rules import breaches
 from warroom.sim.wording.forms import clock
 
@@ -201,19 +201,21 @@ def read_everything(env: FleetEnv, others: Sources | None = None) -> Knowledge:
     recent = f"{(second - SERIES_SECONDS) // 3600:02d}:{(second - SERIES_SECONDS) // 60 % 60:02d}"
     for service in sorted(known.places(place)):
         for facts in (
-            sources.metrics(service, recent), sources.record(service, since), sources.running(service),
-            sources.approvals(service),
+            sources.metrics(service), sources.series(service, recent), sources.record(service, since),
+            sources.running(service), sources.approvals(service, ""),
         ):  # fmt: skip
             known.add_facts(facts)
     known.add_facts(sources.calendar())
     for agent in sorted({row.signer for row in known.rows.values()} | {row.actor for row in known.rows.values()}):
         if agent in AGENTS:
             known.add_facts(sources.charter(agent))
+    for service, agent in sorted({(row.service, row.signer) for row in known.rows.values()}):
+        known.add_facts(sources.approvals(service, agent))
     for number in sorted({*known.rows, *known.arrivals}):
         known.add_facts(sources.diff(f"CHG-{number}"))
     for row in known.rows.values():
         if not _is_checked(known, row.statement):
-            known.add_facts(sources.metrics(row.statement.subject, clock(row.statement.as_of)[:5]))
+            known.add_facts(sources.series(row.statement.subject, clock(row.statement.as_of)[:5]))
     return known
 
 
