@@ -208,7 +208,10 @@ def read_everything(env: FleetEnv, others: Sources | None = None) -> Knowledge:
     known.add_facts(sources.calendar())
     for agent in sorted({row.signer for row in known.rows.values()} | {row.actor for row in known.rows.values()}):
         if agent in AGENTS:
-            known.add_facts(sources.charter(agent))
+            charter = sources.charter(agent)
+            known.add_facts(charter)
+            if charter.related_limit is not None:
+                known.add_facts(sources.charter(charter.related_limit.other))
     for service, agent in sorted({(row.service, row.signer) for row in known.rows.values()}):
         known.add_facts(sources.approvals(service, agent))
     for number in sorted({*known.rows, *known.arrivals}):
