@@ -105,6 +105,8 @@ def ground_of(view: View, row: LedgerRow, sources: PanelSources = EVERY_SOURCE) 
         charter = charter._replace(
             family=row.family, services=(row.service,), barred_part=None, hours=ALWAYS, approval_above=None, limit=None
         )
+    elif not sources.calendar and known.charter_facts[signer].named_hours is not None:
+        charter = charter._replace(hours=ALWAYS)
     old, new = (content.old, content.new) if sources.diff else (0.0, 0.0)
     if not sources.diff:
         charter = charter._replace(barred_part=None, approval_above=None, limit=None)
