@@ -162,7 +162,8 @@ class LogLines:
         requests that they fail or answer too late."""
         self.slices, self.counts, self.system, self.mixes = slices, slices.counts, slices.system, slices.mixes
         self.world = slices.world
-        self.key, self._split, self._symptoms, self._mute = self.counts.key, split, dict(symptoms), mute
+        self.key, self._split, self._symptoms, self._mute = self.counts.key, split, symptoms, mute
+        self._added: dict[int, tuple[StreamGroup, ...]] = {}
         self._over: dict[int, int] = {}
         """The minute from which an outage is told of no more."""
         self.traces = TraceIds(self.key)
@@ -178,13 +179,13 @@ class LogLines:
             found = stream_groups(self.system, service, self._split, self.key)
             if service in self._mute:
                 found = tuple([group._replace(rate=0.0) if group.role in _OWN_FAILURES else group for group in found])
-            more = self._symptoms.get(service, ())
+            more = (*self._symptoms.get(service, ()), *self._added.get(service, ()))
             self._groups[service] = (*found, *[g._replace(position=len(found) + k) for k, g in enumerate(more)])
         return self._groups[service]
 
     def add(self, service: int, group: StreamGroup) -> None:
         """A service has something more to write, in minutes that are not over."""
-        self._symptoms[service] = (*self._symptoms.get(service, ()), group)
+        self._added[service] = (*self._added.get(service, ()), group)
         self._groups.pop(service, None)
         for known in [key for key in self._numbers if key[1] == service]:
             del self._numbers[known]

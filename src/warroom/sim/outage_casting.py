@@ -9,13 +9,12 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.core.errors import IncompatibleTopology
-from warroom.core.rng import stream
 from warroom.core.splits import Split
 from warroom.sim.outage_tiers import OUTAGE_TIERS, OutageTier
-from warroom.sim.outages import ABUSE, GRADUAL, OBJECT_OF, OUTAGES, PROVIDER, REMEDIES, SUDDEN, Outage
+from warroom.sim.outages import ABUSE, GRADUAL, OBJECT_OF, OUTAGES, PROVIDER, REMEDIES, SUDDEN, ObjectKind, Outage
 from warroom.sim.records import EVERYTHING, Harm, Target
 from warroom.sim.request_mix import RequestMix, draw_request_mix
-from warroom.sim.targets import draw_target
+from warroom.sim.targets import MOST_TARGET, draw_target
 from warroom.sim.tiers import TIERS
 from warroom.sim.topology import ServiceSystem
 
@@ -24,7 +23,7 @@ LEAST_REACH = 0.12
 MOST_SHARE = 0.85
 """Largest share of a service's requests that an outage hurts."""
 LINE_RATES = 0.05, 0.25
-"""Bounds of the lines that a trouble's owner writes of it per request that it touches."""
+"""Bounds of the lines that a trouble's owner writes of it per request that it touches, where the tier writes most."""
 FIRST_PAGE, PAGES = 9 * 3600, 480
 """The first second of the day at which a page may come, and of how many minutes it is one."""
 GROWS = 8
@@ -87,7 +86,7 @@ class Routine(NamedTuple):
     """A build, session or prefix that is written of once, as every day."""
 
     service: int
-    kind: str
+    kind: ObjectKind
     object: str
     minute: int
     """Of the day."""
@@ -140,31 +139,19 @@ def draw_outage(
     taken: list[_Place] = []
     remedies = []
     for causes in all_causes:
-        place, remedy = draw.place(causes, taken, plan.name)
+        place, remedy = draw.place(causes, taken, plan.name, second=len(all_causes) > 1)
         taken.append(place)
         remedies.append(remedy)
     wanted = draw.lost(taken)
     stories: list[Story] = []
     for causes, remedy, place in zip(all_causes, remedies, taken, strict=True):
         lost = scale * (wanted.least + wanted.most) / 2 / len(taken)
-        stories += draw.cluster(causes, remedy, place, lost, len(stories))
+        stories += draw.cluster(causes, remedy, place, lost, len(stories), apart=len(taken) > 1)
     busy = {i for place in taken for i in (place.callee, place.caller)}
     for _ in range(draw.tier.outsiders):
         stories += draw.outsider(busy, stories[0], len(stories))
     noisy = draw.noisy(busy) if plan.client_errors else None
     return OutageCasting(draw.page, draw.mix, wanted, tuple(stories), tuple(draw.routine()), noisy)
-
-
-def why_not(plan: Plan, system: ServiceSystem) -> str:
-    """Why a plan has no place on a system; empty if it has one."""
-    try:
-        draw = _Draw(stream(0, "fits"), system, "easy", Split.TRAIN)
-        taken: list[_Place] = []
-        for causes in (plan.causes, plan.second) if plan.second else (plan.causes,):
-            taken.append(draw.place(causes, taken, plan.name)[0])
-    except IncompatibleTopology as error:
-        return str(error)
-    return ""
 
 
 class _Draw:
@@ -176,13 +163,21 @@ class _Draw:
         self.difficulty = TIERS[tier]
         self.page = FIRST_PAGE + 60 * int(rng.random() * PAGES)
         self.mix = draw_request_mix(rng, split)
+        self._hostless = self.mix._replace(hosts=("",))
         self.objects = _Objects(rng, split)
 
     # -- where -----------------------------------------------------------------------------------------
 
-    def place(self, causes: tuple[str, ...], taken: list[_Place], plan: str) -> tuple[_Place, str]:
-        """Where it happens, and which remedy ends it (empty: none): first the remedy, so that all are as frequent."""
+    def place(
+        self, causes: tuple[str, ...], taken: list[_Place], plan: str, *, second: bool = False
+    ) -> tuple[_Place, str]:
+        """Where it happens, and which remedy ends it (empty: none): first the remedy, so that all are as frequent.
+
+        `second`: another place apart from it is needed.
+        """
         places = [place for place in self._places() if all(self._apart(place, other) for other in taken)]
+        if second:
+            places = [place for place in places if any(self._apart(place, other) for other in places)]
         if not places:
             raise IncompatibleTopology(
                 f"{plan!r} needs two services of which neither depends on the other; the topology has "
@@ -191,7 +186,7 @@ class _Draw:
         if not causes:
             return places[int(self.rng.random() * len(places))], ""
         fitting = {
-            remedy: [place for place in places if self._fitting(causes, remedy, place)] for remedy in (*REMEDIES, "")
+            remedy: [place for place in places if self._fitting(causes, remedy, place, apart=second)] for remedy in (*REMEDIES, "")
         }
         remedies = [remedy for remedy, found in fitting.items() if found]
         if not remedies:
@@ -220,19 +215,22 @@ class _Draw:
             return False
         return not any(self.system.depend(a, b) for a in ends for b in others)
 
-    def _fitting(self, causes: tuple[str, ...], remedy: str, place: _Place) -> list[tuple[str, int]]:
-        """Kinds of outage with a remedy that may happen at a place, and their owners."""
+    def _fitting(
+        self, causes: tuple[str, ...], remedy: str, place: _Place, *, apart: bool = False
+    ) -> list[tuple[str, int]]:
+        """Kinds of outage with a remedy that may happen at a place, and their owners: never the gateway where two
+        outages have to be apart."""
         found = []
         for name in causes:
             row = OUTAGES[name]
             if (row.remedy or "") != remedy:
                 continue
             owners = [place.callee, place.caller] if row.place == "own" else [place.caller]
-            found += [(name, i) for i in owners if i is not None and self._may_own(row, i, place)]
+            found += [(name, i) for i in owners if i is not None and self._may_own(row, i, apart=apart)]
         return found
 
-    def _may_own(self, row: Outage, service: int, place: _Place) -> bool:
-        if self.system.kinds[service] not in row.kinds:
+    def _may_own(self, row: Outage, service: int, *, apart: bool) -> bool:
+        if self.system.kinds[service] not in row.kinds or (apart and not service):
             return False
         if row.origin == "abuser":
             return not service or 0 in self.system.callers[service]
@@ -249,13 +247,15 @@ class _Draw:
 
     # -- what ------------------------------------------------------------------------------------------
 
-    def cluster(self, causes: tuple[str, ...], remedy: str, place: _Place, lost: float, first: int) -> list[Story]:
+    def cluster(
+        self, causes: tuple[str, ...], remedy: str, place: _Place, lost: float, first: int, *, apart: bool
+    ) -> list[Story]:
         """The troubles at one place; one of them is the cause unless there are no causes."""
         random, tier = self.rng.random, self.tier
         gradual = bool(causes) and OUTAGES[causes[0]].gradual
         chosen: list[tuple[str, int]] = []
         if causes:
-            fitting = self._fitting(causes, remedy, place)
+            fitting = self._fitting(causes, remedy, place, apart=apart)
             names = sorted({name for name, _ in fitting})
             name = names[int(random() * len(names))]
             owners = [i for n, i in fitting if n == name]
@@ -265,7 +265,8 @@ class _Draw:
             if other not in chosen or OBJECT_OF.get(OUTAGES[other[0]].remedy or ""):
                 chosen.append(other)
         onset = self.page - 60 * ((9 + int(random() * 3)) if gradual else (5 + int(random() * 3)))
-        common = self._target(MOST_SHARE) if random() < tier.one_slice else None
+        least_reach = min([self.system.reach[i] for i in (place.callee, place.caller) if i is not None])
+        common = self._target(min(MOST_SHARE, lost / least_reach)) if random() < tier.one_slice else None
         stories = [
             self._story(name, owner, place, common, onset, lost, hit=not k and bool(causes))
             for k, (name, owner) in enumerate(chosen)
@@ -295,16 +296,16 @@ class _Draw:
         if not hit and random() < self.tier.other_hour:
             onset += 60 * int(random() * 40 - 55)
         least, most = LINE_RATES
-        target = common if common is not None and self.mix.share(common) * 0.95 >= share else self._target(share)
+        target = common if common is not None else self._target(share)
         return Story(
             0, name, owner, site, peer, self.objects.of(row), target, share,
-            least * exp(random() * log(most / least)), onset + int(60 * random()), hit,
+            self.tier.lines * least * exp(random() * log(most / least)), onset + int(60 * random()), hit,
         )  # fmt: skip
 
     def _target(self, share: float) -> Target:
         """Requests of which a share of all may come to harm; all of them if few are too few."""
-        for _ in range(6):
-            target = draw_target(self.rng, self.mix._replace(hosts=("",)), self.difficulty)
+        for _ in range(3 if share < 0.95 * MOST_TARGET else 0):
+            target = draw_target(self.rng, self._hostless, self.difficulty)
             if all(c.attribute != "host" for c in target.conditions) and 0.95 * self.mix.share(target) >= share:
                 return target
         return EVERYTHING
@@ -332,7 +333,8 @@ class _Draw:
         found, random = [], self.rng.random
         for _ in range(self.tier.routine):
             service = int(random() * self.system.size)
-            kinds = ["build", "prefix"] if self.system.kinds[service] != "db" else ["build", "prefix", "session"]
+            db = self.system.kinds[service] == "db"
+            kinds: tuple[ObjectKind, ...] = ("build", "prefix", "session") if db else ("build", "prefix")
             kind = kinds[int(random() * len(kinds))]
             found.append(Routine(service, kind, self.objects.draw(kind), self.page // 60 - 1 - int(random() * 110)))
         return found
@@ -355,7 +357,7 @@ class _Objects:
         kind = OBJECT_OF.get(row.remedy or "")
         return self.draw(kind) if kind else ""
 
-    def draw(self, kind: str) -> str:
+    def draw(self, kind: ObjectKind) -> str:
         """A name that is new."""
         random, name = self.rng.random, ""
         while name in self.known:

@@ -1,5 +1,6 @@
 """Which components write about an outage casting, in which words, and how often."""
 
+from collections.abc import Iterator, Mapping
 from random import Random
 
 from warroom.core.rng import stream
@@ -19,42 +20,55 @@ CLIENT_ERROR_RATE = 0.04, 0.12
 """Bounds of the lines per request of a service that complains about its clients."""
 OPENS_BEFORE = 3
 """Most minutes before its first request comes to harm at which an object is first written of."""
-Groups = dict[int, list[StreamGroup]]
 
 
-class Telling:
-    """The lines of one incident beside what its components write on any day."""
+class Telling(Mapping[int, tuple[StreamGroup, ...]]):
+    """The lines of one incident beside what its components write on any day, by service; worked out as asked for."""
 
     def __init__(self, system: ServiceSystem, casting: OutageCasting, tier: OutageTier, key: bytes, split: Split) -> None:
         self.system, self.casting, self.tier, self.split = system, casting, tier, group(split)
-        self.rng = stream(int.from_bytes(key), "outage lines")
-        self.groups: Groups = {i: [] for i in range(system.size)}
-        for i in range(system.size):
-            self.groups[i] += steady_groups(self.rng, system, i, tier.steady_rate, split)
-        for story in casting.stories:
-            self._tell(story)
-        for routine in casting.routine:
-            self._open(routine)
-        if casting.client_errors is not None:
-            self._complain(casting.client_errors)
+        self._seed, self._known = int.from_bytes(key), dict[int, tuple[StreamGroup, ...]]()
 
-    def _tell(self, story: Story) -> None:
-        """The owner's lines, the opening, and what others write."""
+    def __len__(self) -> int:
+        return self.system.size
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.system.size))
+
+    def __getitem__(self, service: int) -> tuple[StreamGroup, ...]:
+        if service not in self._known:
+            self._known[service] = tuple(self._groups(service, stream(self._seed, "outage lines", service)))
+        return self._known[service]
+
+    def _groups(self, service: int, rng: Random) -> Iterator[StreamGroup]:
+        yield from steady_groups(rng, self.system, service, self.tier.steady_rate, self.split)
+        for story in self.casting.stories:
+            if story.owner == service:
+                yield from self._owned(rng, story)
+            if story.site == service and story.row.place == "callee":
+                name = f"{story.outage} {RECEIVED}"
+                yield self._told(rng, service, story, name, peer=self.system.names[story.owner])
+        for routine in self.casting.routine:
+            if routine.service == service:
+                yield self._open(rng, routine)
+        if service == self.casting.client_errors:
+            yield self._complain(rng, service)
+
+    def _owned(self, rng: Random, story: Story) -> Iterator[StreamGroup]:
+        """What the owner writes of a trouble."""
         peer = self._peer(story)
-        self._add(story.owner, story, story.outage, story.rate, peer)
+        yield self._told(rng, story.owner, story, story.outage, peer=peer)
         kind = OBJECT_OF.get(story.row.remedy or "")
         if kind:
-            self._open(Routine(story.owner, kind, story.object, story.onset // 60 - self.rng.randint(0, OPENS_BEFORE)))
-        if story.row.place == "callee":
-            assert story.peer is not None
-            self._add(story.site, story, f"{story.outage} {RECEIVED}", story.rate, self.system.names[story.owner])
+            minute = story.onset // 60 - rng.randint(0, OPENS_BEFORE)
+            yield self._open(rng, Routine(story.owner, kind, story.object, minute))
         if story.row.place == "client" and story.hit:
-            self._add(story.owner, story, OWN_SIDE, 1.0, peer)
+            yield self._told(rng, story.owner, story, OWN_SIDE, peer=peer)._replace(rate=1.0)
 
     def _peer(self, story: Story) -> str:
         return "" if story.peer is None else self.system.names[self.system.links[story.peer][1]]
 
-    def _add(self, writer: int, story: Story, name: str, rate: float, peer: str) -> None:
+    def _told(self, rng: Random, writer: int, story: Story, name: str, *, peer: str) -> StreamGroup:
         wording = wording_of(self.split, name, self.system.kinds[writer])
         role: GroupRole = "harmed" if story.hit else "coped"
         lines = lines_of(wording.harmful if story.hit else wording.coped)
@@ -62,29 +76,27 @@ class Telling:
         ramp = GROWS if story.row.gradual else 0
         source = StorySource(story.id, origin, story.target, story.harm, story.share, -(-story.onset // 60), ramp)
         place = USERS if writer == story.site or story.peer is None else story.peer
-        streams = self._two(lines, {"object": story.object, "peer": peer})
-        self.groups[writer].append(StreamGroup(0, role, place, rate, streams, None, source))
+        streams = _two(rng, lines, {"object": story.object, "peer": peer})
+        return StreamGroup(0, role, place, story.rate, streams, None, source)
 
-    def _two(self, lines: tuple[OutageLine, ...], names: dict[str, str]) -> tuple[LineStream, ...]:
-        chosen = self.rng.sample(lines, 2)
-        return tuple([
-            line_stream(line.level, line.text, share, names)
-            for line, share in zip(chosen, FIRST_AND_SECOND, strict=True)
-        ])  # fmt: skip
-
-    def _open(self, routine: Routine) -> None:
-        kind = self.system.kinds[routine.service]
-        lines = lines_of(openings_of(self.split, routine.kind, kind))  # type: ignore[arg-type]
-        one = lines[int(self.rng.random() * len(lines))]
+    def _open(self, rng: Random, routine: Routine) -> StreamGroup:
+        lines = lines_of(openings_of(self.split, routine.kind, self.system.kinds[routine.service]))
         hosts = self.system.replicas[routine.service] if routine.kind == "build" else 1
-        self.groups[routine.service].append(notice(one, routine.object, hosts, routine.minute))
+        return notice(lines[int(rng.random() * len(lines))], routine.object, hosts, routine.minute)
 
-    def _complain(self, service: int) -> None:
-        least, most = CLIENT_ERROR_RATE
+    def _complain(self, rng: Random, service: int) -> StreamGroup:
         lines = lines_of(wording_of(self.split, CLIENT_ERRORS, self.system.kinds[service]).coped)
         source = StorySource(0, service, EVERYTHING, "errors", 1.0, self.casting.page // 60 - 6, 0)
-        rate = self.rng.uniform(least, most)
-        self.groups[service].append(StreamGroup(0, "coped", USERS, rate, self._two(lines, {}), None, source))
+        rate = rng.uniform(*CLIENT_ERROR_RATE)
+        return StreamGroup(0, "coped", USERS, rate, _two(rng, lines, {}), None, source)
+
+
+def _two(rng: Random, lines: tuple[OutageLine, ...], names: dict[str, str]) -> tuple[LineStream, ...]:
+    chosen = rng.sample(lines, 2)
+    return tuple([
+        line_stream(line.level, line.text, share, names)
+        for line, share in zip(chosen, FIRST_AND_SECOND, strict=True)
+    ])  # fmt: skip
 
 
 def notice(line: OutageLine, named: str, number: int, minute: int) -> StreamGroup:

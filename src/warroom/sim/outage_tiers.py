@@ -20,6 +20,8 @@ class OutageTier(NamedTuple):
     """Troubles elsewhere."""
     routine: int
     """Builds, sessions and prefixes of the last two hours that have nothing to do with anything."""
+    lines: float
+    """Part of the lines about troubles that components write."""
     one_slice: float
     """Probability that all troubles at the place concern the same requests; otherwise each its own."""
     other_hour: float
@@ -46,6 +48,7 @@ OUTAGE_TIERS = by_tier(
     stories=(3, 4, 5),
     outsiders=(1, 3, 6),
     routine=(4, 8, 16),
+    lines=(1.0, 0.6, 0.3),
     one_slice=(0.0, 0.5, 1.0),
     other_hour=(0.4, 0.2, 0.0),
     mute=(0.5, 0.7, 0.85),

@@ -3,6 +3,7 @@
 from random import Random
 from typing import NamedTuple
 
+from warroom.core.errors import IncompatibleTopology
 from warroom.core.rng import hash_bytes, stream
 from warroom.core.splits import Split
 from warroom.envs.logs.scenario import OutageScenario
@@ -29,6 +30,8 @@ HISTORY_MINUTES = 120
 """Minutes before the page of which there are lines."""
 CALM = 0.008
 """Share of users' requests that comes to harm on any day, at most."""
+SYSTEMS = 30
+"""Systems that are drawn at most for one incident."""
 MUCH_SEEN = 3.0
 """Lines of its own that a cause has in the last minute, at least."""
 _NO_TERMS = Terms(0.0, 0.0, 0.0, 1.0, 1.0)
@@ -139,8 +142,7 @@ def _draw(
     scale: float = 1.0,
 ) -> LogsIncident:  # fmt: skip
     rng, dial = stream(seed, "triage", scenario.name, tier, attempt), OUTAGE_TIERS[tier]
-    system = size_system(rng, _topology(rng, shape, dial, names))
-    casting = draw_outage(scenario.plan, system, rng, tier=tier, split=pool(names), scale=scale)
+    system, casting = _cast(rng, scenario, tier, shape=shape, names=names, scale=scale)
     key = hash_bytes(16, seed, "lines", scenario.name, tier, attempt)
     world = _world(rng, system, casting, dial)
     unheard = _unheard(rng, system, casting, dial)
@@ -150,6 +152,25 @@ def _draw(
         unheard.missing, unheard.behind, casting.page + 60 * (3 + int(3 * rng.random())), world,
         access(MinuteCounts(world, key, dial.noise), casting.page), attempt,
     )  # fmt: skip
+
+
+class _Cast(NamedTuple):
+    system: ServiceSystem
+    casting: OutageCasting
+
+
+def _cast(
+    rng: Random, scenario: OutageScenario, tier: str, *, shape: Shape, names: Split, scale: float
+) -> _Cast:
+    """Systems are drawn until one has a place for the outage, and sizes of one that is given."""
+    for draw in range(1, SYSTEMS + 1):
+        system = size_system(rng, _topology(rng, shape, OUTAGE_TIERS[tier], names))
+        try:
+            return _Cast(system, draw_outage(scenario.plan, system, rng, tier=tier, split=pool(names), scale=scale))
+        except IncompatibleTopology:
+            if draw == SYSTEMS:
+                raise
+    raise AssertionError
 
 
 def _topology(rng: Random, shape: Shape, dial: OutageTier, names: Split) -> ServiceTopology:

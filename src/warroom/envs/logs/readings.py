@@ -25,6 +25,8 @@ LOOK_BACK = 15
 FIRST_PAGE_LINES, LATER_LINES = 10, 6
 IMITATIONS = 0.5
 """Share of the ordinary lines of a page that look like trouble."""
+PAGE_SERVICES = 4
+"""Services whose ordinary lines stand on one page, at most."""
 TROUBLE = 0.005
 """Share of failed requests from which a service is taken to suffer from what is wrong."""
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
@@ -41,8 +43,7 @@ class LogDesk:
             for name, replicas in zip(self.system.names, self.system.replicas, strict=True)
         ])  # fmt: skip
         telling = Telling(self.system, incident.casting, incident.tier, incident.key, incident.wording)
-        groups = {service: tuple(found) for service, found in telling.groups.items()}
-        self.lines = LogLines(FailingSlices(self.counts, mixes), incident.wording, groups, mute=incident.mute)
+        self.lines = LogLines(FailingSlices(self.counts, mixes), incident.wording, telling, mute=incident.mute)
         self.search = LogSearch(self.lines)
 
     # -- searches ---------------------------------------------------------------------------------------
@@ -102,7 +103,8 @@ class LogDesk:
         """Lines of the last minute: the declared share of them are ordinary ones, the others tell of harm."""
         rng = stream(int.from_bytes(self.incident.key), "page", self.world.minute)
         suffering = self._suffering()
-        ordinary = [i for i in range(self.system.size) if i not in self._silent]
+        heard = [i for i in range(self.system.size) if i not in self._silent]
+        ordinary = rng.sample(heard, min(len(heard), PAGE_SERVICES))
         stories = self.incident.casting.stories
         coping = sorted({story.owner for story in stories if not story.hit} - self._silent)
         noise = round(self.incident.tier.page_noise * number + rng.random() - 0.5) if suffering else number

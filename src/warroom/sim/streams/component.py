@@ -1,6 +1,7 @@
 """The log streams of one component: which templates of its kind it uses, with what names, and how often."""
 
 import re
+from functools import cache, lru_cache
 from itertools import cycle
 from typing import NamedTuple
 
@@ -128,5 +129,16 @@ def _names(names: Names, callee: str, draw: int) -> dict[str, str]:
 
 def line_stream(level: Level, text: str, share: float, names: dict[str, str]) -> LineStream:
     """A stream with its names filled in; its figures are left open."""
-    text = _SLOT.sub(lambda slot: names.get(slot[1], slot[0]), text)
+    return _filled(level, text, share, tuple([names.get(slot, "") for slot in _slots(text)]))
+
+
+@cache
+def _slots(text: str) -> tuple[str, ...]:
+    return tuple(_SLOT.findall(text))
+
+
+@lru_cache(maxsize=16_384)
+def _filled(level: Level, text: str, share: float, names: tuple[str, ...]) -> LineStream:
+    fillings = iter(names)
+    text = _SLOT.sub(lambda slot: next(fillings) or slot[0], text)
     return LineStream(level, text, share, f"{level} {_SLOT.sub('', text)}".lower())

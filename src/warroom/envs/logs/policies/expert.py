@@ -1,0 +1,146 @@
+"""The scripted expert on call: reads until it has seen what brings requests down, then declares, mends and closes.
+
+It knows only what its pages show, and reads every line by the inverse of the tables. It is the proof that incidents can
+be solved from the logs, and is never told the truth.
+"""
+
+from random import Random
+from typing import NamedTuple
+
+from warroom.core.types import Brief, Observation, ToolCall
+from warroom.envs.logs.policies.findings import Cause, Findings
+from warroom.envs.logs.views import RULE, LogsPage
+
+CALM = 0.01
+"""Share of users' requests that comes to harm up to which nothing is wrong."""
+STILL_HARMED = 2
+"""Lines of a page about requests that come to harm from which something is still wrong."""
+RESERVE = 2
+"""Turns that are kept for a remedy and the end."""
+MOST_SEARCHES = 4
+"""Searches in the log of one service."""
+NOT_INFO = "-info"
+
+
+class Search(NamedTuple):
+    """What to look for, and where."""
+
+    service: str
+    words: str
+
+
+class LogsExpert:
+    """Plays the seat of the one on call. What it does next follows from what it was shown alone."""
+
+    def __init__(self, brief: Brief, rng: Random) -> None:
+        self.findings = Findings(brief.facts)
+        self.page: LogsPage | None = None
+        self.ended: dict[Cause, float] = {}
+        """The second at which a remedy of each was applied, or at which others were told."""
+        self.declared: set[tuple[str, str]] = set()
+        self.waiting = False
+        """Whether somebody else ends a cause."""
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The next search, declaration or act."""
+        if isinstance(observation, LogsPage):
+            self.page = observation
+            self.findings.add_page(observation)
+        return self._declaration() or self._next()
+
+    # -- declarations -----------------------------------------------------------------------------------
+
+    def _declaration(self) -> ToolCall | None:
+        """What is known and not yet declared."""
+        access = self.findings.access
+        if access is None or access.lost_share < CALM:
+            return None
+        severity = RULE.severity(access.lost_share)
+        calls = [("classify_severity", {"severity": severity})] if not self._has_declared("classify_severity") else []
+        for cause in self._whole():
+            calls += [("identify_root_cause", {"service": cause.owner}), ("escalate", {"team": self._team(cause)})]
+        for name, arguments in calls:
+            key = name, *arguments.values()
+            if key not in self.declared:
+                self.declared.add(key)
+                return ToolCall(name, arguments)
+        return None
+
+    def _has_declared(self, name: str) -> bool:
+        return any(known == name for known, _ in self.declared)
+
+    def _team(self, cause: Cause) -> str:
+        origin = cause.row.origin if cause.row is not None else "internal"
+        outside = {"abuser": "security", "provider": "sre"}
+        return outside.get(origin) or self.findings.catalogue.entry(cause.owner).team
+
+    def _whole(self) -> list[Cause]:
+        return [cause for cause in self.findings.causes if cause.whole]
+
+    # -- acts -------------------------------------------------------------------------------------------
+
+    def _next(self) -> ToolCall:
+        findings, page = self.findings, self.page
+        assert page is not None
+        if findings.access is None:
+            return look(Search(findings.gateway, NOT_INFO))
+        if findings.access.lost_share < CALM:
+            return ToolCall("ignore")
+        remedy = self._remedy(page)
+        if remedy is not None:
+            return remedy
+        if self.ended and (findings.harmed_lines < STILL_HARMED or page.turn >= page.budget):
+            return ToolCall("resolve")
+        return look(self._search() or Search(findings.gateway, NOT_INFO))
+
+    def _remedy(self, page: LogsPage) -> ToolCall | None:
+        """The remedy of a cause that is in force; others end what has none."""
+        for cause in self.findings.known_causes(self.ended):
+            row = cause.row
+            if row is None or not cause.whole:
+                continue
+            self.ended[cause] = page.second
+            if row.remedy is not None:
+                call = {"action": row.remedy, "service": cause.owner}
+                return ToolCall("remediate", {**call, "object": cause.object} if cause.object else call)
+        return None
+
+    # -- what to read -------------------------------------------------------------------------------------
+
+    def _search(self) -> Search | None:
+        """The reading that tells most: where a cause is half known, else down the complaints."""
+        half = [c.owner for c in self.findings.known_causes(self.ended) if not c.whole]
+        for service in (*half, *self._chain()):
+            if self.findings.searched[service] < MOST_SEARCHES and self._is_heard(service):
+                return self._search_in(service)
+        return None
+
+    def _chain(self) -> list[str]:
+        """From the deepest service that is complained of up to the gateway."""
+        chain = [self.findings.gateway]
+        while (callee := self.findings.complained_of(chain[-1])) is not None and callee not in chain:
+            chain.append(callee)
+        deepest = chain[::-1]
+        order = sorted(range(len(deepest)), key=lambda k: (self.findings.searched[deepest[k]], k))
+        return [deepest[k] for k in order]
+
+    def _is_heard(self, service: str) -> bool:
+        pipeline = self.findings.pipelines.get(service)
+        return pipeline is None or pipeline.down_since is None
+
+    def _search_in(self, service: str) -> Search:
+        """Lines above INFO; the second time without those of the kinds that were seen most."""
+        self.findings.searched[service] += 1
+        seen = self.findings.plain.get(service)
+        without = [word for word, _ in seen.most_common(3)] if seen and self.findings.searched[service] > 1 else []
+        return Search(service, " ".join([NOT_INFO, *[f"-{word}" for word in without]]))
+
+
+def look(search: Search) -> ToolCall:
+    """Search the log of a service."""
+    return ToolCall("request_more_logs", {"service": search.service, "words": search.words})
+
+
+def expert(brief: Brief, rng: Random) -> LogsExpert:
+    """The expert for the one seat."""
+    return LogsExpert(brief, rng)
