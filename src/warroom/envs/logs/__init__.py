@@ -3,7 +3,6 @@
 from warroom.core.renderer import PlainRenderer
 from warroom.core.scenario import EnvSpec, TrainingProfile
 from warroom.envs.logs.base_env import SEATS
-
 from warroom.envs.logs.env import build
 from warroom.envs.logs.options import LogsOptions
 from warroom.envs.logs.policies import POLICIES
@@ -19,8 +18,9 @@ ENVIRONMENT = EnvSpec(
     scenario_types=(OutageScenario, RecordedScenario),
     options=LogsOptions,
     policies=POLICIES,
-    renderers={"plain": PlainRenderer, },
-
+    renderers={
+        "plain": PlainRenderer,
+    },
     read_only_tools=frozenset({"request_more_logs"}),
     training_profile=TrainingProfile(
         behavior_policies=("heuristic", "blame", "random"),

@@ -37,9 +37,8 @@ class LogsExpert:
         self.page: LogsPage | None = None
         self.ended: dict[Cause, float] = {}
         """The second at which a remedy of each was applied, or at which others were told."""
-        self.declared: set[tuple[str, str]] = set()
-        self.waiting = False
-        """Whether somebody else ends a cause."""
+        self.declared: set[str] = set()
+        """What was declared, as text."""
 
     def act(self, observation: Observation) -> ToolCall:
         """The next search, declaration or act."""
@@ -56,18 +55,16 @@ class LogsExpert:
         if access is None or access.lost_share < CALM:
             return None
         severity = RULE.severity(access.lost_share)
-        calls = [("classify_severity", {"severity": severity})] if not self._has_declared("classify_severity") else []
+        calls = [ToolCall("classify_severity", {"severity": severity})]
         for cause in self._whole():
-            calls += [("identify_root_cause", {"service": cause.owner}), ("escalate", {"team": self._team(cause)})]
-        for name, arguments in calls:
-            key = name, *arguments.values()
-            if key not in self.declared:
-                self.declared.add(key)
-                return ToolCall(name, arguments)
+            calls.append(ToolCall("identify_root_cause", {"service": cause.owner}))
+            calls.append(ToolCall("escalate", {"team": self._team(cause)}))
+        for call in calls:
+            said = str(call)
+            if said not in self.declared:
+                self.declared.add(said)
+                return call
         return None
-
-    def _has_declared(self, name: str) -> bool:
-        return any(known == name for known, _ in self.declared)
 
     def _team(self, cause: Cause) -> str:
         origin = cause.row.origin if cause.row is not None else "internal"
