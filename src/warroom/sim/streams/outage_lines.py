@@ -110,9 +110,7 @@ def read_outage(message: str) -> tuple[ReadOutage, ...]:
         if match := line.fullmatch(message):
             groups = match.groupdict()
             base = name.removesuffix(f" {RECEIVED}")
-            found.append(
-                ReadOutage(base, outcome, groups.get("object") or "", groups.get("peer") or "", base != name)
-            )
+            found.append(ReadOutage(base, outcome, groups.get("object") or "", groups.get("peer") or "", base != name))
     return tuple(dict.fromkeys(found))
 
 
