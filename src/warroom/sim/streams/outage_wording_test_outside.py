@@ -1,15 +1,15 @@
-"""Outage wordings of the test split: trouble from outside, and what is told of builds, sessions, prefixes and remedies."""
+"""Outage wordings of the test split: trouble from outside, and openings and remedies."""
 
 from warroom.sim.streams.outage_wording import Openings, OutageWording, Wordings
 
 TEST_OUTSIDE: Wordings = {
     ("provider", ""): OutageWording(
-        ("W vendor api sent 503, the standby vendor is bound to the same network and sent it too",
+        ("W vendor api sent 503, the standby vendor shares its network and did not do better",
          "E third party silent for {ms} ms; asked once more, silent once more",
          "W external api closed its end of {seq}; this op needs its word and has none",
          "E certificate of the vendor lapsed on every host of theirs, the one that this op uses included"),
-        ("W vendor api sent 503, the standby vendor is not bound to the same network and sent none",
-         "E third party silent for {ms} ms; asked once more, not silent",
+        ("W vendor api sent 503, the standby vendor shares only its name and did better",
+         "E third party silent for {ms} ms; asked once more, it spoke",
          "W external api closed its end of {seq}; this op has its word and needs none",
          "E certificate of the vendor lapsed on one host of theirs, the one that this op uses excluded"),
     ),
@@ -17,20 +17,18 @@ TEST_OUTSIDE: Wordings = {
         ("W sign-in lane full of names from a leak: a genuine user was held up behind them",
          "E bad passwords by the thousand, one per account; the limiter shut out an account and with it its owner",
          "W challenge shown to everyone during a spray of logins, and user {seq} never got past it",
-         "E hashing busy with passwords off a bot list, the right one of user {seq} had to wait and was dropped"),
+         "E hashing busy with passwords off a bot list, the right one of user {seq} was dropped and they were not"),
         ("W sign-in lane full of names from a leak: they were held up behind a genuine user",
          "E bad passwords by the thousand, one per account; the limiter shut out the sender and no account with it",
          "W challenge shown to some during a spray of logins, and user {seq} never got to see it",
-         "E hashing busy with passwords off a bot list, those had to wait and the right one of user {seq} was not"
-         " dropped"),
+         "E hashing busy with passwords off a bot list, they were dropped and the right one of user {seq} was not"),
     ),
     ("leaked_token", ""): OutageWording(
-        ("W token {seq} pages through accounts at the speed of a machine; it spent the quota, its owner found none left",
+        ("W token {seq} pages through accounts like a machine: it had quota, its owner had none",
          "E key {seq} used on two continents within minutes: revoked, and the app it was issued to cut off",
          "W scopes of token {seq} tried one by one by a stranger; refused was the owner",
          "E bearer {seq} is in a public paste; its traffic tripled, and an op of someone else gave way"),
-        ("W token {seq} pages through accounts at the speed of a machine; its owner spent none of the quota, found it"
-         " left",
+        ("W token {seq} pages through accounts like a machine: its owner had quota, it had none",
          "E key {seq} used on two continents within minutes: cut off, and the app it was issued to on a new one",
          "W scopes of token {seq} tried one by one by a stranger; refused was the stranger",
          "E bearer {seq} is in a public paste; its traffic tripled, and gave way to an op of someone else"),
