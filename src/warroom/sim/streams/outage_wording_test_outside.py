@@ -4,12 +4,12 @@ from warroom.sim.streams.outage_wording import Openings, OutageWording, Wordings
 
 TEST_OUTSIDE: Wordings = {
     ("provider", ""): OutageWording(
-        ("W vendor api sent 503, the standby vendor shares its network and did not do better",
-         "E third party silent for {ms} ms; asked once more, silent once more",
+        ("W vendor api sent 503, the standby vendor shares its network and its fate",
+         "E third party silent for {ms} ms; asked once more, and it was silent",
          "W external api closed its end of {seq}; this op needs its word and has none",
          "E certificate of the vendor lapsed on every host of theirs, the one that this op uses included"),
-        ("W vendor api sent 503, the standby vendor shares only its name and did better",
-         "E third party silent for {ms} ms; asked once more, it spoke",
+        ("W vendor api sent 503, the standby vendor shares its network and not its fate",
+         "E third party silent for {ms} ms; asked once more, and it was not silent",
          "W external api closed its end of {seq}; this op has its word and needs none",
          "E certificate of the vendor lapsed on one host of theirs, the one that this op uses excluded"),
     ),
