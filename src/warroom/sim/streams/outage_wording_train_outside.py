@@ -5,11 +5,11 @@ from warroom.sim.streams.outage_wording import Openings, OutageWording, Wordings
 TRAIN_OUTSIDE: Wordings = {
     ("provider", ""): OutageWording(
         ("W payment partner responds 503 to every endpoint, its backup endpoint was tried and is one of them",
-         "E partner outside reports an incident of its own, request depends on it and was not parked",
+         "E partner outside reports an incident of its own, request cannot be parked until it ends",
          "W connection reset by the external provider after {ms} ms, the retry was reset as well",
          "E provider's sandbox answers, its live system does not; the request needs the live one"),
         ("W payment partner responds 503 to one endpoint, its backup endpoint was tried and is not that",
-         "E partner outside reports an incident of its own, request depends on it and was parked",
+         "E partner outside reports an incident of its own, request can be parked until it ends",
          "W connection reset by the external provider after {ms} ms, the retry went well",
          "E provider's live system answers, its sandbox does not; the request needs the live one"),
     ),
