@@ -57,6 +57,12 @@ _ROWS = (
     Outage("plan_cache", "what is kept under one prefix is searched at ever greater length", FRONT | DATA,
            "flush-cache", gradual=True),
     Outage("report_query", "a long query of a report slows all others", frozenset({"db"}), "kill-query", gradual=True),
+    Outage("handle_leak", "connections to a service are given back ever later", FRONT, "restart", gradual=True,
+           place="client"),
+    Outage("chatty_release", "a new build calls another service ever more often for one request", FRONT, "rollback",
+           gradual=True, place="client"),
+    Outage("lane_backlog", "calls wait ever longer for a connection to another service", FRONT, "scale", gradual=True,
+           place="client"),
     Outage("provider", "a provider outside the system fails what is asked of it", frozenset({"service"}), None,
            origin="provider"),
     Outage("credential_stuffing", "stolen passwords are tried by the thousand", FRONT, None, origin="abuser"),
@@ -67,5 +73,8 @@ SUDDEN = tuple([o.name for o in _ROWS if o.remedy and not o.gradual])
 GRADUAL = tuple([o.name for o in _ROWS if o.gradual])
 ABUSE = tuple([o.name for o in _ROWS if o.origin == "abuser"])
 PROVIDER = ("provider",)
+OWN_SIDE = "own_side"
+"""Not an outage: what any outage at a caller makes it write of each call, whatever it is. It is told in the same tables,
+as is the next."""
 CLIENT_ERRORS = "bad_input"
-"""Not an outage: clients send nonsense, and the service says so, loudly. It is told in the same tables."""
+"""Not an outage: clients send nonsense, and the service says so, loudly."""

@@ -1,26 +1,28 @@
 """The log streams of one component: which templates of its kind it uses, with what names, and how often."""
 
 import re
+from functools import cache, lru_cache
 from itertools import cycle
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from warroom.core.rng import hash_bytes
 from warroom.core.splits import Split
 from warroom.sim.counts import USERS
 from warroom.sim.family import Mechanism
+from warroom.sim.records import Harm, Target
 from warroom.sim.streams.cache import CACHE
 from warroom.sim.streams.db import DB
 from warroom.sim.streams.gateway import GATEWAY
 from warroom.sim.streams.queue import QUEUE
 from warroom.sim.streams.service import SERVICE
 from warroom.sim.streams.symptom_lines import Tells
-from warroom.sim.streams.template import CALL_ROLES, KindTemplates, Level, Names, Role, Template, group
+from warroom.sim.streams.template import CALL_ROLES, GroupRole, KindTemplates, Level, Names, Role, Template, group
 from warroom.sim.topology import ServiceSystem
 
 KINDS: dict[str, dict[Split, KindTemplates]] = {
     "gateway": GATEWAY, "service": SERVICE, "db": DB, "cache": CACHE, "queue": QUEUE,
 }  # fmt: skip
-_EXCLUSIVE: frozenset[Role] = CALL_ROLES | {"failed", "slow"}
+_EXCLUSIVE: frozenset[GroupRole] = CALL_ROLES | {"failed", "slow"}
 """Roles of which a component uses two templates, which share the events; all others are used side by side."""
 _SLOT = re.compile(r"\{(\w+)\}")
 FIRST_AND_SECOND = 0.7, 0.3
@@ -53,12 +55,34 @@ class SymptomSource(NamedTuple):
     """Minutes by which it follows the harm."""
 
 
+class StorySource(NamedTuple):
+    """Whose requests an outage is told of, and from when on."""
+
+    id: int
+    origin: int
+    """The service at which they come to harm, or which serves them all the same."""
+    target: Target
+    harm: Harm
+    share: float
+    """Of the writer's requests that it touches, if all get through; 0 to 1."""
+    begins: int
+    """Minute of the day."""
+    ramp: int
+    """Minutes in which it grows to its full size; 0: at once."""
+
+    def size(self, minute: int) -> float:
+        """How much of its full size it has reached, 0 to 1."""
+        if minute < self.begins:
+            return 0.0
+        return min(1.0, (minute - self.begins + 1) / self.ramp) if self.ramp else 1.0
+
+
 class StreamGroup(NamedTuple):
     """Streams that tell of the same events of a component."""
 
     position: int
     """Among the groups of the component."""
-    role: Role | Literal["symptom"]
+    role: GroupRole
     place: int
     """Which of the system's `links` it is about; `USERS` if about none."""
     rate: float
@@ -66,6 +90,8 @@ class StreamGroup(NamedTuple):
     streams: tuple[LineStream, ...]
     symptom: SymptomSource | None = None
     """For lines about resources."""
+    story: "StorySource | None" = None
+    """For lines of outages."""
 
 
 def stream_groups(system: ServiceSystem, service: int, split: Split, key: bytes) -> tuple[StreamGroup, ...]:
@@ -103,5 +129,16 @@ def _names(names: Names, callee: str, draw: int) -> dict[str, str]:
 
 def line_stream(level: Level, text: str, share: float, names: dict[str, str]) -> LineStream:
     """A stream with its names filled in; its figures are left open."""
-    text = _SLOT.sub(lambda slot: names.get(slot[1], slot[0]), text)
+    return _filled(level, text, share, tuple([names.get(slot, "") for slot in _slots(text)]))
+
+
+@cache
+def _slots(text: str) -> tuple[str, ...]:
+    return tuple(_SLOT.findall(text))
+
+
+@lru_cache(maxsize=16_384)
+def _filled(level: Level, text: str, share: float, names: tuple[str, ...]) -> LineStream:
+    fillings = iter(names)
+    text = _SLOT.sub(lambda slot: next(fillings) or slot[0], text)
     return LineStream(level, text, share, f"{level} {_SLOT.sub('', text)}".lower())

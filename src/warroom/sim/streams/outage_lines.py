@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from warroom.core.splits import Split
-from warroom.sim.outages import CLIENT_ERRORS, OUTAGES, ObjectKind
+from warroom.sim.outages import CLIENT_ERRORS, OUTAGES, OWN_SIDE, ObjectKind
 from warroom.sim.streams.outage_wording import Openings, OutageWording, Wordings
 from warroom.sim.streams.outage_wording_test import TEST_OPENINGS, TEST_OPERATOR, TEST_WORDINGS
 from warroom.sim.streams.outage_wording_train import TRAIN_OPENINGS, TRAIN_OPERATOR, TRAIN_WORDINGS
@@ -54,7 +54,7 @@ class ReadOutage(NamedTuple):
     """What a line tells of an outage."""
 
     name: str
-    """A row of `OUTAGES`, or `bad_input`; of an opening the kind of object, of an operator the remedy."""
+    """A row of `OUTAGES`, `own_side` or `bad_input`; of an opening the kind of object, of an operator the remedy."""
     outcome: Outcome
     object: str
     """The build, session or prefix that it names; empty if none."""
@@ -117,4 +117,4 @@ def read_outage(message: str) -> tuple[ReadOutage, ...]:
 def known_names() -> tuple[str, ...]:
     """Every outage that the tables tell of."""
     received = [f"{name} {RECEIVED}" for name, outage in OUTAGES.items() if outage.place == "callee"]
-    return (*OUTAGES, *received, CLIENT_ERRORS)
+    return (*OUTAGES, *received, OWN_SIDE, CLIENT_ERRORS)

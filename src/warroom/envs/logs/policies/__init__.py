@@ -1,8 +1,7 @@
-"""Scripted policies of log triage: naive ones that a trained model has to beat, and an expert that weighs evidence."""
+"""Scripted policies of log triage: naive ones that a trained model has to beat, and an expert that reads."""
 
 from warroom.core.policy import PolicyFactory
 from warroom.envs.logs.policies.expert import expert
-from warroom.envs.logs.policies.fusion import FUSION
-from warroom.envs.logs.policies.naive import NAIVE
+from warroom.envs.logs.policies.recorded import FUSION
 
-POLICIES: dict[str, PolicyFactory] = {"expert": expert, **NAIVE, **FUSION}
+POLICIES: dict[str, PolicyFactory] = {"expert": expert, **FUSION}

@@ -8,7 +8,8 @@ from random import Random
 
 from warroom.core.policy import PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.logs.views import ALL, CPU, OVERHEAD, Dashboard, Gauge, LogsObservation, Overview
+from warroom.envs.logs.recorded_views import CPU, OVERHEAD, Dashboard, Gauge, Overview, RecordedPage
+from warroom.envs.logs.views import ALL
 
 BUSY_DEVIATIONS = 8.0
 """Standard deviations above the usual from which processor use decides. Like `DELAYED`, it was found on the ten
@@ -37,7 +38,7 @@ class RankingPolicy:
     def act(self, observation: Observation) -> ToolCall:
         """The look, or the next step of the closing."""
         if self.closing is None:
-            reply = observation.reply if isinstance(observation, LogsObservation) else None
+            reply = observation.reply if isinstance(observation, RecordedPage) else None
             if not isinstance(reply, Overview):
                 return ToolCall("request_more_logs", {"service": ALL})
             named = self.ranking(reply, self.rng)[:NAMED]
