@@ -5,7 +5,6 @@ be solved from the logs, and is never told the truth.
 """
 
 from random import Random
-from typing import NamedTuple
 
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.logs.policies.findings import Cause, Findings
@@ -19,14 +18,6 @@ RESERVE = 2
 """Turns that are kept for a remedy and the end."""
 MOST_SEARCHES = 4
 """Searches in the log of one service."""
-NOT_INFO = "-info"
-
-
-class Search(NamedTuple):
-    """What to look for, and where."""
-
-    service: str
-    words: str
 
 
 class LogsExpert:
@@ -80,7 +71,7 @@ class LogsExpert:
         findings, page = self.findings, self.page
         assert page is not None
         if findings.access is None:
-            return look(Search(findings.gateway, NOT_INFO))
+            return self._look(findings.gateway)
         if findings.access.lost_share < CALM:
             return ToolCall("ignore")
         remedy = self._remedy(page)
@@ -88,7 +79,7 @@ class LogsExpert:
             return remedy
         if self.ended and (findings.harmed_lines < STILL_HARMED or page.turn >= page.budget):
             return ToolCall("resolve")
-        return look(self._search() or Search(findings.gateway, NOT_INFO))
+        return self._look(self._search() or findings.gateway)
 
     def _remedy(self, page: LogsPage) -> ToolCall | None:
         """The remedy of a cause that is in force; others end what has none."""
@@ -104,12 +95,13 @@ class LogsExpert:
 
     # -- what to read -------------------------------------------------------------------------------------
 
-    def _search(self) -> Search | None:
+    def _search(self) -> str | None:
         """The reading that tells most: where a cause is half known, else down the complaints."""
-        half = [c.owner for c in self.findings.known_causes(self.ended) if not c.whole]
+        whole = {cause.owner for cause in self._whole()}
+        half = [c.owner for c in self.findings.known_causes(self.ended) if not c.whole and c.owner not in whole]
         for service in (*half, *self._chain()):
             if self.findings.searched[service] < MOST_SEARCHES and self._is_heard(service):
-                return self._search_in(service)
+                return service
         return None
 
     def _chain(self) -> list[str]:
@@ -125,17 +117,8 @@ class LogsExpert:
         pipeline = self.findings.pipelines.get(service)
         return pipeline is None or pipeline.down_since is None
 
-    def _search_in(self, service: str) -> Search:
-        """Lines above INFO; the second time without those of the kinds that were seen most."""
-        self.findings.searched[service] += 1
-        seen = self.findings.plain.get(service)
-        without = [word for word, _ in seen.most_common(3)] if seen and self.findings.searched[service] > 1 else []
-        return Search(service, " ".join([NOT_INFO, *[f"-{word}" for word in without]]))
-
-
-def look(search: Search) -> ToolCall:
-    """Search the log of a service."""
-    return ToolCall("request_more_logs", {"service": search.service, "words": search.words})
+    def _look(self, service: str) -> ToolCall:
+        return ToolCall("request_more_logs", {"service": service, "words": self.findings.search_words(service)})
 
 
 def expert(brief: Brief, rng: Random) -> LogsExpert:
