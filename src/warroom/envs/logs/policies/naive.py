@@ -1,0 +1,304 @@
+"""Plausible scripts that go by counts, places and single words: what a trained policy has to beat.
+
+They differ in what they search for and in whom they take for the root. All close alike: severity by the printed rule,
+root, its owner, the remedy that the words of its lines name most, with the newest object that fits; then the end.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from random import Random
+from typing import NamedTuple
+
+from warroom.core.policy import PolicyFactory
+from warroom.core.types import Brief, Observation, ToolCall
+from warroom.envs.logs.policies.keywords import objects_in, remedies_named
+from warroom.envs.logs.views import ALL, RULE, Access, Catalogue, LogsPage, ServiceReading, SystemReading
+from warroom.sim.log_lines import LogLine
+from warroom.sim.outages import OBJECT_OF, REMEDIES, Remedy
+
+CALM = 0.01
+"""Share of users' requests that comes to harm up to which the routine takes users to be well."""
+CLOSING_TURNS = 2
+"""Turns that the closing takes: the remedy, and the end of the incident."""
+USUAL: Mapping[str, Remedy] = {"db": "kill-query", "queue": "scale", "cache": "flush-cache"}
+"""Kind of service -> what is tried there if no word tells; a restart everywhere else."""
+RECENT = 3
+"""Minutes whose counts are compared with those before."""
+
+
+@dataclass(slots=True)
+class LogHistory:
+    """Everything a script was shown so far."""
+
+    catalogue: Catalogue
+    budget: int = 0
+    access: Access | None = None
+    lines: dict[str, list[LogLine]] = field(default_factory=lambda: defaultdict(list))
+    """By service, in the order in which they were shown."""
+    page: list[tuple[str, LogLine]] = field(default_factory=list)
+    """Lines of the first page."""
+    per_minute: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Matches of the last search in each service's log."""
+
+    def add_page(self, page: LogsPage) -> None:
+        """Remember a page."""
+        if not self.budget:
+            self.page = [(shown.service, shown.line) for shown in page.lines]
+        self.budget = page.budget
+        for shown in page.lines:
+            self.lines[shown.service].append(shown.line)
+        self._add_reply(page.reply)
+
+    def _add_reply(self, reply: ServiceReading | SystemReading | None) -> None:
+        if isinstance(reply, SystemReading):
+            self.per_minute |= {row.service: row.per_minute for row in reply.counts}
+            for shown in reply.newest:
+                self.lines[shown.service].append(shown.line)
+        elif reply is not None:
+            self.access = reply.access or self.access
+            if reply.matches is not None:
+                self.per_minute[reply.matches.service] = reply.matches.per_minute
+                self.lines[reply.matches.service] += reply.matches.newest
+
+    @property
+    def gateway(self) -> str:
+        """Where users arrive."""
+        return self.catalogue.names[0]
+
+
+class Search(NamedTuple):
+    """What to read."""
+
+    service: str
+    words: str = "level:error"
+
+    def call(self) -> ToolCall:
+        """As a call."""
+        return ToolCall("request_more_logs", {"service": self.service, "words": self.words})
+
+
+class Fix(NamedTuple):
+    """What to do about a root."""
+
+    action: Remedy
+    object: str = ""
+
+    def call(self, service: str) -> ToolCall:
+        """As a call."""
+        arguments = {"action": self.action, "service": service}
+        return ToolCall("remediate", {**arguments, "object": self.object} if self.object else arguments)
+
+
+class Strategy(NamedTuple):
+    """One way of being naive."""
+
+    searches: Callable[[LogHistory], Sequence[Search]]
+    """What it reads, one search a turn; what was asked for stays in its place as more is seen."""
+    root: Callable[[LogHistory], str | None]
+    """Whom it takes for the root; None if it takes all for a false alarm."""
+    fixes: Callable[[LogHistory, str], Sequence[Fix]] = lambda seen, root: [fix_by_words(seen, root)]
+    """What it does about the root, one a turn."""
+
+
+class NaivePolicy:
+    """Reads what its habit wants, believes what the habit makes of it, closes."""
+
+    def __init__(self, strategy: Strategy, brief: Brief, rng: Random) -> None:
+        self.strategy, self.seen = strategy, LogHistory(brief.facts)
+        self.asked = 0
+        self.closing: list[ToolCall] | None = None
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The next search, or the next step of the closing."""
+        if isinstance(observation, LogsPage):
+            self.seen.add_page(observation)
+            searches = self.strategy.searches(self.seen)
+            if self.closing is None and self.asked < len(searches):
+                self.asked += 1
+                return searches[self.asked - 1].call()
+        if self.closing is None:
+            self.closing = close(self.strategy, self.seen)
+        return self.closing.pop(0) if self.closing else ToolCall("resolve")
+
+
+def close(strategy: Strategy, seen: LogHistory) -> list[ToolCall]:
+    """What every script does once it has made up its mind."""
+    root = strategy.root(seen)
+    if root is None:
+        return [ToolCall("ignore")]
+    return [
+        ToolCall("classify_severity", {"severity": severity(seen)}),
+        ToolCall("identify_root_cause", {"service": root}),
+        ToolCall("escalate", {"team": seen.catalogue.entry(root).team}),
+        *[fix.call(root) for fix in strategy.fixes(seen, root)],
+        ToolCall("resolve"),
+    ]
+
+
+def severity(seen: LogHistory) -> str:
+    """By the rule if the gateway's log was read, else the middle."""
+    return RULE.severity(seen.access.lost_share) if seen.access is not None else "P2"
+
+
+# -- what to do about a root ----------------------------------------------------------------------------
+
+
+def fix_by_words(seen: LogHistory, root: str) -> Fix:
+    """The remedy whose words stand most often in the root's lines above INFO, with the newest object that fits."""
+    named: Counter[Remedy] = Counter()
+    for line in seen.lines[root]:
+        if line.level != "INFO":
+            named.update(remedies_named(line.message))
+    first = max(named, key=lambda remedy: named[remedy]) if named else USUAL.get(_kind(seen, root), "restart")
+    for remedy in (first, "restart"):
+        if remedy not in OBJECT_OF:
+            return Fix(remedy)
+        if objects := objects_of(seen, root, remedy):
+            return Fix(remedy, objects[-1])
+    raise AssertionError("a restart needs no object")
+
+
+def objects_of(seen: LogHistory, service: str, remedy: Remedy) -> list[str]:
+    """What stands in the lines of a service that a remedy could name, the newest last."""
+    lines = sorted(seen.lines[service], key=lambda line: line.second)
+    return [found for line in lines for found in objects_in(OBJECT_OF[remedy], line.message)]
+
+
+def every_fix(seen: LogHistory, root: str) -> list[Fix]:
+    """One remedy after another, with the newest object where one is needed."""
+    found = [(remedy, objects_of(seen, root, remedy)[-1:] if remedy in OBJECT_OF else [""]) for remedy in REMEDIES]
+    return [Fix(remedy, objects[0]) for remedy, objects in found if objects]
+
+
+def _kind(seen: LogHistory, service: str) -> str:
+    return seen.catalogue.entry(service).kind
+
+
+# -- what to read ---------------------------------------------------------------------------------------
+
+
+def no_searches(seen: LogHistory) -> Sequence[Search]:
+    """The page will do."""
+    return ()
+
+
+def overview(seen: LogHistory) -> Sequence[Search]:
+    """Errors of all services, then the log of the gateway."""
+    return Search(ALL), Search(seen.gateway)
+
+
+def overview_and(root: Callable[[LogHistory], str | None], seen: LogHistory) -> Sequence[Search]:
+    """The overview, then what the suspect writes above INFO."""
+    known = overview(seen)
+    suspect = root(seen) if len(seen.per_minute) > 1 and seen.access is not None else None
+    return (*known, Search(suspect, "-info")) if suspect is not None else known
+
+
+def all_services(seen: LogHistory) -> Sequence[Search]:
+    """Every service from the gateway on, as far as the turns reach."""
+    names = seen.catalogue.names[: max(0, seen.budget - CLOSING_TURNS)]
+    return [Search(name, "-info") for name in names]
+
+
+def walk_searches(seen: LogHistory) -> Sequence[Search]:
+    """From the gateway down to whom the last one complains of most."""
+    return [Search(service, "-info") for service in walk(seen)]
+
+
+# -- whom to believe ------------------------------------------------------------------------------------
+
+
+def loudest(seen: LogHistory) -> str | None:
+    """The service with the most ERROR lines."""
+    return _most({name: sum(counts) for name, counts in seen.per_minute.items()}) or seen.gateway
+
+
+def loudest_delta(seen: LogHistory) -> str | None:
+    """The service whose ERROR lines a minute rose most."""
+    return _most({name: _rise(counts) for name, counts in seen.per_minute.items()}) or seen.gateway
+
+
+def first_error(seen: LogHistory) -> str | None:
+    """The writer of the first ERROR line of the page, else of the first WARN."""
+    writers = {level: [name for name, line in seen.page if line.level == level] for level in ("ERROR", "WARN")}
+    return next(iter(writers["ERROR"] + writers["WARN"]), seen.gateway)
+
+
+def keyword(seen: LogHistory) -> str | None:
+    """The service whose lines on the page have most words of a fault in them."""
+    words = {name: 0 for name, _ in seen.page}
+    for name, line in seen.page:
+        words[name] += sum(remedies_named(line.message).values()) if line.level != "INFO" else 0
+    return _most({name: count for name, count in words.items() if count}) or first_error(seen)
+
+
+def blame(seen: LogHistory) -> str | None:
+    """The service that most lines of others speak of."""
+    return _most(complaints(seen)) or first_error(seen)
+
+
+def sweep(seen: LogHistory) -> str | None:
+    """The service whose lines above INFO grew by the largest factor."""
+    grown = {name: _rise(counts) / (1 + sum(counts)) for name, counts in seen.per_minute.items()}
+    return _most(grown) or seen.gateway
+
+
+def routine(seen: LogHistory) -> str | None:
+    """A careful person's routine: none if users are well, else whom the loudest complains of, or the loudest itself."""
+    if seen.access is not None and seen.access.lost_share < CALM:
+        return None
+    rises = {name: _rise(counts) for name, counts in seen.per_minute.items() if name != seen.gateway}
+    return _most(rises) or seen.gateway
+
+
+def walk(seen: LogHistory) -> list[str]:
+    """From the gateway to whom it complains of most, and so on, as far as lines were seen."""
+    found = [seen.gateway]
+    while True:
+        said = complaints(seen, found[-1])
+        callee = _most({name: count for name, count in said.items() if name not in found})
+        if callee is None or callee not in seen.catalogue.entry(found[-1]).calls:
+            return found
+        found.append(callee)
+
+
+def deepest(seen: LogHistory) -> str | None:
+    """Where the walk ends; none if users are well."""
+    return None if seen.access is not None and seen.access.lost_share < CALM else walk(seen)[-1]
+
+
+def complaints(seen: LogHistory, caller: str | None = None) -> Counter[str]:
+    """How many lines above INFO speak of each service that their writer calls."""
+    found: Counter[str] = Counter()
+    for entry in seen.catalogue.entries:
+        if caller in (None, entry.name):
+            for line in seen.lines[entry.name]:
+                if line.level != "INFO":
+                    found.update([name for name in entry.calls if name in line.message])
+    return found
+
+
+def _rise(counts: Sequence[int]) -> float:
+    """Lines a minute of late less those of before."""
+    early, late = counts[:RECENT], counts[-RECENT:]
+    return sum(late) / max(1, len(late)) - sum(early) / max(1, len(early))
+
+
+def _most(figures: Mapping[str, float]) -> str | None:
+    """The name with the largest figure, the first of the alphabet among equals."""
+    return max(sorted(figures), key=lambda name: figures[name]) if figures else None
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "loudest": Strategy(overview, loudest),
+    "loudest_delta": Strategy(overview, loudest_delta),
+    "first_error": Strategy(no_searches, first_error),
+    "keyword": Strategy(no_searches, keyword),
+    "blame": Strategy(overview, blame),
+    "sweep": Strategy(all_services, sweep),
+    "heuristic": Strategy(partial(overview_and, routine), routine),
+}
+"""`sweep` reads every service it can afford; `heuristic` is the routine that trained models have to beat."""
+NAIVE: dict[str, PolicyFactory] = {name: partial(NaivePolicy, strategy) for name, strategy in STRATEGIES.items()}
