@@ -10,10 +10,11 @@ import sys
 from pathlib import Path
 from time import process_time
 
+from warroom.evals.audit.fleet.shortcuts import ONE_GROUND, READERS, SHORTCUTS, shortcut_values
+
 from warroom.core.scenario import TIERS
 from warroom.evals.audit.fleet.base_rates import CAUSES, FLAWED, HIT, draw_castings, hit_rates, rogue_rates, scores_of
 from warroom.evals.audit.fleet.observables import CandidateRow, candidate_rows
-from warroom.evals.audit.fleet.shortcuts import ONE_GROUND, READERS, SHORTCUTS, shortcut_values
 from warroom.evals.audit.fleet.skeletons import skeleton
 from warroom.sim.causes import CandidateRole
 from warroom.sim.certificate import certificate

@@ -4,8 +4,16 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
-
 from learned_attacks.casting import boosted_auroc
+from warroom.evals.audit.fleet.shortcuts import (
+    ONE_GROUND,
+    SHORTCUTS,
+    Reader,
+    points,
+    reference,
+    shortcut_values,
+)
+
 from warroom.core.scenario import TIERS as TIER_NAMES
 from warroom.envs.fleet.scenario import shipped_causes
 from warroom.evals.audit.fleet.base_rates import (
@@ -21,14 +29,6 @@ from warroom.evals.audit.fleet.base_rates import (
     scores_of,
 )
 from warroom.evals.audit.fleet.observables import CandidateRow, candidate_rows
-from warroom.evals.audit.fleet.shortcuts import (
-    ONE_GROUND,
-    SHORTCUTS,
-    Reader,
-    points,
-    reference,
-    shortcut_values,
-)
 from warroom.evals.audit.fleet.skeletons import skeleton
 from warroom.sim.casting import Casting, Dossier
 from warroom.sim.causes import CandidateRole

@@ -5,6 +5,7 @@ import pytest
 pytest.importorskip("sklearn")
 
 from learned_attacks.fleet import attack
+
 from warroom.core.scenario import TIERS as TIER_NAMES
 from warroom.sim.tiers import TIERS
 
