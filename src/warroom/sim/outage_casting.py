@@ -29,7 +29,7 @@ FIRST_PAGE, PAGES = 9 * 3600, 480
 GROWS = 8
 """Minutes in which a gradual outage reaches its full size."""
 LOST: tuple[tuple[float, float], ...] = ((0.27, 0.45), (0.07, 0.145), (0.015, 0.034))
-"""Bounds of the share of users' requests that comes to harm, by severity: far from where one ends and the next begins."""
+"""Bounds of the share of users' requests that comes to harm, by severity, far from where one ends."""
 BACKGROUND = 0.15
 """Probability that a trouble beside the cause is none that a remedy ends."""
 
@@ -176,7 +176,7 @@ class _Draw:
         `second`: another place apart from it is needed.
         """
         places = [place for place in self._places() if all(self._apart(place, other) for other in taken)]
-        if second:
+        if second and not taken:
             places = [place for place in places if any(self._apart(place, other) for other in places)]
         if not places:
             raise IncompatibleTopology(
@@ -186,7 +186,8 @@ class _Draw:
         if not causes:
             return places[int(self.rng.random() * len(places))], ""
         fitting = {
-            remedy: [place for place in places if self._fitting(causes, remedy, place, apart=second)] for remedy in (*REMEDIES, "")
+            remedy: [place for place in places if self._fitting(causes, remedy, place, apart=second)]
+            for remedy in (*REMEDIES, "")
         }
         remedies = [remedy for remedy, found in fitting.items() if found]
         if not remedies:
@@ -369,5 +370,3 @@ class _Objects:
                 name = f"{self.words[int(len(self.words) * random())]}/{int(100 * random()):02d}"
         self.known.add(name)
         return name
-
-

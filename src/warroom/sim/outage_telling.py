@@ -11,7 +11,7 @@ from warroom.sim.outage_tiers import OutageTier
 from warroom.sim.outages import CLIENT_ERRORS, OBJECT_OF, OWN_SIDE, Remedy
 from warroom.sim.records import EVERYTHING
 from warroom.sim.streams.component import FIRST_AND_SECOND, LineStream, StorySource, StreamGroup, line_stream
-from warroom.sim.streams.outage_lines import OPERATOR, OutageLine, RECEIVED, lines_of, openings_of, wording_of
+from warroom.sim.streams.outage_lines import OPERATOR, RECEIVED, OutageLine, lines_of, openings_of, wording_of
 from warroom.sim.streams.template import GroupRole, group
 from warroom.sim.symptoms import steady_groups
 from warroom.sim.topology import ServiceSystem
@@ -25,9 +25,14 @@ OPENS_BEFORE = 3
 class Telling(Mapping[int, tuple[StreamGroup, ...]]):
     """The lines of one incident beside what its components write on any day, by service; worked out as asked for."""
 
-    def __init__(self, system: ServiceSystem, casting: OutageCasting, tier: OutageTier, key: bytes, split: Split) -> None:
+    def __init__(
+        self, system: ServiceSystem, casting: OutageCasting, tier: OutageTier, key: bytes, split: Split
+    ) -> None:
         self.system, self.casting, self.tier, self.split = system, casting, tier, group(split)
         self._seed, self._known = int.from_bytes(key), dict[int, tuple[StreamGroup, ...]]()
+
+    def __contains__(self, service: object) -> bool:
+        return service in range(self.system.size)
 
     def __len__(self) -> int:
         return self.system.size

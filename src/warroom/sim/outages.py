@@ -74,7 +74,7 @@ GRADUAL = tuple([o.name for o in _ROWS if o.gradual])
 ABUSE = tuple([o.name for o in _ROWS if o.origin == "abuser"])
 PROVIDER = ("provider",)
 OWN_SIDE = "own_side"
-"""Not an outage: what any outage at a caller makes it write of each call, whatever it is. It is told in the same tables,
-as is the next."""
+"""Not an outage: what any outage at a caller makes it write of each call, whatever it is. It is told in the same tables
+as they are, and so is the next."""
 CLIENT_ERRORS = "bad_input"
 """Not an outage: clients send nonsense, and the service says so, loudly."""

@@ -3,7 +3,7 @@
 from warroom.core.renderer import PlainRenderer
 from warroom.core.scenario import EnvSpec, TrainingProfile
 from warroom.envs.logs.base_env import SEATS
-
+from warroom.envs.logs.compact import LogsCompactRenderer, compact_vocab
 from warroom.envs.logs.env import build
 from warroom.envs.logs.options import LogsOptions
 from warroom.envs.logs.policies import POLICIES
@@ -19,8 +19,8 @@ ENVIRONMENT = EnvSpec(
     scenario_types=(OutageScenario, RecordedScenario),
     options=LogsOptions,
     policies=POLICIES,
-    renderers={"plain": PlainRenderer, },
-
+    renderers={"plain": PlainRenderer, "compact": LogsCompactRenderer},
+    compact_vocab=compact_vocab,
     read_only_tools=frozenset({"request_more_logs"}),
     training_profile=TrainingProfile(
         behavior_policies=("heuristic", "blame", "random"),

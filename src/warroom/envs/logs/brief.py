@@ -25,9 +25,9 @@ RULES = (
     "Each turn is one minute; {budget} turns in all. A turn ends with one act: request_more_logs, remediate, resolve "
     "or ignore. Before it you may declare, at no cost of time, up to {declarations} times: classify_severity, "
     "identify_root_cause, escalate. First answers count. There may be two roots that do not depend on one another; "
-    "name both. Counts are of all lines; of one kind of line the newest {kept} a minute are kept. Lines of one request "
-    "share its trace id and its ctx (cohort/app version, region, class). Troubles that requests get over are written of "
-    "as often, and as loudly, as the one that brings them down."
+    "name both. Counts are of all lines; of one kind of line the newest {kept} a minute are kept. Lines of one "
+    "request share its trace id and its ctx (cohort/app version, region, class). Troubles that requests "
+    "get over are written of as often, and as loudly, as the one that brings them down."
 )
 TEAMS_RULE = (
     "Severity, by the share of users' requests that failed or were late in the {window} minutes up to the page, which "

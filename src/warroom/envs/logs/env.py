@@ -12,7 +12,7 @@ from warroom.envs.logs.brief import catalogue_of, triage_brief
 from warroom.envs.logs.incident import DOCUMENT as SPECIFIED
 from warroom.envs.logs.incident import SECURITY, Shape
 from warroom.envs.logs.options import DOCUMENT, DRAWN, LogsOptions
-from warroom.envs.logs.readings import FIRST_PAGE_LINES, LATER_LINES, LogDesk
+from warroom.envs.logs.readings import FIRST_PAGE_LINES, LATER_LINES
 from warroom.envs.logs.recorded import RecordedLogsEnv, RecordedScenario
 from warroom.envs.logs.response import Response
 from warroom.envs.logs.rubric import LEFT_OPEN, triage_rubric

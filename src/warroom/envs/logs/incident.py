@@ -11,13 +11,13 @@ from warroom.envs.logs.views import RULE, WINDOW, Access
 from warroom.sim.counts import USERS, MinuteCounts
 from warroom.sim.effects import Force, LiveChange
 from warroom.sim.formulas import Terms
-from warroom.sim.incident import draw_traffic
 from warroom.sim.outage_casting import GROWS, OutageCasting, Story, draw_outage
 from warroom.sim.outage_tiers import OUTAGE_TIERS, OutageTier
 from warroom.sim.records import Harm, Target
 from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.service_world import Manner, ServiceWorld
 from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
+from warroom.sim.traffic import draw_traffic
 from warroom.sim.wordings import SERVICES, pool
 
 OWNERS = {"gateway": "sre", "service": "backend", "db": "dba", "cache": "sre", "queue": "sre"}
@@ -159,9 +159,7 @@ class _Cast(NamedTuple):
     casting: OutageCasting
 
 
-def _cast(
-    rng: Random, scenario: OutageScenario, tier: str, *, shape: Shape, names: Split, scale: float
-) -> _Cast:
+def _cast(rng: Random, scenario: OutageScenario, tier: str, *, shape: Shape, names: Split, scale: float) -> _Cast:
     """Systems are drawn until one has a place for the outage, and sizes of one that is given."""
     for draw in range(1, SYSTEMS + 1):
         system = size_system(rng, _topology(rng, shape, OUTAGE_TIERS[tier], names))
@@ -241,6 +239,4 @@ def _seen(incident: LogsIncident) -> bool:
     """Whether every cause has lines enough in the last minute, before chance."""
     world = incident.world
     played = world.at(world.minute)
-    return all(
-        60 * played.sent(story.site) * story.rate * story.share >= MUCH_SEEN for story in incident.casting.hits
-    )
+    return all(60 * played.sent(story.site) * story.rate * story.share >= MUCH_SEEN for story in incident.casting.hits)

@@ -93,7 +93,9 @@ class LogDesk:
         counts = [ServiceCount(m.service, m.lines, m.per_minute) for m in found.values()]
         shown = [ShownLine(m.service, line) for m in found.values() for line in m.newest]
         newest = nlargest(NEWEST, shown, key=lambda row: row.line.second)
-        troubled = [name for i, name in enumerate(self.system.names) if i in self.incident.missing | self.incident.behind]
+        troubled = [
+            name for i, name in enumerate(self.system.names) if i in self.incident.missing | self.incident.behind
+        ]
         pipelines = [pipeline for name in troubled if (pipeline := self._pipeline(name)) is not None]
         return SystemReading(first, self.world.minute, tuple(counts), tuple(newest), tuple(pipelines))
 
@@ -148,7 +150,9 @@ class LogDesk:
         for weight, group in rows:
             chance -= weight
             if chance <= 0:
-                kept = [line for source in self.lines.sources(minute, service, group) for line in self.lines.kept(source)]
+                kept = [
+                    line for source in self.lines.sources(minute, service, group) for line in self.lines.kept(source)
+                ]
                 return kept[rank % len(kept)] if kept else None
         return None
 

@@ -15,10 +15,10 @@ from warroom.envs.logs import recorded_scene
 from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.incident import OWNERS
 from warroom.envs.logs.options import LogsOptions
-from warroom.envs.logs.recording_summary import RecordingSummary
-from warroom.envs.logs.scenario import RECORDED
 from warroom.envs.logs.readings import FIRST_PAGE_LINES, LATER_LINES
 from warroom.envs.logs.recorded_views import FoundLines, Overview, RecordedPage, ServiceLogs
+from warroom.envs.logs.recording_summary import RecordingSummary
+from warroom.envs.logs.scenario import RECORDED
 from warroom.envs.logs.views import ALL, TEAMS, Catalogue, ServiceEntry
 from warroom.sim.log_search import parse_query
 from warroom.sim.recording import INDEX, LABELS, OWN_LOG, UNKNOWN, Archive, Label, read_archive
@@ -102,7 +102,12 @@ class RecordedLogsEnv(BaseLogsEnv):
         lines = self.recording_summary.tail(stream(self.seed, "tail", self.turn), number, self._read)
         answer, reply = self.last_results.get(self.seat, ""), self._reply
         return RecordedPage(
-            self.turn + 1, self.budget, 0, self.recording_summary.volume(), lines, answer,
+            self.turn + 1,
+            self.budget,
+            0,
+            self.recording_summary.volume(),
+            lines,
+            answer,
             reply if isinstance(reply, ServiceLogs | Overview | FoundLines) else None,
         )
 

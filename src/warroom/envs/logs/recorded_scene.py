@@ -4,10 +4,16 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from warroom.core.scene import Edge, Node, Scene
+from warroom.core.scene import Node, Scene
 from warroom.core.types import Observation
 from warroom.envs.logs.recorded_views import (
-    CallLogs, FoundLines, Level, Overview, Pair, RecordedPage, ServiceLogs,
+    CallLogs,
+    FoundLines,
+    Level,
+    Overview,
+    Pair,
+    RecordedPage,
+    ServiceLogs,
 )  # fmt: skip
 from warroom.envs.logs.scene import declared, edges_of
 from warroom.envs.logs.views import Catalogue

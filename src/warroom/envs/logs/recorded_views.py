@@ -178,7 +178,9 @@ class FoundLines(NamedTuple):
 
     def render(self) -> str:
         """How many, and the last of them."""
-        return "\n".join([f"{self.matches:,} lines of {self.service} have {self.words!r}", *map(LogEntry.render, self.lines)])
+        return "\n".join(
+            [f"{self.matches:,} lines of {self.service} have {self.words!r}", *map(LogEntry.render, self.lines)]
+        )
 
 
 @dataclass(frozen=True, slots=True)

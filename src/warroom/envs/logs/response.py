@@ -78,7 +78,9 @@ class Response:
         if not object:
             raise ToolError(f"{action} needs the {kind} as object, as it stands in the logs of the service")
         if object not in self._objects(service):
-            raise ToolError(f"{self.system.names[service]} has no {kind} {quote_input(object)}; its logs name those it has")
+            raise ToolError(
+                f"{self.system.names[service]} has no {kind} {quote_input(object)}; its logs name those it has"
+            )
 
     def _objects(self, service: int) -> set[str]:
         casting = self.incident.casting

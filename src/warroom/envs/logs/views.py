@@ -1,4 +1,4 @@
-"""What the agent on call reads of a drawn incident: lines in their order, searches with counts a minute, the catalogue."""
+"""What the agent on call reads of a drawn incident: lines, searches, the catalogue."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -56,7 +56,9 @@ class Access(NamedTuple):
     def render(self) -> str:
         """One line."""
         span = f"{minute_text(self.first)} to {minute_text(self.last + 1)}"
-        return f"requests of users, {span}: {self.requests:,}, of which {self.failed:,} failed and {self.late:,} were late"
+        return (
+            f"requests of users, {span}: {self.requests:,}, of which {self.failed:,} failed and {self.late:,} were late"
+        )
 
 
 class ServiceReading(NamedTuple):
@@ -86,7 +88,11 @@ class ServiceCount(NamedTuple):
     def render(self) -> str:
         """One line; empty if nothing matches."""
         total = sum(self.per_minute)
-        return f"{self.service}: {total:,} of {self.lines:,}, a minute {' '.join(map(str, self.per_minute))}" if total else ""
+        return (
+            f"{self.service}: {total:,} of {self.lines:,}, a minute {' '.join(map(str, self.per_minute))}"
+            if total
+            else ""
+        )
 
 
 class SystemReading(NamedTuple):
@@ -130,7 +136,8 @@ class LogsPage:
 
     def render(self) -> str:
         """The page as text."""
-        head = f"{minute_text(self.second // 60)} · turn {self.turn} of {self.budget} · paged {minute_text(self.paged // 60)}"
+        now, paged = minute_text(self.second // 60), minute_text(self.paged // 60)
+        head = f"{now} · turn {self.turn} of {self.budget} · paged {paged}"
         parts = [head, self.reply.render() if self.reply is not None else self.answer]
         return "\n".join([part for part in parts if part] + [shown.line.render() for shown in self.lines])
 

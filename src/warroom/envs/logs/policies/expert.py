@@ -5,7 +5,6 @@ be solved from the logs, and is never told the truth.
 """
 
 from random import Random
-from typing import NamedTuple
 
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.logs.policies.findings import Cause, Findings
@@ -19,14 +18,6 @@ RESERVE = 2
 """Turns that are kept for a remedy and the end."""
 MOST_SEARCHES = 4
 """Searches in the log of one service."""
-NOT_INFO = "-info"
-
-
-class Search(NamedTuple):
-    """What to look for, and where."""
-
-    service: str
-    words: str
 
 
 class LogsExpert:
@@ -37,9 +28,8 @@ class LogsExpert:
         self.page: LogsPage | None = None
         self.ended: dict[Cause, float] = {}
         """The second at which a remedy of each was applied, or at which others were told."""
-        self.declared: set[tuple[str, str]] = set()
-        self.waiting = False
-        """Whether somebody else ends a cause."""
+        self.declared: set[str] = set()
+        """What was declared, as text."""
 
     def act(self, observation: Observation) -> ToolCall:
         """The next search, declaration or act."""
@@ -56,18 +46,16 @@ class LogsExpert:
         if access is None or access.lost_share < CALM:
             return None
         severity = RULE.severity(access.lost_share)
-        calls = [("classify_severity", {"severity": severity})] if not self._has_declared("classify_severity") else []
+        calls = [ToolCall("classify_severity", {"severity": severity})]
         for cause in self._whole():
-            calls += [("identify_root_cause", {"service": cause.owner}), ("escalate", {"team": self._team(cause)})]
-        for name, arguments in calls:
-            key = name, *arguments.values()
-            if key not in self.declared:
-                self.declared.add(key)
-                return ToolCall(name, arguments)
+            calls.append(ToolCall("identify_root_cause", {"service": cause.owner}))
+            calls.append(ToolCall("escalate", {"team": self._team(cause)}))
+        for call in calls:
+            said = str(call)
+            if said not in self.declared:
+                self.declared.add(said)
+                return call
         return None
-
-    def _has_declared(self, name: str) -> bool:
-        return any(known == name for known, _ in self.declared)
 
     def _team(self, cause: Cause) -> str:
         origin = cause.row.origin if cause.row is not None else "internal"
@@ -83,7 +71,7 @@ class LogsExpert:
         findings, page = self.findings, self.page
         assert page is not None
         if findings.access is None:
-            return look(Search(findings.gateway, NOT_INFO))
+            return self._look(findings.gateway)
         if findings.access.lost_share < CALM:
             return ToolCall("ignore")
         remedy = self._remedy(page)
@@ -91,7 +79,7 @@ class LogsExpert:
             return remedy
         if self.ended and (findings.harmed_lines < STILL_HARMED or page.turn >= page.budget):
             return ToolCall("resolve")
-        return look(self._search() or Search(findings.gateway, NOT_INFO))
+        return self._look(self._search() or findings.gateway)
 
     def _remedy(self, page: LogsPage) -> ToolCall | None:
         """The remedy of a cause that is in force; others end what has none."""
@@ -107,12 +95,13 @@ class LogsExpert:
 
     # -- what to read -------------------------------------------------------------------------------------
 
-    def _search(self) -> Search | None:
+    def _search(self) -> str | None:
         """The reading that tells most: where a cause is half known, else down the complaints."""
-        half = [c.owner for c in self.findings.known_causes(self.ended) if not c.whole]
+        whole = {cause.owner for cause in self._whole()}
+        half = [c.owner for c in self.findings.known_causes(self.ended) if not c.whole and c.owner not in whole]
         for service in (*half, *self._chain()):
             if self.findings.searched[service] < MOST_SEARCHES and self._is_heard(service):
-                return self._search_in(service)
+                return service
         return None
 
     def _chain(self) -> list[str]:
@@ -128,17 +117,8 @@ class LogsExpert:
         pipeline = self.findings.pipelines.get(service)
         return pipeline is None or pipeline.down_since is None
 
-    def _search_in(self, service: str) -> Search:
-        """Lines above INFO; the second time without those of the kinds that were seen most."""
-        self.findings.searched[service] += 1
-        seen = self.findings.plain.get(service)
-        without = [word for word, _ in seen.most_common(3)] if seen and self.findings.searched[service] > 1 else []
-        return Search(service, " ".join([NOT_INFO, *[f"-{word}" for word in without]]))
-
-
-def look(search: Search) -> ToolCall:
-    """Search the log of a service."""
-    return ToolCall("request_more_logs", {"service": search.service, "words": search.words})
+    def _look(self, service: str) -> ToolCall:
+        return ToolCall("request_more_logs", {"service": service, "words": self.findings.search_words(service)})
 
 
 def expert(brief: Brief, rng: Random) -> LogsExpert:

@@ -14,6 +14,7 @@ from warroom.sim.streams.outage_lines import read_outage
 from warroom.sim.streams.reading import read_line
 from warroom.sim.streams.template import CALL_ROLES
 
+NOT_INFO = "-info"
 OWN_FAILURES = frozenset({"failed", "slow"})
 
 
@@ -123,6 +124,13 @@ class Findings:
         own = [w for w in words if all(w not in name for name in self.catalogue.names)]
         if own:
             self.plain.setdefault(shown.service, Counter())[max(own, key=len)] += 1
+
+    def search_words(self, service: str) -> str:
+        """What to search a service for: lines above INFO, from the second time on without the kinds seen most."""
+        self.searched[service] += 1
+        seen = self.plain.get(service)
+        without = [word for word, _ in seen.most_common(3)] if seen and self.searched[service] > 1 else []
+        return " ".join([NOT_INFO, *[f"-{word}" for word in without]])
 
     def known_causes(self, since: dict[Cause, float]) -> Iterator[Cause]:
         """Causes that lines tell of, those that were ended only if lines have told of them since then."""

@@ -2,7 +2,19 @@
 
 from warroom.envs.logs.scenario import scenario
 
-SCENARIO = scenario(__name__, __doc__, causes=(
-    "connection_leak", "client_release", "narrow_client", "stale_addresses", "retry_storm", "runaway_job", "locks",
-    "bad_release", "saturation",
-), core=True)
+SCENARIO = scenario(
+    __name__,
+    __doc__,
+    causes=(
+        "connection_leak",
+        "client_release",
+        "narrow_client",
+        "stale_addresses",
+        "retry_storm",
+        "runaway_job",
+        "locks",
+        "bad_release",
+        "saturation",
+    ),
+    core=True,
+)

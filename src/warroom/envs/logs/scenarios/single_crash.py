@@ -2,6 +2,9 @@
 
 from warroom.envs.logs.scenario import scenario
 
-SCENARIO = scenario(__name__, __doc__,
-    causes=("crash", "bad_release", "saturation", "stale_cache", "locks"), core=True,
+SCENARIO = scenario(
+    __name__,
+    __doc__,
+    causes=("crash", "bad_release", "saturation", "stale_cache", "locks"),
+    core=True,
 )

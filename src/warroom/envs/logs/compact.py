@@ -1,0 +1,207 @@
+"""The pages of log triage in a few dozen words, for models too small to read prose.
+
+Services and objects become numbered slots, drawn anew in each incident; a line becomes what it tells: who complains of
+whom, which trouble, whose object, and whether the request came to harm. It is a summary of what the agent was shown and
+said: it holds nothing that the texts lack, and leaves out ordinary lines and exact numbers.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from warroom.core.renderer import Vocab
+from warroom.core.rng import stream
+from warroom.core.types import Brief, JsonObject, Message, Observation, ToolCall
+from warroom.envs import compact
+from warroom.envs.compact import SLOT, TURNS, Grades, LineRenderer, grade_word
+from warroom.envs.logs.policies.findings import OWN_FAILURES, Cause, Findings
+from warroom.envs.logs.views import (
+    ALL,
+    REMEDIES,
+    SEVERITIES,
+    TEAMS,
+    Catalogue,
+    LogsPage,
+    ServiceReading,
+    ShownLine,
+    SystemReading,
+)
+from warroom.sim.outages import CLIENT_ERRORS, OUTAGES, OWN_SIDE
+from warroom.sim.service_topology import KINDS
+from warroom.sim.streams.outage_lines import read_outage
+from warroom.sim.streams.reading import read_line
+from warroom.sim.streams.template import CALL_ROLES
+
+SOON = 3
+"""Turns left from which the end is said to be near."""
+OBJECT = tuple(f"o{i}" for i in range(64))
+USERS: Grades = ((0.0, "calm"), (0.01, "e1"), (0.05, "e5"), (0.20, "e20"))
+"""Share of users' requests that comes to harm."""
+HARMED: Grades = ((0, "quiet"), (1, "one"), (2, "harmed"))
+"""Lines of a page about requests that come to harm."""
+SEARCHES: Mapping[str, str] = {"errors": "level:error", "warnings": "level:warn", "lines": ""}
+"""Words on the line of a search, and what they search for; without one, what is above INFO and new."""
+MOST_ROWS = 12
+"""Facts of one reply that are told."""
+NOTED = "Noted."
+DONE = re.compile(r"Done: (\S+) (?:(\S+) of )?(\S+)\.")
+OTHERS = (
+    *("needs", "users", "root", "harm", "got-over", "blames", "fails", "read", "dark", "behind", "nothing", "done"),
+    *("refused", "over", "soon", "said", "unknown", "rows", *SEARCHES),
+)
+TOOLS = (
+    *("classify_severity", "identify_root_cause", "escalate"),
+    *("remediate", "request_more_logs", "resolve", "ignore"),
+)
+ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "classify_severity": ("severity",), "identify_root_cause": ("service",), "escalate": ("team",),
+    "remediate": ("service", "action", "object"), "request_more_logs": ("service",),
+}  # fmt: skip
+"""What stands on the line of each tool, in order."""
+
+
+def compact_vocab() -> Vocab:
+    """Every word of the compact rendering."""
+    words = [
+        *TOOLS, *SLOT, *OBJECT, ALL, *SEVERITIES, *TEAMS, *REMEDIES, *KINDS, *OUTAGES, OWN_SIDE, CLIENT_ERRORS,
+        *compact.grade_words((USERS, HARMED)), *compact.time_words(), *OTHERS, "oncall",
+    ]  # fmt: skip
+    return compact.make_vocab(words, TOOLS, (*SLOT, *OBJECT))
+
+
+class LogsCompactRenderer(LineRenderer):
+    """One incident's compact rendering for the one on call."""
+
+    LINE = "the arguments in order"
+
+    def __init__(self, brief: Brief) -> None:
+        super().__init__(brief)
+        self.catalogue: Catalogue = brief.facts
+        self.slot = compact.assign_slots(self.catalogue.names, self.catalogue.render())
+        self.name = {slot: name for name, slot in self.slot.items()}
+        self.findings = Findings(self.catalogue)
+        self.objects: dict[str, str] = {}
+        """The slot of each build, session and prefix that was named, in order."""
+        self.said: list[str] = []
+        """What was declared, in order, each as its words."""
+        self.done: dict[tuple[str, str], None] = {}
+        """(service, object) of remedies that were carried out."""
+
+    # -- what the model reads -------------------------------------------------------------------------
+
+    def opening(self) -> str:
+        """The seat, and the catalogue: who is of what kind, belongs to whom and needs whom."""
+        out = [self.brief.seat]
+        for entry in self.catalogue.entries:
+            needs = [self.slot[callee] for callee in entry.calls]
+            out += [self.slot[entry.name], entry.kind, entry.team, *(["needs", *needs] if needs else [])]
+        return " ".join(out)
+
+    def render_observation(self, observation: Observation) -> str:
+        """The observation in compact words."""
+        if isinstance(observation, LogsPage):
+            return " ".join(self._page(observation))
+        assert isinstance(observation, Message)
+        return " ".join(self._known() if observation.text == NOTED else _notice(observation.text))
+
+    def _page(self, page: LogsPage) -> list[str]:
+        self.findings.add_page(page)
+        out = [f"T{page.turn}"] if page.turn in TURNS else []
+        out += ["soon"] if page.budget - page.turn < SOON else []
+        out += [grade_word(HARMED, self.findings.harmed_lines)]
+        out += self._answer(page.answer) if page.reply is None else self._reply(page.reply)
+        return [*out, "rows", *self._rows(page.lines), *self._known()]
+
+    def _answer(self, text: str) -> list[str]:
+        """What the last act came to. A remedy is repeated beside its root from now on."""
+        done = DONE.fullmatch(text)
+        if done is None:
+            return _notice(text)
+        self.done[done[3], done[2] or ""] = None
+        return ["done"]
+
+    def _reply(self, reply: ServiceReading | SystemReading) -> list[str]:
+        if isinstance(reply, SystemReading):
+            return ["read", ALL, *self._rows(reply.newest)]
+        if reply.matches is None:
+            return ["read", *([self.slot[reply.pipeline.service]] if reply.pipeline else []), "dark"]
+        service = reply.matches.service
+        rows = self._rows([ShownLine(service, line) for line in reply.matches.newest])
+        return ["read", self.slot[service], *(["behind"] if reply.pipeline else []), *rows]
+
+    def _rows(self, lines: Iterable[ShownLine]) -> list[str]:
+        """What lines tell, each fact once."""
+        facts = dict.fromkeys([fact for shown in lines if (fact := self._fact(shown))])
+        return [word for fact in [*facts][:MOST_ROWS] for word in fact] or ["nothing"]
+
+    def _fact(self, shown: ShownLine) -> tuple[str, ...]:
+        writer = self.slot[shown.service]
+        for found in read_outage(shown.line.message):
+            if found.outcome in ("harmful", "coped"):
+                owner = self.slot.get(found.peer, writer) if found.received else writer
+                named = [self._object(found.object)] if found.object else []
+                return owner, "harm" if found.outcome == "harmful" else "got-over", found.name, *named
+        line = read_line(shown.line.message)
+        if line is not None and line.role in CALL_ROLES and line.callee in self.slot:
+            return writer, "blames", self.slot[line.callee]
+        return (writer, "fails") if line is not None and line.role in OWN_FAILURES else ()
+
+    def _object(self, name: str) -> str:
+        """The slot of an object; none is left for more than there are slots."""
+        if name not in self.objects and len(self.objects) < len(OBJECT):
+            taken = len(self.objects)
+            order = stream(0, "objects", self.catalogue.render()).sample(OBJECT, len(OBJECT))
+            self.objects[name] = order[taken]
+        return self.objects.get(name, "unknown")
+
+    def _known(self) -> list[str]:
+        """How users fared, every cause that is known, and what was said and done about it."""
+        access = self.findings.access
+        out = ["users", grade_word(USERS, access.lost_share)] if access is not None else ["users", "unknown"]
+        whole = {cause.owner for cause in self.findings.causes if cause.whole}
+        for cause in self.findings.causes:
+            out += self._cause(cause) if cause.whole or cause.owner not in whole else []
+        return [*out, "said", *(self.said or ["nothing"])]
+
+    def _cause(self, cause: Cause) -> list[str]:
+        entry = self.catalogue.entry(cause.owner)
+        named = [self._object(cause.object)] if cause.object else []
+        done = ["done"] if (cause.owner, cause.object) in self.done and cause.whole else []
+        return ["root", self.slot[cause.owner], entry.kind, entry.team, cause.outage or OWN_SIDE, *named, *done]
+
+    # -- what the model says --------------------------------------------------------------------------
+
+    def parse_call(self, name: str, arguments: Mapping[str, object]) -> ToolCall:
+        """The call whose arguments stand on one line, in order."""
+        words = compact.line_words(arguments)
+        if name == "request_more_logs":
+            return self._search(words)
+        known = self.name | {slot: text for text, slot in self.objects.items()}
+        meant = {key: known.get(word, word) for key, word in zip(ARGUMENTS.get(name, ()), words, strict=False)}
+        if name in TOOLS[:3]:
+            self.said += [word for word in words if word not in self.said]
+        needed = [key for key in ARGUMENTS.get(name, ()) if key != "object"]
+        return ToolCall(name, dict.fromkeys(needed, "") | meant)
+
+    def _search(self, words: list[str]) -> ToolCall:
+        service = self.name.get(words[0], words[0]) if words else ""
+        if service == ALL or len(words) > 1:
+            return _search_call(service, SEARCHES.get(words[-1], "level:error"))
+        return _search_call(service, self.findings.search_words(service))
+
+    def format_call(self, call: ToolCall) -> tuple[str, JsonObject]:
+        """The call on one line."""
+        values = [str(call.arguments.get(key, "")) for key in ARGUMENTS.get(call.name, ())]
+        line = [self.slot.get(value) or self.objects.get(value, value) for value in values if value]
+        if call.name == "request_more_logs":
+            line += [word for word, text in SEARCHES.items() if text == call.arguments.get("words", "")]
+        return call.name, {"line": " ".join(line)}
+
+
+def _search_call(service: str, words: str) -> ToolCall:
+    return ToolCall("request_more_logs", {"service": service, "words": words} if words else {"service": service})
+
+
+def _notice(text: str) -> list[str]:
+    if "Refused" in text:
+        return ["refused"]
+    return ["over"] if "is over" in text or "is closed" in text else []
