@@ -136,11 +136,11 @@ TEST_CALLS: Wordings = {
     ("lane_backlog", "gateway"): OutageWording(
         ("W requests for cluster={peer} wait here ever longer, {ms} ms for {seq}, sent with no time left",
          "E sockets to cluster={peer} are passed on too slowly for arrivals: {seq} outlived its client in the line",
-         "W queue towards cluster={peer} deeper than a minute ago; at the turn of {seq} its client was not on the socket",
+         "W queue towards cluster={peer} deeper by the minute; at the turn of {seq} its client was not on the socket",
          "E cluster={peer} sees fewer requests than we hold back; {seq} was held back beyond use"),
         ("W requests for cluster={peer} wait here ever longer, {ms} ms for {seq}, sent with time left",
          "E sockets to cluster={peer} are passed on too slowly for arrivals: its client outlived {seq} in the line",
-         "W queue towards cluster={peer} deeper than a minute ago; at the turn of {seq} its client was on the socket",
+         "W queue towards cluster={peer} deeper by the minute; at the turn of {seq} its client was on the socket",
          "E cluster={peer} sees fewer requests than we hold back; {seq} was not held back beyond use"),
     ),
     ("own_side", ""): OutageWording(

@@ -1,47 +1,38 @@
-"""Scripted policies of log triage: naive ones that a trained model has to beat, and an expert that reads.
+"""Scripted policies of log triage: naive ones that a trained model has to beat, and an expert that reads."""
 
-Recorded incidents have other pages; there each name plays by the ranking that comes nearest to it.
-"""
-
-from collections.abc import Mapping
 from random import Random
 
 from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.logs.policies.expert import expert
 from warroom.envs.logs.policies.naive import NAIVE
-from warroom.envs.logs.policies.recorded import FUSION, RANKINGS, RankingPolicy
+from warroom.envs.logs.policies.recorded import ON_RECORDINGS
 from warroom.envs.logs.recorded_views import RecordedPage
 
-ON_RECORDINGS: Mapping[str, str] = {
-    "expert": "fusion", "heuristic": "loudest_rise", "loudest": "loudest", "loudest_delta": "loudest_rise",
-}  # fmt: skip
-"""The ranking by which a policy plays a recording; the others rank by ERROR lines."""
 
+class EitherPolicy:
+    """Plays a drawn incident by one policy and a recorded one by another: the first page shows which it is."""
 
-class ByPage:
-    """One policy for drawn incidents, and one for recordings: the first page says which it is."""
-
-    def __init__(self, name: str, drawn: PolicyFactory, brief: Brief, rng: Random) -> None:
-        self.name, self.drawn, self.brief, self.rng = name, drawn, brief, rng
+    def __init__(self, name: str, brief: Brief, rng: Random) -> None:
+        self.name, self.brief, self.rng = name, brief, rng
         self.policy: Policy | None = None
 
     def act(self, observation: Observation) -> ToolCall:
-        """The next call."""
+        """The call of the policy that fits."""
         if self.policy is None:
-            self.policy = self._policy(isinstance(observation, RecordedPage))
+            recorded = isinstance(observation, RecordedPage)
+            self.policy = (ON_RECORDINGS if recorded else DRAWN)[self.name](self.brief, self.rng)
         return self.policy.act(observation)
 
-    def _policy(self, recorded: bool) -> Policy:
-        if recorded:
-            return RankingPolicy(RANKINGS[ON_RECORDINGS.get(self.name, "loudest")], self.rng)
-        return self.drawn(self.brief, self.rng)
+
+def _either(name: str) -> PolicyFactory:
+    def make(brief: Brief, rng: Random) -> EitherPolicy:
+        return EitherPolicy(name, brief, rng)
+
+    make.__doc__ = DRAWN[name].__doc__
+    return make
 
 
-def _by_page(name: str, drawn: PolicyFactory) -> PolicyFactory:
-    return lambda brief, rng: ByPage(name, drawn, brief, rng)
-
-
-POLICIES: dict[str, PolicyFactory] = {
-    **{name: _by_page(name, drawn) for name, drawn in {"expert": expert, **NAIVE}.items()}, **FUSION,
-}  # fmt: skip
+DRAWN: dict[str, PolicyFactory] = {"expert": expert, **NAIVE, "fusion": NAIVE["loudest_delta"]}
+"""How each plays a drawn incident; `fusion`, which goes by metrics that only recordings have, by errors there."""
+POLICIES: dict[str, PolicyFactory] = {name: _either(name) for name in DRAWN}

@@ -189,13 +189,6 @@ def overview(seen: LogHistory) -> Sequence[Search]:
     return Search(ALL), Search(seen.gateway)
 
 
-def overview_and(root: Callable[[LogHistory], str | None], seen: LogHistory) -> Sequence[Search]:
-    """The overview, then what the suspect writes above INFO."""
-    known = overview(seen)
-    suspect = root(seen) if len(seen.per_minute) > 1 and seen.access is not None else None
-    return (*known, Search(suspect, "-info")) if suspect is not None else known
-
-
 def all_services(seen: LogHistory) -> Sequence[Search]:
     """Every service from the gateway on, as far as the turns reach."""
     names = seen.catalogue.names[: max(0, seen.budget - CLOSING_TURNS)]
@@ -212,12 +205,12 @@ def walk_searches(seen: LogHistory) -> Sequence[Search]:
 
 def loudest(seen: LogHistory) -> str | None:
     """The service with the most ERROR lines."""
-    return _most({name: sum(counts) for name, counts in seen.per_minute.items()}) or seen.gateway
+    return most({name: sum(counts) for name, counts in seen.per_minute.items()}) or seen.gateway
 
 
 def loudest_delta(seen: LogHistory) -> str | None:
     """The service whose ERROR lines a minute rose most."""
-    return _most({name: _rise(counts) for name, counts in seen.per_minute.items()}) or seen.gateway
+    return most({name: rise(counts) for name, counts in seen.per_minute.items()}) or seen.gateway
 
 
 def first_error(seen: LogHistory) -> str | None:
@@ -231,26 +224,18 @@ def keyword(seen: LogHistory) -> str | None:
     words = {name: 0 for name, _ in seen.page}
     for name, line in seen.page:
         words[name] += sum(remedies_named(line.message).values()) if line.level != "INFO" else 0
-    return _most({name: count for name, count in words.items() if count}) or first_error(seen)
+    return most({name: count for name, count in words.items() if count}) or first_error(seen)
 
 
 def blame(seen: LogHistory) -> str | None:
     """The service that most lines of others speak of."""
-    return _most(complaints(seen)) or first_error(seen)
+    return most(complaints(seen)) or first_error(seen)
 
 
 def sweep(seen: LogHistory) -> str | None:
     """The service whose lines above INFO grew by the largest factor."""
-    grown = {name: _rise(counts) / (1 + sum(counts)) for name, counts in seen.per_minute.items()}
-    return _most(grown) or seen.gateway
-
-
-def routine(seen: LogHistory) -> str | None:
-    """A careful person's routine: none if users are well, else whom the loudest complains of, or the loudest itself."""
-    if seen.access is not None and seen.access.lost_share < CALM:
-        return None
-    rises = {name: _rise(counts) for name, counts in seen.per_minute.items() if name != seen.gateway}
-    return _most(rises) or seen.gateway
+    grown = {name: rise(counts) / (1 + sum(counts)) for name, counts in seen.per_minute.items()}
+    return most(grown) or seen.gateway
 
 
 def walk(seen: LogHistory) -> list[str]:
@@ -258,7 +243,7 @@ def walk(seen: LogHistory) -> list[str]:
     found = [seen.gateway]
     while True:
         said = complaints(seen, found[-1])
-        callee = _most({name: count for name, count in said.items() if name not in found})
+        callee = most({name: count for name, count in said.items() if name not in found})
         if callee is None or callee not in seen.catalogue.entry(found[-1]).calls:
             return found
         found.append(callee)
@@ -280,13 +265,13 @@ def complaints(seen: LogHistory, caller: str | None = None) -> Counter[str]:
     return found
 
 
-def _rise(counts: Sequence[int]) -> float:
+def rise(counts: Sequence[int]) -> float:
     """Lines a minute of late less those of before."""
     early, late = counts[:RECENT], counts[-RECENT:]
     return sum(late) / max(1, len(late)) - sum(early) / max(1, len(early))
 
 
-def _most(figures: Mapping[str, float]) -> str | None:
+def most(figures: Mapping[str, float]) -> str | None:
     """The name with the largest figure, the first of the alphabet among equals."""
     return max(sorted(figures), key=lambda name: figures[name]) if figures else None
 
@@ -298,7 +283,8 @@ STRATEGIES: dict[str, Strategy] = {
     "keyword": Strategy(no_searches, keyword),
     "blame": Strategy(overview, blame),
     "sweep": Strategy(all_services, sweep),
-    "heuristic": Strategy(partial(overview_and, routine), routine),
+    "heuristic": Strategy(walk_searches, deepest),
 }
-"""`sweep` reads every service it can afford; `heuristic` is the routine that trained models have to beat."""
+"""`sweep` reads every service it can afford; `heuristic` is the walk down the complaints, which trained models have to
+beat."""
 NAIVE: dict[str, PolicyFactory] = {name: partial(NaivePolicy, strategy) for name, strategy in STRATEGIES.items()}
