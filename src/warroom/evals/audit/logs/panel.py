@@ -13,6 +13,7 @@ from warroom.envs.logs.policies.naive import (
     STRATEGIES,
     Fix,
     LogHistory,
+    Search,
     Strategy,
     all_services,
     deepest,
@@ -30,7 +31,7 @@ from warroom.sim.outages import OBJECT_OF, REMEDIES, Remedy
 
 Fixes = Callable[[LogHistory, str], Sequence[Fix]]
 
-# -- what to read, and whom to take for the root --------------------------------------------------------------------------
+# -- what to read, and whom to take for the root --------------------------------------------------------
 
 
 def overview_and(root: Callable[[LogHistory], str | None], seen: LogHistory) -> Sequence[Search]:
