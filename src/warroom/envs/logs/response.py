@@ -101,10 +101,11 @@ class Response:
 
     def advance(self) -> None:
         """One minute passes; providers recover, and security ends abuse."""
+        then = self.second + 60
         for story in list(self.in_force):
             origin = story.row.origin
-            over = origin == "provider" and self.second >= self.incident.provider_recovers
-            if over or (origin == "abuser" and self.security_at is not None and self.second >= self.security_at):
+            over = origin == "provider" and then >= self.incident.provider_recovers
+            if over or (origin == "abuser" and self.security_at is not None and then >= self.security_at):
                 self._end(story)
         self.world.advance(self.world.minute + 1)
 
