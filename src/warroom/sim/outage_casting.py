@@ -149,8 +149,8 @@ def draw_outage(
         lost = scale * (wanted.least + wanted.most) / 2 / len(taken)
         stories += draw.cluster(causes, remedy, place, lost, len(stories), apart=len(taken) > 1)
     busy = {i for place in taken for i in (place.callee, place.caller)}
-    for _ in range(draw.tier.outsiders):
-        stories += draw.outsider(busy, stories[0], len(stories))
+    for k in range(draw.tier.outsiders):
+        stories += draw.outsider(busy, stories[0], len(stories), near=k % 2 == 0)
     noisy = draw.noisy(busy) if plan.client_errors else None
     return OutageCasting(draw.page, draw.mix, wanted, tuple(stories), tuple(draw.routine()), noisy)
 
@@ -313,9 +313,11 @@ class _Draw:
                 return target
         return EVERYTHING
 
-    def outsider(self, busy: set[int | None], like: Story, first: int) -> list[Story]:
-        """A trouble elsewhere, as large as the cause."""
+    def outsider(self, busy: set[int | None], like: Story, first: int, *, near: bool) -> list[Story]:
+        """A trouble elsewhere, as large as the cause; if `near`, at a service that depends on where the trouble is."""
         elsewhere = [i for i in range(self.system.size) if i not in busy]
+        if near:
+            elsewhere = [i for i in elsewhere if self.system.depend(i, like.site)] or elsewhere
         if not elsewhere:
             return []
         owner = elsewhere[int(self.rng.random() * len(elsewhere))]

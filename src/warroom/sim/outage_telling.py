@@ -18,6 +18,9 @@ from warroom.sim.topology import ServiceSystem
 
 CLIENT_ERROR_RATE = 0.04, 0.12
 """Bounds of the lines per request of a service that complains about its clients."""
+COMPLAINS = 1.0
+"""Lines per request that comes to harm of what a caller writes of any fault on its own side: as many as of any call
+that goes wrong."""
 OPENS_BEFORE = 3
 """Most minutes before its first request comes to harm at which an object is first written of."""
 
@@ -65,7 +68,7 @@ class Telling(Mapping[int, tuple[StreamGroup, ...]]):
             minute = story.onset // 60 - rng.randint(0, OPENS_BEFORE)
             yield self._open(rng, Routine(story.owner, kind, story.object, minute))
         if story.row.place == "client" and story.hit:
-            yield self._told(rng, story.owner, story, OWN_SIDE, peer=peer)._replace(rate=1.0)
+            yield self._told(rng, story.owner, story, OWN_SIDE, peer=peer)._replace(rate=COMPLAINS)
 
     def _peer(self, story: Story) -> str:
         return "" if story.peer is None else self.system.names[self.system.links[story.peer][1]]

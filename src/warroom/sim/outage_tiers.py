@@ -17,7 +17,7 @@ class OutageTier(NamedTuple):
     stories: int
     """Troubles at the two ends of the call where it began, of which one is the cause."""
     outsiders: int
-    """Troubles elsewhere."""
+    """Troubles elsewhere, half of them on the way to the place."""
     routine: int
     """Builds, sessions and prefixes of the last two hours that have nothing to do with anything."""
     lines: float
@@ -32,6 +32,8 @@ class OutageTier(NamedTuple):
     """Probability that a service's lines do not arrive."""
     behind: float
     """Probability that they arrive late."""
+    page_depth: float
+    """Share of the other lines of a page that any service may have written; the rest is what users notice."""
     page_noise: float
     """Share of the lines on a page that have nothing to do with the incident."""
     noise: float
@@ -46,14 +48,15 @@ OUTAGE_TIERS = by_tier(
     services=(CountRange(7, 10), CountRange(8, 14), CountRange(20, 26)),
     drawn=(0.25, 0.5, 0.75),
     stories=(3, 4, 5),
-    outsiders=(1, 3, 6),
+    outsiders=(2, 4, 8),
     routine=(4, 8, 16),
-    lines=(1.0, 0.6, 0.3),
+    lines=(1.0, 0.75, 0.6),
     one_slice=(0.0, 0.5, 1.0),
     other_hour=(0.4, 0.2, 0.0),
     mute=(0.5, 0.7, 0.85),
     missing=(0.0, 0.06, 0.12),
     behind=(0.0, 0.06, 0.1),
+    page_depth=(0.08, 0.08, 0.05),
     page_noise=(0.2, 0.4, 0.6),
     noise=(0.02, 0.06, 0.1),
     steady_rate=(0.002, 0.004, 0.006),

@@ -175,6 +175,8 @@ class LogsCompactRenderer(LineRenderer):
         words = compact.line_words(arguments)
         if name == "request_more_logs":
             return self._search(words)
+        if name == "remediate":
+            self.findings.start_anew()
         known = self.name | {slot: text for text, slot in self.objects.items()}
         meant = {key: known.get(word, word) for key, word in zip(ARGUMENTS.get(name, ()), words, strict=False)}
         if name in TOOLS[:3]:

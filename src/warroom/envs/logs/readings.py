@@ -15,7 +15,7 @@ from warroom.sim.counts import MinuteCounts
 from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.log_lines import KeptLine, LogLines
 from warroom.sim.log_search import NEWEST, LogMatches, LogSearch, Query, parse_query
-from warroom.sim.outage_telling import Telling
+from warroom.sim.outage_telling import COMPLAINS, Telling
 from warroom.sim.outage_tiers import BEHIND
 from warroom.sim.request_mix import hosts_of
 from warroom.sim.service_world import ServiceWorld
@@ -31,7 +31,8 @@ PAGE_SERVICES = 4
 """Services whose ordinary lines stand on one page, at most."""
 TROUBLE = 0.005
 """Share of failed requests from which a service is taken to suffer from what is wrong."""
-_NO_HARM: frozenset[GroupRole] = frozenset({"served", "chore", "stray", "symptom", "coped", "notice"})
+_HARM: frozenset[GroupRole] = frozenset({"failed", "slow", "refused", "late", "lost"})
+_ORDINARY: frozenset[GroupRole] = frozenset({"served", "chore", "stray", "symptom", "notice"})
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
 
 
@@ -105,13 +106,16 @@ class LogDesk:
     # -- the lines of a page ----------------------------------------------------------------------------
 
     def page_lines(self, number: int) -> tuple[ShownLine, ...]:
-        """Lines of the last minute: the declared share of them are ordinary ones, the others tell of harm."""
+        """Lines of the last minute: the declared share of them are ordinary ones, the others tell of harm.
+
+        What a page tells of harm is failed requests and complaints; what is behind them has to be searched for.
+        """
         rng = stream(int.from_bytes(self.incident.key), "page", self.world.minute)
         suffering = self._suffering()
         heard = [i for i in range(self.system.size) if i not in self._silent]
         ordinary = rng.sample(heard, min(len(heard), PAGE_SERVICES))
         stories = self.incident.casting.stories
-        coping = sorted({story.owner for story in stories if not story.hit} - self._silent)
+        coping = sorted({story.owner for story in stories if not story.hit} - self._silent - {*suffering})
         noise = round(self.incident.tier.page_noise * number + rng.random() - 0.5) if suffering else number
         chosen: dict[tuple[int, int, int], ShownLine] = {}
         for k in range(3 * number):
@@ -119,8 +123,12 @@ class LogDesk:
                 break
             harmed = k >= noise and bool(suffering)
             imitates = not harmed and bool(coping) and rng.random() < IMITATIONS
-            service = rng.choice(suffering if harmed else coping if imitates else ordinary)
-            wanted = self._tells_of_harm if harmed else self._imitates_harm if imitates else self._is_ordinary
+            deep = harmed and rng.random() < self.incident.tier.page_depth
+            service = 0 if harmed and not deep else rng.choice(suffering if deep else coping if imitates else ordinary)
+            wanted = (
+                self._tells_of_harm if deep else _is_own_failure if harmed
+                else _imitates_harm if imitates else _is_ordinary
+            )  # fmt: skip
             line = self._line(service, rng.random(), rng.randrange(8), wanted)
             if line is not None:
                 place = line.source.service, line.source.group.position, line.rank
@@ -158,19 +166,26 @@ class LogDesk:
                 return kept[-1] if kept else None
         return None
 
-    def _imitates_harm(self, service: int, group: StreamGroup) -> bool:
-        return group.role == "coped"
-
-    def _is_ordinary(self, service: int, group: StreamGroup) -> bool:
-        return group.role in _NO_HARM or not self._tells_of_harm(service, group)
-
     def _tells_of_harm(self, service: int, group: StreamGroup) -> bool:
         if group.role == "harmed":
-            return True
-        if group.role in _NO_HARM:
+            return group.rate == COMPLAINS
+        if group.role not in _HARM:
             return False
         played = self.world.at(self.world.minute)
         return any(
             part.origin in played.hurt and part.share > 0.3 and part.harm in {h.harm for h in played.hurt[part.origin]}
             for part in self.lines.parts(self.world.minute, service, group)
         )
+
+
+def _is_own_failure(service: int, group: StreamGroup) -> bool:
+    """Whether lines of it tell that users got no answer, or a late one, and not why."""
+    return group.role in ("failed", "slow")
+
+
+def _imitates_harm(service: int, group: StreamGroup) -> bool:
+    return group.role == "coped"
+
+
+def _is_ordinary(service: int, group: StreamGroup) -> bool:
+    return group.role in _ORDINARY

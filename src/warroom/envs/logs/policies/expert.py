@@ -16,7 +16,7 @@ STILL_HARMED = 2
 """Lines of a page about requests that come to harm from which something is still wrong."""
 RESERVE = 2
 """Turns that are kept for a remedy and the end."""
-MOST_SEARCHES = 4
+MOST_SEARCHES = 6
 """Searches in the log of one service."""
 
 
@@ -77,9 +77,14 @@ class LogsExpert:
         remedy = self._remedy(page)
         if remedy is not None:
             return remedy
-        if self.ended and (findings.harmed_lines < STILL_HARMED or page.turn >= page.budget):
+        if self.ended and (self._is_calm() or page.turn >= page.budget):
             return ToolCall("resolve")
         return self._look(self._search() or findings.gateway)
+
+    def _is_calm(self) -> bool:
+        """Whether the page tells of no harm any more; what others end is waited for until it tells of none at all."""
+        waited = any(cause.row is not None and cause.row.remedy is None for cause in self.ended)
+        return self.findings.harmed_lines < (1 if waited else STILL_HARMED)
 
     def _remedy(self, page: LogsPage) -> ToolCall | None:
         """The remedy of a cause that is in force; others end what has none."""
@@ -89,6 +94,7 @@ class LogsExpert:
                 continue
             self.ended[cause] = page.second
             if row.remedy is not None:
+                self.findings.start_anew()
                 call = {"action": row.remedy, "service": cause.owner}
                 return ToolCall("remediate", {**call, "object": cause.object} if cause.object else call)
         return None
@@ -105,17 +111,18 @@ class LogsExpert:
         return None
 
     def _chain(self) -> list[str]:
-        """From the deepest service that is complained of up to the gateway."""
+        """From the deepest service that is complained of up to the gateway, those less searched first; the two at the
+        bottom more often than the others, for a complaint of any day may have led one step too far."""
         chain = [self.findings.gateway]
         while (callee := self.findings.complained_of(chain[-1])) is not None and callee not in chain:
             chain.append(callee)
         deepest = chain[::-1]
-        order = sorted(range(len(deepest)), key=lambda k: (self.findings.searched[deepest[k]], k))
+        order = sorted(range(len(deepest)), key=lambda k: (self.findings.searched[deepest[k]] + max(0, 2 * k - 2), k))
         return [deepest[k] for k in order]
 
     def _is_heard(self, service: str) -> bool:
         pipeline = self.findings.pipelines.get(service)
-        return pipeline is None or pipeline.down_since is None
+        return service not in self.findings.flat and (pipeline is None or pipeline.down_since is None)
 
     def _look(self, service: str) -> ToolCall:
         return ToolCall("request_more_logs", {"service": service, "words": self.findings.search_words(service)})

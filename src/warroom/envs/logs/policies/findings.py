@@ -9,12 +9,17 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from warroom.envs.logs.views import Access, Catalogue, LogsPage, Pipeline, ServiceReading, ShownLine, SystemReading
+from warroom.sim.log_search import LogMatches
 from warroom.sim.outages import OBJECT_OF, OUTAGES, OWN_SIDE, Outage
 from warroom.sim.streams.outage_lines import read_outage
 from warroom.sim.streams.reading import read_line
 from warroom.sim.streams.template import CALL_ROLES
 
 NOT_INFO = "-info"
+RISEN = 1.2
+"""Factor on lines above INFO below which a service is not in trouble."""
+_SIDE = 3
+"""Minutes at either end of a count that are compared."""
 OWN_FAILURES = frozenset({"failed", "slow"})
 
 
@@ -56,8 +61,12 @@ class Findings:
     complaints: Counter[Complaint] = field(default_factory=Counter)
     failing: Counter[str] = field(default_factory=Counter)
     """Lines about requests that a service itself failed."""
-    plain: dict[str, Counter[tuple[str, ...]]] = field(default_factory=dict)
-    """By service, the words of kinds of line that bring nothing new."""
+    plain: dict[tuple[str, str], Counter[tuple[str, ...]]] = field(default_factory=dict)
+    """By service and level, the words of kinds of line that bring nothing new."""
+    harmed_values: Counter[str] = field(default_factory=Counter)
+    """Regions and classes of the requests that complaints are about."""
+    flat: set[str] = field(default_factory=set)
+    """Services whose lines above INFO are no more than before."""
     searched: Counter[str] = field(default_factory=Counter)
     harmed_lines: int = 0
     """Lines of the last page that tell of requests that came to harm."""
@@ -84,8 +93,14 @@ class Findings:
         if reading.pipeline is not None:
             self.pipelines[reading.pipeline.service] = reading.pipeline
         if reading.matches is not None:
+            self._compare(reading.matches)
             for line in reading.matches.newest:
                 self._add_line(ShownLine(reading.matches.service, line))
+
+    def _compare(self, matches: LogMatches) -> None:
+        counts, query = matches.per_minute, matches.query
+        if query.level is None and len(counts) >= 2 * _SIDE and sum(counts[-_SIDE:]) < RISEN * sum(counts[:_SIDE]):
+            self.flat.add(matches.service)
 
     def _add_line(self, shown: ShownLine) -> bool:
         """Remember a line; whether it tells of a request that came to harm."""
@@ -114,6 +129,8 @@ class Findings:
             return False
         if not known:
             self._add_words(shown)
+            if line.role in CALL_ROLES and shown.line.context is not None:
+                self.harmed_values.update((shown.line.context.region, shown.line.context.request_class))
             if line.role in CALL_ROLES:
                 self.complaints[Complaint(shown.service, line.callee)] += 1
             elif line.role in OWN_FAILURES:
@@ -126,18 +143,32 @@ class Findings:
         own = [w for w in words if all(w not in name for name in self.catalogue.names)]
         if own:
             longest = sorted(own, key=lambda word: (-len(word), word))[:3]
-            self.plain.setdefault(shown.service, Counter())[tuple(longest)] += 1
+            self.plain.setdefault((shown.service, shown.line.level), Counter())[tuple(longest)] += 1
 
     def search_words(self, service: str) -> str:
-        """What to search a service for: lines above INFO, from the second time on without the kinds seen most."""
-        times, seen = self.searched[service], self.plain.get(service)
+        """What to search a service for: lines above INFO; then, of requests like those that come to harm, WARN and ERROR
+        by turns without the kinds seen most."""
+        times = self.searched[service]
         self.searched[service] += 1
-        if not times or not seen:
+        if not times:
             return NOT_INFO
-        kinds = [words for words, _ in seen.most_common()]
-        chosen = [*kinds[:2], kinds[2 + times % (len(kinds) - 2)]] if len(kinds) > 2 else kinds
-        without = dict.fromkeys([words[(times - 1) % len(words)] for words in chosen])
-        return " ".join([NOT_INFO, *[f"-{word}" for word in without]])
+        level = ("WARN", "ERROR")[(times - 1) % 2]
+        seen = self.plain.get((service, level), Counter())
+        kinds, rotation = [words for words, _ in seen.most_common()], (times - 1) // 2
+        alike = [value for value, _ in self.harmed_values.most_common(1)]
+        most = 3 - len(alike)
+        chosen = (
+            [*kinds[: most - 1], kinds[most - 1 + rotation % (len(kinds) - most + 1)]] if len(kinds) >= most else kinds
+        )
+        without = dict.fromkeys([words[rotation % len(words)] for words in chosen])
+        return " ".join([f"level:{level.lower()}", *alike, *[f"-{word}" for word in without]])
+
+    def start_anew(self) -> None:
+        """Something was ended: who complains now has to be seen anew."""
+        self.complaints.clear()
+        self.searched.clear()
+        self.plain.clear()
+        self.flat.clear()
 
     def known_causes(self, since: dict[Cause, float]) -> Iterator[Cause]:
         """Causes that lines tell of, those that were ended only if lines have told of them since then."""
