@@ -197,15 +197,24 @@ def test_a_marker_word_would_be_noticed() -> None:
 SCENARIOS = ("single_crash", "cascading_failure", "silent_degradation", "misleading_errors", "double_fault",
              "false_alarm", "third_party_outage", "security_incident")  # fmt: skip
 TIERS = ("easy", "medium", "hard")
-EPISODES_A_CELL, MOST_SHARE = 8, 0.02
-"""Of the pages that may hold one run of five words; the bound allows for as few pages as are looked at here."""
+INCIDENTS_A_CELL, MOST_PAGES = 3, 0.04
+"""Of the pages that may hold one run of five words: at most 2 % over hundreds of incidents, and twice that in so few,
+as all the pages of an incident tell of the same troubles."""
 
 
 def page_runs(page: str) -> set[str]:
     """Runs of five words in lines of log."""
-    found: set[str] = set()
-    for line in page.splitlines():
-        if re.match(r"\d\d:\d\d:\d\d\.", line):
-            spoken = line.split()
-            found |= {" ".join(spoken[i : i + 5]) for i in range(len(spoken) - 4)}
-    return found
+    lines = [line.split() for line in page.splitlines() if re.match(r"\d\d:\d\d:\d\d\.", line)]
+    return {" ".join(spoken[i : i + 5]) for spoken in lines for i in range(len(spoken) - 4)}
+
+
+@pytest.mark.slow
+def test_no_run_of_five_words_is_on_many_pages() -> None:
+    seen, pages = Counter[str](), 0
+    for scenario, tier, seed in product(SCENARIOS, TIERS, range(INCIDENTS_A_CELL)):
+        episode = play(parse_spec(f"logs/{scenario}@{tier}#test:{seed}"), policy_set("logs", "expert"))
+        pages += len(episode.steps)
+        for step in episode.steps:
+            seen.update(page_runs(step.observation))
+    run, count = seen.most_common(1)[0]
+    assert count <= MOST_PAGES * pages, run
