@@ -56,8 +56,8 @@ class Findings:
     complaints: Counter[Complaint] = field(default_factory=Counter)
     failing: Counter[str] = field(default_factory=Counter)
     """Lines about requests that a service itself failed."""
-    plain: dict[str, Counter[str]] = field(default_factory=dict)
-    """By service, the words of lines that tell of no outage."""
+    plain: dict[str, Counter[tuple[str, ...]]] = field(default_factory=dict)
+    """By service, the words of kinds of line that bring nothing new."""
     searched: Counter[str] = field(default_factory=Counter)
     harmed_lines: int = 0
     """Lines of the last page that tell of requests that came to harm."""
@@ -94,6 +94,8 @@ class Findings:
         self._seen.add(key)
         for found in read_outage(shown.line.message):
             if found.outcome != "harmful":
+                if not known:
+                    self._add_words(shown)
                 continue
             owner = found.peer if found.received else shown.service
             name = "" if found.name == OWN_SIDE else found.name
@@ -119,17 +121,22 @@ class Findings:
         return line.role in CALL_ROLES or line.role in OWN_FAILURES
 
     def _add_words(self, shown: ShownLine) -> None:
-        """The longest word without a figure or a name of a service: searches can leave such lines out."""
-        words = [w for w in shown.line.message.lower().replace(":", " ").split() if w.isalpha() and len(w) > 3]
+        """The long words of a line, names of services apart: searches can leave such lines out by any of them."""
+        words = {w for w in shown.line.message.lower().replace(":", " ").split() if w.isalpha() and len(w) > 3}
         own = [w for w in words if all(w not in name for name in self.catalogue.names)]
         if own:
-            self.plain.setdefault(shown.service, Counter())[max(own, key=len)] += 1
+            longest = sorted(own, key=lambda word: (-len(word), word))[:3]
+            self.plain.setdefault(shown.service, Counter())[tuple(longest)] += 1
 
     def search_words(self, service: str) -> str:
         """What to search a service for: lines above INFO, from the second time on without the kinds seen most."""
+        times, seen = self.searched[service], self.plain.get(service)
         self.searched[service] += 1
-        seen = self.plain.get(service)
-        without = [word for word, _ in seen.most_common(3)] if seen and self.searched[service] > 1 else []
+        if not times or not seen:
+            return NOT_INFO
+        kinds = [words for words, _ in seen.most_common()]
+        chosen = [*kinds[:2], kinds[2 + times % (len(kinds) - 2)]] if len(kinds) > 2 else kinds
+        without = dict.fromkeys([words[(times - 1) % len(words)] for words in chosen])
         return " ".join([NOT_INFO, *[f"-{word}" for word in without]])
 
     def known_causes(self, since: dict[Cause, float]) -> Iterator[Cause]:

@@ -113,6 +113,22 @@ def maker(ranking: Ranking) -> PolicyFactory:
     return make
 
 
+class FirstError:
+    """Names the writer of the first ERROR line of the page, else of the first WARN, and closes."""
+
+    def __init__(self, brief: Brief, rng: Random) -> None:
+        self.gateway: str = brief.facts.names[0]
+        self.named = False
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The name, then the end."""
+        if self.named or not isinstance(observation, RecordedPage):
+            return ToolCall("resolve")
+        self.named = True
+        writers = [line.service for level in ("ERROR", "WARN") for line in observation.lines if line.level == level]
+        return ToolCall("identify_root_cause", {"service": next(iter(writers), self.gateway)})
+
+
 RANKINGS: dict[str, Ranking] = {
     "anyone": anyone,
     "loudest": loudest,
@@ -121,5 +137,13 @@ RANKINGS: dict[str, Ranking] = {
     "slowest_network": slowest_network,
     "fusion": fusion,
 }
-"""For the table of recipes/recorded_incidents.py; `fusion` is a policy of the environment."""
-FUSION: dict[str, PolicyFactory] = {"fusion": maker(fusion)}
+"""For the table of recipes/recorded_incidents.py."""
+ON_RECORDINGS: dict[str, PolicyFactory] = {
+    "expert": maker(fusion),
+    "fusion": maker(fusion),
+    "loudest": maker(loudest),
+    **dict.fromkeys(("loudest_delta", "heuristic"), maker(loudest_rise)),
+    **dict.fromkeys(("first_error", "keyword", "blame", "sweep"), FirstError),
+}
+"""How the environment's policies play a recording. Words of faults and complaints cannot be counted on in lines of an
+unknown system, so whoever goes by them takes the first error."""
