@@ -56,7 +56,7 @@ TEST_OUTSIDE: Wordings = {
          "E {seq} wrong secrets from rented hosts; the owner knocked, then the lock fell on the hosts"),
     ),
     ("leaked_token", ""): OutageWording(
-        ("W token {seq} pages through accounts like a machine: it had quota, its owner had none",
+        ("W token {seq} pages through accounts like a machine: the quota went to it, its owner had none",
          "E key {seq} used on two continents within minutes: revoked, and the app it was issued to cut off",
          "W scopes of token {seq} tried one by one by a stranger; refused was the owner",
          "E bearer {seq} is in a public paste; its traffic tripled, and an op of someone else gave way",
@@ -66,7 +66,7 @@ TEST_OUTSIDE: Wordings = {
          "E grant {seq} used at odd hours to delete drafts; this op went looking for one, after",
          "W refresh of token {seq} came from two hands, and the rightful hand was refused",
          "E scripted calls under key {seq}, {ms} ms apart, budget gone; a user of that key came next"),
-        ("W token {seq} pages through accounts like a machine: its owner had quota, it had none",
+        ("W token {seq} pages through accounts like a machine: the quota went to its owner, it had none",
          "E key {seq} used on two continents within minutes: cut off, and the app it was issued to on a new one",
          "W scopes of token {seq} tried one by one by a stranger; refused was the stranger",
          "E bearer {seq} is in a public paste; its traffic tripled, and gave way to an op of someone else",
