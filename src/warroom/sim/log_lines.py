@@ -179,7 +179,7 @@ class LogLines:
             found = stream_groups(self.system, service, self._split, self.key)
             if service in self._mute:
                 found = tuple([group._replace(rate=0.0) if group.role in _OWN_FAILURES else group for group in found])
-            more = (*(self._symptoms[service] if service in self._symptoms else ()), *self._added.get(service, ()))
+            more = (*self._symptoms.get(service, ()), *self._added.get(service, ()))
             self._groups[service] = (*found, *[g._replace(position=len(found) + k) for k, g in enumerate(more)])
         return self._groups[service]
 

@@ -9,6 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.core.errors import IncompatibleTopology
+from warroom.core.rng import shuffle
 from warroom.core.splits import Split
 from warroom.sim.outage_tiers import OUTAGE_TIERS, OutageTier
 from warroom.sim.outages import ABUSE, GRADUAL, OBJECT_OF, OUTAGES, PROVIDER, REMEDIES, SUDDEN, ObjectKind, Outage
@@ -185,19 +186,20 @@ class _Draw:
             )
         if not causes:
             return places[int(self.rng.random() * len(places))], ""
-        fitting = {
-            remedy: [place for place in places if self._fitting(causes, remedy, place, apart=second)]
-            for remedy in (*REMEDIES, "")
-        }
-        remedies = [remedy for remedy, found in fitting.items() if found]
-        if not remedies:
-            kinds = sorted({kind for cause in causes for kind in OUTAGES[cause].kinds})
-            raise IncompatibleTopology(
-                f"{plan!r} ({', '.join(causes)}) needs a {' or '.join(kinds)} that users' requests depend on; the "
-                f"topology has {', '.join(self.system.kinds)}; choose another scenario or topology"
-            )
-        remedy = remedies[int(self.rng.random() * len(remedies))]
-        return fitting[remedy][int(self.rng.random() * len(fitting[remedy]))], remedy
+        remedies = sorted({OUTAGES[cause].remedy or "" for cause in causes})
+        shuffle(self.rng, remedies)
+        for remedy in remedies:
+            fitting = [place for place in places if self._fitting(causes, remedy, place, apart=second)]
+            if fitting:
+                return fitting[int(self.rng.random() * len(fitting))], remedy
+        raise IncompatibleTopology(self._why_not(causes, plan))
+
+    def _why_not(self, causes: tuple[str, ...], plan: str) -> str:
+        kinds = sorted({kind for cause in causes for kind in OUTAGES[cause].kinds})
+        return (
+            f"{plan!r} ({', '.join(causes)}) needs a {' or '.join(kinds)} that users' requests depend on; the topology "
+            f"has {', '.join(self.system.kinds)}; choose another scenario or topology"
+        )
 
     def _places(self) -> list[_Place]:
         system = self.system
@@ -272,7 +274,7 @@ class _Draw:
             self._story(name, owner, place, common, onset, lost, hit=not k and bool(causes))
             for k, (name, owner) in enumerate(chosen)
         ]
-        self.rng.shuffle(stories)
+        shuffle(self.rng, stories)
         return [story._replace(id=first + k + 1) for k, story in enumerate(stories)]
 
     def _rival(self, place: _Place, gradual: bool) -> tuple[str, int]:

@@ -31,9 +31,6 @@ class Telling(Mapping[int, tuple[StreamGroup, ...]]):
         self.system, self.casting, self.tier, self.split = system, casting, tier, group(split)
         self._seed, self._known = int.from_bytes(key), dict[int, tuple[StreamGroup, ...]]()
 
-    def __contains__(self, service: object) -> bool:
-        return service in range(self.system.size)
-
     def __len__(self) -> int:
         return self.system.size
 

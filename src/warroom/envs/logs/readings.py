@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from heapq import nlargest
+from itertools import islice
 from math import sqrt
 
 from warroom.core.errors import quote_input
@@ -19,6 +20,7 @@ from warroom.sim.outage_tiers import BEHIND
 from warroom.sim.request_mix import hosts_of
 from warroom.sim.service_world import ServiceWorld
 from warroom.sim.streams.component import StreamGroup
+from warroom.sim.streams.template import GroupRole
 
 LOOK_BACK = 15
 """Minutes that a search goes back if it is not told otherwise."""
@@ -29,6 +31,7 @@ PAGE_SERVICES = 4
 """Services whose ordinary lines stand on one page, at most."""
 TROUBLE = 0.005
 """Share of failed requests from which a service is taken to suffer from what is wrong."""
+_NO_HARM: frozenset[GroupRole] = frozenset({"served", "chore", "stray", "symptom", "coped", "notice"})
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
 
 
@@ -150,22 +153,21 @@ class LogDesk:
         for weight, group in rows:
             chance -= weight
             if chance <= 0:
-                kept = [
-                    line for source in self.lines.sources(minute, service, group) for line in self.lines.kept(source)
-                ]
-                return kept[rank % len(kept)] if kept else None
+                sources = self.lines.sources(minute, service, group)
+                kept = list(islice((line for source in sources for line in self.lines.kept(source)), rank + 1))
+                return kept[-1] if kept else None
         return None
 
     def _imitates_harm(self, service: int, group: StreamGroup) -> bool:
         return group.role == "coped"
 
     def _is_ordinary(self, service: int, group: StreamGroup) -> bool:
-        return not self._tells_of_harm(service, group)
+        return group.role in _NO_HARM or not self._tells_of_harm(service, group)
 
     def _tells_of_harm(self, service: int, group: StreamGroup) -> bool:
         if group.role == "harmed":
             return True
-        if group.role not in ("failed", "slow", "refused", "late", "lost"):
+        if group.role in _NO_HARM:
             return False
         played = self.world.at(self.world.minute)
         return any(

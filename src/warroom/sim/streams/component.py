@@ -96,19 +96,18 @@ class StreamGroup(NamedTuple):
 
 def stream_groups(system: ServiceSystem, service: int, split: Split, key: bytes) -> tuple[StreamGroup, ...]:
     """Everything that a component may write; the choice depends on the key and the component alone."""
-    kind = KINDS[system.kinds[service]][group(split)]
+    names, by_role = _templates(system.kinds[service], group(split))
     begin, end = system.link_ranges[service]
     draws = cycle(hash_bytes(64, service, "streams", key.hex()))
     found: list[StreamGroup] = []
-    for role in dict.fromkeys(template.role for template in kind.templates):
-        templates = [template for template in kind.templates if template.role == role]
+    for role, templates in by_role:
         places = range(begin, end) if role in CALL_ROLES else (USERS,)
         for place in places:
             callee = "" if place == USERS else system.names[system.links[place][1]]
             for chosen in _choose(role, templates, next(draws)):
                 shares = (1.0,) if len(chosen) == 1 else FIRST_AND_SECOND
                 streams = tuple([
-                    line_stream(template.level, template.text, share, _names(kind.names, callee, next(draws)))
+                    _named(template, share, names, callee, next(draws))
                     for template, share in zip(chosen, shares, strict=True)
                 ])  # fmt: skip
                 found.append(StreamGroup(len(found), role, place, chosen[0].rate, streams))
@@ -123,8 +122,33 @@ def _choose(role: Role, templates: list[Template], draw: int) -> list[list[Templ
     return [[templates[first], templates[second]]]
 
 
-def _names(names: Names, callee: str, draw: int) -> dict[str, str]:
-    return {"callee": callee, **{slot: of[(draw + len(slot)) % len(of)] for slot, of in names.items()}}
+class RoleTemplates(NamedTuple):
+    """The templates of one role of a kind of component."""
+
+    role: Role
+    templates: list[Template]
+
+
+class _Templates(NamedTuple):
+    names: Names
+    by_role: list[RoleTemplates]
+
+
+@cache
+def _templates(kind: str, split: Split) -> _Templates:
+    found: dict[Role, list[Template]] = {}
+    for template in KINDS[kind][split].templates:
+        found.setdefault(template.role, []).append(template)
+    return _Templates(KINDS[kind][split].names, [RoleTemplates(*item) for item in found.items()])
+
+
+def _named(template: Template, share: float, names: Names, callee: str, draw: int) -> LineStream:
+    """A stream with the names that a draw chooses."""
+    filled = [
+        callee if slot == "callee" else names[slot][(draw + len(slot)) % len(names[slot])] if slot in names else ""
+        for slot in _slots(template.text)
+    ]
+    return _filled(template.level, template.text, share, tuple(filled))
 
 
 def line_stream(level: Level, text: str, share: float, names: dict[str, str]) -> LineStream:

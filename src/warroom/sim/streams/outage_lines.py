@@ -34,9 +34,12 @@ class OutageLine(NamedTuple):
 
 
 def wording_of(split: Split, name: str, kind: str) -> OutageWording:
-    """How a kind of component tells of an outage."""
+    """How a kind of component tells of an outage; a `ValueError` if the tables say nothing of it."""
     table = WORDINGS[split]
-    return table[name, kind] if (name, kind) in table else table[name, ""]
+    found = table.get((name, kind)) or table.get((name, ""))
+    if found is None:
+        raise ValueError(f"no {split} wording of {name} for a {kind}")
+    return found
 
 
 def openings_of(split: Split, object_kind: ObjectKind, kind: str) -> tuple[str, ...]:
