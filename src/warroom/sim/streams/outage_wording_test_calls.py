@@ -170,15 +170,19 @@ TEST_CALLS: Wordings = {
     ("own_side", ""): OutageWording(
         ("W dep={peer} status=error, found on our side of the channel",
          "E dep={peer} did its part, ours failed at {ms} ms",
-         "W dep={peer}: it answers its other callers, our end gave up",
-         "W call of {peer} came to nothing at our end, not at its"),
+         "W dep={peer} answers others at {ms} ms, our end gave up",
+         "W call of {peer} came to nothing at our end, not at its",
+         "E dep={peer} sent {kb}k and meant it, fault {seq} raised on this side",
+         "W dep={peer} has no entry for call {seq}: ours to answer for"),
         (),
     ),
     ("own_side", "gateway"): OutageWording(
         ("W cluster={peer} healthy for other routes, {seq} broke on our side",
          "E cluster={peer}: exchange {seq} ended by a local fault",
          "W cluster={peer} has no part in it: error of {seq} is ours",
-         "W cluster={peer} within its limits, {seq} failed at ours"),
+         "W cluster={peer} within its limits, {seq} failed at ours",
+         "E cluster={peer} status=ok towards others, {seq} undone by this proxy",
+         "W local origin of error {seq}, cluster={peer} cleared"),
         (),
     ),
     ("retry_storm", ""): OutageWording(

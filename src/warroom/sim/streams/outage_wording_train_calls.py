@@ -170,15 +170,19 @@ TRAIN_CALLS: Wordings = {
     ("own_side", ""): OutageWording(
         ("W call to {peer} failed in our own client, {ms} ms",
          "E client of {peer}: local error, the remote status is good",
-         "W {peer} served everyone else this second, the failed call is our doing",
-         "W error in the call to {peer} was raised by us and not received"),
+         "W {peer} served others at {ms} ms, our call failed by our doing",
+         "W error in the call to {peer} was raised by us and not received",
+         "E {peer} returned {kb} kB as agreed, call {seq} broken here",
+         "W call {seq}: {peer} excluded as the cause, see own client"),
         (),
     ),
     ("own_side", "gateway"): OutageWording(
         ("W upstream {peer} is up, request {seq} failed locally",
          "E local error on the way to upstream {peer}, request {seq}",
          "W upstream {peer} not to blame for {seq}, spoiled by this process",
-         "W request {seq} for upstream {peer} came apart before it was proxied"),
+         "W request {seq} for upstream {peer} came apart before it was proxied",
+         "E upstream {peer} passes health checks, {seq} lost on this host",
+         "W error {seq} has its origin here, upstream {peer} exonerated"),
         (),
     ),
     ("retry_storm", ""): OutageWording(

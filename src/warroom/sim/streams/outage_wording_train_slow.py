@@ -155,11 +155,11 @@ TRAIN_SLOW: Wordings = {
     ),
     ("plan_cache", ""): OutageWording(
         ("W template cache {object} compares {n} thousand keys per lookup, client's wait was over at half",
-         "E regular expressions cached under {object} are matched in turn; result late by as many",
+         "E regular expressions cached under {object} are matched in turn; result late by that",
          "W expired rules remain in {object}, evaluation went through them and through the request's deadline",
          "E lookup time in {object} doubles by the hour, reply complete and of no interest"),
         ("W template cache {object} compares {n} thousand keys per lookup, client's wait was half over",
-         "E regular expressions cached under {object} are matched in turn; result not late by as many",
+         "E regular expressions cached under {object} are matched in turn; result not late by that",
          "W expired rules remain in {object}, evaluation went through them and not through the request's deadline",
          "E lookup time in {object} doubles by the hour, reply complete and still of interest"),
     ),
