@@ -170,7 +170,7 @@ TRAIN_CALLS: Wordings = {
     ("own_side", ""): OutageWording(
         ("W call to {peer} failed in our own client, {ms} ms",
          "E client of {peer}: local error, the remote status is good",
-         "W {peer} served others at {ms} ms, our call failed by our doing",
+         "W {peer} fine for others at {ms} ms, call failed by our doing",
          "W error in the call to {peer} was raised by us and not received",
          "E {peer} returned {kb} kB as agreed, call {seq} broken here",
          "W call {seq}: {peer} excluded as the cause, see own client"),
