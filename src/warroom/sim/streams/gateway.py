@@ -69,7 +69,7 @@ GATEWAY: dict[Split, KindTemplates] = {
             Template("served", "INFO", 0.05, "path={route} stream={seq} closed, {kb}k out"),
             Template("served", "INFO", 0.05, "path={route} upgraded, stream={seq}"),
             Template("failed", "ERROR", 1.0, "method=GET path={route} status=503 duration={ms}ms reason=backend"),
-            Template("failed", "ERROR", 1.0, "returned 502 for {route}, tries spent, {ms} ms"),
+            Template("failed", "ERROR", 1.0, "502 for {route} at {ms} ms, tries spent"),
             Template("failed", "ERROR", 1.0, "exchange {seq} on {route} bodyless after {filter}, 500"),
             Template("failed", "ERROR", 1.0, "path={route} status=500 duration={ms}ms {filter}.wasm:118 < dispatch:57"),
             Template("failed", "ERROR", 1.0, "exchange {seq} {route}: local 503, {ms} ms"),
