@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from warroom.envs.logs.bucketing import FAILING, SLOWER, failing, slower
 
 from renaming import renamed
 from warroom.core.env import Env
@@ -15,7 +16,6 @@ from warroom.core.renderer import Vocab
 from warroom.core.splits import seed_of
 from warroom.core.types import Observation, ToolCall
 from warroom.envs import environments, make, suite
-from warroom.envs.logs.bucketing import FAILING, SLOWER, failing, slower
 from warroom.envs.logs.compact import LogsCompactRenderer
 from warroom.envs.logs.views import RULE, LogsObservation, Pair, ServiceLogs
 from warroom.policies import policy_set

@@ -23,11 +23,6 @@ FLEET = """\
 LOGS = """\
     \"""Workers die.\"""
     from warroom.envs.logs.scenario import scenario
-    from warroom.sim.mechanism import Mechanism
-    from warroom.sim.outages import ANY, CRASH, reset_service
-
-    def begin(world, fault):
-        world.slowdown[fault.target] = 1 + 5 * fault.severity
 
 """
 TICKETS = """\
@@ -51,11 +46,10 @@ def written(folder: Path, env: str, lines: str, name: str = "my_scenario") -> st
         ("fleet", "SCENARIO = scenario(__name__, __doc__, Nature('memory', only=('service late',)))"),
         ("fleet", "SCENARIO = scenario(__name__, __doc__, CandidateRole('toggle'))"),
         ("fleet", "SCENARIO = scenario(__name__, __doc__, Variation(loop=True, harm_elsewhere=True))"),
-        ("logs", "SCENARIO = scenario(__name__, __doc__, budget=10, causes=(CRASH,))"),
+        ("logs", "SCENARIO = scenario(__name__, __doc__, causes=('crash',))"),
         (
             "logs",
-            "M = Mechanism('slow', ANY, 'restart', 'lock', begin, reset_service)\n"
-            "SCENARIO = scenario(__name__, __doc__, budget=12, causes=(M,), onset=(-6, -4), min_noise=0.5)",
+            "SCENARIO = scenario(__name__, __doc__, causes=('heap_leak',), second=('provider',), noisy_service=True)",
         ),
         ("tickets", "SCENARIO = scenario(__name__, __doc__, tests=('stale',))"),
         (
@@ -123,34 +117,18 @@ WRONG = [
     ("fleet", "S = scenario(__name__, None, Nature('locks'))", 5, "opens with its story: a docstring"),
     ("fleet", "S = scenario(__name__, __doc__, Natur('locks'))", 5, "did you mean 'Nature'"),
     ("fleet", "from warroom.sim.causes import Natre", 5, "did you mean 'Nature'"),
+    ("logs", "S = scenario(__name__, __doc__, causes='crash')", 4, "causes must be a tuple, each item a text"),
+    ("logs", "S = scenario(__name__, __doc__, causes=(1,))", 4, "causes must be a tuple, each item a text, got (1,)"),
+    ("logs", "S = scenario(__name__, __doc__, cause=('crash',))", 4, "did you mean 'causes'"),
+    ("logs", "S = scenario(__name__, __doc__, causes=('crush',))", 4, "did you mean 'crash'"),
     (
         "logs",
-        "S = scenario(__name__, __doc__, budget=10, causes=CRASH)",
-        9,
-        "causes must be a tuple, each item a Mechanism",
+        "S = scenario(__name__, __doc__, causes=('crash', 'backlog'))",
+        4,
+        "causes must be all gradual or all sudden, got crash, backlog",
     ),
-    (
-        "logs",
-        "S = scenario(__name__, __doc__, budget='10', causes=(CRASH,))",
-        9,
-        "budget must be a whole number, got '10'",
-    ),
-    ("logs", "S = scenario(__name__, __doc__, budget=10, cause=(CRASH,))", 9, "did you mean 'causes'"),
-    ("logs", "S = scenario(__name__, __doc__, causes=(CRASH,))", 9, "argument: 'budget'"),
-    (
-        "logs",
-        "S = scenario(__name__, __doc__, budget=9, causes=(CRASH,), onset=(-2, -3))",
-        9,
-        "within -6 to -1, got (-2, -3)",
-    ),
-    ("logs", "S = scenario(__name__, __doc__, budget=9, min_noise=1.5)", 9, "min_noise must be 0 to 0.9, got 1.5"),
-    (
-        "logs",
-        "M = Mechanism('m', ANY, 'escalate', 'lock', begin, begin)\n"
-        "S = scenario(__name__, __doc__, budget=9, causes=(M,))",
-        10,
-        "allowed: flush-cache, kill-query, restart, rollback, scale",
-    ),
+    ("logs", "S = scenario(__name__, __doc__, second=('crash',))", 4, "needs causes of the first one"),
+    ("logs", "S = scenario(__name__, __doc__, noisy_service='yes')", 4, "noisy_service must be True or False"),
     ("tickets", "S = scenario(__name__, __doc__, tests=('stail',))", 4, "did you mean 'stale'"),
     (
         "tickets",

@@ -91,15 +91,12 @@ def graded_calls(env: Env) -> Iterator[tuple[str, ToolCall]]:
 
 
 def root_position_bias(todo: Sequence[IncidentKey]) -> PositionBias:
-    """The place of each cause among the troubles of as good a kind that are told of the same call."""
+    """The place of each cause among the troubles that were drawn with it."""
     places = []
-    for incident in todo:
-        casting = narrowed(build(incident), LogsEnv).incident.casting
-        for hit in casting.hits:
-            rivals = [
-                story for story in casting.stories if story.peer == hit.peer and story.row.gradual == hit.row.gradual
-            ]
-            places.append(ListPosition(rivals.index(hit), len(rivals)))
+    for one in todo:
+        incident = narrowed(build(one), LogsEnv).incident
+        together = incident.tier.stories
+        places += [ListPosition((hit.id - 1) % together, together) for hit in incident.casting.hits]
     return position_bias("the cause among the troubles at the two ends of its call", places)
 
 

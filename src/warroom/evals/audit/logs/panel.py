@@ -4,7 +4,7 @@ A rule is a `Strategy`: what it reads, whom it takes for the root, what it does 
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from warroom.envs.logs.policies.keywords import remedies_named
@@ -121,7 +121,7 @@ def most_objects(seen: LogHistory, root: str) -> Sequence[Fix]:
     return [Fix(remedy, found[remedy][-1])] if found[remedy] else [Fix("restart")]
 
 
-PANEL: Mapping[str, Strategy] = {
+PANEL: dict[str, Strategy] = {
     **STRATEGIES,
     "loudest, all remedies": Strategy(overview, loudest_delta, every_fix),
     "loudest but the gateway": Strategy(partial(overview_and, routine), routine),

@@ -32,7 +32,7 @@ class TriageOutcome(NamedTuple):
     solved: bool
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)
 def outcomes(
     policy: str, tier: str, scenarios: tuple[str, ...], seeds: tuple[int, ...], split: str
 ) -> tuple[TriageOutcome, ...]:
