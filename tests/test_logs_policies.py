@@ -8,6 +8,9 @@ from math import exp
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from warroom.envs.logs.policies.diagnosis import Diagnosis, conclude
+from warroom.envs.logs.policies.likelihood import EVIDENCE_PRICE, MOST, failure_evidence, latency_evidence
+from warroom.envs.logs.policies.system_view import SystemView
 
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
@@ -16,12 +19,9 @@ from warroom.core.types import Brief, ToolCall
 from warroom.envs import episode_spec, make, suite
 from warroom.envs.logs import wordings
 from warroom.envs.logs.policies import POLICIES
-from warroom.envs.logs.policies.diagnosis import Diagnosis, conclude
 from warroom.envs.logs.policies.expert import LogsExpert
 from warroom.envs.logs.policies.keywords import CLIENT, class_of, is_complaint, is_job
-from warroom.envs.logs.policies.likelihood import EVIDENCE_PRICE, MOST, failure_evidence, latency_evidence
 from warroom.envs.logs.policies.naive import STRATEGIES
-from warroom.envs.logs.policies.system_view import SystemView
 from warroom.envs.logs.views import (
     CallLogs,
     Catalogue,

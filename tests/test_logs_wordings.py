@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from warroom.envs.logs.wordings import CLASSES, KEYWORDS, SIGNATURES, Texts
 
 from warroom.core.splits import Split
 from warroom.envs.logs import wordings
-from warroom.envs.logs.wordings import CLASSES, KEYWORDS, SIGNATURES, Texts
 
 CALLS = ("TIMEOUT", "REFUSED", "TIMEOUT_BLIND", "REFUSED_BLIND")
 REQUESTS = ("SERVED", "FAILED", "BACKGROUND")
