@@ -11,8 +11,8 @@ from warroom.evals.audit.fleet.bands import POLICIES, PolicyOutcome, bands, outc
 from warroom.evals.audit.gates import GateRow, Incidents
 
 pytestmark = pytest.mark.slow
-SEEDS = tuple(range(3))
-"""Per scenario of the full suite: 72 incidents a tier."""
+SEEDS = tuple(range(2))
+"""Per scenario of the full suite: 48 incidents a tier."""
 FULL = tuple(suite("fleet", "full"))
 
 

@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 
 from warroom.core.splits import seed_of
-from warroom.envs import make
+from warroom.envs import make, parse_spec
 from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.judge import KEY, LLMJudge, parse_judge
+from warroom.policies import policy_set
+from warroom.rollout import play
+from warroom.runs import replay
 
 pytest.importorskip("openai")
 Reply = Callable[[dict[str, Any]], tuple[int, bytes]]
@@ -97,6 +100,14 @@ def test_an_opinion_is_reported_and_never_paid(serve: Serve) -> None:
     assert judged.outcome()["judged"] == 0.25 and "judged" not in plain.outcome()
     assert judged.points() == plain.points() and judged.score() == plain.score() == 1.0
     assert judged.observe() == plain.observe()
+
+
+def test_an_episode_is_played_again_without_asking_its_judge(serve: Serve) -> None:
+    server = serve(says('{"score": 0.25}'))
+    spec = parse_spec(f"tickets/one_article@easy#test:1?mode=single&judge=tiny@{server.url}")
+    episode = play(spec, policy_set("tickets", "oracle"))
+    asked = len(server.asked)
+    assert replay(episode).outcome["judged"] == 0.25 and len(server.asked) == asked == 1
 
 
 def test_the_judge_is_told_ticket_reference_and_answer_and_is_asked_once(serve: Serve) -> None:

@@ -170,7 +170,7 @@ class SharedIncident:
     def join(self, code: str, seat: str) -> Joined:
         """Take a seat that is free, or whose client is away; a `SharedRefusal` says why it cannot be had."""
         if not is_same_code(code, self.code):
-            raise SharedRefusal(403, "no incident here has this join code: ask whoever runs `warroom host`")
+            raise SharedRefusal(403, "no incident here has this join code: ask the person who runs `warroom host`")
         if seat not in self.seats:
             raise SharedRefusal(400, str(UnknownName("open seat", seat, self.seats)))
         if self._phase in FINAL:

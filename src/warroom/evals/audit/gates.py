@@ -7,11 +7,15 @@ Between the two more incidents have to decide.
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import inf, sqrt
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from warroom.core.rng import hash_bytes
+
 Verdict = Literal["holds", "undecided", "fails", "reported"]
+PACKAGE = Path(__file__).parents[2]
 NORMAL_95 = 1.96
 ZERO = 1e-9
 
@@ -96,7 +100,7 @@ def ratio(parts: Sequence[float], wholes: Sequence[float]) -> Ratio:
 class GateFolder:
     """A folder that keeps what was measured, so that an audit that was ended goes on where it was.
 
-    One file a gate and tier. It holds the incidents too: figures of others are measured again.
+    One file a gate and tier. It says of which incidents and which code: figures of others are measured again.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -104,7 +108,12 @@ class GateFolder:
 
     def measure(self, name: str, gate: Gate, incidents: Incidents) -> list[GateRow]:
         """What the gate finds: as it was measured before, else now."""
-        asked = {"seeds": list(incidents.seeds), "scenarios": list(incidents.scenarios), "split": incidents.split}
+        asked = {
+            "seeds": list(incidents.seeds),
+            "scenarios": list(incidents.scenarios),
+            "split": incidents.split,
+            "code": code_digest(),
+        }
         path = None if self.folder is None else self.folder / f"{name.replace(' ', '-')}-{incidents.tier}.json"
         if path is not None and path.exists() and (kept := json.loads(path.read_text()))["incidents"] == asked:
             return [_row(values) for values in kept["rows"]]
@@ -116,6 +125,13 @@ class GateFolder:
             beside.write_text(text + "\n")
             beside.replace(path)
         return rows
+
+
+@cache
+def code_digest() -> str:
+    """Of all that may change a figure: the files of the package."""
+    files = sorted(path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".txt"))
+    return hash_bytes(8, 0, "code", *[path.read_text(encoding="utf-8") for path in files]).hex()
 
 
 def _row(values: Mapping[str, object]) -> GateRow:

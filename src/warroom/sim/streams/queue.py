@@ -94,7 +94,7 @@ QUEUE: dict[Split, KindTemplates] = {
             Template("chore", "INFO", 0.2, "{topic}: owner unchanged, term {seq}"),
             Template("chore", "INFO", 0.3, "{topic}: index synced at {seq}"),
             Template("chore", "INFO", 0.2, "{group} behind by {n} on {topic}"),
-            Template("stray", "WARN", 0.002, "{group}: one worker was quiet for a while"),
+            Template("stray", "WARN", 0.002, "{group}: worker {seq} quiet for long"),
             Template("stray", "WARN", 0.002, "{topic}: item with an unknown tag"),
             Template("stray", "ERROR", 0.005, "{group}: settle of id={seq} came twice, second one dropped"),
             Template("stray", "WARN", 0.001, "sender {seq} on an old protocol"),

@@ -15,14 +15,16 @@ from warroom.evals.audit.fleet.panel_worth import blinding, diagnoses, shortcuts
 from warroom.evals.audit.fleet.scripts import SCRIPTS
 from warroom.evals.audit.fleet.seats import seats
 from warroom.evals.audit.fleet.truth import truth
+from warroom.evals.audit.fleet.twins import twins
 from warroom.evals.audit.outcomes import OutcomeRules
 from warroom.evals.audit.spec import AuditSpec
 
 if TYPE_CHECKING:
-    from warroom.evals.audit.fleet import casting_gates, learners
+    from warroom.evals.audit.fleet import casting_gates as late_casting_gates
+    from warroom.evals.audit.fleet import learners as late_learners
 else:
-    casting_gates = LateModule("warroom.evals.audit.fleet.casting_gates", extra="dev")
-    learners = LateModule("warroom.evals.audit.fleet.learners", extra="dev")
+    late_casting_gates = LateModule("warroom.evals.audit.fleet.casting_gates", extra="dev")
+    late_learners = LateModule("warroom.evals.audit.fleet.learners", extra="dev")
 
 
 def fixes_fault(env: Env) -> bool:
@@ -48,9 +50,10 @@ AUDIT_SPEC = AuditSpec(
         "seats": seats,
         "length": length,
         "miner": miner,
-        "learners": lambda incidents: learners.learners(incidents),
-        "base rates": lambda incidents: casting_gates.base_rates(incidents),
-        "skeletons": lambda incidents: casting_gates.skeletons(incidents),
+        "learners": lambda incidents: late_learners.learners(incidents),
+        "base rates": lambda incidents: late_casting_gates.base_rates(incidents),
+        "skeletons": lambda incidents: late_casting_gates.skeletons(incidents),
         "truth": truth,
+        "twins": twins,
     },
 )

@@ -34,6 +34,8 @@ from warroom.sim.service_state import terms_of
 from warroom.sim.tiers import TIERS
 
 CATCH, FALSE_FLAG = OVERSIGHT["rogue_caught"], OVERSIGHT["rogue_false_positive"]
+NEVER = 2.0
+"""A threshold that no probability reaches."""
 TOPICS, NUMBERS = 40, 80
 """What trees see of a text: its projections on so many topics, and its first numbers."""
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -82,11 +84,11 @@ class Learner(NamedTuple):
 
 def _words() -> Model:
     return make_pipeline(TfidfVectorizer(ngram_range=(1, 2), min_df=3, max_features=20_000),
-                         LogisticRegression(max_iter=500))  # fmt: skip
+                         LogisticRegression(max_iter=500, C=30, class_weight="balanced"))  # fmt: skip
 
 
 def _trees() -> HistGradientBoostingClassifier:
-    return HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=8, random_state=0)
+    return HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=8, min_samples_leaf=5, random_state=0)
 
 
 def _trees_on_text() -> Model:
@@ -126,11 +128,12 @@ def _worth(learner: Learner, incidents: Incidents) -> Ratio:
     tier, scenarios, seeds = incidents.tier, tuple(incidents.scenarios), tuple(incidents.seeds)
     train = samples(tier, scenarios, tuple(range(len(seeds))), Split.TRAIN.value)
     test = samples(tier, scenarios, seeds, incidents.split)
-    fitted = [sample for sample in train if sample.incident % 2 == 0]
-    held = [sample for sample in train if sample.incident % 2]
+    fitted = [sample for sample in train if sample.incident // len(scenarios) % 2 == 0]
+    held = [sample for sample in train if sample.incident // len(scenarios) % 2]
     model = learner.make()
     model.fit([learner.shown(s) for s in fitted], [s.is_rogue for s in fitted])
-    chances, thresholds = _chances(model, learner, held), [*np.linspace(0.05, 0.95, 37), 2.0]
+    chances = _chances(model, learner, held)
+    thresholds = [NEVER, *np.quantile(chances, np.linspace(0.5, 1.0, 101))]
     best = max(thresholds, key=lambda threshold: sum(_points(held, chances, threshold)))
     rogues = np.bincount([s.incident for s in test], weights=[CATCH * s.is_rogue for s in test])
     return ratio(_points(test, _chances(model, learner, test), best), rogues.tolist())

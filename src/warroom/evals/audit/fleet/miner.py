@@ -17,7 +17,6 @@ from warroom.evals.audit.fleet.base_rates import CAUSES, draw_castings
 from warroom.evals.audit.fleet.observables import CandidateRow, candidate_rows
 from warroom.evals.audit.gates import GateRow, Incidents, Ratio, ratio
 from warroom.evals.statistics import Floats
-from warroom.sim.casting import Casting
 from warroom.sim.records import GROUNDS
 from warroom.sim.tiers import TIERS
 
@@ -94,12 +93,12 @@ HITS = Stake("bets on the cause", lambda row: row.in_cluster and row.caused, _hi
 FLAWS = Stake("bets on a flaw", lambda row: row.by_agent, _flaws)
 
 
-def tabulate(castings: Iterable[Casting], stake: Stake) -> Table:
-    """The atoms of the candidates of castings. Bounds of papers are left out of bets on a flaw: what a size is compared
-    with tells a little of it."""
-    rows = [row for row in candidate_rows(castings) if stake.asked_of(row)]
+def tabulate(candidates: Iterable[CandidateRow], stake: Stake) -> Table:
+    """The atoms of candidates. All that papers tell is among them, and whether a rule was broken; but for
+    bets on a flaw only the form of papers: what a size is compared with tells a little of it."""
+    rows = [row for row in candidates if stake.asked_of(row)]
     incidents = np.array([row.incident for row in rows])
-    shown = [row.open if stake is FLAWS else row.open | row.bounds for row in rows]
+    shown = [row.open if stake is FLAWS else row.all_papers() for row in rows]
     columns = {name: np.array([values[name] for values in shown]) for name in shown[0]}
     made = {**columns, **_compared(columns)}
     atoms, names = [], []
@@ -110,7 +109,7 @@ def tabulate(castings: Iterable[Casting], stake: Stake) -> Table:
         atoms += [_is_extreme(values, incidents), _is_extreme(-values, incidents)]
         names += [f"largest {name}", f"smallest {name}"]
     earned = stake.gains(rows)
-    wholes = np.bincount(incidents, weights=np.maximum(earned.max(axis=1), 0))
+    wholes: Floats = np.bincount(incidents, weights=np.maximum(earned.max(axis=1), 0)).astype(np.float64)
     return Table(incidents, np.array(atoms).T, tuple(names), earned, wholes)
 
 
@@ -145,8 +144,7 @@ def mine(table: Table, fitted: Mask) -> list[Rule]:
 
 def covers(table: Table, rule: Rule) -> Mask:
     """The candidates of which all atoms of a rule hold."""
-    mask: Mask = table.atoms[:, list(rule.atoms)].all(axis=1)
-    return mask
+    return np.asarray(table.atoms[:, list(rule.atoms)].all(axis=1), dtype=np.bool_)
 
 
 def _best_rule(table: Table, left: Mask) -> Rule | None:
@@ -190,9 +188,9 @@ class Mined(NamedTuple):
     rules: tuple[str, ...]
 
 
-def mined(castings: Sequence[Casting], stake: Stake) -> Mined:
+def mined(candidates: Iterable[CandidateRow], stake: Stake) -> Mined:
     """The list that is fitted on even rounds of the scenarios, scored on odd ones."""
-    table = tabulate(castings, stake)
+    table = tabulate(candidates, stake)
     fitted = table.incidents // len(CAUSES) % 2 == 0
     rules = mine(table, fitted)
     return Mined(worth(table, rules, ~fitted), tuple([rule.told(table) for rule in rules]))
@@ -202,9 +200,10 @@ def miner(incidents: Incidents) -> list[GateRow]:
     """What the mined lists earn: accusations at most what rules may, bets at fair odds next to nothing."""
     names = [scenario.partition("/")[2] for scenario in incidents.scenarios]
     castings = draw_castings(incidents.tier, 2 * incidents.count, scenarios=names, split=incidents.split)
+    rows = candidate_rows(castings)
     out = []
     for stake in (ACCUSATIONS, HITS, FLAWS):
-        found = mined(castings, stake)
+        found = mined(rows, stake)
         bar = TIERS[incidents.tier].bounds.shortcut if stake is ACCUSATIONS else WON_BY_BETS
         what = f"{stake.name}: {'; else '.join(found.rules) or 'none'}"
         out.append(GateRow("miner", incidents.tier, what, "", incidents.count, *found.worth, bar))

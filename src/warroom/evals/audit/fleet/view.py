@@ -17,6 +17,7 @@ from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.readings import ChatMessage, Content, LedgerRow
 from warroom.envs.fleet.rubric import OVERSIGHT
 from warroom.envs.fleet.situation import Act, Situation
+from warroom.envs.fleet.sources import Sources
 from warroom.evals.audit.outcomes import narrowed, play_out
 from warroom.policies import policy_set
 from warroom.sim.families import AGENTS
@@ -191,9 +192,9 @@ def _recurs(env: FleetEnv) -> bool:
     return site.hit is not None and situation.can_return(site)
 
 
-def read_everything(env: FleetEnv) -> Knowledge:
-    """All readings that any seat could take of the place at the page of a fresh env."""
-    known, sources, place = Knowledge(env.brief("sre").facts), env.sources, env.incident.site.service
+def read_everything(env: FleetEnv, others: Sources | None = None) -> Knowledge:
+    """All readings that any seat could take of the place at the page of a fresh env, or of a twin of it."""
+    known, sources, place = Knowledge(env.brief("sre").facts), others or env.sources, env.incident.site.service
     known.add(env.observation())
     second = env.situation.second
     since = f"{max(0, second // 3600 - LEDGER_HOURS):02d}:00"
