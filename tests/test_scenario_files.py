@@ -23,6 +23,7 @@ FLEET = """\
 LOGS = """\
     \"""Workers die.\"""
     from warroom.envs.logs.scenario import scenario
+    from warroom.sim.outages import GRADUAL
 
 """
 TICKETS = """\
@@ -46,11 +47,8 @@ def written(folder: Path, env: str, lines: str, name: str = "my_scenario") -> st
         ("fleet", "SCENARIO = scenario(__name__, __doc__, Nature('memory', only=('service late',)))"),
         ("fleet", "SCENARIO = scenario(__name__, __doc__, CandidateRole('toggle'))"),
         ("fleet", "SCENARIO = scenario(__name__, __doc__, Variation(loop=True, harm_elsewhere=True))"),
-        ("logs", "SCENARIO = scenario(__name__, __doc__, causes=('crash',))"),
-        (
-            "logs",
-            "SCENARIO = scenario(__name__, __doc__, causes=('heap_leak',), second=('provider',), noisy_service=True)",
-        ),
+        ("logs", "SCENARIO = scenario(__name__, __doc__, causes=('crash',), noisy_service=True)"),
+        ("logs", "SCENARIO = scenario(__name__, __doc__, causes=GRADUAL, second=('locks', 'crash'))"),
         ("tickets", "SCENARIO = scenario(__name__, __doc__, tests=('stale',))"),
         (
             "tickets",
@@ -117,18 +115,17 @@ WRONG = [
     ("fleet", "S = scenario(__name__, None, Nature('locks'))", 5, "opens with its story: a docstring"),
     ("fleet", "S = scenario(__name__, __doc__, Natur('locks'))", 5, "did you mean 'Nature'"),
     ("fleet", "from warroom.sim.causes import Natre", 5, "did you mean 'Nature'"),
-    ("logs", "S = scenario(__name__, __doc__, causes='crash')", 4, "causes must be a tuple, each item a text"),
-    ("logs", "S = scenario(__name__, __doc__, causes=(1,))", 4, "causes must be a tuple, each item a text, got (1,)"),
-    ("logs", "S = scenario(__name__, __doc__, cause=('crash',))", 4, "did you mean 'causes'"),
-    ("logs", "S = scenario(__name__, __doc__, causes=('crush',))", 4, "did you mean 'crash'"),
+    ("logs", "S = scenario(__name__, __doc__, causes='crash')", 5, "causes must be a tuple, each item a text"),
+    ("logs", "S = scenario(__name__, __doc__, causes=('crush',))", 5, "did you mean 'crash'"),
+    ("logs", "S = scenario(__name__, __doc__, cause=('crash',))", 5, "did you mean 'causes'"),
+    ("logs", "S = scenario(__name__, __doc__, second=('crash',))", 5, "needs causes of the first one"),
     (
         "logs",
-        "S = scenario(__name__, __doc__, causes=('crash', 'backlog'))",
-        4,
-        "causes must be all gradual or all sudden, got crash, backlog",
+        "S = scenario(__name__, __doc__, causes=('crash', *GRADUAL))",
+        5,
+        "causes must be all gradual or all sudden, got crash, heap_leak",
     ),
-    ("logs", "S = scenario(__name__, __doc__, second=('crash',))", 4, "needs causes of the first one"),
-    ("logs", "S = scenario(__name__, __doc__, noisy_service='yes')", 4, "noisy_service must be True or False"),
+    ("logs", "S = scenario(__name__, __doc__, noisy_service=1)", 5, "noisy_service must be True or False, got 1"),
     ("tickets", "S = scenario(__name__, __doc__, tests=('stail',))", 4, "did you mean 'stale'"),
     (
         "tickets",

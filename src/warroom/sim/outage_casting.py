@@ -35,7 +35,7 @@ BACKGROUND = 0.15
 """Probability that a trouble beside the cause is none that a remedy ends."""
 
 
-class Plan(NamedTuple):
+class OutagePlan(NamedTuple):
     """What an outage may be: the name decides the draws, so equal plans bring equal incidents."""
 
     name: str
@@ -83,7 +83,7 @@ class Story(NamedTuple):
         return "late" if self.row.gradual else "errors"
 
 
-class Routine(NamedTuple):
+class RoutineObject(NamedTuple):
     """A build, session or prefix that is written of once, as every day."""
 
     service: int
@@ -108,7 +108,7 @@ class OutageCasting(NamedTuple):
     mix: RequestMix
     wanted: "LostShare"
     stories: tuple[Story, ...]
-    routine: tuple[Routine, ...]
+    routine: tuple[RoutineObject, ...]
     client_errors: int | None
     """The service that complains about its clients."""
 
@@ -128,7 +128,7 @@ class _Place(NamedTuple):
 
 
 def draw_outage(
-    plan: Plan, system: ServiceSystem, rng: Random, *, tier: str, split: Split, scale: float = 1.0
+    plan: OutagePlan, system: ServiceSystem, rng: Random, *, tier: str, split: Split, scale: float = 1.0
 ) -> OutageCasting:
     """Cast an incident, as bad as users feel one of the bounds of `LOST`, each as often where the system allows it.
 
@@ -333,7 +333,7 @@ class _Draw:
         elsewhere = [i for i in range(1, self.system.size) if i not in busy] or [0]
         return elsewhere[int(self.rng.random() * len(elsewhere))]
 
-    def routine(self) -> list[Routine]:
+    def routine(self) -> list[RoutineObject]:
         """What begins on any day, over the last two hours."""
         found, random = [], self.rng.random
         for _ in range(self.tier.routine):
@@ -341,7 +341,9 @@ class _Draw:
             db = self.system.kinds[service] == "db"
             kinds: tuple[ObjectKind, ...] = ("build", "prefix", "session") if db else ("build", "prefix")
             kind = kinds[int(random() * len(kinds))]
-            found.append(Routine(service, kind, self.objects.draw(kind), self.page // 60 - 1 - int(random() * 110)))
+            found.append(
+                RoutineObject(service, kind, self.objects.draw(kind), self.page // 60 - 1 - int(random() * 110))
+            )
         return found
 
 

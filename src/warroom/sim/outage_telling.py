@@ -6,7 +6,7 @@ from random import Random
 from warroom.core.rng import stream
 from warroom.core.splits import Split
 from warroom.sim.counts import USERS
-from warroom.sim.outage_casting import GROWS, OutageCasting, Routine, Story
+from warroom.sim.outage_casting import GROWS, OutageCasting, RoutineObject, Story
 from warroom.sim.outage_tiers import OutageTier
 from warroom.sim.outages import CLIENT_ERRORS, OBJECT_OF, OWN_SIDE, Remedy
 from warroom.sim.records import EVERYTHING
@@ -66,7 +66,7 @@ class Telling(Mapping[int, tuple[StreamGroup, ...]]):
         kind = OBJECT_OF.get(story.row.remedy or "")
         if kind:
             minute = story.onset // 60 - rng.randint(0, OPENS_BEFORE)
-            yield self._open(rng, Routine(story.owner, kind, story.object, minute))
+            yield self._open(rng, RoutineObject(story.owner, kind, story.object, minute))
         if story.row.place == "client" and story.hit:
             yield self._told(rng, story.owner, story, OWN_SIDE, peer=peer)._replace(rate=COMPLAINS)
 
@@ -84,7 +84,7 @@ class Telling(Mapping[int, tuple[StreamGroup, ...]]):
         streams = _two(rng, lines, {"object": story.object, "peer": peer})
         return StreamGroup(0, role, place, story.rate, streams, None, source)
 
-    def _open(self, rng: Random, routine: Routine) -> StreamGroup:
+    def _open(self, rng: Random, routine: RoutineObject) -> StreamGroup:
         lines = lines_of(openings_of(self.split, routine.kind, self.system.kinds[routine.service]))
         hosts = self.system.replicas[routine.service] if routine.kind == "build" else 1
         return notice(lines[int(rng.random() * len(lines))], routine.object, hosts, routine.minute)

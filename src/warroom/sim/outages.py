@@ -11,7 +11,7 @@ REMEDIES: tuple[Remedy, ...] = get_args(Remedy)
 ObjectKind = Literal["build", "session", "prefix"]
 OBJECT_OF: dict[str, ObjectKind] = {"rollback": "build", "kill-query": "session", "flush-cache": "prefix"}
 """What a remedy has to name beside its service; the others take nothing."""
-Place = Literal["own", "client", "callee"]
+HarmedSide = Literal["own", "client", "callee"]
 """Whose requests it hurts and how its owner tells of it: its own, told as trouble of its own; its own, told as trouble
 with one that it calls; those of one that it calls."""
 Origin = Literal["internal", "provider", "abuser"]
@@ -32,7 +32,7 @@ class Outage(NamedTuple):
     """None: nothing that the one on call can do ends it."""
     gradual: bool = False
     """Whether it grows for minutes, and makes requests late; others set in at once."""
-    place: Place = "own"
+    place: HarmedSide = "own"
     origin: Origin = "internal"
 
 

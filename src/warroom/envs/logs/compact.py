@@ -14,6 +14,7 @@ from warroom.core.types import Brief, JsonObject, Message, Observation, ToolCall
 from warroom.envs import compact
 from warroom.envs.compact import SLOT, TURNS, Grades, LineRenderer, grade_word
 from warroom.envs.logs.policies.findings import OWN_FAILURES, Cause, Findings
+from warroom.envs.logs.recorded_views import Overview, RecordedPage
 from warroom.envs.logs.views import (
     ALL,
     REMEDIES,
@@ -100,6 +101,8 @@ class LogsCompactRenderer(LineRenderer):
         """The observation in compact words."""
         if isinstance(observation, LogsPage):
             return " ".join(self._page(observation))
+        if isinstance(observation, RecordedPage):
+            return " ".join(self._recorded(observation))
         assert isinstance(observation, Message)
         return " ".join(self._known() if observation.text == NOTED else _notice(observation.text))
 
@@ -110,6 +113,15 @@ class LogsCompactRenderer(LineRenderer):
         out += [grade_word(HARMED, self.findings.harmed_lines)]
         out += self._answer(page.answer) if page.reply is None else self._reply(page.reply)
         return [*out, "rows", *self._rows(page.lines), *self._known()]
+
+    def _recorded(self, page: RecordedPage) -> list[str]:
+        """A recording tells who writes of errors, and no more: its words are of a system that nobody knows."""
+        writers = [line.service for line in page.lines if line.level == "ERROR"]
+        levels = page.reply.levels if isinstance(page.reply, Overview) else ()
+        writers += [level.service for level in levels if level.errors and level.errors.now > level.errors.before]
+        rows = [word for name in dict.fromkeys(writers) for word in (self.slot[name], "fails")]
+        out = [f"T{page.turn}"] if page.turn in TURNS else []
+        return [*out, "rows", *(rows or ["nothing"]), *self._known()]
 
     def _answer(self, text: str) -> list[str]:
         """What the last act came to. A remedy is repeated beside its root from now on."""
@@ -193,7 +205,9 @@ class LogsCompactRenderer(LineRenderer):
     def format_call(self, call: ToolCall) -> tuple[str, JsonObject]:
         """The call on one line."""
         values = [str(call.arguments.get(key, "")) for key in ARGUMENTS.get(call.name, ())]
-        line = [self.slot.get(value) or self.objects.get(value, value) for value in values if value]
+        line = [self.slot.get(value, value) for value in values if value]
+        if call.name == "remediate" and len(line) == len(values):
+            line[-1] = self._object(line[-1])
         if call.name == "request_more_logs":
             line += [word for word, text in SEARCHES.items() if text == call.arguments.get("words", "")]
         return call.name, {"line": " ".join(line)}

@@ -16,12 +16,12 @@ def debriefing(env: "LogsEnv") -> tuple[str, ...]:
     out = [sentence for story in incident.casting.hits for sentence in _cause(env, story)]
     if not out:
         out = ["Nothing was wrong: requests got through in spite of every trouble that the logs tell of."]
-    felt = (
+    lost_by_users = (
         f"{incident.access.lost_share:.1%} of users' requests failed or were late up to the page: {incident.severity}."
     )
     wrong = [event.subject for event in env.events if event.name == "wrong_remedy"]
     if incident.casting.hits:
-        out.append(felt)
+        out.append(lost_by_users)
         out.append(f"To be paged: {', '.join(sorted(incident.teams))}; paged: {_said(env, 'team')}.")
     roots = ", ".join([names[i] for i in incident.roots]) or "none"
     out.append(f"Named as roots: {_said(env, 'root')}; the roots were: {roots}.")

@@ -10,7 +10,7 @@ from warroom.envs.logs import debrief, oracle, scene
 from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.brief import catalogue_of, triage_brief
 from warroom.envs.logs.incident import DOCUMENT as SPECIFIED
-from warroom.envs.logs.incident import SECURITY, Shape
+from warroom.envs.logs.incident import SECURITY, SystemShape
 from warroom.envs.logs.options import DOCUMENT, DRAWN, LogsOptions
 from warroom.envs.logs.readings import FIRST_PAGE_LINES, LATER_LINES
 from warroom.envs.logs.recorded import RecordedLogsEnv, RecordedScenario
@@ -176,20 +176,20 @@ DRAWN_SIZE, MOST = (5, 12), (5, 40)
 
 
 @cache
-def shape_of(text: str | None) -> Shape:
+def shape_of(text: str | None) -> SystemShape:
     """The system that an option asks for: `document`, `drawn`, `drawn:N`, or the JSON text of a topology."""
     if text is None:
-        return Shape()
+        return SystemShape()
     if text == DOCUMENT:
-        return Shape(SPECIFIED)
+        return SystemShape(SPECIFIED)
     if text == DRAWN:
-        return Shape(size=DRAWN_SIZE)
+        return SystemShape(size=DRAWN_SIZE)
     if text.startswith("drawn:"):
         number = text.removeprefix("drawn:")
         if not number.isdigit() or not MOST[0] <= int(number) <= MOST[1]:
             raise ValueError(f"topology=drawn:N takes {MOST[0]} to {MOST[1]} services, got {number!r}")
-        return Shape(size=(int(number), int(number)))
-    return Shape(ServiceTopology.from_json(text))
+        return SystemShape(size=(int(number), int(number)))
+    return SystemShape(ServiceTopology.from_json(text))
 
 
 def build(scenario: OutageScenario | RecordedScenario, spec: EpisodeSpec) -> Env:

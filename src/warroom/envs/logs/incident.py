@@ -46,7 +46,7 @@ DOCUMENT = ServiceTopology(
 """The system of the specification: users log in, pay and are notified, each by a service with a store of its own."""
 
 
-class Shape(NamedTuple):
+class SystemShape(NamedTuple):
     """Which system an incident happens on."""
 
     given: ServiceTopology | None = None
@@ -126,7 +126,7 @@ def force(number: int, service: int, target: Target, harm: Harm, share: float) -
 
 
 def draw_incident(
-    scenario: OutageScenario, tier: str, seed: int, attempt: int, *, shape: Shape, wording: Split, names: Split
+    scenario: OutageScenario, tier: str, seed: int, attempt: int, *, shape: SystemShape, wording: Split, names: Split
 ) -> LogsIncident:
     """One draw of an incident, whatever its certificate; worse or better by a correction if it is not as was wanted."""
     first = _draw(scenario, tier, seed, attempt, shape=shape, wording=wording, names=names)
@@ -138,19 +138,19 @@ def draw_incident(
 
 
 def _draw(
-    scenario: OutageScenario, tier: str, seed: int, attempt: int, *, shape: Shape, wording: Split, names: Split,
+    scenario: OutageScenario, tier: str, seed: int, attempt: int, *, shape: SystemShape, wording: Split, names: Split,
     scale: float = 1.0,
 ) -> LogsIncident:  # fmt: skip
-    rng, dial = stream(seed, "triage", scenario.name, tier, attempt), OUTAGE_TIERS[tier]
+    rng, tier_row = stream(seed, "triage", scenario.name, tier, attempt), OUTAGE_TIERS[tier]
     system, casting = _cast(rng, scenario, tier, shape=shape, names=names, scale=scale)
     key = hash_bytes(16, seed, "lines", scenario.name, tier, attempt)
-    world = _world(rng, system, casting, dial)
-    unheard = _unheard(rng, system, casting, dial)
+    world = _world(rng, system, casting, tier_row)
+    unheard = _unheard(rng, system, casting, tier_row)
     return LogsIncident(
-        key, scenario, dial, wording, system, casting, _owners(rng, system),
-        frozenset([i for i in range(1, system.size) if rng.random() < dial.mute]),
+        key, scenario, tier_row, wording, system, casting, _owners(rng, system),
+        frozenset([i for i in range(1, system.size) if rng.random() < tier_row.mute]),
         unheard.missing, unheard.behind, casting.page + 60 * (3 + int(3 * rng.random())), world,
-        access(MinuteCounts(world, key, dial.noise), casting.page), attempt,
+        access(MinuteCounts(world, key, tier_row.noise), casting.page), attempt,
     )  # fmt: skip
 
 
@@ -159,7 +159,7 @@ class _Cast(NamedTuple):
     casting: OutageCasting
 
 
-def _cast(rng: Random, scenario: OutageScenario, tier: str, *, shape: Shape, names: Split, scale: float) -> _Cast:
+def _cast(rng: Random, scenario: OutageScenario, tier: str, *, shape: SystemShape, names: Split, scale: float) -> _Cast:
     """Systems are drawn until one has a place for the outage, and sizes of one that is given."""
     for draw in range(1, SYSTEMS + 1):
         system = size_system(rng, _topology(rng, shape, OUTAGE_TIERS[tier], names))
@@ -171,25 +171,25 @@ def _cast(rng: Random, scenario: OutageScenario, tier: str, *, shape: Shape, nam
     raise AssertionError
 
 
-def _topology(rng: Random, shape: Shape, dial: OutageTier, names: Split) -> ServiceTopology:
+def _topology(rng: Random, shape: SystemShape, tier_row: OutageTier, names: Split) -> ServiceTopology:
     chance = rng.random()
     if shape.given is not None:
         return shape.given
-    least, most = shape.size or dial.services
-    if shape.size is None and chance >= dial.drawn:
+    least, most = shape.size or tier_row.services
+    if shape.size is None and chance >= tier_row.drawn:
         return DOCUMENT
     size, known = least + int(rng.random() * (most - least + 1)), SERVICES[pool(names)]
     more = [f"{name}-{part}" for part in ("api", "worker") for name in known] if size > len(known) else []
     return draw_service_topology(rng, size, [*known, *more])
 
 
-def _world(rng: Random, system: ServiceSystem, casting: OutageCasting, dial: OutageTier) -> ServiceWorld:
+def _world(rng: Random, system: ServiceSystem, casting: OutageCasting, tier_row: OutageTier) -> ServiceWorld:
     """The world at the page."""
     page = casting.page // 60
     manners: dict[int, Manner] = {
         story.site: "wrong" if rng.random() < 0.5 else "failing" for story in casting.hits if story.site
     }
-    traffic = draw_traffic(rng, HISTORY_MINUTES + dial.turns + 3)
+    traffic = draw_traffic(rng, HISTORY_MINUTES + tier_row.turns + 3)
     lives = tuple([
         LiveChange(
             force(story.id, story.site, story.target, story.harm, story.share), story.onset,
@@ -207,14 +207,16 @@ class _Unheard(NamedTuple):
     behind: frozenset[int]
 
 
-def _unheard(rng: Random, system: ServiceSystem, casting: OutageCasting, dial: OutageTier) -> _Unheard:
+def _unheard(rng: Random, system: ServiceSystem, casting: OutageCasting, tier_row: OutageTier) -> _Unheard:
     """Whose lines are lost, and whose come late. Those that tell of a cause are never lost, nor their callers'."""
     needed = {0}
     for story in casting.hits:
         needed |= {story.owner, story.site, *system.callers[story.site], *system.callers[story.owner]}
     chances = [rng.random() for _ in range(system.size)]
-    missing = frozenset([i for i, chance in enumerate(chances) if chance < dial.missing and i not in needed])
-    behind = [i for i, chance in enumerate(chances) if i and dial.missing <= chance < dial.missing + dial.behind]
+    missing = frozenset([i for i, chance in enumerate(chances) if chance < tier_row.missing and i not in needed])
+    behind = [
+        i for i, chance in enumerate(chances) if i and tier_row.missing <= chance < tier_row.missing + tier_row.behind
+    ]
     return _Unheard(missing, frozenset(behind))
 
 

@@ -6,7 +6,7 @@ from warroom.core.rubric import Rubric
 from warroom.core.splits import Split
 from warroom.core.types import Event
 from warroom.envs.certify import draw_until_certified
-from warroom.envs.logs.incident import LogsIncident, Shape, draw_incident
+from warroom.envs.logs.incident import LogsIncident, SystemShape, draw_incident
 from warroom.envs.logs.scenario import OutageScenario
 
 ATTEMPTS = 60
@@ -16,7 +16,7 @@ SECURITY_RESPONSE = 2
 
 @lru_cache(maxsize=16)
 def draw_certified(
-    scenario: OutageScenario, tier: str, seed: int, *, shape: Shape, wording: Split, names: Split
+    scenario: OutageScenario, tier: str, seed: int, *, shape: SystemShape, wording: Split, names: Split
 ) -> LogsIncident:
     """Draw until the certificate holds. The latest draws are kept, since the same incident is often played again."""
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from warroom.core.checks import check_choice, check_items, check_type
 from warroom.envs.scenario_file import read_header
-from warroom.sim.outage_casting import Plan
+from warroom.sim.outage_casting import OutagePlan
 from warroom.sim.outages import OUTAGES
 
 CORE, FULL, RECORDED = "core", "full", "recorded"
@@ -37,9 +37,9 @@ class OutageScenario:
         check_type("noisy_service", self.noisy_service, bool)
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> OutagePlan:
         """What is drawn."""
-        return Plan(self.name, self.causes, self.second, self.noisy_service)
+        return OutagePlan(self.name, self.causes, self.second, self.noisy_service)
 
 
 def scenario(

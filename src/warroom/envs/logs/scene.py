@@ -60,8 +60,10 @@ def _wrong(env: "LogsEnv") -> list[str]:
         state = "in force" if story in env.response.in_force else "over"
         ends = f"; ended by {story.row.remedy} {story.object}".rstrip() if story.row.remedy else ""
         out.append(f"{story.outage} at {names[story.owner]} from {clock(story.onset)}, {state}{ends}")
-    felt = f"{incident.severity}: {incident.access.lost_share:.1%} of users' requests came to harm up to the page"
-    return [*out, felt, f"to be paged: {', '.join(sorted(incident.teams))}"]
+    lost_by_users = (
+        f"{incident.severity}: {incident.access.lost_share:.1%} of users' requests came to harm up to the page"
+    )
+    return [*out, lost_by_users, f"to be paged: {', '.join(sorted(incident.teams))}"]
 
 
 def declared(env: "BaseLogsEnv") -> list[str]:

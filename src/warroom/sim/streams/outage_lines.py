@@ -67,7 +67,7 @@ class ReadOutage(NamedTuple):
     """Whether it is told by the one that suffers from the outage of its caller."""
 
 
-class _Pattern(NamedTuple):
+class _OutagePattern(NamedTuple):
     line: re.Pattern[str]
     name: str
     outcome: Outcome
@@ -89,17 +89,17 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\\{(\w+)\\\}", slot, re.escape(text)))
 
 
-def _patterns() -> Iterator[_Pattern]:
+def _patterns() -> Iterator[_OutagePattern]:
     for table in WORDINGS.values():
         for (name, _), wording in table.items():
-            yield from [_Pattern(_pattern(text[2:]), name, "harmful") for text in wording.harmful]
-            yield from [_Pattern(_pattern(text[2:]), name, "coped") for text in wording.coped]
+            yield from [_OutagePattern(_pattern(text[2:]), name, "harmful") for text in wording.harmful]
+            yield from [_OutagePattern(_pattern(text[2:]), name, "coped") for text in wording.coped]
     for openings in OPENINGS.values():
         for (object_kind, _), texts in openings.items():
-            yield from [_Pattern(_pattern(text[2:]), object_kind, "opening") for text in texts]
+            yield from [_OutagePattern(_pattern(text[2:]), object_kind, "opening") for text in texts]
     for operator in OPERATOR.values():
         for remedy, texts in operator.items():
-            yield from [_Pattern(_pattern(text[2:]), remedy, "operator") for text in texts]
+            yield from [_OutagePattern(_pattern(text[2:]), remedy, "operator") for text in texts]
 
 
 _PATTERNS = tuple(_patterns())

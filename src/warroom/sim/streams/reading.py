@@ -17,7 +17,7 @@ class ReadLine(NamedTuple):
     """The service that it speaks of; empty if none."""
 
 
-class _Pattern(NamedTuple):
+class _TemplatePattern(NamedTuple):
     line: re.Pattern[str]
     role: Role
 
@@ -39,10 +39,10 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\\{(\w+)\\\}", slot, re.escape(text)))
 
 
-def _patterns() -> Iterator[_Pattern]:
+def _patterns() -> Iterator[_TemplatePattern]:
     for kind in KINDS.values():
         for templates in kind.values():
-            yield from [_Pattern(_pattern(template.text), template.role) for template in templates.templates]
+            yield from [_TemplatePattern(_pattern(template.text), template.role) for template in templates.templates]
 
 
 _PATTERNS = tuple(_patterns())

@@ -93,6 +93,7 @@ class Findings:
         if reading.pipeline is not None:
             self.pipelines[reading.pipeline.service] = reading.pipeline
         if reading.matches is not None:
+            self.searched[reading.matches.service] += 1
             self._compare(reading.matches)
             for line in reading.matches.newest:
                 self._add_line(ShownLine(reading.matches.service, line))
@@ -146,10 +147,9 @@ class Findings:
             self.plain.setdefault((shown.service, shown.line.level), Counter())[tuple(longest)] += 1
 
     def search_words(self, service: str) -> str:
-        """What to search a service for: lines above INFO; then, of requests like those that come to harm, WARN and ERROR
-        by turns without the kinds seen most."""
+        """What to search a service for: lines above INFO, then WARN and ERROR by turns without the kinds seen most, of
+        requests like those that come to harm."""
         times = self.searched[service]
-        self.searched[service] += 1
         if not times:
             return NOT_INFO
         level = ("WARN", "ERROR")[(times - 1) % 2]
@@ -157,9 +157,8 @@ class Findings:
         kinds, rotation = [words for words, _ in seen.most_common()], (times - 1) // 2
         alike = [value for value, _ in self.harmed_values.most_common(1)]
         most = 3 - len(alike)
-        chosen = (
-            [*kinds[: most - 1], kinds[most - 1 + rotation % (len(kinds) - most + 1)]] if len(kinds) >= most else kinds
-        )
+        common, rare = kinds[: most - 1], kinds[most - 1 :]
+        chosen = [*common, rare[rotation % len(rare)]] if rare else common
         without = dict.fromkeys([words[rotation % len(words)] for words in chosen])
         return " ".join([f"level:{level.lower()}", *alike, *[f"-{word}" for word in without]])
 
