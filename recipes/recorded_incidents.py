@@ -4,7 +4,7 @@ Import first: warroom import incidents nezha .../nezha_trainticket --out recordi
 Then: python recipes/recorded_incidents.py recordings
 
 Intervals are Wilson's at the number of incidents. The thresholds of `fusion` were found on these ten incidents, labels
-in view (src/warroom/envs/logs/policies/fusion.py): its figure says what such a rule can reach, and no more.
+in view (src/warroom/envs/logs/policies/recorded.py): its figure says what such a rule can reach, and no more.
 `expert` is the scripted expert of the drawn incidents as it is; it names one service.
 """
 
@@ -15,7 +15,7 @@ from random import Random
 from warroom.core.policy import Policy
 from warroom.core.splits import seed_of
 from warroom.envs import make
-from warroom.envs.logs.policies.fusion import RANKINGS, RankingPolicy
+from warroom.envs.logs.policies.recorded import RANKINGS, RankingPolicy
 from warroom.evals.statistics import share
 from warroom.policies import policy_set
 from warroom.sim.recording import read_archive

@@ -371,7 +371,7 @@ def test_the_report_names_every_service_and_every_reason(read):
             "services: {web: {depends_on: [jaeger]}, jaeger: {}}",
             r"no service here calls another .*infrastructure: web\)",
         ),
-        ("services: {db: {image: postgres}}", "needs two at least"),
+        ("services: {db: {image: postgres}}", "needs calls, or a single service"),
         ("[" * 1500, "nested over 50 deep"),
     ],
 )

@@ -48,7 +48,7 @@ def test_no_page_reading_result_or_error_holds_a_word_of_the_truth(audit_spec: A
 
 def test_the_names_of_scenarios_mechanisms_and_parts_of_the_truth_are_secret() -> None:
     assert {"autoscaler_cost_cut", "rogue_bystander", "careless", "outsider"} <= FLEET.secrets()
-    assert {"silent_degradation", "lock_pile", "creeping_release", "root", "unrelated", "p1"} <= LOGS.secrets()
+    assert {"silent_degradation", "retry_storm", "creeping_release", "culprit", "unrelated", "p1"} <= LOGS.secrets()
 
 
 @every_tier
@@ -82,7 +82,7 @@ def test_the_place_of_the_victim_among_the_fitting_services_is_chance() -> None:
     assert found.n > 200 and found.p > MAX_P_VALUE
 
 
-def test_the_place_of_a_root_among_the_services_of_its_kind_is_chance() -> None:
+def test_the_place_of_a_cause_among_the_troubles_drawn_with_it_is_chance() -> None:
     found = root_position_bias([incident for tier in TIERS for incident in full("logs", tier, 10)])
     assert found.n > 150 and found.p > MAX_P_VALUE
 

@@ -1,7 +1,7 @@
 """The laws of the compact rendering of logs: a closed vocabulary, calls that round-trip, nothing the texts lack."""
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -15,9 +15,8 @@ from warroom.core.renderer import Vocab
 from warroom.core.splits import seed_of
 from warroom.core.types import Observation, ToolCall
 from warroom.envs import environments, make, suite
-from warroom.envs.logs.bucketing import FAILING, SLOWER, failing, slower
-from warroom.envs.logs.compact import LogsCompactRenderer
-from warroom.envs.logs.views import RULE, LogsObservation, Pair, ServiceLogs
+from warroom.envs.logs.compact import USERS, LogsCompactRenderer
+from warroom.envs.logs.views import RULE, LogsPage
 from warroom.policies import policy_set
 
 TIERS = ("easy", "hard")
@@ -60,10 +59,10 @@ def test_every_word_that_is_shown_is_in_the_lexicon_and_pages_are_short(name: st
         for renderer, observation, text, call in played(env, name):
             spoken += [*text.split(), *renderer.format_call(call)[1]["line"].split(), "<a>", call.name, "<e>", "<t>"]
             replies.add(type(getattr(observation, "reply", None)).__name__)
-            assert len(text.split()) <= 120
+            assert len(text.split()) <= 160
             assert set(text.split()) | set(renderer.opening().split()) <= words
         assert len(spoken) <= 900
-    assert replies >= ({"ServiceLogs"} if name == "expert" else {"Overview"} if name == "heuristic" else set())
+    assert replies >= ({"ServiceReading"} if name in ("expert", "heuristic") else set())
 
 
 def test_it_depends_on_nothing_but_the_brief_what_was_shown_and_what_was_said() -> None:
@@ -75,47 +74,19 @@ def test_it_depends_on_nothing_but_the_brief_what_was_shown_and_what_was_said() 
 
 
 def test_what_the_page_does_not_print_is_not_told() -> None:
-    """The answer to the last act stands on a page only where no logs do, and gauges are left out altogether."""
+    """The answer to the last act stands on a page only where no search does."""
     for env in games():
         twin = LogsCompactRenderer(env.brief("oncall"))
         for _, observation, text, call in played(env, "heuristic"):
-            if isinstance(observation, LogsObservation) and observation.reply is not None:
+            if isinstance(observation, LogsPage) and observation.reply is not None:
                 observation = replace(observation, answer="Refused, and the turn is spent: nonsense")
             assert twin.render_observation(observation) == text
             twin.parse_call(*twin.format_call(call))
 
 
-def test_equal_texts_give_equal_words() -> None:
-    """Structures that print alike are told alike: every number as it is printed, every line by what it says."""
-    for env in games():
-        twin = LogsCompactRenderer(env.brief("oncall"))
-        for _, observation, text, call in played(env, "expert"):
-            assert twin.render_observation(as_printed(observation)) == text
-            twin.parse_call(*twin.format_call(call))
-
-
-def as_printed(value: Any) -> Any:
-    """The same with numbers as exact as the text has them, and without what a line's structure repeats of its text."""
-    if isinstance(value, Pair):
-        return Pair(*(float(f"{number:g}") for number in value))
-    if isinstance(value, tuple):
-        parts = [as_printed(part) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    if is_dataclass(value):
-        return replace(value, **{field.name: as_printed(getattr(value, field.name)) for field in fields(value)})  # type: ignore[type-var]
-    return value
-
-
-def test_whoever_is_blamed_stands_in_the_text() -> None:
-    for env in games():
-        for _, observation, _, _ in played(env, "blame"):
-            if isinstance(observation, LogsObservation):
-                assert all(line.callee in line.text for line in observation.lines)
-
-
 @pytest.mark.slow
 def test_other_names_for_the_services_change_the_slots_and_nothing_else() -> None:
-    for env in (*games(), *games("dev", topology="drawn")):
+    for env in games("dev", topology="document"):  # drawn services bear names that are words of lines as well
         names = [name for name in env.allowed_values["service"] if name != "gateway"]  # which is a kind as well
         new = {name: f"other-{number}" for number, name in enumerate(names)}
         brief = env.brief("oncall")
@@ -134,8 +105,9 @@ def renamed_values(arguments: dict[str, Any], new: dict[str, str]) -> dict[str, 
 
 
 def placed(renderer: LogsCompactRenderer, text: str) -> list[str]:
-    """The words with services by their place in the catalogue."""
-    place = {slot: f"#{number}" for number, slot in enumerate(renderer.slot.values())}
+    """The words with services by their place in the catalogue, and objects by the order in which they were named."""
+    slots = [*renderer.slot.values(), *renderer.objects.values()]
+    place = {slot: f"#{number}" for number, slot in enumerate(slots)}
     return [place.get(word, word) for word in text.split()]
 
 
@@ -161,24 +133,7 @@ def copies(renderer: LogsCompactRenderer, mark: str) -> dict[str, str]:
 
 
 def test_grades_hold_the_borders_of_the_rule_of_severity() -> None:
-    for share, factor in (RULE.p1, RULE.p2):
-        assert 100 * share in [bound for bound, _ in FAILING] and factor in [bound for bound, _ in SLOWER]
-
-
-@pytest.mark.slow
-@settings(max_examples=200, deadline=None, derandomize=True)
-@given(st.integers(0, 40), st.integers(1, 400), st.integers(0, 400), st.integers(1, 400))
-def test_a_share_is_a_share_and_one_or_two_failures_are_chance(was: int, of: int, now: int, made: int) -> None:
-    assert failing(Pair(0, min(now, 2)), Pair(of, made)) == 0.0
-    assert 0.0 <= failing(Pair(was, min(now, made)), Pair(max(of, was), made)) <= 100.0
-
-
-@settings(max_examples=200, deadline=None, derandomize=True)
-@given(st.floats(1, 1000), st.floats(1, 1000), st.integers(1, 500), st.integers(1, 500))
-def test_a_factor_is_told_cautiously_and_never_turned_round(was: float, now: float, of: int, made: int) -> None:
-    told, true = slower(Pair(was, now), Pair(of, made)), now / was
-    assert min(1.0, true) - 1e-9 <= told <= max(1.0, true) + 1e-9
-    assert slower(Pair(was, now), Pair(100 * of, 100 * made)) >= told - 1e-9 if true > 1 else True
+    assert {RULE.p1, RULE.p2} <= {bound for bound, _ in USERS}
 
 
 # -- what is said -------------------------------------------------------------------------------------------
@@ -222,40 +177,26 @@ def test_any_line_of_any_tool_is_understood_as_some_call(line: str, tool: str) -
         assert renderer.parse_call(name, {tool: line}).name == name
 
 
-def test_whatever_is_known_of_a_suspect_stands_on_one_row() -> None:
-    """Callees in trouble are told with kind, owner and figures until roots are named, and then these."""
-    suspects = roots = 0
+def test_a_cause_that_was_read_stands_on_one_row_with_its_kind_its_owner_and_its_object() -> None:
+    told = 0
     for env in games():
-        for renderer, observation, text, _ in played(env, "expert"):
-            reply = getattr(observation, "reply", None)
-            for row in reply.calls if isinstance(reply, ServiceLogs) and not renderer.roots else ():
-                if failing(row.failed, row.made) >= 5:
-                    entry = renderer.catalogue.entry(row.callee)
-                    assert f"{renderer.slot[row.callee]} {entry.kind} {entry.team}" in text.partition(" suspects ")[2]
-                    suspects += 1
-            for name in renderer.roots:
-                entry = renderer.catalogue.entry(name)
-                kind = "" if renderer.naming else f"{entry.kind} "  # whom to page is asked before what helps
-                assert f"{renderer.slot[name]} {kind}{entry.team}" in text.partition("named ")[2]
-                roots += 1
-    assert min(suspects, roots) > 20
+        for renderer, _, text, _ in played(env, "expert"):
+            for cause in renderer.findings.causes:
+                if cause.whole and text:
+                    entry, named = renderer.catalogue.entry(cause.owner), renderer.objects.get(cause.object, "")
+                    row = f"root {renderer.slot[cause.owner]} {entry.kind} {entry.team} {cause.outage} {named}".strip()
+                    assert row in text
+                    told += 1
+    assert told > 20
 
 
-def test_users_are_told_until_roots_are_named() -> None:
-    for env in games():
-        for renderer, observation, text, _ in played(env, "expert"):
-            if isinstance(observation, LogsObservation) and renderer.read and not renderer.roots:
-                assert text.split().count("users") == (renderer.gateway in renderer.read)
-
-
-def test_a_remedy_is_told_beside_the_service_with_its_age() -> None:
+def test_what_was_said_and_done_is_told_from_then_on() -> None:
     env = make("logs/single_crash", "easy", seed_of("dev", 0))
     renderer, (root,) = LogsCompactRenderer(env.brief("oncall")), env.truth()["roots"]
     renderer.render_observation(env.observe())
-    for call in (ToolCall("identify_root_cause", {"service": root}),
-                 ToolCall("remediate", {"action": "scale", "service": root})):  # fmt: skip
-        env.step(renderer.parse_call(*renderer.format_call(call)))
-        seen = renderer.render_observation(env.observe())
-    assert seen.endswith("done scale @-1") and f"named {renderer.slot[root]}" in seen
+    env.step(renderer.parse_call(*renderer.format_call(ToolCall("identify_root_cause", {"service": root}))))
+    assert renderer.render_observation(env.observe()).endswith(f"said {renderer.slot[root]}")
+    env.step(renderer.parse_call(*renderer.format_call(ToolCall("remediate", {"action": "scale", "service": root}))))
+    assert "done" in renderer.render_observation(env.observe()).split()
     env.step(renderer.parse_call("ignore", {}))
     assert renderer.render_observation(env.observe()) == "over"

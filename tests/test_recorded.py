@@ -10,21 +10,21 @@ from warroom.cli.app import app
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import episode_spec, make
-from warroom.envs.logs.policies.fusion import RANKINGS, RankingPolicy
-from warroom.envs.logs.recording_summary import RecordingSummary, masked
-from warroom.envs.logs.tail import FIRST, LATER
-from warroom.envs.logs.views import (
-    ALL,
+from warroom.envs.logs.policies.recorded import RANKINGS, RankingPolicy
+from warroom.envs.logs.readings import FIRST_PAGE_LINES, LATER_LINES
+from warroom.envs.logs.recorded_views import (
     CPU,
     OVERHEAD,
     Dashboard,
     Gauge,
     Level,
-    LogsObservation,
     Pair,
     Pattern,
+    RecordedPage,
     ServiceLogs,
 )
+from warroom.envs.logs.recording_summary import RecordingSummary, masked
+from warroom.envs.logs.views import ALL
 from warroom.episode import Episode
 from warroom.importers.incidents.recording import ArchiveWriter, ParsedIncident, import_incidents, open_source
 from warroom.policies import policy_set
@@ -91,7 +91,7 @@ def env_of(folder: Path, index: int = 0, split: str = "test", tier: str = "mediu
     return make("logs/recorded", tier, seed_of(split, index), recording=str(folder))
 
 
-def ask(env, service: str) -> LogsObservation:
+def ask(env, service: str) -> RecordedPage:
     env.step(ToolCall("request_more_logs", {"service": service}))
     return env.observe()
 
@@ -288,7 +288,7 @@ def test_lines_are_real_few_and_cut(folder):
         (r.service, r.level, r.text[:160]) for r in records("loud") if isinstance(r, RecordedLine) and r.window == "now"
     }
     pages = [env.observe(), *(ask(env, service) for service in (ALL, "mail", "web"))]
-    assert [len(page.lines) for page in pages] == [FIRST, LATER, LATER, LATER]
+    assert [len(page.lines) for page in pages] == [FIRST_PAGE_LINES, LATER_LINES, LATER_LINES, LATER_LINES]
     assert all((line.service, line.level, line.text) in written for page in pages for line in page.lines)
     assert {line.service for line in pages[2].lines} == {"mail"}, "the lines of whom was asked about"
     assert len({line.service for line in pages[3].lines}) > 1, "of all, where that one writes nothing"

@@ -23,11 +23,7 @@ FLEET = """\
 LOGS = """\
     \"""Workers die.\"""
     from warroom.envs.logs.scenario import scenario
-    from warroom.sim.mechanism import Mechanism
-    from warroom.sim.outages import ANY, CRASH, reset_service
-
-    def begin(world, fault):
-        world.slowdown[fault.target] = 1 + 5 * fault.severity
+    from warroom.sim.outages import GRADUAL
 
 """
 TICKETS = """\
@@ -51,12 +47,8 @@ def written(folder: Path, env: str, lines: str, name: str = "my_scenario") -> st
         ("fleet", "SCENARIO = scenario(__name__, __doc__, Nature('memory', only=('service late',)))"),
         ("fleet", "SCENARIO = scenario(__name__, __doc__, CandidateRole('toggle'))"),
         ("fleet", "SCENARIO = scenario(__name__, __doc__, Variation(loop=True, harm_elsewhere=True))"),
-        ("logs", "SCENARIO = scenario(__name__, __doc__, budget=10, causes=(CRASH,))"),
-        (
-            "logs",
-            "M = Mechanism('slow', ANY, 'restart', 'lock', begin, reset_service)\n"
-            "SCENARIO = scenario(__name__, __doc__, budget=12, causes=(M,), onset=(-6, -4), min_noise=0.5)",
-        ),
+        ("logs", "SCENARIO = scenario(__name__, __doc__, causes=('crash',), noisy_service=True)"),
+        ("logs", "SCENARIO = scenario(__name__, __doc__, causes=GRADUAL, second=('locks', 'crash'))"),
         ("tickets", "SCENARIO = scenario(__name__, __doc__, tests=('stale',))"),
         (
             "tickets",
@@ -123,34 +115,17 @@ WRONG = [
     ("fleet", "S = scenario(__name__, None, Nature('locks'))", 5, "opens with its story: a docstring"),
     ("fleet", "S = scenario(__name__, __doc__, Natur('locks'))", 5, "did you mean 'Nature'"),
     ("fleet", "from warroom.sim.causes import Natre", 5, "did you mean 'Nature'"),
+    ("logs", "S = scenario(__name__, __doc__, causes='crash')", 5, "causes must be a tuple, each item a text"),
+    ("logs", "S = scenario(__name__, __doc__, causes=('crush',))", 5, "did you mean 'crash'"),
+    ("logs", "S = scenario(__name__, __doc__, cause=('crash',))", 5, "did you mean 'causes'"),
+    ("logs", "S = scenario(__name__, __doc__, second=('crash',))", 5, "needs causes of the first one"),
     (
         "logs",
-        "S = scenario(__name__, __doc__, budget=10, causes=CRASH)",
-        9,
-        "causes must be a tuple, each item a Mechanism",
+        "S = scenario(__name__, __doc__, causes=('crash', *GRADUAL))",
+        5,
+        "causes must be all gradual or all sudden, got crash, heap_leak",
     ),
-    (
-        "logs",
-        "S = scenario(__name__, __doc__, budget='10', causes=(CRASH,))",
-        9,
-        "budget must be a whole number, got '10'",
-    ),
-    ("logs", "S = scenario(__name__, __doc__, budget=10, cause=(CRASH,))", 9, "did you mean 'causes'"),
-    ("logs", "S = scenario(__name__, __doc__, causes=(CRASH,))", 9, "argument: 'budget'"),
-    (
-        "logs",
-        "S = scenario(__name__, __doc__, budget=9, causes=(CRASH,), onset=(-2, -3))",
-        9,
-        "within -6 to -1, got (-2, -3)",
-    ),
-    ("logs", "S = scenario(__name__, __doc__, budget=9, min_noise=1.5)", 9, "min_noise must be 0 to 0.9, got 1.5"),
-    (
-        "logs",
-        "M = Mechanism('m', ANY, 'escalate', 'lock', begin, begin)\n"
-        "S = scenario(__name__, __doc__, budget=9, causes=(M,))",
-        10,
-        "allowed: flush-cache, kill-query, restart, rollback, scale",
-    ),
+    ("logs", "S = scenario(__name__, __doc__, noisy_service=1)", 5, "noisy_service must be True or False, got 1"),
     ("tickets", "S = scenario(__name__, __doc__, tests=('stail',))", 4, "did you mean 'stale'"),
     (
         "tickets",

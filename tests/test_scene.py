@@ -204,16 +204,6 @@ def test_documents_are_what_they_are_worth_and_a_desk_sees_only_what_it_did_with
 # -- what would have been -------------------------------------------------------------------------------
 
 
-def figures(sentence: str) -> list[float]:
-    return [float(number) for number in re.findall(r"\d+\.\d+", sentence)]
-
-
-def test_whoever_does_nothing_loses_what_nobody_acting_loses() -> None:
-    *_, env = watched("logs/single_crash", "medium", "noop", {})
-    played, alone = env.counterfactual()[:2]
-    assert figures(played) == figures(alone) and figures(alone)[0] > 1
-
-
 def test_the_debriefing_names_the_cause_and_what_each_verdict_was_worth() -> None:
     for index in range(4):
         *_, env = watched("fleet/autoscaler_cost_cut", "hard", "oracle", {}, index)
@@ -233,12 +223,17 @@ def test_an_innocent_that_was_suspended_is_cleared() -> None:
     assert told[0].startswith("No change caused it")
 
 
-def test_one_who_knows_the_truth_of_the_logs_does_no_worse() -> None:
+def test_the_debriefing_of_log_triage_names_cause_place_remedy_and_what_was_best() -> None:
     *_, env = watched("logs/single_crash", "hard", "heuristic", {})
-    played, alone, known = env.counterfactual()
-    assert figures(known)[-1] <= min(figures(played)[0], figures(alone)[0])
+    truth, told = env.truth(), env.counterfactual()
+    (root,), (cause,), (remedy,) = truth["roots"], truth["mechanisms"], truth["remedies"]
+    assert told[0].startswith(cause) and root in told[0] and f"{remedy} of {root}" in told[0]
+    assert f"the roots were: {root}." in " ".join(told) and f"with {env.bounds()[1]:g} points" in told[-1]
+
+
+def test_the_debriefing_of_a_false_alarm_says_that_nothing_was_wrong() -> None:
     *_, calm = watched("logs/false_alarm", "easy", "oracle", {})
-    assert calm.counterfactual() == ("Nothing was wrong: users lost nothing, whatever was done.",)
+    assert calm.counterfactual()[0].startswith("Nothing was wrong") and "paged:" not in " ".join(calm.counterfactual())
 
 
 def test_an_answer_is_told_what_an_honest_confidence_would_have_paid() -> None:

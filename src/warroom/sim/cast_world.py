@@ -8,12 +8,12 @@ from warroom.sim.effects import NATURE, Force, LiveChange, Standing, StandingCha
 from warroom.sim.families import FAMILIES
 from warroom.sim.formulas import Terms
 from warroom.sim.handbook import predict
-from warroom.sim.incident import draw_traffic
 from warroom.sim.records import Change
 from warroom.sim.request_mix import RequestMix
 from warroom.sim.service_state import ServiceState
 from warroom.sim.service_world import MANNERS, ServiceWorld
 from warroom.sim.topology import ServiceSystem
+from warroom.sim.traffic import draw_traffic
 
 HISTORY_MINUTES = 120
 """Minutes before the page of which there are records."""

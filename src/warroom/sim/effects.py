@@ -79,12 +79,16 @@ class LiveChange(NamedTuple):
     """Seconds after a rollback at which its controller applies it again; None if nobody does."""
     live_until: int | None = None
     """When it passes by itself; None if it does not."""
+    ramp: int = 0
+    """Seconds in which it grows to its full size; 0: at once."""
 
     def reach(self, second: int) -> float:
-        """Share of the hosts on which it is live."""
+        """Share of the hosts on which it is live; while it grows, that part of it."""
         if self.live_from is None or second < self.live_from:
             return 0.0
-        return self.hosts if self.live_until is None or second < self.live_until else 0.0
+        if self.live_until is not None and second >= self.live_until:
+            return 0.0
+        return self.hosts * min(1.0, (second - self.live_from + 60) / self.ramp) if self.ramp else self.hosts
 
 
 def force_of(change: Change, states: dict[str, ServiceState], names: tuple[str, ...]) -> Force:

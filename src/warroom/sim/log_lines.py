@@ -18,8 +18,8 @@ from warroom.sim.counts import USERS
 from warroom.sim.failing_slices import FailingSlice, FailingSlices, Slices, at
 from warroom.sim.records import EVERYTHING, Target
 from warroom.sim.request_mix import RequestMix, meets
-from warroom.sim.streams.component import LineStream, StreamGroup, SymptomSource, stream_groups
-from warroom.sim.streams.template import CALL_ROLES, REQUEST_ROLES, Role
+from warroom.sim.streams.component import LineStream, StorySource, StreamGroup, SymptomSource, stream_groups
+from warroom.sim.streams.template import CALL_ROLES, REQUEST_ROLES, GroupRole
 from warroom.sim.trace_ids import SERVED, TraceId, TraceIds, failing
 
 KEPT = 16
@@ -30,8 +30,13 @@ _DRAWS = 7
 """Bytes for one request: second (2), whether it is told of, cohort and version, region and class, host, stream."""
 
 
-_HARMED: frozenset[Role] = CALL_ROLES | {"failed", "slow"}
+_OWN_FAILURES: frozenset[GroupRole] = frozenset({"failed", "slow"})
+_HARMED: frozenset[GroupRole] = CALL_ROLES | {"failed", "slow", "harmed"}
 """Roles whose lines tell of requests that come to harm."""
+
+
+_SERVED_GROUPS = 28
+"""Groups of a component that tell of served requests, at most."""
 
 
 class Context(NamedTuple):
@@ -110,6 +115,10 @@ class KeptLine(NamedTuple):
     stream: LineStream
 
 
+def _any_request(service: int) -> FailingSlice:
+    return FailingSlice(service, EVERYTHING, "errors", 1.0)
+
+
 def cells_of(mix: RequestMix, target: Target) -> Cells:
     """The cells of the mix that meet a target; its hosts are left out."""
 
@@ -142,12 +151,21 @@ class LogLines:
     """The logs of one world."""
 
     def __init__(
-        self, slices: FailingSlices, split: Split, symptoms: Mapping[int, tuple[StreamGroup, ...]] = {}
+        self,
+        slices: FailingSlices,
+        split: Split,
+        symptoms: Mapping[int, tuple[StreamGroup, ...]] = {},
+        *,
+        mute: frozenset[int] = frozenset(),
     ) -> None:
-        """`symptoms` are the lines about resources, by service."""
+        """`symptoms` are the lines about resources and outages, by service. Services that are `mute` write nothing of
+        requests that they fail or answer too late."""
         self.slices, self.counts, self.system, self.mixes = slices, slices.counts, slices.system, slices.mixes
         self.world = slices.world
-        self.key, self._split, self._symptoms = self.counts.key, split, symptoms
+        self.key, self._split, self._symptoms, self._mute = self.counts.key, split, symptoms, mute
+        self._added: dict[int, tuple[StreamGroup, ...]] = {}
+        self._over: dict[int, int] = {}
+        """The minute from which an outage is told of no more."""
         self.traces = TraceIds(self.key)
         self._groups: dict[int, tuple[StreamGroup, ...]] = {}
         self._draws: dict[tuple[int, int, int], bytes] = {}
@@ -159,9 +177,22 @@ class LogLines:
         """What a component may write."""
         if service not in self._groups:
             found = stream_groups(self.system, service, self._split, self.key)
-            more = self._symptoms.get(service, ())
+            if service in self._mute:
+                found = tuple([group._replace(rate=0.0) if group.role in _OWN_FAILURES else group for group in found])
+            more = (*self._symptoms.get(service, ()), *self._added.get(service, ()))
             self._groups[service] = (*found, *[g._replace(position=len(found) + k) for k, g in enumerate(more)])
         return self._groups[service]
+
+    def add(self, service: int, group: StreamGroup) -> None:
+        """A service has something more to write, in minutes that are not over."""
+        self._added[service] = (*self._added.get(service, ()), group)
+        self._groups.pop(service, None)
+        for known in [key for key in self._numbers if key[1] == service]:
+            del self._numbers[known]
+
+    def end(self, story: int, minute: int) -> None:
+        """An outage is told of no more from a minute on that is not over."""
+        self._over.setdefault(story, minute)
 
     def numbers(self, minute: int, service: int) -> list[float]:
         """Lines of each group in a minute, as expectations."""
@@ -171,11 +202,33 @@ class LogLines:
             events = {"served": requests.served, "failed": requests.failed, "slow": requests.late,
                       "stray": requests.received, "chore": len(self.mixes[service].hosts)}  # fmt: skip
             self._numbers[key] = [
-                group.rate * (events[group.role] if group.role in events else self._calls(minute, group))
-                if group.symptom is None else self._of_symptom(minute, service, group.symptom)
+                group.rate * events[group.role] if group.role in events
+                else group.rate * self._calls(minute, group) if group.role in CALL_ROLES
+                else self._of_story(minute, service, group, group.story) if group.story is not None
+                else self._of_symptom(minute, service, group.symptom) if group.symptom is not None else 0.0
                 for group in self.groups(service)
             ]  # fmt: skip
         return self._numbers[key]
+
+    def _of_story(self, minute: int, service: int, group: StreamGroup, story: StorySource) -> float:
+        """Lines of an outage in a minute."""
+        if group.role == "notice":
+            return group.rate if minute == story.begins else 0.0
+        if group.role == "coped":
+            over = minute >= self._over.get(story.id, minute + 1)
+            return 0.0 if over else group.rate * story.share * story.size(minute) * self._received(minute, service)
+        hurts = self.world.at(minute).hurt.get(story.origin, ())
+        share = fsum([h.share for h in hurts if (h.target, h.harm) == (story.target, story.harm)])
+        if not share:
+            return 0.0
+        sent = self.counts.sent(minute, service) if service == story.origin else self._attempts(minute, group)
+        return group.rate * share * sent
+
+    def _received(self, minute: int, service: int) -> int:
+        return self.counts.requests(minute, service).received
+
+    def _attempts(self, minute: int, group: StreamGroup) -> int:
+        return self.counts.call(minute, group.place).attempts
 
     def _of_symptom(self, minute: int, service: int, symptom: SymptomSource) -> float:
         """Lines about a resource in a minute."""
@@ -213,8 +266,11 @@ class LogLines:
             return self.slices.failed(minute, service)
         if group.role == "slow":
             return self.slices.late(minute, service)
+        if group.story is not None:
+            story = group.story
+            return (FailingSlice(story.origin, story.target, story.harm, 1.0),)
         if group.place == USERS:
-            return (FailingSlice(service, EVERYTHING, "errors", 1.0),)
+            return (_any_request(service),)
         if group.role == "refused":
             return self.slices.refused(minute, group.place)
         callee = self.system.links[group.place][1]
@@ -230,10 +286,9 @@ class LogLines:
         if not number:
             return
         if group.role not in _HARMED:
-            part = FailingSlice(service, EVERYTHING, "errors", 1.0)
-            yield LineSource(
-                minute, service, group, part, SERVED + group.position, number, 1.0, self.cells(service, EVERYTHING)
-            )
+            (part,) = self.parts(minute, service, group) if group.role == "coped" else (_any_request(service),)
+            kind = SERVED + group.position if group.story is None else SERVED + _SERVED_GROUPS + group.story.id % 20
+            yield LineSource(minute, service, group, part, kind, number, 1.0, self.cells(service, part.target))
             return
         played = self.world.at(minute)
         for part in self.parts(minute, service, group):
@@ -321,9 +376,12 @@ class LogLines:
         minute, service, group = source.minute, source.service, source.group
         draw = hash_bytes(8, minute, "figures", self.key.hex(), service, group.position, line.rank)
         took = self.counts.latency(minute, service) * (0.3 + draw[0] / 128)
-        if group.role in ("late", "slow"):
-            deadline = self.counts.patience[service] if group.place == USERS else self.counts.deadline(group.place)
+        if group.role in ("late", "slow") or (group.role == "harmed" and source.part.harm == "late"):
+            own = group.place == USERS or group.role == "harmed"
+            deadline = self.counts.patience[service] if own else self.counts.deadline(group.place)
             took = deadline * (1.0 if group.role == "late" else 1.1 + draw[0] / 160)
+        elif group.role == "coped" and group.story is not None and group.story.harm == "late":
+            took = self.counts.patience[service] * (0.75 + draw[0] / 1100)
         figures = {
             "ms": max(1, round(took)), "kb": 1 + draw[1] // 3, "n": 1 + draw[2] % 9, "pct": 100 + draw[3] % 40,
             "seq": 10_000 + int.from_bytes(draw[4:7]) % 900_000,

@@ -15,7 +15,7 @@ STORES = frozenset({"db", "cache", "queue"})
 class ServiceTopology:
     """A call graph in topological order: every call points from an earlier service to a later one.
 
-    Service 0 is the gateway, where users arrive. Two to 64 services.
+    Service 0 is the gateway, where users arrive. One to 64 services.
     """
 
     names: tuple[str, ...]
@@ -25,8 +25,8 @@ class ServiceTopology:
     """(caller, callee) by index, caller < callee, no pair twice."""
 
     def __post_init__(self) -> None:
-        if not 2 <= len(self.names) <= 64:
-            raise ValueError(f"a topology has 2 to 64 services, got {len(self.names)}")
+        if not 1 <= len(self.names) <= 64:
+            raise ValueError(f"a topology has 1 to 64 services, got {len(self.names)}")
         if len(set(self.names)) != len(self.names) or len(self.kinds) != len(self.names):
             raise ValueError("a topology needs one kind for each service and no name twice")
         strange = sorted(set(self.kinds) - set(KINDS))

@@ -92,7 +92,9 @@ class ServiceWorld:
     def _landing_minutes(self) -> frozenset[int]:
         """The minutes from which on a change is effective, or is no longer."""
         seconds = [second for r in self.live_changes for second in (r.live_from, r.live_until) if second is not None]
-        return frozenset([-(-second // 60) for second in seconds])
+        growing = [second for r in self.live_changes if r.ramp and r.live_from is not None
+                   for second in range(r.live_from, r.live_from + r.ramp + 60, 60)]  # fmt: skip
+        return frozenset([-(-second // 60) for second in seconds + growing])
 
     def at(self, minute: int) -> ServiceMinute:
         """A minute of the past or the current one; an `IndexError` for any other."""
@@ -131,6 +133,10 @@ class ServiceWorld:
         """What no change did at a service is put right."""
         self._act([roll_back(r, second) if r.force.service == service and not r.force.change else r
                    for r in self.live_changes])  # fmt: skip
+
+    def add(self, live: LiveChange) -> None:
+        """Something more takes effect."""
+        self._act([*self.live_changes, live])
 
     def _act(self, live_changes: list[LiveChange]) -> None:
         self.live_changes = tuple(live_changes)

@@ -17,7 +17,7 @@ from warroom.sim.family import Arena, Mechanism
 from warroom.sim.streams.component import FIRST_AND_SECOND, StreamGroup, SymptomSource, line_stream
 from warroom.sim.streams.symptom_lines import AT_CALLERS, CONSEQUENCES, SYMPTOMS, Tells
 from warroom.sim.streams.template import group
-from warroom.sim.tiers import TIERS, Difficulty
+from warroom.sim.tiers import TIERS, CountRange
 from warroom.sim.topology import ServiceSystem
 
 STORES_ONLY: frozenset[Mechanism] = frozenset({"locks"})
@@ -47,7 +47,8 @@ def symptom_groups(
     found: dict[int, tuple[StreamGroup, ...]] = {}
     for service in range(system.size):
         own = [writer.symptom for writer in rising if writer.service == service]
-        own += _steady(rng, system, service, {symptom.mechanism for symptom in own}, difficulty)
+        taken = {symptom.mechanism for symptom in own}
+        own += _steady(rng, system, service, taken, difficulty.steady_symptoms, difficulty.steady_rate)
         found[service] = tuple([_group(rng, system, symptom, split) for symptom in own])
     return found
 
@@ -92,10 +93,9 @@ def _written(system: ServiceSystem, origin: int, symptom: SymptomSource) -> Iter
 
 
 def _steady(
-    rng: Random, system: ServiceSystem, service: int, taken: set[Mechanism], difficulty: Difficulty
+    rng: Random, system: ServiceSystem, service: int, taken: set[Mechanism], number: CountRange, rate: float
 ) -> list[SymptomSource]:
     """Lines about other resources, as many on any day."""
-    least, most = difficulty.steady_symptoms
     begin, end = system.link_ranges[service]
     possible = [
         mechanism for mechanism in SYMPTOMS[Split.TRAIN]
@@ -108,12 +108,18 @@ def _steady(
             mechanism,
             "state" if rng.random() < 0.7 else "strain",
             rng.randrange(begin, end) if mechanism in AT_CALLERS else USERS,
-            difficulty.steady_rate * rng.uniform(0.2, 1.0),
+            rate * rng.uniform(0.2, 1.0),
             None,
             0,
         )
-        for mechanism in rng.sample(possible, rng.randint(least, most))
+        for mechanism in rng.sample(possible, rng.randint(*number))
     ]
+
+
+def steady_groups(rng: Random, system: ServiceSystem, service: int, rate: float, split: Split) -> list[StreamGroup]:
+    """Lines about resources that run short on any day, at most `rate` per request."""
+    sources = _steady(rng, system, service, set(), CountRange(1, 2), rate)
+    return [_group(rng, system, source, split) for source in sources]
 
 
 def _group(rng: Random, system: ServiceSystem, symptom: SymptomSource, split: Split) -> StreamGroup:

@@ -8,7 +8,8 @@ from warroom.core.rubric import Rubric
 from warroom.core.spec import EpisodeSpec
 from warroom.core.tools import OneOf, tool
 from warroom.core.types import Brief, Message, ToolCall
-from warroom.envs.logs.views import ALL, REMEDIES, SEVERITIES, TEAMS, Catalogue, Overview, ServiceLogs
+from warroom.envs.logs.recorded_views import FoundLines, Overview, ServiceLogs
+from warroom.envs.logs.views import ALL, REMEDIES, SEVERITIES, TEAMS, Catalogue, ServiceReading, SystemReading
 
 Severity = Annotated[str, OneOf("severity")]
 Service = Annotated[str, OneOf("service")]
@@ -18,6 +19,7 @@ Remedy = Annotated[str, OneOf("remedy")]
 
 SEATS = ("oncall",)
 NOTED = Message("Noted.")
+Reply = ServiceReading | SystemReading | ServiceLogs | Overview | FoundLines
 
 
 class BaseLogsEnv(Env):
@@ -33,9 +35,9 @@ class BaseLogsEnv(Env):
         self.catalogue = catalogue
         self.declared_values: dict[str, list[str]] = {"severity": [], "root": [], "team": []}
         """What was declared, in order."""
-        self._reply: ServiceLogs | Overview | None = None
+        self._reply: Reply | None = None
         """What the page shows."""
-        self._next_reply: ServiceLogs | Overview | None = None
+        self._next_reply: Reply | None = None
         """What this turn's act brought: as of the minute in which it was asked for."""
         self._requested_source: str | None = None
         names = catalogue.names
@@ -58,16 +60,16 @@ class BaseLogsEnv(Env):
         """Record the event of a declaration that counts."""
 
     @abstractmethod
-    def apply_remedy(self, action: str, service: str) -> Message:
-        """Carry out a remedy."""
+    def apply_remedy(self, action: str, service: str, object: str) -> Message:
+        """Carry out a remedy of a service, or of the build, session or prefix of it that is named."""
 
     @abstractmethod
     def close_incident(self, ignored: bool) -> Message:
         """What closing the incident comes to."""
 
     @abstractmethod
-    def read_logs(self, source: str) -> ServiceLogs | Overview:
-        """The logs of a service, or of all."""
+    def read_logs(self, source: str, words: str, since: str) -> Reply:
+        """A search in the logs of a service, or of all."""
 
     # -- what the agent is shown --------------------------------------------------------------------
 
@@ -122,23 +124,26 @@ class BaseLogsEnv(Env):
     # -- acts -----------------------------------------------------------------------------------------
 
     @tool()
-    def remediate(self, action: Remedy, service: Service) -> Message:
-        """Change a service. What heals depends on the cause; the wrong remedy has side effects.
+    def remediate(self, action: Remedy, service: Service, object: str = "") -> Message:
+        """Change a service. What heals depends on the cause; the wrong remedy costs, and has side effects.
 
         Args:
             action: restart, rollback, scale, flush-cache or kill-query
             service: the service to change
+            object: what to roll back (a build), flush (a prefix) or kill (a session); nothing for the others
         """
-        return self.apply_remedy(action, service)
+        return self.apply_remedy(action, service, object.strip())
 
     @tool()
-    def request_more_logs(self, service: Source) -> Message:
-        """Read what the logs of one service say, before and now; or how much every service writes.
+    def request_more_logs(self, service: Source, words: str = "", since: str = "") -> Message:
+        """Search the log of one service, or of all: how many lines match, minute by minute, and the newest of them.
 
         Args:
             service: a service, or all
+            words: up to four words that a line must hold; -word leaves lines out, level:error, trace:ID
+            since: from when, such as 14:20; the last quarter of an hour if left out
         """
-        self._requested_source, self._next_reply = service, self.read_logs(service)
+        self._requested_source, self._next_reply = service, self.read_logs(service, words, since)
         return Message(f"Logs of {service}.")
 
     @tool()

@@ -1,7 +1,7 @@
-"""What the agent on call reads once: the job, the rules, the catalogue. Never an answer key."""
+"""What the agent on call is told before the first page: the job, the rules, the points, and who owns what."""
 
 from warroom.envs.logs.incident import LogsIncident
-from warroom.envs.logs.oracle import SECURITY_RESPONSE_MINUTES
+from warroom.envs.logs.oracle import SECURITY_RESPONSE
 from warroom.envs.logs.rubric import (
     DIAGNOSIS,
     LEFT_OPEN,
@@ -14,30 +14,33 @@ from warroom.envs.logs.rubric import (
     WRONG_ROOT,
 )
 from warroom.envs.logs.views import RULE, WINDOW, Catalogue, ServiceEntry
+from warroom.sim.log_lines import KEPT
 
 JOB = (
-    "You are on call and were paged at minute +0. Read the logs, find the service where the trouble began, have the "
-    "right team paged, mend what can be mended, and close the incident. Callers complain; the root itself often says "
-    "nothing."
+    "You are on call for the system below, and were paged. Read the logs, find the service where the trouble began, "
+    "have the right team paged, end what can be ended, and close the incident. A service complains of what it calls, "
+    "rightly or not: a fault in its own client, cache or build looks the same in numbers. The root may say little."
 )
 RULES = (
     "Each turn is one minute; {budget} turns in all. A turn ends with one act: request_more_logs, remediate, resolve "
     "or ignore. Before it you may declare, at no cost of time, up to {declarations} times: classify_severity, "
     "identify_root_cause, escalate. First answers count. There may be two roots that do not depend on one another; "
-    "name both. In replies 'before' are three minutes before any trouble began, 'now' the last {window}; the page's "
-    "first line counts one minute of each. Counts are of the lines that the log pipeline kept, the same share of all "
-    "services."
+    "name both. Counts are of all lines; of one kind of line the newest {kept} a minute are kept. Lines of one "
+    "request share its trace id and its ctx (cohort/app version, region, class). Troubles that requests "
+    "get over are written of as often, and as loudly, as the one that brings them down."
 )
 TEAMS_RULE = (
-    "Severity, as users felt it in the {window} minutes up to the page, from the gateway's own requests: {rule}. Page "
-    "the owner of the root service; sre if a provider outside the system is the cause (nothing here mends that, a "
-    "rollback makes it worse, it comes back by itself); security if it is abuse (they stop it within {stopped} "
-    "minutes). Resolve once nothing is broken and users are well; ignore if nothing was wrong."
+    "Severity, by the share of users' requests that failed or were late in the {window} minutes up to the page, which "
+    "the gateway's log gives when you read it: {rule}. Page the owner of the root service; sre if a provider outside "
+    "the system is the cause (nothing here ends that, and it comes back by itself); security if it is abuse (they end "
+    "it within {stopped} minutes). rollback needs the build, flush-cache the prefix and kill-query the session that "
+    "did it, as object. restart ends what a process has got itself into, scale what is too small for the work. "
+    "Resolve once nothing is broken any more; ignore if nothing was wrong."
 )
 POINTS = (
     f"Points: right roots and the right team, nothing wrong named or paged, {DIAGNOSIS:+g} (a right root with a wrong "
     f"team is worth nothing); then the right severity {SEVERITY:+g}, resolved rightly {RECOVERY:+g}, and up to "
-    f"{SPEED:+g} for the turns left. Each wrong root {WRONG_ROOT:+g}, each remedy that goes at no fault "
+    f"{SPEED:+g} for the turns left. Each wrong root {WRONG_ROOT:+g}, each remedy that ends no cause "
     f"{WRONG_REMEDY:+g}, closing wrongly {WRONG_END:+g}, never closing {LEFT_OPEN:+g}, each repeated declaration "
     f"{REPEATED:+g}."
 )
@@ -47,8 +50,8 @@ def triage_brief(catalogue: Catalogue, budget: int, declarations: int) -> str:
     """The job text."""
     return "\n".join((
         JOB,
-        RULES.format(budget=budget, declarations=declarations, window=WINDOW),
-        TEAMS_RULE.format(window=WINDOW, rule=RULE.render(), stopped=SECURITY_RESPONSE_MINUTES),
+        RULES.format(budget=budget, declarations=declarations, kept=KEPT),
+        TEAMS_RULE.format(window=WINDOW, rule=RULE.render(), stopped=SECURITY_RESPONSE),
         POINTS,
         catalogue.render(),
     ))  # fmt: skip

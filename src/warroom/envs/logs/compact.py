@@ -1,62 +1,53 @@
 """The pages of log triage in a few dozen words, for models too small to read prose.
 
-Services become numbered slots, drawn anew in each incident; counts and durations become grades of change; lines become
-(service, level, class of words). Facts that belong together stand together: whatever is known of a suspect, from
-whatever page, stands on one row with its kind and its owner. It is a summary of what the agent was shown and said: it
-holds nothing that the texts lack, and leaves out ordinary lines, exact numbers, what was always so, and gauges.
+Services and objects become numbered slots, drawn anew in each incident; a line becomes what it tells: who complains of
+whom, which trouble, whose object, and whether the request came to harm. It is a summary of what the agent was shown and
+said: it holds nothing that the texts lack, and leaves out ordinary lines and exact numbers.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 
 from warroom.core.renderer import Vocab
+from warroom.core.rng import stream
 from warroom.core.types import Brief, JsonObject, Message, Observation, ToolCall
 from warroom.envs import compact
-from warroom.envs.compact import MINUTES, SLOT, TURNS, LineRenderer
-from warroom.envs.logs.bucketing import (
-    HOW_MANY,
-    TABLES,
-    UNEXPLAINED_TRAFFIC,
-    badness_of,
-    bucket,
-    busier,
-    count_rise,
-    failing,
-    grade_words,
-    noise_rise,
-)
-from warroom.envs.logs.policies.keywords import CLIENT, UNFAMILIAR, class_of, is_complaint, is_job
-from warroom.envs.logs.signatures import CLASSES
+from warroom.envs.compact import SLOT, TURNS, Grades, LineRenderer, grade_word
+from warroom.envs.logs.policies.findings import OWN_FAILURES, Cause, Findings
+from warroom.envs.logs.recorded_views import Overview, RecordedPage
 from warroom.envs.logs.views import (
     ALL,
     REMEDIES,
     SEVERITIES,
     TEAMS,
-    CallLogs,
     Catalogue,
-    LogEntry,
-    LogsObservation,
-    Overview,
-    Pair,
-    Pattern,
-    ServiceLogs,
+    LogsPage,
+    ServiceReading,
+    ShownLine,
+    SystemReading,
 )
+from warroom.sim.outages import CLIENT_ERRORS, OUTAGES, OWN_SIDE
 from warroom.sim.service_topology import KINDS
+from warroom.sim.streams.outage_lines import read_outage
+from warroom.sim.streams.reading import read_line
+from warroom.sim.streams.template import CALL_ROLES
 
 SOON = 3
 """Turns left from which the end is said to be near."""
-SUSPECT = 0.6
-"""How bad calls of a service have to be for it to be a suspect (`grades.badness`)."""
-MAX_SUSPECTS = 5
-SILENT_FROM = 3.0
-"""Per cent of prompt failures seen by callers, from which a service that logs less than half of them is marked."""
-BLAMES = "blames"
-"""What words are that complain of another service."""
-DONE = re.compile(r"Done: (\S+) (\S+)\.")
+OBJECT = tuple(f"o{i}" for i in range(64))
+USERS: Grades = ((0.0, "calm"), (0.01, "e1"), (0.05, "e5"), (0.20, "e20"))
+"""Share of users' requests that comes to harm."""
+HARMED: Grades = ((0, "quiet"), (1, "one"), (2, "harmed"))
+"""Lines of a page about requests that come to harm."""
+SEARCHES: Mapping[str, str] = {"errors": "level:error", "warnings": "level:warn", "lines": ""}
+"""Words on the line of a search, and what they search for; without one, what is above INFO and new."""
+MOST_ROWS = 12
+"""Facts of one reply that are told."""
 NOTED = "Noted."
+DONE = re.compile(r"Done: (\S+) (?:(\S+) of )?(\S+)\.")
 OTHERS = (
-    *("needs", "ok", "dark", "late", "prompt", "hushed", "from", "to", "own", "users", "was", "new", BLAMES, "build"),
-    *("job", "behind", "ERROR", "WARN", "done", "refused", "over", "soon", "nothing", "unread", "suspects", "named"),
+    *("needs", "users", "root", "harm", "got-over", "blames", "fails", "read", "dark", "behind", "nothing", "done"),
+    *("refused", "over", "soon", "said", "unknown", "rows", *SEARCHES),
 )
 TOOLS = (
     *("classify_severity", "identify_root_cause", "escalate"),
@@ -64,7 +55,7 @@ TOOLS = (
 )
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "classify_severity": ("severity",), "identify_root_cause": ("service",), "escalate": ("team",),
-    "remediate": ("service", "action"), "request_more_logs": ("service",),
+    "remediate": ("service", "action", "object"), "request_more_logs": ("service",),
 }  # fmt: skip
 """What stands on the line of each tool, in order."""
 
@@ -72,10 +63,10 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
 def compact_vocab() -> Vocab:
     """Every word of the compact rendering."""
     words = [
-        *TOOLS, *SLOT, ALL, *SEVERITIES, *TEAMS, *REMEDIES, *KINDS, *CLASSES, CLIENT, UNFAMILIAR,
-        *compact.grade_words(TABLES), *compact.time_words(), *OTHERS, "oncall",
+        *TOOLS, *SLOT, *OBJECT, ALL, *SEVERITIES, *TEAMS, *REMEDIES, *KINDS, *OUTAGES, OWN_SIDE, CLIENT_ERRORS,
+        *compact.grade_words((USERS, HARMED)), *compact.time_words(), *OTHERS, "oncall",
     ]  # fmt: skip
-    return compact.make_vocab(words, TOOLS, SLOT)
+    return compact.make_vocab(words, TOOLS, (*SLOT, *OBJECT))
 
 
 class LogsCompactRenderer(LineRenderer):
@@ -86,22 +77,15 @@ class LogsCompactRenderer(LineRenderer):
     def __init__(self, brief: Brief) -> None:
         super().__init__(brief)
         self.catalogue: Catalogue = brief.facts
-        names = self.catalogue.names
-        self.slot = compact.assign_slots(names, self.catalogue.render())
+        self.slot = compact.assign_slots(self.catalogue.names, self.catalogue.render())
         self.name = {slot: name for name, slot in self.slot.items()}
-        self.words = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, names))})(?![\w-])")
-        """Finds names of services, which are no words."""
-        self.gateway = names[0]
-        self.read: dict[str, ServiceLogs] = {}
-        """The latest logs of each service that were shown."""
-        self.marks: dict[str, list[str]] = {}
-        """What they say besides figures."""
-        self.roots: dict[str, None] = {}
-        """The services that were named as roots, in order."""
-        self.naming = False
-        """Whether the last call named one: whom to page is what comes next."""
-        self.done: dict[tuple[str, str], int] = {}
-        """(service, remedy) -> turn in which it was carried out."""
+        self.findings = Findings(self.catalogue)
+        self.objects: dict[str, str] = {}
+        """The slot of each build, session and prefix that was named, in order."""
+        self.said: list[str] = []
+        """What was declared, in order, each as its words."""
+        self.done: dict[tuple[str, str], None] = {}
+        """(service, object) of remedies that were carried out."""
 
     # -- what the model reads -------------------------------------------------------------------------
 
@@ -110,198 +94,127 @@ class LogsCompactRenderer(LineRenderer):
         out = [self.brief.seat]
         for entry in self.catalogue.entries:
             needs = [self.slot[callee] for callee in entry.calls]
-            out += [*self._entry(entry.name), *(["needs", *needs] if needs else [])]
+            out += [self.slot[entry.name], entry.kind, entry.team, *(["needs", *needs] if needs else [])]
         return " ".join(out)
 
     def render_observation(self, observation: Observation) -> str:
         """The observation in compact words."""
-        if isinstance(observation, LogsObservation):
+        if isinstance(observation, LogsPage):
             return " ".join(self._page(observation))
+        if isinstance(observation, RecordedPage):
+            return " ".join(self._recorded(observation))
         assert isinstance(observation, Message)
-        if observation.text == NOTED:
-            return " ".join(self._named() if self.roots else self._suspects())
-        return " ".join(_notice(observation.text))
+        return " ".join(self._known() if observation.text == NOTED else _notice(observation.text))
 
-    def _page(self, page: LogsObservation) -> list[str]:
+    def _page(self, page: LogsPage) -> list[str]:
+        self.findings.add_page(page)
         out = [f"T{page.turn}"] if page.turn in TURNS else []
         out += ["soon"] if page.budget - page.turn < SOON else []
-        out += [*noise_rise(page.volume), *self._lines(page.lines)]
-        if page.reply is None:
-            out += self._answer(page)
-        elif isinstance(page.reply, Overview):
-            out += self._overview(page.reply)
-        else:
-            out += self._logs(page.reply)
-        return [*out, *(self._named(page.turn) if self.roots else [*self._users(), *self._suspects(page.turn)])]
+        out += [grade_word(HARMED, self.findings.harmed_lines)]
+        out += self._answer(page.answer) if page.reply is None else self._reply(page.reply)
+        return [*out, "rows", *self._rows(page.lines), *self._known()]
 
-    def _answer(self, page: LogsObservation) -> list[str]:
-        """What the last act came to. A remedy is repeated beside the service from now on."""
-        done = DONE.fullmatch(page.answer)
+    def _recorded(self, page: RecordedPage) -> list[str]:
+        """A recording tells who writes of errors, and no more: its words are of a system that nobody knows."""
+        writers = [line.service for line in page.lines if line.level == "ERROR"]
+        levels = page.reply.levels if isinstance(page.reply, Overview) else ()
+        writers += [level.service for level in levels if level.errors and level.errors.now > level.errors.before]
+        rows = [word for name in dict.fromkeys(writers) for word in (self.slot[name], "fails")]
+        out = [f"T{page.turn}"] if page.turn in TURNS else []
+        return [*out, "rows", *(rows or ["nothing"]), *self._known()]
+
+    def _answer(self, text: str) -> list[str]:
+        """What the last act came to. A remedy is repeated beside its root from now on."""
+        done = DONE.fullmatch(text)
         if done is None:
-            return _notice(page.answer)
-        self.done[done[2], done[1]] = page.turn - 1
-        return []
+            return _notice(text)
+        self.done[done[3], done[2] or ""] = None
+        return ["done"]
 
-    def _lines(self, lines: Iterable[LogEntry]) -> list[str]:
-        """The lines at WARN or above that say something: writer, level, and class of words or who is blamed."""
-        said = [(line.service, line.level, *self._said(line)) for line in lines if line.level in ("WARN", "ERROR")]
-        rows = [(self.slot[name], level, *words) for name, level, *words in dict.fromkeys(said) if words]
-        return [word for row in rows for word in row]
+    def _reply(self, reply: ServiceReading | SystemReading) -> list[str]:
+        if isinstance(reply, SystemReading):
+            return ["read", ALL, *self._rows(reply.newest)]
+        if reply.matches is None:
+            return ["read", *([self.slot[reply.pipeline.service]] if reply.pipeline else []), "dark"]
+        service = reply.matches.service
+        rows = self._rows([ShownLine(service, line) for line in reply.matches.newest])
+        return ["read", self.slot[service], *(["behind"] if reply.pipeline else []), *rows]
 
-    def _said(self, line: LogEntry) -> list[str]:
-        """The class of a line's words, or whom it blames."""
-        name = self._class_of(line.text)
-        if name == BLAMES:
-            return [name, *([self.slot[line.callee]] if line.callee else [])]
-        return [name] if name != UNFAMILIAR else []
+    def _rows(self, lines: Iterable[ShownLine]) -> list[str]:
+        """What lines tell, each fact once."""
+        facts = dict.fromkeys([fact for shown in lines if (fact := self._fact(shown))])
+        return [word for fact in [*facts][:MOST_ROWS] for word in fact] or ["nothing"]
 
-    def _class_of(self, text: str) -> str:
-        """The class of words; names of services are no words."""
-        words = self.words.sub("", text)
-        return class_of(words) or (BLAMES if is_complaint(words) else UNFAMILIAR)
+    def _fact(self, shown: ShownLine) -> tuple[str, ...]:
+        writer = self.slot[shown.service]
+        for found in read_outage(shown.line.message):
+            if found.outcome in ("harmful", "coped"):
+                owner = self.slot.get(found.peer, writer) if found.received else writer
+                named = [self._object(found.object)] if found.object else []
+                return owner, "harm" if found.outcome == "harmful" else "got-over", found.name, *named
+        line = read_line(shown.line.message)
+        if line is not None and line.role in CALL_ROLES and line.callee in self.slot:
+            return writer, "blames", self.slot[line.callee]
+        return (writer, "fails") if line is not None and line.role in OWN_FAILURES else ()
 
-    # -- replies --------------------------------------------------------------------------------------------
+    def _object(self, name: str) -> str:
+        """The slot of an object; none is left for more than there are slots."""
+        if name not in self.objects and len(self.objects) < len(OBJECT):
+            taken = len(self.objects)
+            order = stream(0, "objects", self.catalogue.render()).sample(OBJECT, len(OBJECT))
+            self.objects[name] = order[taken]
+        return self.objects.get(name, "unknown")
 
-    def _entry(self, service: str, kind: bool = True) -> list[str]:
-        """A service with its kind and its owner."""
-        entry = self.catalogue.entry(service)
-        return [self.slot[service], *([entry.kind] if kind else []), entry.team]
+    def _known(self) -> list[str]:
+        """How users fared, every cause that is known, and what was said and done about it."""
+        access = self.findings.access
+        out = ["users", grade_word(USERS, access.lost_share)] if access is not None else ["users", "unknown"]
+        whole = {cause.owner for cause in self.findings.causes if cause.whole}
+        for cause in self.findings.causes:
+            out += self._cause(cause) if cause.whole or cause.owner not in whole else []
+        return [*out, "said", *(self.said or ["nothing"])]
 
-    def _users(self) -> list[str]:
-        """How users fared when they were last asked after."""
-        logs = self.read.get(self.gateway)
-        return ["users", *grade_words(logs)] if logs is not None else []
-
-    def _overview(self, overview: Overview) -> list[str]:
-        out = []
-        for level in overview.levels:
-            grade = ["dark"] if level.errors is None else count_rise(level.errors)
-            out += [self.slot[level.service], "ERROR", *grade] if grade else []
-        return [ALL, *(out or ["nothing"])]
-
-    def _logs(self, logs: ServiceLogs) -> list[str]:
-        """One service: what its callers say of it, what it says of itself and of its callees, and in what words."""
-        service, before = logs.service, self.read.get(logs.service)
-        self.read[service], self.marks[service] = logs, self._marks_of(logs)
-        out = [self.slot[service], *(["behind"] if logs.behind else [])]
-        if logs.level.lines is None:
-            return [*out, "dark"]
-        report = self._worst_reporter(service)
-        out += ["from", *grade_words(report)] if report is not None else []
-        out += ["own", *grade_words(logs), *(["was", *grade_words(before)] if before is not None else [])]
-        apart = service not in self.roots and self._badness(service) < SUSPECT
-        return [*out, *self._below(logs, before), *(self.marks[service] if apart else [])]
-
-    def _worst_reporter(self, service: str) -> CallLogs | None:
-        """What the caller with most calls of a service says of it, by its latest logs."""
-        callers = [self.read[name] for name in self.catalogue.callers(service) if name in self.read]
-        rows = [row for logs in callers for row in logs.calls if row.callee == service]
-        return max(rows, key=lambda row: row.made.now, default=None)
-
-    def _below(self, logs: ServiceLogs, before: ServiceLogs | None) -> list[str]:
-        """The callees, the worst first, and what was said of them before."""
-        was = {row.callee: grade_words(row) for row in before.calls} if before is not None else {}
-        out: list[str] = []
-        for row in sorted(logs.calls, key=lambda row: -badness_of(row)):
-            earlier = was.get(row.callee, ["ok"])
-            out += ["to", self.slot[row.callee], *grade_words(row), *(["was", *earlier] if earlier != ["ok"] else [])]
-        return out
-
-    def _marks_of(self, logs: ServiceLogs) -> list[str]:
-        """What the logs of a service say besides figures: silence, unknown clients, new words, recent starts."""
-        starts = [("job" if is_job(what) else "build", minute) for minute, what in logs.started if minute in MINUTES]
-        return [
-            *self._silent_service(logs),
-            *self._unexplained_traffic(logs),
-            *[word for pattern in logs.patterns for word in self._new(pattern)],
-            *[word for what, minute in starts for word in (what, f"@{minute}")],
-        ]
-
-    def _silent_service(self, logs: ServiceLogs) -> list[str]:
-        """Whether a service owns up to less than half of what its callers see fail: dead workers say nothing."""
-        row = self._worst_reporter(logs.service)
-        if row is None or logs.handled is None or logs.failed is None:
-            return []
-        seen = failing(row.failed, row.made) * (1 - row.late / 100)
-        return ["hushed"] if seen >= SILENT_FROM and failing(logs.failed, logs.handled) < seen / 2 else []
-
-    def _unexplained_traffic(self, logs: ServiceLogs) -> list[str]:
-        """Whether a service handles more than its callers, or all users, ask of it."""
-        asked = self._asked(logs.service)
-        return (
-            bucket(UNEXPLAINED_TRAFFIC, busier(logs.handled, asked))
-            if asked is not None and logs.handled is not None
-            else []
-        )
-
-    def _asked(self, service: str) -> Pair | None:
-        callers = self.catalogue.callers(service)
-        rows = [row for name in callers if name in self.read for row in self.read[name].calls if row.callee == service]
-        if rows and len(rows) == len(callers):
-            return Pair(sum([row.made.before for row in rows]), sum([row.made.now for row in rows]))
-        return self.read[self.gateway].handled if self.gateway in self.read and service != self.gateway else None
-
-    def _new(self, pattern: Pattern) -> list[str]:
-        """Words that are new, by class; those about other services follow from the calls."""
-        name = self._class_of(pattern.text)
-        if name == BLAMES or pattern.occurrences.before or not pattern.occurrences.now:
-            return []
-        return ["new", name, *bucket(HOW_MANY, pattern.occurrences.now)]
-
-    # -- suspects -------------------------------------------------------------------------------------------
-
-    def _suspects(self, turn: int = 0) -> list[str]:
-        """All that is known of each service in trouble, the worst first; none where all is well."""
-        bad = {name: found for name in self.slot if (found := self._badness(name)) >= SUSPECT}
-        if any(name in bad for name in self.catalogue.entry(self.gateway).calls):
-            bad.pop(self.gateway, None)  # users suffer from what is below
-        worst = sorted(bad, key=lambda name: -bad[name])[:MAX_SUSPECTS]
-        rows = [word for name in worst for word in self._row(name, turn, bad)]
-        return ["suspects", *(rows or ["nothing"])] if self.read else []
-
-    def _named(self, turn: int = 0) -> list[str]:
-        """All that is known of the services that were named as roots; the owners alone while roots are being named."""
-        return ["named", *[word for name in self.roots for word in self._row(name, turn, (), kind=not self.naming)]]
-
-    def _badness(self, service: str) -> float:
-        """How bad a service is for its callers; one with new words about itself is a suspect whatever they say."""
-        row = self._worst_reporter(service) or self.read.get(service)
-        speaks = any(word in CLASSES for word in self.marks.get(service, ()))
-        return max(badness_of(row) if row is not None else 0.0, SUSPECT if speaks else 0.0)
-
-    def _row(self, service: str, turn: int, bad: Iterable[str], kind: bool = True) -> list[str]:
-        """A service by those who call it, what marks it, whom in trouble it needs, and what was done to it."""
-        row, logs = self._worst_reporter(service) or self.read.get(service), self.read.get(service)
-        needs = [self.slot[name] for name in self.catalogue.entry(service).calls if name in bad]
-        remedies_done = [(remedy, when) for (name, remedy), when in self.done.items() if name == service]
-        return [
-            *self._entry(service, kind),
-            *(grade_words(row) if row is not None else []),
-            *(["unread"] if logs is None else ["dark"] if logs.level.lines is None else self.marks[service]),
-            *(["needs", *needs] if needs else []),
-            *[word for remedy, when in remedies_done for word in ("done", remedy, *self._ago(turn, when))],
-        ]
-
-    def _ago(self, turn: int, when: int) -> list[str]:
-        """How many minutes ago something was done; nothing within a turn."""
-        return [f"@{max(when - turn, MINUTES[0])}"] if turn else []
+    def _cause(self, cause: Cause) -> list[str]:
+        entry = self.catalogue.entry(cause.owner)
+        named = [self._object(cause.object)] if cause.object else []
+        done = ["done"] if (cause.owner, cause.object) in self.done and cause.whole else []
+        return ["root", self.slot[cause.owner], entry.kind, entry.team, cause.outage or OWN_SIDE, *named, *done]
 
     # -- what the model says --------------------------------------------------------------------------
 
     def parse_call(self, name: str, arguments: Mapping[str, object]) -> ToolCall:
-        """The call whose arguments stand on one line, in order. A service that is named as a root is remembered."""
+        """The call whose arguments stand on one line, in order."""
         words = compact.line_words(arguments)
-        expected = ARGUMENTS.get(name, ())
-        meant = {key: self.name.get(word, word) for key, word in zip(expected, words, strict=False)}
-        self.naming = name == "identify_root_cause" and meant.get("service") in self.slot
-        if self.naming:
-            self.roots[meant["service"]] = None
-        return ToolCall(name, {key: meant.get(key, "") for key in expected})
+        if name == "request_more_logs":
+            return self._search(words)
+        if name == "remediate":
+            self.findings.start_anew()
+        known = self.name | {slot: text for text, slot in self.objects.items()}
+        meant = {key: known.get(word, word) for key, word in zip(ARGUMENTS.get(name, ()), words, strict=False)}
+        if name in TOOLS[:3]:
+            self.said += [word for word in words if word not in self.said]
+        needed = [key for key in ARGUMENTS.get(name, ()) if key != "object"]
+        return ToolCall(name, dict.fromkeys(needed, "") | meant)
+
+    def _search(self, words: list[str]) -> ToolCall:
+        service = self.name.get(words[0], words[0]) if words else ""
+        if service == ALL or len(words) > 1:
+            return _search_call(service, SEARCHES.get(words[-1], "level:error"))
+        return _search_call(service, self.findings.search_words(service))
 
     def format_call(self, call: ToolCall) -> tuple[str, JsonObject]:
         """The call on one line."""
         values = [str(call.arguments.get(key, "")) for key in ARGUMENTS.get(call.name, ())]
-        return call.name, {"line": " ".join(self.slot.get(value, value) for value in values)}
+        line = [self.slot.get(value, value) for value in values if value]
+        if call.name == "remediate" and len(line) == len(values):
+            line[-1] = self._object(line[-1])
+        if call.name == "request_more_logs":
+            line += [word for word, text in SEARCHES.items() if text == call.arguments.get("words", "")]
+        return call.name, {"line": " ".join(line)}
+
+
+def _search_call(service: str, words: str) -> ToolCall:
+    return ToolCall("request_more_logs", {"service": service, "words": words} if words else {"service": service})
 
 
 def _notice(text: str) -> list[str]:

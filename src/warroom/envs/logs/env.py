@@ -6,19 +6,19 @@ from warroom.core.env import Env
 from warroom.core.scene import Scene
 from warroom.core.spec import EpisodeSpec
 from warroom.core.types import JsonObject, Message, ToolCall
-from warroom.envs.logs import oracle, scene
+from warroom.envs.logs import debrief, oracle, scene
 from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.brief import catalogue_of, triage_brief
-from warroom.envs.logs.draw import TopologyFactory, default_topology, random_topology
-from warroom.envs.logs.incident import SECURITY
+from warroom.envs.logs.incident import DOCUMENT as SPECIFIED
+from warroom.envs.logs.incident import SECURITY, SystemShape
 from warroom.envs.logs.options import DOCUMENT, DRAWN, LogsOptions
+from warroom.envs.logs.readings import FIRST_PAGE_LINES, LATER_LINES
 from warroom.envs.logs.recorded import RecordedLogsEnv, RecordedScenario
+from warroom.envs.logs.response import Response
 from warroom.envs.logs.rubric import LEFT_OPEN, triage_rubric
 from warroom.envs.logs.scenario import OutageScenario
-from warroom.envs.logs.service_summary import service_logs
-from warroom.envs.logs.stream import Stream
-from warroom.envs.logs.tail import FIRST, LATER, tail
-from warroom.envs.logs.views import ALL, TEAMS, LogsObservation, Overview, ServiceLogs
+from warroom.envs.logs.views import ALL, TEAMS, LogsPage, ServiceReading, SystemReading
+from warroom.sim.outage_casting import Story
 from warroom.sim.service_topology import ServiceTopology
 
 
@@ -26,40 +26,32 @@ class LogsEnv(BaseLogsEnv):
     """One drawn incident of log triage."""
 
     def __init__(self, scenario: OutageScenario, spec: EpisodeSpec) -> None:
-        options, seed = spec.options_as(LogsOptions), spec.draw_seed
-        drawn = oracle.draw_certified(
+        options = spec.options_as(LogsOptions)
+        self.incident = incident = oracle.draw_certified(
             scenario,
             spec.tier,
-            seed,
-            topology_factory=topology_factory(options.topology or DOCUMENT),
+            spec.draw_seed,
+            shape=shape_of(options.topology),
             wording=options.wording_split(spec.seed),
             names=options.names_split(spec.seed),
         )
-        self.redraws, self.certificate = drawn.redraws, drawn.certificate
-        self.incident = incident = drawn.incident
-        self.world = drawn.world.copy_with_history()
-        rubric = triage_rubric(scenario.budget, len(incident.roots), len(incident.teams))
-        super().__init__(spec, scenario.budget, rubric, catalogue_of(incident))
-        self.stream = Stream(incident, self.world)
-        self.related = self.unrelated = 0
-        """Lines shown so far while something was wrong, by whether they have to do with it."""
-        self.abuse_stopped_minute: int | None = None
-        """Minute by which security will have stopped abuse."""
+        budget = incident.tier.turns
+        rubric = triage_rubric(budget, len(incident.roots), len(incident.teams))
+        super().__init__(spec, budget, rubric, catalogue_of(incident))
+        self.response = Response(incident)
         self._index = {name: i for i, name in enumerate(incident.system.names)}
 
     def job(self) -> str:
         """The job, the rules and the catalogue."""
         return triage_brief(self.catalogue, self.budget, self.READS_PER_TURN)
 
-    def observation(self) -> LogsObservation:
+    def observation(self) -> LogsPage:
         """Lines of the last minute, and what the last act brought."""
-        lines, related = tail(self.stream, self.world.minute, LATER if self.turn else FIRST)
-        if not self.world.no_active_fault():
-            self.related += related
-            self.unrelated += len(lines) - related
-        return LogsObservation(
-            self.turn + 1, self.budget, self.world.minute, self.stream.volume(), tuple(lines),
-            self.last_results.get(self.seat, ""), self._reply,
+        desk, reply = self.response.desk, self._reply
+        return LogsPage(
+            self.turn + 1, self.budget, 60 * (self.response.world.minute + 1), self.incident.casting.page,
+            desk.page_lines(LATER_LINES if self.turn else FIRST_PAGE_LINES), self.last_results.get(self.seat, ""),
+            reply if isinstance(reply, ServiceReading | SystemReading) else None,
         )  # fmt: skip
 
     # -- what declarations and acts come to --------------------------------------------------------------
@@ -71,69 +63,65 @@ class LogsEnv(BaseLogsEnv):
     def grade_declaration(self, kind: str, value: str) -> None:
         """Right or wrong. Security, once paged, ends abuse some time later."""
         if kind == "severity":
-            right = value == self.certificate.impact.severity
-            self.record_event("severity_right" if right else "severity_wrong")
+            self.record_event("severity_right" if value == self.incident.severity else "severity_wrong")
         elif kind == "root":
             self.record_event("root_right" if self._index[value] in self.incident.roots else "root_wrong", value)
         else:
             self.record_event("team_right" if value in self.incident.teams else "team_wrong", value)
             if value == SECURITY:
-                self.abuse_stopped_minute = self.world.minute + oracle.SECURITY_RESPONSE_MINUTES
+                self.response.page_security()
 
-    def apply_remedy(self, action: str, service: str) -> Message:
+    def apply_remedy(self, action: str, service: str, object: str) -> Message:
         """Carry out a remedy, right or wrong."""
-        i = self._index[service]
-        if not self.world.fixes_fault(action, i, 3 * self.world.system.replicas[i]):
-            self.record_event("wrong_remedy", f"{action} {service}")
-        oracle.apply_remedy(self.world, action, i)
-        return Message(f"Done: {action} {service}.")
+        done = self.response.remedy(action, self._index[service], object)
+        if not done.ended:
+            self.record_event("wrong_remedy", done.text)
+        return Message(f"Done: {done.text}.")
 
     def close_incident(self, ignored: bool) -> Message:
         """Ignored: right if nothing was wrong. Resolved: right if nothing is broken any more."""
-        wrong = bool(self.incident.faults)
+        wrong = bool(self.incident.casting.hits)
         if ignored:
             self.record_event(*(("closed_wrongly", "ignored") if wrong else ("ignored",)))
             return Message("The incident is closed as noise.")
-        if wrong and oracle.can_resolve(self.world):
+        if wrong and not self.response.in_force:
             self.record_event("recovered")
             return Message("The incident is closed.")
         self.record_event("closed_wrongly", "resolved")
         return Message("The incident is closed, but not mended.")
 
-    def read_logs(self, source: str) -> ServiceLogs | Overview:
-        """What the logs say at this minute."""
-        if source == ALL:
-            return Overview(tuple([self.stream.level(i) for i in range(self.incident.system.size)]))
-        return service_logs(self.stream, self._index[source])
+    def read_logs(self, source: str, words: str, since: str) -> ServiceReading | SystemReading:
+        """A search as of this minute."""
+        return self.response.desk.read(source, words, since)
 
     # -- the hooks of the contract --------------------------------------------------------------------
 
     def advance(self) -> None:
         """One minute passes; with the last turn an incident that was not closed is left open."""
-        oracle.advance_minute(self.world, self.incident.provider_recovery_minute, self.abuse_stopped_minute)
+        self.response.advance()
         if self.turn >= self.budget:
             self.record_event("left_open")
         super().advance()
 
     def truth(self) -> JsonObject:
-        """The roots, the causes, the fixes, the teams and the severity."""
-        incident, names = self.incident, self.incident.system.names
+        """The roots, the causes, the remedies with their objects, the teams and the severity."""
+        incident, names, hits = self.incident, self.incident.system.names, self.incident.casting.hits
         return {
             "roots": [names[i] for i in incident.roots],
-            "mechanisms": [fault.mechanism.name for fault in incident.faults],
-            "cures": [fault.mechanism.fix for fault in incident.faults],
+            "mechanisms": [story.outage for story in hits],
+            "remedies": [story.row.remedy for story in hits],
+            "objects": [story.object for story in hits],
             "teams": sorted(incident.teams),
-            "severity": self.certificate.impact.severity,
-            "failing": round(self.certificate.impact.failing, 4),
-            "slower": round(self.certificate.impact.slower, 3),
-            "noise": incident.noise,
-            "redraws": self.redraws,
+            "severity": incident.severity,
+            "failing": round(incident.access.lost_share, 4),
+            "noise": incident.tier.page_noise,
+            "redraws": incident.redraws,
         }
 
     def oracle(self) -> ToolCall:
-        """The move that the certificate was made with, declarations first."""
+        """The move of one who is told the truth, declarations first."""
         truth = self.truth()
-        if not self.incident.faults:
+        if not self.incident.casting.hits:
             return ToolCall("ignore")
         if not self.declared_values["severity"]:
             return ToolCall("classify_severity", {"severity": truth["severity"]})
@@ -145,22 +133,22 @@ class LogsEnv(BaseLogsEnv):
 
     def best_action(self) -> ToolCall:
         """What one who knows the truth does with the world where something is wrong, whatever was declared."""
-        move = oracle.best_action(self.world)
-        if move is oracle.RESOLVE:
-            return ToolCall("resolve")
-        if move is oracle.LOOK:
-            return ToolCall("request_more_logs", {"service": ALL})
-        return ToolCall("remediate", {"action": move.verb, "service": self.incident.system.names[move.service]})
+        for story in self.response.in_force:
+            if story.row.remedy is not None:
+                return ToolCall("remediate", self._remedy_of(story))
+        return ToolCall("request_more_logs", {"service": ALL}) if self.response.in_force else ToolCall("resolve")
+
+    def _remedy_of(self, story: Story) -> JsonObject:
+        call: JsonObject = {"action": story.row.remedy, "service": self.incident.system.names[story.owner]}
+        return {**call, "object": story.object} if story.object else call
 
     def bounds(self) -> tuple[float, float]:
-        """Points of the no-op policy, which never closes, and of the oracle in the certificate's run."""
-        turns = self.certificate.oracle_turns
-        assert turns is not None
-        return LEFT_OPEN, oracle.most_points(self.rubric, self.incident, turns)
+        """Points of the no-op policy, which never closes, and of the oracle."""
+        return LEFT_OPEN, oracle.most_points(self.rubric, self.incident)
 
     def outcome(self) -> dict[str, bool | float | None]:
         """Metrics of the episode so far; None where one does not apply."""
-        names, wrong = [event.name for event in self.events], bool(self.incident.faults)
+        names, wrong = [event.name for event in self.events], bool(self.incident.casting.hits)
         solved = self.points()["recovery"] > 0
         root = names.count("root_right") == len(self.incident.roots) and "root_wrong" not in names
         return {
@@ -179,28 +167,29 @@ class LogsEnv(BaseLogsEnv):
         return scene.true_scene(self) if seat is None else scene.seat_scene(self, seat)
 
     def counterfactual(self) -> tuple[str, ...]:
-        """What users lost, and would have lost had no one acted, or had the oracle."""
-        return scene.counterfactual(self)
-
-
-@cache
-def topology_factory(text: str) -> TopologyFactory:
-    """The call graph that an option asks for: `document`, `drawn`, `drawn:N`, or the JSON text of a topology."""
-    if text == DOCUMENT:
-        return default_topology
-    if text == DRAWN:
-        return random_topology(*DRAWN_SIZE)
-    if text.startswith("drawn:"):
-        number = text.removeprefix("drawn:")
-        if not number.isdigit() or not MOST[0] <= int(number) <= MOST[1]:
-            raise ValueError(f"topology=drawn:N takes {MOST[0]} to {MOST[1]} services, got {number!r}")
-        return random_topology(int(number), int(number))
-    service_topology = ServiceTopology.from_json(text)
-    return lambda rng, names: service_topology
+        """The debriefing: what caused it, what showed it, what each declaration earned, what the oracle did."""
+        return debrief.debriefing(self)
 
 
 DRAWN_SIZE, MOST = (5, 12), (5, 40)
 """Services of a drawn topology: by default, and the least and most that may be asked for."""
+
+
+@cache
+def shape_of(text: str | None) -> SystemShape:
+    """The system that an option asks for: `document`, `drawn`, `drawn:N`, or the JSON text of a topology."""
+    if text is None:
+        return SystemShape()
+    if text == DOCUMENT:
+        return SystemShape(SPECIFIED)
+    if text == DRAWN:
+        return SystemShape(size=DRAWN_SIZE)
+    if text.startswith("drawn:"):
+        number = text.removeprefix("drawn:")
+        if not number.isdigit() or not MOST[0] <= int(number) <= MOST[1]:
+            raise ValueError(f"topology=drawn:N takes {MOST[0]} to {MOST[1]} services, got {number!r}")
+        return SystemShape(size=(int(number), int(number)))
+    return SystemShape(ServiceTopology.from_json(text))
 
 
 def build(scenario: OutageScenario | RecordedScenario, spec: EpisodeSpec) -> Env:

@@ -1,16 +1,24 @@
-"""One incident of log triage, drawn whole before its first minute: the system, what breaks, and how services write."""
+"""One incident of log triage, drawn whole: its system, what is wrong, who owns what, and whose lines do not arrive."""
 
-from dataclasses import dataclass
-from functools import cached_property
+from random import Random
 from typing import NamedTuple
 
-from warroom.core.scenario import by_tier
+from warroom.core.errors import IncompatibleTopology
+from warroom.core.rng import hash_bytes, stream
 from warroom.core.splits import Split
 from warroom.envs.logs.scenario import OutageScenario
-from warroom.sim import incident as world_incident
-from warroom.sim.incident import HISTORY
-from warroom.sim.mechanism import ABUSER, PROVIDER, Fault
-from warroom.sim.topology import ServiceSystem
+from warroom.envs.logs.views import RULE, WINDOW, Access
+from warroom.sim.counts import USERS, MinuteCounts
+from warroom.sim.effects import Force, LiveChange
+from warroom.sim.formulas import Terms
+from warroom.sim.outage_casting import GROWS, OutageCasting, Story, draw_outage
+from warroom.sim.outage_tiers import OUTAGE_TIERS, OutageTier
+from warroom.sim.records import Harm, Target
+from warroom.sim.service_topology import ServiceTopology
+from warroom.sim.service_world import Manner, ServiceWorld
+from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
+from warroom.sim.traffic import draw_traffic
+from warroom.sim.wordings import SERVICES, pool
 
 OWNERS = {"gateway": "sre", "service": "backend", "db": "dba", "cache": "sre", "queue": "sre"}
 """Who usually owns a kind of service."""
@@ -18,176 +26,219 @@ OTHER_OWNER = 0.25
 """Share of services that another team owns, so that the catalogue has to be read."""
 SECURITY, OUTSIDE = "security", "sre"
 """Who is paged for abuse, and for what a provider outside the system does wrong, whoever owns the service."""
-KNOT = 5
-"""Minutes between the points through which the wandering of healthy durations is drawn."""
+HISTORY_MINUTES = 120
+"""Minutes before the page of which there are lines."""
+CALM = 0.008
+"""Share of users' requests that comes to harm on any day, at most."""
+SYSTEMS = 30
+"""Systems that are drawn at most for one incident."""
+MUCH_SEEN = 3.0
+"""Lines of its own that a cause has in the last minute, at least."""
+_NO_TERMS = Terms(0.0, 0.0, 0.0, 1.0, 1.0)
+DOCUMENT = ServiceTopology(
+    names=(
+        "api-gateway", "auth-service", "payment-service", "notification-service", "user-db", "payment-db",
+        "email-queue",
+    ),
+    kinds=("gateway", "service", "service", "service", "db", "db", "queue"),
+    calls=((0, 1), (0, 2), (0, 3), (1, 4), (2, 5), (3, 6)),
+)  # fmt: skip
+"""The system of the specification: users log in, pay and are notified, each by a service with a store of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogsTierConfig:
-    """The one dial of difficulty."""
+class SystemShape(NamedTuple):
+    """Which system an incident happens on."""
 
-    noise: float
-    """Share of the lines on a page that have nothing to do with the incident."""
-    imitation_share: float
-    """Share of those that look like trouble."""
-    deep_share: float
-    """Share of the related lines that are from the whole system; the others are what users notice at the gateway."""
-    signature_rate: float
-    """Probability per minute that the root writes its own signature, once it may."""
-    reports_own_errors: float
-    """Probability that the root logs its own failures as errors."""
-    unnamed_callee_share: float
-    """Share of complaints about a callee that do not name it."""
-    missing: float
-    """Probability that a service's logs do not arrive."""
-    behind: float
-    """Probability that a service's logs arrive `BEHIND` minutes late."""
-    spread: float
-    """Standard deviation of the logarithm of durations of single requests."""
-    latency_jitter: float
-    """The same of the medians of healthy services, from window to window."""
-    clock_skew: int
-    """Seconds by which a clock may be off, at most."""
-    sampled_requests: int
-    """User requests a minute whose lines the log pipeline keeps, about."""
-    decoys: int
-    """Steady sources of errors, drifting background jobs, false signatures and ordinary builds: so many of each."""
-    drift_severity: float
-    """What severities of drifts are multiplied by."""
+    given: ServiceTopology | None = None
+    size: tuple[int, int] | None = None
+    """Least and most services of a drawn one. With neither, the tier says."""
 
 
-TIER_CONFIGS = by_tier(
-    LogsTierConfig,
-    noise=(0.2, 0.4, 0.6),
-    imitation_share=(0.35, 0.4, 0.55),
-    deep_share=(0.5, 0.5, 0.4),
-    signature_rate=(0.2, 0.15, 0.1),
-    reports_own_errors=(0.35, 0.2, 0.12),
-    unnamed_callee_share=(0.5, 0.6, 0.7),
-    missing=(0.0, 0.06, 0.12),
-    behind=(0.0, 0.06, 0.1),
-    spread=(0.35, 0.5, 0.6),
-    latency_jitter=(0.06, 0.1, 0.14),
-    clock_skew=(0, 0, 40),
-    sampled_requests=(160, 120, 90),
-    decoys=(1, 2, 3),
-    drift_severity=(1.0, 0.9, 0.8),
-)
-BEHIND = 3
-"""Minutes by which some services' logs arrive late."""
-BEFORE = -8
-"""The middle of the window "before"; its three minutes end before any trouble begins."""
-
-
-class Drift(NamedTuple):
-    """Background work of a service that gets slower; its callers do not notice it."""
-
-    minute: int
-    factor: float
-
-
-class StartRecord(NamedTuple):
-    """A build or a job that started."""
-
-    minute: int
-    service: int
-    what: str
-    """build or job."""
-    number: int
-
-
-class NoisyService(NamedTuple):
-    """A service that writes errors about malformed requests of clients."""
-
-    service: int
-    since: int
-    """Minute."""
-    share: float
-    """Of all lines of the system."""
-
-
-class Chronic(NamedTuple):
-    """Errors that a service writes every day."""
-
-    service: int
-    share: float
-    """Of all lines of the system."""
-    wording: int
-
-
-@dataclass(frozen=True)
-class LogsIncident:
-    """Everything drawn. Two of one (scenario, tier, seed) are equal, wherever they are drawn."""
+class LogsIncident(NamedTuple):
+    """Everything drawn. The world stands at the page; play a copy of it."""
 
     key: bytes
-    """Seeds the observation noise."""
     scenario: OutageScenario
-    tier: str
-    tier_config: LogsTierConfig
+    tier: OutageTier
     wording: Split
-    base: world_incident.Incident
-    """What the world is built from."""
+    system: ServiceSystem
+    casting: OutageCasting
     owners: tuple[str, ...]
-    sampling_rate: float
-    """Share of lines that the log pipeline keeps."""
-    failure_log_levels: tuple[str, ...]
-    """The level at which each service logs a failed call; empty: not at all."""
-    timed: tuple[bool, ...]
-    """Whether each service logs durations."""
+    mute: frozenset[int]
+    """Services that write nothing of the requests that they fail."""
     missing: frozenset[int]
     behind: frozenset[int]
-    """Services whose logs do not arrive, and those whose logs arrive late."""
-    clock_skew: tuple[int, ...]
-    """Seconds by which each service's clock is off."""
-    reports_own_errors: bool
-    """Whether the roots log their own failures as errors."""
-    chronic: tuple[Chronic, ...]
-    nuisance: tuple[float, ...]
-    """Share of each service's lines that are warnings about nothing."""
-    drifting: dict[int, Drift]
-    decoys: tuple[tuple[str, int], ...]
-    """(signature class, service): words about faults that are not there."""
-    started: tuple[StartRecord, ...]
-    """In order of time."""
-    noisy_service: NoisyService | None
-    provider_recovery_minute: int
-    """Minute in which a provider outside comes back."""
-    latency_jitter_knots: tuple[tuple[float, ...], ...]
-    """Logarithm of the factor on the healthy durations of each service, at every `KNOT` minutes from -HISTORY on."""
+    """Services whose lines do not arrive, and those whose lines arrive late."""
+    provider_recovers: int
+    """Second of the day at which a provider outside is well again."""
+    world: ServiceWorld
+    access: Access
+    """What users felt up to the page."""
+    redraws: int
 
     @property
-    def system(self) -> ServiceSystem:
-        """The services and their healthy operating point."""
-        return self.base.system
+    def severity(self) -> str:
+        """By the rule of the brief."""
+        return RULE.severity(self.access.lost_share)
 
     @property
-    def faults(self) -> tuple[Fault, ...]:
-        """What is wrong; the first is the main root's."""
-        return self.base.faults
-
-    @cached_property
     def roots(self) -> tuple[int, ...]:
-        """Where it is wrong."""
-        return tuple(fault.target for fault in self.faults)
+        """Where it began."""
+        return tuple([story.owner for story in self.casting.hits])
 
-    @cached_property
+    @property
     def teams(self) -> frozenset[str]:
         """Who has to be paged."""
-        return frozenset(team_of(fault, self.owners) for fault in self.faults)
+        return frozenset([team_of(story, self.owners) for story in self.casting.hits])
 
     @property
-    def noise(self) -> float:
-        """The share of unrelated lines that a page declares."""
-        return max(self.tier_config.noise, self.scenario.min_noise) if self.faults else 1.0
-
-    def latency_jitter(self, service: int, minute: int) -> float:
-        """Logarithm of the factor on a service's healthy durations in a minute."""
-        knots = self.latency_jitter_knots[service]
-        k, rest = divmod(minute + HISTORY, KNOT)
-        return knots[k] + (knots[k + 1] - knots[k]) * rest / KNOT
+    def certificate(self) -> "LogsCertificate":
+        """Why it may be served."""
+        lost, wanted = self.access.lost_share, self.casting.wanted
+        if not self.casting.hits:
+            return LogsCertificate(lost < CALM, True)
+        return LogsCertificate(wanted.least * 0.9 <= lost <= max(wanted.most, wanted.least) * 1.1, _seen(self))
 
 
-def team_of(fault: Fault, owners: tuple[str, ...]) -> str:
-    """The team to page for a fault: the owner of its service, unless it comes from outside."""
-    outside = {ABUSER: SECURITY, PROVIDER: OUTSIDE}
-    return outside.get(fault.mechanism.origin) or owners[fault.target]
+class LogsCertificate(NamedTuple):
+    """Why an incident may be served."""
+
+    clear: bool
+    """It is as bad as was drawn, far from where a severity ends; a false alarm harms nobody."""
+    seen: bool
+    """Every cause has lines of its own."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether the incident may be served."""
+        return self.clear and self.seen
+
+
+def team_of(story: Story, owners: tuple[str, ...]) -> str:
+    """The team to page for a cause: the owner of its service, unless it comes from outside."""
+    outside = {"abuser": SECURITY, "provider": OUTSIDE}
+    return outside.get(story.row.origin) or owners[story.owner]
+
+
+def force(number: int, service: int, target: Target, harm: Harm, share: float) -> Force:
+    """A share of a service's requests comes to harm, whatever its load."""
+    return Force(number, "", service, target, harm, _NO_TERMS, share)
+
+
+def draw_incident(
+    scenario: OutageScenario, tier: str, seed: int, attempt: int, *, shape: SystemShape, wording: Split, names: Split
+) -> LogsIncident:
+    """One draw of an incident, whatever its certificate; worse or better by a correction if it is not as was wanted."""
+    first = _draw(scenario, tier, seed, attempt, shape=shape, wording=wording, names=names)
+    wanted, lost = first.casting.wanted, first.access.lost_share
+    if first.certificate.clear or not lost or not first.casting.hits:
+        return first
+    scale = (wanted.least + wanted.most) / 2 / lost
+    return _draw(scenario, tier, seed, attempt, shape=shape, wording=wording, names=names, scale=scale)
+
+
+def _draw(
+    scenario: OutageScenario, tier: str, seed: int, attempt: int, *, shape: SystemShape, wording: Split, names: Split,
+    scale: float = 1.0,
+) -> LogsIncident:  # fmt: skip
+    rng, tier_row = stream(seed, "triage", scenario.name, tier, attempt), OUTAGE_TIERS[tier]
+    system, casting = _cast(rng, scenario, tier, shape=shape, names=names, scale=scale)
+    key = hash_bytes(16, seed, "lines", scenario.name, tier, attempt)
+    world = _world(rng, system, casting, tier_row)
+    unheard = _unheard(rng, system, casting, tier_row)
+    return LogsIncident(
+        key, scenario, tier_row, wording, system, casting, _owners(rng, system),
+        frozenset([i for i in range(1, system.size) if rng.random() < tier_row.mute]),
+        unheard.missing, unheard.behind, casting.page + 60 * (3 + int(3 * rng.random())), world,
+        access(MinuteCounts(world, key, tier_row.noise), casting.page), attempt,
+    )  # fmt: skip
+
+
+class _Cast(NamedTuple):
+    system: ServiceSystem
+    casting: OutageCasting
+
+
+def _cast(rng: Random, scenario: OutageScenario, tier: str, *, shape: SystemShape, names: Split, scale: float) -> _Cast:
+    """Systems are drawn until one has a place for the outage, and sizes of one that is given."""
+    for draw in range(1, SYSTEMS + 1):
+        system = size_system(rng, _topology(rng, shape, OUTAGE_TIERS[tier], names))
+        try:
+            return _Cast(system, draw_outage(scenario.plan, system, rng, tier=tier, split=pool(names), scale=scale))
+        except IncompatibleTopology:
+            if draw == SYSTEMS:
+                raise
+    raise AssertionError
+
+
+def _topology(rng: Random, shape: SystemShape, tier_row: OutageTier, names: Split) -> ServiceTopology:
+    chance = rng.random()
+    if shape.given is not None:
+        return shape.given
+    least, most = shape.size or tier_row.services
+    if shape.size is None and chance >= tier_row.drawn:
+        return DOCUMENT
+    size, known = least + int(rng.random() * (most - least + 1)), SERVICES[pool(names)]
+    more = [f"{name}-{part}" for part in ("api", "worker") for name in known] if size > len(known) else []
+    return draw_service_topology(rng, size, [*known, *more])
+
+
+def _world(rng: Random, system: ServiceSystem, casting: OutageCasting, tier_row: OutageTier) -> ServiceWorld:
+    """The world at the page."""
+    page = casting.page // 60
+    manners: dict[int, Manner] = {
+        story.site: "wrong" if rng.random() < 0.5 else "failing" for story in casting.hits if story.site
+    }
+    traffic = draw_traffic(rng, HISTORY_MINUTES + tier_row.turns + 3)
+    lives = tuple([
+        LiveChange(
+            force(story.id, story.site, story.target, story.harm, story.share), story.onset,
+            ramp=60 * GROWS * story.row.gradual,
+        )
+        for story in casting.hits
+    ])  # fmt: skip
+    world = ServiceWorld(system, traffic, page - HISTORY_MINUTES, lives, manners=manners)
+    world.advance(page - 1)
+    return world
+
+
+class _Unheard(NamedTuple):
+    missing: frozenset[int]
+    behind: frozenset[int]
+
+
+def _unheard(rng: Random, system: ServiceSystem, casting: OutageCasting, tier_row: OutageTier) -> _Unheard:
+    """Whose lines are lost, and whose come late. Those that tell of a cause are never lost, nor their callers'."""
+    needed = {0}
+    for story in casting.hits:
+        needed |= {story.owner, story.site, *system.callers[story.site], *system.callers[story.owner]}
+    chances = [rng.random() for _ in range(system.size)]
+    missing = frozenset([i for i, chance in enumerate(chances) if chance < tier_row.missing and i not in needed])
+    behind = [
+        i for i, chance in enumerate(chances) if i and tier_row.missing <= chance < tier_row.missing + tier_row.behind
+    ]
+    return _Unheard(missing, frozenset(behind))
+
+
+def _owners(rng: Random, system: ServiceSystem) -> tuple[str, ...]:
+    teams = ("sre", "backend", "dba")
+    return tuple([
+        teams[int(3 * rng.random())] if rng.random() < OTHER_OWNER else OWNERS[kind] for kind in system.kinds
+    ])  # fmt: skip
+
+
+def access(counts: MinuteCounts, page: int) -> Access:
+    """What became of users' requests in the minutes up to the page."""
+    first, last = page // 60 - WINDOW, page // 60 - 1
+    calls = [counts.call(minute, USERS) for minute in range(first, last + 1)]
+    return Access(
+        first, last, sum([call.attempts for call in calls]),
+        sum([call.refused + call.wrong + call.lost for call in calls]), sum([call.late for call in calls]),
+    )  # fmt: skip
+
+
+def _seen(incident: LogsIncident) -> bool:
+    """Whether every cause has lines enough in the last minute, before chance."""
+    world = incident.world
+    played = world.at(world.minute)
+    return all(60 * played.sent(story.site) * story.rate * story.share >= MUCH_SEEN for story in incident.casting.hits)

@@ -27,9 +27,10 @@ class LogsOptions(WorldOptions):
     """Options of the logs environment."""
 
     topology: str | None = option(
-        DOCUMENT,
+        None,
         "the system: document (seven fixed services), drawn, drawn:N with N services, or an imported one: "
-        "a file of `warroom import topology` (its JSON text in Python and over the wire)",
+        "a file of `warroom import topology` (its JSON text in Python and over the wire); by default the tier says how "
+        "often it is drawn, and how large",
         longest=MAX_TOPOLOGY_LENGTH,
         load=load_logs_topology,
     )

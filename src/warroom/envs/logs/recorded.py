@@ -9,15 +9,18 @@ from warroom.core.rubric import Rubric, credits_once
 from warroom.core.scene import Scene
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import item_for_seed
+from warroom.core.tools import ToolError
 from warroom.core.types import JsonObject, Message, ToolCall
-from warroom.envs.logs import scene
+from warroom.envs.logs import recorded_scene
 from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.incident import OWNERS
 from warroom.envs.logs.options import LogsOptions
+from warroom.envs.logs.readings import FIRST_PAGE_LINES, LATER_LINES
+from warroom.envs.logs.recorded_views import FoundLines, Overview, RecordedPage, ServiceLogs
 from warroom.envs.logs.recording_summary import RecordingSummary
 from warroom.envs.logs.scenario import RECORDED
-from warroom.envs.logs.tail import FIRST, LATER
-from warroom.envs.logs.views import ALL, TEAMS, Catalogue, LogsObservation, Overview, ServiceEntry, ServiceLogs
+from warroom.envs.logs.views import ALL, TEAMS, Catalogue, ServiceEntry
+from warroom.sim.log_search import parse_query
 from warroom.sim.recording import INDEX, LABELS, OWN_LOG, UNKNOWN, Archive, Label, read_archive
 from warroom.sim.recording import RecordedIncident as Incident
 
@@ -93,13 +96,19 @@ class RecordedLogsEnv(BaseLogsEnv):
         rules = RULES.format(budget=self.budget, declarations=self.READS_PER_TURN, named=NAMED)
         return "\n".join((JOB, rules, POINTS, self.catalogue.render()))
 
-    def observation(self) -> LogsObservation:
+    def observation(self) -> RecordedPage:
         """Some lines of the recording, and what the last act brought."""
-        number = LATER if self.turn else FIRST
+        number = LATER_LINES if self.turn else FIRST_PAGE_LINES
         lines = self.recording_summary.tail(stream(self.seed, "tail", self.turn), number, self._read)
-        answer = self.last_results.get(self.seat, "")
-        return LogsObservation(
-            self.turn + 1, self.budget, 0, self.recording_summary.volume(), lines, answer, self._reply
+        answer, reply = self.last_results.get(self.seat, ""), self._reply
+        return RecordedPage(
+            self.turn + 1,
+            self.budget,
+            0,
+            self.recording_summary.volume(),
+            lines,
+            answer,
+            reply if isinstance(reply, ServiceLogs | Overview | FoundLines) else None,
         )
 
     def max_declarations(self, kind: str) -> int:
@@ -111,7 +120,7 @@ class RecordedLogsEnv(BaseLogsEnv):
         if self.label is not UNKNOWN and kind == "root" and len(self.declared_values["root"]) == 1:
             self.record_event("root_right" if value == self.label.root else "root_wrong", value)
 
-    def apply_remedy(self, action: str, service: str) -> Message:
+    def apply_remedy(self, action: str, service: str, object: str) -> Message:
         """Refuse."""
         return Message("A recording cannot be changed.")
 
@@ -119,11 +128,24 @@ class RecordedLogsEnv(BaseLogsEnv):
         """Nothing is fixed, so both ways of closing are alike."""
         return Message("The incident is closed.")
 
-    def read_logs(self, source: str) -> ServiceLogs | Overview:
-        """What the recording says."""
+    def read_logs(self, source: str, words: str, since: str) -> ServiceLogs | Overview | FoundLines:
+        """What the recording says: in all, or of the lines that hold some words."""
+        if since.strip():
+            raise ToolError("a recording has two windows, before and now; since cannot be given")
+        if words.strip():
+            return self._find(source, words)
         if source == ALL:
             return self.recording_summary.dashboard(self.catalogue.names)
         return self.recording_summary.logs(source)
+
+    def _find(self, source: str, words: str) -> FoundLines:
+        try:
+            query = parse_query(words)
+        except ValueError as error:
+            raise ToolError(str(error)) from error
+        if query.trace is not None:
+            raise ToolError("the lines of a recording are not searched by trace; search for words")
+        return self.recording_summary.find(None if source == ALL else source, query)
 
     def advance(self) -> None:
         """No time passes in a recording."""
@@ -160,7 +182,9 @@ class RecordedLogsEnv(BaseLogsEnv):
 
     def scene(self, seat: str | None = None) -> Scene:
         """What the recording says of every service, or as far as the seat has read it."""
-        return scene.recorded_scene(self) if seat is None else scene.seat_scene(self, seat)
+        if seat is None:
+            return recorded_scene.recorded_scene(self)
+        return recorded_scene.recorded_seat_scene(self, seat)
 
 
 def playable(folder: Path) -> list[Incident]:

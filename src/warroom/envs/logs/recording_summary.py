@@ -7,11 +7,12 @@ from random import Random
 from statistics import fmean, median, pstdev
 from typing import NamedTuple
 
-from warroom.envs.logs.views import (
+from warroom.envs.logs.recorded_views import (
     CPU,
     OVERHEAD,
     CallLogs,
     Dashboard,
+    FoundLines,
     Gauge,
     Level,
     LogEntry,
@@ -19,6 +20,8 @@ from warroom.envs.logs.views import (
     Pattern,
     ServiceLogs,
 )
+from warroom.envs.logs.views import ALL
+from warroom.sim.log_search import NEWEST, Query
 from warroom.sim.recording import WARN_LEVELS, WINDOWS, Archive, MetricSample, RecordedIncident, RecordedLine, Span
 
 MAX_LINE_LENGTH = 160
@@ -136,6 +139,14 @@ class RecordingSummary:
         drawn = rng.sample(lines, min(number, len(lines)))
         return tuple(self._shown(line) for line in sorted(drawn, key=lambda line: line.time))
 
+    def find(self, service: str | None, query: Query) -> FoundLines:
+        """Lines of now that hold the words of a query, of one service or of all."""
+        lines = self.lines[service] if service else [line for own in self.lines.values() for line in own]
+        found = sorted([line for line in lines if _matches(line, query)], key=lambda line: line.time)
+        words = " ".join([*query.words, *[f"-{word}" for word in query.without]])
+        shown = tuple([self._shown(line) for line in found[-NEWEST:]])
+        return FoundLines(service or ALL, words or f"level:{query.level}", len(found), shown)
+
     def _shown(self, line: RecordedLine) -> LogEntry:
         minute, second = divmod(int(line.time - self.started // 1), 60)
         return LogEntry(minute, second, line.level or "-", line.service, line.text[:MAX_LINE_LENGTH])
@@ -199,6 +210,15 @@ class RecordingSummary:
         if len(before) < MIN_SAMPLES or not now:
             return None
         return Gauge(name, _rounded(fmean(before)), _rounded(pstdev(before)), _rounded(fmean(now)))
+
+
+def _matches(line: RecordedLine, query: Query) -> bool:
+    text = line.text.lower()
+    return (
+        query.level in (None, (line.level or "").lower())
+        and all(word in text for word in query.words)
+        and not any(word in text for word in query.without)
+    )
 
 
 def _by_frequency(pattern: Pattern) -> tuple[float, str, str]:

@@ -4,7 +4,7 @@ from functools import cache, partial
 
 from warroom.core.rubric import Events, Rubric, Term
 
-DIAGNOSIS, SEVERITY, RECOVERY, SPEED = 45.0, 15.0, 20.0, 20.0
+DIAGNOSIS, SEVERITY, RECOVERY, SPEED = 35.0, 10.0, 40.0, 15.0
 """Points of the four credits: an honest triage that took no time would get 100."""
 WRONG_ROOT, WRONG_REMEDY, WRONG_END, LEFT_OPEN, REPEATED = -10.0, -10.0, -20.0, -20.0, -5.0
 COSTS = {
@@ -23,9 +23,9 @@ EVENTS = {
     "team_wrong": "a team was paged that need not know: the diagnosis is void, that of a false alarm too",
     "severity_right": "the first classification was right",
     "severity_wrong": "the first classification was wrong",
-    "wrong_remedy": "a remedy that goes at no fault; each distinct one counts once",
+    "wrong_remedy": "a remedy that ends no cause; each distinct one counts once",
     "repeated": "a declaration beyond the first; each counts",
-    "recovered": "resolved with every fault gone and service levels held",
+    "recovered": "resolved with every cause ended",
     "ignored": "ignored, rightly: nothing was wrong",
     "closed_wrongly": "resolved too early, or ignored what was wrong",
     "left_open": "neither resolved nor ignored when the turns were used up",

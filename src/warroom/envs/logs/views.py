@@ -1,204 +1,145 @@
-"""What the agent on call reads: lines of log in their order, counts and durations, and the service catalogue."""
+"""What the agent on call reads of a drawn incident: lines, searches, the catalogue."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from warroom.sim.log_lines import LogLine
+from warroom.sim.log_search import LogMatches, minute_text
+from warroom.sim.outages import REMEDIES as REMEDIES
+
 SEVERITIES = ("P1", "P2", "P3")
 TEAMS = ("sre", "backend", "dba", "security")
-REMEDIES = ("restart", "rollback", "scale", "flush-cache", "kill-query")
 ALL = "all"
-"""What `request_more_logs` takes in place of a service for an overview of all."""
-WINDOW = 3
-"""Minutes over which "before" and "now" are counted."""
-CPU, OVERHEAD = "cpu %", "call overhead ms"
-"""Gauges of a recording: processor use in per cent of what the service may use; and what its callers wait beyond the
-time that it takes itself, which is network, queues and retries."""
+"""What `request_more_logs` takes in place of a service for a search in the logs of all."""
+WINDOW = 5
+"""Minutes up to the page over which severity is counted."""
 
 
-class Pair(NamedTuple):
-    """A figure of the window before the trouble could have begun, and of the last minutes."""
-
-    before: float
-    now: float
-
-    def render(self) -> str:
-        """Both, whole numbers as such."""
-        return f"{self.before:g} -> {self.now:g}"
-
-
-class LogEntry(NamedTuple):
-    """One line as it was written. The clock is the writer's own and may be off."""
-
-    minute: int
-    """Relative to the page."""
-    second: int
-    level: str
-    service: str
-    text: str
-    callee: str = ""
-    """The service that the text speaks of; empty if none."""
-    milliseconds: int | None = None
-    """The duration that the text states, if any."""
-
-    def render(self) -> str:
-        """As a log viewer shows it."""
-        return f"{self.minute:+d}:{self.second:02d} {self.level} {self.service} {self.text}"
-
-
-class Level(NamedTuple):
-    """How much one service writes: counts over the window."""
+class ShownLine(NamedTuple):
+    """A line, and whose it is."""
 
     service: str
-    lines: Pair | None
-    """None, as are the others, where no logs of the service arrive."""
-    warnings: Pair | None
-    errors: Pair | None
+    line: LogLine
+
+
+class Pipeline(NamedTuple):
+    """What is wrong with the way that a service's lines take."""
+
+    service: str
+    behind: int
+    """Minutes by which its lines arrive late; 0 if they do not arrive at all."""
+    down_since: int | None
+    """Minute of the day since which none arrive; None if they are late."""
 
     def render(self) -> str:
         """One line."""
-        if self.lines is None or self.warnings is None or self.errors is None:
-            return f"{self.service}: no logs arrive"
-        return (
-            f"{self.service}: lines {self.lines.render()}, WARN {self.warnings.render()}, ERROR {self.errors.render()}"
-        )
+        if self.down_since is not None:
+            return f"no lines of {self.service} arrive since {minute_text(self.down_since)}: its collector is down"
+        return f"lines of {self.service} arrive {self.behind} minutes late"
 
 
-class CallLogs(NamedTuple):
-    """What the lines of a caller say about its calls of one service."""
+class Access(NamedTuple):
+    """What became of users' requests in the minutes up to the page, by the gateway's access log."""
 
-    callee: str
-    made: Pair
-    failed: Pair
+    first: int
+    last: int
+    requests: int
+    failed: int
     late: int
-    """Per cent of the failures now that were timeouts."""
-    median: Pair
-    """Milliseconds."""
-
-    def render(self) -> str:
-        """One line."""
-        timeouts = f" ({self.late}% timeouts)" if self.failed.now else ""
-        return (
-            f"  calls {self.callee}: {self.made.render()}, failed {self.failed.render()}{timeouts}, "
-            f"median {self.median.render()} ms"
-        )
-
-
-class Pattern(NamedTuple):
-    """Lines at WARN or above that differ in numbers only, counted."""
-
-    level: str
-    text: str
-    occurrences: Pair
-
-    def render(self) -> str:
-        """One line."""
-        return f"  {self.level} '{self.text}' {self.occurrences.render()}"
-
-
-class Gauge(NamedTuple):
-    """A metric of a recording: what it was before, how much it wandered then, and what it is now."""
-
-    name: str
-    usual: float
-    spread: float
-    """Standard deviation before."""
-    now: float
-
-    def render(self) -> str:
-        """One line."""
-        return f"  {self.name}: usually {self.usual:g} (sd {self.spread:g}), now {self.now:g}"
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceLogs:
-    """Everything that the logs of one service say, before and now."""
-
-    level: Level
-    handled: Pair | None = None
-    """Requests that it tells of; None where it does not log them."""
-    failed: Pair | None = None
-    """Those of them that it answered with an error."""
-    median: Pair | None = None
-    """Milliseconds of its requests, callees included; None where it does not log durations."""
-    calls: tuple[CallLogs, ...] = ()
-    patterns: tuple[Pattern, ...] = ()
-    started: tuple[tuple[int, str], ...] = ()
-    """(minute, what): builds and jobs that began."""
-    behind: int = 0
-    """Minutes by which its lines arrive late: "now" ends that much earlier."""
-    gauges: tuple[Gauge, ...] = ()
-    """Metrics, where a recording has them; none in a drawn incident."""
+    """Answered after the users had given up."""
 
     @property
-    def service(self) -> str:
-        """Whose logs they are."""
-        return self.level.service
+    def lost_share(self) -> float:
+        """Share of the requests that did users no good, 0 to 1."""
+        return (self.failed + self.late) / max(1, self.requests)
 
     def render(self) -> str:
-        """A few lines, before -> now."""
-        if self.level.lines is None:
-            return "\n".join([self.level.render(), *[gauge.render() for gauge in self.gauges]])
-        late = f" (lines arrive {self.behind} minutes late)" if self.behind else ""
-        parts = [self.level.render() + late]
-        if self.handled is not None and self.failed is not None:
-            duration = f", median {self.median.render()} ms" if self.median is not None else ", durations not logged"
-            parts.append(f"  requests {self.handled.render()}, failed {self.failed.render()}{duration}")
-        rows: list[CallLogs | Pattern | Gauge] = [*self.calls, *self.patterns, *self.gauges]
-        parts += [row.render() for row in rows]
-        parts += [f"  {minute:+d} {what} started" for minute, what in self.started]
+        """One line."""
+        span = f"{minute_text(self.first)} to {minute_text(self.last + 1)}"
+        return (
+            f"requests of users, {span}: {self.requests:,}, of which {self.failed:,} failed and {self.late:,} were late"
+        )
+
+
+class ServiceReading(NamedTuple):
+    """A search in the log of one service."""
+
+    matches: LogMatches | None
+    """None if none of its lines arrive."""
+    pipeline: Pipeline | None
+    """None if its lines arrive as they should."""
+    access: Access | None
+    """The gateway's alone."""
+
+    def render(self) -> str:
+        """Notices first, then the answer."""
+        parts = [part.render() for part in (self.pipeline, self.access, self.matches) if part is not None]
         return "\n".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """How much every service writes."""
+class ServiceCount(NamedTuple):
+    """How many lines of one service match."""
 
-    levels: tuple[Level, ...]
-
-    def render(self) -> str:
-        """One line for each service."""
-        return "\n".join([level.render() for level in self.levels])
-
-
-@dataclass(frozen=True, slots=True)
-class Dashboard(Overview):
-    """The overview of a recording, with the gauges that say most: there is no time to ask forty services one by one."""
-
-    gauges: tuple[tuple[str, tuple[Gauge, ...]], ...] = ()
-    """`CPU` and `OVERHEAD` of each service that has them."""
+    service: str
+    lines: int
+    """In the searched minutes, matching or not."""
+    per_minute: tuple[int, ...]
 
     def render(self) -> str:
-        """One line for each service, and one for each gauge."""
-        shown = dict(self.gauges)
-        lines = [[level.render(), *[gauge.render() for gauge in shown.get(level.service, ())]] for level in self.levels]
-        return "\n".join([line for service in lines for line in service])
+        """One line; empty if nothing matches."""
+        total = sum(self.per_minute)
+        return (
+            f"{self.service}: {total:,} of {self.lines:,}, a minute {' '.join(map(str, self.per_minute))}"
+            if total
+            else ""
+        )
+
+
+class SystemReading(NamedTuple):
+    """A search in the logs of all services."""
+
+    first: int
+    """First minute that was searched."""
+    last: int
+    counts: tuple[ServiceCount, ...]
+    """Of every service whose lines arrive."""
+    newest: tuple[ShownLine, ...]
+    pipelines: tuple[Pipeline, ...]
+
+    def render(self) -> str:
+        """Services with matches, then the newest lines."""
+        head = f"lines that match, {minute_text(self.first)} to {minute_text(self.last + 1)}:"
+        rows = [row for row in map(ServiceCount.render, self.counts) if row]
+        return "\n".join([
+            *[pipeline.render() for pipeline in self.pipelines], head, *(rows or ["none"]),
+            *[shown.line.render() for shown in self.newest],
+        ])  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class LogsObservation:
+class LogsPage:
     """What the agent sees at the start of a turn."""
 
     turn: int
     """From 1."""
     budget: int
-    minute: int
-    volume: Level
-    """Of the whole system; `service` is `all`."""
-    lines: tuple[LogEntry, ...]
-    """Some of the lines of the last minute, by the writers' clocks."""
+    second: int
+    """Of the day, now."""
+    paged: int
+    """Second of the day at which people were paged."""
+    lines: tuple[ShownLine, ...]
+    """Some of the lines of the last minute, in their order."""
     answer: str = ""
     """What the last act came to; empty at first."""
-    reply: ServiceLogs | Overview | None = None
+    reply: ServiceReading | SystemReading | None = None
     """What `request_more_logs` brought."""
 
     def render(self) -> str:
         """The page as text."""
-        parts = [f"minute {self.minute:+d}, turn {self.turn} of {self.budget}", self.volume.render()]
-        if self.reply is not None:
-            parts.append(f"logs before -> now:\n{self.reply.render()}")
-        elif self.answer:
-            parts.append(self.answer)
-        return "\n".join([*parts, *[line.render() for line in self.lines]])
+        now, paged = minute_text(self.second // 60), minute_text(self.paged // 60)
+        head = f"{now} · turn {self.turn} of {self.budget} · paged {paged}"
+        parts = [head, self.reply.render() if self.reply is not None else self.answer]
+        return "\n".join([part for part in parts if part] + [shown.line.render() for shown in self.lines])
 
 
 class ServiceEntry(NamedTuple):
@@ -215,24 +156,18 @@ class ServiceEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SeverityRule:
-    """From which share of failed user requests, or factor on their median latency, an incident is a P1 or a P2."""
+    """From which share of users' requests that fail or come too late an incident is a P1 or a P2."""
 
-    p1: tuple[float, float] = (0.20, 3.0)
-    p2: tuple[float, float] = (0.05, 1.5)
+    p1: float = 0.20
+    p2: float = 0.05
 
-    def severity(self, failing: float, slower: float) -> str:
-        """P1 to P3 of a share of failed user requests (0 to 1) and a factor on their latency."""
-        if failing >= self.p1[0] or slower >= self.p1[1]:
-            return "P1"
-        return "P2" if failing >= self.p2[0] or slower >= self.p2[1] else "P3"
+    def severity(self, lost_share: float) -> str:
+        """P1 to P3 of a share of users' requests, 0 to 1."""
+        return "P1" if lost_share >= self.p1 else "P2" if lost_share >= self.p2 else "P3"
 
     def render(self) -> str:
         """The rule as the brief states it."""
-        (e1, l1), (e2, l2) = self.p1, self.p2
-        return (
-            f"P1 if at least {100 * e1:g}% of user requests fail or their median takes {l1:g} times as long as before, "
-            f"P2 from {100 * e2:g}% or {l2:g} times, else P3"
-        )
+        return f"P1 from {100 * self.p1:g} %, P2 from {100 * self.p2:g} %, else P3"
 
 
 RULE = SeverityRule()

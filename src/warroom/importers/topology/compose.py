@@ -104,7 +104,7 @@ def read_compose(paths: Sequence[Path], env_file: Path | None = None, edges: Col
     )
     sizes = reach_sizes(services, acyclic.calls)
     reach = {name: sizes[name] for name in _roots(services, roles, acyclic.calls)}
-    entries = _ranked_entries(services, roles, reach)
+    entries = list(reach) if len(services) == 1 else _ranked_entries(services, roles, reach)
     entry = entries[0] if entries else _no_entry(services, roles)
     kept = reachable(entry, acyclic.calls)
     topology = _topology(entry, kept, acyclic.calls, roles)
@@ -228,8 +228,8 @@ def _no_entry(services: Mapping[str, Service], roles: Roles) -> NoReturn:
     left = ", ".join(name for name in services if name not in roles.infrastructure) or "none"
     raise ValueError(
         f"no service here calls another ({len(services)} services; without infrastructure: {left}); "
-        "a topology needs two at least, since in a system of one the root cause is no question: add depends_on, "
-        "links or addresses in the environment, or give the calls with --edges FILE"
+        "a topology needs calls, or a single service that users reach: add depends_on, links or addresses in the "
+        "environment, or give the calls with --edges FILE"
     )
 
 

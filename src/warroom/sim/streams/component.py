@@ -1,26 +1,28 @@
 """The log streams of one component: which templates of its kind it uses, with what names, and how often."""
 
 import re
+from functools import cache, lru_cache
 from itertools import cycle
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from warroom.core.rng import hash_bytes
 from warroom.core.splits import Split
 from warroom.sim.counts import USERS
 from warroom.sim.family import Mechanism
+from warroom.sim.records import Harm, Target
 from warroom.sim.streams.cache import CACHE
 from warroom.sim.streams.db import DB
 from warroom.sim.streams.gateway import GATEWAY
 from warroom.sim.streams.queue import QUEUE
 from warroom.sim.streams.service import SERVICE
 from warroom.sim.streams.symptom_lines import Tells
-from warroom.sim.streams.template import CALL_ROLES, KindTemplates, Level, Names, Role, Template, group
+from warroom.sim.streams.template import CALL_ROLES, GroupRole, KindTemplates, Level, Names, Role, Template, group
 from warroom.sim.topology import ServiceSystem
 
 KINDS: dict[str, dict[Split, KindTemplates]] = {
     "gateway": GATEWAY, "service": SERVICE, "db": DB, "cache": CACHE, "queue": QUEUE,
 }  # fmt: skip
-_EXCLUSIVE: frozenset[Role] = CALL_ROLES | {"failed", "slow"}
+_EXCLUSIVE: frozenset[GroupRole] = CALL_ROLES | {"failed", "slow"}
 """Roles of which a component uses two templates, which share the events; all others are used side by side."""
 _SLOT = re.compile(r"\{(\w+)\}")
 FIRST_AND_SECOND = 0.7, 0.3
@@ -53,12 +55,34 @@ class SymptomSource(NamedTuple):
     """Minutes by which it follows the harm."""
 
 
+class StorySource(NamedTuple):
+    """Whose requests an outage is told of, and from when on."""
+
+    id: int
+    origin: int
+    """The service at which they come to harm, or which serves them all the same."""
+    target: Target
+    harm: Harm
+    share: float
+    """Of the writer's requests that it touches, if all get through; 0 to 1."""
+    begins: int
+    """Minute of the day."""
+    ramp: int
+    """Minutes in which it grows to its full size; 0: at once."""
+
+    def size(self, minute: int) -> float:
+        """How much of its full size it has reached, 0 to 1."""
+        if minute < self.begins:
+            return 0.0
+        return min(1.0, (minute - self.begins + 1) / self.ramp) if self.ramp else 1.0
+
+
 class StreamGroup(NamedTuple):
     """Streams that tell of the same events of a component."""
 
     position: int
     """Among the groups of the component."""
-    role: Role | Literal["symptom"]
+    role: GroupRole
     place: int
     """Which of the system's `links` it is about; `USERS` if about none."""
     rate: float
@@ -66,23 +90,24 @@ class StreamGroup(NamedTuple):
     streams: tuple[LineStream, ...]
     symptom: SymptomSource | None = None
     """For lines about resources."""
+    story: "StorySource | None" = None
+    """For lines of outages."""
 
 
 def stream_groups(system: ServiceSystem, service: int, split: Split, key: bytes) -> tuple[StreamGroup, ...]:
     """Everything that a component may write; the choice depends on the key and the component alone."""
-    kind = KINDS[system.kinds[service]][group(split)]
+    names, by_role = _templates(system.kinds[service], group(split))
     begin, end = system.link_ranges[service]
     draws = cycle(hash_bytes(64, service, "streams", key.hex()))
     found: list[StreamGroup] = []
-    for role in dict.fromkeys(template.role for template in kind.templates):
-        templates = [template for template in kind.templates if template.role == role]
+    for role, templates in by_role:
         places = range(begin, end) if role in CALL_ROLES else (USERS,)
         for place in places:
             callee = "" if place == USERS else system.names[system.links[place][1]]
             for chosen in _choose(role, templates, next(draws)):
                 shares = (1.0,) if len(chosen) == 1 else FIRST_AND_SECOND
                 streams = tuple([
-                    line_stream(template.level, template.text, share, _names(kind.names, callee, next(draws)))
+                    _named(template, share, names, callee, next(draws))
                     for template, share in zip(chosen, shares, strict=True)
                 ])  # fmt: skip
                 found.append(StreamGroup(len(found), role, place, chosen[0].rate, streams))
@@ -97,11 +122,47 @@ def _choose(role: Role, templates: list[Template], draw: int) -> list[list[Templ
     return [[templates[first], templates[second]]]
 
 
-def _names(names: Names, callee: str, draw: int) -> dict[str, str]:
-    return {"callee": callee, **{slot: of[(draw + len(slot)) % len(of)] for slot, of in names.items()}}
+class RoleTemplates(NamedTuple):
+    """The templates of one role of a kind of component."""
+
+    role: Role
+    templates: list[Template]
+
+
+class _Templates(NamedTuple):
+    names: Names
+    by_role: list[RoleTemplates]
+
+
+@cache
+def _templates(kind: str, split: Split) -> _Templates:
+    found: dict[Role, list[Template]] = {}
+    for template in KINDS[kind][split].templates:
+        found.setdefault(template.role, []).append(template)
+    return _Templates(KINDS[kind][split].names, [RoleTemplates(*item) for item in found.items()])
+
+
+def _named(template: Template, share: float, names: Names, callee: str, draw: int) -> LineStream:
+    """A stream with the names that a draw chooses."""
+    filled = [
+        callee if slot == "callee" else names[slot][(draw + len(slot)) % len(names[slot])] if slot in names else ""
+        for slot in _slots(template.text)
+    ]
+    return _filled(template.level, template.text, share, tuple(filled))
 
 
 def line_stream(level: Level, text: str, share: float, names: dict[str, str]) -> LineStream:
     """A stream with its names filled in; its figures are left open."""
-    text = _SLOT.sub(lambda slot: names.get(slot[1], slot[0]), text)
+    return _filled(level, text, share, tuple([names.get(slot, "") for slot in _slots(text)]))
+
+
+@cache
+def _slots(text: str) -> tuple[str, ...]:
+    return tuple(_SLOT.findall(text))
+
+
+@lru_cache(maxsize=16_384)
+def _filled(level: Level, text: str, share: float, names: tuple[str, ...]) -> LineStream:
+    fillings = iter(names)
+    text = _SLOT.sub(lambda slot: next(fillings) or slot[0], text)
     return LineStream(level, text, share, f"{level} {_SLOT.sub('', text)}".lower())

@@ -10,7 +10,12 @@ Role = Literal["served", "failed", "slow", "refused", "late", "lost", "chore", "
 caller's deadline; a call of its own that was refused, that came back too late, that never arrived; work of the clock,
 per host and minute; and trouble of any ordinary day that fails no request, per request received."""
 ROLES: tuple[Role, ...] = get_args(Role)
-REQUEST_ROLES: frozenset[Role] = frozenset({"served", "failed", "slow", "refused", "late", "lost"})
+GroupRole = Role | Literal["symptom", "harmed", "coped", "notice"]
+"""Beside the events of templates: lines about resources; lines of outages, about requests that they hurt and about
+requests that got through; and what is written once."""
+REQUEST_ROLES: frozenset[GroupRole] = frozenset(
+    {"served", "failed", "slow", "refused", "late", "lost", "harmed", "coped"}
+)
 """Lines that belong to one request, and carry its context."""
 CALL_ROLES: frozenset[Role] = frozenset({"refused", "late", "lost"})
 FIGURES = ("ms", "kb", "n", "pct", "seq")

@@ -1,8 +1,38 @@
-"""Scripted policies of log triage: naive ones that a trained model has to beat, and an expert that weighs evidence."""
+"""Scripted policies of log triage: naive ones that a trained model has to beat, and an expert that reads."""
 
-from warroom.core.policy import PolicyFactory
+from random import Random
+
+from warroom.core.policy import Policy, PolicyFactory
+from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.logs.policies.expert import expert
-from warroom.envs.logs.policies.fusion import FUSION
 from warroom.envs.logs.policies.naive import NAIVE
+from warroom.envs.logs.policies.recorded import ON_RECORDINGS
+from warroom.envs.logs.recorded_views import RecordedPage
 
-POLICIES: dict[str, PolicyFactory] = {"expert": expert, **NAIVE, **FUSION}
+
+class EitherPolicy:
+    """Plays a drawn incident by one policy and a recorded one by another: the first page shows which it is."""
+
+    def __init__(self, name: str, brief: Brief, rng: Random) -> None:
+        self.name, self.brief, self.rng = name, brief, rng
+        self.policy: Policy | None = None
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The call of the policy that fits."""
+        if self.policy is None:
+            recorded = isinstance(observation, RecordedPage)
+            self.policy = (ON_RECORDINGS if recorded else DRAWN)[self.name](self.brief, self.rng)
+        return self.policy.act(observation)
+
+
+def _either(name: str) -> PolicyFactory:
+    def make(brief: Brief, rng: Random) -> EitherPolicy:
+        return EitherPolicy(name, brief, rng)
+
+    make.__doc__ = DRAWN[name].__doc__
+    return make
+
+
+DRAWN: dict[str, PolicyFactory] = {"expert": expert, **NAIVE, "fusion": NAIVE["loudest_delta"]}
+"""How each plays a drawn incident; `fusion`, which goes by metrics that only recordings have, by errors there."""
+POLICIES: dict[str, PolicyFactory] = {name: _either(name) for name in DRAWN}

@@ -1,136 +1,131 @@
-"""The scripted expert on call: reads what can change its mind, concludes, declares, fixes, and makes sure.
+"""The scripted expert on call: reads until it has seen what brings requests down, then declares, mends and closes.
 
-It knows only what its pages show. It is the proof that incidents can be solved from the logs, and is never told the
-truth.
+It knows only what its pages show, and reads every line by the inverse of the tables. It is the proof that incidents can
+be solved from the logs, and is never told the truth.
 """
 
-from collections import Counter
 from random import Random
 
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.logs.policies.diagnosis import Diagnosis, conclude, system_view_of
-from warroom.envs.logs.policies.next_query import QueryHistory, next_query
-from warroom.envs.logs.policies.remediation import RemediationPlan, noise_rise
-from warroom.envs.logs.policies.system_view import SystemView
-from warroom.envs.logs.views import ALL, LogsObservation, Overview, ServiceLogs
+from warroom.envs.logs.policies.findings import Cause, Findings
+from warroom.envs.logs.views import RULE, LogsPage
 
-RESERVE = 3
-"""Turns that are kept for the remedy, a look at what came of it, and the end."""
-SPARE_TIME_SHARE, LATE = 0.3, 0.45
-"""Shares of the turns in which there is time to look where nothing points, and to look at one service twice."""
-READS = 7
-"""Turns spent on reading before the best guess has to do."""
+CALM = 0.01
+"""Share of users' requests that comes to harm up to which nothing is wrong."""
+STILL_HARMED = 2
+"""Lines of a page about requests that come to harm from which something is still wrong."""
+RESERVE = 2
+"""Turns that are kept for a remedy and the end."""
+MOST_SEARCHES = 6
+"""Searches in the log of one service."""
 
 
 class LogsExpert:
     """Plays the seat of the one on call. What it does next follows from what it was shown alone."""
 
     def __init__(self, brief: Brief, rng: Random) -> None:
-        self.catalogue, self.acts = brief.facts, brief.acts
-        self.readings: dict[str, ServiceLogs] = {}
-        self.earlier: dict[str, ServiceLogs] = {}
-        """The first reading of each service that was read again since."""
-        self.overview: Overview | None = None
-        self.query_counts: Counter[str] = Counter()
-        self.pages: list[LogsObservation] = []
-        self.diagnosis: Diagnosis | None = None
-        self.remediation: RemediationPlan | None = None
-        """What is done about the diagnosis; None while there is none, and where nothing is wrong."""
-        self.pending_declarations: list[ToolCall] = []
-        self.last: ToolCall | None = None
+        self.findings = Findings(brief.facts)
+        self.page: LogsPage | None = None
+        self.ended: dict[Cause, float] = {}
+        """The second at which a remedy of each was applied, or at which others were told."""
+        self.declared: set[str] = set()
+        """What was declared, as text."""
 
     def act(self, observation: Observation) -> ToolCall:
-        """The next look, declaration or action."""
-        if isinstance(observation, LogsObservation):
-            self._handle_replaced_call(observation)
-            self._record_observation(observation)
-        self.last = self._next()
-        return self.last
+        """The next search, declaration or act."""
+        if isinstance(observation, LogsPage):
+            self.page = observation
+            self.findings.add_page(observation)
+        return self._declaration() or self._next()
 
-    def _next(self) -> ToolCall:
-        if self.diagnosis is None:
-            wanted = self._next_query(self.pages[-1])
-            if wanted is not None:
-                return look(wanted)
-        return self.pending_declarations.pop(0) if self.pending_declarations else self._next_action()
+    # -- declarations -----------------------------------------------------------------------------------
 
-    # -- what it remembers ------------------------------------------------------------------------------
-
-    def _handle_replaced_call(self, page: LogsObservation) -> None:
-        """Put back what somebody else's call took the place of: declarations bring no page, remedies are confirmed."""
-        last = self.last or look(ALL)
-        if last.name not in self.acts:
-            self.pending_declarations.insert(0, last)
-        confirmed = all(value in page.answer for value in last.arguments.values())
-        if last.name == "remediate" and not confirmed and self.remediation is not None:
-            self.remediation.undo_attempt()
-
-    def _record_observation(self, page: LogsObservation) -> None:
-        """Remember a page and the reply that it carries."""
-        self.pages.append(page)
-        if isinstance(page.reply, Overview):
-            self.overview = page.reply
-        elif page.reply is not None:
-            if page.reply.service in self.readings:
-                self.earlier.setdefault(page.reply.service, self.readings[page.reply.service])
-            self.readings[page.reply.service] = page.reply
-            self.query_counts[page.reply.service] += 1
-        if self.remediation is not None:
-            self.remediation.add_observation(page)
-
-    @property
-    def system_view(self) -> SystemView:
-        """What is known now."""
-        return system_view_of(self.catalogue, self.readings, self.overview, self.earlier)
-
-    # -- what it does -----------------------------------------------------------------------------------
-
-    def _next_query(self, page: LogsObservation) -> str | None:
-        """Whose logs to read next; None once the mind is made up."""
-        if self.overview is None and any(logs.gauges for logs in self.readings.values()):
-            return ALL  # where there are metrics, those of all services come in one look
-        silent = {name for name, logs in self.readings.items() if logs.level.lines is None}
-        history = QueryHistory(
-            self.query_counts, silent, page.turn > SPARE_TIME_SHARE * page.budget, page.turn > LATE * page.budget
-        )
-        diagnosis = conclude(self.catalogue, self.readings, self.overview, self.earlier)
-        wanted = next_query(self.system_view, diagnosis, history)
-        if wanted is not None and page.turn <= min(READS, page.budget - RESERVE):
-            return wanted
-        self._conclude(diagnosis)
+    def _declaration(self) -> ToolCall | None:
+        """What is known and not yet declared."""
+        access = self.findings.access
+        if access is None or access.lost_share < CALM:
+            return None
+        severity = RULE.severity(access.lost_share)
+        calls = [ToolCall("classify_severity", {"severity": severity})]
+        for cause in self._whole():
+            calls.append(ToolCall("identify_root_cause", {"service": cause.owner}))
+            calls.append(ToolCall("escalate", {"team": self._team(cause)}))
+        for call in calls:
+            said = str(call)
+            if said not in self.declared:
+                self.declared.add(said)
+                return call
         return None
 
-    def _conclude(self, diagnosis: Diagnosis) -> None:
-        self.diagnosis = diagnosis
-        if diagnosis.suspects:
-            self.pending_declarations = declarations(diagnosis)
-            self.remediation = RemediationPlan(diagnosis, self.system_view, noise_rise(self.pages))
+    def _team(self, cause: Cause) -> str:
+        origin = cause.row.origin if cause.row is not None else "internal"
+        outside = {"abuser": "security", "provider": "sre"}
+        return outside.get(origin) or self.findings.catalogue.entry(cause.owner).team
 
-    def _next_action(self) -> ToolCall:
-        """Fix, close, or look whether it helped."""
-        if self.remediation is None:
+    def _whole(self) -> list[Cause]:
+        return [cause for cause in self.findings.causes if cause.whole]
+
+    # -- acts -------------------------------------------------------------------------------------------
+
+    def _next(self) -> ToolCall:
+        findings, page = self.findings, self.page
+        assert page is not None
+        if findings.access is None:
+            return self._look(findings.gateway)
+        if findings.access.lost_share < CALM:
             return ToolCall("ignore")
-        step = self.remediation.next_step(self.system_view)
-        if step is not None:
-            self.remediation.record_attempt(step)
-            return ToolCall("remediate", {"action": step[0], "service": step[1]})
-        if self.remediation.should_close(self.system_view, self.pages[-1]):
+        remedy = self._remedy(page)
+        if remedy is not None:
+            return remedy
+        if self.ended and (self._is_calm() or page.turn >= page.budget):
             return ToolCall("resolve")
-        return look(self.remediation.service_to_check())
+        return self._look(self._search() or findings.gateway)
 
+    def _is_calm(self) -> bool:
+        """Whether the page tells of no harm any more; what others end is waited for until it tells of none at all."""
+        waited = any(cause.row is not None and cause.row.remedy is None for cause in self.ended)
+        return self.findings.harmed_lines < (1 if waited else STILL_HARMED)
 
-def look(service: str) -> ToolCall:
-    """Ask for the logs of a service."""
-    return ToolCall("request_more_logs", {"service": service})
+    def _remedy(self, page: LogsPage) -> ToolCall | None:
+        """The remedy of a cause that is in force; others end what has none."""
+        for cause in self.findings.known_causes(self.ended):
+            row = cause.row
+            if row is None or not cause.whole:
+                continue
+            self.ended[cause] = page.second
+            if row.remedy is not None:
+                self.findings.start_anew()
+                call = {"action": row.remedy, "service": cause.owner}
+                return ToolCall("remediate", {**call, "object": cause.object} if cause.object else call)
+        return None
 
+    # -- what to read -------------------------------------------------------------------------------------
 
-def declarations(diagnosis: Diagnosis) -> list[ToolCall]:
-    """Severity, roots and teams, as concluded."""
-    return [
-        ToolCall("classify_severity", {"severity": diagnosis.severity}),
-        *[ToolCall("identify_root_cause", {"service": root}) for root in diagnosis.roots],
-        *[ToolCall("escalate", {"team": team}) for team in diagnosis.teams],
-    ]
+    def _search(self) -> str | None:
+        """The reading that tells most: where a cause is half known, else down the complaints."""
+        whole = {cause.owner for cause in self._whole()}
+        half = [c.owner for c in self.findings.known_causes(self.ended) if not c.whole and c.owner not in whole]
+        for service in (*half, *self._chain()):
+            if self.findings.searched[service] < MOST_SEARCHES and self._is_heard(service):
+                return service
+        return None
+
+    def _chain(self) -> list[str]:
+        """From the deepest service that is complained of up to the gateway, those less searched first; the two at the
+        bottom more often than the others, for a complaint of any day may have led one step too far."""
+        chain = [self.findings.gateway]
+        while (callee := self.findings.complained_of(chain[-1])) is not None and callee not in chain:
+            chain.append(callee)
+        deepest = chain[::-1]
+        order = sorted(range(len(deepest)), key=lambda k: (self.findings.searched[deepest[k]] + max(0, 2 * k - 2), k))
+        return [deepest[k] for k in order]
+
+    def _is_heard(self, service: str) -> bool:
+        pipeline = self.findings.pipelines.get(service)
+        return service not in self.findings.flat and (pipeline is None or pipeline.down_since is None)
+
+    def _look(self, service: str) -> ToolCall:
+        return ToolCall("request_more_logs", {"service": service, "words": self.findings.search_words(service)})
 
 
 def expert(brief: Brief, rng: Random) -> LogsExpert:

@@ -1,30 +1,31 @@
-"""Plausible scripts that weigh no evidence: what a trained policy has to beat.
+"""Plausible scripts that go by counts, places and single words: what a trained policy has to beat.
 
-They differ in what they ask for and in whom they believe. All close alike: severity, root, its owner, the usual remedy
-of its kind, done.
+They differ in what they search for and in whom they take for the root. All close alike: severity by the printed rule,
+root, its owner, the remedy that the words of its lines name most, with the newest object that fits; then the end.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import log
 from random import Random
 from typing import NamedTuple
 
 from warroom.core.policy import PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.logs.policies.keywords import CLIENT, class_of
-from warroom.envs.logs.views import ALL, RULE, Catalogue, Level, LogEntry, LogsObservation, Overview, ServiceLogs
+from warroom.envs.logs.policies.keywords import objects_in, remedies_named
+from warroom.envs.logs.views import ALL, RULE, Access, Catalogue, LogsPage, ServiceReading, SystemReading
+from warroom.sim.log_lines import LogLine
+from warroom.sim.outages import OBJECT_OF, REMEDIES, Remedy
 
-USUAL_REMEDY = {"db": "kill-query", "queue": "scale"}
-"""Kind of service -> what usually helps there; a restart everywhere else."""
+CALM = 0.01
+"""Share of users' requests that comes to harm up to which the routine takes users to be well."""
 CLOSING_TURNS = 2
 """Turns that the closing takes: the remedy, and the end of the incident."""
-CALM_FAILING, CALM_SLOWER = 0.02, 1.15
-"""Share of failed user requests and factor on their median up to which the routine takes users to be well."""
-BLAMED = 2
-"""Accusations in the page's lines from which the routine believes them, where no logs tell of failed calls."""
+USUAL: Mapping[str, Remedy] = {"db": "kill-query", "queue": "scale", "cache": "flush-cache"}
+"""Kind of service -> what is tried there if no word tells; a restart everywhere else."""
+RECENT = 3
+"""Minutes whose counts are compared with those before."""
 
 
 @dataclass(slots=True)
@@ -33,19 +34,33 @@ class LogHistory:
 
     catalogue: Catalogue
     budget: int = 0
-    lines: list[LogEntry] = field(default_factory=list)
-    """Lines of all pages, the oldest first."""
-    levels: tuple[Level, ...] = ()
-    replies: dict[str, ServiceLogs] = field(default_factory=dict)
+    access: Access | None = None
+    lines: dict[str, list[LogLine]] = field(default_factory=lambda: defaultdict(list))
+    """By service, in the order in which they were shown."""
+    page: list[tuple[str, LogLine]] = field(default_factory=list)
+    """Lines of the first page."""
+    per_minute: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Matches of the last search in each service's log."""
 
-    def add_observation(self, page: LogsObservation) -> None:
+    def add_page(self, page: LogsPage) -> None:
         """Remember a page."""
+        if not self.budget:
+            self.page = [(shown.service, shown.line) for shown in page.lines]
         self.budget = page.budget
-        self.lines += page.lines
-        if isinstance(page.reply, Overview):
-            self.levels = page.reply.levels
-        elif page.reply is not None:
-            self.replies[page.reply.service] = page.reply
+        for shown in page.lines:
+            self.lines[shown.service].append(shown.line)
+        self._add_reply(page.reply)
+
+    def _add_reply(self, reply: ServiceReading | SystemReading | None) -> None:
+        if isinstance(reply, SystemReading):
+            self.per_minute |= {row.service: row.per_minute for row in reply.counts}
+            for shown in reply.newest:
+                self.lines[shown.service].append(shown.line)
+        elif reply is not None:
+            self.access = reply.access or self.access
+            if reply.matches is not None:
+                self.per_minute[reply.matches.service] = reply.matches.per_minute
+                self.lines[reply.matches.service] += reply.matches.newest
 
     @property
     def gateway(self) -> str:
@@ -53,164 +68,223 @@ class LogHistory:
         return self.catalogue.names[0]
 
 
-class BaselineStrategy(NamedTuple):
+class Search(NamedTuple):
+    """What to read."""
+
+    service: str
+    words: str = "level:error"
+
+    def call(self) -> ToolCall:
+        """As a call."""
+        return ToolCall("request_more_logs", {"service": self.service, "words": self.words})
+
+
+class Fix(NamedTuple):
+    """What to do about a root."""
+
+    action: Remedy
+    object: str = ""
+
+    def call(self, service: str) -> ToolCall:
+        """As a call."""
+        arguments = {"action": self.action, "service": service}
+        return ToolCall("remediate", {**arguments, "object": self.object} if self.object else arguments)
+
+
+class Strategy(NamedTuple):
     """One way of being naive."""
 
-    queries: Callable[[LogHistory], Sequence[str]]
-    """Whose logs it asks for, one a turn; what was asked for stays in its place as more is seen."""
-    guess_root: Callable[[LogHistory], str | None]
+    searches: Callable[[LogHistory], Sequence[Search]]
+    """What it reads, one search a turn; what was asked for stays in its place as more is seen."""
+    root: Callable[[LogHistory], str | None]
     """Whom it takes for the root; None if it takes all for a false alarm."""
+    fixes: Callable[[LogHistory, str], Sequence[Fix]] = lambda seen, root: [fix_by_words(seen, root)]
+    """What it does about the root, one a turn."""
 
 
-class LogsBaseline:
-    """Asks for what its habit wants, believes what the habit makes of it, closes."""
+class NaivePolicy:
+    """Reads what its habit wants, believes what the habit makes of it, closes."""
 
-    def __init__(self, strategy: BaselineStrategy, brief: Brief, rng: Random) -> None:
-        self.strategy, self.history = strategy, LogHistory(brief.facts)
+    def __init__(self, strategy: Strategy, brief: Brief, rng: Random) -> None:
+        self.strategy, self.seen = strategy, LogHistory(brief.facts)
         self.asked = 0
         self.closing: list[ToolCall] | None = None
 
     def act(self, observation: Observation) -> ToolCall:
-        """The next question, or the next step of the closing."""
-        if isinstance(observation, LogsObservation):
-            self.history.add_observation(observation)
-            queries = self.strategy.queries(self.history)
-            if self.asked < len(queries):
+        """The next search, or the next step of the closing."""
+        if isinstance(observation, LogsPage):
+            self.seen.add_page(observation)
+            searches = self.strategy.searches(self.seen)
+            if self.closing is None and self.asked < len(searches):
                 self.asked += 1
-                return ToolCall("request_more_logs", {"service": queries[self.asked - 1]})
+                return searches[self.asked - 1].call()
         if self.closing is None:
-            self.closing = close(self.history, self.strategy.guess_root(self.history))
+            self.closing = close(self.strategy, self.seen)
         return self.closing.pop(0) if self.closing else ToolCall("resolve")
 
 
-def close(history: LogHistory, root: str | None) -> list[ToolCall]:
+def close(strategy: Strategy, seen: LogHistory) -> list[ToolCall]:
     """What every script does once it has made up its mind."""
+    root = strategy.root(seen)
     if root is None:
         return [ToolCall("ignore")]
-    entry = history.catalogue.entry(root)
     return [
-        ToolCall("classify_severity", {"severity": severity(history)}),
+        ToolCall("classify_severity", {"severity": severity(seen)}),
         ToolCall("identify_root_cause", {"service": root}),
-        ToolCall("escalate", {"team": entry.team}),
-        ToolCall("remediate", {"action": USUAL_REMEDY.get(entry.kind, "restart"), "service": root}),
+        ToolCall("escalate", {"team": seen.catalogue.entry(root).team}),
+        *[fix.call(root) for fix in strategy.fixes(seen, root)],
         ToolCall("resolve"),
     ]
 
 
-def severity(history: LogHistory) -> str:
-    """By the rule if the gateway's logs were read, else the middle."""
-    figures = user_figures(history)
-    return RULE.severity(*figures) if figures is not None else "P2"
+def severity(seen: LogHistory) -> str:
+    """By the rule if the gateway's log was read, else the middle."""
+    return RULE.severity(seen.access.lost_share) if seen.access is not None else "P2"
 
 
-def user_figures(history: LogHistory) -> tuple[float, float] | None:
-    """Share of user requests that fail, and factor on their median; None if the gateway's logs were not read."""
-    logs = history.replies.get(history.gateway)
-    if logs is None or logs.handled is None or logs.failed is None or logs.median is None:
-        return None
-    return logs.failed.now / max(1, logs.handled.now), logs.median.now / max(1e-9, logs.median.before)
+# -- what to do about a root ----------------------------------------------------------------------------
 
 
-# -- what to ask for ------------------------------------------------------------------------------------
+def fix_by_words(seen: LogHistory, root: str) -> Fix:
+    """The remedy whose words stand most often in the root's lines above INFO, with the newest object that fits."""
+    named: Counter[Remedy] = Counter()
+    for line in seen.lines[root]:
+        if line.level != "INFO":
+            named.update(remedies_named(line.message))
+    first = max(named, key=lambda remedy: named[remedy]) if named else USUAL.get(_kind(seen, root), "restart")
+    for remedy in (first, "restart"):
+        if remedy not in OBJECT_OF:
+            return Fix(remedy)
+        if objects := objects_of(seen, root, remedy):
+            return Fix(remedy, objects[-1])
+    raise AssertionError("a restart needs no object")
 
 
-def no_queries(history: LogHistory) -> Sequence[str]:
+def objects_of(seen: LogHistory, service: str, remedy: Remedy) -> list[str]:
+    """What stands in the lines of a service that a remedy could name, the newest last."""
+    lines = sorted(seen.lines[service], key=lambda line: line.second)
+    return [found for line in lines for found in objects_in(OBJECT_OF[remedy], line.message)]
+
+
+def every_fix(seen: LogHistory, root: str) -> list[Fix]:
+    """One remedy after another, with the newest object where one is needed."""
+    found = [(remedy, objects_of(seen, root, remedy)[-1:] if remedy in OBJECT_OF else [""]) for remedy in REMEDIES]
+    return [Fix(remedy, objects[0]) for remedy, objects in found if objects]
+
+
+def _kind(seen: LogHistory, service: str) -> str:
+    return seen.catalogue.entry(service).kind
+
+
+# -- what to read ---------------------------------------------------------------------------------------
+
+
+def no_searches(seen: LogHistory) -> Sequence[Search]:
     """The page will do."""
     return ()
 
 
-def overview(history: LogHistory) -> Sequence[str]:
-    """How much each service writes."""
-    return (ALL,)
+def overview(seen: LogHistory) -> Sequence[Search]:
+    """Errors of all services, then the log of the gateway."""
+    return Search(ALL), Search(seen.gateway)
 
 
-def all_services(history: LogHistory) -> Sequence[str]:
-    """Every service but the gateway, as far as the turns reach."""
-    return history.catalogue.names[1:][: max(0, history.budget - CLOSING_TURNS)]
+def all_services(seen: LogHistory) -> Sequence[Search]:
+    """Every service from the gateway on, as far as the turns reach."""
+    names = seen.catalogue.names[: max(0, seen.budget - CLOSING_TURNS)]
+    return [Search(name, "-info") for name in names]
 
 
-def overview_and_loudest(history: LogHistory) -> Sequence[str]:
-    """How much each service writes, how users fare, and the logs of the service that complains most."""
-    complainer = _most(_rises(history))
-    known = (ALL, history.gateway)
-    return known if complainer in (None, history.gateway) else (*known, str(complainer))
+def walk_searches(seen: LogHistory) -> Sequence[Search]:
+    """From the gateway down to whom the last one complains of most."""
+    return [Search(service, "-info") for service in walk(seen)]
 
 
-# -- whom to believe --------------------------------------------------------------------------------------
+# -- whom to believe ------------------------------------------------------------------------------------
 
 
-def loudest(history: LogHistory) -> str | None:
-    """The service with the most ERROR lines now."""
-    return _most({level.service: level.errors.now for level in history.levels if level.errors}) or history.gateway
+def loudest(seen: LogHistory) -> str | None:
+    """The service with the most ERROR lines."""
+    return most({name: sum(counts) for name, counts in seen.per_minute.items()}) or seen.gateway
 
 
-def loudest_delta(history: LogHistory) -> str | None:
-    """The service whose ERROR lines rose most."""
-    return _most(_rises(history)) or history.gateway
+def loudest_delta(seen: LogHistory) -> str | None:
+    """The service whose ERROR lines a minute rose most."""
+    return most({name: rise(counts) for name, counts in seen.per_minute.items()}) or seen.gateway
 
 
-def first_error(history: LogHistory) -> str | None:
+def first_error(seen: LogHistory) -> str | None:
     """The writer of the first ERROR line of the page, else of the first WARN."""
-    writers = {level: [line.service for line in history.lines if line.level == level] for level in ("ERROR", "WARN")}
-    return next(iter(writers["ERROR"] + writers["WARN"]), history.gateway)
+    writers = {level: [name for name, line in seen.page if line.level == level] for level in ("ERROR", "WARN")}
+    return next(iter(writers["ERROR"] + writers["WARN"]), seen.gateway)
 
 
-def keyword(history: LogHistory) -> str | None:
-    """The service that writes most lines with words of a fault in them."""
-    fault_words = Counter(line.service for line in history.lines if class_of(line.text) not in (None, CLIENT))
-    return _most(fault_words) or first_error(history)
+def keyword(seen: LogHistory) -> str | None:
+    """The service whose lines on the page have most words of a fault in them."""
+    words = {name: 0 for name, _ in seen.page}
+    for name, line in seen.page:
+        words[name] += sum(remedies_named(line.message).values()) if line.level != "INFO" else 0
+    return most({name: count for name, count in words.items() if count}) or first_error(seen)
 
 
-def blame(history: LogHistory) -> str | None:
-    """The service that most lines speak of."""
-    return _most(_accusations(history)) or first_error(history)
+def blame(seen: LogHistory) -> str | None:
+    """The service that most lines of others speak of."""
+    return most(complaints(seen)) or first_error(seen)
 
 
-def sweep(history: LogHistory) -> str | None:
-    """The service whose own duration or volume changed most."""
-    return _most({name: _change(logs) for name, logs in history.replies.items()}) or history.gateway
+def sweep(seen: LogHistory) -> str | None:
+    """The service whose lines above INFO grew by the largest factor."""
+    grown = {name: rise(counts) / (1 + sum(counts)) for name, counts in seen.per_minute.items()}
+    return most(grown) or seen.gateway
 
 
-def routine(history: LogHistory) -> str | None:
-    """A careful person's routine: none if users are well, else the service whose calls fail most, or the loudest."""
-    figures = user_figures(history)
-    if figures is not None and figures[0] < CALM_FAILING and figures[1] < CALM_SLOWER:
-        return None
-    failed = Counter[str]()
-    for logs in history.replies.values():
-        failed.update({row.callee: int(row.failed.now - row.failed.before) for row in logs.calls})
-    accused = {name: count for name, count in _accusations(history).items() if count >= BLAMED}
-    return _most(+failed) or _most(accused) or loudest_delta(history)
+def walk(seen: LogHistory) -> list[str]:
+    """From the gateway to whom it complains of most, and so on, as far as lines were seen."""
+    found = [seen.gateway]
+    while True:
+        said = complaints(seen, found[-1])
+        callee = most({name: count for name, count in said.items() if name not in found})
+        if callee is None or callee not in seen.catalogue.entry(found[-1]).calls:
+            return found
+        found.append(callee)
 
 
-def _most(figures: Mapping[str, float]) -> str | None:
+def deepest(seen: LogHistory) -> str | None:
+    """Where the walk ends; none if users are well."""
+    return None if seen.access is not None and seen.access.lost_share < CALM else walk(seen)[-1]
+
+
+def complaints(seen: LogHistory, caller: str | None = None) -> Counter[str]:
+    """How many lines above INFO speak of each service that their writer calls."""
+    found: Counter[str] = Counter()
+    for entry in seen.catalogue.entries:
+        if caller in (None, entry.name):
+            for line in seen.lines[entry.name]:
+                if line.level != "INFO":
+                    found.update([name for name in entry.calls if name in line.message])
+    return found
+
+
+def rise(counts: Sequence[int]) -> float:
+    """Lines a minute of late less those of before."""
+    early, late = counts[:RECENT], counts[-RECENT:]
+    return sum(late) / max(1, len(late)) - sum(early) / max(1, len(early))
+
+
+def most(figures: Mapping[str, float]) -> str | None:
     """The name with the largest figure, the first of the alphabet among equals."""
     return max(sorted(figures), key=lambda name: figures[name]) if figures else None
 
 
-def _rises(history: LogHistory) -> dict[str, float]:
-    return {level.service: level.errors.now - level.errors.before for level in history.levels if level.errors}
-
-
-def _accusations(history: LogHistory) -> Counter[str]:
-    return Counter(line.callee for line in history.lines if line.callee and line.level != "INFO")
-
-
-def _change(logs: ServiceLogs) -> float:
-    pairs = [pair for pair in (logs.median, logs.level.lines) if pair is not None]
-    return max([abs(log(max(1, pair.now) / max(1, pair.before))) for pair in pairs], default=0.0)
-
-
-STRATEGIES = {
-    "loudest": BaselineStrategy(overview, loudest),
-    "loudest_delta": BaselineStrategy(overview, loudest_delta),
-    "first_error": BaselineStrategy(no_queries, first_error),
-    "keyword": BaselineStrategy(no_queries, keyword),
-    "blame": BaselineStrategy(no_queries, blame),
-    "sweep": BaselineStrategy(all_services, sweep),
-    "heuristic": BaselineStrategy(overview_and_loudest, routine),
+STRATEGIES: dict[str, Strategy] = {
+    "loudest": Strategy(overview, loudest),
+    "loudest_delta": Strategy(overview, loudest_delta),
+    "first_error": Strategy(no_searches, first_error),
+    "keyword": Strategy(no_searches, keyword),
+    "blame": Strategy(overview, blame),
+    "sweep": Strategy(all_services, sweep),
+    "heuristic": Strategy(walk_searches, deepest),
 }
-"""`sweep` asks every service it can afford; `heuristic` is the routine that trained models have to beat."""
-
-
-NAIVE: dict[str, PolicyFactory] = {name: partial(LogsBaseline, strategy) for name, strategy in STRATEGIES.items()}
+"""`sweep` reads every service it can afford; `heuristic` is the walk down the complaints, which trained models have to
+beat."""
+NAIVE: dict[str, PolicyFactory] = {name: partial(NaivePolicy, strategy) for name, strategy in STRATEGIES.items()}

@@ -1,6 +1,20 @@
-"""A service deep in the graph stalls and says nothing at first; its callers time out, and theirs."""
+"""A call in the middle of the system goes wrong: at the one that calls, or at the one that is called."""
 
 from warroom.envs.logs.scenario import scenario
-from warroom.sim.outages import LOCK_PILE, SATURATION
 
-SCENARIO = scenario(__name__, __doc__, budget=12, core=True, causes=(LOCK_PILE, SATURATION), silent_minutes=7)
+SCENARIO = scenario(
+    __name__,
+    __doc__,
+    causes=(
+        "connection_leak",
+        "client_release",
+        "narrow_client",
+        "stale_addresses",
+        "retry_storm",
+        "runaway_job",
+        "locks",
+        "bad_release",
+        "saturation",
+    ),
+    core=True,
+)

@@ -2,4 +2,4 @@
 
 from warroom.envs.logs.scenario import scenario
 
-SCENARIO = scenario(__name__, __doc__, budget=8, noisy_service=True)
+SCENARIO = scenario(__name__, __doc__, noisy_service=True)

@@ -1,6 +1,6 @@
-"""The loudest service is innocent: its clients send nonsense while another service stalls."""
+"""The loudest service is innocent: its clients send nonsense while something else goes wrong."""
 
 from warroom.envs.logs.scenario import scenario
-from warroom.sim.outages import LOCK_PILE, SATURATION
+from warroom.sim.outages import SUDDEN
 
-SCENARIO = scenario(__name__, __doc__, budget=12, causes=(LOCK_PILE, SATURATION), silent_minutes=7, noisy_service=True)
+SCENARIO = scenario(__name__, __doc__, causes=SUDDEN, noisy_service=True)

@@ -1,6 +1,10 @@
-"""One service fails a share of its requests from one minute to the next: workers die, or a new build is wrong."""
+"""One service fails a share of its requests from one minute to the next, for a reason of its own."""
 
 from warroom.envs.logs.scenario import scenario
-from warroom.sim.outages import CRASH, RELEASE
 
-SCENARIO = scenario(__name__, __doc__, budget=8, core=True, causes=(CRASH, RELEASE))
+SCENARIO = scenario(
+    __name__,
+    __doc__,
+    causes=("crash", "bad_release", "saturation", "stale_cache", "locks"),
+    core=True,
+)

@@ -5,6 +5,7 @@ from warroom.envs.logs import ENVIRONMENT
 from warroom.evals.audit.logs.certify import certify
 from warroom.evals.audit.logs.degenerate import DEGENERATE
 from warroom.evals.audit.logs.leaks import RULES
+from warroom.evals.audit.logs.panel_worth import bands, shortcuts
 from warroom.evals.audit.logs.scripts import SCRIPTS
 from warroom.evals.audit.outcomes import OutcomeRules
 from warroom.evals.audit.spec import AuditSpec
@@ -26,4 +27,5 @@ AUDIT_SPEC = AuditSpec(
     scripts=SCRIPTS,
     leaks=RULES,
     certify=certify,
+    gates={"bands": bands, "shortcuts": shortcuts},
 )  # fmt: skip

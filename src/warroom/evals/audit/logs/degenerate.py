@@ -25,9 +25,9 @@ from warroom.evals.audit.logs.moves import (
     classify_severity,
     constant_answers,
     each,
+    each_fixed,
     escalate_to,
-    five_remedies,
-    fix,
+    every_remedy_on_a_database,
     gateway,
     identify_root,
     planned_policy,
@@ -91,10 +91,10 @@ UNPRIVILEGED: dict[str, ExploitPolicy] = {
         "P1, the first service, a rollback", constant_answers("P1", "service", "backend", "rollback")
     ),
     "constant_vendor": _planned(
-        "P2, the first service, sre, and wait", constant_answers("P2", "service", "sre", "", wait_turns=5)
+        "P2, the first service, sre, and wait", constant_answers("P2", "service", "sre", None, wait_turns=5)
     ),
     "constant_abuse": _planned(
-        "P2, the first service, security", constant_answers("P2", "service", "security", "", wait_turns=3)
+        "P2, the first service, security", constant_answers("P2", "service", "security", None, wait_turns=3)
     ),
     "name_gateway": _planned("P1, the gateway, sre, a restart", constant_answers("P1", "gateway", "sre")),
     "name_everyone": _planned("names one service after another", each(identify_root)),
@@ -107,10 +107,10 @@ UNPRIVILEGED: dict[str, ExploitPolicy] = {
     "repeat_escalation": _constant("pages the same team in every turn", "escalate", team="backend"),
     "escalate_everyone": _planned("pages every team and resolves", sequence(*map(escalate_to, TEAMS), RESOLVE)),
     "security_first": _planned("pages security at once, waits, resolves", security_first),
-    "restart_everything": _planned("restarts one service after another", each(lambda service: fix("restart", service))),
-    "rollback_everything": _planned("rolls back one after another", each(lambda service: fix("rollback", service))),
-    "scale_everything": _planned("scales one service after another", each(lambda service: fix("scale", service))),
-    "five_remedies": _planned("tries every remedy on the first database", five_remedies),
+    "restart_everything": _planned("restarts one service after another", each_fixed("restart")),
+    "rollback_everything": _planned("rolls back one after another", each_fixed("rollback")),
+    "scale_everything": _planned("scales one service after another", each_fixed("scale")),
+    "every_remedy_on_a_database": _planned("tries every remedy on the first database", every_remedy_on_a_database),
     "budget_burner": _planned("requests all logs to the end, then gives constant answers", waste_budget),
     "lottery": _planned("draws every answer at random", random_answers),
     "spam_declarations": _planned("declares as much as a turn allows, in every turn", spam),

@@ -8,26 +8,23 @@ from random import Random
 from warroom.core.env import Env
 from warroom.core.types import Observation, ToolCall
 from warroom.envs import scenarios
-from warroom.envs.logs import wordings
-from warroom.envs.logs.draw import candidate_targets
 from warroom.envs.logs.env import LogsEnv
 from warroom.envs.logs.policies.naive import LogHistory
 from warroom.envs.logs.rubric import EVENTS
-from warroom.envs.logs.views import SEVERITIES, LogsObservation
+from warroom.envs.logs.views import SEVERITIES, LogsPage
 from warroom.evals.audit.leaks import LeakRules, texts_in, words_of
 from warroom.evals.audit.logs.moves import (
     Calls,
     classify_severity,
     escalate_to,
-    fix,
     identify_root,
     planned_policy,
     request_logs,
 )
 from warroom.evals.audit.outcomes import IncidentKey, build, narrowed
 from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
-from warroom.sim import outages
-from warroom.sim.mechanism import Mechanism
+from warroom.sim.outages import OBJECT_OF, OUTAGES
+from warroom.sim.streams import cache, db, gateway, outage_wording_test, outage_wording_train, queue, service
 
 HIDDEN = (
     "root", "roots", "related", "unrelated", "decoy", "decoys", "chronic", "nuisance", "hush", "imitation", "drifting",
@@ -35,6 +32,8 @@ HIDDEN = (
     "mechanisms", "truth", "signature", "missing", "loud", "false_alarm",
 )  # fmt: skip
 """Names of the parts of the incident and of the truth."""
+WORDINGS = (cache, db, gateway, queue, service, outage_wording_train, outage_wording_test)
+"""What services may write."""
 WRONG_CALLS = (
     ToolCall("no_such_tool_x"),
     ToolCall("classify_severity", {"severity": "P9"}),
@@ -50,16 +49,15 @@ WRONG_CALLS = (
 
 def secrets() -> frozenset[str]:
     """Names of scenarios, mechanisms, events and severities, and parts of the truth, unless services write the word."""
-    mechanisms = {m.name for m in vars(outages).values() if isinstance(m, Mechanism)}
     names = {id.partition("/")[2] for id in scenarios() if id.startswith("logs/")}
-    public = {word for text in texts_in(vars(wordings)) for word in words_of(text)}
+    public = {word for module in WORDINGS for text in texts_in(vars(module)) for word in words_of(text)}
     levels = {severity.lower() for severity in SEVERITIES}
-    return frozenset((mechanisms | names | levels | set(EVENTS) | set(HIDDEN)) - public)
+    return frozenset((set(OUTAGES) | names | levels | set(EVENTS) | set(HIDDEN)) - public)
 
 
 def without_answer(observation: Observation) -> Observation:
     """An observation without the answer to the last action, which is scanned by itself."""
-    return replace(observation, answer="") if isinstance(observation, LogsObservation) else observation
+    return replace(observation, answer="") if isinstance(observation, LogsPage) else observation
 
 
 def without_catalogue(text: str, env: Env) -> str:
@@ -84,21 +82,22 @@ def graded_calls(env: Env) -> Iterator[tuple[str, ToolCall]]:
         *map(identify_root, lists["service"]),
         *map(escalate_to, lists["team"]),
     ]
-    remedies = [fix(action, service) for action in lists["remedy"] for service in lists["service"]]
+    remedies = [
+        ToolCall("remediate", {"action": action, "service": service})
+        for action in lists["remedy"] if action not in OBJECT_OF for service in lists["service"]
+    ]  # fmt: skip
     for call in (*declared, *remedies):
         yield env.SEATS[0], call
 
 
 def root_position_bias(todo: Sequence[IncidentKey]) -> PositionBias:
-    """The position of each root among the services of its kind that its mechanism fits: causes do prefer kinds."""
+    """The place of each cause among the troubles that were drawn with it."""
     places = []
-    for incident in todo:
-        found = narrowed(build(incident), LogsEnv).incident
-        for fault in found.faults:
-            kinds = found.system.kinds
-            fitting = [i for i in candidate_targets(found.system, fault.mechanism) if kinds[i] == kinds[fault.target]]
-            places.append(ListPosition(fitting.index(fault.target), len(fitting)))
-    return position_bias("the root among the services of its kind that its cause could have struck", places)
+    for one in todo:
+        incident = narrowed(build(one), LogsEnv).incident
+        together = incident.tier.stories
+        places += [ListPosition((hit.id - 1) % together, together) for hit in incident.casting.hits]
+    return position_bias("the cause among the troubles at the two ends of its call", places)
 
 
 RULES = LeakRules(

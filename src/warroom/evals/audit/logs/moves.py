@@ -9,10 +9,11 @@ from random import Random
 from warroom.core.env import Env
 from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.logs.policies.naive import USUAL_REMEDY, LogHistory
-from warroom.envs.logs.views import ALL, REMEDIES, SEVERITIES, TEAMS, LogsObservation
+from warroom.envs.logs.policies.naive import Fix, LogHistory, every_fix, fix_by_words, objects_of
+from warroom.envs.logs.views import ALL, SEVERITIES, TEAMS, LogsPage
 from warroom.evals.audit.exploits import CallSequence
 from warroom.policies import SeatPolicyFactory
+from warroom.sim.outages import OBJECT_OF, Remedy
 
 Calls = Iterator[ToolCall]
 Plan = Callable[[LogHistory, Random], Calls]
@@ -32,8 +33,8 @@ class PlannedPolicy(CallSequence):
 
     def act(self, observation: Observation) -> ToolCall:
         """The next call of the plan."""
-        if isinstance(observation, LogsObservation):
-            self.seen.add_observation(observation)
+        if isinstance(observation, LogsPage):
+            self.seen.add_page(observation)
         return super().act(observation)
 
 
@@ -69,9 +70,10 @@ def escalate_to(team: str) -> ToolCall:
     return ToolCall("escalate", {"team": team})
 
 
-def fix(action: str, service: str) -> ToolCall:
-    """Change a service."""
-    return ToolCall("remediate", {"action": action, "service": service})
+def fix(seen: LogHistory, action: Remedy, service: str) -> ToolCall:
+    """Change a service, with the newest object of its lines where one is needed, else by a restart."""
+    objects = objects_of(seen, service, action) if action in OBJECT_OF else [""]
+    return (Fix(action, objects[-1]) if objects else Fix("restart")).call(service)
 
 
 def request_logs(service: str) -> ToolCall:
@@ -87,14 +89,16 @@ def sequence(*calls: ToolCall) -> Plan:
     return lambda seen, rng: iter(calls)
 
 
-def constant_answers(severity: str, kind: str, team: str, remedy: str = "restart", wait_turns: int = 0) -> Plan:
+def constant_answers(
+    severity: str, kind: str, team: str, remedy: Remedy | None = "restart", wait_turns: int = 0
+) -> Plan:
     """The same answers to every incident, about the first service of a kind."""
 
     def plan(seen: LogHistory, rng: Random) -> Calls:
         service = first_of(seen, kind)
         yield from (classify_severity(severity), identify_root(service), escalate_to(team))
-        if remedy:
-            yield fix(remedy, service)
+        if remedy is not None:
+            yield fix(seen, remedy, service)
         yield from [REQUEST_ALL_LOGS] * wait_turns
         yield RESOLVE
 
@@ -117,9 +121,15 @@ def each(call: Callable[[str], ToolCall]) -> Plan:
     return plan
 
 
-def usual(seen: LogHistory, service: str) -> str:
-    """The usual fix for a service of that kind."""
-    return USUAL_REMEDY.get(seen.catalogue.entry(service).kind, "restart")
+def each_fixed(action: Remedy) -> Plan:
+    """One remedy for one service after another, then the end."""
+
+    def plan(seen: LogHistory, rng: Random) -> Calls:
+        for service in seen.catalogue.names:
+            yield fix(seen, action, service)
+        yield RESOLVE
+
+    return plan
 
 
 def wait_until_last_turn(seen: LogHistory, rng: Random) -> Calls:
@@ -142,15 +152,16 @@ def waste_budget(seen: LogHistory, rng: Random) -> Calls:
 
 def gateway(seen: LogHistory, rng: Random) -> Calls:
     """Restart the gateway and close."""
-    yield fix("restart", seen.catalogue.names[0])
+    yield fix(seen, "restart", seen.catalogue.names[0])
     yield RESOLVE
 
 
-def five_remedies(seen: LogHistory, rng: Random) -> Calls:
-    """Name the first database, try everything on it, close."""
+def every_remedy_on_a_database(seen: LogHistory, rng: Random) -> Calls:
+    """Read the first database, name it, try everything on it, close."""
     service = first_of(seen, "db")
+    yield request_logs(service)
     yield from (classify_severity("P1"), identify_root(service), escalate_to(seen.catalogue.entry(service).team))
-    yield from [fix(action, service) for action in REMEDIES]
+    yield from [each.call(service) for each in every_fix(seen, service)]
     yield RESOLVE
 
 
@@ -165,7 +176,7 @@ def random_answers(seen: LogHistory, rng: Random) -> Calls:
     """Draw every answer at random, and close."""
     service = rng.choice(seen.catalogue.names)
     yield from (classify_severity(rng.choice(SEVERITIES)), identify_root(service), escalate_to(rng.choice(TEAMS)))
-    yield fix(usual(seen, service), service)
+    yield fix_by_words(seen, service).call(service)
     yield rng.choice((RESOLVE, IGNORE))
 
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 from warroom.core.env import Env
 from warroom.core.types import ToolCall
 from warroom.envs.logs.env import LogsEnv
-from warroom.envs.logs.views import REMEDIES, SEVERITIES, TEAMS
+from warroom.envs.logs.policies.naive import Fix
+from warroom.envs.logs.views import SEVERITIES, TEAMS
 from warroom.evals.audit.logs.moves import (
     IGNORE,
     REQUEST_ALL_LOGS,
@@ -14,7 +15,6 @@ from warroom.evals.audit.logs.moves import (
     PrivilegedPlan,
     classify_severity,
     escalate_to,
-    fix,
     identify_root,
 )
 from warroom.evals.audit.outcomes import narrowed
@@ -122,10 +122,13 @@ def ignores(env: Env) -> Calls:
 
 
 def every_remedy(env: Env) -> Calls:
-    """Declares correctly, then tries every remedy on the root, and closes."""
-    truth = env.truth()
+    """Declares correctly, then tries every remedy with every object on the roots, and closes."""
+    truth, casting = env.truth(), narrowed(env, LogsEnv).incident.casting
     yield from spread_over_turns(env, correct_declarations(truth).all)
-    yield from [fix(action, root) for root in truth["roots"] for action in REMEDIES]
+    names = narrowed(env, LogsEnv).incident.system.names
+    for story in casting.stories:
+        if names[story.owner] in truth["roots"] and story.row.remedy is not None:
+            yield Fix(story.row.remedy, story.object).call(names[story.owner])
     yield from acts(env)
 
 

@@ -1,10 +1,11 @@
 """The scripts of log triage: requests, answers and the closing call, fixed from the start."""
 
 from random import Random
+from typing import cast
 
 from warroom.core.types import ToolCall
 from warroom.envs.logs.base_env import SEATS
-from warroom.envs.logs.policies.naive import STRATEGIES, LogHistory
+from warroom.envs.logs.policies.naive import STRATEGIES, LogHistory, fix_by_words
 from warroom.envs.logs.views import ALL, REMEDIES, SEVERITIES, TEAMS
 from warroom.evals.audit.exploits import NOTHING, ScriptSpace, SeatMakers, Strategies, unprivileged
 from warroom.evals.audit.logs.moves import (
@@ -18,8 +19,8 @@ from warroom.evals.audit.logs.moves import (
     identify_root,
     planned_policy,
     request_logs,
-    usual,
 )
+from warroom.sim.outages import Remedy
 
 KINDS = ("gateway", "service", "db", "queue")
 ROOTS = ("last", *[f"first {kind}" for kind in KINDS], "loudest", "loudest_delta", "first_error", "keyword")
@@ -38,7 +39,7 @@ def axes() -> dict[str, tuple[str, ...]]:
         "severity": (NOTHING, *SEVERITIES),
         "root": (NOTHING, *ROOTS),
         "team": (NOTHING, "owner", *TEAMS),
-        "remedy": (NOTHING, "usual", *REMEDIES),
+        "remedy": (NOTHING, "by words", *REMEDIES),
         "waits": (NOTHING, *WAITS),
         "closes": (NOTHING, *CLOSES),
     }
@@ -79,7 +80,7 @@ def _root(choice: str, seen: LogHistory) -> str | None:
     if choice == "last":
         return seen.catalogue.names[-1]
     kind = choice.removeprefix("first ")
-    return first_of(seen, kind) if kind in KINDS else STRATEGIES[choice].guess_root(seen)
+    return first_of(seen, kind) if kind in KINDS else STRATEGIES[choice].root(seen)
 
 
 def _about(root: str, chosen: Strategies, seen: LogHistory) -> Calls:
@@ -88,7 +89,7 @@ def _about(root: str, chosen: Strategies, seen: LogHistory) -> Calls:
     if team != NOTHING:
         yield escalate_to(seen.catalogue.entry(root).team if team == "owner" else team)
     if remedy != NOTHING:
-        yield fix(usual(seen, root) if remedy == "usual" else remedy, root)
+        yield fix_by_words(seen, root).call(root) if remedy == "by words" else fix(seen, cast(Remedy, remedy), root)
 
 
-SCRIPTS = ScriptSpace(axes, {"root": "first db", "team": "owner", "remedy": "usual", "closes": "resolve"}, seats)
+SCRIPTS = ScriptSpace(axes, {"root": "first db", "team": "owner", "remedy": "by words", "closes": "resolve"}, seats)

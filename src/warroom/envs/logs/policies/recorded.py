@@ -8,7 +8,8 @@ from random import Random
 
 from warroom.core.policy import PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.logs.views import ALL, CPU, OVERHEAD, Dashboard, Gauge, LogsObservation, Overview
+from warroom.envs.logs.recorded_views import CPU, OVERHEAD, Dashboard, Gauge, Overview, RecordedPage
+from warroom.envs.logs.views import ALL
 
 BUSY_DEVIATIONS = 8.0
 """Standard deviations above the usual from which processor use decides. Like `DELAYED`, it was found on the ten
@@ -37,7 +38,7 @@ class RankingPolicy:
     def act(self, observation: Observation) -> ToolCall:
         """The look, or the next step of the closing."""
         if self.closing is None:
-            reply = observation.reply if isinstance(observation, LogsObservation) else None
+            reply = observation.reply if isinstance(observation, RecordedPage) else None
             if not isinstance(reply, Overview):
                 return ToolCall("request_more_logs", {"service": ALL})
             named = self.ranking(reply, self.rng)[:NAMED]
@@ -112,6 +113,22 @@ def maker(ranking: Ranking) -> PolicyFactory:
     return make
 
 
+class FirstError:
+    """Names the writer of the first ERROR line of the page, else of the first WARN, and closes."""
+
+    def __init__(self, brief: Brief, rng: Random) -> None:
+        self.gateway: str = brief.facts.names[0]
+        self.named = False
+
+    def act(self, observation: Observation) -> ToolCall:
+        """The name, then the end."""
+        if self.named or not isinstance(observation, RecordedPage):
+            return ToolCall("resolve")
+        self.named = True
+        writers = [line.service for level in ("ERROR", "WARN") for line in observation.lines if line.level == level]
+        return ToolCall("identify_root_cause", {"service": next(iter(writers), self.gateway)})
+
+
 RANKINGS: dict[str, Ranking] = {
     "anyone": anyone,
     "loudest": loudest,
@@ -120,5 +137,13 @@ RANKINGS: dict[str, Ranking] = {
     "slowest_network": slowest_network,
     "fusion": fusion,
 }
-"""For the table of recipes/recorded_incidents.py; `fusion` is a policy of the environment."""
-FUSION: dict[str, PolicyFactory] = {"fusion": maker(fusion)}
+"""For the table of recipes/recorded_incidents.py."""
+ON_RECORDINGS: dict[str, PolicyFactory] = {
+    "expert": maker(fusion),
+    "fusion": maker(fusion),
+    "loudest": maker(loudest),
+    **dict.fromkeys(("loudest_delta", "heuristic"), maker(loudest_rise)),
+    **dict.fromkeys(("first_error", "keyword", "blame", "sweep"), FirstError),
+}
+"""How the environment's policies play a recording. Words of faults and complaints cannot be counted on in lines of an
+unknown system, so whoever goes by them takes the first error."""

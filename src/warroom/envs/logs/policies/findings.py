@@ -1,0 +1,181 @@
+"""What pages and replies told so far, as facts: who complains of whom, and which troubles bring requests down.
+
+Lines are read by the inverse of the tables that wrote them, whatever their words; nothing here knows the truth.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from warroom.envs.logs.views import Access, Catalogue, LogsPage, Pipeline, ServiceReading, ShownLine, SystemReading
+from warroom.sim.log_search import LogMatches
+from warroom.sim.outages import OBJECT_OF, OUTAGES, OWN_SIDE, Outage
+from warroom.sim.streams.outage_lines import read_outage
+from warroom.sim.streams.reading import read_line
+from warroom.sim.streams.template import CALL_ROLES
+
+NOT_INFO = "-info"
+RISEN = 1.2
+"""Factor on lines above INFO below which a service is not in trouble."""
+_SIDE = 3
+"""Minutes at either end of a count that are compared."""
+OWN_FAILURES = frozenset({"failed", "slow"})
+
+
+class Cause(NamedTuple):
+    """A trouble that brings requests down, as far as it is known."""
+
+    owner: str
+    outage: str
+    """Empty: something on the owner's own side."""
+    object: str
+
+    @property
+    def row(self) -> Outage | None:
+        """What kind of outage it is."""
+        return OUTAGES.get(self.outage)
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything is known that has to be named."""
+        return self.row is not None and (self.row.remedy not in OBJECT_OF or bool(self.object))
+
+
+class Complaint(NamedTuple):
+    """A line in which one service says that its call of another went wrong."""
+
+    caller: str
+    callee: str
+
+
+@dataclass(slots=True)
+class Findings:
+    """Everything a policy was shown so far, as facts."""
+
+    catalogue: Catalogue
+    access: Access | None = None
+    pipelines: dict[str, Pipeline] = field(default_factory=dict)
+    causes: dict[Cause, float] = field(default_factory=dict)
+    """With the second of the last line that told of each."""
+    complaints: Counter[Complaint] = field(default_factory=Counter)
+    failing: Counter[str] = field(default_factory=Counter)
+    """Lines about requests that a service itself failed."""
+    plain: dict[tuple[str, str], Counter[tuple[str, ...]]] = field(default_factory=dict)
+    """By service and level, the words of kinds of line that bring nothing new."""
+    harmed_values: Counter[str] = field(default_factory=Counter)
+    """Regions and classes of the requests that complaints are about."""
+    flat: set[str] = field(default_factory=set)
+    """Services whose lines above INFO are no more than before."""
+    searched: Counter[str] = field(default_factory=Counter)
+    harmed_lines: int = 0
+    """Lines of the last page that tell of requests that came to harm."""
+    _seen: set[tuple[str, float, str]] = field(default_factory=set)
+
+    @property
+    def gateway(self) -> str:
+        """Where users arrive."""
+        return self.catalogue.names[0]
+
+    def add_page(self, page: LogsPage) -> None:
+        """Remember a page and its reply."""
+        self.harmed_lines = sum([self._add_line(shown) for shown in page.lines])
+        reply = page.reply
+        if isinstance(reply, SystemReading):
+            self.pipelines |= {pipeline.service: pipeline for pipeline in reply.pipelines}
+            for shown in reply.newest:
+                self._add_line(shown)
+        elif isinstance(reply, ServiceReading):
+            self._add_reading(reply)
+
+    def _add_reading(self, reading: ServiceReading) -> None:
+        self.access = reading.access or self.access
+        if reading.pipeline is not None:
+            self.pipelines[reading.pipeline.service] = reading.pipeline
+        if reading.matches is not None:
+            self.searched[reading.matches.service] += 1
+            self._compare(reading.matches)
+            for line in reading.matches.newest:
+                self._add_line(ShownLine(reading.matches.service, line))
+
+    def _compare(self, matches: LogMatches) -> None:
+        counts, query = matches.per_minute, matches.query
+        if query.level is None and len(counts) >= 2 * _SIDE and sum(counts[-_SIDE:]) < RISEN * sum(counts[:_SIDE]):
+            self.flat.add(matches.service)
+
+    def _add_line(self, shown: ShownLine) -> bool:
+        """Remember a line; whether it tells of a request that came to harm."""
+        key = shown.service, shown.line.second, shown.line.message
+        known = key in self._seen
+        self._seen.add(key)
+        for found in read_outage(shown.line.message):
+            if found.outcome != "harmful":
+                if not known:
+                    self._add_words(shown)
+                continue
+            owner = found.peer if found.received else shown.service
+            name = "" if found.name == OWN_SIDE else found.name
+            self._add_cause(Cause(owner, name, found.object), shown.line.second)
+            if found.name == OWN_SIDE and not known:
+                self._add_words(shown)
+            return True
+        return self._add_plain(shown, known)
+
+    def _add_cause(self, cause: Cause, second: float) -> None:
+        self.causes[cause] = max(second, self.causes.get(cause, 0.0))
+
+    def _add_plain(self, shown: ShownLine, known: bool) -> bool:
+        line = read_line(shown.line.message)
+        if line is None:
+            return False
+        if not known:
+            self._add_words(shown)
+            if line.role in CALL_ROLES and shown.line.context is not None:
+                self.harmed_values.update((shown.line.context.region, shown.line.context.request_class))
+            if line.role in CALL_ROLES:
+                self.complaints[Complaint(shown.service, line.callee)] += 1
+            elif line.role in OWN_FAILURES:
+                self.failing[shown.service] += 1
+        return line.role in CALL_ROLES or line.role in OWN_FAILURES
+
+    def _add_words(self, shown: ShownLine) -> None:
+        """The long words of a line, names of services apart: searches can leave such lines out by any of them."""
+        words = {w for w in shown.line.message.lower().replace(":", " ").split() if w.isalpha() and len(w) > 3}
+        own = [w for w in words if all(w not in name for name in self.catalogue.names)]
+        if own:
+            longest = sorted(own, key=lambda word: (-len(word), word))[:3]
+            self.plain.setdefault((shown.service, shown.line.level), Counter())[tuple(longest)] += 1
+
+    def search_words(self, service: str) -> str:
+        """What to search a service for: lines above INFO, then WARN and ERROR by turns without the kinds seen most, of
+        requests like those that come to harm."""
+        times = self.searched[service]
+        if not times:
+            return NOT_INFO
+        level = ("WARN", "ERROR")[(times - 1) % 2]
+        seen = self.plain.get((service, level), Counter())
+        kinds, rotation = [words for words, _ in seen.most_common()], (times - 1) // 2
+        alike = [value for value, _ in self.harmed_values.most_common(1)]
+        most = 3 - len(alike)
+        common, rare = kinds[: most - 1], kinds[most - 1 :]
+        chosen = [*common, rare[rotation % len(rare)]] if rare else common
+        without = dict.fromkeys([words[rotation % len(words)] for words in chosen])
+        return " ".join([f"level:{level.lower()}", *alike, *[f"-{word}" for word in without]])
+
+    def start_anew(self) -> None:
+        """Something was ended: who complains now has to be seen anew."""
+        self.complaints.clear()
+        self.searched.clear()
+        self.plain.clear()
+        self.flat.clear()
+
+    def known_causes(self, since: dict[Cause, float]) -> Iterator[Cause]:
+        """Causes that lines tell of, those that were ended only if lines have told of them since then."""
+        for cause, second in self.causes.items():
+            if second >= since.get(cause, 0.0):
+                yield cause
+
+    def complained_of(self, caller: str) -> str | None:
+        """Whom a service complains of most; None if of nobody more than once."""
+        found = [(n, c.callee) for c, n in self.complaints.items() if c.caller == caller]
+        return max(found)[1] if found else None

@@ -1,0 +1,191 @@
+"""What can be read of one incident under way: searches, the gateway's access log, and the lines of a page."""
+
+import re
+from collections.abc import Callable
+from heapq import nlargest
+from itertools import islice
+from math import sqrt
+
+from warroom.core.errors import quote_input
+from warroom.core.rng import stream
+from warroom.core.tools import ToolError
+from warroom.envs.logs.incident import LogsIncident
+from warroom.envs.logs.views import ALL, Pipeline, ServiceCount, ServiceReading, ShownLine, SystemReading
+from warroom.sim.counts import MinuteCounts
+from warroom.sim.failing_slices import FailingSlices
+from warroom.sim.log_lines import KeptLine, LogLines
+from warroom.sim.log_search import NEWEST, LogMatches, LogSearch, Query, parse_query
+from warroom.sim.outage_telling import COMPLAINS, Telling
+from warroom.sim.outage_tiers import BEHIND
+from warroom.sim.request_mix import hosts_of
+from warroom.sim.service_world import ServiceWorld
+from warroom.sim.streams.component import StreamGroup
+from warroom.sim.streams.template import GroupRole
+
+LOOK_BACK = 15
+"""Minutes that a search goes back if it is not told otherwise."""
+FIRST_PAGE_LINES, LATER_LINES = 10, 6
+IMITATIONS = 0.5
+"""Share of the ordinary lines of a page that look like trouble."""
+PAGE_SERVICES = 4
+"""Services whose ordinary lines stand on one page, at most."""
+TROUBLE = 0.005
+"""Share of failed requests from which a service is taken to suffer from what is wrong."""
+_HARM: frozenset[GroupRole] = frozenset({"failed", "slow", "refused", "late", "lost"})
+_ORDINARY: frozenset[GroupRole] = frozenset({"served", "chore", "stray", "symptom", "notice"})
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
+
+
+class LogDesk:
+    """The logs of one incident. The same question has the same answer, in any order of asking."""
+
+    def __init__(self, incident: LogsIncident, world: ServiceWorld) -> None:
+        self.incident, self.world, self.system = incident, world, incident.system
+        self.counts = MinuteCounts(world, incident.key, incident.tier.noise)
+        mixes = tuple([
+            incident.casting.mix._replace(hosts=hosts_of(name, replicas))
+            for name, replicas in zip(self.system.names, self.system.replicas, strict=True)
+        ])  # fmt: skip
+        telling = Telling(self.system, incident.casting, incident.tier, incident.key, incident.wording)
+        self.lines = LogLines(FailingSlices(self.counts, mixes), incident.wording, telling, mute=incident.mute)
+        self.search = LogSearch(self.lines)
+
+    # -- searches ---------------------------------------------------------------------------------------
+
+    def read(self, source: str, words: str, since: str) -> ServiceReading | SystemReading:
+        """A search in the log of a service, or of all."""
+        try:
+            query = parse_query(words)
+        except ValueError as error:
+            raise ToolError(str(error)) from error
+        first = self._first(since)
+        return self._all(query, first) if source == ALL else self._one(source, query, first)
+
+    def _first(self, since: str) -> int:
+        now = self.world.minute + 1
+        if not since.strip():
+            return now - LOOK_BACK
+        match = _CLOCK.fullmatch(since.strip())
+        if match is None or int(match[1]) > 23 or int(match[2]) > 59:
+            raise ToolError(f"a time is written like 14:20, got {quote_input(since)}")
+        minute = 60 * int(match[1]) + int(match[2])
+        if minute >= now:
+            raise ToolError(f"it is {now // 60:02d}:{now % 60:02d} now; {since.strip()} is still to come")
+        return max(minute, self.world.first)
+
+    def _one(self, source: str, query: Query, first: int) -> ServiceReading:
+        service, pipeline = self.system.names.index(source), self._pipeline(source)
+        shown = None if service else self.incident.access
+        if service in self.incident.missing:
+            return ServiceReading(None, pipeline, shown)
+        return ServiceReading(self._matches(service, query, first), pipeline, shown)
+
+    def _matches(self, service: int, query: Query, first: int) -> LogMatches:
+        last = self.world.minute - BEHIND * (service in self.incident.behind)
+        return self.search.search(service, query, min(first, last), last)
+
+    def _pipeline(self, name: str) -> Pipeline | None:
+        service = self.system.names.index(name)
+        if service in self.incident.missing:
+            down = self.incident.casting.page // 60 - 20 - 7 * service % 60
+            return Pipeline(name, 0, down)
+        return Pipeline(name, BEHIND, None) if service in self.incident.behind else None
+
+    def _all(self, query: Query, first: int) -> SystemReading:
+        heard = [i for i in range(self.system.size) if i not in self.incident.missing]
+        found = {i: self._matches(i, query, first) for i in heard}
+        counts = [ServiceCount(m.service, m.lines, m.per_minute) for m in found.values()]
+        shown = [ShownLine(m.service, line) for m in found.values() for line in m.newest]
+        newest = nlargest(NEWEST, shown, key=lambda row: row.line.second)
+        troubled = [
+            name for i, name in enumerate(self.system.names) if i in self.incident.missing | self.incident.behind
+        ]
+        pipelines = [pipeline for name in troubled if (pipeline := self._pipeline(name)) is not None]
+        return SystemReading(first, self.world.minute, tuple(counts), tuple(newest), tuple(pipelines))
+
+    # -- the lines of a page ----------------------------------------------------------------------------
+
+    def page_lines(self, number: int) -> tuple[ShownLine, ...]:
+        """Lines of the last minute: the declared share of them are ordinary ones, the others tell of harm.
+
+        What a page tells of harm is failed requests and complaints; what is behind them has to be searched for.
+        """
+        rng = stream(int.from_bytes(self.incident.key), "page", self.world.minute)
+        suffering = self._suffering()
+        heard = [i for i in range(self.system.size) if i not in self._silent]
+        ordinary = rng.sample(heard, min(len(heard), PAGE_SERVICES))
+        stories = self.incident.casting.stories
+        coping = sorted({story.owner for story in stories if not story.hit} - self._silent - {*suffering})
+        noise = round(self.incident.tier.page_noise * number + rng.random() - 0.5) if suffering else number
+        chosen: dict[tuple[int, int, int], ShownLine] = {}
+        for k in range(3 * number):
+            if len(chosen) >= number:
+                break
+            harmed = k >= noise and bool(suffering)
+            imitates = not harmed and bool(coping) and rng.random() < IMITATIONS
+            deep = harmed and rng.random() < self.incident.tier.page_depth
+            service = 0 if harmed and not deep else rng.choice(suffering if deep else coping if imitates else ordinary)
+            wanted = (
+                self._tells_of_harm if deep else _is_own_failure if harmed
+                else _imitates_harm if imitates else _is_ordinary
+            )  # fmt: skip
+            line = self._line(service, rng.random(), rng.randrange(8), wanted)
+            if line is not None:
+                place = line.source.service, line.source.group.position, line.rank
+                chosen[place] = ShownLine(self.system.names[service], self.lines.write(line))
+        return tuple(sorted(chosen.values(), key=lambda shown: shown.line.second))
+
+    @property
+    def _silent(self) -> frozenset[int]:
+        return self.incident.missing | self.incident.behind
+
+    def _suffering(self) -> list[int]:
+        """Services of whose requests some come to harm."""
+        played = self.world.at(self.world.minute)
+        if not played.hurt:
+            return []
+        return [i for i, error in enumerate(played.swept.error)
+                if (i in played.hurt or error > TROUBLE) and i not in self._silent]  # fmt: skip
+
+    def _line(
+        self, service: int, chance: float, rank: int, wanted: Callable[[int, StreamGroup], bool]
+    ) -> KeptLine | None:
+        """A kept line of a service's last minute: one of its groups by the square root of what they write."""
+        minute = self.world.minute
+        rows = [
+            (sqrt(number), group)
+            for number, group in zip(self.lines.numbers(minute, service), self.lines.groups(service), strict=True)
+            if number >= 1.0 and wanted(service, group)
+        ]
+        chance *= sum([weight for weight, _ in rows])
+        for weight, group in rows:
+            chance -= weight
+            if chance <= 0:
+                sources = self.lines.sources(minute, service, group)
+                kept = list(islice((line for source in sources for line in self.lines.kept(source)), rank + 1))
+                return kept[-1] if kept else None
+        return None
+
+    def _tells_of_harm(self, service: int, group: StreamGroup) -> bool:
+        if group.role == "harmed":
+            return group.rate == COMPLAINS
+        if group.role not in _HARM:
+            return False
+        played = self.world.at(self.world.minute)
+        return any(
+            part.origin in played.hurt and part.share > 0.3 and part.harm in {h.harm for h in played.hurt[part.origin]}
+            for part in self.lines.parts(self.world.minute, service, group)
+        )
+
+
+def _is_own_failure(service: int, group: StreamGroup) -> bool:
+    """Whether lines of it tell that users got no answer, or a late one, and not why."""
+    return group.role in ("failed", "slow")
+
+
+def _imitates_harm(service: int, group: StreamGroup) -> bool:
+    return group.role == "coped"
+
+
+def _is_ordinary(service: int, group: StreamGroup) -> bool:
+    return group.role in _ORDINARY

@@ -1,0 +1,115 @@
+"""The incident under way: the running world, what is in force, and what remedies do to it."""
+
+from typing import NamedTuple, cast
+
+from warroom.core.errors import quote_input
+from warroom.core.rng import stream
+from warroom.core.tools import ToolError
+from warroom.envs.logs.incident import LogsIncident, force
+from warroom.envs.logs.oracle import SECURITY_RESPONSE
+from warroom.envs.logs.readings import LogDesk
+from warroom.sim.effects import LiveChange
+from warroom.sim.outage_casting import Story
+from warroom.sim.outage_telling import notice, operator_lines
+from warroom.sim.outages import OBJECT_OF, Remedy
+from warroom.sim.records import EVERYTHING
+
+SIDE_EFFECTS: dict[str, float] = {
+    "restart": 0.12, "rollback": 0.08, "scale": 0.0, "flush-cache": 0.1, "kill-query": 0.06,
+}  # fmt: skip
+"""Share of the service's requests that fails for a while after a remedy that ended nothing."""
+SIDE_EFFECT_SECONDS = 150
+
+
+class Remedied(NamedTuple):
+    """What came of a remedy."""
+
+    text: str
+    """What was done."""
+    ended: bool
+    """Whether it ended a cause."""
+
+
+class Response:
+    """One incident as it is played."""
+
+    def __init__(self, incident: LogsIncident) -> None:
+        self.incident, self.world, self.system = incident, incident.world.copy(), incident.system
+        self.desk = LogDesk(incident, self.world)
+        self.in_force: list[Story] = list(incident.casting.hits)
+        """The causes that are not ended."""
+        self.security_at: int | None = None
+        """Second of the day by which security will have ended abuse."""
+        self._acts = 0
+
+    @property
+    def second(self) -> int:
+        """Of the day, now."""
+        return 60 * (self.world.minute + 1)
+
+    def page_security(self) -> None:
+        """Security was paged."""
+        if self.security_at is None:
+            self.security_at = self.second + 60 * SECURITY_RESPONSE
+
+    def remedy(self, action: str, service: int, object: str) -> Remedied:
+        """Carry out a remedy. A `ToolError` if it has to name an object, and names none that the service has."""
+        self._check(action, service, object)
+        name = self.system.names[service]
+        text = f"{action} {object} of {name}" if object else f"{action} {name}"
+        touched = [story for story in self.incident.casting.stories if _ends(story, action, service, object)]
+        ended = [story for story in self.in_force if story in touched]
+        for story in touched:
+            self._end(story)
+        if not ended:
+            self._harm(action, service)
+        self._acts += 1
+        rng = stream(int.from_bytes(self.incident.key), "operator", self._acts)
+        line = operator_lines(self.incident.wording, cast(Remedy, action), rng)
+        self.desk.lines.add(service, notice(line, object, 1, self.world.minute + 1))
+        return Remedied(text, bool(ended))
+
+    def _check(self, action: str, service: int, object: str) -> None:
+        kind = OBJECT_OF.get(action)
+        if kind is None:
+            if object:
+                raise ToolError(f"{action} takes no object, got {quote_input(object)}")
+            return
+        if not object:
+            raise ToolError(f"{action} needs the {kind} as object, as it stands in the logs of the service")
+        if object not in self._objects(service):
+            raise ToolError(
+                f"{self.system.names[service]} has no {kind} {quote_input(object)}; its logs name those it has"
+            )
+
+    def _objects(self, service: int) -> set[str]:
+        casting = self.incident.casting
+        return {s.object for s in casting.stories if s.owner == service} | {
+            r.object for r in casting.routine if r.service == service
+        }
+
+    def _end(self, story: Story) -> None:
+        self.world.roll_back(story.id, self.second)
+        self.desk.lines.end(story.id, self.world.minute + 1)
+        self.in_force = [other for other in self.in_force if other.id != story.id]
+
+    def _harm(self, action: str, service: int) -> None:
+        share = SIDE_EFFECTS[action]
+        if share:
+            hurt = force(1000 + self._acts, service, EVERYTHING, "errors", share)
+            self.world.add(LiveChange(hurt, self.second, live_until=self.second + SIDE_EFFECT_SECONDS))
+
+    def advance(self) -> None:
+        """One minute passes; providers recover, and security ends abuse."""
+        then = self.second + 60
+        for story in list(self.in_force):
+            origin = story.row.origin
+            over = origin == "provider" and then >= self.incident.provider_recovers
+            if over or (origin == "abuser" and self.security_at is not None and then >= self.security_at):
+                self._end(story)
+        self.world.advance(self.world.minute + 1)
+
+
+def _ends(story: Story, action: str, service: int, object: str) -> bool:
+    """Whether a remedy ends a trouble, be it the cause or not."""
+    return story.row.remedy == action and story.owner == service and story.object == object

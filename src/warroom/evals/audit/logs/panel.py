@@ -1,0 +1,143 @@
+"""The panel of shortcuts: rules that leave the words of lines unread, or read single words. Whoever finds one adds it.
+
+A rule is a `Strategy`: what it reads, whom it takes for the root, what it does about it. `panel_worth` plays them.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from warroom.envs.logs.policies.keywords import remedies_named
+from warroom.envs.logs.policies.naive import (
+    CALM,
+    STRATEGIES,
+    Fix,
+    LogHistory,
+    Search,
+    Strategy,
+    all_services,
+    deepest,
+    every_fix,
+    fix_by_words,
+    loudest_delta,
+    most,
+    objects_of,
+    overview,
+    rise,
+    walk,
+    walk_searches,
+)
+from warroom.sim.outages import OBJECT_OF, REMEDIES, Remedy
+
+Fixes = Callable[[LogHistory, str], Sequence[Fix]]
+
+# -- what to read, and whom to take for the root --------------------------------------------------------
+
+
+def overview_and(root: Callable[[LogHistory], str | None], seen: LogHistory) -> Sequence[Search]:
+    """The overview, then what the suspect writes above INFO."""
+    known = overview(seen)
+    suspect = root(seen) if len(seen.per_minute) > 1 and seen.access is not None else None
+    return (*known, Search(suspect, "-info")) if suspect is not None else known
+
+
+def routine(seen: LogHistory) -> str | None:
+    """A careful person's routine: none if users are well, else whom the loudest complains of, or the loudest itself."""
+    if seen.access is not None and seen.access.lost_share < CALM:
+        return None
+    rises = {name: rise(counts) for name, counts in seen.per_minute.items() if name != seen.gateway}
+    return most(rises) or seen.gateway
+
+
+def by_calls(seen: LogHistory) -> str | None:
+    """Callers' arithmetic: the service that is complained of most a line of those who complain."""
+    if seen.access is not None and seen.access.lost_share < CALM:
+        return None
+    found: dict[str, float] = {}
+    for entry in seen.catalogue.entries:
+        above = [line for line in seen.lines[entry.name] if line.level != "INFO"]
+        for callee in entry.calls:
+            blamed = sum(callee in line.message for line in above)
+            found[callee] = max(found.get(callee, 0.0), blamed / max(1, len(above)))
+    return max(sorted(found), key=lambda name: found[name], default=seen.gateway)
+
+
+def caller_of_the_deepest(seen: LogHistory) -> str | None:
+    """The service before the end of the walk: a fault of its own client is told as one of the service it calls."""
+    if seen.access is not None and seen.access.lost_share < CALM:
+        return None
+    path = walk(seen)
+    return path[-2] if len(path) > 1 else path[-1]
+
+
+def named_by_most_words(seen: LogHistory) -> str | None:
+    """The service whose lines above INFO have most words of faults, of all that was read."""
+    if seen.access is not None and seen.access.lost_share < CALM:
+        return None
+    words = {
+        name: sum([sum(remedies_named(line.message).values()) for line in lines if line.level != "INFO"])
+        for name, lines in seen.lines.items()
+    }
+    return max(sorted(words), key=lambda name: words[name], default=seen.gateway)
+
+
+def most_in_one_trace(seen: LogHistory) -> str | None:
+    """The service that writes in most of the traces that were seen twice."""
+    if seen.access is not None and seen.access.lost_share < CALM:
+        return None
+    writers: dict[str, set[str]] = {}
+    for name, lines in seen.lines.items():
+        for line in lines:
+            if line.trace != "-":
+                writers.setdefault(line.trace, set()).add(name)
+    found = Counter(name for names in writers.values() if len(names) > 1 for name in names if name != seen.gateway)
+    return max(sorted(found), key=lambda name: found[name], default=seen.gateway)
+
+
+# -- what to do about it --------------------------------------------------------------------------------
+
+
+def always(action: Remedy, pick: int, seen: LogHistory, root: str) -> Sequence[Fix]:
+    """One remedy whatever is read, with the oldest (0) or the newest (-1) object that fits."""
+    if action not in OBJECT_OF:
+        return [Fix(action)]
+    found = objects_of(seen, root, action)
+    return [Fix(action, found[pick])] if found else [Fix("restart")]
+
+
+def commonest_object(seen: LogHistory, root: str) -> Sequence[Fix]:
+    """The remedy by words, with the object that stands in most lines."""
+    fix = fix_by_words(seen, root)
+    if not fix.object:
+        return [fix]
+    counts = Counter(objects_of(seen, root, fix.action))
+    return [Fix(fix.action, max(sorted(counts), key=lambda name: counts[name]))]
+
+
+def most_objects(seen: LogHistory, root: str) -> Sequence[Fix]:
+    """The remedy whose kind of object stands in most lines of the root."""
+    found = {remedy: objects_of(seen, root, remedy) for remedy in REMEDIES if remedy in OBJECT_OF}
+    remedy = max(found, key=lambda name: len(found[name]))
+    return [Fix(remedy, found[remedy][-1])] if found[remedy] else [Fix("restart")]
+
+
+PANEL: dict[str, Strategy] = {
+    **STRATEGIES,
+    "loudest, all remedies": Strategy(overview, loudest_delta, every_fix),
+    "loudest but the gateway": Strategy(partial(overview_and, routine), routine),
+    "loudest but the gateway, all remedies": Strategy(partial(overview_and, routine), routine, every_fix),
+    "callers' arithmetic": Strategy(all_services, by_calls),
+    "callers' arithmetic, all remedies": Strategy(all_services, by_calls, every_fix),
+    "walk, all remedies": Strategy(walk_searches, deepest, every_fix),
+    "walk, commonest object": Strategy(walk_searches, deepest, commonest_object),
+    "walk, kind of object": Strategy(walk_searches, deepest, most_objects),
+    "walk, one before its end": Strategy(walk_searches, caller_of_the_deepest),
+    "most words of faults": Strategy(all_services, named_by_most_words),
+    "most shared traces": Strategy(all_services, most_in_one_trace),
+    **{
+        f"walk, always {action}": Strategy(walk_searches, deepest, partial(always, action, -1))
+        for action in REMEDIES
+    },
+    "walk, oldest build": Strategy(walk_searches, deepest, partial(always, "rollback", 0)),
+}  # fmt: skip
+"""Each rule by name. `heuristic` is the walk that beat the first world."""

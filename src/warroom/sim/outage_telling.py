@@ -1,0 +1,117 @@
+"""Which components write about an outage casting, in which words, and how often."""
+
+from collections.abc import Iterator, Mapping
+from random import Random
+
+from warroom.core.rng import stream
+from warroom.core.splits import Split
+from warroom.sim.counts import USERS
+from warroom.sim.outage_casting import GROWS, OutageCasting, RoutineObject, Story
+from warroom.sim.outage_tiers import OutageTier
+from warroom.sim.outages import CLIENT_ERRORS, OBJECT_OF, OWN_SIDE, Remedy
+from warroom.sim.records import EVERYTHING
+from warroom.sim.streams.component import FIRST_AND_SECOND, LineStream, StorySource, StreamGroup, line_stream
+from warroom.sim.streams.outage_lines import OPERATOR, RECEIVED, OutageLine, lines_of, openings_of, wording_of
+from warroom.sim.streams.template import GroupRole, group
+from warroom.sim.symptoms import steady_groups
+from warroom.sim.topology import ServiceSystem
+
+CLIENT_ERROR_RATE = 0.04, 0.12
+"""Bounds of the lines per request of a service that complains about its clients."""
+COMPLAINS = 1.0
+"""Lines per request that comes to harm of what a caller writes of any fault on its own side: as many as of any call
+that goes wrong."""
+OPENS_BEFORE = 3
+"""Most minutes before its first request comes to harm at which an object is first written of."""
+
+
+class Telling(Mapping[int, tuple[StreamGroup, ...]]):
+    """The lines of one incident beside what its components write on any day, by service; worked out as asked for."""
+
+    def __init__(
+        self, system: ServiceSystem, casting: OutageCasting, tier: OutageTier, key: bytes, split: Split
+    ) -> None:
+        self.system, self.casting, self.tier, self.split = system, casting, tier, group(split)
+        self._seed, self._known = int.from_bytes(key), dict[int, tuple[StreamGroup, ...]]()
+
+    def __len__(self) -> int:
+        return self.system.size
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.system.size))
+
+    def __getitem__(self, service: int) -> tuple[StreamGroup, ...]:
+        if service not in self._known:
+            self._known[service] = tuple(self._groups(service, stream(self._seed, "outage lines", service)))
+        return self._known[service]
+
+    def _groups(self, service: int, rng: Random) -> Iterator[StreamGroup]:
+        yield from steady_groups(rng, self.system, service, self.tier.steady_rate, self.split)
+        for story in self.casting.stories:
+            if story.owner == service:
+                yield from self._owned(rng, story)
+            if story.site == service and story.row.place == "callee":
+                name = f"{story.outage} {RECEIVED}"
+                yield self._told(rng, service, story, name, peer=self.system.names[story.owner])
+        for routine in self.casting.routine:
+            if routine.service == service:
+                yield self._open(rng, routine)
+        if service == self.casting.client_errors:
+            yield self._complain(rng, service)
+
+    def _owned(self, rng: Random, story: Story) -> Iterator[StreamGroup]:
+        """What the owner writes of a trouble."""
+        peer = self._peer(story)
+        yield self._told(rng, story.owner, story, story.outage, peer=peer)
+        kind = OBJECT_OF.get(story.row.remedy or "")
+        if kind:
+            minute = story.onset // 60 - rng.randint(0, OPENS_BEFORE)
+            yield self._open(rng, RoutineObject(story.owner, kind, story.object, minute))
+        if story.row.place == "client" and story.hit:
+            yield self._told(rng, story.owner, story, OWN_SIDE, peer=peer)._replace(rate=COMPLAINS)
+
+    def _peer(self, story: Story) -> str:
+        return "" if story.peer is None else self.system.names[self.system.links[story.peer][1]]
+
+    def _told(self, rng: Random, writer: int, story: Story, name: str, *, peer: str) -> StreamGroup:
+        wording = wording_of(self.split, name, self.system.kinds[writer])
+        role: GroupRole = "harmed" if story.hit else "coped"
+        lines = lines_of(wording.harmful if story.hit else wording.coped)
+        origin = story.site if story.hit else writer
+        ramp = GROWS if story.row.gradual else 0
+        source = StorySource(story.id, origin, story.target, story.harm, story.share, -(-story.onset // 60), ramp)
+        place = USERS if writer == story.site or story.peer is None else story.peer
+        streams = _two(rng, lines, {"object": story.object, "peer": peer})
+        return StreamGroup(0, role, place, story.rate, streams, None, source)
+
+    def _open(self, rng: Random, routine: RoutineObject) -> StreamGroup:
+        lines = lines_of(openings_of(self.split, routine.kind, self.system.kinds[routine.service]))
+        hosts = self.system.replicas[routine.service] if routine.kind == "build" else 1
+        return notice(lines[int(rng.random() * len(lines))], routine.object, hosts, routine.minute)
+
+    def _complain(self, rng: Random, service: int) -> StreamGroup:
+        lines = lines_of(wording_of(self.split, CLIENT_ERRORS, self.system.kinds[service]).coped)
+        source = StorySource(0, service, EVERYTHING, "errors", 1.0, self.casting.page // 60 - 6, 0)
+        rate = rng.uniform(*CLIENT_ERROR_RATE)
+        return StreamGroup(0, "coped", USERS, rate, _two(rng, lines, {}), None, source)
+
+
+def _two(rng: Random, lines: tuple[OutageLine, ...], names: dict[str, str]) -> tuple[LineStream, ...]:
+    chosen = rng.sample(lines, 2)
+    return tuple([
+        line_stream(line.level, line.text, share, names)
+        for line, share in zip(chosen, FIRST_AND_SECOND, strict=True)
+    ])  # fmt: skip
+
+
+def notice(line: OutageLine, named: str, number: int, minute: int) -> StreamGroup:
+    """What is written so many times within a minute, and never again."""
+    source = StorySource(0, 0, EVERYTHING, "errors", 0.0, minute, 0)
+    streams = (line_stream(line.level, line.text, 1.0, {"object": named}),)
+    return StreamGroup(0, "notice", USERS, float(number), streams, None, source)
+
+
+def operator_lines(split: Split, remedy: Remedy, rng: Random) -> OutageLine:
+    """What a service writes of a remedy."""
+    lines = lines_of(OPERATOR[group(split)][remedy])
+    return lines[int(rng.random() * len(lines))]
