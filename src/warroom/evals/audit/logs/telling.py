@@ -19,6 +19,7 @@ from warroom.sim.streams.outage_lines import read_outage
 from warroom.sim.streams.reading import read_line
 from warroom.sim.streams.template import CALL_ROLES
 
+SCENARIOS = tuple(suite("logs", "full"))
 TIERS = ("easy", "medium", "hard")
 SEARCHES = ("", "level:error", "level:warn", "level:info")
 WHOLE_AGREES = 0.5
@@ -30,9 +31,9 @@ OF_HARM = CALL_ROLES | {"failed", "slow"}
 
 def incident_of(number: int) -> LogsEnv:
     """Incident of that number in a sequence that goes through all scenarios, tiers and both groups of splits."""
-    scenarios = suite("logs", "full")
-    tier, split = TIERS[number // len(scenarios) % len(TIERS)], ("train", "test")[number % 2]
-    return narrowed(make(scenarios[number % len(scenarios)], tier, seed_of(split, number)), LogsEnv)
+    round_, tier = number // len(SCENARIOS) // len(TIERS), TIERS[number // len(SCENARIOS) % len(TIERS)]
+    split = ("train", "test")[(number + round_) % 2]
+    return narrowed(make(SCENARIOS[number % len(SCENARIOS)], tier, seed_of(split, number)), LogsEnv)
 
 
 # -- laws ---------------------------------------------------------------------------------------------------
