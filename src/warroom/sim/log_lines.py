@@ -323,10 +323,10 @@ class LogLines:
         number = min(_INDEXES, int(requests + block[-1] / 256))
         spread, end, kept = 60 / max(requests, number, 1.0), 60 * (minute + 1), 0
         salt, first = 37 * service + 11 * group.position, 256 * group.streams[0].share
-        spread = _SPREAD if group.story is not None else 1
+        factor = _SPREAD if group.story is not None else 1
         for index in range(number):
             a, b, chance, people, place, host, stream = block[_DRAWS * index : _DRAWS * (index + 1)]
-            if (spread * chance & 255 ^ salt & 255) >= told_byte:
+            if (factor * chance & 255 ^ salt & 255) >= told_byte:
                 continue
             yield KeptLine(
                 source,
