@@ -2,9 +2,7 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 from warroom.core.env import Env
 from warroom.core.policy import PolicyFactory
@@ -16,13 +14,14 @@ from warroom.envs.fleet.brief import GROUNDS, GUILT
 from warroom.envs.fleet.env import MAX_REPAIRS
 from warroom.envs.fleet.remedies import REMEDIES
 from warroom.envs.fleet.scenario import shipped_causes
-from warroom.envs.logs import incident as triage
 from warroom.envs.logs import rubric as triage_rubric
 from warroom.envs.logs.policies.naive import STRATEGIES
-from warroom.envs.logs.views import RULE
+from warroom.envs.logs.views import RULE, WINDOW
 from warroom.sim import tiers
 from warroom.sim.causes import CandidateRole, Cause, Nature, Variation
 from warroom.sim.families import FAMILIES
+from warroom.sim.outage_tiers import OUTAGE_TIERS, OutageTier
+from warroom.sim.outages import OBJECT_OF, OUTAGES, Outage
 
 HEAD = """# Environments
 
@@ -52,11 +51,6 @@ def tool_rows(env: Env, free: str) -> Rows:
         seats, ends = ", ".join(tool.seats) or "all", "ends the turn" if tool.ends_turn else free
         rows.append([f"`{tool.name}({arguments})`", seats, ends, tool.description])
     return rows
-
-
-def tier_rows(configs: Mapping[str, Any]) -> Rows:
-    names = [field.name for field in fields(configs[TIERS[0]])]
-    return [[f"`{name}`", *(getattr(configs[tier], name) for tier in TIERS)] for name in names]
 
 
 def policy_rows(makers: Mapping[str, PolicyFactory], about: Mapping[str, str], idle: str) -> Rows:
@@ -193,8 +187,8 @@ def logs_rows() -> Rows:
     for id in suite("logs", "full"):
         scenario = find(id)[1]
         causes = dict.fromkeys([*scenario.causes, *scenario.second])
-        named = ", ".join(f"{m.name} ({m.fix or 'nothing'})" for m in causes) or "nothing is wrong"
-        rows.append([f"`{id}`", scenario.story, named, scenario.budget, suites_of(id)])
+        named = ", ".join(causes) or "nothing is wrong"
+        rows.append([f"`{id}`", scenario.story, named, 2 if scenario.second else min(1, len(causes)), suites_of(id)])
     return rows
 
 
@@ -202,13 +196,36 @@ TERMS: Rows = [
     ["diagnosis", triage_rubric.DIAGNOSIS, "all roots named, all their teams paged, nothing wrong named or paged; "
      "or ignored, with nothing named and nobody paged, where nothing is wrong"],
     ["severity", triage_rubric.SEVERITY, "the first classification was right, the diagnosis whole"],
-    ["recovery", triage_rubric.RECOVERY, "resolved with every fault gone and users well, the diagnosis whole"],
+    ["recovery", triage_rubric.RECOVERY, "resolved with every cause ended, the diagnosis whole"],
     ["speed", triage_rubric.SPEED, "the share of the turns left, if recovery was paid"],
 ]  # fmt: skip
 
 
+def outage_rows() -> Rows:
+    return [
+        [f"`{row.name}`", row.about, ", ".join(sorted(row.kinds)), _ended_by(row), row.place]
+        for row in OUTAGES.values()
+    ]
+
+
+def _ended_by(row: Outage) -> str:
+    if row.remedy is None:
+        return "the provider" if row.origin == "provider" else "security"
+    return f"{row.remedy} of a {OBJECT_OF[row.remedy]}" if row.remedy in OBJECT_OF else row.remedy
+
+
+def _outage_turns() -> str:
+    return " / ".join([str(OUTAGE_TIERS[tier].turns) for tier in TIERS])
+
+
+def outage_tier_rows() -> Rows:
+    return [
+        [f"`{name}`", *(_shown(getattr(OUTAGE_TIERS[tier], name)) for tier in TIERS)] for name in OutageTier._fields
+    ]
+
+
 def naive_about() -> dict[str, str]:
-    return {name: docstring_of(habit.guess_root) for name, habit in STRATEGIES.items()}
+    return {name: docstring_of(habit.root) for name, habit in STRATEGIES.items()}
 
 
 def logs_page() -> str:
@@ -219,12 +236,21 @@ def logs_page() -> str:
     ]
     return "\n".join([
         "## logs", "", f"{logs.summary}.", "",
-        table(["scenario", "story", "causes (fixed by)", "turns", "suite"], logs_rows()),
+        table(["scenario", "story", "causes", "roots", "suite"], logs_rows()),
+        f"{_outage_turns()} turns on easy, medium and hard.", "",
+        "### Kinds of outage", "",
+        table(["outage", "what it is", "begins at", "ended by", "told of"], outage_rows()),
+        "`client` outages are told as trouble with the service that is called; `callee` outages hurt that service "
+        "though its caller is the root. Other troubles of these kinds stand beside the cause, at the same place, as "
+        "loud and as often: their requests get through all the same.", "",
         "### What is seen", "",
-        "The first page shows some lines of the last minute, a declared share of which has nothing to do with the "
-        "incident, and how much the whole system writes. All else must be asked for, one service a turn: its lines, "
-        "requests, durations, calls and patterns before and now. The catalogue of services and owners is public.", "",
-        f"Severity: {RULE.render()}.", "",
+        "A page shows some lines of the last minute; a declared share of them has nothing to do with the incident, "
+        "the others are failed requests and complaints. All else has to be searched for: a search of one service, or "
+        "of all, gives the number of matching lines, a count a minute and the ten newest lines. Lines of one request "
+        "share a trace id, which can be searched for. Lines of some services come late or not at all, and the reply "
+        "says so. The catalogue of services and owners is public.", "",
+        f"Severity, by the share of users' requests that fail or are late in the {WINDOW} minutes up to the page: "
+        f"{RULE.render()}.", "",
         "### Tools", "",
         f"One act a turn; up to {env.reads_per_turn} declarations before it. A wrong call costs its turn.", "",
         table(["tool", "seat", "", "what it does"], tool_rows(env, "declaration")),
@@ -234,8 +260,8 @@ def logs_page() -> str:
         "The score is the points scaled so that 0 is the no-op policy and 1 the oracle on that very incident, "
         "clipped to [-1, 1].", "",
         "### The tier dial", "",
-        table(["", *TIERS], tier_rows(triage.TIER_CONFIGS)),
-        "What each number means stands in `envs/logs/incident.py`.", "",
+        table(["", *TIERS], outage_tier_rows()),
+        "What each number means stands in `sim/outage_tiers.py`.", "",
         "### Options", "",
         table(["option", "what it is"], option_rows("logs")),
         "### Policies", "",

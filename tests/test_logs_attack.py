@@ -6,15 +6,16 @@ from functools import cache
 import numpy as np
 import pytest
 
-from learned_attacks.logs import NO_FAULT_SCENARIO, LogsAttackSample, attack, line_features, samples
+from learned_attacks.logs import COMPLAINTS, NO_FAULT_SCENARIO, LogsAttackSample, attack, line_features, samples
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.envs import make, suite
 from warroom.envs.logs.env import LogsEnv
+from warroom.envs.logs.views import ServiceReading, ShownLine
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-TRAIN, TEST = 40, 20
+TRAIN, TEST = 40, 40
 """Seeds per scenario."""
 NAMED = {"easy": 0.5, "medium": 0.4, "hard": 0.3}
 """Share of incidents in which one page may give the root away."""
@@ -57,15 +58,19 @@ def test_a_page_that_marks_the_root_is_caught(learner: str) -> None:
     assert min(found.values()) >= 0.9
 
 
-def test_every_line_of_a_page_can_be_read_whatever_its_wording() -> None:
-    for scenario in suite("logs", "full"):
-        for split in ("train", "test"):
-            env = make(scenario, "hard", seed_of(split, 0))
+def test_whom_a_complaint_is_about_can_be_read_whatever_its_wording() -> None:
+    complaints = 0
+    for split in ("train", "test"):
+        for scenario in suite("logs", "core"):
+            env = make(scenario, "easy", seed_of(split, 0))
             assert isinstance(env, LogsEnv)
-            for line in env.observation().lines:
-                known = line_features(line, env.catalogue.names)
-                assert (known.callee >= 0) == bool(line.callee)
-                assert (known.topic in ("timeout", "refused")) == bool(line.callee)
+            reading = env.response.desk.read(env.catalogue.names[0], "level:warn", "")
+            assert isinstance(reading, ServiceReading) and reading.matches is not None
+            shown = [ShownLine(reading.matches.service, line) for line in reading.matches.newest]
+            found = [line_features(line, env.catalogue.names) for line in shown]
+            assert all(line.callee >= 0 for line in found if line.topic in COMPLAINTS)
+            complaints += sum(line.topic in COMPLAINTS for line in found)
+    assert complaints > 10
 
 
 @pytest.mark.slow

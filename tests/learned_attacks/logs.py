@@ -1,14 +1,15 @@
 """The learned attack on log triage: what classifiers predict of the root from the catalogue and the first observation.
 
-They are trained on the train split and rank the services. They read better than any script: the class of each line is
-looked up in the environment's own wordings, of all splits, and each line is related to each suspect through the call
-graph. They cannot ask for more. If they name the root often, the first observation reveals it.
+They are trained on the train split and rank the services. They read better than any script: each line is read by the
+inverse of the tables that wrote it, of all splits, so that they know whether it tells of harm; and each is related to
+each suspect through the call graph. They cannot ask for more. If they name the root often, the first observation
+reveals it.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,11 +19,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import CategoricalNB, MultinomialNB
 
 from learned_attacks.sampling import KINDS, Floats, Labels, fresh_incidents, one_hot
-from warroom.core.splits import Split
 from warroom.envs import suite
-from warroom.envs.logs import wordings
 from warroom.envs.logs.env import LogsEnv
-from warroom.envs.logs.views import Catalogue, LogEntry, LogsObservation, Pair
+from warroom.envs.logs.views import Catalogue, LogsPage, ShownLine
+from warroom.sim.streams.outage_lines import read_outage
+from warroom.sim.streams.reading import read_line
+from warroom.sim.streams.template import ROLES
 
 NO_FAULT_SCENARIO = "logs/false_alarm"
 """The scenario without a root, of which there is nothing to name."""
@@ -30,19 +32,19 @@ MISSING_VALUE = -99.0
 """Stands for a figure that the page does not give."""
 TIMEOUT_RATIO = 3.5
 """Times the healthy duration of the callee that a complaint states, about."""
-ORDINARY_PHRASES = {
-    "timeout": wordings.TIMEOUT, "refused": wordings.REFUSED, "timeout_blind": wordings.TIMEOUT_BLIND,
-    "refused_blind": wordings.REFUSED_BLIND, "served": wordings.SERVED, "failed": wordings.FAILED,
-    "background": wordings.BACKGROUND, "housekeeping": wordings.HOUSEKEEPING, "nuisance": wordings.NUISANCE,
-    "chronic": wordings.CHRONIC, "client": wordings.CLIENT,
-}  # fmt: skip
-TOPICS = (*ORDINARY_PHRASES, *wordings.CLASSES)
-"""What a line can be about."""
-CALLEE = "@"
-"""Stands for the name of a callee while a line is looked up."""
-COMPLAINTS = frozenset(("timeout", "refused", "timeout_blind", "refused_blind"))
-GROUPS = (COMPLAINTS, frozenset(("served",)), frozenset(("failed",)), frozenset(wordings.CLASSES))
+OUTCOMES = ("harmful", "coped", "opening", "operator")
+TOPICS = (*ROLES, *OUTCOMES, "resource")
+"""What a line can be about: events of templates, outages by their outcome, and resources that run short."""
+COMPLAINTS = frozenset(("refused", "late", "lost"))
+GROUPS = (
+    COMPLAINTS,
+    frozenset(("served",)),
+    frozenset(("failed", "slow")),
+    frozenset(("harmful",)),
+    frozenset(("coped",)),
+)
 """Topics that are counted over parts of the call graph."""
+_MILLISECONDS = re.compile(r"(\d+) ?ms")
 
 
 class LineFeatures(NamedTuple):
@@ -54,6 +56,7 @@ class LineFeatures(NamedTuple):
     """The service that it names; -1: none."""
     level: str
     milliseconds: int | None
+    trace: str
 
 
 class CallGraph(NamedTuple):
@@ -87,25 +90,24 @@ class LogsAttackSample:
         return (pick in self.roots) / len(self.roots)
 
 
-@cache
-def _topics() -> re.Pattern[str]:
-    """One pattern with a group for each topic."""
-    places = {"ms": r"\d+", "n": r"\d+", "id": "[0-9a-f]{4}", "callee": CALLEE}
-    table = {**ORDINARY_PHRASES, **wordings.SIGNATURES}
-    parts = []
-    for name in TOPICS:
-        texts = [re.escape(text) for split in (Split.TRAIN, Split.TEST) for text in table[name][split]]
-        filled = [re.sub(r"\\{(\w+)\\}", lambda match: places[match[1]], text) for text in texts]
-        parts.append(f"(?P<{name}>{'|'.join(filled)})")
-    return re.compile("|".join(parts))
-
-
-def line_features(line: LogEntry, names: Sequence[str]) -> LineFeatures:
+def line_features(shown: ShownLine, names: Sequence[str]) -> LineFeatures:
     """What a line is about."""
-    match = _topics().fullmatch(line.text.replace(line.callee, CALLEE) if line.callee else line.text)
-    assert match is not None and match.lastgroup is not None, line.text
-    callee = names.index(line.callee) if line.callee else -1
-    return LineFeatures(match.lastgroup, names.index(line.service), callee, line.level, line.milliseconds)
+    line = shown.line
+    topic, named = _read(line.message)
+    waited = _MILLISECONDS.search(line.message)
+    return LineFeatures(
+        topic, names.index(shown.service), names.index(named) if named in names else -1, line.level,
+        int(waited[1]) if waited else None, line.trace,
+    )  # fmt: skip
+
+
+def _read(message: str) -> tuple[str, str]:
+    """The topic of a line, and whom it names; an outage that does harm goes before any other reading."""
+    outages = sorted(read_outage(message), key=lambda found: OUTCOMES.index(found.outcome))
+    if outages:
+        return outages[0].outcome, outages[0].peer
+    known = read_line(message)
+    return (known.role, known.callee) if known is not None else ("resource", "")
 
 
 def graph(catalogue: Catalogue) -> CallGraph:
@@ -126,18 +128,13 @@ def sample(env: LogsEnv, scenario: str) -> LogsAttackSample:
     """Features of an incident's first page, and the truth."""
     page, catalogue = env.observation(), env.catalogue
     calls, lines = graph(catalogue), [line_features(line, catalogue.names) for line in page.lines]
-    header = [_log_ratio(page.volume.lines), _log_ratio(page.volume.warnings), _log_ratio(page.volume.errors)]
     size = range(len(catalogue.names))
     prior = np.array([_prior(catalogue, calls, i) for i in size], dtype=np.float64)
-    own = np.array([[*header, *_evidence(calls, lines, i)] for i in size], dtype=np.float64)
+    own = np.array([_evidence(calls, lines, i) for i in size], dtype=np.float64)
     # Beside each figure, how far it lies above those of the other suspects of the same page.
-    relative = own[:, len(header) :] - np.nan_to_num(own[:, len(header) :]).max(axis=0)
+    relative = own - np.nan_to_num(own).max(axis=0)
     rows = np.nan_to_num(np.column_stack([prior, own, relative]), nan=MISSING_VALUE)
     return LogsAttackSample(scenario, prior, rows, _positional_words(page, catalogue.names), env.incident.roots)
-
-
-def _log_ratio(pair: Pair | None) -> float:
-    return float(np.log((1 + pair.now) / (1 + pair.before))) if pair is not None else 0.0
 
 
 def _prior(catalogue: Catalogue, calls: CallGraph, i: int) -> list[float]:
@@ -153,10 +150,12 @@ def _evidence(calls: CallGraph, lines: list[LineFeatures], i: int) -> list[float
     """What the page says for and against one suspect."""
     mine = [line for line in lines if line.writer == i]
     blamed = [line for line in lines if line.callee == i]
+    shared = Counter(line.trace for line in lines if line.trace != "-")
     return [
         len(mine), *[sum([line.level == level for line in mine]) for level in ("WARN", "ERROR")],
         *[sum([line.topic == topic for line in mine]) for topic in TOPICS],
-        len(blamed), len({line.writer for line in blamed}), sum([line.topic == "timeout" for line in blamed]),
+        len(blamed), len({line.writer for line in blamed}), sum([line.topic == "late" for line in blamed]),
+        sum([shared[line.trace] > 1 for line in mine]),
         *_neighbourhood_counts(calls, lines, i), *_explained_complaints(calls, lines, i), *_durations(calls, lines, i),
     ]  # fmt: skip
 
@@ -214,13 +213,12 @@ def _median(values: list[float]) -> float:
     return float(np.median(values)) if values else float("nan")
 
 
-def _positional_words(page: LogsObservation, names: Sequence[str]) -> str:
+def _positional_words(page: LogsPage, names: Sequence[str]) -> str:
     """The words of all lines, numbers masked, each with the places of its writer and of whom it names."""
     out = []
-    for line in page.lines:
-        topic, writer, callee, level, _ = line_features(line, names)
-        slot = f"s{writer}"
-        text = re.sub(r"\S*\d\S*", "", line.text.replace(line.callee, "") if line.callee else line.text)
+    for shown in page.lines:
+        topic, writer, callee, level, _, _ = line_features(shown, names)
+        slot, text = f"s{writer}", re.sub(r"\S*\d\S*", "", shown.line.message)
         out += [slot, f"{slot}_{level}", f"{slot}_{topic}", f"{slot}_c{callee}", f"c{callee}", f"{topic}_c{callee}"]
         out += [f"{slot}_{word}" for word in re.findall(r"[a-z]+", text.lower())]
     return " ".join(out)

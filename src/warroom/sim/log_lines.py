@@ -26,6 +26,9 @@ KEPT = 16
 """Lines of a kind and minute that are kept, at most."""
 _INDEXES = 64
 """Requests of a kind and minute that may be told of by a kept line."""
+_SPREAD = 77
+"""Odd, so that it permutes the draws of a byte: of those requests that a trouble's owner tells of, every caller tells
+of about as large a share as of all others."""
 _DRAWS = 7
 """Bytes for one request: second (2), whether it is told of, cohort and version, region and class, host, stream."""
 
@@ -320,9 +323,10 @@ class LogLines:
         number = min(_INDEXES, int(requests + block[-1] / 256))
         spread, end, kept = 60 / max(requests, number, 1.0), 60 * (minute + 1), 0
         salt, first = 37 * service + 11 * group.position, 256 * group.streams[0].share
+        factor = _SPREAD if group.story is not None else 1
         for index in range(number):
             a, b, chance, people, place, host, stream = block[_DRAWS * index : _DRAWS * (index + 1)]
-            if (chance ^ salt & 255) >= told_byte:
+            if (factor * chance & 255 ^ salt & 255) >= told_byte:
                 continue
             yield KeptLine(
                 source,

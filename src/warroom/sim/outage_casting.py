@@ -25,6 +25,8 @@ MOST_SHARE = 0.85
 """Largest share of a service's requests that an outage hurts."""
 LINE_RATES = 0.05, 0.25
 """Bounds of the lines that a trouble's owner writes of it per request that it touches, where the tier writes most."""
+MILD = 0.2
+"""Share of a service's requests below which lines about a trouble are more frequent."""
 FIRST_PAGE, PAGES = 9 * 3600, 480
 """The first second of the day at which a page may come, and of how many minutes it is one."""
 GROWS = 8
@@ -300,10 +302,10 @@ class _Draw:
             onset += 60 * int(random() * 40 - 55)
         least, most = LINE_RATES
         target = common if common is not None else self._target(share)
+        rate = self.tier.lines * _boost(share) * least * exp(random() * log(most / least))
         return Story(
-            0, name, owner, site, peer, self.objects.of(row), target, share,
-            self.tier.lines * least * exp(random() * log(most / least)), onset + int(60 * random()), hit,
-        )  # fmt: skip
+            0, name, owner, site, peer, self.objects.of(row), target, share, rate, onset + int(60 * random()), hit
+        )
 
     def _target(self, share: float) -> Target:
         """Requests of which a share of all may come to harm; all of them if few are too few."""
@@ -326,7 +328,7 @@ class _Draw:
         place = _Place(owner, None, None) if link is None else _Place(self.system.links[link][1], link, owner)
         name, owner = self._rival(place, like.row.gradual)
         story = self._story(name, owner, place, None, like.onset // 60 * 60, 1.0, hit=False)
-        return [story._replace(id=first + 1, share=like.share)]
+        return [story._replace(id=first + 1, share=like.share, rate=story.rate * _boost(like.share))]
 
     def noisy(self, busy: set[int | None]) -> int:
         """A service that complains about its clients: away from the trouble, if there is one."""
@@ -345,6 +347,11 @@ class _Draw:
                 RoutineObject(service, kind, self.objects.draw(kind), self.page // 60 - 1 - int(random() * 110))
             )
         return found
+
+
+def _boost(share: float) -> float:
+    """What a trouble of few requests is told of more often by: else it would drown in what is written on any day."""
+    return min(5.0, max(1.0, MILD / share))
 
 
 _PREFIXES: dict[Split, tuple[str, ...]] = {

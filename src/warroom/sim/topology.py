@@ -80,6 +80,8 @@ class ServiceSystem:
     """Where the calls of each service begin and end among the `wires`."""
     leaves: tuple[int, ...]
     """Services that call no other."""
+    below: tuple[int, ...]
+    """The services that each calls, and those that they call, as bits."""
 
     @property
     def slo(self) -> float:
@@ -88,12 +90,7 @@ class ServiceSystem:
 
     def depend(self, a: int, b: int) -> bool:
         """Whether one of two services depends on the other, so that it inherits its failures."""
-        return a == b or b in self._below(a) or a in self._below(b)
-
-    def _below(self, service: int) -> set[int]:
-        """The services that a service calls, and those that they call."""
-        below = {call.callee for call in self.calls[service]}
-        return below.union(*map(self._below, below))
+        return a == b or bool(self.below[a] >> b & 1 or self.below[b] >> a & 1)
 
     def services(self, kinds: frozenset[str]) -> list[int]:
         """Indices of the services of some kinds, the gateway never among them."""
@@ -190,6 +187,7 @@ def size_system(rng: Random, service_topology: ServiceTopology) -> ServiceSystem
         rates=tuple([call[1] for out in calls for call in out]),
         link_ranges=link_ranges,
         leaves=tuple([i for i, out in enumerate(calls) if not out]),
+        below=_below(wiring),
     )
 
 
@@ -258,6 +256,15 @@ def _flow_up(base: list[float], cpu: list[float], wiring: list[list[DrawnCall]])
         wait[i] = below
         latency[i] = base[i] * (1 + used**3 / (QUEUEING_LIMIT - used)) + below
     return latency, wait
+
+
+def _below(wiring: list[list[DrawnCall]]) -> tuple[int, ...]:
+    """The services that each depends on, as bits; every call points forward."""
+    below = [0] * len(wiring)
+    for i in range(len(wiring) - 1, -1, -1):
+        for j, _, _, _ in wiring[i]:
+            below[i] |= 1 << j | below[j]
+    return tuple(below)
 
 
 def _reach(wiring: list[list[DrawnCall]]) -> tuple[float, ...]:

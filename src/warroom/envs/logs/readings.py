@@ -115,7 +115,7 @@ class LogDesk:
         heard = [i for i in range(self.system.size) if i not in self._silent]
         ordinary = rng.sample(heard, min(len(heard), PAGE_SERVICES))
         stories = self.incident.casting.stories
-        coping = sorted({story.owner for story in stories if not story.hit} - self._silent - {*suffering})
+        coping = sorted({story.owner for story in stories if not story.hit} - self._silent)
         noise = round(self.incident.tier.page_noise * number + rng.random() - 0.5) if suffering else number
         chosen: dict[tuple[int, int, int], ShownLine] = {}
         for k in range(3 * number):

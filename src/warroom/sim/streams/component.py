@@ -16,7 +16,7 @@ from warroom.sim.streams.gateway import GATEWAY
 from warroom.sim.streams.queue import QUEUE
 from warroom.sim.streams.service import SERVICE
 from warroom.sim.streams.symptom_lines import Tells
-from warroom.sim.streams.template import CALL_ROLES, GroupRole, KindTemplates, Level, Names, Role, Template, group
+from warroom.sim.streams.template import CALL_ROLES, GroupRole, KindTemplates, Level, Role, Template, group
 from warroom.sim.topology import ServiceSystem
 
 KINDS: dict[str, dict[Split, KindTemplates]] = {
@@ -96,18 +96,18 @@ class StreamGroup(NamedTuple):
 
 def stream_groups(system: ServiceSystem, service: int, split: Split, key: bytes) -> tuple[StreamGroup, ...]:
     """Everything that a component may write; the choice depends on the key and the component alone."""
-    names, by_role = _templates(system.kinds[service], group(split))
+    kind, split = system.kinds[service], group(split)
     begin, end = system.link_ranges[service]
     draws = cycle(hash_bytes(64, service, "streams", key.hex()))
     found: list[StreamGroup] = []
-    for role, templates in by_role:
+    for role, templates in _templates(kind, split):
         places = range(begin, end) if role in CALL_ROLES else (USERS,)
         for place in places:
             callee = "" if place == USERS else system.names[system.links[place][1]]
             for chosen in _choose(role, templates, next(draws)):
                 shares = (1.0,) if len(chosen) == 1 else FIRST_AND_SECOND
                 streams = tuple([
-                    _named(template, share, names, callee, next(draws))
+                    _named(template, share, kind, split, callee, next(draws))
                     for template, share in zip(chosen, shares, strict=True)
                 ])  # fmt: skip
                 found.append(StreamGroup(len(found), role, place, chosen[0].rate, streams))
@@ -129,21 +129,18 @@ class RoleTemplates(NamedTuple):
     templates: list[Template]
 
 
-class _Templates(NamedTuple):
-    names: Names
-    by_role: list[RoleTemplates]
-
-
 @cache
-def _templates(kind: str, split: Split) -> _Templates:
+def _templates(kind: str, split: Split) -> tuple[RoleTemplates, ...]:
     found: dict[Role, list[Template]] = {}
     for template in KINDS[kind][split].templates:
         found.setdefault(template.role, []).append(template)
-    return _Templates(KINDS[kind][split].names, [RoleTemplates(*item) for item in found.items()])
+    return tuple([RoleTemplates(*item) for item in found.items()])
 
 
-def _named(template: Template, share: float, names: Names, callee: str, draw: int) -> LineStream:
-    """A stream with the names that a draw chooses."""
+@lru_cache(maxsize=65_536)
+def _named(template: Template, share: float, kind: str, split: Split, callee: str, draw: int) -> LineStream:
+    """A stream with the names that a draw, 0 to 255, chooses."""
+    names = KINDS[kind][split].names
     filled = [
         callee if slot == "callee" else names[slot][(draw + len(slot)) % len(names[slot])] if slot in names else ""
         for slot in _slots(template.text)

@@ -1,0 +1,216 @@
+"""Laws of the logs of one incident: what is told in several places agrees, and names only what there is."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from warroom.core.splits import seed_of
+from warroom.envs import make, suite
+from warroom.envs.logs.env import LogsEnv
+from warroom.envs.logs.readings import LogDesk
+from warroom.envs.logs.views import ALL, WINDOW, LogsPage, ServiceReading, ShownLine
+from warroom.evals.audit.outcomes import narrowed
+from warroom.sim.counts import USERS
+from warroom.sim.log_lines import KEPT, LogLine
+from warroom.sim.log_search import LogMatches
+from warroom.sim.request_mix import hosts_of
+from warroom.sim.streams.outage_lines import read_outage
+from warroom.sim.streams.reading import read_line
+from warroom.sim.streams.template import CALL_ROLES
+
+SCENARIOS = tuple(suite("logs", "full"))
+TIERS = ("easy", "medium", "hard")
+SEARCHES = ("", "level:error", "level:warn", "level:info")
+WHOLE_AGREES = 0.5
+"""Lines by which a minute's count may differ from the sum of its parts, for each of them: all are rounded."""
+FOLLOWED = 20
+"""Requests that come to harm at a root whose trace ids are looked for at its callers."""
+OF_HARM = CALL_ROLES | {"failed", "slow"}
+
+
+def incident_of(number: int) -> LogsEnv:
+    """Incident of that number in a sequence that goes through all scenarios, tiers and both groups of splits."""
+    round_, tier = number // len(SCENARIOS) // len(TIERS), TIERS[number // len(SCENARIOS) % len(TIERS)]
+    split = ("train", "test")[(number + round_) % 2]
+    return narrowed(make(SCENARIOS[number % len(SCENARIOS)], tier, seed_of(split, number)), LogsEnv)
+
+
+# -- laws ---------------------------------------------------------------------------------------------------
+
+
+def requests_add_up(env: LogsEnv) -> Iterator[str]:
+    """The gateway's access log counts as many requests as its minutes, and no more came to harm."""
+    access, counts = env.incident.access, env.response.desk.counts
+    calls = [counts.call(minute, USERS) for minute in range(access.first, access.last + 1)]
+    if access.requests != sum([c.served + c.refused + c.wrong + c.late + c.lost for c in calls]):
+        yield f"{access.requests} requests are not those served, refused, wrong, late and lost"
+    shown = env.response.desk.read(env.catalogue.names[0], "", "")
+    if not isinstance(shown, ServiceReading) or shown.access != access:
+        yield "the gateway's log shows another access log"
+    for service in range(env.incident.system.size):
+        received = counts.requests(access.last, service)
+        if not received.failed + received.late <= received.received <= counts.sent(access.last, service):
+            yield f"{env.catalogue.names[service]} received {received} of {counts.sent(access.last, service)}"
+
+
+def levels_add_up(env: LogsEnv) -> Iterator[str]:
+    """A search for all lines finds as many as searches for each level."""
+    for service in _causes_and_neighbours(env):
+        whole, *parts = [_matches(env, service, words).per_minute for words in SEARCHES]
+        for minute, counts in enumerate(zip(whole, *parts, strict=True)):
+            if abs(counts[0] - sum(counts[1:])) > WHOLE_AGREES * len(counts):
+                yield f"{env.catalogue.names[service]} in minute {minute}: {counts[0]} lines, by level {counts[1:]}"
+
+
+def same_question_same_answer(env: LogsEnv) -> Iterator[str]:
+    """Whatever was asked before."""
+    names = [env.catalogue.names[service] for service in _causes_and_neighbours(env)]
+    first, again = LogDesk(env.incident, env.incident.world.copy()), LogDesk(env.incident, env.incident.world.copy())
+    questions = [(name, words) for name in (*names, ALL) for words in SEARCHES[:2]]
+    answers = {question: first.read(*question, "") for question in questions}
+    for question in reversed(questions):
+        if again.read(*question, "") != answers[question]:
+            yield f"{question} is answered in two ways"
+    if first.page_lines(10) != again.page_lines(10):
+        yield "two pages of the same minute differ"
+
+
+def names_exist(env: LogsEnv) -> Iterator[str]:
+    """Every host, cohort, version, region, class, callee and object in a line is one that the service has."""
+    incident, catalogue = env.incident, env.catalogue
+    known = {value for values in incident.casting.mix.values for value in values}
+    objects = {story.object for story in incident.casting.stories} | {r.object for r in incident.casting.routine}
+    for name, line in _lines(env):
+        service = catalogue.names.index(name)
+        if line.host not in hosts_of(name, incident.system.replicas[service]):
+            yield f"{name} has no host {line.host}"
+        if line.context is not None and not set(line.context) <= known:
+            yield f"there are no requests of {line.context}"
+        read = read_line(line.message)
+        if read is not None and read.callee and read.callee not in catalogue.entry(name).calls:
+            yield f"{name} does not call {read.callee}: {line.message}"
+        told = [f for f in read_outage(line.message) if f.outcome != "operator"]
+        if told and not any(f.object in objects | {""} and f.peer in (*catalogue.names, "") for f in told):
+            yield f"{name} names what there is not: {line.message}"
+        if "{" in line.message:
+            yield f"{name} leaves a slot open: {line.message}"
+
+
+def harm_is_told_by_callers(env: LogsEnv) -> Iterator[str]:
+    """Of the requests that a root's lines say came to harm, callers tell of some under the same trace ids."""
+    system = env.incident.system
+    for story in env.incident.casting.hits:
+        callers = system.callers[story.site]
+        if not callers or story.owner != story.site:
+            continue
+        traces = _harmed_traces(env, story.owner)
+        if traces and not any(_tells_of_harm(env, caller, trace) for trace in traces for caller in callers):
+            yield f"no caller of {system.names[story.site]} tells of {', '.join(traces)} ({story.outage})"
+
+
+Law = Callable[[LogsEnv], Iterator[str]]
+LAWS: tuple[Law, ...] = (
+    requests_add_up, levels_add_up, same_question_same_answer, names_exist, harm_is_told_by_callers,
+)  # fmt: skip
+
+
+def violations(env: LogsEnv) -> list[str]:
+    """Everything that breaks a law in one incident."""
+    return [f"{law.__name__}: {problem}" for law in LAWS for problem in law(env)]
+
+
+def _causes_and_neighbours(env: LogsEnv) -> list[int]:
+    """The gateway, the services of causes, and their callers, as far as their lines arrive."""
+    system, found = env.incident.system, {0}
+    for story in env.incident.casting.hits:
+        found |= {story.owner, story.site, *system.callers[story.site]}
+    return sorted(found - env.incident.missing)
+
+
+def _matches(env: LogsEnv, service: int, words: str) -> LogMatches:
+    reading = env.response.desk.read(env.catalogue.names[service], words, "")
+    assert isinstance(reading, ServiceReading) and reading.matches is not None
+    return reading.matches
+
+
+def _lines(env: LogsEnv) -> Iterator[ShownLine]:
+    """Lines of the page and of searches."""
+    yield from env.response.desk.page_lines(10)
+    for service in _causes_and_neighbours(env):
+        name = env.catalogue.names[service]
+        for words in SEARCHES:
+            yield from [ShownLine(name, line) for line in _newest(env, service, words)]
+
+
+def _newest(env: LogsEnv, service: int, words: str) -> tuple[LogLine, ...]:
+    return _matches(env, service, words).newest
+
+
+def _harmed_traces(env: LogsEnv, service: int) -> list[str]:
+    """Trace ids of a root's lines about requests that came to harm, as young as the lines that its callers keep."""
+    lines = env.response.desk.lines
+    minutes = range(env.response.world.minute, env.response.world.minute - WINDOW, -1)
+    kept = (
+        line
+        for minute in minutes
+        for group in lines.groups(service)
+        if group.role == "harmed"
+        for source in lines.sources(minute, service, group)
+        for line in lines.kept(source)
+        if line.rank < KEPT // 2
+    )
+    return [lines.write(line).trace for line in islice(kept, FOLLOWED)]
+
+
+def _tells_of_harm(env: LogsEnv, service: int, trace: str) -> bool:
+    lines = _newest(env, service, f"trace:{trace}")
+    return any((read := read_line(line.message)) is not None and read.role in OF_HARM for line in lines)
+
+
+# -- figures of many incidents ------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Tally:
+    """What is counted over incidents."""
+
+    incidents: int = 0
+    remedies: Counter[str] = field(default_factory=Counter)
+    """Incidents in which each remedy is right."""
+    lines: Counter[str] = field(default_factory=Counter)
+    """Lines of first pages of incidents that harm users, by tier."""
+    ordinary: Counter[str] = field(default_factory=Counter)
+    """Those of them that do not tell of harm."""
+    runs: Counter[str] = field(default_factory=Counter)
+    """Pages that hold each run of five words."""
+
+    def add(self, env: LogsEnv) -> None:
+        """Count one incident."""
+        self.incidents += 1
+        self.remedies.update({remedy for remedy in env.truth()["remedies"] if remedy})
+        page = env.observation()
+        if env.incident.casting.hits:
+            self.lines[env.tier] += len(page.lines)
+            self.ordinary[env.tier] += sum([not _of_harm(shown.line.message) for shown in page.lines])
+        self.runs.update(five_words(page))
+
+    def noise(self, tier: str) -> float:
+        """The share of lines that do not tell of harm, 0 to 1."""
+        return self.ordinary[tier] / max(1, self.lines[tier])
+
+
+def _of_harm(message: str) -> bool:
+    if any(told.outcome == "harmful" for told in read_outage(message)):
+        return True
+    read = read_line(message)
+    return read is not None and read.role in OF_HARM
+
+
+def five_words(page: LogsPage) -> set[str]:
+    """Runs of five words in the lines of a page."""
+    found = set[str]()
+    for shown in page.lines:
+        words = shown.line.message.split()
+        found |= {" ".join(words[i : i + 5]) for i in range(len(words) - 4)}
+    return found
