@@ -53,7 +53,7 @@ class DocumentContent(NamedTuple):
     """The team whose word counts for `product`."""
     source: tuple[str, str] = ("", "")
     """(field, `register` or `user`): who is right about a field."""
-    reserved: Reservation | None = None
+    reserved: tuple[Reservation, ...] = ()
 
 
 class Settlement(NamedTuple):
@@ -79,9 +79,9 @@ def settle(contents: Iterable[DocumentContent], facts: Facts, cause: str) -> Set
     """The answer to a case of this cause with these facts."""
     known = list(contents)
     for content in known:
-        rule = content.reserved
-        if rule is not None and facts.get(rule.fact) == rule.group and content.status == APPROVED:
-            return Settlement((), (content.id,), queue=rule.queue)
+        for rule in content.reserved:
+            if facts.get(rule.fact) == rule.group and content.status == APPROVED:
+                return Settlement((), (content.id,), queue=rule.queue)
     try:
         found = [content for content in in_force(known) if content.cause == cause and applies(content, facts)]
         return _worked_out(_preferred(found, known, facts), known, facts)
