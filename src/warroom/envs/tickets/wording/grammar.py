@@ -14,14 +14,14 @@ _FRAMES = files(__package__).joinpath("frames")
 _SECTION = re.compile(r"\[([a-z_]+) ([a-z]+)\]")
 SLOTS: Mapping[str, str] = {
     # the ticket
-    "complaint": "clause", "clue": "clause", "belief": "clause", "noun": "phrase", "tag": "word", "product": "title",
+    "complaint": "clause", "clue": "clause", "belief": "clause", "noun": "phrase", "tag": "code", "product": "title",
     "nickname": "phrase", "site": "title", "release_word": "word", "version": "version", "day": "day",
-    "name": "title", "department": "title", "manager": "title", "colleague": "title", "contract": "word",
+    "name": "person", "department": "title", "manager": "person", "colleague": "person", "contract": "code",
     "number": "number", "thing": "phrase",
     # the article
     "status": "word", "team": "title", "technical": "phrase", "finding": "clause", "cause": "clause",
     "tier": "word", "step": "text", "id": "id", "procedure": "phrase", "queue": "word", "group": "phrase",
-    "field": "phrase", "source": "phrase",
+    "field": "phrase", "source": "phrase", "demand": "text",
     # steps
     "action": "action", "object": "object", "setting": "phrase", "unit": "unit", "base": "number",
     "each": "number", "counted": "phrase", "share": "share", "whole": "phrase", "option": "title", "state": "state",

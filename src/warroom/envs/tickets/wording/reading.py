@@ -1,45 +1,161 @@
-"""Reads what `compose` wrote, sentence by sentence."""
+"""What a careful reader takes from a text: its sentences, and the one thing that each of them says."""
 
 import re
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
 
-from warroom.envs.tickets.domains import domains
-from warroom.envs.tickets.wording.grammar import STEP_KINDS, Reading, kinds, read
+from warroom.envs.tickets.domains import all_causes, domains
+from warroom.envs.tickets.wording.grammar import STEP_KINDS, Reading, frames, kinds
+from warroom.envs.tickets.wording.layout import FIELD_LABELS, READ_AS
+from warroom.envs.tickets.wording.steps import read_step
+from warroom.sim.wording.forms import SPLITS
+from warroom.sim.wording.template import TextTemplate
 
-_BREAK = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n+")
+_STOP = re.compile(r"(?<=[.!?])\s+|(?<=\.\))\s+")
+_BULLET = re.compile(r"(?:[-*>•]|\d{1,2}[.)]|[A-Z]:|\[\d\d:\d\d\] [^:]+:)\s+")
+_LABEL = re.compile(rf"(?:{'|'.join(map(re.escape, FIELD_LABELS))})(?:: | \| |> )")
+_HEADING = re.compile(r"#.*|Q: .*|-{2,}|=+|\W*")
+_NAME_ALONE = re.compile(r"[A-Z][\w'-]+ [A-Z][\w'-]+")
+
+
+# -- sentences ---------------------------------------------------------------------------------------
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences and lines of a text."""
-    return [part for part in _BREAK.split(text) if part]
+    """The sentences of a text that `compose` wrote, without bullets, numbers, labels and headings.
+
+    Whoever writes without capitals and stops gets them back, so that frames can be compared.
+    """
+    return [sentence for line in _lines(text) for sentence in _split(line)]
 
 
-@lru_cache(maxsize=16384)
+def _lines(text: str) -> Iterable[str]:
+    """Lines without what marks them; a closing and the name below it are one line."""
+    held = ""
+    for line in map(str.strip, text.split("\n")):
+        if held:
+            joined = _NAME_ALONE.fullmatch(line.rstrip(".")) is not None
+            yield f"{held} {line}" if joined else held
+            held = ""
+            if joined:
+                continue
+        if line.endswith(","):
+            held = line
+        elif not _HEADING.fullmatch(line):
+            yield _unmarked(line)
+    if held:
+        yield held
+
+
+def _unmarked(line: str) -> str:
+    for mark in (_BULLET, _LABEL):
+        while match := mark.match(line):
+            line = line[match.end() :]
+    return line
+
+
+def _split(line: str) -> list[str]:
+    """A line that is one sentence as it stands, or the sentences of it."""
+    whole = _whole(line)
+    if read_sentence(whole) is not None:
+        return [whole]
+    return [_whole(part) for part in _STOP.split(line) if part]
+
+
+def _whole(text: str) -> str:
+    """With a capital at the start and a stop at the end."""
+    first = text.split(" ", 1)[0]
+    capital = text if first != first.lower() else text[:1].upper() + text[1:]
+    return capital if capital.endswith((".", "!", "?", ",", ".)", "-->", "%%")) else capital + "."
+
+
+# -- meanings ----------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=65536)
 def read_sentence(sentence: str) -> Reading | None:
-    """The one meaning of a sentence; None if no frame gives it."""
-    wanted = tuple(dict.fromkeys(k for split in ("train", "dev", "test") for k in kinds(split) if k not in STEP_KINDS))
-    found = [reading for reading in read(sentence, wanted) if _known(reading)]
+    """What a sentence says; None if no frame has it. A field of a form says what the sentence would."""
+    found = meanings(sentence)
     return found[0] if found else None
 
 
-def _known(reading: Reading) -> bool:
-    known = _phrases()
-    return all(
-        str(v).lower() in known
-        for k, v in reading.values.items()
-        if k in ("complaint", "clue", "belief", "finding", "technical", "cause")
-    )
+def meanings(sentence: str) -> list[Reading]:
+    """Everything that a sentence may say; the grammar's law is that it is one thing at most."""
+    found: list[Reading] = []
+    words = set(re.findall(r"\w+", sentence))
+    for kind, frame in _candidates(words):
+        values = frame.read(sentence)
+        known = None if values is None else _understood(values)
+        if known is not None and Reading(kind, known) not in found:
+            found.append(Reading(kind, known))
+    return found
 
 
-@lru_cache(maxsize=1)
-def _phrases() -> set[str]:
-    out = set()
-    for domain in domains().values():
-        for c in domain.complaints:
-            rows = [
-                c.plain,
-                c.technical,
-                *[x for cause in c.causes for x in (cause.name, cause.clue, cause.finding, cause.belief)],
-            ]
-            out |= {text.lower() for row in rows for texts in row.values() for text in texts}
+def _candidates(words: set[str]) -> Iterable[tuple[str, TextTemplate]]:
+    index = _index()
+    for word in ("", *words):
+        yield from index.get(word, ())
+
+
+@cache
+def _index() -> Mapping[str, list[tuple[str, TextTemplate]]]:
+    """Frames by a word that each of them has in any case; those without such a word under the empty one."""
+    found: dict[str, list[tuple[str, TextTemplate]]] = {}
+    for split in SPLITS:
+        for kind in kinds(split):
+            if kind not in STEP_KINDS and not kind.startswith("demand_"):
+                for frame in frames(kind, split):
+                    found.setdefault(_sure_word(frame), []).append((READ_AS.get(kind, kind), frame))
+    return found
+
+
+def _sure_word(frame: TextTemplate) -> str:
+    """The longest whole word of a frame's fixed text."""
+    found: list[str] = []
+    for k, part in enumerate(frame.parts):
+        if isinstance(part, str):
+            text = (" " if k == 0 else "#") + part + (" " if k == len(frame.parts) - 1 else "#")
+            found += re.findall(r"(?<![\w#])\w+(?![\w#])", text)
+    return max(found, key=len, default="")
+
+
+def _understood(values: Mapping[str, object]) -> Mapping[str, object] | None:
+    """Values as the tables of the domains have them; None where a clause, a step or a demand is none that exists."""
+    out = dict(values)
+    for slot, value in values.items():
+        if slot in _phrases():
+            out[slot] = _phrases()[slot].get(str(value).lower())
+        elif slot == "step" and read_step(str(value)) is None:
+            return None
+        elif slot == "demand" and not is_demand(str(value)):
+            return None
+        if out[slot] is None:
+            return None
     return out
+
+
+@lru_cache(maxsize=4096)
+def is_demand(text: str) -> bool:
+    """Whether a text is what an injection may want."""
+    for split in SPLITS:
+        for kind in kinds(split):
+            if kind.startswith("demand_"):
+                for frame in frames(kind, split):
+                    values = frame.read(text)
+                    if values is not None and _understood(values) is not None:
+                        return True
+    return False
+
+
+@cache
+def _phrases() -> Mapping[str, Mapping[str, str]]:
+    """Every clause and name of the domains by slot, from its lower-case letters."""
+    found: dict[str, set[str]] = {"noun": {domain.noun for domain in domains().values()}}
+    for _, complaint, cause in all_causes():
+        rows = {
+            "complaint": complaint.plain, "technical": complaint.technical, "cause": cause.name, "clue": cause.clue,
+            "finding": cause.finding, "belief": cause.belief,
+        }  # fmt: skip
+        for slot, row in rows.items():
+            found.setdefault(slot, set()).update(phrase for phrases in row.values() for phrase in phrases)
+    return {slot: {phrase.lower(): phrase for phrase in phrases} for slot, phrases in found.items()}
