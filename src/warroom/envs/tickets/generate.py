@@ -133,8 +133,8 @@ class KnowledgeBaseBuilder:
         for cell in cells:
             self.fill(cell, [other for other in cells if other.cause is cell.cause])
         for name in names:
-            if not any(cell.structure == "contradictory" and cell.product == name for cell in cells):
-                self.decides(cells[0], name, self.rng.choice(domain.teams)) if self.chance(DECIDES_SHARE) else None
+            if self.chance(DECIDES_SHARE):
+                self.decides(cells[0], name, self.rng.choice(domain.teams))
         return tuple(cells)
 
     def subject(self) -> tuple[Domain, Complaint, list[str]]:
@@ -188,7 +188,7 @@ class KnowledgeBaseBuilder:
         if structure == "stale":
             made = self.outdate(cell, made)
         if structure == "contradictory":
-            self.contradict(cell, made)
+            made = self.contradict(cell, made)
         poison = self.poison(cell, made) if structure == "poisoned" else None
         self.add(cell, made, poison)
 
@@ -206,17 +206,20 @@ class KnowledgeBaseBuilder:
         self.add(cell, older._replace(replaces=""))
         return made._replace(replaces=older.id)
 
-    def contradict(self, cell: Cell, made: DocumentContent) -> None:
-        """The same by another team, otherwise, and whose word counts."""
+    def contradict(self, cell: Cell, made: DocumentContent) -> DocumentContent:
+        """The same by another team, otherwise, and whose word counts: the procedure is by the team that decides."""
+        made = made._replace(team=self.decides(cell, cell.product, made.team))
         other = self.rng.choice([team for team in cell.domain.teams if team != made.team])
         steps = draw_steps(self.rng, cell.cause.steps, [made.steps])
         self.add(cell, made._replace(id=self.new_id(ARTICLE), steps=steps, team=other, replaces=self.claim()))
-        self.decides(cell, cell.product, made.team)
+        return made
 
-    def decides(self, cell: Cell, product: str, team: str) -> None:
-        """A rule on whose word counts, unless there is one already."""
-        if not any(content.decides and content.product == product for content in self.contents.values()):
+    def decides(self, cell: Cell, product: str, team: str) -> str:
+        """The team whose word counts for a product: this one, unless there is a rule already."""
+        known = next((c.decides for c in self.contents.values() if c.decides and c.product == product), "")
+        if not known:
             self.add(cell, self.blank(cell)._replace(product=product, decides=team))
+        return known or team
 
     def decoys(self, cell: Cell, scope: Scope, siblings: list[tuple[Step, ...]]) -> None:
         """Versions of a procedure that do not count: a newer draft, an archived one."""

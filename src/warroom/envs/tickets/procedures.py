@@ -7,7 +7,7 @@ from random import Random
 
 from warroom.envs.tickets.domains import EVENTS, ROLES, Domain, StepTemplate
 from warroom.envs.tickets.names import TIERS
-from warroom.envs.tickets.rules import AtLeast, Below, DayAfter, Except, OneOf, Quantity, Scope, Step
+from warroom.envs.tickets.rules import STEP_KINDS, AtLeast, Below, DayAfter, Except, OneOf, Quantity, Scope, Step
 
 CAPS = (Fraction(1, 4), Fraction(1, 3), Fraction(3, 8), Fraction(1, 2))
 """Shares that a bound may be of an amount."""
@@ -31,7 +31,8 @@ def draw_steps(
             best = drawn
         if not _shared(best, taken):
             break
-    return (*(_conditions_first(rng) if extras else ()), *best)
+    has = {template.kind for template in templates}
+    return (*(_conditions_first(rng) if extras and not has & {"ask", "wait"} else ()), *best)
 
 
 def _shared(steps: Sequence[Step], taken: set[Step]) -> int:
@@ -42,11 +43,19 @@ def _conditions_first(rng: Random) -> tuple[Step, ...]:
     """An approval, or a day to wait for, which some procedures begin with."""
     out = []
     if rng.random() < ASK_SHARE:
-        out.append(Step("ask", (rng.choice(ROLES),)))
+        out.append(_approval(rng))
     if rng.random() < WAIT_SHARE:
-        event = rng.choice(EVENTS)
-        out.append(Step("wait", (event,), day=DayAfter(event, rng.randrange(3, 60))))
+        out.append(_waiting(rng))
     return tuple(out)
+
+
+def _approval(rng: Random) -> Step:
+    return Step("ask", (rng.choice(ROLES),))
+
+
+def _waiting(rng: Random) -> Step:
+    event = rng.choice(EVENTS)
+    return Step("wait", (event,), day=DayAfter(event, rng.randrange(3, 60)))
 
 
 def draw_step(rng: Random, template: StepTemplate) -> Step:
@@ -62,7 +71,11 @@ def draw_step(rng: Random, template: StepTemplate) -> Step:
         return Step("switch", (template.setting, rng.choice(("on", "off"))))
     if kind == "run":
         return Step("run", (rng.choice(template.commands),))
-    raise ValueError(f"a table has a step of the kind {kind!r}; allowed are do, set, choose, switch and run")
+    if kind == "ask":
+        return _approval(rng)
+    if kind == "wait":
+        return _waiting(rng)
+    raise ValueError(f"a table has a step of the kind {kind!r}; allowed are {', '.join(STEP_KINDS)}")
 
 
 def _quantity(rng: Random, template: StepTemplate) -> Quantity:

@@ -35,6 +35,7 @@ OPENED = {"search_kb": 8, "search_tickets": 3, "search_incidents": 3}
 GETS = {"search_kb": "get_article", "search_tickets": "get_ticket", "search_incidents": "get_incident"}
 POLICY_QUERY = "cases with a queue of their own"
 SOURCE_QUERY = "which record counts"
+DECIDES_QUERY = "whose word counts"
 REGISTER_OF = {
     "tier": "contracts", "renewal": "contracts", "owner": "products", "lead": "sites", "manager": "people",
 }  # fmt: skip
@@ -183,6 +184,7 @@ def investigate(findings: Findings) -> Calls:
     yield from _look_up(findings, "people", findings.notes.writer)
     for search, most in OPENED.items():
         yield from _search(findings, search, _query(findings), most)
+    yield from _search_more(findings)
     if findings.disputed():
         word = findings.notes.domain.version if findings.notes.domain else ""
         yield from _search(findings, "search_kb", f"{SOURCE_QUERY} {word}", 2)
@@ -244,6 +246,17 @@ def _search(findings: Findings, search: str, query: str, most: int) -> Calls:
         opened = yield ToolCall(GETS[search], {"id": id})
         if isinstance(opened, OpenedDocument):
             findings.contents[id] = read_document(opened)
+
+
+def _search_more(findings: Findings) -> Calls:
+    """What speaks of the procedure that seems right: corrections, what replaces it, whose word counts."""
+    found = findings.settlement()
+    if found.gold and not found.queue:
+        yield from _search(findings, "search_kb", found.gold[0], 2)
+    if found.choices > 1:
+        assets = findings.assets()
+        product = assets[0].fields["product"] if assets else findings.notes.product
+        yield from _search(findings, "search_kb", f"{DECIDES_QUERY} {product}", 2)
 
 
 def _missing(findings: Findings) -> Calls:
