@@ -11,7 +11,7 @@ from warroom.core.tools import Between, MaxLength, OneOf, ToolError, tool
 from warroom.core.types import Brief, JsonObject, Message, Observation, StepResult, ToolCall
 from warroom.envs.tickets import scene
 from warroom.envs.tickets.brief import tickets_brief
-from warroom.envs.tickets.cases import draw_case
+from warroom.envs.tickets.cases import AmbiguousCase, draw_case
 from warroom.envs.tickets.generate import BLOCK, generated_base
 from warroom.envs.tickets.grade import WEIGHTS, Grade, grade
 from warroom.envs.tickets.imported import imported_case
@@ -37,6 +37,8 @@ from warroom.envs.tickets.views import (
 from warroom.sim.wordings import pool
 
 SEATS = ("desk",)
+BASES = 4
+"""Knowledge bases that are tried for a ticket whose cells are all ambiguous in the first."""
 TURNS = 30
 """Turns of the multi-turn mode."""
 RESULTS, MAX_RESULTS = 5, 10
@@ -438,9 +440,15 @@ def _build_env(scenario: TicketScenario, spec: EpisodeSpec, options: TicketsOpti
         return make(spec, *imported_case(options.kb or "", spec.seed))
     wording = pool(options.wording_split(spec.seed))
     articles = options.articles or TIER_CONFIGS[spec.tier].articles
-    block = spec.mixed(spec.index // max(1, articles // BLOCK), "library")
-    generated = generated_base(spec.split, articles, block, wording)
-    return make(spec, generated.base, draw_case(generated, scenario, spec.tier, spec.draw_seed, wording))
+    number = spec.index // max(1, articles // BLOCK)
+    for attempt in range(BASES):
+        block = spec.mixed(number, "library") + (attempt << 64)
+        generated = generated_base(spec.split, articles, block, wording)
+        try:
+            return make(spec, generated.base, draw_case(generated, scenario, spec.tier, spec.draw_seed, wording))
+        except AmbiguousCase:
+            continue
+    raise AmbiguousCase(f"{spec.name} {spec.tier} seed {spec.seed}: no unambiguous case in {BASES} knowledge bases")
 
 
 def _refuse(options: TicketsOptions, needless: Sequence[str], scenario: TicketScenario) -> None:

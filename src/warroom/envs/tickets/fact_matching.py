@@ -35,6 +35,7 @@ _FORBIDDEN = re.compile(
 )
 """What forbids the thing before it: `... must never be run`."""
 _CLAUSES = re.compile(r"[.;!?\n](?=\s|$)|, | but | then | and then ")
+_SENTENCES = re.compile(r"[.;!?](?=\s|$)|\n")
 _MARKS = re.compile(r"[`\"'=:;,()\[\]{}*|<>]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _GLUED = re.compile(r"(?<=\d)(?=(?:ms|s|min|h|kb|mb|gb|%)(?:\W|$))")
@@ -51,6 +52,8 @@ class TokenizedText(NamedTuple):
 
     all: tuple[str, ...]
     places: dict[str, list[int]]
+    sentence: tuple[int, ...]
+    """The number of the sentence, or of the part before a semicolon, of each word."""
     clauses: tuple[frozenset[str], ...]
     """The words of each clause that forbids something."""
     allowed: tuple[frozenset[str], ...]
@@ -62,7 +65,8 @@ def tokenize(text: str) -> TokenizedText:
     plain_days = _DAY.sub(_iso, text)
     lower = plain_days.lower().replace("\u2011", "-").replace("\u2013", "-").replace("\u2019", "'")
     lower = _GLUED.sub(" ", _THOUSANDS.sub("", lower))
-    plain = _words(lower)
+    parts = [_words(part) for part in _SENTENCES.split(lower)]
+    plain = [word for part in parts for word in part]
     places: dict[str, list[int]] = {}
     for k, word in enumerate(plain):
         places.setdefault(word, []).append(k)
@@ -70,7 +74,8 @@ def tokenize(text: str) -> TokenizedText:
     forbidden, allowed = [], []
     for clause in clauses:
         (forbidden if _prohibits(clause) else allowed).append(frozenset(_words(clause)))
-    return TokenizedText(tuple(plain), places, tuple(forbidden), tuple(allowed))
+    numbers = tuple([k for k, part in enumerate(parts) for _ in part])
+    return TokenizedText(tuple(plain), places, numbers, tuple(forbidden), tuple(allowed))
 
 
 def _words(lower: str) -> list[str]:
@@ -103,14 +108,26 @@ def places(fact: Fact, words: TokenizedText) -> list[int]:
         return _numbers(fact, words)
     if fact.kind == "do":
         verbs = [k for word in ACTIONS[fact.words[0]] for k in _runs(tuple(word.split()), words)]
-        return [k for k in _together(content_words(fact.words[1]), words) if _near(k, verbs)]
+        return [k for k in _together(content_words(fact.words[1]), words) if _near(k, verbs, words)]
     if fact.kind == "switch":
-        states = [k for word in (ON if fact.words[1] == "on" else OFF) for k in words.places.get(word, ())]
-        return [k for k in _together(content_words(fact.words[0]), words) if _near(k, states)]
+        return _switched(fact, words)
     if fact.kind == "ask":
         return _runs(tuple(_words(fact.words[0].lower())), words)
     token = fact.words[-1] if fact.kind in ("choose", "run") else fact.words[0]
     return _runs(tuple(_words(token.lower())), words)
+
+
+def _switched(fact: Fact, words: TokenizedText) -> list[int]:
+    """Where a setting stands whose nearest word of on or off is the wanted one."""
+    setting = _words(fact.words[0].lower())
+    own = {k + i for k in _runs(setting, words) for i in range(len(setting))}
+    states = {k: state for state, group in (("on", ON), ("off", OFF)) for w in group for k in words.places.get(w, ())}
+    found = []
+    for k in _together(content_words(fact.words[0]), words):
+        near = [at for at in states if at not in own and _near(k, (at,), words)]
+        if near and states[min(near, key=lambda at: abs(at - k))] == fact.words[1]:
+            found.append(k)
+    return found
 
 
 def _numbers(fact: Fact, words: TokenizedText) -> list[int]:
@@ -122,7 +139,7 @@ def _numbers(fact: Fact, words: TokenizedText) -> list[int]:
         if (
             word[0].isdigit()
             and _same_amount(word, words.all[k + 1 : k + 2], value, unit)
-            and _near(k, names, 2 * NEAR)
+            and _near(k, names, words, 2 * NEAR)
         ):
             found.append(k)
     return found
@@ -146,7 +163,7 @@ def _together(parts: Sequence[str], words: TokenizedText) -> list[int]:
         return []
     places = words.places
     return [
-        k for k in places.get(parts[-1], ()) if all(_near(k, places.get(part, ()), len(parts) + 3) for part in parts)
+        k for k in places.get(parts[-1], ()) if all(_near(k, places.get(part, ()), words, len(parts) + 3) for part in parts)
     ]
 
 
@@ -158,8 +175,10 @@ def _runs(parts: Sequence[str], words: TokenizedText) -> list[int]:
     return [k for k in words.places.get(parts[0], ()) if words.all[k : k + count] == tuple(parts)]
 
 
-def _near(place: int, others: Iterable[int], most: int = NEAR) -> bool:
-    return any(abs(place - other) <= most for other in others)
+def _near(place: int, others: Iterable[int], words: TokenizedText, most: int = NEAR) -> bool:
+    """Whether one of the places is in the same sentence and not far away."""
+    here = words.sentence[place]
+    return any(abs(place - other) <= most and words.sentence[other] == here for other in others)
 
 
 # -- what a text has its reader do -------------------------------------------------------------------

@@ -184,6 +184,7 @@ def investigate(findings: Findings) -> Calls:
     yield from _look_up(findings, "people", findings.notes.writer)
     for search, most in OPENED.items():
         yield from _search(findings, search, _query(findings), most)
+    yield from _missing(findings)
     yield from _search_more(findings)
     if findings.disputed():
         word = findings.notes.domain.version if findings.notes.domain else ""
