@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import zip_longest
 from random import Random
 from typing import NamedTuple
 
@@ -334,23 +335,32 @@ class _CaseWriter:
     # -- what is at hand -----------------------------------------------------------------------------------
 
     def context(self, size: int) -> tuple[str, ...]:
-        """Gold and distractors, mixed: rules first, then siblings, then other documents."""
-        rng, gold = self.rng, self.drawn.settlement.gold
-        rules = [c.id for c in self.generated.rules() if c.id not in gold and (c.source[0] or c.reserved)]
-        own = [
-            content.id
-            for content in _relevant(self.generated, self.drawn.cell)
-            if content.id not in gold and content.id not in rules
-        ]
-        decides = [id for id in own if self.generated.contents[id].decides or self.generated.contents[id].amends]
-        rest = [id for id in own if id not in decides]
-        rng.shuffle(rest)
-        near = [id for id in rest if self.generated.contents[id].cause == self.drawn.cell.cause_id]
-        near.sort(key=lambda id: self.generated.contents[id].product != self.drawn.asset.product)
-        far = [id for id in rest if id not in near]
-        chosen = list(dict.fromkeys([*gold, *rules, *decides, *near[:3], *far, *near]))[: max(size, len(gold) + 3)]
+        """Gold and distractors, mixed: the rules that might decide, then siblings of each sort by turns."""
+        rng, drawn, known = self.rng, self.drawn, self.generated.contents
+        gold = drawn.settlement.gold
+        others = [content for content in _relevant(self.generated, drawn.cell) if content.id not in gold]
+        rng.shuffle(others)
+        sorts: dict[str, list[str]] = {}
+        for content in others:
+            sorts.setdefault(self.sort_of(content), []).append(content.id)
+        turns = zip_longest(*[sorts.get(name, []) for name in ("same", "alike", "alike product", "foreign", "rest")])
+        chosen = [*gold, *sorts.get("rule", []), *[id for turn in turns for id in turn if id is not None]]
+        if len(chosen) < size:
+            chosen += rng.sample([id for id in known if id not in chosen], min(size, len(known)) - len(chosen))
+        chosen = chosen[: max(size, len(gold) + 3)]
         rng.shuffle(chosen)
         return tuple(chosen)
+
+    def sort_of(self, content: DocumentContent) -> str:
+        """What a document that decides nothing is to the case."""
+        cell = self.drawn.cell
+        if content.reserved or content.source[0] == cell.domain.version:
+            return "rule"
+        if content.cause == cell.cause_id:
+            return "same" if content.product == cell.product else "foreign"
+        if content.cause:
+            return "alike product" if content.product == cell.product else "rest"
+        return "alike" if content.product == cell.product else "rest"
 
     def evidence(self, text: str) -> Evidence:
         """What grades an answer besides the facts that it must tell."""

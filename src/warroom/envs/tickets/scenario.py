@@ -31,8 +31,8 @@ class TicketsTierConfig(NamedTuple):
 
 TIER_CONFIGS = by_tier(
     TicketsTierConfig,
-    articles=(30, 60, 120),
-    context=(6, 8, 10),
+    articles=(40, 80, 160),
+    context=(7, 9, 12),
     chatter=(1, 2, 3),
     naming_rate=(0.4, 0.25, 0.15),
 )

@@ -69,6 +69,14 @@ class Findings:
         """What the user answered, by the fact that was asked for."""
         self.tag = self.notes.tag
 
+    @classmethod
+    def of(cls, page: TicketsObservation) -> "Findings":
+        """What a page of the single-turn mode tells."""
+        out = cls(page.ticket)
+        out.add_lines(page.records)
+        out.contents = {document.id: read_document(document) for document in page.context}
+        return out
+
     def add_lines(self, lines: Sequence[str]) -> None:
         """Entries of registers, and what the user was asked."""
         for line in lines:
@@ -163,9 +171,7 @@ class TicketsExpert:
         if not isinstance(observation, TicketsObservation):
             return self.findings.answer().submission() if self.findings else ToolCall("wait")
         if self.findings is None:
-            self.findings = Findings(observation.ticket)
-            self.findings.add_lines(observation.records)
-            self.findings.contents = {document.id: read_document(document) for document in observation.context}
+            self.findings = Findings.of(observation)
         if self.single:
             return self.findings.answer().submission()
         if self.calls is None:
