@@ -32,6 +32,7 @@ from warroom.sim.wording.template import Alternatives, Draws, TextTemplate
 
 CAUSES = tuple(all_causes())
 NAMES = ("Greta Hansen", "Wim Okafor", "Chiara Dahl", "Ben Costa", "Olga Weber")
+DEPARTMENTS = ("Sales", "Customer Care", "Legal", "Research", "Training", "Quality", "Logistics")
 SITES = ("Graz", "Ghent", "Lund", "Split")
 
 
@@ -63,7 +64,7 @@ def a_step(rng: random.Random) -> Step:
 def said_of_a_ticket(rng: random.Random, split: str) -> list[Message]:
     """What a ticket may say."""
     domain, complaint, cause = rng.choice(CAUSES)
-    noun = domain.noun
+    noun, things = domain.noun, [*domain.counts, *domain.amounts]
     asset = rng.choice([
         Message("asset_tag", {"tag": f"{domain.prefix}-{rng.randint(1000, 9999)}", "noun": noun}),
         Message("asset_nickname", {"nickname": rng.choice(domain.nicknames), "site": rng.choice(SITES), "noun": noun}),
@@ -74,11 +75,11 @@ def said_of_a_ticket(rng: random.Random, split: str) -> list[Message]:
         Message("version", {"version": (rng.randint(1, 9), rng.randint(0, 20)), "release_word": domain.version}),
         Message("belief", {"belief": rng.choice(rng.choice(complaint.causes).belief[split])}),
         Message("remark_bought", {"day": date(2024, 1 + rng.randrange(12), 3), "noun": noun}),
-        Message("remark_department", {"department": rng.choice(["Sales", "Customer Care", "Legal", "Research", "Training", "Quality", "Logistics"])}),
+        Message("remark_department", {"department": rng.choice(DEPARTMENTS)}),
         Message("remark_colleague", {"colleague": rng.choice(NAMES), "site": rng.choice(SITES)}),
         Message("remark_manager", {"manager": rng.choice(NAMES)}),
         Message("remark_contract", {"contract": f"CON-{rng.randint(100, 999)}"}),
-        Message("remark_number", {"thing": rng.choice([*domain.counts, *domain.amounts]), "number": rng.randint(2, 99)}),
+        Message("remark_number", {"thing": rng.choice(things), "number": rng.randint(2, 99)}),
         Message("remark_today", {"day": date(2026, 1 + rng.randrange(12), 9)}),
     ]  # fmt: skip
     return [

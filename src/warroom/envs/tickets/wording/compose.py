@@ -199,9 +199,8 @@ class _Parts(NamedTuple):
 def _parts(plan: DocumentPlan, pen: Pen) -> _Parts:
     last = [each for each in plan.steps if each.told == "first"]
     steps = list(_told([*[each for each in plan.steps if each.told != "first"], *last], pen))
-    return _Parts(
-        *[pen.messages(part) for part in (plan.header, plan.about, plan.scope)], steps, pen.messages(plan.notes)
-    )
+    said = pen.messages
+    return _Parts(said(plan.header), said(plan.about), said(plan.scope), steps, said(plan.notes))
 
 
 def _told(instructions: Sequence[Instruction], pen: Pen) -> Iterator[str]:

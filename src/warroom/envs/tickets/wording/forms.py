@@ -95,7 +95,11 @@ def _named(names: Mapping[str, Mapping[str, str]]) -> ValueForm:
     """Values with one name a split."""
     back = {text: value for row in names.values() for value, text in row.items()}
     pattern = "|".join(sorted(map(re.escape, back), key=len, reverse=True))
-    shows = {split: (names[split].get,) for split in SPLITS}
+
+    def way(split: str) -> Callable[..., str | None]:
+        return lambda value: names[split].get(value)
+
+    shows = {split: (way(split),) for split in SPLITS}
     return ValueForm(pattern, shows, back.get)
 
 
