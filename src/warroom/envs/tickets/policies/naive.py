@@ -6,7 +6,6 @@ from random import Random
 
 from warroom.core.policy import PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.tickets.policies.notes import instructed_facts
 from warroom.envs.tickets.search import SearchIndex
 from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
 
@@ -16,6 +15,12 @@ OPENED_PER_COLLECTION = 2
 """Documents of each collection that such a policy opens in the multi-turn mode."""
 SEARCHES = {"search_kb": "get_article", "search_tickets": "get_ticket", "search_incidents": "get_incident"}
 """Tools that search, and what opens whatever each finds."""
+ORDERS = frozenset(
+    "add clear close copy disconnect export install move pause reconnect remove renew replace reset restart restore "
+    "resume rotate unlock update verify empty set choose pick select turn switch run execute enter get have put give "
+    "make use".split()
+)
+"""Words that begin an order."""
 CONFIDENT = 0.5
 """Confidence of policies that do not think about it."""
 
@@ -113,12 +118,9 @@ def handover(ticket: str) -> str:
 
 
 def _steps(document: OpenedDocument) -> str:
-    """The sentences of a document that hold something to type, as they stand."""
-    tokens = {fact.token.lower() for fact in instructed_facts(document.body)}
+    """The sentences of a document that begin like an order or hold a number, as they stand."""
     sentences = [s.strip(" -") for s in document.body.replace("\n", ". ").split(". ")]
-    return ". ".join(
-        [s for s in sentences if tokens & set(s.lower().replace('"', " ").replace("`", " ").strip(".").split())]
-    )
+    return ". ".join([s for s in sentences if ORDERS & set(s.lower().split()[:3])])
 
 
 STRATEGIES: dict[str, AnswerStrategy] = {
