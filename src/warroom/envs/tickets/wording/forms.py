@@ -138,7 +138,7 @@ def _lower(text: str) -> str:
 
 FORMS: dict[str, ValueForm] = {
     "text": form(r".+", str, all=(str,)),
-    "clause": form(r"[^.!?]+", str, all=(str,)),
+    "clause": form(r"(?:[^.!?]|\.(?=\d))+", str, all=(str,)),
     "cap": form(r".+", _lower, all=(_capital,)),
     "word": form(r"[\w-]+", str, all=(str,)),
     "code": form(r"[A-Z]{1,5}-?\d+", str, all=(str,)),
