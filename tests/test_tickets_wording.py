@@ -14,7 +14,13 @@ import pytest
 
 from warroom.envs.tickets.domains import all_causes
 from warroom.envs.tickets.rules import DayAfter, Quantity, Step
-from warroom.envs.tickets.wording.compose import DocumentPlan, Instruction, compose_article, compose_thread, compose_ticket
+from warroom.envs.tickets.wording.compose import (
+    DocumentPlan,
+    Instruction,
+    compose_article,
+    compose_thread,
+    compose_ticket,
+)
 from warroom.envs.tickets.wording.forms import ROLES
 from warroom.envs.tickets.wording.grammar import _sources, frames, kinds, write
 from warroom.envs.tickets.wording.injections import FAMILIES, GOALS, PLACES, Injection, inject, is_injected
@@ -26,6 +32,7 @@ from warroom.sim.wording.template import Alternatives, Draws, TextTemplate
 
 CAUSES = tuple(all_causes())
 NAMES = ("Greta Hansen", "Wim Okafor", "Chiara Dahl", "Ben Costa", "Olga Weber")
+DEPARTMENTS = ("Sales", "Customer Care", "Legal", "Research", "Training", "Quality", "Logistics")
 SITES = ("Graz", "Ghent", "Lund", "Split")
 
 
@@ -35,15 +42,19 @@ def draws(*key: object) -> Draws:
 
 def a_step(rng: random.Random) -> Step:
     """A step of any kind."""
-    setting = rng.choice(["spool limit", "retry window", "session cache"])
+    templates = [step for _, _, cause in CAUSES for step in cause.steps]
+    setting = rng.choice([step.setting for step in templates if step.kind == "set"])
+    switch = rng.choice([step.setting for step in templates if step.kind == "switch"])
+    choice = rng.choice([step for step in templates if step.kind == "choose"])
+    thing = rng.choice([name for step in templates for name in step.objects])
     counted = {"counted": "tray", "each": rng.randint(2, 9)}
     return rng.choice([
-        Step("do", (rng.choice(["clear", "restart", "remove", "verify", "renew"]), rng.choice(["the job store", "the old profile"]))),
+        Step("do", (rng.choice(["clear", "restart", "remove", "verify", "renew"]), thing)),
         Step("set", (setting, "MB"), Quantity(rng.randint(2, 300))),
         Step("set", (setting, "MB"), Quantity(rng.randint(2, 300), **counted)),
         Step("set", (setting, "MB"), Quantity(rng.randint(2, 300), **counted, share=Fraction(3, 8), whole="memory")),
-        Step("choose", (setting, rng.choice(["Store First", "PCL 6"]))),
-        Step("switch", ("automatic tray switching", rng.choice(["on", "off"]))),
+        Step("choose", (choice.setting, rng.choice(choice.options))),
+        Step("switch", (switch, rng.choice(["on", "off"]))),
         Step("run", (rng.choice(["ipconfig /renew", "gpupdate /force"]),)),
         Step("ask", (rng.choice(list(ROLES["train"])),)),
         Step("wait", ("renewal",), day=DayAfter("renewal", rng.randint(2, 30))),
@@ -53,7 +64,7 @@ def a_step(rng: random.Random) -> Step:
 def said_of_a_ticket(rng: random.Random, split: str) -> list[Message]:
     """What a ticket may say."""
     domain, complaint, cause = rng.choice(CAUSES)
-    noun = domain.noun
+    noun, things = domain.noun, [*domain.counts, *domain.amounts]
     asset = rng.choice([
         Message("asset_tag", {"tag": f"{domain.prefix}-{rng.randint(1000, 9999)}", "noun": noun}),
         Message("asset_nickname", {"nickname": rng.choice(domain.nicknames), "site": rng.choice(SITES), "noun": noun}),
@@ -64,11 +75,11 @@ def said_of_a_ticket(rng: random.Random, split: str) -> list[Message]:
         Message("version", {"version": (rng.randint(1, 9), rng.randint(0, 20)), "release_word": domain.version}),
         Message("belief", {"belief": rng.choice(rng.choice(complaint.causes).belief[split])}),
         Message("remark_bought", {"day": date(2024, 1 + rng.randrange(12), 3), "noun": noun}),
-        Message("remark_department", {"department": rng.choice(["Sales", "Customer Care"])}),
+        Message("remark_department", {"department": rng.choice(DEPARTMENTS)}),
         Message("remark_colleague", {"colleague": rng.choice(NAMES), "site": rng.choice(SITES)}),
         Message("remark_manager", {"manager": rng.choice(NAMES)}),
         Message("remark_contract", {"contract": f"CON-{rng.randint(100, 999)}"}),
-        Message("remark_number", {"thing": rng.choice([*domain.counts, *domain.amounts]), "number": rng.randint(2, 99)}),
+        Message("remark_number", {"thing": rng.choice(things), "number": rng.randint(2, 99)}),
         Message("remark_today", {"day": date(2026, 1 + rng.randrange(12), 9)}),
     ]  # fmt: skip
     return [
@@ -104,6 +115,7 @@ def values_read(text: str) -> set[tuple[str, object]]:
     return {pair for reading in readings if reading is not None for pair in reading.values.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", SPLITS)
 def test_what_a_ticket_has_to_say_stands_in_it_whoever_writes(split: str) -> None:
     for written in tickets(split, 400):
@@ -116,6 +128,7 @@ def test_what_a_ticket_has_to_say_stands_in_it_whoever_writes(split: str) -> Non
         assert ("name", written.name) in found, written.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", SPLITS)
 def test_every_sentence_of_a_ticket_has_one_meaning(split: str) -> None:
     for written in tickets(split, 400):
@@ -146,7 +159,10 @@ def a_plan(rng: random.Random, split: str) -> DocumentPlan:
     notes = [
         Message("follow", {"procedure": domain.follow_ups[0].name}),
         Message("supersedes", {"id": "KB-10234"}),
-        Message("supersedes_step", {"id": "KB-10235", "number": 2, "step": "clear the job store"}),
+        Message(
+            "supersedes_step",
+            {"id": "KB-10235", "number": 2, "step": say_step(a_step(rng), split, draws("amend", rng.random()))},
+        ),
         Message("team_holds", {"product": rng.choice(domain.products), "team": domain.teams[0]}),
         Message("source_user", {"field": domain.version}),
         Message("reserved_department", {"department": "Legal", "queue": domain.queue}),
@@ -164,6 +180,7 @@ def a_plan(rng: random.Random, split: str) -> DocumentPlan:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", SPLITS)
 def test_an_article_says_its_plan_and_nothing_else(split: str) -> None:
     for k in range(200):
@@ -173,7 +190,12 @@ def test_an_article_says_its_plan_and_nothing_else(split: str) -> None:
         assert all(len(each) == 1 for each in said), (text, said)
         steps = [read_step(str(each[0].values["step"])) for each in said if each[0].kind in TOLD]
         assert sorted(map(repr, steps)) == sorted(repr(each.step) for each in plan.steps), text
-        wanted = {(slot, value) for part in (plan.header, plan.about, plan.scope) for each in part for slot, value in each.values.items()}
+        wanted = {
+            (slot, value)
+            for part in (plan.header, plan.about, plan.scope)
+            for each in part
+            for slot, value in each.values.items()
+        }
         assert {pair for pair in wanted if pair[0] != "release_word"} <= values_read(text), text
 
 
@@ -184,7 +206,7 @@ TOLD = ("instruction", "first", "aside", "assistant_step", "thread_tried", "thre
 def test_a_thread_tells_what_failed_and_what_helped(split: str) -> None:
     for k in range(100):
         rng = random.Random(f"{split} {k}")
-        domain, complaint, cause = rng.choice(CAUSES)
+        _, complaint, cause = rng.choice(CAUSES)
         plan = DocumentPlan(
             (), (
                 Message("thread_opening", {"name": NAMES[0], "complaint": rng.choice(complaint.plain[split])}),
@@ -200,6 +222,7 @@ def test_a_thread_tells_what_failed_and_what_helped(split: str) -> None:
         assert found == {each.told: each.step for each in plan.steps}, text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", SPLITS)
 def test_injections_are_known_wherever_they_stand_and_steps_for_assistants_are_none(split: str) -> None:
     rng = random.Random(split)
@@ -250,19 +273,20 @@ def test_every_kind_that_is_read_has_frames_in_every_split() -> None:
     assert set(READ_AS) <= set(kinds("test")) and set(SILENT) <= set(kinds("test"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_no_run_of_words_recurs_beside_the_clauses_of_the_tables(split: str) -> None:
     """Five words of the frames in at most 1 % of tickets; two tickets share few runs of four."""
-    written = tickets(split, 1500)
+    written = tickets(split, 3000)
     fives: Counter[tuple[str, ...]] = Counter()
     fours = []
     for each in written:
         text = each.text
         for message in each.messages:
-            for slot in ("complaint", "clue", "belief", "nickname", "product"):
+            for slot in ("complaint", "clue", "belief", "nickname", "product", "noun", "tag", "contract", "thing"):
                 if slot in message.values:
                     text = re.sub(re.escape(str(message.values[slot])), " § ", text, flags=re.IGNORECASE)
-        text = re.sub(r"\b(?:%s)\b" % "|".join(NAMES), " § ", text)
+        text = re.sub("|".join(NAMES), " § ", text)
         words = [re.findall(r"\w+", part.lower()) for part in text.split("§")]
         fives.update({tuple(run[k : k + 5]) for run in words for k in range(len(run) - 4)})
         fours.append({tuple(run[k : k + 4]) for run in words for k in range(len(run) - 3)})

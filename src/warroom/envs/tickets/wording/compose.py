@@ -199,7 +199,8 @@ class _Parts(NamedTuple):
 def _parts(plan: DocumentPlan, pen: Pen) -> _Parts:
     last = [each for each in plan.steps if each.told == "first"]
     steps = list(_told([*[each for each in plan.steps if each.told != "first"], *last], pen))
-    return _Parts(*[pen.messages(part) for part in (plan.header, plan.about, plan.scope)], steps, pen.messages(plan.notes))
+    said = pen.messages
+    return _Parts(said(plan.header), said(plan.about), said(plan.scope), steps, said(plan.notes))
 
 
 def _told(instructions: Sequence[Instruction], pen: Pen) -> Iterator[str]:
@@ -231,13 +232,20 @@ def _answers(parts: _Parts, labels: ArticleLabels) -> str:
 
 def _rows(parts: _Parts, labels: ArticleLabels) -> str:
     """Lines that look like rows of a table."""
-    rows = [(labels.about, parts.about), (labels.scope, parts.scope), (labels.steps, parts.steps), (labels.notes, parts.notes)]
+    rows = [
+        (labels.about, parts.about),
+        (labels.scope, parts.scope),
+        (labels.steps, parts.steps),
+        (labels.notes, parts.notes),
+    ]
     return "\n".join([*parts.header, *[f"{label} | {line}" for label, lines in rows for line in lines]])
 
 
 def _plain(parts: _Parts, labels: ArticleLabels) -> str:
     """Sentence by sentence; for whom it is comes before what it is about."""
-    return "\n".join([" ".join(parts.scope), " ".join(parts.about), *parts.steps, " ".join(parts.notes), *parts.header]).strip()
+    return "\n".join(
+        [" ".join(parts.scope), " ".join(parts.about), *parts.steps, " ".join(parts.notes), *parts.header]
+    ).strip()
 
 
 ArticleLayout: TypeAlias = Callable[[_Parts, ArticleLabels], str]

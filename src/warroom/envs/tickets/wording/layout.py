@@ -49,7 +49,7 @@ READ_AS: Mapping[str, str] = {
     **{f"form_{kind}": kind for kind in (
         "complaint", "clue", "belief", "asset_tag", "asset_product", "asset_nickname", "asset_own", "version",
     )},
-    **{kind: "author" for kind in ("closing", "signed", "form_name", "forwarded")},
+    **dict.fromkeys(("closing", "signed", "form_name", "forwarded"), "author"),
 }  # fmt: skip
 """Kinds of frames that say what another kind says, for those who read."""
 SILENT = ("greeting", "plea", "mood", "earlier")

@@ -1,10 +1,11 @@
 """What a careful reader takes from a text: its sentences, and the one thing that each of them says."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 
 from warroom.envs.tickets.domains import all_causes, domains
+from warroom.envs.tickets.rules import Step
 from warroom.envs.tickets.wording.grammar import STEP_KINDS, Reading, frames, kinds
 from warroom.envs.tickets.wording.layout import FIELD_LABELS, READ_AS
 from warroom.envs.tickets.wording.steps import read_step
@@ -125,9 +126,9 @@ def _understood(values: Mapping[str, object]) -> Mapping[str, object] | None:
     for slot, value in values.items():
         if slot in _phrases():
             out[slot] = _phrases()[slot].get(str(value).lower())
-        elif slot == "step" and read_step(str(value)) is None:
-            return None
-        elif slot == "demand" and not is_demand(str(value)):
+        elif (slot == "step" and not _is_known(read_step(str(value)))) or (
+            slot == "demand" and not is_demand(str(value))
+        ):
             return None
         if out[slot] is None:
             return None
@@ -147,10 +148,31 @@ def is_demand(text: str) -> bool:
     return False
 
 
+def _is_known(step: Step | None) -> bool:
+    """Whether a step is about a thing or a setting of the tables."""
+    return step is not None and (step.kind not in ("do", *_SET) or step.words[step.kind == "do"] in _things())
+
+
+_SET = ("set", "choose", "switch")
+
+
+@cache
+def _things() -> frozenset[str]:
+    """Every object and setting of the domains."""
+    found = [step for _, _, cause in all_causes() for step in cause.steps]
+    found += [step for domain in domains().values() for each in domain.follow_ups for step in each.steps]
+    return frozenset([name for step in found for name in (step.setting, *step.objects) if name])
+
+
 @cache
 def _phrases() -> Mapping[str, Mapping[str, str]]:
     """Every clause and name of the domains by slot, from its lower-case letters."""
-    found: dict[str, set[str]] = {"noun": {domain.noun for domain in domains().values()}}
+    known = domains().values()
+    found = {
+        "nickname": {name for domain in known for name in domain.nicknames},
+        "release_word": {domain.version for domain in known},
+        "thing": {name for domain in known for name in (*domain.counts, *domain.amounts, domain.version)},
+    }
     for _, complaint, cause in all_causes():
         rows = {
             "complaint": complaint.plain, "technical": complaint.technical, "cause": cause.name, "clue": cause.clue,
@@ -159,3 +181,6 @@ def _phrases() -> Mapping[str, Mapping[str, str]]:
         for slot, row in rows.items():
             found.setdefault(slot, set()).update(phrase for phrases in row.values() for phrase in phrases)
     return {slot: {phrase.lower(): phrase for phrase in phrases} for slot, phrases in found.items()}
+
+
+_JUDGES: Mapping[str, Callable[[str], bool]] = {"step": lambda text: _is_known(read_step(text)), "demand": is_demand}
