@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from itertools import zip_longest
 from random import Random
 from typing import NamedTuple
@@ -376,10 +377,12 @@ class _CaseWriter:
         poisons = [p.step for other in self.family() for p in other.poisons if p.step is not None]
         documents = self.generated.base.documents
         records = tuple(self.records())
-        bodies = " ".join([documents[content.id].text for content in contents])
+        known = _words_with_digits(" ".join([text, *records])).union(
+            *[_words_of_document(documents[content.id].text) for content in contents]
+        )
         return Evidence(
             wrong=tuple(sorted(wrong - set(found.facts))), poison=_possible(poisons, drawn), told=self.told(worked),
-            known=frozenset(_WITH_DIGIT.findall(" ".join([text, bodies, *records]).lower())),
+            known=known,
             registers=drawn.registers, tag=drawn.asset.tag, records=records, replies=self.replies(),
         )  # fmt: skip
 
@@ -424,3 +427,10 @@ class _CaseWriter:
 
 
 _WITH_DIGIT = re.compile(r"[a-z0-9][\w./-]*\d[\w./-]*|\d[\w./-]*")
+
+
+def _words_with_digits(text: str) -> frozenset[str]:
+    return frozenset(_WITH_DIGIT.findall(text.lower()))
+
+
+_words_of_document = lru_cache(maxsize=16384)(_words_with_digits)
