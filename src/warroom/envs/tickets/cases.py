@@ -296,6 +296,7 @@ class _CaseWriter:
         """What the ticket says, in no order."""
         rng, drawn, split = self.rng, self.drawn, self.split
         cell, asset = drawn.cell, drawn.asset
+        word, noun = cell.domain.version, cell.domain.noun
         out = [
             Message("complaint", {"complaint": rng.choice(cell.complaint.plain[split])}),
             Message("clue", {"clue": rng.choice(cell.cause.clue[split])}),
@@ -307,10 +308,10 @@ class _CaseWriter:
             ]
             out.append(Message("belief", {"belief": rng.choice(rng.choice(causes).belief[split])}))
         if drawn.said_version:
-            out.append(Message("version", {"version": drawn.said_version, "release_word": cell.domain.version}))
+            out.append(Message("version", {"version": drawn.said_version, "release_word": word, "noun": noun}))
         remarks = [
-            Message("remark_bought", {"noun": cell.domain.noun, "day": asset.bought}),
-            Message("remark_department", {"department": drawn.user.department}),
+            Message("remark_bought", {"noun": noun, "day": asset.bought}),
+            Message("remark_department", {"department": drawn.user.department, "noun": noun}),
         ]
         return out + rng.sample(remarks, min(chatter, len(remarks)))
 
@@ -320,7 +321,7 @@ class _CaseWriter:
         if self.drawn.reference == "tag":
             return Message("asset_tag", {"noun": noun, "tag": asset.tag})
         if self.drawn.reference == "nickname":
-            return Message("asset_nickname", {"nickname": asset.nickname, "site": asset.site})
+            return Message("asset_nickname", {"noun": noun, "nickname": asset.nickname, "site": asset.site})
         if self.drawn.reference == "product":
             return Message("asset_product", {"noun": noun, "product": asset.product})
         return Message("asset_own", {"noun": noun})

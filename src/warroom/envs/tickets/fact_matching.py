@@ -163,7 +163,9 @@ def _together(parts: Sequence[str], words: TokenizedText) -> list[int]:
         return []
     places = words.places
     return [
-        k for k in places.get(parts[-1], ()) if all(_near(k, places.get(part, ()), words, len(parts) + 3) for part in parts)
+        k
+        for k in places.get(parts[-1], ())
+        if all(_near(k, places.get(part, ()), words, len(parts) + 3) for part in parts)
     ]
 
 

@@ -5,14 +5,12 @@ from datetime import date, timedelta
 from random import Random
 from typing import NamedTuple
 
-from warroom.envs.tickets.domains import Domain
+from warroom.envs.tickets.domains import SUFFIXES, Domain
 from warroom.envs.tickets.names import DEPARTMENTS, SITES, TIERS, full_name, pool
 from warroom.envs.tickets.procedures import FIRST_DAY, LAST_DAY
 from warroom.envs.tickets.records import Asset, Contract, Person, Product, Registers, Release
 from warroom.envs.tickets.rules import AtLeast, Below, Condition, Except, FactValue, OneOf, Scope, Version
 
-SUFFIXES = ("", "", "Plus", "Pro", "S", "Mark II", "Mark III", "XL", "Next", "Compact", "Classic", "Select")
-"""What a maker adds to the name of a product."""
 PEOPLE, SITES_OF_ONE = 16, 4
 
 

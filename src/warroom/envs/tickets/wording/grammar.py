@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from warroom.envs.tickets.domains import domains
+from warroom.envs.tickets.domains import SUFFIXES, domains
 from warroom.envs.tickets.wording.forms import FORMS
 from warroom.sim.wording.forms import SPLITS, form
 from warroom.sim.wording.template import Draws, TextTemplate, ValueForm
@@ -70,7 +70,7 @@ def _forms() -> Mapping[str, ValueForm]:
         "noun": {domain.noun for domain in known},
         "release_word": {domain.version for domain in known},
         "nickname": {name for domain in known for name in domain.nicknames},
-        "product": {name for domain in known for name in domain.products},
+        "product": {f"{name} {suffix}".strip() for domain in known for name in domain.products for suffix in SUFFIXES},
         "thing": {name for domain in known for name in (*domain.counts, *domain.amounts, domain.version)},
     }
     return FORMS | {form_name: _one_of(those) for form_name, those in names.items()}
