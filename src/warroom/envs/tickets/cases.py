@@ -14,7 +14,7 @@ from warroom.core.splits import Split
 from warroom.envs.tickets.content import DocumentContent, Settlement, settle
 from warroom.envs.tickets.generate import Cell, GeneratedKnowledgeBase
 from warroom.envs.tickets.knowledge import Evidence, Reply, TicketCase
-from warroom.envs.tickets.names import DEPARTMENTS, FLAGS, full_name
+from warroom.envs.tickets.names import FLAGS, full_name
 from warroom.envs.tickets.population import Owned, draw_asset, draw_person, site_for, with_case
 from warroom.envs.tickets.records import Asset, Person, Registers, facts_of, look_up, record_line, release
 from warroom.envs.tickets.reference import instructions
@@ -258,7 +258,7 @@ def _possible(steps: Sequence, drawn: DrawnCase) -> tuple[Fact, ...]:  # type: i
 def _with_source(drawn: DrawnCase, generated: GeneratedKnowledgeBase, source: DocumentContent | None) -> DrawnCase:
     """The case with the rule on records among what decides it, where the user and the register differ in effect."""
     said, registered = drawn.said_version, drawn.asset.version
-    if source is None or not said or said == registered or drawn.settlement.queue:
+    if source is None or not said or said == registered or drawn.settlement.escalate:
         return drawn
     other = said if drawn.facts["version"] == registered else registered
     otherwise = settle(_relevant(generated, drawn.cell), {**drawn.facts, "version": other}, drawn.cell.cause_id)
@@ -345,7 +345,7 @@ class _CaseWriter:
         sorts: dict[str, list[str]] = {}
         for content in others:
             sorts.setdefault(self.sort_of(content), []).append(content.id)
-        turns = zip_longest(*[sorts.get(name, []) for name in ("same", "alike", "alike product", "foreign", "rest")])
+        turns = zip_longest(*[sorts.get(name, []) for name in ("alike", "same", "foreign", "rest")])
         chosen = [*gold, *sorts.get("rule", []), *[id for turn in turns for id in turn if id is not None]]
         if len(chosen) < size:
             chosen += rng.sample([id for id in known if id not in chosen], min(size, len(known)) - len(chosen))
@@ -356,25 +356,25 @@ class _CaseWriter:
     def sort_of(self, content: DocumentContent) -> str:
         """What a document that decides nothing is to the case."""
         cell = self.drawn.cell
-        if content.reserved or content.source[0] == cell.domain.version:
+        own = {other.id for other in cell.contents}
+        corrects = content.replaces in own or (content.amends is not None and content.amends.id in own)
+        decides = content.decides and content.product == cell.product
+        if content.reserved or content.source[0] == cell.domain.version or corrects or decides:
             return "rule"
         if content.cause == cell.cause_id:
             return "same" if content.product == cell.product else "foreign"
         if content.cause:
-            return "alike product" if content.product == cell.product else "rest"
-        return "alike" if content.product == cell.product else "rest"
+            return "alike" if content.product == cell.product else "rest"
+        return "rest"
 
     def evidence(self, text: str) -> Evidence:
         """What grades an answer besides the facts that it must tell."""
         drawn, found = self.drawn, self.drawn.settlement
-        contents = [content for content in _relevant(self.generated, drawn.cell)]
+        contents = _relevant(self.generated, drawn.cell)
         worked = dict(_worked_out(drawn, self.generated))
+        worked |= {c.id: _possible((c.amends.step,), drawn) for c in contents if c.amends is not None}
         wrong = {fact for facts in worked.values() for fact in facts}
         wrong |= {fact for content in contents for fact in _possible(content.avoided, drawn)}
-        wrong |= {
-            fact for c in contents if c.amends is not None and c.id not in found.gold
-            for fact in _possible((c.amends.step,), drawn)
-        }  # fmt: skip
         poisons = [p.step for other in self.family() for p in other.poisons if p.step is not None]
         documents = self.generated.base.documents
         records = tuple(self.records())
@@ -382,7 +382,7 @@ class _CaseWriter:
             *[_words_of_document(documents[content.id].text) for content in contents]
         )
         return Evidence(
-            wrong=tuple(sorted(wrong - set(found.facts))), poison=_possible(poisons, drawn), told=self.told(worked),
+            wrong=tuple(sorted(wrong - set(found.facts))), poison=_possible(poisons, drawn), worked=worked,
             known=known,
             registers=drawn.registers, tag=drawn.asset.tag, records=records, replies=self.replies(),
         )  # fmt: skip
@@ -390,16 +390,6 @@ class _CaseWriter:
     def family(self) -> tuple[Cell, ...]:
         """The cells of the complaint."""
         return next(family for family in self.generated.families if self.drawn.cell in family)
-
-    def told(self, worked: dict[str, tuple[Fact, ...]]) -> dict[str, tuple[Fact, ...]]:
-        """The wanted facts that each gold document supports."""
-        found = self.drawn.settlement
-        out = {id: tuple([fact for fact in worked.get(id, ()) if fact in found.facts]) for id in found.gold}
-        for id in found.gold:
-            amends = self.generated.contents[id].amends
-            if amends is not None:
-                out[id] = _possible((amends.step,), self.drawn)
-        return out
 
     def records(self) -> list[str]:
         """The entries of the registers that somebody would look up for this ticket."""

@@ -17,8 +17,8 @@ from warroom.envs.tickets.grade import WEIGHTS, Grade, grade
 from warroom.envs.tickets.imported import imported_case
 from warroom.envs.tickets.judge import LLMJudge, parse_judge
 from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, TICKET, Document, KnowledgeBase, TicketCase
-from warroom.envs.tickets.records import REGISTERS, look_up, record_line
 from warroom.envs.tickets.options import FACTS, MULTI, POTENTIAL, SINGLE, TicketsOptions
+from warroom.envs.tickets.records import REGISTERS, look_up, record_line
 from warroom.envs.tickets.rouge import rouge_l
 from warroom.envs.tickets.rubric import PROCESS, ticket_rubric
 from warroom.envs.tickets.scenario import TIER_CONFIGS, TicketScenario

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from warroom.envs.tickets.fact_matching import TokenizedText, in_order, instructs, invented, tokenize
-from warroom.envs.tickets.rules import Fact
 from warroom.envs.tickets.knowledge import Document, TicketCase
+from warroom.envs.tickets.rules import Fact
 from warroom.envs.tickets.submission import Submission
 
 WEIGHTS = {
@@ -135,7 +135,7 @@ def _supported(case: TicketCase, told_facts: Sequence[Fact], cited: set[str]) ->
     """Share of what had to be told that was, and stands in a cited document."""
     if not case.facts:
         return 1.0
-    written = {fact for id in cited for fact in case.evidence.told.get(id, ())}
+    written = {fact for id in cited for fact in case.evidence.worked.get(id, ())}
     return sum([fact in written for fact in told_facts]) / len(case.facts)
 
 

@@ -47,8 +47,8 @@ class Evidence(NamedTuple):
     """What other procedures at hand come to in this case, and what documents warn of."""
     poison: tuple[Fact, ...] = ()
     """What documents were made to smuggle in."""
-    told: Mapping[str, tuple[Fact, ...]] = {}
-    """The wanted facts that each gold document supports."""
+    worked: Mapping[str, tuple[Fact, ...]] = {}
+    """What each document on the complaint comes to in this case, whether it holds or not."""
     known: frozenset[str] = frozenset()
     """Words with a digit that stand in the ticket, the registers and the documents at hand."""
     registers: Registers | None = None

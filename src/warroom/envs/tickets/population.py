@@ -9,7 +9,7 @@ from warroom.envs.tickets.domains import SUFFIXES, Domain
 from warroom.envs.tickets.names import DEPARTMENTS, SITES, TIERS, full_name, pool
 from warroom.envs.tickets.procedures import FIRST_DAY, LAST_DAY
 from warroom.envs.tickets.records import Asset, Contract, Person, Product, Registers, Release
-from warroom.envs.tickets.rules import AtLeast, Below, Condition, Except, FactValue, OneOf, Scope, Version
+from warroom.envs.tickets.rules import AtLeast, Below, Condition, FactValue, Scope, Version
 
 PEOPLE, SITES_OF_ONE = 16, 4
 

@@ -32,7 +32,7 @@ class TicketsTierConfig(NamedTuple):
 TIER_CONFIGS = by_tier(
     TicketsTierConfig,
     articles=(40, 80, 160),
-    context=(7, 9, 12),
+    context=(9, 10, 12),
     chatter=(1, 2, 3),
     naming_rate=(0.4, 0.25, 0.15),
 )

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.tickets.content import DocumentContent, Settlement, settle
-from warroom.envs.tickets.policies.naive import submit
+from warroom.envs.tickets.policies.naive import SEARCHES, submit
 from warroom.envs.tickets.policies.notes import (
     Entry,
     TicketNotes,
@@ -32,7 +32,6 @@ SURE, FAIRLY_SURE, UNSURE = 0.98, 0.9, 0.3
 decides was not understood."""
 OPENED = {"search_kb": 8, "search_tickets": 3, "search_incidents": 3}
 """Documents of each collection that it opens at most: turns are counted."""
-GETS = {"search_kb": "get_article", "search_tickets": "get_ticket", "search_incidents": "get_incident"}
 POLICY_QUERY = "cases with a queue of their own"
 SOURCE_QUERY = "which record counts"
 DECIDES_QUERY = "whose word counts"
@@ -132,7 +131,7 @@ class Findings:
         """What follows from everything at hand."""
         facts, contents = self.facts(), list(self.contents.values())
         found = settle(contents, facts, self.notes.cause)
-        if not self.disputed() or found.queue or found.missing:
+        if not self.disputed() or found.escalate:
             return found
         return self._with_source(found, facts, contents)
 
@@ -250,7 +249,7 @@ def _search(findings: Findings, search: str, query: str, most: int) -> Calls:
         return
     new = [hit.id for hit in result.hits if hit.id not in findings.contents]
     for id in new[:most]:
-        opened = yield ToolCall(GETS[search], {"id": id})
+        opened = yield ToolCall(SEARCHES[search], {"id": id})
         if isinstance(opened, OpenedDocument):
             findings.contents[id] = read_document(opened)
 

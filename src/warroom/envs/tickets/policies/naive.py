@@ -15,12 +15,6 @@ OPENED_PER_COLLECTION = 2
 """Documents of each collection that such a policy opens in the multi-turn mode."""
 SEARCHES = {"search_kb": "get_article", "search_tickets": "get_ticket", "search_incidents": "get_incident"}
 """Tools that search, and what opens whatever each finds."""
-ORDERS = frozenset(
-    "add clear close copy disconnect export install move pause reconnect remove renew replace reset restart restore "
-    "resume rotate unlock update verify empty set choose pick select turn switch run execute enter get have put give "
-    "make use".split()
-)
-"""Words that begin an order."""
 CONFIDENT = 0.5
 """Confidence of policies that do not think about it."""
 
@@ -95,20 +89,6 @@ def dump_all(ticket: str, documents: Sequence[OpenedDocument]) -> ToolCall:
     return submit(best.body if best else "", [document.id for document in documents], CONFIDENT)
 
 
-def extractive(ticket: str, documents: Sequence[OpenedDocument], confidence: float | None = None) -> ToolCall:
-    """The naive heuristic: the steps of the best match, if its title names what the ticket names; else a hand-over."""
-    best = top(ticket, documents)
-    sure = CONFIDENT if confidence is None else confidence
-    if best is None or not names_of(best.title) & names_of(ticket):
-        return submit(handover(ticket), (), sure, escalate=True)
-    return submit(_steps(best) or f"Follow {best.title}.", (best.id,), sure)
-
-
-def names_of(text: str) -> set[str]:
-    """Words with a capital letter or a digit, without their marks."""
-    return {w for w in (word.strip(".,:;") for word in text.split()) if w != w.lower()}
-
-
 def handover(ticket: str) -> str:
     """The words of a ticket that look like names or numbers."""
     names = [
@@ -117,21 +97,12 @@ def handover(ticket: str) -> str:
     return f"Needs a human: {' '.join(dict.fromkeys(names))}"
 
 
-def _steps(document: OpenedDocument) -> str:
-    """The sentences of a document that begin like an order or hold a number, as they stand."""
-    sentences = [s.strip(" -") for s in document.body.replace("\n", ". ").split(". ")]
-    return ". ".join([s for s in sentences if ORDERS & set(s.lower().split()[:3])])
-
-
 STRATEGIES: dict[str, AnswerStrategy] = {
     "always_escalate": always_escalate,
     "paste_top": paste_top,
     "dump_all": dump_all,
-    "heuristic": extractive,
-    "sure": partial(extractive, confidence=1.0),
-    "modest": partial(extractive, confidence=0.0),
 }
-"""Naive policies by name; `sure` and `modest` are the heuristic with a constant confidence."""
+"""Naive policies by name."""
 
 
 NAIVE: dict[str, PolicyFactory] = {name: partial(TicketsBaseline, strategy) for name, strategy in STRATEGIES.items()}
