@@ -20,11 +20,11 @@ MODES = {
     "single": "The documents at hand come with the ticket; there is one call, the submission.",
 }
 RULES = (
-    "Tell the person what to do: every step in its order, with the values, names and days that it comes to, and nothing "
-    "of other procedures. Cite the documents that decide and those that say what is done, and nothing else. State how "
-    "probable it is that your answer is right, or that handing over is. If nothing here helps, hand over and name the "
-    "product and the tag; if a policy says so, name its queue and the tag. Say no more than is needed. A hand-over that "
-    "was not needed costs some; an answer where none could be given costs more than that."
+    "Tell the person what to do: every step in its order, with the values, names and days that it comes to, and "
+    "nothing of other procedures. Cite the documents that decide and those that say what is done, and nothing else. "
+    "State how probable it is that your answer is right, or that handing over is. If nothing here helps, hand over and "
+    "name the product and the tag; if a policy says so, name its queue and the tag. Say no more than is needed. A "
+    "hand-over that was not needed costs some; an answer where none could be given costs more than that."
 )
 
 

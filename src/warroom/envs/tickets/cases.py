@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from warroom.core.rng import stream
 from warroom.core.splits import Split
-from warroom.envs.tickets.content import DocumentContent, Settlement, settle
+from warroom.envs.tickets.content import APPROVED, DocumentContent, Settlement, applies, settle
 from warroom.envs.tickets.generate import Cell, GeneratedKnowledgeBase
 from warroom.envs.tickets.knowledge import Evidence, Reply, TicketCase
 from warroom.envs.tickets.names import FLAGS, full_name
@@ -110,21 +110,17 @@ def _draw(rng: Random, generated: GeneratedKnowledgeBase, test: str, config: Tic
     if reference in ("tag", "nickname"):  # somebody else's, or everybody's
         other = rng.choice(list(generated.registers.people))
         owned = [owned[0]._replace(asset=owned[0].asset._replace(user=other))]
-    registers = with_case(registers, user, owned, (), {})
-    facts = facts_of(registers, owned[0].asset.tag, user.name)
+    facts = facts_of(with_case(registers, user, owned), owned[0].asset.tag, user.name)
     said = _said_version(rng, scope, owned[0].asset) if len(owned) == 1 else ()
-    field = cell.domain.version
-    source = next((c for c in generated.rules() if c.source[0] == field), None)
-    if said and source is not None and source.source[1] == "user":
-        if said != owned[0].asset.version:  # the case is about what the user has; the register is behind
-            stale = owned[0].asset._replace(version=said)
-            owned[0] = owned[0]._replace(asset=stale)
-            registers = with_case(generated.registers, user, owned, (), {})
-            said = facts["version"]  # type: ignore[assignment]
-    if hidden:
-        numbers = {name: n for name, n in owned[0].asset.numbers.items() if name != hidden}
-        owned[0] = owned[0]._replace(asset=owned[0].asset._replace(numbers=numbers))
-        registers = with_case(generated.registers, user, owned, (), {})
+    source = next((content for content in generated.rules() if content.source[0] == cell.domain.version), None)
+    registered = owned[0].asset
+    if said and source is not None and source.source[1] == "user":  # the user is right, and the register is behind
+        registered, said = registered._replace(version=said), registered.version
+    registered = registered._replace(
+        numbers={name: number for name, number in registered.numbers.items() if name != hidden}
+    )
+    owned[0] = owned[0]._replace(asset=registered)
+    registers = with_case(registers, user, owned)
     settlement = settle(_relevant(generated, cell), facts, cell.cause_id)
     drawn = DrawnCase(
         test, cell, user, tuple(owned), registers, facts, said, reference, hidden, settlement
@@ -359,7 +355,8 @@ class _CaseWriter:
         own = {other.id for other in cell.contents}
         corrects = content.replaces in own or (content.amends is not None and content.amends.id in own)
         decides = content.decides and content.product == cell.product
-        if content.reserved or content.source[0] == cell.domain.version or corrects or decides:
+        rival = content.cause == cell.cause_id and content.status == APPROVED and applies(content, self.drawn.facts)
+        if content.reserved or content.source[0] == cell.domain.version or corrects or decides or rival:
             return "rule"
         if content.cause == cell.cause_id:
             return "same" if content.product == cell.product else "foreign"

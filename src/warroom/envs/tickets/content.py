@@ -126,7 +126,7 @@ def _worked_out(found: _Found, known: Sequence[DocumentContent], facts: Facts) -
     first = found.contents[0]
     gold, steps = [first.id], list(first.steps)
     for content in in_force(known):
-        if content.amends is not None and content.amends.id == first.id:
+        if content.amends is not None and content.amends.id == first.id and content.amends.number <= len(steps):
             steps[content.amends.number - 1] = content.amends.step
             gold.append(content.id)
     if first.follow:

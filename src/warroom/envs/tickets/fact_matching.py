@@ -39,8 +39,9 @@ _SENTENCES = re.compile(r"[.;!?](?=\s|$)|\n")
 _MARKS = re.compile(r"[`\"'=:;,()\[\]{}*|<>]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _GLUED = re.compile(r"(?<=\d)(?=(?:ms|s|min|h|kb|mb|gb|%)(?:\W|$))")
+_TH = "(?:st|nd|rd|th)?"
 _DAY = re.compile(
-    r"\b(?:\d{4}-\d\d-\d\d|\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Z][a-z]{2,8},? \d{4}|[A-Z][a-z]{2,8} \d{1,2}(?:st|nd|rd|th)?,? \d{4})\b"
+    rf"\b(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}{_TH}(?: of)? [A-Z][a-z]{{2,8}},? \d{{4}}|[A-Z][a-z]{{2,8}} \d{{1,2}}{_TH},? \d{{4}})\b"
 )
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 IDENTIFIER = re.compile(r"^(?=.*\d)[a-z0-9][a-z0-9\-_/.]*$")
@@ -181,6 +182,11 @@ def _near(place: int, others: Iterable[int], words: TokenizedText, most: int = N
     """Whether one of the places is in the same sentence and not far away."""
     here = words.sentence[place]
     return any(abs(place - other) <= most and words.sentence[other] == here for other in others)
+
+
+def mentions(name: str, words: TokenizedText) -> bool:
+    """Whether a text has every word of a name."""
+    return all(word in words.places for word in _words(name.lower()))
 
 
 # -- what a text has its reader do -------------------------------------------------------------------

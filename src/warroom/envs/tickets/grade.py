@@ -7,7 +7,7 @@ the quality of the resolution. With these weights an answer pays if it is likeli
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from warroom.envs.tickets.fact_matching import TokenizedText, in_order, instructs, invented, tokenize
+from warroom.envs.tickets.fact_matching import TokenizedText, in_order, instructs, invented, mentions, tokenize
 from warroom.envs.tickets.knowledge import Document, TicketCase
 from warroom.envs.tickets.rules import Fact
 from warroom.envs.tickets.submission import Submission
@@ -102,7 +102,7 @@ def _quality(case: TicketCase, answer: Submission, words: TokenizedText, told_fa
         return 0.0
     wrong = wrong_facts(case, words)
     if case.handoff:
-        held = sum([all(part in words.places for part in word.split()) for word in case.handoff]) / len(case.handoff)
+        held = sum([mentions(name, words) for name in case.handoff]) / len(case.handoff)
         return held * max(0.0, 1.0 - len(wrong))
     if not case.facts:  # imported: there is no list of what the article has people do
         return citation_f1(case, answer) if answer.resolution.strip() else 0.0

@@ -1,6 +1,6 @@
 """Draws the organisation behind a knowledge base, and the person and the asset that a ticket is about."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
 from random import Random
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from warroom.envs.tickets.domains import SUFFIXES, Domain
 from warroom.envs.tickets.names import DEPARTMENTS, SITES, TIERS, full_name, pool
 from warroom.envs.tickets.procedures import FIRST_DAY, LAST_DAY
-from warroom.envs.tickets.records import Asset, Contract, Person, Product, Registers, Release
+from warroom.envs.tickets.records import Asset, Contract, Person, Product, Registers
 from warroom.envs.tickets.rules import AtLeast, Below, Condition, FactValue, Scope, Version
 
 PEOPLE, SITES_OF_ONE = 16, 4
@@ -104,27 +104,10 @@ def draw_day(rng: Random, condition: Condition | None) -> date:
     return first + timedelta(days=rng.randrange(span + 1))
 
 
-def releases_of(rng: Random, product: str, versions: Sequence[Version]) -> tuple[Release, ...]:
-    """When each of these versions came out."""
-    day = date(2025, 1, 1)
-    out = []
-    for version in sorted(set(versions)):
-        day += timedelta(days=rng.randrange(10, 60))
-        out.append(Release(product, version, day))
-    return tuple(out)
-
-
-def with_case(
-    registers: Registers,
-    user: Person,
-    owned: Sequence[Owned],
-    releases: Sequence[Release],
-    others: Mapping[str, Person],
-) -> Registers:
+def with_case(registers: Registers, user: Person, owned: Sequence[Owned]) -> Registers:
     """The registers of an organisation with what a ticket is about."""
     return registers._replace(
-        people={**registers.people, **others, user.name: user},
+        people={**registers.people, user.name: user},
         assets={**registers.assets, **{each.asset.tag: each.asset for each in owned}},
         contracts={**registers.contracts, **{each.contract.id: each.contract for each in owned}},
-        releases=(*registers.releases, *releases),
     )
