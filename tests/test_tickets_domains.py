@@ -26,10 +26,10 @@ CAUSES = tuple(all_causes())
 NEVER_IN_A_CLAUSE = re.compile(r"[.?!:;\"`{}<>\[\]|]")
 FIRST_PERSON = {"I", "me", "my", "mine", "we", "us", "our"}
 COMMON = set(
-    "a an the and or but nor of in on at to from by for with without as than that this these those there then when while "
-    "where which who whoever what whatever is are was were be been has have had does do did not no never only even "
-    "still just it its one every each any all some more most less too so yet out up off over under after before once "
-    "people person somebody someone something nothing everybody everyone".split()
+    "a an the and or but nor of in on at to from by for with without as than that this these those there then when "
+    "while where which who whoever what whatever is are was were be been has have had does do did not no never "
+    "only even still just it its one every each any all some more most less too so yet out up off over under after before "
+    "once people person somebody someone something nothing everybody everyone".split()
 )
 
 
@@ -185,7 +185,7 @@ def test_shared_words_do_not_tell_the_cause(split: str) -> None:
                 shared = [len(stems(clue) & of) for of in told]
                 hits.append((shared[k] == max(shared)) / shared.count(max(shared)))
                 chances.append(1 / len(shared))
-    assert mean(hits) <= mean(chances) + 0.08, (mean(hits), mean(chances))
+    assert mean(hits) <= mean(chances) + 0.05, (mean(hits), mean(chances))
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=ids)
