@@ -28,8 +28,8 @@ FIRST_PERSON = {"I", "me", "my", "mine", "we", "us", "our"}
 COMMON = set(
     "a an the and or but nor of in on at to from by for with without as than that this these those there then when "
     "while where which who whoever what whatever is are was were be been has have had does do did not no never "
-    "only even still just it its one every each any all some more most less too so yet out up off over under after before "
-    "once people person somebody someone something nothing everybody everyone".split()
+    "only even still just it its one every each any all some more most less too so yet out up off over under "
+    "after before once people person somebody someone something nothing everybody everyone".split()
 )
 
 
