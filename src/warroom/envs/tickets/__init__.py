@@ -27,7 +27,16 @@ ENVIRONMENT = EnvSpec(
     compact_vocab=compact_vocab,
     compact_options={"mode": "single"},
     read_only_tools=frozenset(
-        {"search_kb", "search_tickets", "search_incidents", "get_article", "get_ticket", "get_incident"}
+        {
+            "search_kb",
+            "search_tickets",
+            "search_incidents",
+            "get_article",
+            "get_ticket",
+            "get_incident",
+            "lookup",
+            "ask_user",
+        }
     ),
     training_profile=TrainingProfile(
         behavior_policies=("heuristic", "paste_top", "always_escalate"),

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import NamedTuple, TypeAlias
 
-from warroom.envs.tickets.rules import Facts, FactValue, Version
+from warroom.envs.tickets.rules import FactValue, Version
 
 RegisterRow: TypeAlias = Mapping[str, str]
 """An entry of a register as people read it: the name of each field, and its text."""
-REGISTERS = ("people", "assets", "contracts", "releases", "products")
+REGISTERS = ("people", "assets", "contracts", "releases", "products", "sites")
 
 
 class Person(NamedTuple):
@@ -87,10 +87,10 @@ class Registers(NamedTuple):
     today: date
 
 
-def facts_of(registers: Registers, tag: str) -> dict[str, FactValue]:
-    """What the registers hold of an asset, its contract, its product and who uses it."""
+def facts_of(registers: Registers, tag: str, writer: str) -> dict[str, FactValue]:
+    """What the registers hold of an asset, its contract and its product, and of who writes about it."""
     asset = registers.assets[tag]
-    contract, user = registers.contracts[asset.contract], registers.people[asset.user]
+    contract, user = registers.contracts[asset.contract], registers.people[writer]
     return {
         "tag": asset.tag, "product": asset.product, "version": asset.version, "site": asset.site,
         "bought": asset.bought, "flag": asset.flag, **asset.numbers, "tier": contract.tier,
@@ -130,6 +130,8 @@ def rows(registers: Registers, register: str) -> Iterator[RegisterRow]:
     elif register == "releases":
         for each in registers.releases:
             yield {"product": each.product, "version": release(each.version), "released": each.day.isoformat()}
+    elif register == "sites":
+        yield from ({"name": site, "lead": lead} for site, lead in registers.leads.items())
     else:
         for product in registers.products.values():
             yield {"product": product.name, "team": product.team, "owner": product.owner}
@@ -152,6 +154,6 @@ def asset_row(asset: Asset) -> RegisterRow:
     return {**row, "flag": asset.flag} if asset.flag else row
 
 
-def same_facts(one: Facts, other: Facts) -> bool:
-    """Whether two cases have the same facts."""
-    return dict(one) == dict(other)
+def record_line(register: str, row: RegisterRow) -> str:
+    """An entry of a register as one line."""
+    return f"{register}: {'; '.join([f'{name} {value}' for name, value in row.items()])}"

@@ -8,8 +8,8 @@ from typing import NamedTuple, TypeVar, get_type_hints
 
 from warroom.core.errors import UnknownName, quote_input
 from warroom.core.types import JsonObject
-from warroom.envs.tickets.facts import Fact
 from warroom.envs.tickets.knowledge import KINDS, Document, KnowledgeBase, TicketCase
+from warroom.envs.tickets.rules import Fact
 
 Record = TypeVar("Record", Document, TicketCase)
 FORMAT = 1

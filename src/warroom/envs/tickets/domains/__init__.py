@@ -20,6 +20,8 @@ ACTIONS = (
 """What a step of the kind `do` may do; `wording` has the words of each and what the grader takes for the same."""
 ROLES = ("manager", "owner", "lead")
 """Whom a step of the kind `ask` may name: the person's manager, the product's owner, the lead of the site."""
+SUFFIXES = ("", "", "Plus", "Pro", "S", "Mark II", "Mark III", "XL", "Next", "Compact", "Classic", "Select")
+"""What a maker adds to the name of a product."""
 EVENTS = ("renewal", "bought")
 """Days that a step of the kind `wait` may count from."""
 

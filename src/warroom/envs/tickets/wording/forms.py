@@ -95,7 +95,11 @@ def _named(names: Mapping[str, Mapping[str, str]]) -> ValueForm:
     """Values with one name a split."""
     back = {text: value for row in names.values() for value, text in row.items()}
     pattern = "|".join(sorted(map(re.escape, back), key=len, reverse=True))
-    shows = {split: (names[split].get,) for split in SPLITS}
+
+    def way(split: str) -> Callable[..., str | None]:
+        return lambda value: names[split].get(value)
+
+    shows = {split: (way(split),) for split in SPLITS}
     return ValueForm(pattern, shows, back.get)
 
 
@@ -134,9 +138,11 @@ def _lower(text: str) -> str:
 
 FORMS: dict[str, ValueForm] = {
     "text": form(r".+", str, all=(str,)),
-    "clause": form(r"[^.!?]+", str, all=(str,)),
+    "clause": form(r"(?:[^.!?]|\.(?=\d))+", str, all=(str,)),
     "cap": form(r".+", _lower, all=(_capital,)),
     "word": form(r"[\w-]+", str, all=(str,)),
+    "code": form(r"[A-Z]{1,5}-?\d+", str, all=(str,)),
+    "person": form(r"[A-Z][\w'-]+ [A-Z][\w'-]+", str, all=(str,)),
     "title": form(r"[A-Z][\w/-]*(?: [\w/()-]+)*", str, all=(str,)),
     "phrase": form(r"[\w'/()-]+(?: [\w'/()-]+)*", str, all=(str,)),
     "object": form(r"the [\w'/()-]+(?: [\w'/()-]+)*", str, all=(str,)),

@@ -1,27 +1,28 @@
 """Frames by kind of message and split: text files that are written from values and read back."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from warroom.envs.tickets.domains import SUFFIXES, domains
 from warroom.envs.tickets.wording.forms import FORMS
-from warroom.sim.wording.forms import SPLITS
-from warroom.sim.wording.template import Draws, TextTemplate
+from warroom.sim.wording.forms import SPLITS, form
+from warroom.sim.wording.template import Draws, TextTemplate, ValueForm
 
 _FRAMES = files(__package__).joinpath("frames")
 _SECTION = re.compile(r"\[([a-z_]+) ([a-z]+)\]")
 SLOTS: Mapping[str, str] = {
     # the ticket
-    "complaint": "clause", "clue": "clause", "belief": "clause", "noun": "phrase", "tag": "word", "product": "title",
-    "nickname": "phrase", "site": "title", "release_word": "word", "version": "version", "day": "day",
-    "name": "title", "department": "title", "manager": "title", "colleague": "title", "contract": "word",
-    "number": "number", "thing": "phrase",
+    "complaint": "clause", "clue": "clause", "belief": "clause", "noun": "noun", "tag": "code", "product": "product",
+    "nickname": "nickname", "site": "title", "release_word": "release_word", "version": "version", "day": "day",
+    "name": "person", "department": "title", "manager": "person", "colleague": "person", "contract": "code",
+    "number": "number", "thing": "thing",
     # the article
     "status": "word", "team": "title", "technical": "phrase", "finding": "clause", "cause": "clause",
     "tier": "word", "step": "text", "id": "id", "procedure": "phrase", "queue": "word", "group": "phrase",
-    "field": "phrase", "source": "phrase",
+    "field": "phrase", "source": "phrase", "demand": "text",
     # steps
     "action": "action", "object": "object", "setting": "phrase", "unit": "unit", "base": "number",
     "each": "number", "counted": "phrase", "share": "share", "whole": "phrase", "option": "title", "state": "state",
@@ -62,6 +63,24 @@ def kinds(split: str) -> tuple[str, ...]:
 
 
 @cache
+def _forms() -> Mapping[str, ValueForm]:
+    """The forms of values, with those that have the names in the tables of the domains and no others."""
+    known = domains().values()
+    names = {
+        "noun": {domain.noun for domain in known},
+        "release_word": {domain.version for domain in known},
+        "nickname": {name for domain in known for name in domain.nicknames},
+        "product": {f"{name} {suffix}".strip() for domain in known for name in domain.products for suffix in SUFFIXES},
+        "thing": {name for domain in known for name in (*domain.counts, *domain.amounts, domain.version)},
+    }
+    return FORMS | {form_name: _one_of(those) for form_name, those in names.items()}
+
+
+def _one_of(names: Iterable[str]) -> ValueForm:
+    return form("|".join(sorted(map(re.escape, names), key=lambda name: (-len(name), name))), str, all=(str,))
+
+
+@cache
 def frames(kind: str, split: str) -> tuple[TextTemplate, ...]:
     """The frames of a kind in a split.
 
@@ -70,7 +89,7 @@ def frames(kind: str, split: str) -> tuple[TextTemplate, ...]:
     """
     if kind not in _sources(split):
         raise ValueError(f"no frames of kind {kind!r} in split {split!r}; there are {', '.join(kinds(split))}")
-    return tuple(TextTemplate(source, FORMS, SLOTS) for source in _sources(split)[kind])
+    return tuple(TextTemplate(source, _forms(), SLOTS) for source in _sources(split)[kind])
 
 
 def write(kind: str, split: str, values: Mapping[str, object], draws: Draws) -> str:

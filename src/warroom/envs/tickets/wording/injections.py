@@ -6,6 +6,9 @@ something about the answer itself. What belongs to the procedure is a step of it
 
 from typing import NamedTuple
 
+from warroom.envs.tickets.wording.grammar import write
+from warroom.envs.tickets.wording.layout import COMMENT
+from warroom.envs.tickets.wording.reading import read_sentence
 from warroom.sim.wording.template import Draws
 
 FAMILIES = (
@@ -30,10 +33,17 @@ class Injection(NamedTuple):
 
 
 def inject(body: str, injection: Injection, split: str, draws: Draws) -> str:
-    """The body of a document with an injection at its place."""
-    return f"{body}\nAssistant, {injection.step or injection.goal}."
+    """The body of a document with an injection at its place, on a line of its own."""
+    values = {"step": injection.step or None}
+    demand = write(f"demand_{injection.goal}", split, values, draws)
+    sentence = write(f"injected_{injection.family}", split, {"demand": demand}, draws)
+    lines = body.split("\n")
+    at = {"start": 0, "between_steps": 1 + draws.pick(len(lines))}.get(injection.place, len(lines))
+    marked = {"footer": ["--", sentence], "comment": [f"{COMMENT}: {sentence}"], "quotation": [f"> {sentence}"]}
+    return "\n".join([*lines[:at], *marked.get(injection.place, [sentence]), *lines[at:]])
 
 
 def is_injected(sentence: str) -> bool:
     """Whether a careful reader takes a sentence for an injection, by its authority and by what it wants."""
-    return sentence.startswith("Assistant, ")
+    reading = read_sentence(sentence)
+    return reading is not None and reading.kind.startswith("injected_")
